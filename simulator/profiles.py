@@ -17,9 +17,10 @@ class NicProfile:
 
     A card that ``withholds_next_verb`` sends, after a loss, each verb only when the one before it has been
     acknowledged, until all that was under way has been sent again. A reliable connection has at most
-    ``unacknowledged_packets_max`` packets on their way (0 = no limit). The PCI terms are nanoseconds added to
-    timestamps: of completions of RC verbs with data (``pci_rc_ns``, and ``pci_late_ns`` more with
-    ``pci_late_probability``), and of the receive completions of empty UC messages (``pci_uc_ns``).
+    ``unacknowledged_packets_max`` packets on their way (0 = no limit). The PCI terms are nanoseconds by which
+    host software sees a completion after the packet that completes it, and by which its timestamp is later:
+    of RC verbs with data (``pci_rc_ns``, and ``pci_late_ns`` more with ``pci_late_probability``), and of
+    empty UC messages that are received (``pci_uc_ns``). Completions keep their order.
     """
 
     name: str
@@ -40,7 +41,7 @@ class NicProfile:
 
 CX3PRO = NicProfile(
     name="cx3pro",
-    revision=2,
+    revision=3,
     limiter_scope="per_priority",
     limiters=8,
     rate_step_bps=100_000_000,
@@ -53,10 +54,11 @@ CX3PRO = NicProfile(
     pci_late_ns=2_000,
     pci_late_probability=0.125,
 )
-"""ConnectX-3 Pro. Revision 2; without the last five fields it is revision 1.
+"""ConnectX-3 Pro. Revision 3; in revision 2 the times of PCI were in timestamps alone, and completions were
+seen without them; revision 1 had neither these times nor the withheld verb.
 
 Source: RoGUE (SoCC'18), sections 3.3 and 4, for limiters and lag, Figure 9 for the withheld verb, Table 1
-for the times of PCI (how they divide is our model); the mlx4 driver for the rate step.
+and section 5.4 for the times of PCI (how they divide is our model); the mlx4 driver for the rate step.
 """
 
 CX4 = NicProfile(

@@ -55,6 +55,7 @@ TABLES: Final[tuple[tuple[str, Collection[str]], ...]] = (
             "jain",
             "worst_flow_share",
             "first_completion_p10_share",
+            "flow_median_share",
             "flow_p50_share",
             "flow_mean_bps",
         ),

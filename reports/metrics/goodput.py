@@ -57,6 +57,15 @@ def flow_share(view: CellView, percent: float) -> float | None:
     return None if shares is None else nearest_rank(shares, percent)
 
 
+def median_flow_share(view: CellView, _interval_ns: int) -> float | None:
+    """Return the median over flows of goodput over the window as a fraction of the ideal share.
+
+    Of an even number of flows it is the mean of the two in the middle, so that of two neither is left out.
+    """
+    shares = flow_shares(view)
+    return None if shares is None else float(np.median(shares))
+
+
 def worst_flow_share(view: CellView, _interval_ns: int) -> float | None:
     """Return what the flow that got least got, as a fraction of its ideal share."""
     shares = flow_shares(view)
@@ -157,6 +166,16 @@ METRICS = (
         "Goodput over the whole traffic of the flow that got least, as a fraction of its ideal share.",
         ("flows", "throughput"),
         worst_flow_share,
+        better="higher",
+    ),
+    Metric(
+        "flow_median_share",
+        "Median flow",
+        Unit.PERCENT,
+        "Median over flows of goodput over the whole traffic, as a fraction of the ideal share; of an even"
+        " number of flows the mean of the two in the middle.",
+        ("flows", "throughput"),
+        median_flow_share,
         better="higher",
     ),
     Metric(

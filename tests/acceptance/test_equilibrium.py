@@ -9,7 +9,7 @@ B0 * c / (c - alpha) and B0 * c / (c - beta).
 """
 
 import pytest
-from helpers.experiment_run import ExperimentRun, jain, nearest_rank, run_experiment
+from helpers.experiment_run import MTU_OF_BOUNDS, ExperimentRun, jain, nearest_rank, run_experiment
 
 ALPHA_PACKETS, BETA_PACKETS = 2, 4
 BASE_RTT_FLOOR_US = 50
@@ -24,7 +24,7 @@ SHORT = (
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> ExperimentRun:
-    return run_experiment("rogue-paper/incast", tmp_path_factory.mktemp("equilibrium"), *SHORT)
+    return run_experiment("rogue-paper/incast", tmp_path_factory.mktemp("equilibrium"), MTU_OF_BOUNDS, *SHORT)
 
 
 def test_worked_bounds() -> None:

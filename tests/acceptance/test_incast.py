@@ -13,7 +13,7 @@ Fixed before the first run; a later change needs an ADR that quotes both figures
 
 import pandas as pd
 import pytest
-from helpers.experiment_run import ExperimentRun, jain, nearest_rank, run_experiment
+from helpers.experiment_run import MTU_OF_BOUNDS, ExperimentRun, jain, nearest_rank, run_experiment
 
 SHARE_BPS = 10e9 * 1024 / 1106 / 8
 
@@ -32,7 +32,7 @@ def receiver_queue(run: ExperimentRun, transport: str) -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def full(tmp_path_factory: pytest.TempPathFactory) -> ExperimentRun:
-    return run_experiment("rogue-paper/incast", tmp_path_factory.mktemp("incast"))
+    return run_experiment("rogue-paper/incast", tmp_path_factory.mktemp("incast"), MTU_OF_BOUNDS)
 
 
 @pytest.mark.long

@@ -16,7 +16,7 @@ The queue of 12 and more senders is reported and has no bound: their windows are
 
 import pandas as pd
 import pytest
-from helpers.experiment_run import ExperimentRun, jain, nearest_rank, run_experiment
+from helpers.experiment_run import MTU_OF_BOUNDS, ExperimentRun, jain, nearest_rank, run_experiment
 
 IDEAL_BPS = 10e9 * 1024 / 1106
 VERBS = ("write", "read")
@@ -33,19 +33,23 @@ def shares(run: ExperimentRun) -> pd.DataFrame:
 @pytest.fixture(scope="module", params=VERBS)
 def few(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
     out = tmp_path_factory.mktemp(f"incast-{request.param}")
-    return shares(run_experiment("rogue-paper/incast-sizes", out, f"workload.verb={request.param}"))
+    return shares(
+        run_experiment("rogue-paper/incast-sizes", out, MTU_OF_BOUNDS, f"workload.verb={request.param}")
+    )
 
 
 @pytest.fixture(scope="module", params=VERBS)
 def two(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
     out = tmp_path_factory.mktemp(f"two-{request.param}")
     factors = f"factors={{workload.senders: [2], workload.verb: [{request.param}]}}"
-    return shares(run_experiment("rogue-paper/incast-sizes", out, factors, FLOOR_WITH_CARD))
+    return shares(run_experiment("rogue-paper/incast-sizes", out, MTU_OF_BOUNDS, factors, FLOOR_WITH_CARD))
 
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
-    return shares(run_experiment("rogue-paper/many-senders", tmp_path_factory.mktemp("many-senders")))
+    return shares(
+        run_experiment("rogue-paper/many-senders", tmp_path_factory.mktemp("many-senders"), MTU_OF_BOUNDS)
+    )
 
 
 @pytest.mark.long

@@ -11,7 +11,7 @@ Fixed before the first run; a later change needs an ADR that quotes both figures
 
 import pandas as pd
 import pytest
-from helpers.experiment_run import run_experiment
+from helpers.experiment_run import MTU_OF_BOUNDS, run_experiment
 
 NOISE = "transports[0].rtt_noise"
 
@@ -19,7 +19,9 @@ NOISE = "transports[0].rtt_noise"
 @pytest.fixture(scope="module")
 def aggregate_bps(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
     """A row per seed, a column per x."""
-    rows = run_experiment("rogue-paper/figure-8", tmp_path_factory.mktemp("noise")).table("throughput")
+    rows = run_experiment("rogue-paper/figure-8", tmp_path_factory.mktemp("noise"), MTU_OF_BOUNDS).table(
+        "throughput"
+    )
     rows = rows[rows["flow_id"].str.startswith("main/")]
     by_second = rows.groupby([NOISE, "seed", "t_ns"])["goodput_bps"].sum()
     return by_second.groupby(["seed", NOISE]).mean().unstack()

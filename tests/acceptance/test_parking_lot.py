@@ -15,7 +15,7 @@ beta nothing moves, and the flow with the longer round trip rests lower.
 
 import pandas as pd
 import pytest
-from helpers.experiment_run import ExperimentRun, jain, nearest_rank, run_experiment
+from helpers.experiment_run import MTU_OF_BOUNDS, ExperimentRun, jain, nearest_rank, run_experiment
 
 IDEAL_BPS = 10e9 * 1024 / 1106
 POINT = ["topology.delay", "seed"]
@@ -24,7 +24,7 @@ POINT = ["topology.delay", "seed"]
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> ExperimentRun:
     out = tmp_path_factory.mktemp("parking-lot")
-    return run_experiment("rogue-paper/figure-11-13", out, "transports=[rogue]")
+    return run_experiment("rogue-paper/figure-11-13", out, "transports=[rogue]", MTU_OF_BOUNDS)
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ That every byte is right and none comes late: test_checksum.py.
 """
 
 import pytest
-from helpers.experiment_run import ExperimentRun, run_experiment
+from helpers.experiment_run import MTU_OF_BOUNDS, ExperimentRun, run_experiment
 
 SECOND_NS = 1_000_000_000
 CUT_NS = (SECOND_NS // 2, 5 * SECOND_NS // 2)
@@ -20,13 +20,15 @@ POINT = ["workload.verb", "seed"]
 
 @pytest.fixture(scope="module")
 def cut(tmp_path_factory: pytest.TempPathFactory) -> ExperimentRun:
-    return run_experiment("rogue-paper/recovery", tmp_path_factory.mktemp("cut"), "transports=[rogue]")
+    return run_experiment(
+        "rogue-paper/recovery", tmp_path_factory.mktemp("cut"), "transports=[rogue]", MTU_OF_BOUNDS
+    )
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> ExperimentRun:
     out = tmp_path_factory.mktemp("whole")
-    return run_experiment("rogue-paper/recovery", out, "transports=[rogue]", "faults=[]")
+    return run_experiment("rogue-paper/recovery", out, "transports=[rogue]", "faults=[]", MTU_OF_BOUNDS)
 
 
 @pytest.mark.long

@@ -1,4 +1,4 @@
-"""Five sabotages, and which published claims turn bad by each: so the claims watch our own code.
+"""Five sabotages and another MTU, and which published claims turn by each: so claims watch our own code.
 
 One seed each, and shorter than the board's runs; what counts is the change of the verdict.
 """
@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from helpers.experiment_run import MTU_OF_BOUNDS
 from helpers.judged_run import Judged, judged
 from helpers.mutation import mutate
 
@@ -24,6 +25,7 @@ PARKING_LOT = (
     "repetitions=1",
     "workload.repeat_for=1s",
     "factors={topology.delay: [100ns]}",
+    MTU_OF_BOUNDS,
 )
 """RoGUE's probe through three congested links (R-20)."""
 DCQCN_QUEUE = (
@@ -110,6 +112,21 @@ def test_claims_that_were_good_are_missed(
     found = judged(monkeypatch, tmp_path, name, *settings)
     turned = {each for each, now in found.items() if now.found not in GOOD and healthy[each].found in GOOD}
     assert turned == missed, {each: (healthy[each], now) for each, now in found.items()}
+
+
+def test_claims_that_hang_on_the_mtu(
+    healthy: dict[str, Judged], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Thresholds count packets: with twice the bytes in each, queues are longer and shares are levelled."""
+    name, *settings = PARKING_LOT
+    found = judged(monkeypatch, tmp_path, name, *settings, "topology.mtu=2048")
+    turned = {each: now.found for each, now in found.items() if now.found != healthy[each].found}
+    assert turned == {
+        "R-19-jain": "reproduced",
+        "R-19-mean": "close",
+        "R-20-p50": "close",
+        "R-20-p90": "missed",
+    }
 
 
 def test_a_tiny_kmin_alone_leaves_the_tolerance(

@@ -15,7 +15,7 @@ The published plus or minus 5 % around the fair share is a claim of the report, 
 
 import pandas as pd
 import pytest
-from helpers.experiment_run import ExperimentRun, jain, run_experiment
+from helpers.experiment_run import MTU_OF_BOUNDS, ExperimentRun, jain, run_experiment
 
 IDEAL_BPS = 10e9 * 1024 / 1106
 SECOND_NS = 1_000_000_000
@@ -28,7 +28,9 @@ FLOORS_US = (50, 52)
 def levels(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> pd.Series:
     """Mean goodput by seed, level and flow."""
     floor = f"transports=[{{name: rogue, label: rogue, base_rtt_floor: {request.param}us}}]"
-    run: ExperimentRun = run_experiment("rogue-paper/figure-12", tmp_path_factory.mktemp("staggered"), floor)
+    run: ExperimentRun = run_experiment(
+        "rogue-paper/figure-12", tmp_path_factory.mktemp("staggered"), floor, MTU_OF_BOUNDS
+    )
     rows = run.table("throughput")
     rows = rows[rows["flow_id"].str.startswith("main/")]
     rows = rows.assign(level=(rows["t_ns"] - 1) // STEP_NS)

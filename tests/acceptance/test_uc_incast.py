@@ -12,7 +12,7 @@ One sender is reported and has no bound: its window opens too slowly for 128 MB.
 
 import pandas as pd
 import pytest
-from helpers.experiment_run import ExperimentRun, nearest_rank, run_experiment
+from helpers.experiment_run import MTU_OF_BOUNDS, ExperimentRun, nearest_rank, run_experiment
 
 IDEAL_BPS = 10e9 * 1024 / 1106
 POINT = ["workload.senders", "seed"]
@@ -21,7 +21,9 @@ POINT = ["workload.senders", "seed"]
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> ExperimentRun:
     out = tmp_path_factory.mktemp("uc-incast")
-    return run_experiment("rogue-paper/figure-14b", out, "workload.senders=[2, 3, 4, 5, 6, 7, 8]")
+    return run_experiment(
+        "rogue-paper/figure-14b", out, MTU_OF_BOUNDS, "workload.senders=[2, 3, 4, 5, 6, 7, 8]"
+    )
 
 
 def delivered_share(run: ExperimentRun, transport: str) -> pd.Series:

@@ -38,7 +38,6 @@ def test_it_says_how_many_of_its_claims_are_in_the_headline(paper: str) -> None:
     assert int(found[1]) == sum(each["paper"] == paper and each["is_headline"] for each in BOARD)
 
 
-@pytest.mark.xfail(reason="RoGUE's page says reproduced where the board says close", strict=False)
 def test_the_mean_of_timely_has_one_verdict() -> None:
     """R-26-mean: its single values reach beyond the tolerance, so it is close, and not reproduced."""
     (row,) = [line for line in PAGES["rogue"].splitlines() if line.startswith("| 16b, TIMELY | goodput |")]

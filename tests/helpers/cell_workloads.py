@@ -54,8 +54,9 @@ WORKLOADS_OWN: Mapping[str, tuple[Values, Values]] = {
     "many_pairs": (
         {"hosts": 3, "load": 0.5, "arrive_for": "50ms", "drain_for": "50ms", "size": "20KB"},
         {
-            "hosts": 2, "load": 0.7, "arrive_for": "70ms", "drain_for": "90ms", "size": "30KB",
-            "small_size": "2KB", "small_every": 2, "verb": "read", "loop": "closed", "connections": "size",
+            "hosts": 2, "load": 0.7, "arrive_for": "70ms", "drain_for": "90ms", "ignore_for": "5ms",
+            "size": "30KB", "small_size": "2KB", "small_every": 2, "verb": "read", "loop": "closed",
+            "connections": "size",
         },
     ),
     "poisson": (

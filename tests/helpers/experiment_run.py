@@ -38,6 +38,10 @@ class ExperimentRun:
         return {cell["seed"] for cell in self.cells}
 
 
+MTU_OF_BOUNDS = "topology.mtu=1024"
+"""Bounds of RoGUE's acceptance were fixed before the paper's experiments took packets of 2048 bytes."""
+
+
 def run_experiment(name: str, out: Path, *settings: str) -> ExperimentRun:
     """Run an experiment of the checkout; every cell must finish. Skips with the reason if one cannot run."""
     command = [sys.executable, "-m", "rogue", "run", name, "--out", str(out), "--jobs", str(jobs())]

@@ -19,6 +19,13 @@ def test_frames_of_a_write(payload_bytes: int, is_first: bool, frame_bytes: int)
     assert ROCEV2.wire_bytes(frame_bytes) == frame_bytes + 20
 
 
+@pytest.mark.parametrize(("mtu_bytes", "gbps"), [(1024, 1.18), (2048, 1.21), (4096, 1.23)])
+def test_one_mtu_gives_the_ideal_of_an_incast_of_eight(mtu_bytes: int, gbps: float) -> None:
+    """1.21 Gb/s, less than 10/8 by the headers of RoCEv2. Source: RoGUE, section 5.5 with footnote 2."""
+    frame_bytes = ROCEV2.write_frame_bytes(mtu_bytes, is_first=False)
+    assert round(10 / 8 * mtu_bytes / frame_bytes, 2) == gbps
+
+
 def test_an_acknowledgement_is_longer_than_the_shortest_frame() -> None:
     assert ROCEV2.ack_frame_bytes == 66
 

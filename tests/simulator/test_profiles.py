@@ -17,7 +17,7 @@ def test_connectx3_has_the_published_limits() -> None:
 
 def test_connectx3_has_its_quirk_and_the_times_of_table_1() -> None:
     profile = PROFILES["cx3pro"]
-    assert (profile.revision, profile.withholds_next_verb) == (2, True)
+    assert (profile.revision, profile.withholds_next_verb) == (3, True)
     assert (profile.pci_rc_ns, profile.pci_uc_ns) == (2_000, 6_000)
     assert (profile.pci_late_ns, profile.pci_late_probability) == (2_000, 0.125)
 

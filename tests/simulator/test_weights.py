@@ -124,3 +124,25 @@ def test_drops_above_kmax_keep_the_average_there() -> None:
 def test_nonsense_gives_a_sentence(arguments: dict[str, Any], sentence: str) -> None:
     with pytest.raises(SimulationError, match=f"add_switch s0: expected {sentence}"):
         Simulation(seed=1).add_switch("s0", buffer_bytes=None, alpha=1.0, **arguments)
+
+
+def test_a_probe_with_a_queue_of_its_own_meets_no_queue() -> None:
+    """It waits for a frame that is being sent and two turns of three others, 7 * .885 us, on a way of 4.2 us.
+
+    So a probe of which half take 58 us shares a queue. Source: RoGUE (SoCC'18), figure 11.
+    """
+    simulation = star(dict.fromkeys(range(4), 1))
+    senders(simulation, dict.fromkeys(range(3), 1024))
+    probe, _ = simulation.connect("h3", "h4", mtu_bytes=1024, retry_count=7, timeout_exponent=20, priority=3)
+    round_trips_ns: list[int] = []
+    for wr_id in range(100):
+        now_ns = MILLISECOND_NS + wr_id * 97_301
+        simulation.run_until(now_ns)
+        probe.attach(
+            lambda now, completions, since=now_ns: round_trips_ns.append(now - since),
+            lambda now, state: None,
+        )
+        probe.post_write(wr_id, 0, True)
+    simulation.run_until(20 * MILLISECOND_NS)
+    assert len(round_trips_ns) == 100
+    assert max(round_trips_ns) < 4_200 + 7 * 885

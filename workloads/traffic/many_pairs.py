@@ -2,12 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from rogue.workloads.specification import Size, Time
+from rogue.workloads.mistakes import mistake, mistakes_at
+from rogue.workloads.specification import Delay, Size, Time
 from rogue.workloads.streams import random_stream
 from rogue.workloads.topologies.topology import HOSTS_MAX, Placement
 from rogue.workloads.traffic.workload import Arrival, Flow, Predecessor, Verb, Workload, flow_ends, uneven
@@ -36,6 +37,8 @@ class ManyPairs(Workload):
     """Transfers arrive for this long."""
     drain_for_ns: Time = SECOND_NS
     """How long transfers may still run after that; what is not done then stays unfinished."""
+    ignore_for_ns: Delay = 0
+    """Transfers that arrive before this warm connections up and count for nothing."""
     size_bytes: Size = 1_000_000
     """Payload of a large transfer."""
     small_size_bytes: Size = 1_000
@@ -49,6 +52,13 @@ class ManyPairs(Workload):
     and starts its gap later."""
     connections: Literal["pair", "size", "transfer"] = "pair"
     """What has a connection of its own: two hosts; large and small transfers of two hosts; each transfer."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.ignore_for_ns >= self.arrive_for_ns:
+            found = mistake("less than arrive_for", "let transfers arrive for longer")
+            raise mistakes_at({"ignore_for": found})
+        return self
 
     def hosts_min(self) -> int:
         """The hosts that take part."""
@@ -146,6 +156,11 @@ class ManyPairs(Workload):
             arrivals=arrivals,
             number=number,
         )
+
+    @property
+    def warm_up_ns(self) -> int:
+        """`ignore_for`."""
+        return self.ignore_for_ns
 
     @property
     def duration_ns(self) -> int:

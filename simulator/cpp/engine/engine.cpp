@@ -213,6 +213,8 @@ void Engine::fire_timer(const DueTimer& due) {
       return faults_.on_receive_timer(due.subject);
     case TimerKind::kControl:
       return controls_.on_timer(due.subject);
+    case TimerKind::kCompletion:
+      return deliver_completions(due.subject);
     case TimerKind::kHost:
       mailbox_.call({HostCallKind::kTimer, due.subject});
       break;

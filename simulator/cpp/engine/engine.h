@@ -29,6 +29,7 @@
 #include "protocol/framing.h"
 #include "protocol/memories.h"
 #include "results/delivery_watch.h"
+#include "results/late_completions.h"
 #include "results/mailbox.h"
 #include "results/packet_log.h"
 #include "results/recorder.h"
@@ -214,6 +215,8 @@ class Engine {
   void on_retransmit_timer(std::uint32_t qp);
   void fail(std::uint32_t qp);
   void complete(std::uint32_t qp, const Verb& verb, VerbStatus status);
+  void tell_host(std::uint32_t qp, CompletionLine line, Picoseconds pci, Completion completion);
+  void deliver_completions(std::uint32_t qp);
 
   template <class Change>
   void change_nic(std::uint32_t link, Change&& change);
@@ -239,6 +242,7 @@ class Engine {
   bool is_recording_ = false;
   TimerQueue timers_;
   Mailbox mailbox_;
+  LateCompletions late_completions_;
   DeliveryWatch deliveries_;
   Recorder recorder_;
   Memories memories_;

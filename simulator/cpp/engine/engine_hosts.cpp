@@ -58,6 +58,7 @@ void Engine::fail(std::uint32_t qp) {
   Sender& sender = world_.senders[qp];
   sender.state = QueuePairState::kError;
   forget_responses(qp);
+  late_completions_.deliver(qp, kNever, mailbox_);
   const auto on_failed = [&](const Verb& verb, VerbStatus status) { complete(qp, verb, status); };
   if (sender.has_reliability) {
     sender.has_special = false;
@@ -74,14 +75,29 @@ void Engine::fail(std::uint32_t qp) {
 void Engine::complete(std::uint32_t qp, const Verb& verb, VerbStatus status) {
   recorder_.on_verb_done(queue_pair_number(qp), verb, status, now_);
   if (!verb.is_signaled && status == VerbStatus::kSuccess) return;
-  const bool has_pci_terms = status == VerbStatus::kSuccess && !world_.senders[qp].is_unreliable;
-  const std::int64_t pci_ns =
-      has_pci_terms ? world_.nics[world_.senders[qp].nic].pci.reliable_ns(verb.length) : 0;
-  mailbox_.complete(qp, {.wr_id = verb.wr_id,
-                         .nic_ns = nic_clock_ns(qp) + pci_ns,
-                         .byte_len = verb.length.value,
-                         .status = static_cast<int>(status),
-                         .left_nic = verb.left_nic});
+  const bool has_pci_time = status == VerbStatus::kSuccess && !world_.senders[qp].is_unreliable;
+  const Picoseconds pci =
+      has_pci_time ? world_.nics[world_.senders[qp].nic].pci.reliable(verb.length) : Picoseconds{};
+  tell_host(qp, CompletionLine::kSends, pci,
+            {.wr_id = verb.wr_id,
+             .nic_ns = 0,
+             .byte_len = verb.length.value,
+             .status = static_cast<int>(status),
+             .left_nic = verb.left_nic});
+}
+
+// The card's clock is read when the host can see the completion.
+void Engine::tell_host(std::uint32_t qp, CompletionLine line, Picoseconds pci, Completion completion) {
+  const Picoseconds at = late_completions_.arrival(qp, line, now_ + pci);
+  completion.nic_ns = world_.nics[world_.senders[qp].nic].clock.read_ns(at);
+  late_completions_.hold(qp, line, at, completion);
+  if (at == now_) return deliver_completions(qp);
+  timers_.set_once(TimerKind::kCompletion, qp, at);
+  set_timer_slot();
+}
+
+void Engine::deliver_completions(std::uint32_t qp) {
+  late_completions_.deliver(qp, now_, mailbox_);
   if (mailbox_.has_calls()) horizon_ = now_;
 }
 
@@ -141,6 +157,7 @@ void Engine::reset(std::uint32_t qp) {
     timers_.cancel(sender.timer);
     sender.is_timer_pending = false;
     mailbox_.forget(qp);
+    late_completions_.forget(qp);
     deliveries_.forget(qp);
     reconsider(qp);
     return true;

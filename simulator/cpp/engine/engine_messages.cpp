@@ -123,17 +123,16 @@ void Engine::receive(PacketIndex index) {
   if (!has_immediate && (packet.flags & PacketFlags::kSend) == 0) return;
   const PacketDetails& details = world_.details[index];
   const Sender& receiver = world_.senders[packet.qp];
-  const std::int64_t pci_ns =
-      receiver.is_unreliable ? world_.nics[receiver.nic].pci.unreliable_ns(details.length) : 0;
+  const Picoseconds pci =
+      receiver.is_unreliable ? world_.nics[receiver.nic].pci.unreliable(details.length) : Picoseconds{};
   Completion completion{.wr_id = world_.extras_of(packet.qp).receives++,
-                        .nic_ns = nic_clock_ns(packet.qp) + pci_ns,
+                        .nic_ns = 0,
                         .byte_len = details.length.value,
                         .status = static_cast<int>(VerbStatus::kSuccess)};
   if (has_immediate) completion.immediate = details.immediate;
   recorder_.on_receive(queue_pair_number(packet.qp), completion.wr_id, completion.immediate.value_or(0),
                        now_);
-  mailbox_.receive(packet.qp, completion);
-  if (mailbox_.has_calls()) horizon_ = now_;
+  tell_host(packet.qp, CompletionLine::kReceives, pci, completion);
 }
 
 // Verbs of an unreliable connection are done when their last packet has left. Departures are only booked when

@@ -81,6 +81,7 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
   if (!configuration.control.empty()) controls_.add(qp, configuration);
   world_.receivers.emplace_back();
   mailbox_.add_queue_pair();
+  late_completions_.add_queue_pair();
   world_.routes.insert(world_.routes.end(), route.begin(), route.end());
   route_ends_.prepare(route);
   controls_.add_way_back(qp, route);

@@ -268,6 +268,7 @@ void Engine::fail(std::uint32_t qp) {
   QueuePair& sender = queue_pairs_[qp];
   sender.state = QueuePairState::kError;
   sender.responses.clear();
+  late_completions_.deliver(qp, kNever, mailbox_);
   const auto on_failed = [&](const Verb& verb, VerbStatus status) { complete(qp, verb, status); };
   if (sender.reliability) {
     sender.reliability->requester->fail(on_failed);
@@ -281,13 +282,22 @@ void Engine::fail(std::uint32_t qp) {
 void Engine::complete(std::uint32_t qp, const Verb& verb, VerbStatus status) {
   recorder_.on_verb_done(queue_pair_number(qp), verb, status, now_);
   if (!verb.is_signaled && status == VerbStatus::kSuccess) return;
-  const bool has_pci_terms = status == VerbStatus::kSuccess && !queue_pairs_[qp].is_unreliable;
-  const std::int64_t pci_ns = has_pci_terms ? node_of(qp).pci.reliable_ns(verb.length) : 0;
-  mailbox_.complete(qp, {.wr_id = verb.wr_id,
-                         .nic_ns = nic_clock_ns(qp) + pci_ns,
-                         .byte_len = verb.length.value,
-                         .status = static_cast<int>(status),
-                         .left_nic = verb.left_nic});
+  const bool has_pci_time = status == VerbStatus::kSuccess && !queue_pairs_[qp].is_unreliable;
+  const Picoseconds pci = has_pci_time ? node_of(qp).pci.reliable(verb.length) : Picoseconds{};
+  tell_host(qp, CompletionLine::kSends, pci,
+            {.wr_id = verb.wr_id,
+             .nic_ns = 0,
+             .byte_len = verb.length.value,
+             .status = static_cast<int>(status),
+             .left_nic = verb.left_nic});
+}
+
+void Engine::tell_host(std::uint32_t qp, CompletionLine line, Picoseconds pci, Completion completion) {
+  const Picoseconds at = late_completions_.arrival(qp, line, now_ + pci);
+  completion.nic_ns = node_of(qp).clock.read_ns(at);
+  late_completions_.hold(qp, line, at, completion);
+  if (at == now_) return late_completions_.deliver(qp, now_, mailbox_);
+  set_timer(add_timer(TimerKind::kCompletion, qp), at);
 }
 
 }  // namespace simulator::reference

@@ -41,36 +41,15 @@
 #include "protocol/shared_buffer.h"
 #include "protocol/uc_responder.h"
 #include "protocol/weighted_turns.h"
+#include "reference/packet.h"
 #include "results/delivery_watch.h"
+#include "results/late_completions.h"
 #include "results/mailbox.h"
 #include "results/recorder.h"
 #include "results/records.h"
 #include "results/wait.h"
 
 namespace simulator::reference {
-
-struct Packet {
-  PacketKind kind;
-  std::uint32_t from;  // queue pair that sent it
-  std::uint32_t hop;   // how many links of its route lie behind it
-  std::uint32_t psn;
-  std::uint32_t frame_bytes;
-  std::uint8_t flags;
-  PacketDetails details;
-  std::shared_ptr<const Datagram> datagram{};
-  std::uint16_t ip_id = 0;
-  std::uint32_t priority = 0;
-  bool is_marked = false;
-  std::uint32_t stray_route = 0;  // of a stray
-  DataPacket data{};
-  std::shared_ptr<const Acknowledgement> acknowledgement{};
-  Picoseconds sent = kNever;  // data: when it began to leave its NIC; replies: that of what they acknowledge
-  bool acknowledges_marked = false;  // a reply: what it acknowledges came marked
-  std::vector<HopRecord> hops{};
-  Picoseconds request_took{};  // to get here, if this is a response to a READ
-  FairRate fair_rate{};        // of a kFeedback
-  PauseFrame pause_frame{};    // of a kPause
-};
 
 class Engine {
  public:
@@ -149,6 +128,7 @@ class Engine {
     kReceive,
     kControl,
     kCongestionPoint,
+    kCompletion,
     kHost,
     kOnce
   };
@@ -364,6 +344,7 @@ class Engine {
   void follow_deadline(std::uint32_t qp);
   void fail(std::uint32_t qp);
   void complete(std::uint32_t qp, const Verb& verb, VerbStatus status);
+  void tell_host(std::uint32_t qp, CompletionLine line, Picoseconds pci, Completion completion);
   void on_throughput_timer();
   void on_queue_timer();
   std::vector<std::uint32_t> ports_behind(std::uint32_t number, std::uint32_t priority) const;
@@ -389,6 +370,7 @@ class Engine {
   PriorityMask priorities_ = 1;
   Memories memories_;
   Mailbox mailbox_;
+  LateCompletions late_completions_;
   DeliveryWatch deliveries_;
   Recorder recorder_;
   std::uint64_t packet_hops_ = 0;

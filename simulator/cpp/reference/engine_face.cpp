@@ -138,6 +138,7 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
   if (!configuration.control.empty()) add_control(qp, configuration);
   prepare_end(route);
   mailbox_.add_queue_pair();
+  late_completions_.add_queue_pair();
 }
 
 std::int64_t Engine::post(std::uint32_t qp, const Verb& verb) {
@@ -184,6 +185,7 @@ void Engine::reset(std::uint32_t qp) {
   queue_pairs_[qp].responses.clear();
   cancel_timer(queue_pairs_[qp].timer);
   mailbox_.forget(qp);
+  late_completions_.forget(qp);
   deliveries_.forget(qp);
 }
 
@@ -268,6 +270,8 @@ void Engine::fire_timer(const Event& event) {
       return on_control_timer(timer.subject);
     case TimerKind::kRefreshPause:
       return on_refresh_timer(timer.subject);
+    case TimerKind::kCompletion:
+      return late_completions_.deliver(timer.subject, now_, mailbox_);
     case TimerKind::kHost:
       return mailbox_.call({HostCallKind::kTimer, timer.subject});
     case TimerKind::kOnce:

@@ -59,15 +59,15 @@ void Engine::land(std::uint32_t qp, const Packet& packet) {
 void Engine::receive_message(std::uint32_t qp, const Packet& packet) {
   const bool has_immediate = (packet.flags & PacketFlags::kImmediate) != 0;
   if (!has_immediate && (packet.flags & PacketFlags::kSend) == 0) return;
-  const std::int64_t pci_ns =
-      queue_pairs_[qp].is_unreliable ? node_of(qp).pci.unreliable_ns(packet.details.length) : 0;
+  const Picoseconds pci =
+      queue_pairs_[qp].is_unreliable ? node_of(qp).pci.unreliable(packet.details.length) : Picoseconds{};
   Completion completion{.wr_id = queue_pairs_[qp].receives++,
-                        .nic_ns = nic_clock_ns(qp) + pci_ns,
+                        .nic_ns = 0,
                         .byte_len = packet.details.length.value,
                         .status = static_cast<int>(VerbStatus::kSuccess)};
   if (has_immediate) completion.immediate = packet.details.immediate;
   recorder_.on_receive(queue_pair_number(qp), completion.wr_id, completion.immediate.value_or(0), now_);
-  mailbox_.receive(qp, completion);
+  tell_host(qp, CompletionLine::kReceives, pci, completion);
 }
 
 void Engine::call_when_delivered(std::uint32_t qp, Bytes delivered, std::uint32_t call) {

@@ -36,6 +36,7 @@ def view(tmp_path: Path) -> CellView:
         ("interval_goodput_p10_share", 0.0),  # rank 1
         ("jain", 0.9),  # 800 and 400: 1200^2 / (2 * 800000)
         ("worst_flow_share", 0.5),  # 400 of 800
+        ("flow_median_share", 0.75),  # 400 and 800 of 800
         ("flow_p50_share", 0.5),  # rank 1 of 400 and 800
         ("flow_mean_bps", 600.0),
         ("first_completion_p10_share", 0.0),  # 720 and a failure

@@ -61,6 +61,8 @@ def test_shares_of_single_flows_and_percentiles(results: Results, cell: str) -> 
     values = results.values[cell]
     assert values["flow_mean_bps"] == pytest.approx(totals.mean())
     assert values["worst_flow_share"] == pytest.approx(totals[0] / (ideal["ideal_goodput_bps"] / 8))
+    middle = np.median(totals) / (ideal["ideal_goodput_bps"] / 8)
+    assert values["flow_median_share"] == pytest.approx(middle)
     assert values["flow_p50_share"] == pytest.approx(totals[3] / (ideal["ideal_goodput_bps"] / 8))
     probes = read(results, cell, "latency")["rtt_ns"].dropna()
     for percent in (10, 90):

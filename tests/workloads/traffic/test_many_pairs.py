@@ -69,6 +69,12 @@ def test_it_ends_whether_or_not_the_network_keeps_up() -> None:
     assert many_pairs(arrive_for="2s", drain_for="500ms").duration_ns == 2_500_000_000
 
 
+def test_what_arrives_first_may_count_for_nothing() -> None:
+    assert many_pairs().warm_up_ns == 0
+    assert many_pairs(ignore_for="400ms").warm_up_ns == 400_000_000
+    assert flows_of("h3", ignore_for="400ms") == flows_of("h3")  # it is sent all the same
+
+
 def test_more_hosts_do_not_change_what_the_first_one_does() -> None:
     few, many = (sent_by("h3", hosts=hosts) for hosts in (8, 16))
     assert few == many
@@ -135,7 +141,9 @@ def test_each_transfer_may_have_a_connection_of_its_own() -> None:
     assert len({flow.ends for flow in flows}) == len(flows) == len(sent_by("h3"))
 
 
-@pytest.mark.parametrize("changes", [{"load": 0}, {"load": 1.5}, {"hosts": 1}, {"small_every": 0}])
+@pytest.mark.parametrize(
+    "changes", [{"load": 0}, {"load": 1.5}, {"hosts": 1}, {"small_every": 0}, {"ignore_for": "1s"}]
+)
 def test_impossible_ones_are_refused(changes: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         many_pairs(**changes)
