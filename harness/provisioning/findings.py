@@ -75,8 +75,18 @@ def judge(inventory: Inventory, files: Mapping[str, str], found: Examination) ->
 
 
 def _unreachable(found: Examination) -> Iterator[Finding]:
+    """Nodes of which the same is said make one finding."""
+    nodes: dict[str, list[str]] = {}
     for node, why in sorted(found.failures.items()):
-        yield Finding(node, "the node", why, "a reply", "check that it runs and that SSH reaches it")
+        nodes.setdefault(why, []).append(node)
+    for why, names in nodes.items():
+        got, is_told, rest = why.removeprefix("SSH failed: got ").partition(", expected ")
+        expected, has_advice, advice = rest.partition("; ")
+        if why.startswith("SSH failed: got ") and is_told and has_advice:
+            yield Finding(", ".join(names), "SSH", got, expected, advice.rstrip("."))
+        else:
+            advice = "check that it runs and that SSH reaches it"
+            yield Finding(", ".join(names), "the node", why, "a reply", advice)
 
 
 def _of_host(host: Host, files: Mapping[str, str], facts: Facts) -> Iterator[Finding]:

@@ -214,6 +214,15 @@ def test_a_node_that_does_not_reply_refuses_and_hides_nothing_else(inventory: In
     assert "got cannot be reached: timed out, expected a reply" in str(found[0])
 
 
+def test_unknown_keys_of_all_hosts_are_one_finding(inventory: Inventory) -> None:
+    why = "SSH failed: got no host keys of a, b, expected them in F; add them with `S`, and compare them"
+    (finding,) = judge(inventory, FILES, Examination({}, {"h1": why, "h0": why}, {}))
+    assert str(finding) == (
+        "refused: h0, h1: SSH: got no host keys of a, b, expected them in F; add them with `S`, "
+        "and compare them."
+    )
+
+
 def test_ports_as_the_last_cell_left_them_are_no_finding(inventory: Inventory) -> None:
     assert judged(inventory, "fabric", lambda f: f["drift"].append("traffic_control eth2")) == []
     assert len(judged(inventory, "fabric", lambda f: f["drift"].append("kernel_modules sch_red"))) == 1
