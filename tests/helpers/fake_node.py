@@ -36,6 +36,9 @@ class FakeNode(System):
         for name, value in SYSCTLS.items():
             self.write(f"/proc/sys/{name.replace('.', '/')}", f"{value}\n")
 
+    def is_root(self) -> bool:
+        return True
+
     def path(self, absolute: str) -> Path:
         return self._root / absolute.lstrip("/")
 
