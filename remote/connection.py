@@ -11,6 +11,7 @@ import paramiko
 from rogue.remote.errors import NodeError
 from rogue.remote.known_hosts import keys_in
 from rogue.remote.login import Login
+from rogue.remote.unknown_keys import UnknownKeyError
 
 _MEANT: Final = dict.fromkeys(
     ("No existing session", "Error reading SSH protocol banner"), "its SSH server did not reply in time"
@@ -79,7 +80,7 @@ def send_at_once(transport: paramiko.Transport) -> None:
 
 
 def known_keys(login: Login) -> Mapping[str, paramiko.PKey]:
-    """Keys that a host may have, by kind; NodeError if none is known."""
+    """Keys that a host may have, by kind; UnknownKeyError if none is known."""
     keys: dict[str, paramiko.PKey] = {}
     name = login.host_key_alias or login.place
     for path in login.known_hosts:
@@ -87,11 +88,7 @@ def known_keys(login: Login) -> Mapping[str, paramiko.PKey]:
             keys = keys_in(path, name) | keys
     if keys:
         return keys
-    files = ", ".join(map(str, login.known_hosts))
-    raise NodeError(
-        f"{login.node}: SSH failed: got no host key of {name}, expected one in {files}; add it "
-        "with ssh-keyscan, and compare it with what the host itself shows."
-    )
+    raise UnknownKeyError(login)
 
 
 @contextmanager

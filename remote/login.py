@@ -26,6 +26,8 @@ class Login:
     """What its key is filed under in `known_hosts`; by default its address and port."""
     gateway: Login | None = None
     """The host through which it is reached; None if directly."""
+    name: str = ""
+    """Of a jump host: what SSH on this computer calls it."""
 
     @property
     def place(self) -> str:

@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -75,7 +76,8 @@ class _Resolution:
                 f"{node}: got more than {HOPS_MAX} hops in the SSH configuration, expected a way that ends; "
                 "the host that is reached directly needs `ProxyJump none`."
             )
-        return self.login(node, f"ssh://{name}", ["-J", before] if before else [])
+        login = self.login(node, f"ssh://{name}", ["-J", before] if before else [])
+        return replace(login, name=f"ssh://{name}" if ":" in name else name)
 
     def _ask(self, node: str, name: str, options: Sequence[str]) -> Words:
         command = ["ssh", "-G", *options, "-F", str(self._config), "--", name]

@@ -23,11 +23,13 @@ CARDS: Final = {
     "MT4125": Card("ConnectX-6 Dx", 200_000_000_000),
     "MT4127": Card("ConnectX-6 Lx", 50_000_000_000),
     "MT4129": Card("ConnectX-7", 400_000_000_000),
+    "MT41686": Card("BlueField-2", 200_000_000_000),
 }
 """By `hca_type` of sysfs, which is MT and the PCI device number. Source: Linux, tables of PCI devices in
-drivers/net/ethernet/mellanox/mlx4/main.c (0x1007) and mlx5/core/main.c (0x1013 to 0x1021); rates: NVIDIA,
-"Linux Kernel Upstream Release Notes v5.17", supported NICs and their speeds, without 56GbE, which is the
-vendor's own; ConnectX-7, which is younger: its product brief."""
+drivers/net/ethernet/mellanox/mlx4/main.c (0x1007) and mlx5/core/main.c (0x1013 to 0x1021, 0xa2d6); rates:
+NVIDIA, "Linux Kernel Upstream Release Notes v5.17", supported NICs and their speeds, without 56GbE, which is
+the vendor's own; ConnectX-7, which is younger: its product brief. In BlueField-2 the network's part is a
+ConnectX-6 Dx."""
 
 
 def card_name(hca_type: str) -> str:

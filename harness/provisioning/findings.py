@@ -75,14 +75,25 @@ def judge(inventory: Inventory, files: Mapping[str, str], found: Examination) ->
 
 
 def _unreachable(found: Examination) -> Iterator[Finding]:
+    """Nodes of which the same is said make one finding."""
+    nodes: dict[str, list[str]] = {}
     for node, why in sorted(found.failures.items()):
-        yield Finding(node, "the node", why, "a reply", "check that it runs and that SSH reaches it")
+        nodes.setdefault(why, []).append(node)
+    for why, names in nodes.items():
+        got, is_told, rest = why.removeprefix("SSH failed: got ").partition(", expected ")
+        expected, has_advice, advice = rest.partition("; ")
+        if why.startswith("SSH failed: got ") and is_told and has_advice:
+            yield Finding(", ".join(names), "SSH", got, expected, advice.rstrip("."))
+        else:
+            advice = "check that it runs and that SSH reaches it"
+            yield Finding(", ".join(names), "the node", why, "a reply", advice)
 
 
 def _of_host(host: Host, files: Mapping[str, str], facts: Facts) -> Iterator[Finding]:
     yield from _of_node(host.name, facts)
     yield from _interface(host, facts)
     yield from _rdma(host, facts)
+    yield from _accelerations(host, facts)
     for path, checksum in files.items():
         got = facts["files"].get(path)
         if got != checksum:
@@ -194,6 +205,22 @@ def _card(host: Host, port: Facts) -> Iterator[Finding]:
         expected = f"one of {', '.join(CARDS)}"
         advice = "go on, but this card's counters and limiters are unchecked"
         yield Finding(host.name, what, f"a card {model}", expected, advice, refuses=False)
+
+
+def _accelerations(host: Host, facts: Facts) -> Iterator[Finding]:
+    """What the card's firmware does by itself where a queue pair asks for timeouts and retries."""
+    expected = "all off, for with them timeout and retry_count do not act as written"
+    for card in _of_cards(facts):
+        told = card.get("accelerations")
+        if not told:
+            continue
+        what = "RoCE accelerations of the card"
+        if told["on"]:
+            advice = f"reset them, as root: {told['reset']}"
+            yield Finding(host.name, what, f"{' and '.join(told['on'])} on", expected, advice)
+        elif told["reason"]:
+            got, advice = f"unknown ({told['reason']})", "install mstflint or MFT, or keep that in mind"
+            yield Finding(host.name, what, got, expected, advice, refuses=False)
 
 
 def _of_switch(inventory: Inventory, facts: Mapping[str, Facts]) -> Iterator[Finding]:

@@ -1,6 +1,7 @@
 """The nodes of a testbed, as Ansible reads them from an inventory."""
 
 import os
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -35,6 +36,7 @@ _TRUE: Final = ("1", "1.0", "on", "t", "true", "y", "yes")
 """What Ansible takes for true, in small letters."""
 _SSH_ARGUMENTS: Final = ("ansible_ssh_args", "ansible_ssh_common_args", "ansible_ssh_extra_args")
 """Also variables of the environment, in capitals; the inventory's beat those."""
+_STACKED: Final = re.compile(r"(?P<vlan>vlan\d*$|.*\.\d{1,4}$)|(?:bond|team)\d*$")
 Interface = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,14}$")]
 Named = Annotated[str, Field(pattern=r"^[a-z][a-z0-9]*$")]
 PathText = Annotated[str, spelled(PATH)]
@@ -264,6 +266,7 @@ def _problems_of_node(
     yield from _unverified(path, name, own)
     if kind is HostVariables:
         yield from _no_interface(path, name, own)
+        yield from _stacked_interface(path, name, own)
 
 
 def _shared_addresses(
@@ -289,6 +292,17 @@ def _no_interface(path: Path, name: str, variables: Mapping[str, Any]) -> list[P
     return [
         Problem(str(path), f"{name}.experiment_interface", "nothing", expected, "`ip address` shows both")
     ]
+
+
+def _stacked_interface(path: Path, name: str, variables: Mapping[str, Any]) -> list[Problem]:
+    """Bonds, teams and VLANs by the names that they have: limiters and priorities are those of one card."""
+    interface = str(variables.get("experiment_interface", ""))
+    if not (found := _STACKED.match(interface)):
+        return []
+    kind = "a VLAN" if found["vlan"] else "a bond"
+    advice = "give the address to a port of the card itself"
+    place = f"{name}.experiment_interface"
+    return [Problem(str(path), place, f"{interface}, {kind}", "one port of one card", advice)]
 
 
 def _wrong_name(path: Path, name: str) -> list[Problem]:

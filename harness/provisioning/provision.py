@@ -38,21 +38,17 @@ def provision(
             variables["switch_linux_trees"] = port_trees(switch.login.node, switch.interfaces, ports)
         title = "would provision" if is_check else "provisioning"
         order = Order("provision", title, inventory.text, log, variables, is_check)
-        played = _play(order, inventory, console)
-    _raise_failures("provision", played, log)
-    return played
+        return _play(order, inventory, console)
 
 
 def teardown(inventory: Inventory, log: Path, console: Console) -> PlaybookResult:
     """Put back what provisioning changed, on every node that can be reached; NodeError for the others."""
     order = Order("teardown", "putting back", inventory.text, log)
-    played = _play(order, inventory, console)
-    _raise_failures("teardown", played, log)
-    return played
+    return _play(order, inventory, console)
 
 
 def _play(order: Order, inventory: Inventory, console: Console) -> PlaybookResult:
-    """Run it where we got to ourselves, and may do everything; why not elsewhere is part of the result."""
+    """Run it where we got to ourselves, and may do everything; NodeError says why not elsewhere."""
     try:
         reached = reach(inventory.logins, dict.fromkeys((login.node for login in inventory.logins), ANYTHING))
     except KeyboardInterrupt as stop:
@@ -61,6 +57,8 @@ def _play(order: Order, inventory: Inventory, console: Console) -> PlaybookResul
     rest = [login.node for login in inventory.logins if login.node not in reasons]
     played = run_playbook(order.of_nodes(inventory, rest), console) if rest else PlaybookResult()
     played.failures[:0] = [TaskFailure(node, "before anything", reason) for node, reason in reasons.items()]
+    if played.failures:
+        raise NodeError(_failed(order, played, has_log=bool(rest)))
     return played
 
 
@@ -78,7 +76,12 @@ def dool_script() -> Path:
     return Path(found.submodule_search_locations[0]) / "__main__.py"
 
 
-def _raise_failures(what: str, played: PlaybookResult, log: Path) -> None:
-    if played.failures:
-        lines = [f"{what}: failed on {len({each.node for each in played.failures})} nodes; log: {log}"]
-        raise NodeError("\n  ".join([*lines, *sorted(map(str, played.failures))]))
+def _failed(order: Order, played: PlaybookResult, *, has_log: bool) -> str:
+    """A line for each failure, with all its nodes; without a playbook there is no log."""
+    nodes: dict[tuple[str, str], list[str]] = {}
+    for failure in sorted(played.failures, key=str):
+        nodes.setdefault((failure.task, failure.message), []).append(failure.node)
+    lines = [f"{', '.join(names)}: {task}: {message}" for (task, message), names in nodes.items()]
+    count = len({failure.node for failure in played.failures})
+    log = f"; log: {order.log}" if has_log else ""
+    return "\n  ".join([f"{order.playbook}: failed on {count} nodes{log}", *lines])

@@ -13,6 +13,7 @@ from rogue.harness.provisioning.findings import Finding
 from rogue.remote.errors import NodeError
 from rogue.remote.login import Login
 from rogue.remote.shell import Shell, connect
+from rogue.remote.unknown_keys import UnknownKeyError, said_together
 
 REACH_LIMIT_S: Final = 30.0
 """The limit of each step of a login, and of each reply. A node that is silent for longer is left out."""
@@ -48,14 +49,18 @@ def reach(logins: Iterable[Login], commands: Mapping[str, str]) -> Reached:
     """
     reached = Reached()
     asked = {login.node: _begin(partial(_visit, login, commands[login.node])) for login in logins}
+    unknown: dict[str, UnknownKeyError] = {}
     for node, reply in asked.items():
         try:
             lacks, clock = reply.result()
+        except UnknownKeyError as error:
+            unknown[node] = error
         except NodeError as error:
             reached.failures[node] = str(error).removeprefix(f"{node}: ")
         else:
             reached.lacks += lacks
             reached.clocks[node] = clock
+    reached.failures |= said_together(unknown)
     return reached
 
 

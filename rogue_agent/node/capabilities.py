@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from rogue.agent.drivers.limiters.dcb import has_limiters, paused_priorities
+from rogue.agent.drivers.verbs.card_facts import card_facts
 from rogue.agent.drivers.verbs.dcqcn import dcqcn_state
 from rogue.agent.drivers.verbs.discovery import SYSFS, PortAddress, roce_ports
 from rogue.agent.node.messages import PROTOCOL, Capabilities
@@ -34,6 +35,8 @@ def capabilities(
     has_limiters: whether limiters are looked for, which takes two programs for each interface.
     """
     ports = known or roce_ports(sysfs)
+    cards = {port.device: port.driver for port in ports}
+    facts = {device: card_facts(device, driver, _output, sysfs) for device, driver in cards.items()}
     return Capabilities(
         protocol=PROTOCOL,
         host=platform.node(),
@@ -43,7 +46,7 @@ def capabilities(
         cores=os.cpu_count() or 1,
         memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         congestion_controls=controls.read_text().split() if controls.exists() else [],
-        ports=[_port(port) for port in ports],
+        ports=[{**_port(port), **facts[port.device]} for port in ports],
         limiters=_limiters(sorted({port.netdev for port in ports if port.netdev and has_limiters})),
     )
 

@@ -29,7 +29,7 @@ class FakeCardNode(FakeNode):
         super().__init__(root)
         self.driver = driver
         self.link_toggles = 0
-        self.card_rates["eth1"] = {str(number): "0bit" for number in range(8)}
+        self.card_rates["eth1"] = [0] * 8
         self.objects = {
             "ets": {"tc-tsa": _all("vendor"), "tc-bw": _all("100"), "prio-tc": _SWAPPED},
             "pfc": {"prio-pfc": _all("off")},
@@ -93,7 +93,7 @@ class FakeCardNode(FakeNode):
 
     def _dcb(self, command: list[str], text: str) -> str:
         words = [word for word in command if word != "-N"]
-        if words[1] == "maxrate":
+        if "maxrate" in words or "-V" in words:
             return super()._dcb(words, text)
         name, verb, interface = words[1], words[2], words[4]
         if interface != "eth1" or name not in self.objects:

@@ -23,7 +23,9 @@ class FakeNode(System):
         self.replying: set[str] = set()
         self.replying_to_small: set[str] = set()
         self.roots = dict.fromkeys(interfaces, BY_ITSELF)
-        self.card_rates: dict[str, dict[str, str]] = {}
+        self.card_rates: dict[str, list[int]] = {}
+        """The kernel's: kb/s for each traffic class."""
+        self.iproute2 = "6.1.0"
         self.trees: dict[str, list[str]] = {name: [] for name in interfaces}
         self.packages = set(PACKAGES)
         self.path("/sys/module").mkdir(parents=True)
@@ -33,6 +35,9 @@ class FakeNode(System):
             self.path(f"/sys/class/net/{name}/device").mkdir()
         for name, value in SYSCTLS.items():
             self.write(f"/proc/sys/{name.replace('.', '/')}", f"{value}\n")
+
+    def is_root(self) -> bool:
+        return True
 
     def path(self, absolute: str) -> Path:
         return self._root / absolute.lstrip("/")
@@ -59,7 +64,7 @@ class FakeNode(System):
             "rdma": dict(self.rdma_links),
             "roots": dict(self.roots),
             "trees": {name: list(lines) for name, lines in self.trees.items()},
-            "card_rates": {name: dict(rates) for name, rates in self.card_rates.items()},
+            "card_rates": {name: list(rates) for name, rates in self.card_rates.items()},
             "packages": set(self.packages),
         }
 
@@ -125,17 +130,24 @@ class FakeNode(System):
         return ""
 
     def _dcb(self, command: list[str], _text: str) -> str:
-        interface = command[4]
+        """As iproute2 does: before 6.18 the kernel's kb/s are bytes a second to it."""
+        if command[1] == "-V":
+            return f"dcb utility, iproute2-{self.iproute2}\n"
+        words = [word for word in command if word != "-j"]
+        interface = words[4]
         if interface not in self.card_rates:
             raise CommandError(command, "Attribute read: Operation not supported")
         rates = self.card_rates[interface]
-        assert command[1] == "maxrate"
-        assert command[5] == "tc-maxrate"
-        if command[2] == "show":
-            return f"tc-maxrate {' '.join(':'.join(pair) for pair in rates.items())}\n"
-        for word in command[6:]:
+        bytes_per_kbps = 1 if tuple(map(int, self.iproute2.split(".")[:2])) < (6, 18) else 125
+        assert (words[1], words[5]) == ("maxrate", "tc-maxrate")
+        if words[2] == "show":
+            assert "-j" in command
+            return json.dumps({"tc_maxrate": [rate * bytes_per_kbps for rate in rates]})
+        for word in words[6:]:
             traffic_class, _, rate = word.partition(":")
-            rates.update(dict.fromkeys(rates, rate) if traffic_class == "all" else {traffic_class: rate})
+            chosen = range(8) if traffic_class == "all" else (int(traffic_class),)
+            for number in chosen:
+                rates[number] = _bits(rate) // 8 // bytes_per_kbps
         return ""
 
     def _dpkg_query(self, command: list[str], _text: str) -> str:
@@ -151,3 +163,9 @@ class FakeNode(System):
                 self.packages |= {name, *BROUGHT_ALONG.get(name, ())}
         if "purge" in command:
             self.packages -= set(command[command.index("purge") + 1 :])
+
+
+def _bits(rate: str) -> int:
+    scales = {"Mbit": 1_000_000, "kbit": 1_000, "bit": 1}
+    unit = next(unit for unit in scales if rate.endswith(unit))
+    return int(rate.removesuffix(unit)) * scales[unit]

@@ -1,11 +1,14 @@
 """SONiC's configuration database behind `config apply-patch`: all of a JSON patch, or nothing.
 
 Source: sonic-net/SONiC, design of Generic Configuration Update and Rollback (RFC 6902; an empty table is
-refused; names that are referred to must be there); sonic-utilities, config/main.py (apply-patch).
+refused; names that are referred to must be there); sonic-utilities, config/main.py (apply-patch),
+show/main.py (version) and generic_config_updater/field_operation_validators.py of 202205 to 202511.
 """
 
 import copy
 import json
+from collections.abc import Iterator
+from itertools import combinations
 from typing import Any
 
 from helpers.fake_switch import DroppedError
@@ -24,14 +27,20 @@ REFERENCES = {
 class FakeSonic:
     """A host with a configuration database."""
 
-    def __init__(self) -> None:
+    def __init__(self, build: str = "202511.1234-a092c9705", asics: int = 1) -> None:
+        self.build = build
+        self.asics = asics
         self.heard: list[str] = []
         self.patches: list[list[dict[str, Any]]] = []
         self.rejects: str | None = None
         self.drops: str | None = None
         self.tables: dict[str, Any] = {
             "PORT": {f"Ethernet{number}": {"lanes": str(number), "mtu": "9100"} for number in (0, 4)},
-            "BUFFER_POOL": {"ingress_lossless_pool": {"type": "ingress", "mode": "dynamic"}},
+            "BUFFER_POOL": {
+                "ingress_lossless_pool": {"type": "ingress", "mode": "dynamic"},
+                "egress_lossy_pool": {"type": "egress", "mode": "dynamic"},
+            },
+            "BUFFER_PROFILE": {"egress_lossy_profile": {"pool": "egress_lossy_pool", "size": "0"}},
             "QUEUE": {"Ethernet0|3": {"scheduler": "scheduler.1"}},
             "SCHEDULER": {"scheduler.1": {"type": "DWRR", "weight": "15"}},
         }
@@ -41,8 +50,8 @@ class FakeSonic:
         if command == self.drops:
             self.drops = None
             raise DroppedError
-        if command == "show runningconfiguration all":
-            return 0, json.dumps(self.tables, indent=4), ""
+        if command == "show version && show runningconfiguration all":
+            return 0, self.version() + json.dumps(self.tables, indent=4), ""
         if command != "sudo config apply-patch /dev/stdin":
             return 2, "", f"sh: 1: {command.split(maxsplit=1)[0]}: not found"
         patch = json.loads(stdin)
@@ -52,12 +61,54 @@ class FakeSonic:
             for operation in patch:
                 apply_operation(after, operation)
             check(after)
+            self.validate(after)
         except (KeyError, ValueError) as error:
             return 1, "", f"Failed to apply patch due to: {error}"
         if self.rejects is not None:
             return 1, "", f"Failed to apply patch due to: {self.rejects}"
         self.tables = after
         return 0, "Patch applied successfully.\n", ""
+
+    def version(self) -> str:
+        """What `show version` prints, as far as it matters."""
+        return (
+            f"\nSONiC Software Version: SONiC.{self.build}\nSONiC OS Version: 12\n"
+            f"\nPlatform: x86_64-mlnx_msn2700-r0\nASIC: mellanox\nASIC Count: {self.asics}\n"
+            "\nDocker images:\nREPOSITORY   TAG   IMAGE ID   SIZE\n\n"
+        )
+
+    def validate(self, after: dict[str, Any]) -> None:
+        """What the updater's validators say of each difference."""
+        for path in differing(self.tables, after):
+            table, *place = path
+            if table in {"WRED_PROFILE", "BUFFER_PROFILE"} and not self.takes(table, place, after):
+                raise ValueError(f"Modification of {table} table is illegal")
+
+    def takes(self, table: str, place: list[str], after: dict[str, Any]) -> bool:
+        """Only values of a few fields until 202505; then only buffer profiles are watched, and as wholes."""
+        old = self.tables.get(table, {})
+        is_value = len(place) == 2 and all(place[1] in rows[place[0]] for rows in (old, after[table]))
+        if self.build.startswith("202511"):
+            tuned = is_value and place[1] in {"dynamic_th", "xoff"}
+            return table == "WRED_PROFILE" or len(place) == 1 or tuned
+        if table == "BUFFER_PROFILE":
+            return is_value and place[1] in {"dynamic_th", "xoff"} and any(map(str.isdigit, place[0]))
+        green = {"green_min_threshold", "green_max_threshold", "green_drop_probability"}
+        names = {"AZURE_LOSSLESS", place[0]} if self.build.startswith("202505") else {"AZURE_LOSSLESS"}
+        return is_value and place[0] in names and place[1] in green
+
+
+def differing(before: Any, after: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The topmost places that come, go or change, as the updater's own comparison finds them."""
+    if not (isinstance(before, dict) and isinstance(after, dict)):
+        if before != after:
+            yield path
+        return
+    for name in {**before, **after}:
+        if name in before and name in after:
+            yield from differing(before[name], after[name], (*path, name))
+        else:
+            yield (*path, name)
 
 
 def apply_operation(tables: dict[str, Any], operation: dict[str, Any]) -> None:
@@ -79,6 +130,10 @@ def check(tables: dict[str, Any]) -> None:
     for table, rows in tables.items():
         if not rows:
             raise ValueError(f"empty table {table}")
+        if table in {"QUEUE", "BUFFER_PG"}:
+            overlaps = [pair for pair in combinations(rows, 2) if numbers(pair[0]) & numbers(pair[1])]
+            if overlaps:
+                raise ValueError(f"{table}: {overlaps[0]} overlap")
         for entry, fields in rows.items():
             if table in {"QUEUE", "PORT_QOS_MAP", "BUFFER_PG"} and entry.split("|")[0] not in tables["PORT"]:
                 raise ValueError(f"{table}|{entry}: no such port")
@@ -86,3 +141,10 @@ def check(tables: dict[str, Any]) -> None:
                 there = REFERENCES.get((table, field))
                 if there is not None and value not in tables.get(there, {}):
                     raise ValueError(f"{table}|{entry}: {field}: no {there}|{value}")
+
+
+def numbers(entry: str) -> set[tuple[str, int]]:
+    """The queues or groups of `Ethernet0|3-4`."""
+    port, _, digits = entry.partition("|")
+    first, _, last = digits.partition("-")
+    return {(port, number) for number in range(int(first), int(last or first) + 1)}

@@ -62,7 +62,8 @@ def test_an_unknown_key_at_either_hop_is_refused(there: Laboratory, unknown: str
         pytest.fail("it let a stranger in")
     assert str(refused.value) == (
         f"{named}: SSH failed: got no host key of [127.0.0.1]:{other.port}, expected one in "
-        f"{there.known_hosts}; add it with ssh-keyscan, and compare it with what the host itself shows."
+        f"{there.known_hosts}; add it with `{'' if unknown == 'gate' else 'ssh lab-gate '}ssh-keyscan -p "
+        f"{other.port} 127.0.0.1 >> {there.known_hosts}`, and compare it with what the host itself shows"
     )
     there.gate.connections()
     assert (transports(), open_sockets()) == ([], before)

@@ -25,6 +25,10 @@ def _of_switch(switch: HardwareSwitch) -> list[Finding]:
             told = differences(opened, switch.variables)
     except NodeError as error:
         words = str(error).removeprefix(f"{switch.name}: ")
+        got, is_said, rest = words.removeprefix("got ").partition(", expected ")
+        if is_said and words.startswith("got "):
+            expected, _, advice = rest.partition("; ")
+            return [Finding(switch.name, "the switch", got, expected, advice or _ADVICE)]
         return [Finding(switch.name, "the switch", words, "a reply", "check that SSH reaches it")]
     found = []
     for sentence in told:

@@ -1,6 +1,7 @@
 """Plan, apply, check and undo what the inventory wants of one hardware switch."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from rogue.harness.provisioning.switches.change import Change, Configuration
@@ -21,7 +22,14 @@ class OpenSwitch:
 
     def configuration(self) -> Configuration:
         """What stands there now."""
-        return self.platform.configuration(self.session.run(self.platform.read))
+        reply = self.session.run(self.platform.read)
+        with _named(self.node):
+            return self.platform.configuration(reply)
+
+    def orders(self, changes: Sequence[Change], found: Configuration) -> list[Command]:
+        """What makes the changes; NodeError if the platform has no way to them."""
+        with _named(self.node):
+            return _orders(self.platform, changes, found)
 
     def run(self, commands: Iterable[Command]) -> None:
         """One after the other."""
@@ -32,7 +40,7 @@ class OpenSwitch:
 def plan(switch: OpenSwitch, wanted: HardwareSwitchVariables) -> list[Command]:
     """Everything that `apply` would tell the switch now; nothing if it is as wanted."""
     found = switch.configuration()
-    return _orders(switch.platform, switch.platform.changes(wanted, found), found)
+    return switch.orders(switch.platform.changes(wanted, found), found)
 
 
 def plan_from_nothing(platform: Platform, wanted: HardwareSwitchVariables) -> list[Command]:
@@ -49,13 +57,14 @@ def apply(switch: OpenSwitch, wanted: HardwareSwitchVariables) -> list[Command]:
     """Make the switch as wanted and read that back; what it was told.
 
     What was there is written down before anything is changed. When the switch rejects a command, what came
-    before it is put back. NodeError if it was rejected, if the connection is lost, or if what is read back
-    differs.
+    before it is put back. NodeError if the platform has no way to it, if a command was rejected, if the
+    connection is lost, or if what is read back differs.
     """
     found = switch.configuration()
     changes = switch.platform.changes(wanted, found)
     if not changes:
         return []
+    orders = switch.orders(changes, found)
     earlier = switch.ledger.changes()
     switch.ledger.remember(changes)
     try:
@@ -73,7 +82,7 @@ def apply(switch: OpenSwitch, wanted: HardwareSwitchVariables) -> list[Command]:
         switch.ledger.write(_as_shown(switch.ledger.changes(), left))
         lines = _sentences(switch, left)
         raise NodeError("\n  ".join([f"{switch.node}: what is read back differs from what was set", *lines]))
-    return _orders(switch.platform, changes, found)
+    return orders
 
 
 def undo(switch: OpenSwitch) -> list[Command]:
@@ -93,7 +102,16 @@ def undo(switch: OpenSwitch) -> list[Command]:
         lines = _sentences(switch, [change.reversed() for change in reversed(left)])
         advice = f"delete {switch.ledger.file} to leave the switch as it is"
         raise NodeError("\n  ".join([f"{switch.node}: not everything could be put back", *lines, advice]))
-    return _orders(switch.platform, back, found) if back else []
+    return switch.orders(back, found) if back else []
+
+
+@contextmanager
+def _named(node: str) -> Iterator[None]:
+    """Say which switch it is."""
+    try:
+        yield
+    except NodeError as error:
+        raise NodeError(f"{node}: {error}") from error
 
 
 def _orders(platform: Platform, changes: Sequence[Change], found: Configuration) -> list[Command]:
@@ -104,9 +122,8 @@ def _orders(platform: Platform, changes: Sequence[Change], found: Configuration)
 
 
 def _make(switch: OpenSwitch, changes: Sequence[Change], found: Configuration) -> None:
-    platform = switch.platform
     try:
-        switch.run(_orders(platform, changes, found))
+        switch.run(switch.orders(changes, found))
     except RejectedError as error:
         _back(switch, changes)
         raise RejectedError(f"{error}; what came before it was put back") from error
@@ -121,7 +138,7 @@ def _back(switch: OpenSwitch, changes: Sequence[Change]) -> None:
     switch.run(Command(text) for text in platform.leave)
     found = switch.configuration()
     back = _reversed(changes, found)
-    switch.run(_orders(platform, back, found))
+    switch.run(switch.orders(back, found))
 
 
 def _reversed(changes: Sequence[Change], found: Configuration) -> list[Change]:

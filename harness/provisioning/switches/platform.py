@@ -64,6 +64,11 @@ class Platform(ABC):
     def lines(self, wanted: HardwareSwitchVariables) -> list[Line]:
         """What should stand in the configuration, in an order that the switch takes."""
 
+    def lines_on(self, wanted: HardwareSwitchVariables, found: Configuration) -> list[Line]:
+        """The same, for platforms on which what stands there decides between two ways."""
+        del found
+        return self.lines(wanted)
+
     @abstractmethod
     def owns(self, context: Context, line: str, interfaces: Sequence[str]) -> bool:
         """Whether a line marks, or pauses, on one of the interfaces; it goes where it is not wanted."""
@@ -78,7 +83,7 @@ class Platform(ABC):
 
     def changes(self, wanted: HardwareSwitchVariables, found: Configuration) -> list[Change]:
         """From what stands there to what is wanted: what should not stand there goes first."""
-        lines = self.lines(wanted)
+        lines = self.lines_on(wanted, found)
         keys: dict[Context, tuple[str, ...]] = {}
         for line in lines:
             keys[line.context] = (*keys.get(line.context, ()), line.key)

@@ -129,6 +129,7 @@ class CollectedCell:
             "nic_is_hardware": is_hardware,
             "nic_profile": card_profile(str(port.get("hca_type"))),
             "dcqcn": None if prepared.device is None else str(port.get("dcqcn", "unknown")),
+            **_card_facts(port),
             **pacing_facts(self._flows, self._done.prepared),
             "rate_limiter_step_bps": limited.limiter_step_bps,
             "switch": self._environment.switch,
@@ -159,6 +160,12 @@ class CollectedCell:
         for name, content in said.items():
             raw[f"{name}.json"] = json.dumps(content, indent=1, sort_keys=True).encode()
         return raw
+
+
+def _card_facts(port: Mapping[str, object]) -> dict[str, Fact]:
+    """What the sender's node says of its card; a device in software says nothing."""
+    names = ("firmware", "pcie", "accelerations", "dcqcn_mask")
+    return {f"nic_{name}": str(port[name]) for name in names if name in port}
 
 
 def _nic(device: str | None, port: Mapping[str, object]) -> str:

@@ -16,6 +16,7 @@ from rogue.simulator.profiles import PROFILES
         ("MT4125", "ConnectX-6 Dx", 200),
         ("MT4127", "ConnectX-6 Lx", 50),
         ("MT4129", "ConnectX-7", 400),
+        ("MT41686", "BlueField-2", 200),  # 0xa2d6
     ],
 )
 def test_cards_are_known_by_name_and_rate(hca_type: str, name: str, rate_gbps: int) -> None:

@@ -62,6 +62,36 @@ def of_card(facts: dict[str, Facts], host: str, **changes: object) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        (
+            {"on": ["adaptive retransmission", "slow restart"], "reset": "R", "reason": ""},
+            "refused: h0: RoCE accelerations of the card: got adaptive retransmission and slow restart on, "
+            "expected all off, for with them timeout and retry_count do not act as written; "
+            "reset them, as root: R.",
+        ),
+        (
+            {"on": [], "reset": "", "reason": "mstreg is not installed"},
+            "warning: h0: RoCE accelerations of the card: got unknown (mstreg is not installed), expected "
+            "all off, for with them timeout and retry_count do not act as written; install mstflint or MFT, "
+            "or keep that in mind.",
+        ),
+    ],
+)
+def test_accelerations_refuse_and_silence_warns(inventory: Inventory, told: Facts, said: str) -> None:
+    facts = all_facts()
+    dcqcn = {"state": "off"}
+    for host in ("h0", "h1"):
+        off = {"on": [], "reset": "", "reason": ""}
+        facts[host]["interfaces"]["eth1"]["card"] = {
+            "driver": "mlx5_core", "trust": "pcp", "paused": [], "dcqcn": dcqcn, "accelerations": off,
+        }  # fmt: skip
+    assert judge(inventory, FILES, Examination(facts, {}, {})) == []
+    facts["h0"]["interfaces"]["eth1"]["card"]["accelerations"] = told
+    assert [str(finding) for finding in judge(inventory, FILES, Examination(facts, {}, {}))] == [said]
+
+
 def test_a_device_in_software_is_no_card_and_a_card_should_be_known(tmp_path: Path) -> None:
     cards = load_inventory(write_inventory(tmp_path, ("soft_roce}", "card}")))
     facts = all_facts()
@@ -212,6 +242,15 @@ def test_a_node_that_does_not_reply_refuses_and_hides_nothing_else(inventory: In
     found = judge(inventory, FILES, Examination(facts, {"h0": "cannot be reached: timed out"}, {}))
     assert [finding.node for finding in found] == ["h0", "h1"]
     assert "got cannot be reached: timed out, expected a reply" in str(found[0])
+
+
+def test_unknown_keys_of_all_hosts_are_one_finding(inventory: Inventory) -> None:
+    why = "SSH failed: got no host keys of a, b, expected them in F; add them with `S`, and compare them"
+    (finding,) = judge(inventory, FILES, Examination({}, {"h1": why, "h0": why}, {}))
+    assert str(finding) == (
+        "refused: h0, h1: SSH: got no host keys of a, b, expected them in F; add them with `S`, "
+        "and compare them."
+    )
 
 
 def test_ports_as_the_last_cell_left_them_are_no_finding(inventory: Inventory) -> None:

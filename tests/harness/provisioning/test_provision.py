@@ -88,8 +88,13 @@ def test_ansible_goes_only_where_it_can_work(inventory: Inventory, player: Playe
         "  h1: before anything: sudo: got not allowed, expected that alice may; ask somebody",
     ]
     player.reached.failures["fabric"] = "SSH failed: timed out"
-    with pytest.raises(NodeError, match="teardown: failed on 3 nodes"):
+    with pytest.raises(NodeError) as failed:
         teardown(inventory, Path("the.log"), CONSOLE)
+    assert str(failed.value).splitlines() == [
+        "teardown: failed on 3 nodes",
+        "  fabric, h0: before anything: SSH failed: timed out",
+        "  h1: before anything: sudo: got not allowed, expected that alice may; ask somebody",
+    ], "no log was written, and equal reasons are one"
     assert len(player.orders) == 1, "nobody was left to go to"
 
 

@@ -136,4 +136,5 @@ def test_a_card_says_trust_pauses_and_dcqcn(tmp_path: Path) -> None:
     assert interfaces["eth1"]["card"]["trust"] == "dscp"
     assert interfaces["eth1"]["card"]["paused"] == [3]
     assert interfaces["eth1"]["card"]["dcqcn"]["state"] == "unknown"
+    assert interfaces["eth1"]["card"]["accelerations"]["reason"] == "mstreg is not installed"
     assert interfaces["eth0"]["card"] is None

@@ -3,31 +3,55 @@
 Units: thresholds in bytes, probabilities in percent from 0 to 100, `dynamic_th` an exponent of two. PFC is a
 list of queues of a port. Maps, profiles and their names (`ROGUE`, `ROGUE_3`) are our own; a port's queues and
 its maps are shared with whoever set it up. The switch checks a patch against its YANG models and makes all of
-it or nothing; ours is checked before it leaves, by `sonic_model.py`. Without `headroom_bytes` the switch's
-buffer manager gives a port that pauses the profile of its speed and cable.
+it or nothing; ours is checked before it leaves, by `sonic_model.py`, and against what its release lets a
+patch change, by `sonic_release.py`. Without `headroom_bytes` the switch's buffer manager gives a port that
+pauses the profile of its speed and cable.
 
 Source: sonic-net/SONiC, Configuration.md; sonic-buildimage, src/sonic-yang-models (sonic-wred-profile,
 sonic-queue, sonic-port-qos-map, sonic-dscp-tc-map, sonic-buffer-profile, sonic-buffer-pg) and qos_config.j2;
-the design of Generic Configuration Update and Rollback (JSON patch, RFC 6902).
+the design of Generic Configuration Update and Rollback (JSON patch, RFC 6902); sonic-utilities,
+config/main.py (`config load` writes past the updater, on 202205 to 202505).
 
 No SONiC switch has run this.
 """
 
-import copy
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from rogue.harness.provisioning.switches.change import Change, Configuration, Context, Line
 from rogue.harness.provisioning.switches.platform import Command, Platform
 from rogue.harness.provisioning.switches.platforms.sonic_model import check_tables
+from rogue.harness.provisioning.switches.platforms.sonic_patch import (
+    Tables,
+    as_configuration,
+    as_tables,
+    changed,
+    differences,
+    line_of,
+    patch,
+    split_entries,
+    split_ranges,
+)
+from rogue.harness.provisioning.switches.platforms.sonic_release import (
+    SYSTEM,
+    TUNABLE,
+    TUNED_MARKS,
+    asics_of,
+    is_guarded,
+    is_refused,
+    release_of,
+    system_lines,
+)
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking
 from rogue.harness.provisioning.switches.units import percent_mistake, whole_percent
+from rogue.remote.errors import NodeError
 
-Tables = dict[str, dict[str, dict[str, str]]]
 OURS: Final = "ROGUE"
 _APPLY: Final = "sudo config apply-patch /dev/stdin"
 _COLOURS: Final = ("green", "yellow", "red")
+_MARKS_GREEN: Final = ("ecn_green", "ecn_green_yellow", "ecn_green_red", "ecn_all")
 _PRIORITIES: Final = range(8)
 _PORT_MAPS: Final = {
     "dscp_to_tc_map": "DSCP_TO_TC_MAP",
@@ -42,7 +66,7 @@ class Sonic(Platform):
     """Community SONiC, with a shell."""
 
     name = "sonic"
-    read = "show runningconfiguration all"
+    read = "show version && show runningconfiguration all"
 
     def mistake(self, wanted: HardwareSwitchVariables) -> str | None:
         """Marks come in whole percent; headroom is for what pauses."""
@@ -55,12 +79,11 @@ class Sonic(Platform):
 
     def lines(self, wanted: HardwareSwitchVariables) -> list[Line]:
         """One line for each field."""
-        return [
-            Line((table, entry), f"{field} {value}", field, "")
-            for table, entries in wanted_tables(wanted).items()
-            for entry, fields in entries.items()
-            for field, value in fields.items()
-        ]
+        return _lines(wanted_tables(wanted))
+
+    def lines_on(self, wanted: HardwareSwitchVariables, found: Configuration) -> list[Line]:
+        """The same, or with the switch's own profile of marks, where a patch may only change that."""
+        return _lines(_wanted_on(wanted, found))
 
     def owns(self, context: Context, line: str, interfaces: Sequence[str]) -> bool:
         """What pauses, and the marks of queues, on our ports."""
@@ -69,29 +92,101 @@ class Sonic(Platform):
         if entry.partition("|")[0] not in interfaces:
             return False
         return (table == "QUEUE" and field == "wred_profile") or (
-            table == "PORT_QOS_MAP" and field == "pfc_enable" and value != ""
+            table == "PORT_QOS_MAP" and field == "pfc_enable" and value != '""'
         )
 
     def configuration(self, text: str) -> Configuration:
-        """Every entry is a context, every field a line."""
-        tables = json.loads(text[text.index("{") :])
-        return {
-            (table, entry): tuple(f"{field} {value}" for field, value in fields.items())
-            for table, entries in tables.items()
-            if isinstance(entries, Mapping)
-            for entry, fields in entries.items()
-            if isinstance(fields, Mapping)
-        }
+        """What the database holds, and what the switch is; NodeError if it has several chips."""
+        begin = re.search(r"^\{", text, re.MULTILINE)
+        if begin is None:
+            raise NodeError(f"got {text[-60:]!r}, expected SONiC's configuration as JSON; log in and look")
+        tables = json.loads(text[begin.start() :])
+        found = {**as_configuration(tables), SYSTEM: system_lines(text[: begin.start()])}
+        if asics_of(found) > 1 or "asic0" in tables:
+            raise NodeError(
+                "got a multi-ASIC SONiC, expected one with a single chip; set it yourself, and write "
+                "`switch_platform: declared`"
+            )
+        return found
+
+    def changes(self, wanted: HardwareSwitchVariables, found: Configuration) -> list[Change]:
+        """As everywhere, but entries for a range of queues or groups are split where one of them is ours."""
+        before = as_tables(found)
+        split = split_ranges(before, _wanted_on(wanted, found))
+        standing = {**as_configuration(split), SYSTEM: found.get(SYSTEM, ())}
+        changes = super().changes(wanted, standing)
+        order = [*split_entries(before, split), *(change.context for change in changes)]
+        return differences(before, changed(split, changes), order)
 
     def commands(self, changes: Iterable[Change], found: Configuration) -> list[Command]:
-        """One patch, in the order of the changes' entries."""
+        """One patch, in the order of the changes' entries; NodeError if the release would refuse it."""
         changes = list(changes)
-        before = _tables(found)
-        after = _changed(before, changes)
-        contexts = list(dict.fromkeys((change.context[0], change.context[1]) for change in changes))
+        before = as_tables(found)
+        after = changed(before, changes)
+        contexts = list(dict.fromkeys(change.context for change in changes))
         check_tables({table: {entry: after.get(table, {}).get(entry)} for table, entry in contexts})
-        patch = list(_patch(before, after, contexts))
-        return [Command(_APPLY, json.dumps(patch, indent=1))] if patch else []
+        operations = list(patch(before, after, contexts))
+        _check_release(release_of(found), operations, after, contexts)
+        return [Command(_APPLY, json.dumps(operations, indent=1))] if operations else []
+
+
+def _lines(tables: Tables) -> list[Line]:
+    return [
+        Line((table, entry), line_of(field, value), field, "")
+        for table, entries in tables.items()
+        for entry, fields in entries.items()
+        for field, value in fields.items()
+    ]
+
+
+def _check_release(
+    release: str, operations: Sequence[dict[str, Any]], after: Tables, contexts: Sequence[Context]
+) -> None:
+    """NodeError says what to load, where a patch cannot bring it."""
+    refused = {each["path"].split("/")[1] for each in operations if is_refused(release, each)}
+    if not refused:
+        return
+    load: Tables = {}
+    for table, entry in contexts:
+        if table in refused and entry in after.get(table, {}):
+            load.setdefault(table, {})[entry] = after[table][entry]
+    names = " and ".join(sorted(refused))
+    raise NodeError(
+        f"got changes of {names} for SONiC {release}, whose updater refuses them in a patch, expected a "
+        "switch on which they stand; write what follows into a file there, `sudo config load -y FILE`, and "
+        f"apply again (docs/SWITCHES.md says more): {json.dumps(load)}"
+    )
+
+
+def _wanted_on(wanted: HardwareSwitchVariables, found: Configuration) -> Tables:
+    """The tables, with the switch's own profile of marks where ours cannot come to stand."""
+    tables, standing = wanted_tables(wanted), as_tables(found)
+    ours = tables.get("WRED_PROFILE", {})
+    is_there = all(standing.get("WRED_PROFILE", {}).get(name) == fields for name, fields in ours.items())
+    if is_there or not is_guarded(release_of(found)) or not _is_tunable(wanted, standing):
+        return tables
+    tuned = {field: next(iter(ours.values()))[field] for field in TUNED_MARKS}
+    tables["WRED_PROFILE"] = {TUNABLE: tuned}
+    for fields in tables["QUEUE"].values():
+        fields["wred_profile"] = TUNABLE
+    return tables
+
+
+def _is_tunable(wanted: HardwareSwitchVariables, standing: Tables) -> bool:
+    """Whether the switch's own profile can be ours: one marking, on no other port, and it does mark."""
+    profile = standing.get("WRED_PROFILE", {}).get(TUNABLE, {})
+    ports = {
+        place.partition("|")[0]
+        for place, fields in standing.get("QUEUE", {}).items()
+        if fields.get("wred_profile") == TUNABLE
+    }
+    return (
+        len({marks for _, marks in wanted.marking}) == 1
+        and ports <= set(wanted.interfaces)
+        and profile.get("ecn") in _MARKS_GREEN
+        and profile.get("wred_green_enable") == "true"
+        and all(field in profile for field in TUNED_MARKS)
+    )
 
 
 def wanted_tables(wanted: HardwareSwitchVariables) -> Tables:
@@ -154,50 +249,3 @@ def _headroom(headroom_bytes: int) -> dict[str, str]:
         "xoff": str(headroom_bytes),
         "dynamic_th": "0",
     }
-
-
-def _tables(found: Configuration) -> Tables:
-    tables: Tables = {}
-    for (table, entry), lines in found.items():
-        fields = dict(line.partition(" ")[::2] for line in lines)
-        tables.setdefault(table, {})[entry] = fields
-    return tables
-
-
-def _changed(before: Tables, changes: Sequence[Change]) -> Tables:
-    """The tables after the changes; entries and tables without anything in them are gone."""
-    after = copy.deepcopy(before)
-    for change in changes:
-        table, entry = change.context
-        fields = after.setdefault(table, {}).setdefault(entry, {})
-        field, _, value = str(change.after or change.before).partition(" ")
-        if change.after is None:
-            fields.pop(field, None)
-        else:
-            fields[field] = value
-    kept = {
-        table: {entry: fields for entry, fields in rows.items() if fields} for table, rows in after.items()
-    }
-    return {table: rows for table, rows in kept.items() if rows}
-
-
-def _patch(before: Tables, after: Tables, contexts: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
-    """Whole entries, as a JSON patch; a table that is new comes with its first entry."""
-    there = {table: set(rows) for table, rows in before.items()}
-    for table, entry in contexts:
-        path, fields = f"/{table}/{_escaped(entry)}", after.get(table, {}).get(entry)
-        known = there.setdefault(table, set())
-        if fields is not None and not known:
-            yield {"op": "add", "path": f"/{table}", "value": {entry: fields}}
-        elif fields is not None:
-            yield {"op": "replace" if entry in known else "add", "path": path, "value": fields}
-        elif known == {entry}:
-            yield {"op": "remove", "path": f"/{table}"}
-        elif entry in known:
-            yield {"op": "remove", "path": path}
-        known.discard(entry) if fields is None else known.add(entry)
-
-
-def _escaped(key: str) -> str:
-    """As RFC 6901 has it."""
-    return key.replace("~", "~0").replace("/", "~1")

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 from helpers.fake_agents import fake_inventory
 from helpers.fake_eos import FakeEos
+from helpers.fake_sonic import FakeSonic
 from helpers.fake_switch import served_switch
 from helpers.switch_inventory import hardware, wanted
 
@@ -38,6 +39,15 @@ def test_a_switch_that_cannot_be_asked_refuses(tmp_path: Path) -> None:
         login = replace(served.login, known_hosts=(tmp_path / "nobody",))
         (finding,) = switch_findings(rack(hardware(PAUSES, login)))
     assert str(finding).startswith("refused: tor: the switch: got SSH failed: got no host key of ")
+
+
+def test_a_switch_that_its_platform_cannot_set_says_what_it_is(tmp_path: Path) -> None:
+    with served_switch(tmp_path / "tor", FakeSonic(asics=2)) as served:
+        (finding,) = switch_findings(rack(hardware(wanted("sonic"), served.login)))
+    assert str(finding) == (
+        "refused: tor: the switch: got a multi-ASIC SONiC, expected one with a single chip; set it yourself, "
+        "and write `switch_platform: declared`."
+    )
 
 
 def test_a_declared_switch_is_believed() -> None:

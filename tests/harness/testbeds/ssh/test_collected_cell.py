@@ -62,13 +62,17 @@ def test_a_role_that_failed_loses_no_table_of_the_others(run: Run, agents: dict[
 def test_what_is_hardware_is_a_fact(run: Run, agents: dict[str, FakeAgent]) -> None:
     facts = run().facts
     assert (facts["nic_is_hardware"], facts["nic_profile"]) == (False, None)
+    assert "nic_firmware" not in facts
     card: dict[str, object] = {"device": "rxe0", "driver": "mlx4_core", "hca_type": "MT4103"}
+    card |= {"firmware": "2.42.5000", "pcie": "8.0 GT/s PCIe x8"}
     for agent in agents.values():
         agent.capabilities = replace(agent.capabilities, ports=[card])
     close_nodes(fake_inventory())
     facts = run().facts
     assert (facts["nic_is_hardware"], facts["nic_profile"]) == (True, "cx3pro")
     assert facts["nic"] == "rxe0, ConnectX-3 Pro, driver mlx4_core (hardware)"
+    assert (facts["nic_firmware"], facts["nic_pcie"]) == ("2.42.5000", "8.0 GT/s PCIe x8")
+    assert "nic_accelerations" not in facts, "a ConnectX-3 has none"
 
 
 def test_what_a_connection_was_told_is_kept_for_replay(run: Run, agents: dict[str, FakeAgent]) -> None:

@@ -8,23 +8,24 @@ from ansible_collections.rogue.testbed.plugins.module_utils.system import StateE
 from helpers.fake_node import FakeNode
 
 WANTED = {"card_rates": {"eth1": True}}
-OWN = {str(number): "0bit" for number in range(7)} | {"7": "2500Mbit"}
+OWN = [0] * 7 + [2_500_000]
+"""2.5 Gb/s in the last class."""
 
 
 def node_with_a_card(root: Path) -> FakeNode:
     node = FakeNode(root)
-    node.card_rates["eth1"] = dict(OWN)
+    node.card_rates["eth1"] = list(OWN)
     return node
 
 
 def test_what_an_agent_left_is_lifted_and_what_was_there_before_comes_back(tmp_path: Path) -> None:
     node = node_with_a_card(tmp_path)
     assert list(establish(node, Ledger(node), "card_limiters", WANTED, False).before) == ["card_rates eth1"]
-    assert set(node.card_rates["eth1"].values()) == {"0bit"}
+    assert node.card_rates["eth1"] == [0] * 8
     assert not establish(node, Ledger(node), "card_limiters", WANTED, False), (
         "the second time nothing changes"
     )
-    node.card_rates["eth1"]["3"] = "400Mbit"
+    node.card_rates["eth1"][3] = 400_000
     assert drift(node, Ledger(node)) == []
     restore(node, Ledger(node), False)
     assert node.card_rates["eth1"] == OWN
@@ -39,3 +40,25 @@ def test_a_card_without_limiters_is_left_alone(tmp_path: Path) -> None:
 def test_an_interface_that_is_not_there_is_the_inventorys_mistake(tmp_path: Path) -> None:
     with pytest.raises(StateError, match="interface eth9: this node has none such; correct the inventory"):
         CardRates().observe(FakeNode(tmp_path), "eth9")
+
+
+@pytest.mark.parametrize("version", ["5.15.0", "6.17.0", "6.18.0", "7.1.0"])
+def test_rates_are_the_kernels_whatever_dcb_takes_them_for(tmp_path: Path, version: str) -> None:
+    """Worked by hand: 2.5 Gb/s are 2 500 000 kb/s; dcb says 2 500 000 B/s before 6.18, then 312 500 000."""
+    node = node_with_a_card(tmp_path)
+    node.iproute2 = version
+    found = CardRates().observe(node, "eth1")
+    assert found == {**dict.fromkeys("0123456", 0), "7": 2_500_000}
+    node.card_rates["eth1"] = [0] * 8
+    CardRates().undo(node, "eth1", found, None)
+    assert node.card_rates["eth1"] == OWN
+    told = "2500000000bit" if version in {"6.18.0", "7.1.0"} else "20000000bit"
+    assert node.commands[-1].endswith(f" 7:{told}")
+
+
+def test_another_iproute2_may_put_them_back(tmp_path: Path) -> None:
+    node = node_with_a_card(tmp_path)
+    establish(node, Ledger(node), "card_limiters", WANTED, False)
+    node.iproute2 = "6.18.0"
+    restore(node, Ledger(node), False)
+    assert node.card_rates["eth1"] == OWN

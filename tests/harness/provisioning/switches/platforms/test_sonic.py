@@ -3,18 +3,24 @@
 import copy
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers.fake_sonic import FakeSonic
+from helpers.fake_switch import served_switch
 from helpers.switch_contract import (
     golden,
     is_set_read_back_and_undone,
     lost_session_is_undone_later,
     rejection_is_rolled_back,
 )
-from helpers.switch_inventory import LOSSLESS, wanted
+from helpers.switch_inventory import LOSSLESS, hardware, wanted
 
+from rogue.harness.provisioning.switches.connection import open_switch
+from rogue.harness.provisioning.switches.operations import apply
 from rogue.harness.provisioning.switches.platforms.sonic import Sonic
+from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
+from rogue.remote.errors import NodeError
 
 WANTED = wanted(
     "sonic", ("Ethernet0", "Ethernet4"), switch_priorities={"3": {**LOSSLESS["3"], "headroom_bytes": 35_776}}
@@ -73,15 +79,130 @@ def test_it_is_set_read_back_and_undone(tmp_path: Path, switch: FakeSonic) -> No
     is_set_read_back_and_undone(tmp_path / "tor", switch, WANTED, lambda: copy.deepcopy(switch.tables))
     forward, back = switch.patches
     assert {"op": "remove", "path": "/BUFFER_PG"} in back
-    assert {
-        "op": "replace",
-        "path": "/QUEUE/Ethernet4|4",
-        "value": {"scheduler": "scheduler.1"},
-    } in forward
-    ports = [each["value"] for each in forward if each["path"] == "/PORT_QOS_MAP/Ethernet4"]
-    assert (ports[0]["pfc_enable"], ports[0]["pfcwd_sw_enable"]) == ("3", "3,4"), "what is not ours stays"
-    buffers = next(each["value"] for each in forward if each["path"] == "/BUFFER_PROFILE")
-    assert buffers["ROGUE_3"]["xoff"] == "35776"
+    assert {"op": "remove", "path": "/QUEUE/Ethernet4|4/wred_profile"} in forward
+    ports = {
+        each["path"]: each.get("value") for each in forward if "/PORT_QOS_MAP/Ethernet4/" in each["path"]
+    }
+    assert ports.pop("/PORT_QOS_MAP/Ethernet4/pfc_enable") == "3"
+    maps = ("dscp_to_tc_map", "tc_to_queue_map", "tc_to_pg_map", "pfc_to_queue_map")
+    assert ports == {f"/PORT_QOS_MAP/Ethernet4/{each}": "ROGUE" for each in maps}, "what is not ours stays"
+    buffers = next(each["value"] for each in forward if each["path"] == "/BUFFER_PROFILE/ROGUE_3")
+    assert buffers["xoff"] == "35776"
+
+
+def test_values_that_are_no_strings_stay(tmp_path: Path, switch: FakeSonic) -> None:
+    switch.tables["QUEUE"]["Ethernet4|4"]["others"] = ["a b", 1]
+    is_set_read_back_and_undone(tmp_path / "tor", switch, WANTED, lambda: copy.deepcopy(switch.tables))
+
+
+def test_ranges_are_split_and_put_together_again(tmp_path: Path, switch: FakeSonic) -> None:
+    switch.tables["BUFFER_PROFILE"]["pg_lossless_100000_5m_profile"] = {"pool": "ingress_lossless_pool"}
+    group = {"profile": "pg_lossless_100000_5m_profile"}
+    switch.tables["BUFFER_PG"] = {"Ethernet0|3-4": group, "Ethernet4|0": group, "Ethernet4|4-6": group}
+    state = lambda: copy.deepcopy(switch.tables)  # noqa: E731
+    is_set_read_back_and_undone(tmp_path / "tor", switch, WANTED, state)
+    forward, _ = switch.patches
+    groups = [each for each in forward if each["path"].startswith("/BUFFER_PG/")]
+    assert groups == [
+        {"op": "remove", "path": "/BUFFER_PG/Ethernet0|3-4"},
+        {"op": "add", "path": "/BUFFER_PG/Ethernet0|3", "value": {"profile": "ROGUE_3"}},
+        {"op": "add", "path": "/BUFFER_PG/Ethernet0|4", "value": group},
+        {"op": "add", "path": "/BUFFER_PG/Ethernet4|3", "value": {"profile": "ROGUE_3"}},
+    ]
+
+
+def test_a_range_of_queues_keeps_its_scheduler(tmp_path: Path, switch: FakeSonic) -> None:
+    del switch.tables["QUEUE"]["Ethernet4|4"]
+    switch.tables["QUEUE"]["Ethernet4|2-3"] = {"scheduler": "scheduler.1", "wred_profile": "AZURE"}
+    state = lambda: copy.deepcopy(switch.tables)  # noqa: E731
+    is_set_read_back_and_undone(tmp_path / "tor", switch, WANTED, state)
+    queues = {each["path"]: each.get("value") for each in switch.patches[0] if "/Ethernet4|" in each["path"]}
+    assert queues["/QUEUE/Ethernet4|2"] == {"scheduler": "scheduler.1"}
+    assert queues["/QUEUE/Ethernet4|3"] == {"scheduler": "scheduler.1", "wred_profile": "ROGUE_3"}
+
+
+def test_a_switch_of_several_chips_is_refused(tmp_path: Path, switch: FakeSonic) -> None:
+    switch.asics = 3
+    told = refusal(tmp_path, switch, WANTED)
+    assert told.startswith("tor: got a multi-ASIC SONiC, expected one with a single chip; ")
+
+
+AZURE_LOSSLESS = {
+    "ecn": "ecn_all",
+    "wred_green_enable": "true",
+    "green_min_threshold": "250000",
+    "green_max_threshold": "1048576",
+    "green_drop_probability": "5",
+    "yellow_min_threshold": "1000000",
+    "yellow_max_threshold": "2000000",
+    "red_min_threshold": "1000000",
+    "red_max_threshold": "2000000",
+}
+
+
+@pytest.mark.parametrize("build", ["20220531.27", "202311.1-x", "202411.1-x", "202505.1-x"])
+def test_an_older_release_tunes_its_own_profile(tmp_path: Path, switch: FakeSonic, build: str) -> None:
+    switch.build = build
+    switch.tables["WRED_PROFILE"]["AZURE_LOSSLESS"] = AZURE_LOSSLESS
+    switch.tables["QUEUE"]["Ethernet0|3"]["wred_profile"] = "AZURE_LOSSLESS"
+    without = wanted("sonic", ("Ethernet0", "Ethernet4"))
+    is_set_read_back_and_undone(tmp_path / "tor", switch, without, lambda: copy.deepcopy(switch.tables))
+    marks = [each for each in switch.patches[0] if each["path"].startswith("/WRED_PROFILE")]
+    place = "/WRED_PROFILE/AZURE_LOSSLESS/green_"
+    assert marks == [
+        {"op": "replace", "path": f"{place}min_threshold", "value": "150000"},
+        {"op": "replace", "path": f"{place}max_threshold", "value": "1500000"},
+        {"op": "replace", "path": f"{place}drop_probability", "value": "10"},
+    ]
+
+
+TWO = {**LOSSLESS, "4": {"marks": {"from_bytes": 1, "to_bytes": 1}}}
+OTHERS: dict[str, Any] = {
+    "no such profile": {"WRED_PROFILE": {}},
+    "it does not mark": {"WRED_PROFILE": {"AZURE_LOSSLESS": {**AZURE_LOSSLESS, "ecn": "ecn_none"}}},
+    "it is off": {"WRED_PROFILE": {"AZURE_LOSSLESS": {**AZURE_LOSSLESS, "wred_green_enable": "false"}}},
+    "another port has it": {"QUEUE": {"Ethernet0|3": {"wred_profile": "AZURE_LOSSLESS"}}},
+    "two markings": {},
+}
+
+
+@pytest.mark.parametrize("case", OTHERS)
+def test_an_older_release_says_what_to_load(tmp_path: Path, switch: FakeSonic, case: str) -> None:
+    """Once that is loaded, which goes past the updater, all of it can be set and undone."""
+    switch.build = "202311.1-x"
+    switch.tables["WRED_PROFILE"]["AZURE_LOSSLESS"] = AZURE_LOSSLESS
+    switch.tables |= OTHERS[case]
+    priorities = TWO if case == "two markings" else LOSSLESS
+    asked = wanted("sonic", ("Ethernet4",), switch_priorities=priorities)
+    state = copy.deepcopy(switch.tables)
+    told = refusal(tmp_path, switch, asked)
+    assert told.startswith("tor: got changes of WRED_PROFILE for SONiC 202311, whose updater refuses them")
+    assert (switch.tables, switch.patches) == (state, [])
+    load = json.loads(told.partition("says more): ")[2])
+    for table, entries in load.items():
+        switch.tables.setdefault(table, {}).update(entries)
+    switch.tables.get("QUEUE", {}).pop("Ethernet4|4", None)
+    is_set_read_back_and_undone(tmp_path / "tor", switch, asked, lambda: copy.deepcopy(switch.tables))
+
+
+def test_an_older_release_takes_no_new_headroom(tmp_path: Path, switch: FakeSonic) -> None:
+    switch.build = "202505.1-x"
+    switch.tables["WRED_PROFILE"]["AZURE_LOSSLESS"] = AZURE_LOSSLESS
+    load = json.loads(refusal(tmp_path, switch, WANTED).partition("says more): ")[2])
+    assert list(load) == ["BUFFER_PROFILE"]
+    assert load["BUFFER_PROFILE"]["ROGUE_3"]["xoff"] == "35776"
+
+
+def refusal(directory: Path, switch: FakeSonic, asked: HardwareSwitchVariables) -> str:
+    """What `apply` says that has changed nothing, and remembers nothing."""
+    with (
+        served_switch(directory / "tor", switch) as served,
+        open_switch(hardware(asked, served.login)) as opened,
+    ):
+        with pytest.raises(NodeError) as told:
+            apply(opened, asked)
+        assert opened.ledger.changes() == []
+    return str(told.value)
 
 
 def test_a_rejected_patch_changes_nothing(tmp_path: Path, switch: FakeSonic) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .accelerations import accelerations
 from .cards import MLX4, MLX5, card_of, dcqcn_state
 from .interfaces import find_interface
 from .kinds.card_priorities import CardPriorities
@@ -127,7 +128,7 @@ def _interface(system: System, name: str) -> Facts | None:
 
 
 def _card(system: System, name: str) -> Facts | None:
-    """Driver, trust, priorities that pause, and DCQCN; None for what is no card of a known driver."""
+    """Driver, trust, pauses, DCQCN and accelerations; None for what is no card of a known driver."""
     card = card_of(system, name)
     if card.driver not in {MLX4, MLX5}:
         return None
@@ -142,6 +143,7 @@ def _card(system: System, name: str) -> Facts | None:
         "trust": "dscp" if card.driver == MLX5 and has_table else "pcp",
         "paused": [int(priority) for priority, state in pauses.items() if state == "on"],
         "dcqcn": dcqcn_state(system, name),
+        "accelerations": accelerations(system, name),
     }
 
 

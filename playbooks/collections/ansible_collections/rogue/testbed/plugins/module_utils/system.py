@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -44,6 +45,10 @@ class System:
         if done.returncode != 0:
             raise CommandError(command, done.stderr or done.stdout)
         return done.stdout
+
+    def is_root(self) -> bool:
+        """Whether the module may do everything."""
+        return os.geteuid() == 0
 
     def path(self, absolute: str) -> Path:
         """A file of the node."""
