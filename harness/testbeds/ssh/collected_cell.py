@@ -21,6 +21,7 @@ from rogue.harness.testbeds.ssh import support
 from rogue.harness.testbeds.ssh.cell_environment import CellEnvironment
 from rogue.harness.testbeds.ssh.conduct import joined
 from rogue.harness.testbeds.ssh.declared import switch_facts
+from rogue.harness.testbeds.ssh.declared_numbers import differences
 from rogue.harness.testbeds.ssh.node import Node
 from rogue.harness.testbeds.ssh.switch import marking_facts
 from rogue.workloads.records import CounterRow
@@ -135,6 +136,7 @@ class CollectedCell:
             "switch": self._environment.switch,
             **switch_facts(self._environment.inventory),
             **marking_facts(self._cell, self._environment.inventory),
+            **differences(self._cell, self._environment.inventory),
             "completions": prepared.completions,
             "inputs_recorded": first.options.record_inputs,
             "node_kernel": node.capabilities.kernel,

@@ -15,6 +15,7 @@ from rogue.harness.testbeds.ends.roles import is_limited
 from rogue.harness.testbeds.ends.support import simulators_traffic, too_fine
 from rogue.harness.testbeds.ssh.card_features import is_of_cards, missing_features
 from rogue.harness.testbeds.ssh.declared import unmarked
+from rogue.harness.testbeds.ssh.declared_numbers import other_numbers
 from rogue.harness.testbeds.ssh.limiters import missing_limiters
 from rogue.harness.testbeds.ssh.switch import unsupported_fault, unsupported_marking
 from rogue.harness.testbeds.ssh.topology import too_slow, unsupported_topology
@@ -53,6 +54,7 @@ def unsupported(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabiliti
         or unsupported_marking(cell, inventory)
         or unmarked(cell, inventory)
         or missing_features(cell, inventory, used)
+        or other_numbers(cell, inventory)
         or too_slow(cell, inventory, used)
     )
 
@@ -89,9 +91,10 @@ def _unsupported_transport(name: TransportName, nodes: Mapping[str, Capabilities
 
 
 def _kernels_own(cell: Cell, inventory: Inventory) -> str | None:
-    """A parameter of a TCP, which a kernel has as it is; when our switch marks is another thing."""
+    """A parameter of a TCP, which a kernel has as it is; when switches mark is another thing."""
     for group in cell.groups:
-        is_marked = group.transport.wants_marks and inventory.switch is not None
+        has_switches = inventory.switch is not None or inventory.hardware_switches
+        is_marked = group.transport.wants_marks and has_switches
         of_switches = (as_written(MARK_ABOVE),) if is_marked else ()
         key = next((key for key in group.parameters if key not in of_switches), None)
         if group.transport.service == "tcp" and key is not None:

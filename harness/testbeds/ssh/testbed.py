@@ -20,7 +20,7 @@ from rogue.harness.testbeds.base import CellResult, Progress, Testbed, TestbedEr
 from rogue.harness.testbeds.ends.port_marks import check_marking
 from rogue.harness.testbeds.ends.roles import plan_roles
 from rogue.harness.testbeds.ends.support import check_parameters, is_same_for_every_seed
-from rogue.harness.testbeds.ssh import support
+from rogue.harness.testbeds.ssh import declared_numbers, support
 from rogue.harness.testbeds.ssh.agents import close_nodes, open_all, open_nodes
 from rogue.harness.testbeds.ssh.cell_environment import CellEnvironment
 from rogue.harness.testbeds.ssh.collected_cell import CollectedCell
@@ -86,9 +86,9 @@ class SshTestbed(Testbed):
         return first_mistake(cell, partial(_check_parameters, cell))
 
     def differences(self, cell: Cell) -> list[str]:
-        """Marks, on emulated machines."""
+        """Marks of emulated machines; what of hardware switches may differ, or is not known."""
         differ = marks_differ(cell, self.inventory)
-        return [differ] if differ else []
+        return [*([differ] if differ else []), *declared_numbers.differences(cell, self.inventory).values()]
 
     def estimate_seconds(self, cell: Cell) -> float:
         """The traffic's own time, for real time is what it takes."""
