@@ -3,11 +3,11 @@
 from rogue.harness.cell.cell import Cell
 from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.ports import PortSettings
-from rogue.harness.provisioning.topology_ports import ports_of
 from rogue.harness.testbeds.base import Fact
 from rogue.harness.testbeds.ends import port_faults, port_marks
 from rogue.harness.testbeds.ends.port_marks import marking_ports
 from rogue.harness.testbeds.ssh.slow_machines import has_marks_of_its_own, later_marks, marks_differ
+from rogue.harness.testbeds.ssh.topology_ports import ports_of
 
 
 def unsupported_fault(cell: Cell, inventory: Inventory) -> str | None:
