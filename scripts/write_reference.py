@@ -16,6 +16,7 @@ from rogue.agent.core.settings import TransportSettings
 from rogue.agent.core.transports import TRANSPORTS, settings_for
 from rogue.harness.cell.driver_options import CHOICES
 from rogue.harness.cell.parameters import as_written
+from rogue.harness.cell.values import NumericParameter
 from rogue.harness.commands.listing import places
 from rogue.harness.experiment.choices import MEASURES, MeasureChoice, TrafficGroup, TransportChoice
 from rogue.harness.experiment.model import Experiment
@@ -188,7 +189,7 @@ def quoted(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def unit(name: str, parameter: ControlParameter | None = None) -> str:
+def unit(name: str, parameter: NumericParameter | None = None) -> str:
     """What is written: a quantity with its unit, or a number with its bounds."""
     quantity = quantity_of(name)
     if quantity is not None:
@@ -216,7 +217,7 @@ def number(value: float) -> str:
     return f"{value:.10g}"
 
 
-def parameter_row(parameter: ControlParameter) -> tuple[str, str, str, str]:
+def parameter_row(parameter: NumericParameter) -> tuple[str, str, str, str]:
     """Name, type, default and meaning."""
     name = parameter.name
     return (

@@ -39,6 +39,8 @@ class Base:
     """Linux has it."""
     wants_marks: bool = False
     """It reacts to marks, which switches are to set for it."""
+    control: str | None = None
+    """Congestion control that its NIC has without a feature."""
 
     @property
     def allowed(self) -> tuple[str, ...]:
@@ -87,6 +89,17 @@ class TransportName:
         return BASES[self.base].wants_marks
 
     @property
+    def has_pauses(self) -> bool:
+        """Whether switches and NICs are to pause each other, so that the network loses nothing for it."""
+        return PAUSING in self.features
+
+    @property
+    def has_marked_control(self) -> bool:
+        """Whether switches are to mark packets for a control in its NIC."""
+        controls = (NIC_CONTROLS.get(name) for name in (BASES[self.base].control, *self.features) if name)
+        return any(control.wants_marks for control in controls if control is not None)
+
+    @property
     def wants_telemetry(self) -> bool:
         """Whether switches are to write into packets what they hold."""
         controls = (NIC_CONTROLS.get(feature) for feature in self.features)
@@ -118,8 +131,9 @@ NIC_CONTROLS: Final[dict[str, ControlFeature]] = {
     ),
 }
 """Controls of the engine, each by its name in `simulator/cpp/cc/registry.h`; plug-ins add to them."""
+PAUSING: Final = "pfc"
 FEATURES: Final[dict[str, str]] = {
-    "pfc": "priority flow control on every link",
+    PAUSING: "priority flow control on every link",
     **{name: control.meaning for name, control in NIC_CONTROLS.items()},
 }
 ALL_FEATURES: Final = tuple(FEATURES)
@@ -134,7 +148,7 @@ BASES: Final[dict[str, Base]] = {
     "irn-nobdp": Base("rc", "IRN without its cap on packets in flight", ALL_FEATURES, True),
     "roce-lossy": Base("rc", "go-back-N with a fixed timeout, never giving up", ALL_FEATURES, True),
     "roce-go-back-0": Base("rc", "a loss repeats the whole message, as in early NICs", (), True),
-    "resilient_roce": Base("rc", "go-back-N and DCQCN without flow control", (), True),
+    "resilient_roce": Base("rc", "go-back-N and DCQCN without flow control", (), True, control="dcqcn"),
     "dctcp": Base(
         "tcp", "TCP with DCTCP congestion control", packets=TCP_SEGMENTS, is_in_kernels=True, wants_marks=True
     ),

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from rogue.harness.cell.carrier import PROBE_GROUP, PROBE_TRANSPORT, Carrier, Group, PlannedFlow
 from rogue.harness.cell.demand import Demand, carried_verbs
+from rogue.harness.cell.network_asked import NetworkAsked, network_asked
 from rogue.harness.cell.timing import Timing, timing_of
 from rogue.harness.experiment.choices import Scalar, TrafficGroup, TransportChoice
 from rogue.harness.experiment.model import Experiment
@@ -38,6 +39,11 @@ class Cell:
     def groups(self) -> tuple[Group, ...]:
         """Its traffic, without the probe."""
         return tuple(self._group(asked) for asked in self.experiment.groups)
+
+    @cached_property
+    def network(self) -> NetworkAsked:
+        """What it asks of switches; ParameterError if some parameter makes no sense."""
+        return network_asked(self.topology, self.groups)
 
     @cached_property
     def timing(self) -> Timing:

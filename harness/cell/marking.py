@@ -1,10 +1,13 @@
-"""Above which queue switches mark packets for a TCP that reacts to marks."""
+"""When switches mark packets for a transport that reacts to marks."""
 
-from typing import Final
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from rogue.harness.cell.carrier import Carrier
 from rogue.harness.cell.mistakes import ParameterError, ParameterMistake
 from rogue.harness.cell.parameters import as_written, translated
+from rogue.harness.cell.values import SwitchParameter, values_of
 from rogue.harness.experiment.choices import Scalar
 from rogue.workloads.topologies import Topology
 
@@ -16,6 +19,49 @@ MARKED_FRAMES_MIN: Final = 20
 """K: 20 frames at 1 Gb/s, 65 at 10 Gb/s, then in proportion. Source: Alizadeh et al., SIGCOMM 2010, §3.4."""
 THRESHOLD_BYTES_MAX: Final = 10**12
 """More than any switch has."""
+
+
+@dataclass(frozen=True, slots=True)
+class MarkingCurve:
+    """Marks by what waits: up to `kmin_bytes` none, above `kmax_bytes` all, in between up to `pmax`."""
+
+    kmin_bytes: int
+    kmax_bytes: int
+    pmax: float
+    at: Literal["departure", "arrival"] = "departure"
+    """Which instant's queue counts for a packet."""
+    average_weight: float = 1.0
+    """Of each arrival's sight of the queue; 1: no average."""
+    drops_above: bool = False
+    """What comes above `kmax_bytes` is dropped."""
+    drops_instead: bool = False
+    """What it would mark is dropped."""
+
+    def __str__(self) -> str:
+        if self.kmin_bytes == self.kmax_bytes:
+            return f"marks beyond {self.kmax_bytes} bytes"
+        return f"marks from {self.kmin_bytes} to {self.kmax_bytes} bytes, then with {self.pmax:g}"
+
+
+DCQCN_CURVE: Final = MarkingCurve(kmin_bytes=5_000, kmax_bytes=200_000, pmax=0.01)
+"""Source: Zhu, Ghobadi, Misra and Padhye, "ECN or delay", CoNEXT 2016, table 1."""
+CURVE_PARAMETERS: Final = (
+    SwitchParameter("kmin_bytes", 5_000, 0, 1e12, "queues up to this are not marked"),
+    SwitchParameter("kmax_bytes", 200_000, 0, 1e12, "above this all packets are"),
+    SwitchParameter("pmax", 0.01, 1e-9, 1, "probability just below that"),
+    SwitchParameter("average_weight", 1, 1e-9, 1, "of each arrival's sight of the queue; 1: no average"),
+    SwitchParameter("drops_above", 0, 0, 1, "1: what comes above kmax is dropped, as WRED does"),
+    SwitchParameter("drops_instead", 0, 0, 1, "1: drops what it would mark, as queues without ECN"),
+)
+"""What an experiment may set of that curve."""
+
+
+def marking_asked(topology: Topology, carrier: Carrier) -> MarkingCurve | None:
+    """The curve that a transport asks for, None if it needs no marks; ParameterError if there is no such."""
+    if carrier.transport.wants_marks:
+        above_bytes = marked_above_bytes(topology, carrier)
+        return MarkingCurve(above_bytes, above_bytes, pmax=1.0, at="arrival")
+    return _changed(DCQCN_CURVE, carrier.parameters) if carrier.transport.has_marked_control else None
 
 
 def marked_above_bytes(topology: Topology, carrier: Carrier) -> int:
@@ -38,3 +84,28 @@ def checked_threshold(value: Scalar) -> int:
         expected = f"from 0 to {THRESHOLD_BYTES_MAX} bytes"
         raise ParameterError(ParameterMistake(as_written(MARK_ABOVE), expected, "correct the value"))
     return int(value)
+
+
+def _changed(curve: MarkingCurve, parameters: Mapping[str, Scalar]) -> MarkingCurve:
+    """The same curve with what an experiment sets of it."""
+    values = values_of(CURVE_PARAMETERS, parameters)
+    for switch in ("drops_above", "drops_instead"):
+        if values.get(switch, 0) not in (0, 1):
+            raise ParameterError(ParameterMistake(switch, "0 or 1", "choose one of them"))
+    found = MarkingCurve(
+        kmin_bytes=int(values.get("kmin_bytes", curve.kmin_bytes)),
+        kmax_bytes=int(values.get("kmax_bytes", curve.kmax_bytes)),
+        pmax=values.get("pmax", curve.pmax),
+        at=curve.at,
+        average_weight=values.get("average_weight", curve.average_weight),
+        drops_above=bool(values.get("drops_above", curve.drops_above)),
+        drops_instead=bool(values.get("drops_instead", curve.drops_instead)),
+    )
+    if found.kmin_bytes > found.kmax_bytes:
+        mistake = ParameterMistake(
+            "kmax", f"from kmin on, {found.kmin_bytes}", "correct it, or state kmin too"
+        )
+        if "kmin" in parameters:
+            mistake = ParameterMistake("kmin", f"up to kmax, {found.kmax_bytes}", "correct one of them")
+        raise ParameterError(mistake)
+    return found

@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from rogue.harness.cell.carrier import Group
-from rogue.harness.cell.cell import Cell
+
+if TYPE_CHECKING:
+    from rogue.harness.cell.cell import Cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,7 @@ class ParameterError(Exception):
         self.mistake = mistake
 
 
-def first_mistake(cell: Cell, check: Callable[[Group], None]) -> ParameterMistake | None:
+def first_mistake(cell: "Cell", check: Callable[[Group], None]) -> ParameterMistake | None:
     """The first ParameterError of a check of every group, with the group if the parameter is its own."""
     for group in cell.groups:
         try:
@@ -40,7 +43,7 @@ def first_mistake(cell: Cell, check: Callable[[Group], None]) -> ParameterMistak
     return None
 
 
-def _nobodys(cell: Cell) -> ParameterMistake | None:
+def _nobodys(cell: "Cell") -> ParameterMistake | None:
     """A parameter of the cell's transport, which no group has."""
     for key in cell.transport.parameters:
         expected = "no parameter of a transport that carries nothing: every group has its own"

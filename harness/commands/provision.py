@@ -20,8 +20,8 @@ from rogue.harness.provisioning.log import log_file
 from rogue.harness.provisioning.playbook import Interrupted
 from rogue.harness.provisioning.ports import PortSettings
 from rogue.harness.provisioning.provision import provision
-from rogue.harness.provisioning.topology_ports import ports_of
 from rogue.harness.termination import StoppedError
+from rogue.harness.testbeds.ssh.topology_ports import ports_of
 
 
 def provision_nodes(

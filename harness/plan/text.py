@@ -22,7 +22,12 @@ def plan_text(plan: Plan, jobs: int) -> str:
     networks = dict.fromkeys(point.experiment.topology.described() for point in plan.loaded.points)
     parts = [title, *networks, "", *align(rows), ""]
     parts += _reasons(plan)
-    notes = (*hidden_values(plan.loaded), *_outside_controls(plan), *_never_sampled(plan))
+    notes = (
+        *hidden_values(plan.loaded),
+        *_outside_controls(plan),
+        *_never_sampled(plan),
+        *_differences(plan),
+    )
     parts += [f"note: {words}" for words in notes]
     count = len(plan.runnable)
     parts.append(f"{count} of {len(plan.cells)} cells can run, {format_cost(plan.cost(jobs))} expected")
@@ -66,6 +71,16 @@ def _never_sampled(plan: Plan) -> Iterator[str]:
         if limit_ns < interval_ns:
             often = f"flows are sampled every {interval_ns / 1e6:g} ms, a run of {limit_ns / 1e6:g} ms never"
             yield f"{often}: measure with {{kind: throughput, interval: 100us}}"
+
+
+def _differences(plan: Plan) -> Iterator[str]:
+    """What the testbed's network has other than asked for, with the transports it concerns."""
+    found: dict[str, dict[str, None]] = {}
+    for planned in plan.runnable:
+        for words in plan.testbed.differences(planned.cell):
+            found.setdefault(words, {})[planned.cell.transport.shown] = None
+    for words, transports in found.items():
+        yield f"{', '.join(transports)}: {words}"
 
 
 def format_cost(cost: Cost) -> str:

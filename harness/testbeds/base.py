@@ -86,6 +86,10 @@ class Testbed(ABC):
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
         """The first parameter of the cell's transport that cannot be; None if there is none."""
 
+    def differences(self, cell: Cell) -> list[str]:
+        """What the network of a cell that can run here has other than asked for, a sentence each."""
+        return []
+
     @abstractmethod
     def estimate_seconds(self, cell: Cell) -> float:
         """How long the cell should take."""

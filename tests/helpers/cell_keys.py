@@ -9,12 +9,12 @@ from pydantic import BaseModel
 
 from rogue.agent.core.transports import TRANSPORTS, parameter_names, settings_for
 from rogue.harness.cell.driver_options import CHOICES
-from rogue.harness.cell.marking import MARK_ABOVE
+from rogue.harness.cell.marking import CURVE_PARAMETERS, MARK_ABOVE
 from rogue.harness.cell.parameters import as_written
+from rogue.harness.cell.values import NumericParameter
 from rogue.harness.experiment.choices import MEASURES
-from rogue.harness.testbeds.simulator.features import MARKING_PARAMETERS
 from rogue.harness.testbeds.simulator.tcp import TCPS
-from rogue.simulator import CONTROLS, FAIR_RATE_PARAMETERS, RELIABILITIES, ControlParameter
+from rogue.simulator import CONTROLS, FAIR_RATE_PARAMETERS, RELIABILITIES
 from rogue.workloads.transports import NIC_CONTROLS
 from rogue.workloads.units import QUANTITY_OF_SUFFIX
 
@@ -343,14 +343,14 @@ def parameters() -> Iterator[Parameter]:
     yield Parameter("dctcp", as_written(MARK_ABOVE), ("50KB",))
     for name in NIC_CONTROLS:
         yield from _table(f"roce+{name}", CONTROLS[name].parameters)
-    yield from _table("roce+dcqcn", MARKING_PARAMETERS)
+    yield from _table("roce+dcqcn", CURVE_PARAMETERS)
     yield from _table("roce+rocc", FAIR_RATE_PARAMETERS)
     yield Parameter("roce+dcqcn", "variant", ("ns3-rdma",))
     for transport, name in OF_BASES.items():
         yield from _table(transport, RELIABILITIES[name].parameters)
 
 
-def _table(transport: str, table: tuple[ControlParameter, ...]) -> Iterator[Parameter]:
+def _table(transport: str, table: tuple[NumericParameter, ...]) -> Iterator[Parameter]:
     for each in table:
         others = tuple(other_values(each.name, each.value, each.minimum))
         yield Parameter(transport, as_written(each.name), others)

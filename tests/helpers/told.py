@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -80,8 +80,10 @@ def told_by_kernel(cell: Cell) -> tuple[str, ...]:
     return (orders_of(cell, flows).text(), str([flow.planned.carrier for flow in flows]), *tables)
 
 
-def nodes_of(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> tuple[SshTestbed, "Overheard"]:
-    """Nodes and a switch with the topology of a cell, and what they hear."""
+def nodes_of(
+    cell: Cell, monkeypatch: pytest.MonkeyPatch, kind: str = "virtual"
+) -> tuple[SshTestbed, "Overheard"]:
+    """Nodes and a switch with the topology of a cell, and what they hear; kind: the inventory's."""
     heard = Overheard(cell)
     monkeypatch.setattr(agents_module, "open_node", heard.opened)
     monkeypatch.setattr(agents_module, "_kept", {})
@@ -94,7 +96,8 @@ def nodes_of(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> tuple[SshTestbed, "
             for peer in cell.topology.links_of[switch]
         )
     }
-    monkeypatch.setattr(testbed, "load_inventory", lambda _path, is_trusted: fake_inventory(hosts, ports))
+    inventory = replace(fake_inventory(hosts, ports), kind=kind)
+    monkeypatch.setattr(testbed, "load_inventory", lambda _path, is_trusted: inventory)
     monkeypatch.setattr(cell_environment, "SwitchConnection", heard.switch)
     still = SimpleNamespace(monotonic_ns=lambda: NOW_NS, sleep=lambda _seconds: None)
     for module in (conduct, cell_environment, node):

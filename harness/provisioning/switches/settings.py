@@ -1,13 +1,15 @@
 """What an inventory says about a hardware switch: set by this project, or declared, as others set it."""
 
 from collections.abc import Mapping
-from typing import Annotated, Final, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 DECLARED: Final = "declared"
 """The platform of a switch without a login: its declared settings are believed."""
 Priority = Annotated[int, Field(ge=0, le=7)]
+Difference = Literal["marks"]
+"""What of a switch may be other than an experiment asks."""
 
 
 class _Settings(BaseModel):
@@ -79,6 +81,9 @@ class HardwareSwitchVariables(BaseModel):
     switch_priorities: Mapping[Priority, PrioritySettings] = {}
     switch_cell_bytes: Annotated[int | None, Field(ge=1)] = None
     """Of the chip's buffer; for platforms that count in cells and do not say how large they are."""
+
+    switch_may_differ: tuple[Difference, ...] = ()
+    """Where experiments ask for other numbers they run all the same, and say so."""
 
     @property
     def interfaces(self) -> tuple[str, ...]:

@@ -8,12 +8,14 @@ soft-RoCE by itself, TCP by what its end is told.
 """
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from ipaddress import IPv4Address
 from typing import Final
 
 from rogue.agent.node.orders import Command
+from rogue.harness.cell.network_asked import PortAsked, ports_asked
 from rogue.harness.provisioning.ports import MIN_WIRE_BYTES, WIRE_OVERHEAD_BYTES, PortSettings, port_lines
-from rogue.harness.provisioning.topology_ports import queue_bytes
+from rogue.harness.testbeds.ends.linux_ports import linux_ports
 from rogue.workloads.framing import TCP_SEGMENTS
 from rogue.workloads.topologies import Link, Topology
 
@@ -195,26 +197,28 @@ def _limiters(host: str, link: Link, *, is_crowded: bool) -> Iterator[str]:
 
 def port_settings(topology: Topology) -> dict[str, PortSettings]:
     """How each port of the switches is set."""
+    asked, hosts = ports_asked(topology), topology.host_names()
     return {
-        f"{switch}->{peer}": PortSettings(
-            rate_bps=link.rate_bps,
-            queue_bytes=queue_bytes(topology),
-            delay_ns=_delay_ns(topology, peer, link),
-            burst_bytes=burst_bytes(link.rate_bps),
-            loses_what_comes=peer in topology.host_names(),
+        name: replace(
+            port,
+            delay_ns=_delay_ns(asked[name], leads_to_host=_peer(name) in hosts),
+            burst_bytes=burst_bytes(asked[name].rate_bps),
+            loses_what_comes=_peer(name) in hosts,
         )
-        for switch in topology.switch_names()
-        for peer, link in topology.links_of[switch].items()
+        for name, port in linux_ports(asked).items()
     }
 
 
-def _delay_ns(topology: Topology, peer: str, link: Link) -> int:
+def _peer(port: str) -> str:
+    return port.partition("->")[2]
+
+
+def _delay_ns(port: PortAsked, *, leads_to_host: bool) -> int:
     """The delay of a port's cable; a port to a host has that of a sender's cable, too, which is as long.
 
     So a card needs no delay of its own. It is never 0: a packet that is delayed is no longer the card's.
     """
-    cables = 2 if peer in topology.host_names() else 1
-    return max(1, cables * link.delay_ns)
+    return max(1, (2 if leads_to_host else 1) * port.delay_ns)
 
 
 def _lines(lines: Iterator[str]) -> str:

@@ -6,15 +6,13 @@ from rogue.agent.core.transports import TRANSPORTS
 from rogue.agent.node.messages import KERNEL_TCPS
 from rogue.harness.cell.carrier import Group
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.marking import MARK_ABOVE, marked_above_bytes
-from rogue.harness.cell.mistakes import ParameterError, ParameterMistake
+from rogue.harness.cell.marking import MARK_ABOVE
 from rogue.harness.cell.parameters import as_written
-from rogue.harness.provisioning.ports import PROMPT_RED_BYTES_MIN
 from rogue.harness.testbeds.ends import support as ends
 from rogue.harness.testbeds.ends.limiter_classes import limiters_of, short_of
 from rogue.harness.testbeds.ends.port_faults import unsupported_fault
+from rogue.harness.testbeds.ends.port_marks import check_marking, unsupported_marking
 from rogue.harness.testbeds.ends.roles import limited_flows
-from rogue.harness.testbeds.kernel.ports import thresholds_bytes
 
 OFFERED: Final = (*TRANSPORTS, *KERNEL_TCPS)
 
@@ -29,7 +27,7 @@ def unsupported(cell: Cell) -> str | None:
         or _unsupported_network(cell)
         or ends.simulators_traffic(cell)
         or ends.too_fine(cell)
-        or _unsupported_marking(cell)
+        or unsupported_marking(cell)
         or _short_of_limiters(cell)
         or cell.idleness
     )
@@ -38,9 +36,7 @@ def unsupported(cell: Cell) -> str | None:
 def check_parameters(cell: Cell, group: Group) -> None:
     """ParameterError names the first parameter that neither an agent nor a switch takes."""
     ends.check_parameters(cell, group)
-    if group.transport.wants_marks and marked_above_bytes(cell.topology, group) <= PROMPT_RED_BYTES_MIN:
-        expected = f"more than {PROMPT_RED_BYTES_MIN} bytes, as Linux's RED marks"
-        raise ParameterError(ParameterMistake(as_written(MARK_ABOVE), expected, "raise it"))
+    check_marking(cell, group)
 
 
 def _unsupported_transports(cell: Cell) -> str | None:
@@ -59,12 +55,6 @@ def _kernels_own(group: Group) -> str | None:
     """A parameter of a TCP, which a kernel has as it is; when switches mark is another thing."""
     of_switches = (as_written(MARK_ABOVE),) if group.transport.wants_marks else ()
     return next((key for key in group.parameters if key not in of_switches), None)
-
-
-def _unsupported_marking(cell: Cell) -> str | None:
-    if len(thresholds_bytes(cell)) > 1:
-        return f"the switches have one traffic class: give all groups the same {as_written(MARK_ABOVE)}"
-    return None
 
 
 def _short_of_limiters(cell: Cell) -> str | None:

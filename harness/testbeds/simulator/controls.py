@@ -8,8 +8,10 @@ from rogue.agent.core.estimators import ESTIMATORS
 from rogue.agent.core.transports import TRANSPORTS
 from rogue.harness.cell.carrier import Carrier
 from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.marking import marking_asked
 from rogue.harness.cell.mistakes import ParameterError, ParameterMistake, first_mistake
 from rogue.harness.cell.parameters import agent_settings, as_written
+from rogue.harness.cell.values import values_of
 from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.experiment.choices import Scalar
 from rogue.harness.plugins.loading import place_in_plugin
@@ -17,7 +19,6 @@ from rogue.harness.testbeds.base import Fact
 from rogue.harness.testbeds.simulator.features import (
     FEATURES,
     agent_transport,
-    carrier_marking,
     features_of,
 )
 from rogue.harness.testbeds.simulator.reliability import (
@@ -27,7 +28,7 @@ from rogue.harness.testbeds.simulator.reliability import (
 )
 from rogue.harness.testbeds.simulator.round_trip import empty_round_trip
 from rogue.harness.testbeds.simulator.tcp import TCPS, tcp_settings
-from rogue.harness.testbeds.simulator.values import check_together, values_of
+from rogue.harness.testbeds.simulator.values import check_together
 from rogue.simulator import CONTROLS, FAIR_RATE_PARAMETERS, ControlError, FairRates, NicControl
 
 BASE_RTT: Final = "base_rtt_ns"
@@ -161,7 +162,7 @@ def _check_group(cell: Cell, group: Carrier) -> None:
     nic_control(cell, group)
     if nic_reliability(cell, group) is not None:
         refuse_retries(group.parameters)
-    carrier_marking(cell, group)
+    marking_asked(topology, group)
     if base in TRANSPORTS:
         line_rate_bps = topology.host_rate_bps(topology.host_names()[0])
         settings = agent_settings(base, line_rate_bps, agent_parameters(group), own_names(group))

@@ -12,7 +12,7 @@ from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.demand import Demand
 from rogue.harness.cell.parameters import agent_settings
 from rogue.harness.cell.timing import SECOND_NS
-from rogue.harness.testbeds.simulator.features import Feature, agent_transport, features_of, has_pauses
+from rogue.harness.testbeds.simulator.features import Feature, agent_transport, features_of
 from rogue.harness.testbeds.simulator.nics import profile_of
 from rogue.harness.testbeds.simulator.tcp import WRITE_BYTES
 from rogue.simulator import CONTROLS, RELIABILITIES, NicProfile
@@ -166,7 +166,7 @@ def _moving(topology: Topology, carrier: Carrier) -> _Moving:
         topology.mtu_bytes,
         float(topology.frames.payload_fraction(topology.mtu_bytes)),
         _acknowledged_every(settings.service, features, profile_of(topology, host)),
-        1.0 if is_controlled or has_pauses(features) else REPEATS.get(base, 1.0),
+        1.0 if is_controlled or carrier.transport.has_pauses else REPEATS.get(base, 1.0),
         settings.segment_bytes,
     )
 

@@ -8,11 +8,12 @@ from rogue.harness.cell.carrier import Carrier
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.mistakes import ParameterError, ParameterMistake
 from rogue.harness.cell.parameters import as_written
+from rogue.harness.cell.values import values_of
 from rogue.harness.experiment.choices import Scalar
 from rogue.harness.testbeds.base import Fact
-from rogue.harness.testbeds.simulator.features import features_of, has_pauses
+from rogue.harness.testbeds.simulator.features import features_of
 from rogue.harness.testbeds.simulator.round_trip import RoundTrip, empty_round_trip
-from rogue.harness.testbeds.simulator.values import check_together, values_of
+from rogue.harness.testbeds.simulator.values import check_together
 from rogue.simulator import RELIABILITIES, Reliability, check_parameters
 from rogue.workloads.faults import LinkCut, Loss
 from rogue.workloads.transports import TransportName
@@ -52,7 +53,7 @@ def nic_reliability(cell: Cell, carrier: Carrier) -> Reliability | None:
     if asked is None:
         return None
     name, fitting = asked.name, FITTINGS.get(asked.name)
-    loses = _has_losses(cell) or not has_pauses(features_of(carrier.transport))
+    loses = _has_losses(cell) or not carrier.transport.has_pauses
 
     def all_values(stated: Mapping[str, float]) -> dict[str, float]:
         given = {**asked.parameters, **stated}

@@ -12,22 +12,19 @@ from rogue.agent.drivers.simulated import FlowEvent
 from rogue.agent.drivers.simulated_arrivals import Arrivals
 from rogue.agent.drivers.simulated_nic import NicQueuePair
 from rogue.agent.drivers.step import ControlSample, RttSample
-from rogue.harness.cell.carrier import Carrier
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.marking import MARK_ABOVE, checked_threshold, marked_above_bytes
+from rogue.harness.cell.marking import MARK_ABOVE, checked_threshold
 from rogue.harness.cell.mistakes import ParameterError, ParameterMistake
 from rogue.harness.cell.parameters import as_written, translated
 from rogue.harness.experiment.choices import Scalar
 from rogue.harness.testbeds.simulator.values import check_together
 from rogue.simulator import (
     RELIABILITIES,
-    Marking,
     QueuePair,
     Reliability,
     Simulation,
     check_parameters,
 )
-from rogue.workloads.topologies import Topology
 from rogue.workloads.transports import BASES
 
 TCPS: Final = tuple(name for name, kind in RELIABILITIES.items() if kind.controls_window)
@@ -75,12 +72,6 @@ def tcp_settings(name: str, parameters: Mapping[str, Scalar]) -> TcpSettings:
 def is_all_tcp(cell: Cell) -> bool:
     """Whether every group of the cell is carried by TCP."""
     return all(group.transport.base in TCPS for group in cell.groups)
-
-
-def marking_for(topology: Topology, carrier: Carrier) -> Marking:
-    """Mark above K, as DCTCP asks."""
-    threshold_bytes = marked_above_bytes(topology, carrier)
-    return Marking(kmin_bytes=threshold_bytes, kmax_bytes=threshold_bytes, pmax=1.0, at="arrival")
 
 
 class TcpFlow:

@@ -21,7 +21,9 @@ from rogue.harness.testbeds.ssh import support
 from rogue.harness.testbeds.ssh.cell_environment import CellEnvironment
 from rogue.harness.testbeds.ssh.conduct import joined
 from rogue.harness.testbeds.ssh.declared import switch_facts
+from rogue.harness.testbeds.ssh.declared_numbers import differences
 from rogue.harness.testbeds.ssh.node import Node
+from rogue.harness.testbeds.ssh.switch import marking_facts
 from rogue.workloads.records import CounterRow
 
 TABLE_FILES: Final = ("transfers", "arrivals", "throughput", "rtt", "control", "events", "counters")
@@ -134,6 +136,8 @@ class CollectedCell:
             "rate_limiter_step_bps": limited.limiter_step_bps,
             "switch": self._environment.switch,
             **switch_facts(self._environment.inventory),
+            **marking_facts(self._cell, self._environment.inventory),
+            **differences(self._cell, self._environment.inventory),
             "completions": prepared.completions,
             "inputs_recorded": first.options.record_inputs,
             "node_kernel": node.capabilities.kernel,

@@ -7,14 +7,17 @@ from rogue.agent.core.transports import TRANSPORTS
 from rogue.agent.node.messages import Capabilities
 from rogue.harness.cell.carrier import PROBE_TRANSPORT
 from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.marking import MARK_ABOVE
+from rogue.harness.cell.parameters import as_written
 from rogue.harness.experiment.choices import MeasureKind
 from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.testbeds.ends.roles import is_limited
 from rogue.harness.testbeds.ends.support import simulators_traffic, too_fine
 from rogue.harness.testbeds.ssh.card_features import is_of_cards, missing_features
 from rogue.harness.testbeds.ssh.declared import unmarked
+from rogue.harness.testbeds.ssh.declared_numbers import other_numbers
 from rogue.harness.testbeds.ssh.limiters import missing_limiters
-from rogue.harness.testbeds.ssh.switch import unsupported_fault
+from rogue.harness.testbeds.ssh.switch import unsupported_fault, unsupported_marking
 from rogue.harness.testbeds.ssh.topology import too_slow, unsupported_topology
 from rogue.workloads.transports import BASES, TransportName
 
@@ -41,15 +44,17 @@ def unsupported(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabiliti
         if reason := _unsupported_transport(name, used):
             return reason
     return (
-        _kernels_own(cell)
+        _kernels_own(cell, inventory)
         or unsupported_topology(cell, inventory, used)
         or simulators_traffic(cell)
         or too_fine(cell)
         or cell.idleness
         or missing_limiters(cell, inventory, nodes)
         or unsupported_fault(cell, inventory)
+        or unsupported_marking(cell, inventory)
         or unmarked(cell, inventory)
         or missing_features(cell, inventory, used)
+        or other_numbers(cell, inventory)
         or too_slow(cell, inventory, used)
     )
 
@@ -85,11 +90,14 @@ def _unsupported_transport(name: TransportName, nodes: Mapping[str, Capabilities
     return None
 
 
-def _kernels_own(cell: Cell) -> str | None:
-    """A parameter of a TCP, which a kernel has as it is."""
+def _kernels_own(cell: Cell, inventory: Inventory) -> str | None:
+    """A parameter of a TCP, which a kernel has as it is; when switches mark is another thing."""
     for group in cell.groups:
-        if group.transport.service == "tcp" and group.parameters:
-            key = next(iter(group.parameters))
+        has_switches = inventory.switch is not None or inventory.hardware_switches
+        is_marked = group.transport.wants_marks and has_switches
+        of_switches = (as_written(MARK_ABOVE),) if is_marked else ()
+        key = next((key for key in group.parameters if key not in of_switches), None)
+        if group.transport.service == "tcp" and key is not None:
             return f"{group.transport} on nodes is the kernel's, which takes no {key}: leave it out"
     return None
 

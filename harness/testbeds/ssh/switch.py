@@ -1,18 +1,13 @@
-"""What a cell asks of the switch between the nodes: its ports and their losses."""
-
-from dataclasses import replace
-from typing import Final
+"""What a cell asks of the switch between the nodes: its ports, their marks and their losses."""
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.ports import PortSettings
-from rogue.harness.provisioning.topology_ports import ports_of
-from rogue.harness.testbeds.ends import port_faults
-
-MARK_MIN_S: Final = 0.0024
-MARK_MAX_S: Final = 0.0072
-"""Marking begins when the queue is as long as the port sends in this time, and is certain at the second:
-30 KB and 90 KB at 100 Mb/s.  Source: DCTCP (SIGCOMM'10), section 3.4: K > C * RTT / 7; RTT here 17 ms."""
+from rogue.harness.testbeds.base import Fact
+from rogue.harness.testbeds.ends import port_faults, port_marks
+from rogue.harness.testbeds.ends.port_marks import marking_ports
+from rogue.harness.testbeds.ssh.slow_machines import has_marks_of_its_own, later_marks, marks_differ
+from rogue.harness.testbeds.ssh.topology_ports import ports_of
 
 
 def unsupported_fault(cell: Cell, inventory: Inventory) -> str | None:
@@ -26,14 +21,21 @@ def unsupported_fault(cell: Cell, inventory: Inventory) -> str | None:
 def cell_ports(cell: Cell, inventory: Inventory) -> dict[str, PortSettings]:
     """How each port is set for a cell."""
     ports = ports_of(cell.topology, inventory)
-    if any(group.transport.wants_marks for group in cell.groups):
-        ports = {name: _marking(port) for name, port in ports.items()}
+    ports = later_marks(ports) if has_marks_of_its_own(cell, inventory) else marking_ports(cell, ports)
     return port_faults.faulty_ports(cell, ports)
 
 
-def _marking(port: PortSettings) -> PortSettings:
-    if port.rate_bps is None:
-        return port
-    least, most = (round(port.rate_bps / 8 * seconds) for seconds in (MARK_MIN_S, MARK_MAX_S))
-    most = min(most, port.queue_bytes)
-    return replace(port, red_min_bytes=min(least, most // 2), red_max_bytes=most)
+def unsupported_marking(cell: Cell, inventory: Inventory) -> str | None:
+    """The reason why the switch cannot mark as asked; None if it can, or is not ours."""
+    return None if inventory.switch is None else port_marks.unsupported_marking(cell)
+
+
+def marking_facts(cell: Cell, inventory: Inventory) -> dict[str, Fact]:
+    """What ports mark by, if they are ours, and why that is not what the cell asks for."""
+    if inventory.switch is None or not cell.network.curves:
+        return {}
+    differ = marks_differ(cell, inventory)
+    if differ is not None:
+        return {"marks_differ": differ}
+    (curve,) = dict.fromkeys(cell.network.curves.values())
+    return {"kmin_bytes": curve.kmin_bytes, "kmax_bytes": curve.kmax_bytes, "pmax": curve.pmax}

@@ -9,6 +9,7 @@ from typing import Final
 from rich.console import Console
 
 from rogue.agent.node.messages import Capabilities
+from rogue.harness.cell.carrier import Group
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.mistakes import ParameterMistake, first_mistake
 from rogue.harness.cell.timing import SECOND_NS
@@ -16,13 +17,15 @@ from rogue.harness.provisioning.doctor import examine
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
 from rogue.harness.provisioning.log import log_file
 from rogue.harness.testbeds.base import CellResult, Progress, Testbed, TestbedError
+from rogue.harness.testbeds.ends.port_marks import check_marking
 from rogue.harness.testbeds.ends.roles import plan_roles
 from rogue.harness.testbeds.ends.support import check_parameters, is_same_for_every_seed
-from rogue.harness.testbeds.ssh import support
+from rogue.harness.testbeds.ssh import declared_numbers, support
 from rogue.harness.testbeds.ssh.agents import close_nodes, open_all, open_nodes
 from rogue.harness.testbeds.ssh.cell_environment import CellEnvironment
 from rogue.harness.testbeds.ssh.collected_cell import CollectedCell
 from rogue.harness.testbeds.ssh.conduct import Conductor
+from rogue.harness.testbeds.ssh.slow_machines import marks_differ
 
 SETUP_SECONDS: Final = 20.0
 """Connecting, preparing and collecting, beside the time of the traffic itself."""
@@ -80,7 +83,12 @@ class SshTestbed(Testbed):
 
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
         """The first parameter that the agent does not take, or that only a simulator can give it."""
-        return first_mistake(cell, partial(check_parameters, cell))
+        return first_mistake(cell, partial(_check_parameters, cell))
+
+    def differences(self, cell: Cell) -> list[str]:
+        """Marks of emulated machines; what of hardware switches may differ, or is not known."""
+        differ = marks_differ(cell, self.inventory)
+        return [*([differ] if differ else []), *declared_numbers.differences(cell, self.inventory).values()]
 
     def estimate_seconds(self, cell: Cell) -> float:
         """The traffic's own time, for real time is what it takes."""
@@ -115,6 +123,11 @@ class SshTestbed(Testbed):
             conductor.end()
         except TestbedError:
             close_nodes(self.inventory)
+
+
+def _check_parameters(cell: Cell, group: Group) -> None:
+    check_parameters(cell, group)
+    check_marking(cell, group)
 
 
 def _lead(conductor: Conductor, environment: CellEnvironment, progress: Progress) -> None:

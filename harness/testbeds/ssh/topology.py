@@ -7,8 +7,8 @@ from rogue.harness.cell.cell import Cell
 from rogue.harness.errors import HarnessError
 from rogue.harness.provisioning.cards import card_profile
 from rogue.harness.provisioning.inventory import Inventory
-from rogue.harness.provisioning.topology_ports import SMALLEST_DELAY_NS, ports_of
 from rogue.harness.testbeds.ends.support import simulators_topology
+from rogue.harness.testbeds.ssh.topology_ports import SMALLEST_DELAY_NS, ports_of
 
 
 def unsupported_topology(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabilities]) -> str | None:

@@ -56,3 +56,11 @@ def test_a_run_that_ends_before_its_first_sample_is_told(
         "measure with {kind: throughput, interval: 100us}\n"
     )
     assert (note in text) is is_noted
+
+
+def test_a_network_that_is_not_as_asked_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bed = find_testbed("simulator")
+    monkeypatch.setattr(type(bed), "differences", lambda _bed, cell: [f"{cell.experiment.name} is short"])
+    text = plan_text(make_plan(load_text(tmp_path, SHORT, "transports=[roce, dctcp]"), bed), jobs=1)
+    assert text.count("is short") == 1
+    assert "note: roce, dctcp: short is short\n" in text

@@ -18,13 +18,6 @@ def test_ports_mark_above_k_for_dctcp_alone(tmp_path: Path) -> None:
     assert plain.red_max_bytes is None
 
 
-def test_a_port_marks_no_later_than_it_is_full(tmp_path: Path) -> None:
-    asked = ("transports=[{name: dctcp, mark_above: 600KB}]", "topology.buffer=1MB", "topology.alpha=1")
-    port = cell_ports(cell_of(tmp_path, *asked))["s0->h3"]
-    assert port.red_max_bytes == port.queue_bytes == 500_000
-    assert port.mistake() is None
-
-
 def test_losses_are_the_ports_from_beginning_to_end(tmp_path: Path) -> None:
     asked = "faults=[{kind: loss, target: h3, model: identification, one_in: 4096}]"
     ports = cell_ports(cell_of(tmp_path, asked))

@@ -43,7 +43,7 @@ def sending(mood: int, kind: type[Simulation] = Simulation) -> Simulation:
 def test_it_is_known_like_any_other() -> None:
     assert CONTROLS["moody"].meaning == "It does what it likes (a compiled control from outside the engine)"
     assert [(each.name, each.maximum) for each in CONTROLS["moody"].parameters] == [("mood", 9)]
-    assert (FEATURES["moody"].marking, NIC_CONTROLS["moody"].wants_telemetry) == (None, True)
+    assert (FEATURES["moody"].is_marked, NIC_CONTROLS["moody"].wants_telemetry) == (False, True)
     assert NicControl("moody").wants_acknowledgements, "for telemetry comes with them"
     unload_plugins()
     assert "moody" not in {*CONTROLS, *FEATURES, *NIC_CONTROLS}

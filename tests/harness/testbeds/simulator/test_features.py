@@ -9,7 +9,7 @@ from rogue.harness.testbeds.base import CellResult
 from rogue.harness.testbeds.simulator import SimulatorTestbed
 from rogue.harness.testbeds.simulator.controls import nic_control
 from rogue.harness.testbeds.simulator.features import (
-    DCQCN_MARKING,
+    BASES,
     FEATURES,
     agent_transport,
     cell_transports,
@@ -19,6 +19,7 @@ from rogue.harness.testbeds.simulator.features import (
     unsupported_feature,
 )
 from rogue.simulator import CONTROLS, Marking
+from rogue.workloads.transports import BASES as CATALOGUE
 from rogue.workloads.transports import FEATURES as NAMED
 from rogue.workloads.transports import NIC_CONTROLS, parse_transport
 
@@ -30,6 +31,7 @@ probe: {kind: write0, interval: 100us}
 transports: [roce, roce+pfc, rogue+pfc]
 measure: [queues, pauses, throughput]
 """
+DCQCN_MARKING = Marking(5_000, 200_000, 0.01)
 GROUPS = """\
 name: x
 topology: {kind: star, hosts: 4, rate: 10Gbps}
@@ -188,7 +190,7 @@ def test_marking_that_cannot_be(tmp_path: Path, setting: str, key: str) -> None:
 def test_a_feature_is_a_word_that_names_may_have(name: str) -> None:
     assert name in NAMED
     asked = FEATURES[name]
-    assert asked.has_pauses or asked.control or asked.marking
+    assert parse_transport(f"roce+{name}").has_pauses or asked.control
     assert asked.control is None or asked.control in CONTROLS
 
 
@@ -274,3 +276,9 @@ def test_catalogue_and_engine_agree_on_who_needs_telemetry(name: str) -> None:
     control = FEATURES[name].control
     assert control is not None
     assert NIC_CONTROLS[name].wants_telemetry == CONTROLS[control].wants_telemetry
+
+
+def test_the_catalogue_names_the_control_that_a_base_has_by_itself() -> None:
+    assert {name: base.control for name, base in CATALOGUE.items() if base.control} == {
+        name: base.control for name, base in BASES.items() if base.control
+    }

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from rogue.harness.plugins.loading import unload_plugins
-from rogue.harness.testbeds.simulator.features import DCQCN_MARKING, FEATURES
+from rogue.harness.testbeds.simulator.features import FEATURES
 from rogue.harness.testbeds.simulator.plugins import ControlParameter, register_nic_control
 from rogue.simulator import CONTROLS, PrototypeControl
 from rogue.workloads.transports import BASES, NIC_CONTROLS, TransportNameError, parse_transport
@@ -33,13 +33,14 @@ def nothing_stays() -> Iterator[None]:
 def test_what_it_wants_is_asked_of_the_network() -> None:
     register_nic_control("marked", Marked)
     register_nic_control("told", Told)
-    assert (FEATURES["marked"].marking, FEATURES["marked"].has_fair_rates) == (DCQCN_MARKING, False)
-    assert (FEATURES["told"].marking, FEATURES["told"].has_fair_rates) == (None, True)
+    assert (FEATURES["marked"].is_marked, FEATURES["marked"].has_fair_rates) == (True, False)
+    assert (FEATURES["told"].is_marked, FEATURES["told"].has_fair_rates) == (False, True)
     assert (CONTROLS["marked"].wants_acknowledgements, CONTROLS["told"].wants_acknowledgements) == (
         True,
         False,
     )
     assert parse_transport("irn+marked").wants_telemetry
+    assert parse_transport("irn+marked").has_marked_control
     assert NIC_CONTROLS["told"].meaning == "It wants to be told (a prototype in Python, slow)"
     assert parse_transport("roce+pfc+told").outside == ("told", "a prototype in Python, slow")
     assert parse_transport("roce+dcqcn").outside is None

@@ -1,40 +1,12 @@
-"""Parameters of NICs and switches as people write them."""
+"""Values of parameters beside each other."""
 
 from collections.abc import Mapping
 
 import pytest
 
 from rogue.harness.cell.mistakes import ParameterError
-from rogue.harness.testbeds.simulator.values import check_together, values_of
-from rogue.simulator import ControlParameter, SimulationError
-
-TABLE = (
-    ControlParameter("gap_ns", 5, 1, 1_000, "a time"),
-    ControlParameter("cap_packets", 111, 0, 200, "a number"),
-)
-
-
-def test_a_time_has_its_unit_in_the_value() -> None:
-    assert values_of(TABLE, {"gap": "1us", "cap_packets": 7, "mine": "not"}) == {
-        "gap_ns": 1_000,
-        "cap_packets": 7,
-    }
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "expected"),
-    [
-        ("gap", 5, "a time with a unit, such as 50us"),
-        ("gap", "2us", "from 1 to 1000 ns"),
-        ("cap_packets", "7", "a number"),
-        ("cap_packets", 201, "from 0 to 200"),
-        ("cap_packets", 7.5, "a whole number"),
-    ],
-)
-def test_mistakes(key: str, value: str | float, expected: str) -> None:
-    with pytest.raises(ParameterError) as caught:
-        values_of(TABLE, {key: value})
-    assert (caught.value.mistake.key, caught.value.mistake.expected) == (key, expected)
+from rogue.harness.testbeds.simulator.values import check_together
+from rogue.simulator import SimulationError
 
 
 def check(values: Mapping[str, float]) -> None:

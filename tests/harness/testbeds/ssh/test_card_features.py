@@ -13,6 +13,7 @@ from rogue.harness.testbeds.ssh.support import unsupported
 from rogue.workloads.transports import parse_transport
 
 MARKS = {"3": {"marks": {"from_bytes": 30_000, "to_bytes": 30_000}}}
+DCQCN_MARKS = {"3": {"marks": {"from_bytes": 5_000, "to_bytes": 200_000, "probability": 0.01}}}
 PAUSES = {"3": {"pauses": True}}
 INBOX = "not controllable: the inbox driver has no switch, and the firmware's default is on"
 
@@ -35,7 +36,7 @@ def told(tmp_path: Path, transport: str, inventory: Inventory, of: dict[str, Cap
 def test_dcqcn_is_planned_where_cards_react_and_the_switch_marks(tmp_path: Path, state: str) -> None:
     assert told(tmp_path, "roce+dcqcn", rack(MARKS), nodes(state)) == "None"
     cell = cell_of(tmp_path, "transports=[roce+dcqcn]")
-    assert unsupported(cell, rack(MARKS), nodes(state)) is None
+    assert unsupported(cell, rack(DCQCN_MARKS), nodes(state)) is None
     assert told(tmp_path, "roce+dcqcn", rack(PAUSES), nodes(state)).startswith(
         "roce+dcqcn needs switches where"
     )

@@ -113,3 +113,10 @@ def test_a_card_that_is_slower_than_the_topology(
 
 def test_the_catalogue_and_the_agent_agree_on_what_kernels_have() -> None:
     assert set(support.KERNEL_TCPS) == set(messages.KERNEL_TCPS)
+
+
+def test_when_our_own_switch_marks_can_be_asked_for(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, SLOW, "transports=[{name: dctcp, mark_above: 60KB}]", "probe=null")
+    assert unsupported(cell, fake_inventory(), NODES) is None
+    told = unsupported(cell, replace(fake_inventory(), switch=None), NODES)
+    assert told == "dctcp on nodes is the kernel's, which takes no mark_above: leave it out"

@@ -1,16 +1,18 @@
 """What an experiment's topology asks of the ports of a switch machine."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
+from rogue.harness.cell.network_asked import ports_asked
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.ports import PortSettings
+from rogue.harness.testbeds.ends.linux_ports import linux_ports
 from rogue.workloads.topologies import Topology
 
 SMALLEST_DELAY_NS: Final = 100_000
 """A Linux timer on a busy machine is no better than this; shorter delays are left to what is there."""
-_UNBOUNDED_BYTES: Final = 1_000_000_000
 
 
 def ports_of(topology: Topology, inventory: Inventory) -> dict[str, PortSettings]:
@@ -20,9 +22,6 @@ def ports_of(topology: Topology, inventory: Inventory) -> dict[str, PortSettings
     inventory says otherwise.
 
     UsageError too if its switches should be input-queued, which a Linux switch is not.
-
-    Deviation: a Linux switch has no buffer that its ports share. Each port gets what it could hold alone,
-    alpha / (1 + alpha) of the buffer, which is where a single congested port settles.
     """
     if topology.switch == "voq":
         raise UsageError(
@@ -33,24 +32,17 @@ def ports_of(topology: Topology, inventory: Inventory) -> dict[str, PortSettings
         _check_wiring(topology, inventory)
         return {}
     there = {port.name for port in inventory.switch.variables.ports}
+    asked = ports_asked(topology)
     ports = {
-        f"{switch}->{peer}": PortSettings(
-            rate_bps=link.rate_bps,
-            queue_bytes=queue_bytes(topology),
-            delay_ns=link.delay_ns if link.delay_ns >= SMALLEST_DELAY_NS else 0,
-        )
-        for switch in topology.switch_names()
-        for peer, link in topology.links_of[switch].items()
+        name: replace(port, delay_ns=_kept_delay_ns(asked[name].delay_ns))
+        for name, port in linux_ports(asked).items()
     }
     _check_names(ports, there, inventory)
     return ports
 
 
-def queue_bytes(topology: Topology) -> int:
-    """What one port holds."""
-    if topology.buffer_bytes is None:
-        return _UNBOUNDED_BYTES
-    return max(1, int(topology.buffer_bytes * topology.alpha / (1 + topology.alpha)))
+def _kept_delay_ns(delay_ns: int) -> int:
+    return delay_ns if delay_ns >= SMALLEST_DELAY_NS else 0
 
 
 def _check_wiring(topology: Topology, inventory: Inventory) -> None:

@@ -1,0 +1,127 @@
+"""The network that a cell asks for, in numbers: testbeds put it into effect or refuse it, and decide nothing.
+
+Faults are the experiment's own list. Nothing asks for weights between priorities.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rogue.harness.cell.carrier import Carrier
+from rogue.harness.cell.marking import MarkingCurve, marking_asked
+from rogue.workloads.topologies import Topology
+
+
+@dataclass(frozen=True, slots=True)
+class PortAsked:
+    """An egress port of a switch."""
+
+    rate_bps: int
+    delay_ns: int
+    """Of its cable, one way."""
+    buffer_bytes: int | None
+    """Of its switch, whose ports share it; None: it never drops."""
+    alpha: float
+    """The port may hold so many times what is free of that buffer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pauses:
+    """When a switch tells the far end of a link to pause; it goes on two of the largest frames below that."""
+
+    alpha: float
+    """What came over the link may hold so many times what is free of the buffer."""
+    xoff_bytes: int | None
+    """Instead of alpha: a fixed threshold."""
+    headroom_bytes: int | None
+    """For what still comes over a paused link; None: as the link needs it."""
+    watchdog_ns: int | None
+    """A port to a host that is paused for so long drops what waits for it; None: never."""
+    watchdog_restore_ns: int
+    """The port sends again when nobody has paused it for so long."""
+
+
+@dataclass(frozen=True, slots=True)
+class PriorityAsked:
+    """A traffic class, on every port of every switch."""
+
+    curves: tuple[MarkingCurve, ...]
+    """All that its groups ask for, each once. A switch has one."""
+    pauses: Pauses | None
+    is_pause_disputed: bool
+    """Some of its groups ask for pauses, others for none."""
+
+    @property
+    def marks(self) -> MarkingCurve | None:
+        """When its packets are marked."""
+        return self.curves[0] if self.curves else None
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkAsked:
+    """What all switches of a cell are to be."""
+
+    ports: Mapping[str, PortAsked]
+    """Every egress of a switch, by name, such as `s0->h1`."""
+    priorities: Mapping[int, PriorityAsked]
+    """Those that carry groups, in the order of the groups."""
+
+    @property
+    def contradiction(self) -> str | None:
+        """Why no switch can be like this, whatever it is; None if one can."""
+        for priority, asked in self.priorities.items():
+            if asked.is_pause_disputed:
+                return f"priority {priority} has groups with and without +pfc: give them different priorities"
+        for priority, asked in self.priorities.items():
+            if len(asked.curves) > 1:
+                asks = "has groups that ask for different markings"
+                return f"priority {priority} {asks}: give them different priorities"
+        return None
+
+    @property
+    def curves(self) -> Mapping[int, MarkingCurve]:
+        """By priority, where packets are marked."""
+        return {each: asked.marks for each, asked in self.priorities.items() if asked.marks is not None}
+
+    @property
+    def pausing(self) -> Mapping[int, Pauses]:
+        """By priority, where links are paused."""
+        return {each: asked.pauses for each, asked in self.priorities.items() if asked.pauses is not None}
+
+
+def network_asked(topology: Topology, carriers: Sequence[Carrier]) -> NetworkAsked:
+    """What a topology and the transports on it ask for; ParameterError if some parameter makes no sense."""
+    by_priority: dict[int, list[Carrier]] = {}
+    for carrier in carriers:
+        by_priority.setdefault(carrier.priority, []).append(carrier)
+    return NetworkAsked(
+        ports_asked(topology), {each: _priority(topology, found) for each, found in by_priority.items()}
+    )
+
+
+def ports_asked(topology: Topology) -> dict[str, PortAsked]:
+    """Every egress of a switch, by name."""
+    return {
+        f"{switch.name}->{peer}": PortAsked(link.rate_bps, link.delay_ns, switch.buffer_bytes, switch.alpha)
+        for switch in topology.switches()
+        for peer, link in topology.links_of[switch.name].items()
+    }
+
+
+def _priority(topology: Topology, carriers: Sequence[Carrier]) -> PriorityAsked:
+    curves = dict.fromkeys(marking_asked(topology, carrier) for carrier in carriers)
+    has_pauses = {carrier.transport.has_pauses for carrier in carriers}
+    return PriorityAsked(
+        curves=tuple(curve for curve in curves if curve is not None),
+        pauses=_pauses(topology) if True in has_pauses else None,
+        is_pause_disputed=len(has_pauses) > 1,
+    )
+
+
+def _pauses(topology: Topology) -> Pauses:
+    return Pauses(
+        alpha=topology.pause_alpha,
+        xoff_bytes=topology.pause_xoff_bytes,
+        headroom_bytes=topology.pause_headroom_bytes,
+        watchdog_ns=topology.pause_watchdog_ns,
+        watchdog_restore_ns=topology.pause_watchdog_restore_ns,
+    )

@@ -1,0 +1,116 @@
+"""What a cell asks of hardware switches beside what the inventory says of them, in numbers."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.marking import MARK_ABOVE, MarkingCurve, marking_asked
+from rogue.harness.cell.network_asked import Pauses
+from rogue.harness.cell.parameters import as_written
+from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
+from rogue.harness.provisioning.switches.settings import Marking, PrioritySettings
+from rogue.workloads.transports import TransportName
+
+PAUSE_POINTS: Final = ("pause_alpha", "pause_xoff", "pause_watchdog")
+"""Keys of a topology that say when a switch pauses, or gives up; no inventory says that of a switch."""
+
+
+def other_numbers(cell: Cell, inventory: Inventory) -> str | None:
+    """The reason why switches are not what a cell asks for; None if they are, or may differ."""
+    return (
+        _refused_marks(cell, inventory)
+        or _unknown_pause_point(cell, inventory)
+        or _other_headroom(cell, inventory)
+    )
+
+
+def differences(cell: Cell, inventory: Inventory) -> dict[str, str]:
+    """What differs and may, and what nobody here knows: a sentence each, by the name of its fact."""
+    marks = [words for switch, _, words in _other_marks(cell, inventory) if _may_mark_otherwise(switch)]
+    found = {"marks_differ": "; ".join(dict.fromkeys(marks))} if marks else {}
+    pauses = _pauses(cell)
+    if pauses is not None and _switches(inventory):
+        found["pauses_differ"] = (
+            "no inventory says when a switch pauses; the experiment asks for a pause when what came over a "
+            f"link is {pauses.alpha:g} times what is free of the buffer"
+        )
+    return found
+
+
+def _refused_marks(cell: Cell, inventory: Inventory) -> str | None:
+    for switch, transport, words in _other_marks(cell, inventory):
+        if not _may_mark_otherwise(switch):
+            state = f"state {as_written(MARK_ABOVE)} in the experiment, " if transport.wants_marks else ""
+            return f"{words}: set that in switch_priorities, {state}or allow it by switch_may_differ: [marks]"
+    return None
+
+
+def _other_marks(cell: Cell, inventory: Inventory) -> Iterator[tuple[HardwareSwitch, TransportName, str]]:
+    """Each switch that marks otherwise than a transport asks, with the sentence that says so."""
+    for group in cell.groups:
+        asked = marking_asked(cell.topology, group)
+        if asked is None:
+            continue
+        for switch in _switches(inventory):
+            stands = (each.marks for each in _priorities(cell, inventory, switch) if each.marks is not None)
+            for other in (each for each in stands if not _is_same(asked, each)):
+                words = f"{group.transport} asks for a switch that {asked}"
+                yield switch, group.transport, f"{words}, and by the inventory {switch.name} {other}"
+
+
+def _is_same(asked: MarkingCurve, stands: Marking) -> bool:
+    """At a step the probability means nothing."""
+    is_step = asked.kmin_bytes == asked.kmax_bytes
+    is_as_long = (asked.kmin_bytes, asked.kmax_bytes) == (stands.from_bytes, stands.to_bytes)
+    return is_as_long and (is_step or asked.pmax == stands.probability)
+
+
+def _switches(inventory: Inventory) -> tuple[HardwareSwitch, ...]:
+    """None beside a Linux switch, which does what cells ask of switches."""
+    return inventory.hardware_switches if inventory.switch is None else ()
+
+
+def _priorities(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> list[PrioritySettings]:
+    """Those to which packets of the cell's hosts may belong."""
+    names = cell.topology.host_names()
+    dscps = sorted({host.variables.dscp or 0 for host in inventory.hosts if host.name in names})
+    found: list[PrioritySettings] = []
+    for dscp in dscps:
+        found += [each for each in switch.variables.of_dscp(dscp) if each not in found]
+    return found
+
+
+def _may_mark_otherwise(switch: HardwareSwitch) -> bool:
+    return "marks" in switch.variables.switch_may_differ
+
+
+def _pauses(cell: Cell) -> Pauses | None:
+    """All priorities pause alike."""
+    return next(iter(cell.network.pausing.values()), None)
+
+
+def _unknown_pause_point(cell: Cell, inventory: Inventory) -> str | None:
+    """A stated threshold of pauses cannot be compared."""
+    if _pauses(cell) is None or not _switches(inventory):
+        return None
+    stated, fields = cell.topology.model_dump(by_alias=True), type(cell.topology).model_fields.values()
+    usual = {str(field.alias): field.default for field in fields}
+    key = next((each for each in PAUSE_POINTS if stated[each] != usual[each]), None)
+    return None if key is None else f"topology.{key}: no inventory says when a switch pauses: leave it out"
+
+
+def _other_headroom(cell: Cell, inventory: Inventory) -> str | None:
+    """A switch that keeps another headroom than a cell states."""
+    pauses = _pauses(cell)
+    if pauses is None or pauses.headroom_bytes is None:
+        return None
+    for switch in _switches(inventory):
+        for each in _priorities(cell, inventory, switch):
+            if each.pauses and each.headroom_bytes != pauses.headroom_bytes:
+                kept = "what it thinks" if each.headroom_bytes is None else f"{each.headroom_bytes} bytes"
+                got = f"topology.pause_headroom is {pauses.headroom_bytes} bytes"
+                says = f"by the inventory {switch.name} keeps {kept}"
+                return (
+                    f"{got}, and {says}: set headroom_bytes in switch_priorities, or leave pause_headroom out"
+                )
+    return None

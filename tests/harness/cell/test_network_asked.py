@@ -1,0 +1,59 @@
+"""What a cell asks of switches, in numbers."""
+
+from pathlib import Path
+
+import pytest
+from helpers.experiments import cell_of
+
+from rogue.harness.cell.marking import DCQCN_CURVE, MarkingCurve
+from rogue.harness.cell.mistakes import ParameterError
+from rogue.harness.cell.network_asked import Pauses, PortAsked, PriorityAsked
+
+GROUPS = """\
+name: x
+topology: {kind: star, hosts: 5, rate: 10Gbps, buffer: 2MB}
+traffic:
+  - {name: rdma, priority: 3, workload: {kind: incast, senders: 2, size: 2MB}}
+  - {name: tcp, priority: 1, transport: dctcp, workload: {kind: incast, senders: 2, size: 2MB}}
+transports: [roce+pfc+dcqcn]
+"""
+STEP = MarkingCurve(98_670, 98_670, pmax=1.0, at="arrival")
+"""K: 65 frames of 1518 bytes at 10 Gb/s."""
+
+
+def test_every_egress_of_a_switch_is_a_port(tmp_path: Path) -> None:
+    asked = "topology={kind: dumbbell, hosts_per_side: 2, rate: 10Gbps, bottleneck_rate: 1Gbps, buffer: 1MB}"
+    ports = cell_of(tmp_path, asked, "topology.alpha=2.0", "topology.delay=3us").network.ports
+    assert sorted(ports) == ["s0->h0", "s0->h1", "s0->s1", "s1->h2", "s1->h3", "s1->s0"]
+    assert ports["s0->h0"] == PortAsked(10_000_000_000, 3_000, 1_000_000, 2.0)
+    assert ports["s0->s1"] == PortAsked(1_000_000_000, 3_000, 1_000_000, 2.0)
+
+
+def test_a_priority_has_what_its_groups_ask_for(tmp_path: Path) -> None:
+    network = cell_of(tmp_path, "topology.pause_xoff=100KB", text=GROUPS).network
+    pauses = Pauses(1 / 16, 100_000, None, None, 200_000_000)
+    assert network.priorities == {
+        3: PriorityAsked((DCQCN_CURVE,), pauses, False),
+        1: PriorityAsked((STEP,), None, False),
+    }
+    assert network.curves == {3: DCQCN_CURVE, 1: STEP}
+    assert network.pausing == {3: pauses}
+    assert network.contradiction is None
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ("traffic[1].transport=roce+dcqcn", "priority 3 has groups with and without +pfc: "),
+        ("transports=[roce+dcqcn]", "priority 3 has groups that ask for different markings: "),
+    ],
+)
+def test_groups_of_one_priority_agree_or_are_refused(tmp_path: Path, setting: str, told: str) -> None:
+    network = cell_of(tmp_path, "traffic[1].priority=3", setting, text=GROUPS).network
+    assert network.contradiction == f"{told}give them different priorities"
+
+
+def test_a_parameter_that_cannot_be_makes_no_network(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, "transports=[{name: dctcp, mark_above: -1}]")
+    with pytest.raises(ParameterError):
+        _ = cell.network

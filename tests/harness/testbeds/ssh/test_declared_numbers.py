@@ -1,0 +1,112 @@
+"""What is asked of hardware switches beside what an inventory says of them."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.experiments import cell_of
+from helpers.fake_agents import CAPABILITIES, fake_inventory
+from helpers.switch_inventory import hardware, wanted
+from pydantic import ValidationError
+
+from rogue.harness.provisioning.inventory import Inventory
+from rogue.harness.testbeds.ssh.declared_numbers import differences, other_numbers
+from rogue.harness.testbeds.ssh.support import unsupported
+
+DCTCP = "transports=[dctcp]"
+PFC = "transports=[roce+pfc]"
+MAY = {"switch_may_differ": ["marks"]}
+
+
+def step(threshold_bytes: int) -> dict[str, Any]:
+    return {"0": {"marks": {"from_bytes": threshold_bytes, "to_bytes": threshold_bytes, "probability": 0.5}}}
+
+
+def curve(probability: float) -> dict[str, Any]:
+    return {"0": {"marks": {"from_bytes": 5_000, "to_bytes": 200_000, "probability": probability}}}
+
+
+def rack(priorities: Mapping[str, Any], platform: str = "declared", **variables: Any) -> Inventory:
+    switch = hardware(wanted(platform, switch_priorities=priorities, **variables), None)
+    return replace(fake_inventory(), switch=None, hardware_switches=(switch,))
+
+
+@pytest.mark.parametrize("platform", ["declared", "onyx"])
+def test_k_must_be_what_is_asked_for(tmp_path: Path, platform: str) -> None:
+    """65 frames of 1518 bytes at 10 Gb/s."""
+    cell = cell_of(tmp_path, DCTCP)
+    assert other_numbers(cell, rack(step(98_670), platform)) is None
+    assert other_numbers(cell, rack(step(150_000), platform)) == (
+        "dctcp asks for a switch that marks beyond 98670 bytes, and by the inventory tor marks beyond 150000 "
+        "bytes: set that in switch_priorities, state mark_above in the experiment, or allow it by "
+        "switch_may_differ: [marks]"
+    )
+
+
+def test_an_experiment_can_state_what_stands_there(tmp_path: Path) -> None:
+    stated = cell_of(tmp_path, "transports=[{name: dctcp, mark_above: 150KB}]", "probe=null")
+    nodes = {f"h{index}": CAPABILITIES for index in range(4)}
+    assert unsupported(stated, rack(step(150_000)), nodes) is None
+    assert "marks beyond 98670 bytes" in str(unsupported(stated, rack(step(98_670)), nodes))
+
+
+def test_what_is_allowed_by_name_is_said(tmp_path: Path) -> None:
+    cell, allowed = cell_of(tmp_path, DCTCP), rack(step(150_000), **MAY)
+    assert other_numbers(cell, allowed) is None
+    assert differences(cell, allowed) == {
+        "marks_differ": "dctcp asks for a switch that marks beyond 98670 bytes, and by the inventory tor "
+        "marks beyond 150000 bytes"
+    }
+    assert differences(cell, rack(step(98_670), **MAY)) == {}
+    with pytest.raises(ValidationError):
+        rack(step(150_000), switch_may_differ=["everything"])
+
+
+def test_a_curve_has_a_probability_too(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, "transports=[roce+dcqcn]")
+    assert other_numbers(cell, rack(curve(0.01))) is None
+    told = str(other_numbers(cell, rack(curve(0.1))))
+    assert "marks from 5000 to 200000 bytes, then with 0.01, and by the inventory tor marks from" in told
+    assert "mark_above" not in told
+
+
+def test_other_priorities_do_not_count(tmp_path: Path) -> None:
+    own = {**step(98_670), "3": {"dscp": [26], "marks": {"from_bytes": 1, "to_bytes": 2}}}
+    assert other_numbers(cell_of(tmp_path, DCTCP), rack(own)) is None
+
+
+@pytest.mark.parametrize("setting", ["pause_xoff=100KB", "pause_alpha=0.5", "pause_watchdog=1ms"])
+def test_a_stated_pause_point_is_refused(tmp_path: Path, setting: str) -> None:
+    told = other_numbers(cell_of(tmp_path, PFC, f"topology.{setting}"), rack({"0": {"pauses": True}}))
+    key = setting.partition("=")[0]
+    assert told == f"topology.{key}: no inventory says when a switch pauses: leave it out"
+    plain = cell_of(tmp_path, "transports=[roce]", f"topology.{setting}")
+    assert other_numbers(plain, rack({"0": {"pauses": True}})) is None
+
+
+def test_headroom_is_compared(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, PFC, "topology.pause_headroom=50KB")
+    kept, other, unsaid = (
+        rack({"0": {"pauses": True, "headroom_bytes": size_bytes}}) for size_bytes in (50_000, 60_000, None)
+    )
+    assert other_numbers(cell, kept) is None
+    assert "is 50000 bytes, and by the inventory tor keeps 60000 bytes" in str(other_numbers(cell, other))
+    assert "keeps what it thinks" in str(other_numbers(cell, unsaid))
+    assert other_numbers(cell_of(tmp_path, PFC), other) is None
+
+
+def test_that_nobody_knows_the_pause_point_is_said(tmp_path: Path) -> None:
+    found = differences(cell_of(tmp_path, PFC), rack({"0": {"pauses": True}}))
+    assert found["pauses_differ"].endswith("link is 0.0625 times what is free of the buffer")
+    assert differences(cell_of(tmp_path, "transports=[roce]"), rack({"0": {"pauses": True}})) == {}
+
+
+@pytest.mark.parametrize("settings", [(DCTCP,), (PFC, "topology.pause_xoff=100KB")])
+def test_a_linux_switch_does_what_is_asked_or_refuses_by_itself(
+    tmp_path: Path, settings: tuple[str, ...]
+) -> None:
+    inventory = replace(rack(step(1)), switch=fake_inventory().switch)
+    assert other_numbers(cell_of(tmp_path, *settings), inventory) is None
+    assert differences(cell_of(tmp_path, *settings), inventory) == {}
