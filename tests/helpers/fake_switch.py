@@ -200,7 +200,7 @@ def served_switch(directory: Path, cli: Any, *, has_key: bool = True) -> Iterato
                     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                     transport = paramiko.Transport(connection)
                     transport.add_server_key(host)
-                    with suppress(paramiko.SSHException, EOFError):
+                    with suppress(paramiko.SSHException, EOFError, OSError):  # a client that has gone again
                         transport.start_server(server=_Server(client if has_key else None, cli))
                     served.transports.append(transport)
 
