@@ -65,7 +65,7 @@ def place_in_plugin(error: BaseException) -> str | None:
 
 
 def _load(source: PluginSource) -> LoadedPlugin:
-    before = len(registration.ADDED), len(agent.ADDED)
+    before, loaded_before = (len(registration.ADDED), len(agent.ADDED)), set(_loaded)
     module = ModuleType(source.module)
     module.__file__ = source.file
     # A process elsewhere may not have the file: tracebacks and `inspect` find the text here.
@@ -78,10 +78,13 @@ def _load(source: PluginSource) -> LoadedPlugin:
     try:
         _run(source, module)
         added = [*registration.ADDED[before[0] :], *agent.ADDED[before[1] :]]
-        plugin = LoadedPlugin(source, tuple(str(each) for each in added))
+        asked_for = {each for inner in set(_loaded) - loaded_before for each in _loaded[inner].adds}
+        plugin = LoadedPlugin(source, tuple(str(each) for each in added if str(each) not in asked_for))
         _check(plugin)
     except BaseException as error:
         del sys.modules[source.module]
+        for inner in set(_loaded) - loaded_before:  # those that it asked for are taken back with it
+            del sys.modules[_loaded.pop(inner).source.module]
         _take_back(*before)
         if isinstance(error, Exception) and not isinstance(error, ConfigError):
             raise ConfigError([_problem(source, error)]) from error

@@ -4,7 +4,6 @@ One seed each, and shorter than the board's runs; what counts is the change of t
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,8 +13,8 @@ from helpers.mutation import mutate
 
 from rogue.agent.core.cc.vegas import Vegas
 from rogue.agent.core.estimators import ESTIMATORS
-from rogue.harness.testbeds.simulator.features import FEATURES
-from rogue.simulator import Marking
+from rogue.harness.cell import marking
+from rogue.harness.cell.marking import MarkingCurve
 from rogue.simulator.reliability import Reliability
 
 GOOD = ("reproduced", "close")
@@ -63,8 +62,8 @@ def literal_estimator(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def tiny_thresholds(kmax_bytes: int) -> Callable[[pytest.MonkeyPatch], None]:
     def sabotage(monkeypatch: pytest.MonkeyPatch) -> None:
-        marking = Marking(kmin_bytes=0, kmax_bytes=kmax_bytes, pmax=0.01)
-        monkeypatch.setitem(FEATURES, "dcqcn", replace(FEATURES["dcqcn"], marking=marking))
+        curve = MarkingCurve(kmin_bytes=0, kmax_bytes=kmax_bytes, pmax=0.01)
+        monkeypatch.setattr(marking, "DCQCN_CURVE", curve)
 
     return sabotage
 

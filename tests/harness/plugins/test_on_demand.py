@@ -64,3 +64,24 @@ def test_a_name_that_nobody_has_is_none() -> None:
     assert registry["ours"] == 1
     with pytest.raises(KeyError, match="ios"):
         registry["ios"]
+
+
+ASKS = """\
+from rogue.harness.data.formats.format import Converted, Format
+from rogue.harness.data.plugins import register_format
+from rogue.harness.provisioning.switches.registry import PLATFORMS
+PLATFORMS["onyx"]
+register_format("theirs", Format("theirs", "trace", lambda source: Converted("")))
+"""
+
+
+def test_what_a_plugin_asks_for_is_not_what_it_adds() -> None:
+    (loaded,) = load_plugins([plugin(ASKS)])
+    assert loaded.adds == ("format theirs",)
+
+
+def test_what_a_plugin_asked_for_before_it_failed_can_be_asked_for_again() -> None:
+    with pytest.raises(ConfigError, match="ZeroDivisionError"):
+        load_plugins([plugin(f"{ASKS}1 / 0\n")])
+    assert added() == []
+    assert PLATFORMS["onyx"].name == "onyx"
