@@ -51,7 +51,9 @@ def test_the_doctor_looks_at_it_with_ansible_and_without(there: Laboratory, tmp_
     inventory = inventory_of(there, tmp_path)
     found = look(inventory, tmp_path / "log", Console(file=io.StringIO()))
     assert (found.failures, list(found.facts), list(found.clocks)) == ({}, ["h0"], ["h0"])
-    assert there.node.connections() == there.gate.connections() == 2
+    # Ours, and one for all of Ansible's tasks; another one where OpenSSH's master is slow to listen.
+    assert there.node.connections() == there.gate.connections()
+    assert 2 <= there.gate.connections() <= 3
 
 
 @pytest.mark.needs("ip")
@@ -63,7 +65,9 @@ def test_provisioning_goes_there_with_ansible(there: Laboratory, tmp_path: Path)
     played = provision(inventory, {}, tmp_path / "log", Console(file=io.StringIO()), is_check=True)
     assert (played.failures, Path("/sys/class/net/lo/mtu").read_text()) == ([], mtu)
     assert any("rogue-agent.pyz" in change for change in played.changes["h0"]), "it would be put there"
-    assert there.node.connections() == there.gate.connections() == 2
+    # Ours, and one for all of Ansible's tasks; another one where OpenSSH's master is slow to listen.
+    assert there.node.connections() == there.gate.connections()
+    assert 2 <= there.gate.connections() <= 3
 
 
 def test_a_run_starts_its_agent_there(
