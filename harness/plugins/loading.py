@@ -49,12 +49,6 @@ def load_plugins(sources: Iterable[PluginSource]) -> tuple[LoadedPlugin, ...]:
     return tuple(_loaded.get(source.identity) or _load(source) for source in sources)
 
 
-def forget(source: PluginSource) -> None:
-    """Let a plug-in be run again, of which nothing is registered any more."""
-    if (loaded := _loaded.pop(source.identity, None)) is not None:
-        sys.modules.pop(loaded.source.module, None)
-
-
 def unload_plugins() -> None:
     """Take back what all plug-ins registered."""
     for plugin in _loaded.values():

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeVar
 
-from rogue.harness.plugins.loading import forget, load_plugins
+from rogue.harness.plugins.loading import load_plugins
 from rogue.harness.plugins.source import read_plugin
 
 PLACE: Final = Path(__file__).parents[1] / "shipped_plugins"
@@ -43,7 +43,6 @@ class OnDemand(MutableMapping[str, T]):
     def _load(self, name: str) -> None:
         """By the door that every plug-in takes."""
         source = read_plugin(str(self._files[name]), "plug-ins that ship with rogue", is_installed=True)
-        forget(source)  # it may have run, and been taken back
         self._being_loaded = name
         try:
             load_plugins([replace(source, is_shipped=True)])

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from helpers.registrations import registrations_taken_back
 
 from rogue.reports.figures import FIGURES
 from rogue.reports.figures.window import WindowOverTime
@@ -11,17 +12,14 @@ from rogue.reports.metrics import METRICS
 from rogue.reports.pages.tables import metric_tables
 from rogue.reports.plugins import register_figure, register_metric
 from rogue.reports.results import Results
-from rogue.workloads.registration import ADDED
 
 JAIN = METRICS["jain"]
 
 
 @pytest.fixture(autouse=True)
 def nothing_stays() -> Iterator[None]:
-    yield
-    for each in ADDED:
-        each.remove()
-    ADDED.clear()
+    with registrations_taken_back():
+        yield
 
 
 def test_a_measure_has_a_column_in_a_table_of_its_own(results: Results) -> None:

@@ -2,6 +2,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 import pytest
+from helpers.registrations import registrations_taken_back
 
 from rogue.workloads.flow_sizes import FLOW_SIZES, FlowSizes
 from rogue.workloads.plugins import register_flow_sizes, register_topology, register_workload
@@ -19,12 +20,9 @@ class Sun(Star):
 
 @pytest.fixture(autouse=True)
 def before() -> Iterator[int]:
-    """How many entries there were: what ships may be loaded, and what a test adds does not stay."""
-    count = len(ADDED)
-    yield count
-    for each in ADDED[count:]:
-        each.remove()
-    del ADDED[count:]
+    """How many entries there were."""
+    with registrations_taken_back() as count:
+        yield count
 
 
 def test_a_kind_is_its_name() -> None:

@@ -66,12 +66,6 @@ def test_a_name_that_nobody_has_is_none() -> None:
         registry["ios"]
 
 
-def test_what_somebody_else_took_back_is_loaded_again() -> None:
-    assert PLATFORMS["onyx"].name == "onyx"
-    ADDED.pop().remove()
-    assert PLATFORMS["onyx"].name == "onyx"
-
-
 ASKS = """\
 from rogue.harness.data.formats.format import Converted, Format
 from rogue.harness.data.plugins import register_format
