@@ -3,7 +3,7 @@
 import shlex
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, TypeVar
@@ -17,6 +17,8 @@ from rogue.remote.unknown_keys import UnknownKeyError, said_together
 
 REACH_LIMIT_S: Final = 30.0
 """The limit of each step of a login, and of each reply. A node that is silent for longer is left out."""
+_LOOK_EVERY_S: Final = 0.2
+"""A wait without a limit may sleep through Ctrl-C, which may come just before it, or to another thread."""
 PYTHON: Final = "/usr/bin/python3"
 ANYTHING: Final = "true"
 """A command that every user with full sudo rights may run as root."""
@@ -49,6 +51,8 @@ def reach(logins: Iterable[Login], commands: Mapping[str, str]) -> Reached:
     """
     reached = Reached()
     asked = {login.node: _begin(partial(_visit, login, commands[login.node])) for login in logins}
+    while wait(asked.values(), _LOOK_EVERY_S).not_done:
+        pass
     unknown: dict[str, UnknownKeyError] = {}
     for node, reply in asked.items():
         try:

@@ -40,7 +40,7 @@ def test_ctrl_c_while_a_node_does_not_reply_ends_everything_at_once(tmp_path: Pa
     with socket.create_server(("127.0.0.1", 0)) as silent:
         silent.settimeout(PATIENCE_S)
         port = silent.getsockname()[1]
-        changes = [(f"ansible_port: {old}", f"ansible_port: {port}") for old in (4001, 4002, 4003)]
+        changes = [(f" {old}", f" {port}{old[4:]}") for old in ("4001,", "4002,", "4003\n")]
         path, log = write_inventory(tmp_path, *changes), tmp_path / "log"
         known = f"[127.0.0.1]:{port} {key.get_name()} {key.get_base64()}\n"
         (tmp_path / "known_hosts").write_text(known)

@@ -1,6 +1,10 @@
 """Going to nodes: an SSH server in this process that runs commands here, and sockets that say nothing."""
 
+import os
+import signal
 import socket
+import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +17,7 @@ from rogue.harness.provisioning.places import AGENT_COMMAND
 from rogue.harness.provisioning.reach import reach
 from rogue.remote.login import Login
 
+PATIENCE_S = 10
 SUDO = """\
 #!/bin/sh
 echo "$*" >>{log}
@@ -102,3 +107,35 @@ def test_a_silent_node_costs_the_others_nothing(login: Login, monkeypatch: pytes
         reached = reach([silent, login], {"h0": "true", "h1": "true"})
     assert list(reached.clocks) == ["h0"]
     assert reached.failures == {"h1": "SSH failed: its SSH server did not reply in time"}
+
+
+def until_it_sleeps(thread: threading.Thread) -> None:
+    """Look until it waits for a lock. Each look lets it go on: many in a row mean that it stays there."""
+    looks = 0
+    while looks < 100:
+        state = Path(f"/proc/self/task/{thread.native_id}/stat").read_text().rpartition(")")[2].split()[0]
+        is_waiting = sys._current_frames()[thread.ident or 0].f_code is threading.Condition.wait.__code__
+        looks = looks + 1 if is_waiting and state == "S" else 0
+
+
+def test_ctrl_c_is_heard_though_the_system_gives_it_to_another_thread(
+    login: Login, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_over = threading.Event()
+
+    def visit(*_: object) -> None:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        until_it_sleeps(threading.main_thread())
+        os.kill(os.getpid(), signal.SIGINT)
+        is_over.wait(PATIENCE_S)
+        is_over.set()
+
+    monkeypatch.setattr(module, "_visit", visit)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            reach([login], {"h0": "true"})
+        assert not is_over.is_set(), "the node was not waited for"
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        is_over.set()
