@@ -2,13 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from rogue.harness.cell.mistakes import ParameterMistake
 from rogue.harness.experiment.choices import Scalar
-
-if TYPE_CHECKING:
-    from rogue.harness.cell.cell import Cell
 
 CHOICES: Final[dict[str, tuple[Scalar, ...]]] = {
     "completions": ("event", "polling"),
@@ -48,9 +45,3 @@ def option_mistake(parameters: Mapping[str, Scalar]) -> ParameterMistake | None:
             shown = " or ".join(str(each).lower() for each in values)
             return ParameterMistake(key, shown, "choose one of them")
     return None
-
-
-def option_for_nodes(cell: "Cell") -> str | None:
-    """Why a cell cannot run where there is no driver; None if it asks nothing of one."""
-    asked = [key for key in CHOICES if any(key in group.parameters for group in cell.groups)]
-    return f"{asked[0]} is about drivers on nodes; the simulator has none: leave it out" if asked else None

@@ -10,7 +10,8 @@ from typing import Final
 from rogue.agent.node.bundle import agent_archive
 from rogue.agent.node.orders import ORDERS, REACHED
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.mistakes import ParameterMistake, first_mistake
+from rogue.harness.cell.first_mistake import first_mistake
+from rogue.harness.cell.mistakes import ParameterMistake
 from rogue.harness.plugins.packing import packed_plugins
 from rogue.harness.testbeds.base import CellResult, Failure, Progress, Testbed, TestbedError
 from rogue.harness.testbeds.ends.roles import plan_roles

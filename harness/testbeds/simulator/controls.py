@@ -8,8 +8,9 @@ from rogue.agent.core.estimators import ESTIMATORS
 from rogue.agent.core.transports import TRANSPORTS
 from rogue.harness.cell.carrier import Carrier
 from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.first_mistake import first_mistake
 from rogue.harness.cell.marking import marking_asked
-from rogue.harness.cell.mistakes import ParameterError, ParameterMistake, first_mistake
+from rogue.harness.cell.mistakes import ParameterError, ParameterMistake
 from rogue.harness.cell.parameters import agent_settings, as_written
 from rogue.harness.cell.values import values_of
 from rogue.harness.errors import ConfigError, Problem

@@ -5,7 +5,7 @@ from typing import Final
 
 from rogue.harness.cell.carrier import Group
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.driver_options import option_for_nodes
+from rogue.harness.cell.driver_options import CHOICES
 from rogue.harness.cell.timing import switch_ports
 from rogue.harness.experiment.choices import MeasureKind
 from rogue.harness.testbeds.simulator.faults import unsupported_fault
@@ -36,7 +36,7 @@ NOT_MEASURED: Final[dict[MeasureKind, str]] = {
 
 def unsupported(cell: Cell) -> str | None:
     """Why the simulator cannot run a cell, naming what it has; None if it can."""
-    if reason := unsupported_feature(cell) or option_for_nodes(cell):
+    if reason := unsupported_feature(cell) or _option_for_nodes(cell):
         return reason
     for name in cell_transports(cell):
         if name.service not in SERVICES:
@@ -45,6 +45,11 @@ def unsupported(cell: Cell) -> str | None:
     traffic = _unsupported_traffic(cell) or unsupported_fault(cell)
     samples = missing_limiters(cell) or _too_many_samples(cell) or unknown_flow(cell)
     return network or traffic or samples or missing_buffer(cell) or unbuildable(cell)
+
+
+def _option_for_nodes(cell: Cell) -> str | None:
+    asked = [key for key in CHOICES if any(key in group.parameters for group in cell.groups)]
+    return f"{asked[0]} is about drivers on nodes; the simulator has none: leave it out" if asked else None
 
 
 def _unsupported_network(topology: Topology) -> str | None:

@@ -11,7 +11,8 @@ from rich.console import Console
 from rogue.agent.node.messages import Capabilities
 from rogue.harness.cell.carrier import Group
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.mistakes import ParameterMistake, first_mistake
+from rogue.harness.cell.first_mistake import first_mistake
+from rogue.harness.cell.mistakes import ParameterMistake
 from rogue.harness.cell.timing import SECOND_NS
 from rogue.harness.provisioning.doctor import examine
 from rogue.harness.provisioning.inventory import Inventory, load_inventory

@@ -9,12 +9,10 @@ from rogue.agent.node.messages import Prepare
 from rogue.harness.cell.driver_options import (
     DriverOptions,
     driver_options,
-    option_for_nodes,
     option_mistake,
     without_options,
 )
 from rogue.harness.cell.parameters import agent_overrides
-from rogue.harness.testbeds.simulator import support
 
 POLLING = "transports=[{name: rogue, completions: polling, record_inputs: true, segment: 16KiB}]"
 
@@ -45,14 +43,3 @@ def test_a_value_that_an_option_does_not_take(option: str, key: str, expected: s
     mistake = option_mistake({name: 1 if value == "1" else value})
     assert mistake is not None
     assert (mistake.key, mistake.expected) == (key, expected)
-
-
-def test_the_simulator_has_no_drivers(tmp_path: Path) -> None:
-    cell = cell_of(tmp_path, POLLING)
-    assert support.unsupported(cell) == option_for_nodes(cell)
-    assert str(option_for_nodes(cell)).startswith("completions is about drivers on nodes")
-    assert option_for_nodes(cell_of(tmp_path)) is None
-    workload = "workload: {kind: incast, senders: 2, size: 1MB}"
-    traffic = f"traffic=[{{name: own, {workload}, parameters: {{record_inputs: true}}}}]"
-    reason = option_for_nodes(cell_of(tmp_path, "workload=null", traffic))
-    assert str(reason).startswith("record_inputs is about drivers on nodes")

@@ -96,6 +96,15 @@ def test_groups_are_asked_too(tmp_path: Path, group: str, reason: str) -> None:
     assert unsupported(cell_of(tmp_path, GROUP % group, text=NO_WORKLOAD)) == reason
 
 
+def test_there_are_no_drivers(tmp_path: Path) -> None:
+    reason = "{} is about drivers on nodes; the simulator has none: leave it out"
+    cell = cell_of(tmp_path, "transports=[{name: rogue, completions: polling}]")
+    assert unsupported(cell) == reason.format("completions")
+    workload = "workload: {kind: incast, senders: 2, size: 1MB}"
+    traffic = f"traffic=[{{name: own, {workload}, parameters: {{record_inputs: true}}}}]"
+    assert unsupported(cell_of(tmp_path, "workload=null", traffic)) == reason.format("record_inputs")
+
+
 def test_connections_have_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(support, "CONNECTIONS_MAX", 2)
     assert unsupported(cell_of(tmp_path)) is None

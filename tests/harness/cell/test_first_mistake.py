@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from rogue.harness.cell.mistakes import ParameterError, ParameterMistake, first_mistake
+from rogue.harness.cell.first_mistake import first_mistake
+from rogue.harness.cell.mistakes import ParameterError, ParameterMistake
 from rogue.harness.experiment.choices import TrafficGroup
 
 WORKLOAD = "workload: {kind: incast, senders: 2, size: 1MB}"
