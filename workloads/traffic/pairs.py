@@ -1,8 +1,10 @@
 """Flows that are listed one by one."""
 
+from collections.abc import Iterator
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from rogue.workloads.mistakes import mistake, mistakes_at
 from rogue.workloads.specification import Delay, FromList, Rate, Size, Specification, Time
@@ -63,8 +65,19 @@ class Pairs(Workload):
 
     def hosts_min(self) -> int:
         """Up to the last host that is named."""
-        names = [name for pair in self.flows_listed for name in (pair.source, pair.destination)]
-        return 1 + max(int(name[1:]) for name in names)
+        return 1 + max(int(name[1:]) for name in self._names())
+
+    def unfit(self, placement: Placement) -> PydanticCustomError | None:
+        """The first host that is none of the network's."""
+        name = next((name for name in self._names() if name not in placement.hosts), None)
+        if name is None:
+            return None
+        ends = f"{placement.hosts[0]} to {placement.hosts[-1]}"
+        return mistake(f"hosts that may have traffic, {ends}", "add hosts, or name another one", name)
+
+    def _names(self) -> Iterator[str]:
+        for pair in self.flows_listed:
+            yield from (pair.source, pair.destination)
 
     def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
         """As listed, each with its own start jitter."""
