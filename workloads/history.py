@@ -1,21 +1,35 @@
 """Which commits touched what a run depends on: the rule by which its results grow old."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
+DEPENDENCES: Final = {
+    "simulator/": "the simulator",
+    "rogue_agent/core/": "the agent",
+    "rogue_agent/drivers/": "the agent",
+    "workloads/": "the workloads",
+    "harness/data/": "how experiments are read",
+    "harness/experiment/": "how experiments are read",
+    "harness/cell/": "how cells are made",
+    "reports/cells/": "the measures",
+    "reports/metrics/": "the measures",
+}
+"""What all results depend on, and what a reader calls it."""
+SIMULATOR: Final = (
+    "harness/testbeds/simulator/",
+    *(f"harness/testbeds/{name}.py" for name in ("base", "rows", "transfers")),
+)
+"""What results of the simulator depend on beside that."""
+NODES: Final = (
+    "harness/testbeds/", "harness/provisioning/", "playbooks/", "remote/", "rogue_agent/", "virtual/",
+)  # fmt: skip
+"""What results of other testbeds do."""
 RULE: Final = (
-    "A result is as many commits old as came after its run's own and changed the simulator, the agent's core,"
-    " the workloads, the run's testbed, the measures, or the experiment's file."
+    "A result is as many commits old as came after its run's own and changed "
+    f"{', '.join(dict.fromkeys(DEPENDENCES.values()))}, the run's testbed, or the experiment's file."
 )
-FOLDERS: Final = (
-    "simulator/",
-    "rogue_agent/core/",
-    "workloads/",
-    "harness/cell/",
-    "reports/cells/",
-    "reports/metrics/",
-)
-TESTBEDS: Final = "harness/testbeds/"
+COMMIT_LENGTH: Final = 12
+"""Of a commit as it is shown."""
 TEXT: Final = ".md"
 """Files that nothing runs."""
 MOVED: Final = (("src/rogue/agent/", "rogue_agent/"), ("src/rogue/", ""))
@@ -30,9 +44,13 @@ class Change(NamedTuple):
     paths: tuple[str, ...]
 
 
+ChangesSince = Callable[[str | None], Sequence[Change] | None]
+"""The commits after one, the newest first; None where nobody can say."""
+
+
 def changes_of(changes: Sequence[Change], experiment: str, testbed: str) -> list[Change]:
     """Return those changes that an experiment's results on a testbed depend on."""
-    places = (*FOLDERS, f"{TESTBEDS}{testbed}/" if testbed == "simulator" else TESTBEDS)
+    places = (*DEPENDENCES, *(SIMULATOR if testbed == "simulator" else NODES))
     return [
         change
         for change in changes

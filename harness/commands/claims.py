@@ -57,14 +57,15 @@ def write_board(
         raise UsageError(f"claims: got {got} without any run, expected some; `rogue run` makes them.")
     runs = refuse_unread(runs, is_accepted=accepts_damage)
     refuse_damage(runs, is_accepted=accepts_damage)
-    judged = [*_earlier(earlier), *_judged(runs)]
+    judged = [*_earlier(earlier, page.with_name(CONTENT)), *_judged(runs)]
     board = best_evidence(read_claims(), judged, changes_since)
-    content = board_content(board, git_facts().commit)
-    _write(page, board_page(board, page.parent))
+    commit = git_facts().commit
+    content = board_content(board, commit)
+    _write(page, board_page(board, page.parent, commit))
     _write(page.with_name(CONTENT), json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     if readme is not None:
         _put_tally(readme, board)
-    _print(board)
+    _print(board, commit)
     typer.echo(page)
     return ExitCode.OK
 
@@ -89,8 +90,11 @@ def find_runs(places: Sequence[Path]) -> list[Path]:
     return list(found.values())
 
 
-def _earlier(boards: Sequence[Path]) -> "list[tuple[BoardRun, list[StoredOutcome]]]":
-    """Read what boards say that were written earlier; of claims that are judged otherwise since, nothing."""
+def _earlier(boards: Sequence[Path], target: Path) -> "list[tuple[BoardRun, list[StoredOutcome]]]":
+    """Read what boards say that were written earlier; of claims that are judged otherwise since, nothing.
+
+    UsageError if that would be lost, because the new board takes the earlier one's place.
+    """
     from rogue.reports.board import read_earlier
     from rogue.reports.claims import read_claims
     from rogue.reports.errors import ReportError
@@ -103,8 +107,11 @@ def _earlier(boards: Sequence[Path]) -> "list[tuple[BoardRun, list[StoredOutcome
             raise UsageError(f"claims: {error}") from error
         judged += found.judged
         if found.left_out:
-            names = ", ".join(found.left_out)
-            tell(f"{board}: left out, since they are judged otherwise now: {names}")
+            left_out = f"left out, since they are judged otherwise now: {', '.join(found.left_out)}"
+            if board.resolve() == target.resolve():
+                got = f"{board}, of which would be lost what is {left_out}"
+                raise UsageError(f"claims --out: got {got}; expected another place; name one.")
+            tell(f"{board}: {left_out}")
     return judged
 
 
@@ -161,7 +168,7 @@ def _put_tally(readme: Path, board: "Sequence[BoardClaim]") -> None:
         raise UsageError(f"claims --readme: {readme}: {error}") from error
 
 
-def _print(board: "Sequence[BoardClaim]") -> None:
+def _print(board: "Sequence[BoardClaim]", commit: str | None) -> None:
     from rogue.reports.board import Counts
     from rogue.reports.board.lines import claim_lines
     from rogue.reports.board.page import age_sentence
@@ -174,7 +181,7 @@ def _print(board: "Sequence[BoardClaim]") -> None:
         for line in align(table):
             typer.echo(printable(line))
         typer.echo()
-    typer.echo(age_sentence(board))
+    typer.echo(age_sentence(board, commit))
     typer.echo(headline_sentence(counts))
     typer.echo(badged_sentence(counts))
 

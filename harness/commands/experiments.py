@@ -22,14 +22,22 @@ def find_experiment(named: str) -> str:
     Wherever one is, `irn-paper/figure-7`, `irn-paper/figure-7.yaml` and `experiments/irn-paper/figure-7.yaml`
     mean the same one.
     """
-    if "\0" in named or Path(named).exists():
+    if _exists(Path(named)):
         return named
     inside = named.removeprefix(f"{DIRECTORY.name}/").removesuffix(SUFFIX)
     own = DIRECTORY / f"{inside}{SUFFIX}"
-    if ".." in own.parts or not own.is_relative_to(DIRECTORY) or not own.is_file():
+    if ".." in own.parts or not own.is_relative_to(DIRECTORY) or not _exists(own):
         return named
     working_directory = Path.cwd()
     return str(own.relative_to(working_directory) if own.is_relative_to(working_directory) else own)
+
+
+def _exists(path: Path) -> bool:
+    """Whether something has that name; one that is longer than any is nobody's."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
 
 
 def load_named(named: str, settings: tuple[str, ...], plugins: Sequence[Path] = ()) -> LoadedExperiment:

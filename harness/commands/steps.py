@@ -1,6 +1,6 @@
 """What is to be done for a paper: each experiment, the run of it that is there, and whether that is stale."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -11,13 +11,10 @@ from rogue.harness.commands.run import DEFAULT_TESTBED
 from rogue.harness.experiment.load import LoadedExperiment
 from rogue.harness.plan.plan import make_plan
 from rogue.harness.testbeds import find_testbed
-from rogue.workloads.history import Change, changes_of
+from rogue.workloads.history import COMMIT_LENGTH, Change, ChangesSince, changes_of
 from rogue.workloads.manifest import Git, Manifest
 
-ChangesSince = Callable[[str | None], Sequence[Change] | None]
-"""The commits after one; None where nobody can say."""
 CHANGES_NAMED_MAX: Final = 3
-SHORT_COMMIT: Final = 12
 
 
 class Standing(StrEnum):
@@ -81,11 +78,17 @@ def is_alike(manifest: Manifest, loaded: LoadedExperiment) -> bool:
     source = manifest.source
     return (
         source.set == list(loaded.settings)
-        and "\0" not in source.file
-        and Path(find_experiment(source.file)).resolve() == Path(loaded.document.file).resolve()
+        and _is_same_file(find_experiment(source.file), loaded.document.file)
         and manifest.testbed == DEFAULT_TESTBED
         and "--only-cell" not in manifest.command
     )
+
+
+def _is_same_file(one: str, two: str) -> bool:
+    try:
+        return Path(one).resolve() == Path(two).resolve()
+    except ValueError:  # a name that no file can have
+        return False
 
 
 def stale_because(
@@ -94,22 +97,22 @@ def stale_because(
     """Return why a run has to be repeated; None if it has not."""
     if manifest.source.sha256 != loaded.document.sha256:
         return "the experiment’s file was changed"
-    if manifest.git == git:
+    if manifest.git == git and not git.dirty:
         return None
     if git.dirty is not False or manifest.git.dirty is not False:
         return "it or the code of today has changes that nobody committed"
     changes = changes_since(manifest.git.commit)
     if changes is None:
-        return f"nobody knows what was changed since {(manifest.git.commit or 'its commit')[:SHORT_COMMIT]}"
+        return f"nobody knows what was changed since {(manifest.git.commit or 'its commit')[:COMMIT_LENGTH]}"
     touching = changes_of(changes, name, DEFAULT_TESTBED)
     return _changes_text(touching, manifest) if touching else None
 
 
 def _changes_text(changes: Sequence[Change], manifest: Manifest) -> str:
     """Write which commits touched what a run depends on, the newest first."""
-    named = "; ".join(f"{each.commit[:SHORT_COMMIT]} {each.subject}" for each in changes[:CHANGES_NAMED_MAX])
+    named = "; ".join(f"{each.commit[:COMMIT_LENGTH]} {each.subject}" for each in changes[:CHANGES_NAMED_MAX])
     more = f"; and {len(changes) - CHANGES_NAMED_MAX} more" if len(changes) > CHANGES_NAMED_MAX else ""
-    since = f"{(manifest.git.commit or '')[:SHORT_COMMIT]}, {manifest.created_utc.partition('T')[0]}"
+    since = f"{(manifest.git.commit or '')[:COMMIT_LENGTH]}, {manifest.created_utc.partition('T')[0]}"
     return f"touched since its run ({since}) by {named}{more}"
 
 

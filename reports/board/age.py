@@ -1,14 +1,10 @@
 """How old a verdict is: commits since its run that touched what it depends on."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from rogue.reports.quantities import counted
 from rogue.workloads.history import Change
-
-ChangesSince = Callable[[str | None], Sequence[Change] | None]
-"""The commits after one, the newest first; None where nobody can say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +27,3 @@ class Age:
 
 
 UNKNOWN: Final = Age()
-
-
-def nobody_can_say(_commit: str | None) -> None:
-    """Return what is known of the commits after one where there is no checkout."""
-    return

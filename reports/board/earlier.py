@@ -63,10 +63,22 @@ def read_earlier(path: Path, claims: Sequence[Claim]) -> Earlier:
         known = {claim.id: judging_sha256(claim) for claim in claims}
         evident = [each for each in board.claims if each.run is not None]
         judged = [_judged(each) for each in evident if known.get(each.id) == each.judging_sha256]
-    except (OSError, ValueError, ValidationError) as error:
-        expected = f"the claims.json of a board (schema {BOARD_SCHEMA}) that `rogue claims` wrote"
-        raise ReportError(f"{path}: got something else, expected {expected}; name another.") from error
+    except (OSError, ValueError) as error:
+        expected = f"the claims.json of a board (schema {BOARD_SCHEMA}), as `rogue claims` writes it"
+        raise ReportError(f"{path}: got {_got(error)}, expected {expected}; name another.") from error
     return Earlier(judged, [each.id for each in evident if known.get(each.id) != each.judging_sha256])
+
+
+def _got(error: OSError | ValueError) -> str:
+    match error:
+        case OSError():
+            return f"{error.strerror!r}"
+        case ValidationError():
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"])) or "the whole"
+            return f"{first['input']!r:.40} for {place}"
+        case _:
+            return "no JSON"
 
 
 def _judged(each: EarlierClaim) -> tuple[BoardRun, list[StoredOutcome]]:

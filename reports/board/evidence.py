@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from rogue.reports.board.age import UNKNOWN, Age, ChangesSince, nobody_can_say
+from rogue.reports.board.age import UNKNOWN, Age
 from rogue.reports.board.stored import StoredOutcome
 from rogue.reports.claims import Claim, Verdict
 from rogue.reports.claims.claim import JudgedBy
@@ -13,10 +13,9 @@ from rogue.reports.claims.evaluate import IS_HARDWARE
 from rogue.reports.claims.row import verdict_counts
 from rogue.reports.claims.shipped import experiment_name
 from rogue.reports.quantities import joined
-from rogue.workloads.history import Change, changes_of
+from rogue.workloads.history import COMMIT_LENGTH, Change, ChangesSince, changes_of
 from rogue.workloads.manifest import Manifest
 
-COMMIT_LENGTH: Final = 12
 DAY_LENGTH: Final = len("2026-01-01")
 
 
@@ -94,9 +93,7 @@ class BoardClaim:
 Judged = Iterable[tuple[BoardRun, Sequence[StoredOutcome]]]
 
 
-def best_evidence(
-    claims: Sequence[Claim], judged: Judged, changes_since: ChangesSince = nobody_can_say
-) -> list[BoardClaim]:
+def best_evidence(claims: Sequence[Claim], judged: Judged, changes_since: ChangesSince) -> list[BoardClaim]:
     """Return each claim with the run that says most about it and its age, in the order of the claims."""
     best: dict[str, BoardClaim] = {}
     by_id: Mapping[str, Claim] = {claim.id: claim for claim in claims}

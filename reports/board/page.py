@@ -25,7 +25,7 @@ from rogue.reports.claims.words import judged_text
 from rogue.reports.quantities import counted
 from rogue.reports.reading.files import REPORT
 from rogue.reports.templates.environment import environment, style
-from rogue.workloads.history import RULE
+from rogue.workloads.history import COMMIT_LENGTH, RULE
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ class PaperSection:
     claims: tuple[BoardClaim, ...]
 
 
-def board_page(board: Sequence[BoardClaim], place: Path) -> str:
-    """Return the page; `place` is the directory in which it will stand."""
+def board_page(board: Sequence[BoardClaim], place: Path, commit: str | None) -> str:
+    """Return the page; `place` is the directory in which it will stand, `commit` the one of today's code."""
     counts, papers = Counts.of(board), papers_of(each.claim for each in board)
     sections = [
         PaperSection(paper, title, tuple(each for each in board if each.claim.paper == paper))
@@ -59,23 +59,22 @@ def board_page(board: Sequence[BoardClaim], place: Path) -> str:
         sentences=(headline_sentence(counts), badged_sentence(counts)),
         tables=(tally_table(counts.headline, list(papers)), badge_table(counts)),
         runs=counted(len({each.run.run_id for each in board if each.run}), "run"),
-        age=age_sentence(board),
+        age=age_sentence(board, commit),
         style=style(),
         report_href=lambda each: report_href(each, place),
         docs_href=lambda each: docs_href(each.claim, place),
     )
 
 
-def age_sentence(board: Sequence[BoardClaim]) -> str:
-    """Say how many verdicts are stale, and how old nobody knows."""
+def age_sentence(board: Sequence[BoardClaim], commit: str | None) -> str:
+    """Say how many verdicts are stale, how old nobody knows, and to which commit ages are counted."""
     ages = [each.age for each in board if each.run is not None]
     stale, unknown = sum(age.is_stale for age in ages), sum(age.changes is None for age in ages)
-    return (
-        f"Of {counted(len(ages), 'verdict')} {stale} are stale, and of {unknown} the age is unknown. {RULE}"
-    )
+    to = f" Ages are counted to commit {commit[:COMMIT_LENGTH]}." if commit else ""
+    return f"Stale: {stale} of {counted(len(ages), 'verdict')}; age unknown: {unknown}.{to} {RULE}"
 
 
-def board_content(board: Sequence[BoardClaim], commit: str | None = None) -> dict[str, JsonValue]:
+def board_content(board: Sequence[BoardClaim], commit: str | None) -> dict[str, JsonValue]:
     """Return what the board's `claims.json` says; `commit` is the one to which ages are counted."""
     counts = Counts.of(board)
     return {

@@ -50,6 +50,9 @@ def test_an_earlier_board_stands_in_for_runs_that_are_elsewhere(
     assert (tmp_path / "board" / "claims.html").exists()
     changed = {**before, "claims": [{**each, "judging_sha256": "0"} for each in before["claims"]]}
     earlier.write_text(json.dumps(changed))
+    with pytest.raises(UsageError, match=r"would be lost what is left out, .*: R-16-p50; expected another"):
+        write_board((earlier,), None)
+    assert json.loads(earlier.read_text()) == changed
     write_board((earlier,), tmp_path / "other" / "index.html")
     assert "left out, since they are judged otherwise now: R-16-p50" in capsys.readouterr().err
     earlier.write_text("{}")

@@ -64,6 +64,7 @@ def test_a_run_whose_engine_was_touched_since_is_stale_and_the_commits_are_named
     [
         ("c", False, NOW, None),
         ("b", True, NOW, "changes that nobody committed"),
+        ("c", True, Git(commit="c", dirty=True), "changes that nobody committed"),
         ("b", False, Git(commit="c", dirty=True), "changes that nobody committed"),
         ("b", False, Git(commit=None, dirty=None), "changes that nobody committed"),
         ("b", False, NOW, "nobody knows what was changed since b"),
@@ -84,9 +85,10 @@ def test_a_run_of_another_text_of_the_file_is_stale(tmp_path: Path) -> None:
     assert said == "the experiment’s file was changed"
 
 
-def test_a_name_that_no_file_can_have_is_not_alike(tmp_path: Path) -> None:
+@pytest.mark.parametrize("file", ["experiments/\0.yaml", "x" * 5000])
+def test_a_name_that_no_file_can_have_is_not_alike(tmp_path: Path, file: str) -> None:
     manifest = read_manifest(present(tmp_path, NAME, "scale=quick"))
-    manifest.source.file = "experiments/\0.yaml"
+    manifest.source.file = file
     assert not is_alike(manifest, loaded(NAME, "scale=quick"))
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rogue.reports.board.age import Age, nobody_can_say
+from rogue.reports.board.age import Age
 from rogue.workloads.history import Change
 
 CHANGE = Change("c1", "engine: another queue", ("simulator/x",))
@@ -19,7 +19,3 @@ CHANGE = Change("c1", "engine: another queue", ("simulator/x",))
 )
 def test_age_in_words(changes: tuple[Change, ...] | None, text: str, is_stale: bool) -> None:
     assert (Age(changes).text, Age(changes).is_stale) == (text, is_stale)
-
-
-def test_without_a_checkout_nobody_can_say() -> None:
-    assert Age(nobody_can_say("c1")).text == "age unknown"

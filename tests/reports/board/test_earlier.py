@@ -26,19 +26,19 @@ def board(tmp_path: Path) -> list[BoardClaim]:
     run = write_run(tmp_path / "a", outcome(), outcome("R-16-p10", verdict="missed", verdict_text="missed"))
     outcomes = stored_outcomes(run)
     assert outcomes is not None
-    return best_evidence(CLAIMS, [(BoardRun.of(run, read_manifest(run)), outcomes)])
+    return best_evidence(CLAIMS, [(BoardRun.of(run, read_manifest(run)), outcomes)], lambda _: None)
 
 
 def written(board: list[BoardClaim], path: Path, **changes: object) -> Path:
-    path.write_text(json.dumps({**board_content(board), **changes}))
+    path.write_text(json.dumps({**board_content(board, None), **changes}))
     return path
 
 
 def test_the_same_board_comes_of_it(board: list[BoardClaim], tmp_path: Path) -> None:
     earlier = read_earlier(written(board, tmp_path / "claims.json"), CLAIMS)
-    again = best_evidence(CLAIMS, earlier.judged)
+    again = best_evidence(CLAIMS, earlier.judged, lambda _: None)
     assert earlier.left_out == []
-    assert board_content(again) == board_content(board)
+    assert board_content(again, None) == board_content(board, None)
 
 
 def test_a_claim_that_is_judged_otherwise_since_is_left_out(board: list[BoardClaim], tmp_path: Path) -> None:
@@ -55,19 +55,23 @@ def test_another_reason_changes_no_verdict(board: list[BoardClaim], tmp_path: Pa
     assert read_earlier(written(board, tmp_path / "claims.json"), fitted).left_out == []
 
 
-@pytest.mark.parametrize("change", [{"schema": 1}, {"claims": 7}])
+@pytest.mark.parametrize(
+    ("change", "got"), [({"schema": 1}, "got 1 for schema"), ({"claims": 7}, "got 7 for claims")]
+)
 def test_what_is_no_board_is_a_sentence(
-    board: list[BoardClaim], tmp_path: Path, change: dict[str, object]
+    board: list[BoardClaim], tmp_path: Path, change: dict[str, object], got: str
 ) -> None:
     path = written(board, tmp_path / "claims.json", **change)
-    with pytest.raises(ReportError, match=r"expected the claims.json of a board"):
+    with pytest.raises(ReportError, match=rf"{got}, expected the claims.json of a board \(schema 2\)"):
         read_earlier(path, CLAIMS)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "\xff"])
-def test_bytes_that_are_no_board_are_a_sentence(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "got"), [("", "no JSON"), ("{", "no JSON"), ("[]", r"\[\] for the whole"), ("\xff", "no JSON")]
+)
+def test_bytes_that_are_no_board_are_a_sentence(tmp_path: Path, text: str, got: str) -> None:
     (tmp_path / "claims.json").write_bytes(text.encode("latin-1"))
-    with pytest.raises(ReportError, match="name another"):
+    with pytest.raises(ReportError, match=f"got {got}, expected .*; name another"):
         read_earlier(tmp_path / "claims.json", CLAIMS)
-    with pytest.raises(ReportError, match="name another"):
+    with pytest.raises(ReportError, match="got 'No such file or directory', expected"):
         read_earlier(tmp_path / "gone.json", CLAIMS)

@@ -23,7 +23,7 @@ def run(name: str = "a", **changes: object) -> BoardRun:
 
 
 def best(*judged: tuple[BoardRun, list[StoredOutcome]]) -> BoardClaim:
-    return next(each for each in best_evidence(CLAIMS, judged) if each.claim.id == "R-16-p50")
+    return next(each for each in best_evidence(CLAIMS, judged, lambda _: None) if each.claim.id == "R-16-p50")
 
 
 STEPS = [
@@ -59,7 +59,7 @@ def test_least_number_of_seeds_of_its_points_counts() -> None:
 
 
 def test_claims_without_evidence_stay() -> None:
-    board = {each.claim.id: each for each in best_evidence(CLAIMS, [(run(), [outcome()])])}
+    board = {each.claim.id: each for each in best_evidence(CLAIMS, [(run(), [outcome()])], lambda _: None)}
     assert board["R-16-p50"].verdict is Verdict.REPRODUCED
     assert (board["R-16-p10"].verdict, board["R-16-p10"].verdict_text) == (Verdict.NOT_RUN, "not run")
     assert board["R-1"].verdict is Verdict.NEEDS_HARDWARE

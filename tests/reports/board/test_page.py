@@ -41,11 +41,11 @@ def board(tmp_path: Path) -> list[BoardClaim]:
     (run / "report.html").write_text("")
     outcomes = stored_outcomes(run)
     assert outcomes is not None
-    return best_evidence(read_claims(), [(BoardRun.of(run, read_manifest(run)), outcomes)])
+    return best_evidence(read_claims(), [(BoardRun.of(run, read_manifest(run)), outcomes)], lambda _: None)
 
 
 def test_every_claim_has_a_row_with_an_anchor(board: list[BoardClaim], tmp_path: Path) -> None:
-    text = board_page(board, tmp_path / "results")
+    text = board_page(board, tmp_path / "results", None)
     elements = Elements(text).found
     identifiers = [attributes["id"] for _, attributes in elements if "id" in attributes]
     assert len(identifiers) == len(set(identifiers))
@@ -64,7 +64,7 @@ def test_every_claim_has_a_row_with_an_anchor(board: list[BoardClaim], tmp_path:
 def test_each_number_has_its_tolerance_its_kind_and_its_badges(
     board: list[BoardClaim], tmp_path: Path
 ) -> None:
-    text = board_page(board, tmp_path).replace("\u202f", " ")
+    text = board_page(board, tmp_path, None).replace("\u202f", " ")
     rows = {row.partition('"')[0]: row for row in text.split('<tr class="claim" id="claim-')[1:]}
     assert "99.2 %, tolerance 3.0 %" in rows["R-16-p50"]
     assert '<span class="badge published">published</span>' in rows["R-16-p50"]
@@ -77,15 +77,15 @@ def test_each_number_has_its_tolerance_its_kind_and_its_badges(
 
 
 def test_what_is_stale_says_so(board: list[BoardClaim], tmp_path: Path) -> None:
-    assert "badge stale" not in board_page(board, tmp_path)
+    assert "badge stale" not in board_page(board, tmp_path, None)
     old = [replace(each, age=Age((Change("c", "engine: x", ("simulator/x",)),))) for each in board]
-    text = board_page(old, tmp_path)
+    text = board_page(old, tmp_path, "1234567890abcdef")
     assert '<span class="badge stale">stale by 1 commit</span>' in text
-    assert "Of 2 verdicts 2 are stale, and of 0 the age is unknown." in text
+    assert "Stale: 2 of 2 verdicts; age unknown: 0. Ages are counted to commit 1234567890ab." in text
 
 
 def test_page_needs_nothing_from_outside(board: list[BoardClaim], tmp_path: Path) -> None:
-    text = board_page(board, tmp_path)
+    text = board_page(board, tmp_path, None)
     assert "<script" not in text
     for _, attributes in Elements(text).found:
         for key in ("src", "href"):
@@ -99,11 +99,11 @@ def test_runs_below_the_board_are_linked_and_others_named(board: list[BoardClaim
     assert report_href(judged, tmp_path / "results") == "x/a/report.html#run1-claim-R-16-p50"
     assert report_href(judged, tmp_path) == "results/x/a/report.html#run1-claim-R-16-p50"
     assert report_href(judged, tmp_path / "docs" / "claims") is None
-    assert str(tmp_path) not in board_page(board, tmp_path / "docs" / "claims")
+    assert str(tmp_path) not in board_page(board, tmp_path / "docs" / "claims", None)
 
 
 def test_data_name_no_place_of_this_machine(board: list[BoardClaim], tmp_path: Path) -> None:
-    text = json.dumps(board_content(board))
+    text = json.dumps(board_content(board, None))
     assert str(tmp_path) not in text
     content = json.loads(text)
     claim = next(each for each in content["claims"] if each["id"] == "R-16-p50")

@@ -61,7 +61,7 @@ def test_table_of_badges_has_no_sum_for_a_claim_may_wear_two() -> None:
 
 def test_every_claim_is_counted_once_and_only_what_wears_no_badge_in_the_headline() -> None:
     claims = read_claims()
-    counts = Counts.of(best_evidence(claims, []))
+    counts = Counts.of(best_evidence(claims, [], lambda _: None))
     number = {
         name: sum(sum(found.values()) for found in tally.values())
         for name, tally in (("headline", counts.headline), ("badged", counts.badged))
