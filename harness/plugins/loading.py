@@ -35,7 +35,7 @@ class LoadedPlugin:
         return any(each.split()[0] in NODE_KINDS for each in self.adds)
 
 
-_loaded: Final[dict[tuple[str, bool], LoadedPlugin]] = {}
+_loaded: Final[dict[tuple[str, bool, bool], LoadedPlugin]] = {}
 """By what tells them apart."""
 
 

@@ -1,7 +1,6 @@
 """Registries with entries of plug-ins that ship with this package, each loaded when it is first asked for."""
 
 from collections.abc import Iterator, Mapping, MutableMapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -42,9 +41,9 @@ class OnDemand(MutableMapping[str, T]):
 
     def _load(self, name: str) -> None:
         """By the door that every plug-in takes."""
-        source = read_plugin(str(self._files[name]), "plug-ins that ship with rogue", is_installed=True)
-        self._being_loaded = name
+        source = read_plugin(str(self._files[name]), "plug-ins that ship with rogue", is_shipped=True)
+        before, self._being_loaded = self._being_loaded, name
         try:
-            load_plugins([replace(source, is_shipped=True)])
+            load_plugins([source])
         finally:
-            self._being_loaded = ""
+            self._being_loaded = before

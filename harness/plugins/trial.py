@@ -33,7 +33,7 @@ END_LIMIT_S: Final = 5.0
 """From the end of what a process says to its own end."""
 LINE_BYTES_MAX: Final = 1 << 20
 _PIECE_BYTES: Final = 1 << 16
-_loaded_elsewhere: Final[set[tuple[str, bool]]] = set()
+_loaded_elsewhere: Final[set[tuple[str, bool, bool]]] = set()
 """What tells those apart that were loaded by a process of their own: once is enough."""
 
 

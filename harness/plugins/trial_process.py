@@ -4,6 +4,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, astuple, dataclass
 from typing import Annotated, Final
 
@@ -32,7 +33,7 @@ VERDICT: Final = TypeAdapter(Verdict | tuple[Problem, ...])
 
 
 def question(sources: Sequence[PluginSource]) -> bytes:
-    """What it reads.  A name of a file may have bytes that are no UTF-8, which JSON's escapes pass on."""
+    """What it reads. A name of a file may have bytes that are no UTF-8, which JSON's escapes pass on."""
     return json.dumps([asdict(source) for source in sources]).encode("ascii")
 
 
@@ -56,6 +57,8 @@ def _try(pipe: int, sources: Sequence[PluginSource]) -> None:
         verdict = Verdict(loaded.adds, tuple(map(printable, contract_faults(loaded))))
     except ConfigError as error:
         verdict = tuple(Problem(*map(printable, astuple(each))) for each in error.problems)
+    with suppress(Exception):  # a plug-in may have closed it
+        sys.stdout.flush()  # whoever has the verdict ends this process, and what was printed would be lost
     _say(pipe, VERDICT.dump_json(verdict))
 
 

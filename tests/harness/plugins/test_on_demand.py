@@ -54,7 +54,10 @@ def test_a_shipped_name_is_taken_before_its_plugin_is_loaded() -> None:
     assert added() == []
 
 
-def test_the_file_of_a_shipped_one_is_no_plugin_of_ones_own() -> None:
+@pytest.mark.parametrize("is_loaded", [False, True])
+def test_the_file_of_a_shipped_one_is_no_plugin_of_ones_own(is_loaded: bool) -> None:
+    if is_loaded:
+        assert PLATFORMS["onyx"].name == "onyx"
     with pytest.raises(ConfigError, match="got a second switch_platform onyx"):
         load_plugins([plugin((PLACE / "platforms/onyx.py").read_text())])
 
