@@ -16,8 +16,8 @@ BYTES_MAX: Final = 16_000_000
 def keys_in(path: Path, host: str) -> dict[str, paramiko.PKey]:
     """Keys of a host in a file, the first of each kind; lines that are none are passed over, as OpenSSH does.
 
-    `host` is named as `known_hosts` does: an address, or `[address]:port`.  Names of other hosts are
-    compared, and no more.  NodeError if it is no file, or larger than any.
+    `host` is named as `known_hosts` does: an address, or `[address]:port`. Names of other hosts are
+    compared, and no more. NodeError if it is no file, or larger than any.
     """
     found: dict[str, paramiko.PKey] = {}
     for line in _text_of(path).splitlines():

@@ -3,11 +3,16 @@
 A host behind a jump host is asked from there: nobody else reaches it.
 """
 
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from rogue.remote.errors import NodeError
 from rogue.remote.login import SSH_PORT, Login
+
+_SPECIAL: Final = re.compile(r"[|&\\]")
+"""What `sed` gives a meaning in what it writes."""
 
 
 class UnknownKeyError(NodeError):
@@ -30,7 +35,7 @@ def said_together(errors: Mapping[str, UnknownKeyError]) -> dict[str, str]:
 def unknown_keys(logins: Sequence[Login]) -> str:
     """The sentence about hosts that are reached in the same way; jump hosts are those of the first."""
     names = ", ".join(_filed_as(login) for login in logins)
-    files = ", ".join(map(str, logins[0].known_hosts))
+    files = ", ".join(map(str, logins[0].known_hosts)) or "a file of known hosts"
     commands = " and ".join(f"`{command}`" for command in _commands(logins))
     it, host = ("it", "the host itself shows") if len(logins) == 1 else ("them", "the hosts themselves show")
     what = "no host key" if len(logins) == 1 else "no host keys"
@@ -42,36 +47,30 @@ def unknown_keys(logins: Sequence[Login]) -> str:
 
 def _commands(logins: Sequence[Login]) -> Iterator[str]:
     """Hosts with the same TCP port are asked at once; those with another name in the file, one by one."""
-    into = f">> {shlex.quote(str(logins[0].known_hosts[0]))}" if logins[0].known_hosts else ""
-    from_where = _from(logins[0])
+    into = "".join(f" >> {shlex.quote(str(file))}" for file in logins[0].known_hosts[:1])
+    jumps = _jumps(logins[0])
     plain = [login for login in logins if not login.host_key_alias]
     for port in sorted({login.port for login in plain}):
-        names = " ".join(login.address for login in plain if login.port == port)
-        yield f"{from_where}{_scan(port)} {names} {into}".rstrip()
+        yield _scan(jumps, port, [login.address for login in plain if login.port == port]) + into
     for login in logins:
         if login.host_key_alias:
-            renamed = f"| sed 's/^[^ ]*/{login.host_key_alias}/'"
-            yield f"{from_where}{_scan(login.port)} {login.address} {renamed} {into}".rstrip()
+            alias = _SPECIAL.sub(r"\\\g<0>", login.host_key_alias)
+            renamed = f" | sed {shlex.quote(f's|^[^ ]*|{alias}|')}"
+            yield _scan(jumps, login.port, [login.address]) + renamed + into
 
 
-def _scan(port: int) -> str:
-    return "ssh-keyscan" if port == SSH_PORT else f"ssh-keyscan -p {port}"
-
-
-def _from(login: Login) -> str:
-    """How to get to the last jump host; empty without one."""
-    *before, last = _jumps(login) or ("",)
-    if not last:
-        return ""
-    return " ".join(["ssh", *(["-J", ",".join(before)] if before else []), last]) + " "
+def _scan(jumps: Sequence[str], port: int, addresses: Sequence[str]) -> str:
+    """What asks hosts for their keys, from the last jump host if there is one; two shells read it then."""
+    words = ["ssh-keyscan", *([] if port == SSH_PORT else ["-p", str(port)]), *addresses]
+    if jumps:
+        *before, last = jumps
+        words = ["ssh", *(["-J", ",".join(before)] if before else []), last, *map(shlex.quote, words)]
+    return shlex.join(words)
 
 
 def _jumps(login: Login) -> tuple[str, ...]:
     """The hosts on the way, as SSH here calls them, the first one first."""
-    if login.gateway is None:
-        return ()
-    gateway = login.gateway
-    return (*_jumps(gateway), gateway.name or f"ssh://{gateway.user}@{gateway.address}:{gateway.port}")
+    return () if login.gateway is None else (*_jumps(login.gateway), login.gateway.name)
 
 
 def _filed_as(login: Login) -> str:

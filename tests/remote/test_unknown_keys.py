@@ -1,7 +1,10 @@
 """The command that brings unknown host keys, from where the hosts can be asked."""
 
+import subprocess
 from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 from rogue.remote.login import Login
 from rogue.remote.unknown_keys import UnknownKeyError, said_together, unknown_keys
@@ -25,14 +28,32 @@ def test_a_host_behind_jump_hosts_is_asked_from_the_last() -> None:
     second = replace(GATE, gateway=GATE, name="ssh://bob@inner:2222")
     far = replace(NODE, gateway=second, port=2022)
     assert f"`ssh -J gate ssh://bob@inner:2222 ssh-keyscan -p 2022 10.1.0.1 >> {FILE}`" in unknown_keys([far])
-    unnamed = replace(NODE, gateway=replace(GATE, name=""))
-    assert "`ssh ssh://alice@10.0.0.1:22 ssh-keyscan " in unknown_keys([unnamed])
+    strange = replace(NODE, gateway=replace(GATE, name=r"ssh://DOM\alice@[fe80::1]:22"))
+    assert rf"`ssh 'ssh://DOM\alice@[fe80::1]:22' ssh-keyscan 10.1.0.1 >> {FILE}`" in unknown_keys([strange])
 
 
 def test_a_key_that_is_filed_under_another_name_gets_it() -> None:
     told = unknown_keys([replace(NODE, host_key_alias="first")])
     assert told.startswith("got no host key of first, expected one in ")
-    assert f"`ssh-keyscan 10.1.0.1 | sed 's/^[^ ]*/first/' >> {FILE}`" in told
+    assert f"`ssh-keyscan 10.1.0.1 | sed 's|^[^ ]*|first|' >> {FILE}`" in told
+
+
+@pytest.mark.parametrize("alias", ["rack/7", "a|b", "a&b", "a\\b", "it's; rm x", "$(touch x)"])
+def test_a_shell_and_sed_take_any_name_as_it_is(tmp_path: Path, alias: str) -> None:
+    (tmp_path / "ssh-keyscan").write_text('#!/bin/sh\necho "$1 ssh-rsa AAAA"\n')
+    (tmp_path / "ssh-keyscan").chmod(0o755)
+    file = tmp_path / "a b"
+    told = unknown_keys([replace(NODE, host_key_alias=alias, known_hosts=(file,))])
+    command = told.partition("`")[2].rpartition("`")[0]
+    path = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    subprocess.run(["sh", "-c", command], check=True, cwd=tmp_path, env=path)
+    assert file.read_text() == f"{alias} ssh-rsa AAAA\n"
+    assert not (tmp_path / "x").exists()
+
+
+def test_without_a_file_there_is_none_to_name() -> None:
+    told = unknown_keys([replace(NODE, known_hosts=())])
+    assert "expected one in a file of known hosts; add it with `ssh-keyscan 10.1.0.1`, and compare" in told
 
 
 def test_a_file_with_a_blank_is_quoted() -> None:
