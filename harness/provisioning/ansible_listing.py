@@ -20,6 +20,8 @@ MEMORY_LIMIT_BYTES: Final = 1 << 30
 """Of address space, for Ansible while it reads: a file of a kilobyte can hold a billion values by aliases."""
 LISTED_BYTES_MAX: Final = 1 << 24
 """What a thousand nodes say has two million."""
+BESIDE_MAX: Final = 10_000
+"""Files and folders with variables of hosts and groups."""
 _COMPLAINT_MAX: Final = 500
 """Letters of what Ansible says."""
 _SETTINGS: Final = shipped("playbooks") / "ansible.cfg"
@@ -32,9 +34,13 @@ def listed(path: Path, *, runs: bool) -> dict[str, Any]:
 
     UsageError if it cannot be read within the bounds.
     """
-    for file in _endless_beside(path):
-        got = f"{file}, a pipe or a device"
-        raise UsageError(f"inventory {path}: got {got}, expected files and folders; remove it.")
+    for number, file in enumerate(_beside(path), start=1):
+        if file.exists() and stat.S_IFMT(file.stat().st_mode) not in _READABLE:
+            got = f"{file}, a pipe or a device"
+            raise UsageError(f"inventory {path}: got {got}, expected files and folders; remove it.")
+        if number > BESIDE_MAX:
+            expected = f"at most {BESIDE_MAX} files in {' and '.join(_BESIDE)}"
+            raise UsageError(f"inventory {path}: got more beside it, expected {expected}; remove some.")
     environment = {**os.environ, "ANSIBLE_INVENTORY_UNPARSED_FAILED": "1", "ANSIBLE_NOCOLOR": "1"}
     environment |= {"ANSIBLE_CONFIG": str(_SETTINGS)}
     environment |= {"ANSIBLE_INVENTORY_ENABLED": "script,yaml,ini" if runs else "yaml,ini"}
@@ -72,13 +78,11 @@ def _command(path: Path) -> list[str]:
     return [str(program), "--inventory", file, "--playbook-dir", playbooks, "--list"]
 
 
-def _endless_beside(path: Path) -> Iterator[Path]:
-    """What Ansible would read beside the file and might never end."""
+def _beside(path: Path) -> Iterator[Path]:
+    """What Ansible reads beside the file, which follows links; links in a ring never end."""
     for name in _BESIDE:
-        for folder, _, files in os.walk(path.resolve().parent / name):
-            for file in (Path(folder, each) for each in files):
-                if file.exists() and stat.S_IFMT(file.stat().st_mode) not in _READABLE:
-                    yield file
+        for folder, folders, files in os.walk(path.resolve().parent / name, followlinks=True):
+            yield from (Path(folder, each) for each in (*folders, *files))
 
 
 def _content(stream: IO[bytes]) -> str:

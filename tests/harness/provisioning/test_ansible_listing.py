@@ -53,3 +53,21 @@ def test_what_never_ends_beside_it_is_named(tmp_path: Path, folder: str) -> None
     os.mkfifo(pipe)
     with pytest.raises(UsageError, match=rf"got {pipe}, a pipe or a device, expected files and folders"):
         load_inventory(path)
+
+
+def test_links_in_a_ring_are_a_sentence(tmp_path: Path) -> None:
+    path, folder = write_inventory(tmp_path), tmp_path / "group_vars"
+    folder.mkdir()
+    for name in ("a", "b"):
+        (folder / name).symlink_to(folder)
+    with pytest.raises(UsageError, match="got more beside it, expected at most 10000 files in group_vars"):
+        load_inventory(path)
+
+
+def test_a_pipe_behind_a_link_is_named(tmp_path: Path) -> None:
+    path = write_inventory(tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+    os.mkfifo(tmp_path / "elsewhere" / "all.yml")
+    (tmp_path / "group_vars").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UsageError, match=r"group_vars/all.yml, a pipe or a device"):
+        load_inventory(path)
