@@ -123,8 +123,7 @@ show() {
 # The lock file names every package, so pip looks for no other. Without --no-deps, pip would look for coverage[toml] by
 # itself, and fail once the index has a newer one than the lock file: that one has no hash there.
 install_locked() {
-    "$venv/bin/python" -m pip install --disable-pip-version-check --no-deps --require-hashes -r requirements/lock.txt &&
-        "$venv/bin/python" -m pip check --disable-pip-version-check
+    "$venv/bin/python" -m pip install --disable-pip-version-check --no-deps --require-hashes -r requirements/lock.txt
 }
 
 dependencies() {
@@ -134,6 +133,8 @@ dependencies() {
     echo "setup: Python packages into $venv (once; one or two minutes)" >&2
     "$(find_python)" -m venv --clear "$venv"
     logged "pip could not install requirements/lock.txt; a package index must be reachable." install_locked
+    logged "requirements/lock.txt does not name all that its packages need, in the versions that go together." \
+        "$venv/bin/python" -m pip check --disable-pip-version-check
     touch "$venv/.dependencies"
 }
 

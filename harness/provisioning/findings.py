@@ -216,7 +216,7 @@ def _accelerations(host: Host, facts: Facts) -> Iterator[Finding]:
             continue
         what = "RoCE accelerations of the card"
         if told["on"]:
-            advice = f"reset them, as root: {told['reset']}"
+            advice = f"reset them, as root: `{told['reset']}`"
             yield Finding(host.name, what, f"{' and '.join(told['on'])} on", expected, advice)
         elif told["reason"]:
             got, advice = f"unknown ({told['reason']})", "install mstflint or MFT, or keep that in mind"

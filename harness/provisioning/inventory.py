@@ -299,7 +299,7 @@ def _stacked_interface(path: Path, name: str, variables: Mapping[str, Any]) -> l
     interface = str(variables.get("experiment_interface", ""))
     if not (found := _STACKED.match(interface)):
         return []
-    kind = "a VLAN" if found["vlan"] else "a bond"
+    kind = "a VLAN" if found["vlan"] else "a bond or a team"
     advice = "give the address to a port of the card itself"
     place = f"{name}.experiment_interface"
     return [Problem(str(path), place, f"{interface}, {kind}", "one port of one card", advice)]

@@ -14,12 +14,13 @@ from rogue.agent.drivers.verbs.discovery import SYSFS
 
 Ask = Callable[[list[str]], str]
 """Runs a program; its output, or nothing where it is absent or fails."""
-_ACCELERATIONS = {
+ACCELERATIONS = {
     "roce_adp_retrans_en": "adaptive retransmission",
     "roce_tx_window_en": "transmission window",
     "roce_slow_restart_en": "slow restart",
     "roce_slow_restart_idle_en": "slow restart after idling",
 }
+"""Fields of the register ROCE_ACCL, and what a reader calls them; provisioning resets the same."""
 _FIELD = re.compile(r"^\s*(\w+)\s*\|\s*(0x[0-9a-fA-F]+)", re.MULTILINE)
 _MASK = re.compile(r"ROCE_CC_PRIO_MASK_P\d\s+\S+")
 _REGISTERS = ("mstreg", "mlxreg")
@@ -46,9 +47,9 @@ def card_facts(device: str, driver: str, ask: Ask, sysfs: Path = SYSFS) -> dict[
 def _accelerations(address: str, ask: Ask) -> str:
     command = ["-d", address, "--yes", "--reg_name", "ROCE_ACCL", "--get"]
     fields = dict(_FIELD.findall(_first(_REGISTERS, command, ask)))
-    if not set(fields) & set(_ACCELERATIONS):
+    if not set(fields) & set(ACCELERATIONS):
         return "unknown"
-    on = [words for field, words in _ACCELERATIONS.items() if int(fields.get(field, "0"), 16)]
+    on = [words for field, words in ACCELERATIONS.items() if int(fields.get(field, "0"), 16)]
     return ", ".join(on) or "none"
 
 

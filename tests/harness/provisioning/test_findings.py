@@ -69,7 +69,7 @@ def of_card(facts: dict[str, Facts], host: str, **changes: object) -> None:
             {"on": ["adaptive retransmission", "slow restart"], "reset": "R", "reason": ""},
             "refused: h0: RoCE accelerations of the card: got adaptive retransmission and slow restart on, "
             "expected all off, for with them timeout and retry_count do not act as written; "
-            "reset them, as root: R.",
+            "reset them, as root: `R`.",
         ),
         (
             {"on": [], "reset": "", "reason": "mstreg is not installed"},

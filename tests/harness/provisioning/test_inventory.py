@@ -50,14 +50,14 @@ MISTAKES: dict[str, Change] = {
     "h0.experiment_interface: got nothing, expected a value, or experiment_mac": without(
         "h0", "experiment_interface"
     ),
-    "h0.experiment_interface: got bond0, a bond, expected one port of one card; give": host(
+    "h0.experiment_interface: got bond0, a bond or a team, expected one port of one card; give": host(
         "h0", experiment_interface="bond0"
     ),
     "h1.experiment_interface: got enp3s0f0.100, a VLAN, expected one port": host(
         "h1", experiment_interface="enp3s0f0.100"
     ),
     "h1.experiment_interface: got vlan7, a VLAN, expected": host("h1", experiment_interface="vlan7"),
-    "h1.experiment_interface: got team1, a bond, expected": host("h1", experiment_interface="team1"),
+    "h1.experiment_interface: got team1, a bond or a team": host("h1", experiment_interface="team1"),
     "h0.allocated_switches.0.name: got nothing, expected a value": host("h0", allocated_switches=[{}]),
     "h0.rdma_device_kind: got 'mellanox', expected": host("h0", rdma_device_kind="mellanox"),
     "fabric.experiment_mtu: got 20, expected": host("fabric", experiment_mtu=20),

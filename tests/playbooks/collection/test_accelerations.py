@@ -64,6 +64,7 @@ def test_the_vendors_own_tool_will_do(tmp_path: Path) -> None:
     [
         ({}, "mstreg is not installed"),
         ({"mstreg": "-E- Access Register is\nnot supported"}, "-E- Access Register is not supported"),
+        ({"mstreg": "-E- Device not found"}, "-E- Device not found"),
         ({"mstreg": "Sending"}, "mstreg shows no field of ROCE_ACCL"),
         ({"mstreg": "sudo: mstreg: command not found"}, "mstreg is not installed"),
     ],

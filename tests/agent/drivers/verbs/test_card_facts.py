@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+from ansible_collections.rogue.testbed.plugins.module_utils.accelerations import FIELDS
+
+from rogue.agent.drivers.verbs.card_facts import ACCELERATIONS as NAMED
 from rogue.agent.drivers.verbs.card_facts import card_facts
 
 ACCELERATIONS = (
@@ -56,3 +59,7 @@ def test_a_connectx_3_has_no_such_switches_and_software_nothing(tmp_path: Path) 
     assert list(card_facts("mlx5_0", "mlx4_core", lambda _: "", sysfs)) == ["firmware", "pcie"]
     for driver in ("software", ""):
         assert card_facts("mlx5_0", driver, lambda _: "", sysfs) == {}
+
+
+def test_provisioning_knows_the_same_accelerations() -> None:
+    assert {f"{field}_en": words for field, words in FIELDS.items()} == NAMED

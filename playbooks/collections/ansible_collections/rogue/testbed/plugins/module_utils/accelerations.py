@@ -21,7 +21,7 @@ FIELDS = {
     "roce_slow_restart": "slow restart",
     "roce_slow_restart_idle": "slow restart after idling",
 }
-_ABSENT = re.compile("not installed|not found")
+_ABSENT = re.compile("is not installed|: command not found")
 _FIELD = re.compile(r"^\s*(\w+)\s*\|\s*(0x[0-9a-fA-F]+)", re.MULTILINE)
 
 
