@@ -18,7 +18,7 @@ from rogue.reports.board.tally import (
     tally_table,
 )
 from rogue.reports.claims import VERDICT_MEANINGS, claims_sha256
-from rogue.reports.claims.badges import BADGE_MEANINGS, badges_of, is_headline
+from rogue.reports.claims.badges import BADGE_MEANINGS, badges_of, claim_content
 from rogue.reports.claims.claim import judging_sha256
 from rogue.reports.claims.links import claim_anchor, docs_href
 from rogue.reports.claims.words import judged_text
@@ -91,17 +91,7 @@ def board_content(board: Sequence[BoardClaim], commit: str | None) -> dict[str, 
 
 def _claim(each: BoardClaim) -> dict[str, JsonValue]:
     return {
-        "id": each.claim.id,
-        "paper": each.claim.paper,
-        "source": each.claim.source,
-        "statement": each.claim.statement,
-        "kind": each.claim.kind.value,
-        "badges": {badge.value: reason for badge, reason in badges_of(each.claim).items()},
-        "is_headline": is_headline(each.claim),
-        "published": each.claim.published,
-        "published_text": each.claim.published_text,
-        "tolerance": each.claim.tolerance,
-        "judged_text": judged_text(each.claim),
+        **claim_content(each.claim),
         "judging_sha256": judging_sha256(each.claim),
         "verdict": each.verdict.value,
         "verdict_text": each.verdict_text,

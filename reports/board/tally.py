@@ -6,8 +6,9 @@ from textwrap import fill
 from typing import Final, Self
 
 from rogue.reports.board.evidence import BoardClaim
-from rogue.reports.claims import Verdict, counted_verdict
+from rogue.reports.claims import Verdict
 from rogue.reports.claims.badges import Badge, badges_of, is_headline
+from rogue.reports.claims.verdict import counted_verdicts
 from rogue.reports.errors import ReportError
 from rogue.reports.quantities import counted, joined
 
@@ -55,8 +56,9 @@ def _tally(named: Sequence[tuple[str, BoardClaim]]) -> dict[str, dict[str, int]]
 
 
 def totals(tally: Tally) -> dict[Verdict, int]:
-    """Return how many claims of all papers have each verdict, the best one first."""
-    return {verdict: sum(counts.get(verdict.value, 0) for counts in tally.values()) for verdict in Verdict}
+    """Return how many claims of all papers have each verdict that occurs, the best one first."""
+    found = {name: sum(counts.get(name, 0) for counts in tally.values()) for name in Verdict}
+    return {verdict: count for verdict, count in found.items() if count}
 
 
 def headline_sentence(counts: Counts) -> str:
@@ -77,17 +79,14 @@ def _claims(tally: Tally) -> str:
 
 
 def _verdicts(tally: Tally) -> str:
-    return (
-        joined([counted_verdict(count, verdict) for verdict, count in totals(tally).items() if count])
-        or "none"
-    )
+    return counted_verdicts(totals(tally)) or "none"
 
 
 def tally_table(
     tally: Tally, names: Sequence[str], what: str = "paper", *, has_sum: bool = True
 ) -> list[list[str]]:
     """Return head and rows: paper or badge, number of claims, and the verdicts that occur."""
-    occurring = [verdict for verdict, count in totals(tally).items() if count]
+    occurring = list(totals(tally))
     rows = [[what, "claims", *(verdict.value for verdict in occurring)]]
     rows += [_row(name, tally.get(name, {}), occurring) for name in names]
     whole = {verdict.value: count for verdict, count in totals(tally).items()}

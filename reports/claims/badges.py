@@ -3,7 +3,10 @@
 from enum import StrEnum
 from typing import Final
 
+from pydantic import JsonValue
+
 from rogue.reports.claims.claim import Claim, ClaimKind
+from rogue.reports.claims.words import judged_text
 
 
 class Badge(StrEnum):
@@ -45,6 +48,24 @@ def badges_of(claim: Claim) -> dict[Badge, str]:
 def is_headline(claim: Claim) -> bool:
     """Return whether a claim is published, unfitted, no order of magnitude and not vacuous alone."""
     return not badges_of(claim)
+
+
+def claim_content(claim: Claim) -> dict[str, JsonValue]:
+    """Return what every `claims.json` says of a claim itself; numbers in the metric's base unit."""
+    return {
+        "id": claim.id,
+        "paper": claim.paper,
+        "source": claim.source,
+        "statement": claim.statement,
+        "kind": claim.kind.value,
+        "kind_reason": claim.kind_reason,
+        "badges": {badge.value: reason for badge, reason in badges_of(claim).items()},
+        "is_headline": is_headline(claim),
+        "published": claim.published,
+        "published_text": claim.published_text,
+        "tolerance": claim.tolerance,
+        "judged_text": judged_text(claim),
+    }
 
 
 def kind_text(claim: Claim) -> str:

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from rogue.reports.claims.badges import badges_of, is_headline
+from rogue.reports.claims.badges import claim_content
 from rogue.reports.claims.claim import Claim
 from rogue.reports.claims.verdict import GOOD, SEEDS_MIN, Verdict
-from rogue.reports.claims.words import interval_text, judged_text, mean_text
+from rogue.reports.claims.words import interval_text, mean_text
 from rogue.reports.metrics.intervals import MeanInterval
 from rogue.reports.results import Setting
 
@@ -99,21 +99,10 @@ class Outcome:
         measured = self.measured
         interval = [measured.low, measured.high] if measured and measured.low is not None else None
         return {
-            "id": self.claim.id,
-            "paper": self.claim.paper,
-            "source": self.claim.source,
-            "statement": self.claim.statement,
+            **claim_content(self.claim),
             "metric": self.claim.metric,
             "transport": self.claim.transport,
             "factors": dict(self.setting.factors) if self.setting else {},
-            "published": self.claim.published,
-            "published_text": self.claim.published_text,
-            "tolerance": self.claim.tolerance,
-            "judged_text": judged_text(self.claim),
-            "kind": self.claim.kind.value,
-            "kind_reason": self.claim.kind_reason,
-            "badges": {badge.value: reason for badge, reason in badges_of(self.claim).items()},
-            "is_headline": is_headline(self.claim),
             "measured": _finite(measured.mean) if measured else None,
             "interval": [_finite(end) for end in interval] if interval else None,
             "values": [_finite(value) for value in measured.values] if measured else [],

@@ -1,7 +1,11 @@
 """How a measurement stands to a claim, and how strong its evidence is."""
 
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Final
+
+from rogue.reports.quantities import joined
 
 SEEDS_MIN: Final = 3
 """With fewer seeds nothing is called reproduced."""
@@ -77,6 +81,17 @@ _COUNTED: Final = {
     Verdict.NEEDS_HARDWARE: ("needs hardware", "need hardware"),
     Verdict.NOT_RUN: ("was not run", "were not run"),
 }
+
+
+def counts_of(verdicts: Iterable[Verdict]) -> dict[Verdict, int]:
+    """Return how many there are of each that occurs, the best one first."""
+    found = Counter(verdicts)
+    return {verdict: found[verdict] for verdict in Verdict if found[verdict]}
+
+
+def counted_verdicts(counts: Mapping[Verdict, int]) -> str:
+    """Write how many claims have which verdict: `3 reproduced and 2 agree`; nothing of none."""
+    return joined([counted_verdict(count, verdict) for verdict, count in counts.items()])
 
 
 def counted_verdict(count: int, verdict: Verdict) -> str:

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
-from rogue.reports.claims import Outcome, Verdict, counted_verdict
+from rogue.reports.claims import Outcome, counted_verdict
 from rogue.reports.claims.badges import is_headline
 from rogue.reports.claims.shipped import PAPER_SCALE
+from rogue.reports.claims.verdict import counts_of
 from rogue.reports.pages.provenance import Facts
 from rogue.reports.quantities import counted, joined
 from rogue.reports.results import Results
@@ -31,10 +32,9 @@ class Chip:
 
 def chips(judged: Sequence[Outcome]) -> list[Chip]:
     """Return one chip per verdict in the headline, the best first, and one for all with badges."""
-    counted_ones = [outcome for outcome in judged if is_headline(outcome.claim)]
-    counts = [(verdict, sum(outcome.verdict is verdict for outcome in counted_ones)) for verdict in Verdict]
-    found = [Chip(counted_verdict(count, verdict), verdict.css_class) for verdict, count in counts if count]
-    badged = len(judged) - len(counted_ones)
+    counts = counts_of(outcome.verdict for outcome in judged if is_headline(outcome.claim))
+    found = [Chip(counted_verdict(count, verdict), verdict.css_class) for verdict, count in counts.items()]
+    badged = len(judged) - sum(counts.values())
     return [*found, Chip(f"{badged} with badges", "badged")] if badged else found
 
 

@@ -5,9 +5,10 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from rogue.reports.claims import VERDICT_MEANINGS, ClaimRow, Outcome, Verdict, counted_verdict, rows_of
+from rogue.reports.claims import VERDICT_MEANINGS, ClaimRow, Outcome, rows_of
 from rogue.reports.claims.badges import BADGE_MEANINGS, badges_of, is_headline
 from rogue.reports.claims.links import claim_anchor, claim_links, figure_anchor, table_anchor
+from rogue.reports.claims.verdict import counted_verdicts, counts_of
 from rogue.reports.claims.words import judged_text
 from rogue.reports.drawing.figure_data import figure_data
 from rogue.reports.drawing.look import figure_look
@@ -20,7 +21,7 @@ from rogue.reports.pages import factor_spread, first_screen, provenance, summary
 from rogue.reports.pages.columns import zero_in_every_run
 from rogue.reports.pages.side_by_side import SideBySide
 from rogue.reports.pages.tables import ReportTable, metric_tables, table_of_runs
-from rogue.reports.quantities import counted, duration_text, joined
+from rogue.reports.quantities import counted, duration_text
 from rogue.reports.results import Results
 from rogue.reports.templates.environment import environment, style
 from rogue.reports.transport_styles import DARK_PARTNERS
@@ -74,9 +75,10 @@ class RunSection:
     @property
     def unjudged(self) -> str:
         """Return how many claims the run is not about, and how many need hardware, as a sentence or none."""
-        counts = [(verdict, sum(o.verdict is verdict for o in self.outcomes)) for verdict in Verdict]
-        parts = [counted_verdict(count, v) for v, count in counts if count and not v.is_judged]
-        return f"Of the other claims {joined(parts)}; claims.json says of each why." if parts else ""
+        counts = counts_of(each.verdict for each in self.outcomes if not each.verdict.is_judged)
+        return (
+            f"Of the other claims {counted_verdicts(counts)}; claims.json says of each why." if counts else ""
+        )
 
     @property
     def verdicts(self) -> str:
@@ -90,16 +92,11 @@ class RunSection:
             if len(self.judged) > about
             else ""
         )
-        headline = [outcome for outcome in self.judged if is_headline(outcome.claim)]
-        badged = [outcome for outcome in self.judged if not is_headline(outcome.claim)]
-        what = _verdict_counts(headline) or "none of them without a badge"
-        rest = f" With badges, outside of the headline: {_verdict_counts(badged)}." if badged else ""
+        headline = counts_of(each.verdict for each in self.judged if is_headline(each.claim))
+        badged = counts_of(each.verdict for each in self.judged if not is_headline(each.claim))
+        what = counted_verdicts(headline) or "none of them without a badge"
+        rest = f" With badges, outside of the headline: {counted_verdicts(badged)}." if badged else ""
         return f"This run judges {about} of {counted(claims, 'claim')}{points}: {what}.{rest}"
-
-
-def _verdict_counts(outcomes: list[Outcome]) -> str:
-    counts = [(verdict, sum(outcome.verdict is verdict for outcome in outcomes)) for verdict in Verdict]
-    return joined([counted_verdict(count, verdict) for verdict, count in counts if count])
 
 
 def run_section(
