@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import typer
 
+from rogue.harness.commands.asked_network import AskedSwitch, NamedCells, asked_switch
 from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.plugins.installed import plugins_at
@@ -23,10 +24,12 @@ from rogue.harness.provisioning.switches.registry import PLATFORMS
 from rogue.remote.errors import NodeError
 
 
-def plan_switches(named: NamedInventory, *, is_offline: bool) -> ExitCode:
-    """Print what every switch would be told."""
-    for switch in _switches(named):
-        show_plan(switch, is_offline=is_offline)
+def plan_switches(named: NamedInventory, *, is_offline: bool, asked: NamedCells | None = None) -> ExitCode:
+    """Print what every switch would be told; for the network of an experiment, if one is named."""
+    for each in _asked_switches(named, asked):
+        show_plan(each.switch, is_offline=is_offline)
+        for words in each.not_told:
+            typer.echo(f"  asked of {each.switch.name}, and not set here: {words}")
     return ExitCode.OK
 
 
@@ -87,9 +90,21 @@ def _planned(switch: HardwareSwitch, is_offline: bool) -> Sequence[Command]:
         return plan(opened, switch.variables)
 
 
+def _asked_switches(named: NamedInventory, asked: NamedCells | None) -> list[AskedSwitch]:
+    """Each switch as its inventory says, or as the experiment asks, whose plug-ins come first."""
+    if asked is None:
+        return [AskedSwitch(switch) for switch in _switches(named)]
+    cells = asked.load(named.plugins)
+    inventory = load_inventory(named.file, is_trusted=named.is_trusted)
+    return [asked_switch(cells, inventory, switch) for switch in _hardware_in(inventory)]
+
+
 def _switches(named: NamedInventory) -> list[HardwareSwitch]:
     load_tried(plugins_at(named.plugins))
-    inventory = load_inventory(named.file, is_trusted=named.is_trusted)
+    return _hardware_in(load_inventory(named.file, is_trusted=named.is_trusted))
+
+
+def _hardware_in(inventory: Inventory) -> list[HardwareSwitch]:
     if switches := hardware_of(inventory):
         return switches
     raise UsageError(

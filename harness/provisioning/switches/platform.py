@@ -55,6 +55,8 @@ class Platform(ABC):
     """From a mode to the one above it."""
     leave: ClassVar[tuple[str, ...]] = ()
     """After a rejected command, from whatever mode: back to where `begin` can be said."""
+    sets_pause_alpha: ClassVar[bool] = False
+    """Whether it can be told when to pause."""
 
     @abstractmethod
     def mistake(self, wanted: HardwareSwitchVariables) -> str | None:

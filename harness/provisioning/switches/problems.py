@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from rogue.harness.errors import Problem
+from rogue.harness.provisioning.switches.platform import Platform
 from rogue.harness.provisioning.switches.registry import PLATFORMS
 from rogue.harness.provisioning.switches.settings import DECLARED, HardwareSwitchVariables
 from rogue.workloads.spelling import meant
@@ -25,9 +26,18 @@ def switch_problems(path: Path, name: str, variables: Mapping[str, Any]) -> list
     if not wanted.switch_ports:
         key = f"{name}.switch_ports"
         return [Problem(str(path), key, "nothing", "the ports that experiments use", advice)]
-    mistake = PLATFORMS[wanted.switch_platform].mistake(wanted)
+    mistake = platform_mistake(PLATFORMS[wanted.switch_platform], wanted)
     if mistake is None:
         return []
     place, _, words = mistake.partition(": ")
     got, _, expected = words.removeprefix("got ").partition(", expected ")
     return [Problem(str(path), f"{name}.switch_priorities, {place}", got, expected, advice)]
+
+
+def platform_mistake(platform: Platform, wanted: HardwareSwitchVariables) -> str | None:
+    """What of it the platform cannot do, as `priority N: got ..., expected ...`; None if nothing."""
+    for number, each in sorted(wanted.switch_priorities.items()):
+        if each.pause_alpha is not None and not platform.sets_pause_alpha:
+            expected = f"none, as nobody here can tell {platform.name} when to pause"
+            return f"priority {number}: got pause_alpha {each.pause_alpha:g}, expected {expected}"
+    return platform.mistake(wanted)

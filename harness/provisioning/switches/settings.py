@@ -48,11 +48,14 @@ class PrioritySettings(_Settings):
     """Whether PFC pauses it, in both directions."""
     headroom_bytes: Annotated[int | None, Field(ge=1)] = None
     """What a port keeps for packets that come after it has paused; None: as much as the switch thinks."""
+    pause_alpha: Annotated[float | None, Field(gt=0, le=64)] = None
+    """What came over a link may hold so many times what is free; None: as the switch thinks."""
 
     def __str__(self) -> str:
         words = [str(self.marks)] if self.marks else []
         words += ["pauses"] if self.pauses else []
         words += [f"keeps {self.headroom_bytes} bytes of headroom"] if self.headroom_bytes else []
+        words += [f"pauses beyond {self.pause_alpha:g} times what is free"] if self.pause_alpha else []
         return ", ".join(words) or "nothing"
 
 
@@ -101,15 +104,19 @@ class HardwareSwitchVariables(BaseModel):
         settings = sorted(self.switch_priorities.items())
         return tuple((number, each.marks) for number, each in settings if each.marks is not None)
 
-    def of_dscp(self, dscp: int) -> tuple[PrioritySettings, ...]:
+    def numbers_of(self, dscp: int) -> tuple[int, ...]:
         """Priorities to which packets with this DSCP may belong: the one that names it, if one does.
 
         Otherwise the switch's own map counts, and nobody here knows it: each that names no DSCP.
         """
-        settings = tuple(self.switch_priorities.values())
-        return tuple(each for each in settings if dscp in each.dscp) or tuple(
-            each for each in settings if not each.dscp
+        settings = self.switch_priorities.items()
+        return tuple(number for number, each in settings if dscp in each.dscp) or tuple(
+            number for number, each in settings if not each.dscp
         )
+
+    def of_dscp(self, dscp: int) -> tuple[PrioritySettings, ...]:
+        """What is said of these priorities."""
+        return tuple(self.switch_priorities[number] for number in self.numbers_of(dscp))
 
     def __str__(self) -> str:
         told = [f"priority {number}: {each}" for number, each in sorted(self.switch_priorities.items())]

@@ -32,6 +32,15 @@ PORTS = [{"bridge": "s0", "interface": "Ethernet1", "peer": "h0"}]
             "rack.yaml: tor.switch_priorities, priority 3: got headroom_bytes, expected none, as EOS sizes "
             "it by itself; docs/SWITCHES.md says what each platform takes.",
         ),
+        (
+            {
+                "switch_platform": "eos",
+                "switch_ports": PORTS,
+                "switch_priorities": {"3": {"pauses": True, "pause_alpha": 0.5}},
+            },
+            "rack.yaml: tor.switch_priorities, priority 3: got pause_alpha 0.5, expected none, as nobody "
+            "here can tell eos when to pause; docs/SWITCHES.md says what each platform takes.",
+        ),
     ],
 )
 def test_each_has_its_place(variables: dict[str, object], told: str | None) -> None:
