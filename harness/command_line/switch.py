@@ -74,10 +74,15 @@ def plan(  # noqa: PLR0913  (one parameter per option)
 
 
 @app.command()
-def apply(
-    inventory: InventoryArgument, plugins: Plugins = None, trusts_inventory: TrustsInventory = False
+def apply(  # noqa: PLR0913  (one parameter per option)
+    inventory: InventoryArgument,
+    experiment: AskedExperiment = "",
+    cell: OneCell = None,
+    settings: Settings = None,
+    plugins: Plugins = None,
+    trusts_inventory: TrustsInventory = False,
 ) -> ExitCode:
-    """Set the switches as the inventory says, and read that back.
+    """Set the switches as the inventory says, or as an experiment asks, and read that back.
 
     What was there before is written down on this computer first. Where a switch rejects a command, what
     came before it is put back.
@@ -88,14 +93,23 @@ def apply(
     from rogue.harness.commands.switch import apply_switches
     from rogue.harness.provisioning.inventory_file import NamedInventory
 
-    return apply_switches(NamedInventory(inventory, trusts_inventory, tuple(plugins or ())))
+    return apply_switches(
+        NamedInventory(inventory, trusts_inventory, tuple(plugins or ())), _asked(experiment, settings, cell)
+    )
 
 
 @app.command()
-def check(
-    inventory: InventoryArgument, plugins: Plugins = None, trusts_inventory: TrustsInventory = False
+def check(  # noqa: PLR0913  (one parameter per option)
+    inventory: InventoryArgument,
+    experiment: AskedExperiment = "",
+    cell: OneCell = None,
+    settings: Settings = None,
+    plugins: Plugins = None,
+    trusts_inventory: TrustsInventory = False,
 ) -> ExitCode:
     """Compare what the inventory says with what the switches say; each difference is a sentence.
+
+    With an experiment: what it asks for, in numbers. That may differ where a switch has `switch_may_differ`.
 
     \b
     Exit codes: 0 they agree; 2 wrong command or inventory; 7 they differ, or a switch does not reply.
@@ -103,7 +117,9 @@ def check(
     from rogue.harness.commands.switch import check_switches
     from rogue.harness.provisioning.inventory_file import NamedInventory
 
-    return check_switches(NamedInventory(inventory, trusts_inventory, tuple(plugins or ())))
+    return check_switches(
+        NamedInventory(inventory, trusts_inventory, tuple(plugins or ())), _asked(experiment, settings, cell)
+    )
 
 
 @app.command()

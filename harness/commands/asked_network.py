@@ -1,7 +1,7 @@
 """The one network that the cells of an experiment ask of hardware switches, for `rogue switch`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations, permutations
 from pathlib import Path
 from typing import Final
@@ -20,11 +20,21 @@ _SHOWN_MAX: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
+class AskedBy:
+    """A cell that asks, and who the hosts are."""
+
+    cell: Cell
+    inventory: Inventory
+
+
+@dataclass(frozen=True, slots=True)
 class AskedSwitch:
     """A switch with the settings that cells ask of it, and what nobody here sets."""
 
     switch: HardwareSwitch
     not_told: tuple[str, ...] = ()
+    by: AskedBy | None = field(default=None, compare=False)
+    """None: the inventory itself asks for it."""
 
     @property
     def phrases(self) -> tuple[str, ...]:
@@ -94,7 +104,9 @@ def _asked(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> AskedSwi
         mistake = error.mistake
         words = f"{mistake.key}: expected {mistake.expected}; {mistake.advice}."
         raise UsageError(f"{cell.experiment.name}: {cell.id}: {words}") from error
-    return AskedSwitch(replace(switch, variables=wanted), tuple(not_told(cell, switch)))
+    return AskedSwitch(
+        replace(switch, variables=wanted), tuple(not_told(cell, switch)), AskedBy(cell, inventory)
+    )
 
 
 def _keys_that_differ(cells: Sequence[Cell], asked: Sequence[AskedSwitch]) -> list[str]:

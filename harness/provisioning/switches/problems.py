@@ -14,6 +14,8 @@ from rogue.workloads.spelling import meant
 def switch_problems(path: Path, name: str, variables: Mapping[str, Any]) -> list[Problem]:
     """At most one, with its place; the variables themselves are right."""
     wanted = HardwareSwitchVariables.model_validate(variables)
+    if wanted.switch_follows_experiments and (found := _said_twice(path, name, wanted)):
+        return [found]
     if wanted.switch_platform == DECLARED:
         return []
     if wanted.switch_platform not in PLATFORMS:
@@ -32,6 +34,19 @@ def switch_problems(path: Path, name: str, variables: Mapping[str, Any]) -> list
     place, _, words = mistake.partition(": ")
     got, _, expected = words.removeprefix("got ").partition(", expected ")
     return [Problem(str(path), f"{name}.switch_priorities, {place}", got, expected, advice)]
+
+
+def _said_twice(path: Path, name: str, wanted: HardwareSwitchVariables) -> Problem | None:
+    """What an experiment says, or nobody sets, of a switch that follows experiments."""
+    advice = "leave switch_follows_experiments out, or correct it"
+    if wanted.switch_platform == DECLARED:
+        expected = "a platform that is set here, as nobody logs in to a declared switch"
+        return Problem(str(path), f"{name}.switch_platform", repr(DECLARED), expected, advice)
+    for number, each in sorted(wanted.switch_priorities.items()):
+        if each.asks:
+            key = f"{name}.switch_priorities, priority {number}"
+            return Problem(str(path), key, str(each), "dscp alone, as an experiment says the rest", advice)
+    return None
 
 
 def platform_mistake(platform: Platform, wanted: HardwareSwitchVariables) -> str | None:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 DECLARED: Final = "declared"
 """The platform of a switch without a login: its declared settings are believed."""
 Priority = Annotated[int, Field(ge=0, le=7)]
-Difference = Literal["marks"]
+Difference = Literal["marks", "pauses", "rate", "mtu", "buffer"]
 """What of a switch may be other than an experiment asks."""
 
 
@@ -51,6 +51,11 @@ class PrioritySettings(_Settings):
     pause_alpha: Annotated[float | None, Field(gt=0, le=64)] = None
     """What came over a link may hold so many times what is free; None: as the switch thinks."""
 
+    @property
+    def asks(self) -> bool:
+        """Whether it says anything but which packets it is about."""
+        return self != PrioritySettings(dscp=self.dscp)
+
     def __str__(self) -> str:
         words = [str(self.marks)] if self.marks else []
         words += ["pauses"] if self.pauses else []
@@ -87,6 +92,8 @@ class HardwareSwitchVariables(BaseModel):
 
     switch_may_differ: tuple[Difference, ...] = ()
     """Where experiments ask for other numbers they run all the same, and say so."""
+    switch_follows_experiments: bool = False
+    """What it marks and pauses is what an experiment asks for; `switch_priorities` only say whose packets."""
 
     @property
     def interfaces(self) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """What a hardware switch has to be for a cell: its inventory, with the numbers of the cell's network."""
 
+from dataclasses import replace
 from typing import Final
 
 from rogue.harness.cell.cell import Cell
@@ -24,7 +25,7 @@ _NOBODYS: Final = ("pause_xoff", "pause_watchdog")
 def settings_asked(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> HardwareSwitchVariables:
     """What `apply` should make of it; UsageError says why no switch, or not this one, can be that."""
     asked = _one_priority(cell)
-    numbers = _numbers(cell, inventory, switch)
+    numbers = priorities_of(cell, inventory, switch)
     priorities = dict(switch.variables.switch_priorities)
     for number in numbers:
         priorities[number] = _settings(cell, switch, priorities[number].dscp, asked)
@@ -35,6 +36,17 @@ def settings_asked(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> 
             where = "docs/SWITCHES.md says what each platform takes"
             raise UsageError(f"{cell.experiment.name}: {switch.name}: {mistake}; {where}.")
     return wanted
+
+
+def as_asked(cell: Cell, inventory: Inventory) -> Inventory:
+    """The same inventory, whose switches that follow experiments are what the cell asks for; UsageError."""
+    switches = tuple(
+        replace(switch, variables=settings_asked(cell, inventory, switch))
+        if switch.variables.switch_follows_experiments
+        else switch
+        for switch in inventory.hardware_switches
+    )
+    return replace(inventory, hardware_switches=switches)
 
 
 def not_told(cell: Cell, switch: HardwareSwitch) -> list[str]:
@@ -70,8 +82,8 @@ def _one_priority(cell: Cell) -> PriorityAsked:
     return network.priorities[0]
 
 
-def _numbers(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> list[int]:
-    """The switch's priorities of the hosts' packets."""
+def priorities_of(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> list[int]:
+    """The switch's priorities of the hosts' packets; UsageError if it has a map of its own."""
     names = cell.topology.host_names()
     found: list[int] = []
     for host in (host for host in inventory.hosts if host.name in names):

@@ -57,12 +57,12 @@ def _other_marks(cell: Cell, inventory: Inventory) -> Iterator[tuple[HardwareSwi
             continue
         for switch in _switches(inventory):
             stands = (each.marks for each in _priorities(cell, inventory, switch) if each.marks is not None)
-            for other in (each for each in stands if not _is_same(asked, each)):
+            for other in (each for each in stands if not is_same(asked, each)):
                 words = f"{group.transport} asks for a switch that {asked}"
                 yield switch, group.transport, f"{words}, and by the inventory {switch.name} {other}"
 
 
-def _is_same(asked: MarkingCurve, stands: Marking) -> bool:
+def is_same(asked: MarkingCurve, stands: Marking) -> bool:
     """At a step the probability means nothing."""
     is_step = asked.kmin_bytes == asked.kmax_bytes
     is_as_long = (asked.kmin_bytes, asked.kmax_bytes) == (stands.from_bytes, stands.to_bytes)

@@ -18,6 +18,7 @@ No SONiC switch has run this.
 import json
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from math import log2
 from typing import Any, Final
 
@@ -45,18 +46,19 @@ from rogue.harness.provisioning.switches.platforms.sonic_release import (
     release_of,
     system_lines,
 )
+from rogue.harness.provisioning.switches.platforms.sonic_standing import MARKS_GREEN, standing_of
 from rogue.harness.provisioning.switches.settings import (
     HardwareSwitchVariables,
     Marking,
     PrioritySettings,
 )
+from rogue.harness.provisioning.switches.standing import Standing
 from rogue.harness.provisioning.switches.units import percent_mistake, whole_percent
 from rogue.remote.errors import NodeError
 
 OURS: Final = "ROGUE"
 _APPLY: Final = "sudo config apply-patch /dev/stdin"
 _COLOURS: Final = ("green", "yellow", "red")
-_MARKS_GREEN: Final = ("ecn_green", "ecn_green_yellow", "ecn_green_red", "ecn_all")
 _PRIORITIES: Final = range(8)
 _ALPHA_EXPONENT_MAX: Final = 8
 _PORT_MAPS: Final = {
@@ -93,6 +95,11 @@ class Sonic(Platform):
     def lines_on(self, wanted: HardwareSwitchVariables, found: Configuration) -> list[Line]:
         """The same, or with the switch's own profile of marks, where a patch may only change that."""
         return _lines(_wanted_on(wanted, found))
+
+    def standing(self, found: Configuration, ports: str, wanted: HardwareSwitchVariables) -> Standing:
+        """All of it stands in the database."""
+        del ports
+        return replace(standing_of(as_tables(found), wanted.interfaces), configuration=found)
 
     def owns(self, context: Context, line: str, interfaces: Sequence[str]) -> bool:
         """What pauses, and the marks of queues, on our ports."""
@@ -192,7 +199,7 @@ def _is_tunable(wanted: HardwareSwitchVariables, standing: Tables) -> bool:
     return (
         len({marks for _, marks in wanted.marking}) == 1
         and ports <= set(wanted.interfaces)
-        and profile.get("ecn") in _MARKS_GREEN
+        and profile.get("ecn") in MARKS_GREEN
         and profile.get("wred_green_enable") == "true"
         and all(field in profile for field in TUNED_MARKS)
     )

@@ -2,7 +2,7 @@ import pytest
 from helpers.switch_inventory import wanted
 from pydantic import ValidationError
 
-from rogue.harness.provisioning.switches.settings import Marking
+from rogue.harness.provisioning.switches.settings import Marking, PrioritySettings
 
 
 def test_they_are_told_in_words() -> None:
@@ -13,6 +13,11 @@ def test_they_are_told_in_words() -> None:
     assert str(wanted("eos", switch_priorities={})) == "neither marks nor pauses"
     share = wanted("sonic", switch_priorities={"3": {"pauses": True, "pause_alpha": 0.5}})
     assert str(share) == "priority 3: pauses, pauses beyond 0.5 times what is free"
+
+
+def test_what_says_more_than_whose_packets_it_is_about_asks() -> None:
+    alone, pauses = ({"dscp": [26]}, {"dscp": [26], "pauses": True})
+    assert [PrioritySettings.model_validate(each).asks for each in (alone, pauses)] == [False, True]
 
 
 def test_whose_packets_a_priority_has() -> None:
