@@ -5,10 +5,15 @@ Faults are the experiment's own list. Nothing asks for weights between prioritie
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from rogue.harness.cell.carrier import Carrier
 from rogue.harness.cell.marking import MarkingCurve, marking_asked
+from rogue.workloads.framing import FRAMINGS, Packets
 from rogue.workloads.topologies import Topology
+
+ETHERNET_BYTES: Final = 18
+"""Link header 14 and frame check sequence 4."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,8 @@ class NetworkAsked:
     """Every egress of a switch, by name, such as `s0->h1`."""
     priorities: Mapping[int, PriorityAsked]
     """Those that carry groups, in the order of the groups."""
+    ip_packet_bytes: int
+    """Of the largest packet, which every port has to carry."""
 
     @property
     def contradiction(self) -> str | None:
@@ -94,7 +101,9 @@ def network_asked(topology: Topology, carriers: Sequence[Carrier]) -> NetworkAsk
     for carrier in carriers:
         by_priority.setdefault(carrier.priority, []).append(carrier)
     return NetworkAsked(
-        ports_asked(topology), {each: _priority(topology, found) for each, found in by_priority.items()}
+        ports_asked(topology),
+        {each: _priority(topology, found) for each, found in by_priority.items()},
+        max(_ip_packet_bytes(topology, carrier) for carrier in carriers),
     )
 
 
@@ -105,6 +114,12 @@ def ports_asked(topology: Topology) -> dict[str, PortAsked]:
         for switch in topology.switches()
         for peer, link in topology.links_of[switch.name].items()
     }
+
+
+def _ip_packet_bytes(topology: Topology, carrier: Carrier) -> int:
+    """A full packet without Ethernet's 18 bytes; RoCEv2's first one of a WRITE has 16 more (RETH)."""
+    packets = carrier.transport.packets or Packets(FRAMINGS[topology.framing], topology.mtu_bytes)
+    return packets.frame_bytes + packets.framing.remote_address_bytes - ETHERNET_BYTES
 
 
 def _priority(topology: Topology, carriers: Sequence[Carrier]) -> PriorityAsked:

@@ -1,12 +1,28 @@
 """The command line of `rogue switch`: hardware switches of an inventory."""
 
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from rogue.harness.command_line.experiments import Plugins, TrustsInventory
+from rogue.harness.command_line import completion
+from rogue.harness.command_line.experiments import Plugins, Settings, TrustsInventory
 from rogue.harness.command_line.nodes import InventoryArgument
+from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from rogue.harness.commands.asked_network import NamedCells
+
+AskedExperiment = Annotated[
+    str,
+    typer.Argument(
+        metavar="EXPERIMENT",
+        help="Take marks and pauses from the network of this experiment, and not from the inventory.",
+        autocompletion=completion.experiments,
+        show_default=False,
+    ),
+]
+OneCell = Annotated[str | None, typer.Option("--cell", metavar="ID", help="The network of this cell.")]
 
 app: Final = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -21,6 +37,7 @@ def switch() -> None:
 
     \b
       rogue switch plan nodes.yaml      # the exact commands; changes nothing
+      rogue switch plan nodes.yaml incast.yaml    # for what an experiment asks
       rogue switch apply nodes.yaml     # also a part of `rogue provision`
       rogue switch check nodes.yaml
       rogue switch undo nodes.yaml      # also a part of `rogue teardown`
@@ -28,11 +45,14 @@ def switch() -> None:
 
 
 @app.command()
-def plan(
+def plan(  # noqa: PLR0913  (one parameter per option)
     inventory: InventoryArgument,
+    experiment: AskedExperiment = "",
     is_offline: Annotated[
         bool, typer.Option("--offline", help="Do not log in: as for a switch without any settings.")
     ] = False,
+    cell: OneCell = None,
+    settings: Settings = None,
     plugins: Plugins = None,
     trusts_inventory: TrustsInventory = False,
 ) -> ExitCode:
@@ -41,20 +61,28 @@ def plan(
     \b
       rogue switch plan nodes.yaml
       rogue switch plan nodes.yaml --offline
+      rogue switch plan nodes.yaml dctcp.yaml --cell dctcp-r1
     """
     from rogue.harness.commands.switch import plan_switches
     from rogue.harness.provisioning.inventory_file import NamedInventory
 
     return plan_switches(
-        NamedInventory(inventory, trusts_inventory, tuple(plugins or ())), is_offline=is_offline
+        NamedInventory(inventory, trusts_inventory, tuple(plugins or ())),
+        is_offline=is_offline,
+        asked=_asked(experiment, settings, cell),
     )
 
 
 @app.command()
-def apply(
-    inventory: InventoryArgument, plugins: Plugins = None, trusts_inventory: TrustsInventory = False
+def apply(  # noqa: PLR0913  (one parameter per option)
+    inventory: InventoryArgument,
+    experiment: AskedExperiment = "",
+    cell: OneCell = None,
+    settings: Settings = None,
+    plugins: Plugins = None,
+    trusts_inventory: TrustsInventory = False,
 ) -> ExitCode:
-    """Set the switches as the inventory says, and read that back.
+    """Set the switches as the inventory says, or as an experiment asks, and read that back.
 
     What was there before is written down on this computer first. Where a switch rejects a command, what
     came before it is put back.
@@ -65,14 +93,23 @@ def apply(
     from rogue.harness.commands.switch import apply_switches
     from rogue.harness.provisioning.inventory_file import NamedInventory
 
-    return apply_switches(NamedInventory(inventory, trusts_inventory, tuple(plugins or ())))
+    return apply_switches(
+        NamedInventory(inventory, trusts_inventory, tuple(plugins or ())), _asked(experiment, settings, cell)
+    )
 
 
 @app.command()
-def check(
-    inventory: InventoryArgument, plugins: Plugins = None, trusts_inventory: TrustsInventory = False
+def check(  # noqa: PLR0913  (one parameter per option)
+    inventory: InventoryArgument,
+    experiment: AskedExperiment = "",
+    cell: OneCell = None,
+    settings: Settings = None,
+    plugins: Plugins = None,
+    trusts_inventory: TrustsInventory = False,
 ) -> ExitCode:
     """Compare what the inventory says with what the switches say; each difference is a sentence.
+
+    With an experiment: what it asks for, in numbers. That may differ where a switch has `switch_may_differ`.
 
     \b
     Exit codes: 0 they agree; 2 wrong command or inventory; 7 they differ, or a switch does not reply.
@@ -80,7 +117,9 @@ def check(
     from rogue.harness.commands.switch import check_switches
     from rogue.harness.provisioning.inventory_file import NamedInventory
 
-    return check_switches(NamedInventory(inventory, trusts_inventory, tuple(plugins or ())))
+    return check_switches(
+        NamedInventory(inventory, trusts_inventory, tuple(plugins or ())), _asked(experiment, settings, cell)
+    )
 
 
 @app.command()
@@ -96,3 +135,16 @@ def undo(
     from rogue.harness.provisioning.inventory_file import NamedInventory
 
     return undo_switches(NamedInventory(inventory, trusts_inventory, tuple(plugins or ())))
+
+
+def _asked(experiment: str, settings: list[str] | None, cell: str | None) -> "NamedCells | None":
+    from rogue.harness.commands.asked_network import NamedCells
+
+    if experiment:
+        return NamedCells(experiment, tuple(settings or ()), cell)
+    if settings or cell:
+        got = "--set" if settings else "--cell"
+        raise UsageError(
+            f"switch: got {got} without an experiment, expected both; name one after the inventory."
+        )
+    return None

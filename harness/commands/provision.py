@@ -39,7 +39,12 @@ def provision_nodes(
         raise StoppedError(_stopped(named, stop.played), stop) from stop
     typer.echo(_summary(inventory, played, is_check))
     for switch in hardware_of(inventory):
-        show_plan(switch) if is_check else set_up(switch)
+        if switch.variables.switch_follows_experiments:
+            typer.echo(f"{switch.name} follows experiments: rogue switch apply {named.argument} EXPERIMENT")
+        elif is_check:
+            show_plan(switch)
+        else:
+            set_up(switch)
     return ExitCode.OK
 
 

@@ -1,9 +1,11 @@
 """`rogue switch plan | apply | check | undo`."""
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
 import typer
 
+from rogue.harness.commands.asked_network import AskedSwitch, NamedCells, asked_switch
 from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.plugins.installed import plugins_at
@@ -20,19 +22,31 @@ from rogue.harness.provisioning.switches.operations import (
 )
 from rogue.harness.provisioning.switches.platform import Command
 from rogue.harness.provisioning.switches.registry import PLATFORMS
+from rogue.harness.testbeds.ssh.standing_numbers import compare
 from rogue.remote.errors import NodeError
 
+_Switch = TypeVar("_Switch", HardwareSwitch, AskedSwitch)
 
-def plan_switches(named: NamedInventory, *, is_offline: bool) -> ExitCode:
-    """Print what every switch would be told."""
-    for switch in _switches(named):
-        show_plan(switch, is_offline=is_offline)
+
+def plan_switches(named: NamedInventory, *, is_offline: bool, asked: NamedCells | None = None) -> ExitCode:
+    """Print what every switch would be told; for the network of an experiment, if one is named."""
+    for each in _asked_switches(named, asked):
+        show_plan(each.switch, is_offline=is_offline)
+        for words in each.not_told:
+            typer.echo(f"  asked of {each.switch.name}, and not set here: {words}")
     return ExitCode.OK
 
 
-def apply_switches(named: NamedInventory) -> ExitCode:
-    """Set every switch, and print the commands to it."""
-    for switch in _switches(named):
+def apply_switches(named: NamedInventory, asked: NamedCells | None = None) -> ExitCode:
+    """Set every switch, and print the commands to it; for an experiment those that follow one."""
+    switches = [each.switch for each in _asked_switches(named, asked)]
+    stated = next((each for each in switches if not each.variables.switch_follows_experiments), None)
+    if asked is not None and stated is not None:
+        raise UsageError(
+            f"{stated.name}: got an experiment, expected none, for the inventory says what it marks and "
+            "pauses; leave the experiment out, or write switch_follows_experiments: true and dscp alone."
+        )
+    for switch in switches:
         set_up(switch)
     return ExitCode.OK
 
@@ -42,9 +56,12 @@ def undo_switches(named: NamedInventory) -> ExitCode:
     return _all(_switches(named), put_back)
 
 
-def check_switches(named: NamedInventory) -> ExitCode:
-    """Read every switch, and print where it is not as the inventory says."""
-    return _all(_switches(named), _check)
+def check_switches(named: NamedInventory, asked: NamedCells | None = None) -> ExitCode:
+    """Read every switch, and print where it is not as the inventory says, or as an experiment asks."""
+    switches = _asked_switches(named, asked)
+    if asked is None:
+        return _all([each.switch for each in switches], _check)
+    return _all(switches, _compare)
 
 
 def hardware_of(inventory: Inventory) -> list[HardwareSwitch]:
@@ -74,6 +91,19 @@ def _check(switch: HardwareSwitch) -> None:
     _print(switch, f"is as wanted: {switch.variables}", [])
 
 
+def _compare(each: AskedSwitch) -> None:
+    assert each.by is not None, "a switch of which no cell asks anything"
+    with open_switch(each.switch) as opened:
+        standing = opened.standing(each.switch.variables)
+    compared = compare(each.by.cell, each.by.inventory, each.switch, standing)
+    for words in compared.allowed:
+        typer.echo(f"{words}, and it may")
+    typer.echo(compared.not_compared)
+    if compared.refused:
+        raise NodeError("\n".join(compared.refused))
+    _print(each.switch, f"is as asked: {each.switch.variables}", [])
+
+
 def show_plan(switch: HardwareSwitch, *, is_offline: bool = False) -> None:
     """Print what one would be told."""
     commands = _planned(switch, is_offline)
@@ -87,9 +117,30 @@ def _planned(switch: HardwareSwitch, is_offline: bool) -> Sequence[Command]:
         return plan(opened, switch.variables)
 
 
+def _asked_switches(named: NamedInventory, asked: NamedCells | None) -> list[AskedSwitch]:
+    """Each switch as its inventory says, or as the experiment asks, whose plug-ins come first."""
+    if asked is None:
+        return [AskedSwitch(_told_by_inventory(switch)) for switch in _switches(named)]
+    cells = asked.load(named.plugins)
+    inventory = load_inventory(named.file, is_trusted=named.is_trusted)
+    return [asked_switch(cells, inventory, switch) for switch in _hardware_in(inventory)]
+
+
+def _told_by_inventory(switch: HardwareSwitch) -> HardwareSwitch:
+    if not switch.variables.switch_follows_experiments:
+        return switch
+    raise UsageError(
+        f"{switch.name}: got no experiment, expected one, for it has switch_follows_experiments; name it "
+        "after the inventory."
+    )
+
+
 def _switches(named: NamedInventory) -> list[HardwareSwitch]:
     load_tried(plugins_at(named.plugins))
-    inventory = load_inventory(named.file, is_trusted=named.is_trusted)
+    return _hardware_in(load_inventory(named.file, is_trusted=named.is_trusted))
+
+
+def _hardware_in(inventory: Inventory) -> list[HardwareSwitch]:
     if switches := hardware_of(inventory):
         return switches
     raise UsageError(
@@ -98,7 +149,7 @@ def _switches(named: NamedInventory) -> list[HardwareSwitch]:
     )
 
 
-def _all(switches: Sequence[HardwareSwitch], work: Callable[[HardwareSwitch], None]) -> ExitCode:
+def _all(switches: Sequence[_Switch], work: Callable[[_Switch], None]) -> ExitCode:
     """One switch after the other, also after a failure; NodeError lists all failures."""
     failures = []
     for switch in switches:

@@ -23,6 +23,7 @@ _EXPECTED: Final = {
     "ip_v4_address": "an IPv4 address",
     "literal_error": "{expected}",
     "tuple_type": "a list",
+    "value_error": "{error}",
     "model_type": "a mapping",
 }
 _EXPECTED_MAC: Final = "a MAC address such as 14:58:d0:00:00:01"

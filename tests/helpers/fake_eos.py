@@ -4,6 +4,7 @@ Source: Arista EOS User Manual, chapters Command-Line Interface (modes, terminal
 Configuration Sessions, Quality of Service and Data Center Bridging.
 """
 
+import json
 import re
 
 from helpers.fake_switch import Cli
@@ -37,6 +38,10 @@ class FakeEos(Cli):
         self.mode: tuple[str, ...] | None = None
         self.is_enabled = False
         self.is_gone = False
+        self.interfaces: dict[str, dict[str, int]] = {
+            f"Ethernet{number}": {"bandwidth": 10_000_000_000, "mtu": 9214} for number in range(1, 5)
+        }
+        """Without any, the switch does not know how to show them."""
 
     def enter(self) -> None:
         self.mode, self.is_enabled, self.is_paging, self.is_gone = None, False, True, False
@@ -73,6 +78,8 @@ class FakeEos(Cli):
             return "% Invalid input (privileged mode required)"
         if command == "show running-config":
             return "\n".join(["! Command: show running-config", *self.running.shown(), "!", "end"])
+        if command == "show interfaces | json" and self.interfaces:
+            return json.dumps({"interfaces": self.interfaces}, indent=4)
         if command == "configure session rogue":
             self.staged = self.staged or self.running.copy()
             self.mode = ()

@@ -4,6 +4,7 @@ Source: NVIDIA Cumulus Linux User Guide, chapters NVUE CLI (nv set, unset, confi
 show -o commands) and Quality of Service; NVUE reference, QoS.
 """
 
+import json
 import re
 from itertools import groupby
 
@@ -43,6 +44,9 @@ class FakeNvue:
             return 1, "", "Error: Invalid Command"
         if command == "nv config show -o commands":
             return 0, "".join(f"nv set {line}\n" for line in self.shown()), ""
+        if command == "nv show interface -o json":
+            links = {f"swp{n}": {"link": {"mtu": 9216, "speed": "100G"}, "type": "swp"} for n in range(1, 5)}
+            return 0, json.dumps(links), ""
         if command == "nv config apply -y":
             self.applied, self.pending = dict(self.pending or self.applied), None
             return 0, "applied [rev_id: 7]\n", ""

@@ -10,11 +10,14 @@ _ADVICE = "run `rogue switch apply`, or declare what the switch does"
 
 
 def switch_findings(inventory: Inventory) -> list[Finding]:
-    """One for each difference; a switch that cannot be asked is one, too. Declared switches are believed."""
+    """One for each difference; a switch that cannot be asked is one, too. Declared switches are believed.
+
+    A switch that follows experiments is compared with the cells of one.
+    """
     return [
         finding
         for switch in inventory.hardware_switches
-        if switch.login is not None
+        if switch.login is not None and not switch.variables.switch_follows_experiments
         for finding in _of_switch(switch)
     ]
 

@@ -8,6 +8,7 @@ from rogue.harness.provisioning.switches.change import Change, Configuration
 from rogue.harness.provisioning.switches.ledger import Ledger
 from rogue.harness.provisioning.switches.platform import Command, Platform, Session
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
+from rogue.harness.provisioning.switches.standing import Standing
 from rogue.remote.errors import NodeError, RejectedError
 
 
@@ -25,6 +26,20 @@ class OpenSwitch:
         reply = self.session.run(self.platform.read)
         with _named(self.node):
             return self.platform.configuration(reply)
+
+    def standing(self, wanted: HardwareSwitchVariables) -> Standing:
+        """What it has, in numbers."""
+        found = self.configuration()
+        with _named(self.node):
+            return self.platform.standing(found, self._ports(), wanted)
+
+    def _ports(self) -> str:
+        if not self.platform.read_ports:
+            return ""
+        try:
+            return self.session.run(self.platform.read_ports)
+        except RejectedError:
+            return ""
 
     def orders(self, changes: Sequence[Change], found: Configuration) -> list[Command]:
         """What makes the changes; NodeError if the platform has no way to them."""

@@ -15,6 +15,7 @@ from rogue.harness.provisioning.switches.change import (
     wanted_changes,
 )
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
+from rogue.harness.provisioning.switches.standing import Standing
 from rogue.remote.login import Dialect
 
 
@@ -55,6 +56,10 @@ class Platform(ABC):
     """From a mode to the one above it."""
     leave: ClassVar[tuple[str, ...]] = ()
     """After a rejected command, from whatever mode: back to where `begin` can be said."""
+    sets_pause_alpha: ClassVar[bool] = False
+    """Whether it can be told when to pause."""
+    read_ports: ClassVar[str] = ""
+    """The command that shows rates and MTUs of ports, where the configuration does not."""
 
     @abstractmethod
     def mistake(self, wanted: HardwareSwitchVariables) -> str | None:
@@ -68,6 +73,14 @@ class Platform(ABC):
         """The same, for platforms on which what stands there decides between two ways."""
         del found
         return self.lines(wanted)
+
+    def standing(self, found: Configuration, ports: str, wanted: HardwareSwitchVariables) -> Standing:
+        """What its ports have, in numbers: of most platforms none are read.
+
+        ports: the reply to `read_ports`; empty if the switch rejected it.
+        """
+        del ports, wanted
+        return Standing(configuration=found)
 
     @abstractmethod
     def owns(self, context: Context, line: str, interfaces: Sequence[str]) -> bool:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 DECLARED: Final = "declared"
 """The platform of a switch without a login: its declared settings are believed."""
 Priority = Annotated[int, Field(ge=0, le=7)]
-Difference = Literal["marks"]
+Difference = Literal["marks", "pauses", "rate", "mtu", "buffer"]
 """What of a switch may be other than an experiment asks."""
 
 
@@ -48,11 +48,19 @@ class PrioritySettings(_Settings):
     """Whether PFC pauses it, in both directions."""
     headroom_bytes: Annotated[int | None, Field(ge=1)] = None
     """What a port keeps for packets that come after it has paused; None: as much as the switch thinks."""
+    pause_alpha: Annotated[float | None, Field(gt=0, le=64)] = None
+    """What came over a link may hold so many times what is free; None: as the switch thinks."""
+
+    @property
+    def asks(self) -> bool:
+        """Whether it says anything but which packets it is about."""
+        return self != PrioritySettings(dscp=self.dscp)
 
     def __str__(self) -> str:
         words = [str(self.marks)] if self.marks else []
         words += ["pauses"] if self.pauses else []
         words += [f"keeps {self.headroom_bytes} bytes of headroom"] if self.headroom_bytes else []
+        words += [f"pauses beyond {self.pause_alpha:g} times what is free"] if self.pause_alpha else []
         return ", ".join(words) or "nothing"
 
 
@@ -84,6 +92,8 @@ class HardwareSwitchVariables(BaseModel):
 
     switch_may_differ: tuple[Difference, ...] = ()
     """Where experiments ask for other numbers they run all the same, and say so."""
+    switch_follows_experiments: bool = False
+    """What it marks and pauses is what an experiment asks for; `switch_priorities` only say whose packets."""
 
     @property
     def interfaces(self) -> tuple[str, ...]:
@@ -101,15 +111,19 @@ class HardwareSwitchVariables(BaseModel):
         settings = sorted(self.switch_priorities.items())
         return tuple((number, each.marks) for number, each in settings if each.marks is not None)
 
-    def of_dscp(self, dscp: int) -> tuple[PrioritySettings, ...]:
+    def numbers_of(self, dscp: int) -> tuple[int, ...]:
         """Priorities to which packets with this DSCP may belong: the one that names it, if one does.
 
         Otherwise the switch's own map counts, and nobody here knows it: each that names no DSCP.
         """
-        settings = tuple(self.switch_priorities.values())
-        return tuple(each for each in settings if dscp in each.dscp) or tuple(
-            each for each in settings if not each.dscp
+        settings = self.switch_priorities.items()
+        return tuple(number for number, each in settings if dscp in each.dscp) or tuple(
+            number for number, each in settings if not each.dscp
         )
+
+    def of_dscp(self, dscp: int) -> tuple[PrioritySettings, ...]:
+        """What is said of these priorities."""
+        return tuple(self.switch_priorities[number] for number in self.numbers_of(dscp))
 
     def __str__(self) -> str:
         told = [f"priority {number}: {each}" for number, each in sorted(self.switch_priorities.items())]

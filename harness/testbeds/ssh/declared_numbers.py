@@ -9,17 +9,18 @@ from rogue.harness.cell.network_asked import Pauses
 from rogue.harness.cell.parameters import as_written
 from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
 from rogue.harness.provisioning.switches.settings import Marking, PrioritySettings
+from rogue.workloads.topologies import Topology
 from rogue.workloads.transports import TransportName
 
 PAUSE_POINTS: Final = ("pause_alpha", "pause_xoff", "pause_watchdog")
-"""Keys of a topology that say when a switch pauses, or gives up; no inventory says that of a switch."""
+"""Keys of a topology that say when a switch pauses, or gives up; an inventory may say `pause_alpha`."""
 
 
 def other_numbers(cell: Cell, inventory: Inventory) -> str | None:
     """The reason why switches are not what a cell asks for; None if they are, or may differ."""
     return (
         _refused_marks(cell, inventory)
-        or _unknown_pause_point(cell, inventory)
+        or _other_pause_point(cell, inventory)
         or _other_headroom(cell, inventory)
     )
 
@@ -28,13 +29,16 @@ def differences(cell: Cell, inventory: Inventory) -> dict[str, str]:
     """What differs and may, and what nobody here knows: a sentence each, by the name of its fact."""
     marks = [words for switch, _, words in _other_marks(cell, inventory) if _may_mark_otherwise(switch)]
     found = {"marks_differ": "; ".join(dict.fromkeys(marks))} if marks else {}
-    pauses = _pauses(cell)
-    if pauses is not None and _switches(inventory):
-        found["pauses_differ"] = (
-            "no inventory says when a switch pauses; the experiment asks for a pause when what came over a "
-            f"link is {pauses.alpha:g} times what is free of the buffer"
-        )
+    if (unknown := _unknown_pause_point(cell, inventory)) is not None:
+        found["pauses_differ"] = unknown
     return found
+
+
+def stated_pause_points(topology: Topology) -> list[str]:
+    """Keys that say when a switch pauses, where they are not as by default."""
+    stated, fields = topology.model_dump(by_alias=True), type(topology).model_fields.values()
+    usual = {str(field.alias): field.default for field in fields}
+    return [key for key in PAUSE_POINTS if stated[key] != usual[key]]
 
 
 def _refused_marks(cell: Cell, inventory: Inventory) -> str | None:
@@ -53,12 +57,12 @@ def _other_marks(cell: Cell, inventory: Inventory) -> Iterator[tuple[HardwareSwi
             continue
         for switch in _switches(inventory):
             stands = (each.marks for each in _priorities(cell, inventory, switch) if each.marks is not None)
-            for other in (each for each in stands if not _is_same(asked, each)):
+            for other in (each for each in stands if not is_same(asked, each)):
                 words = f"{group.transport} asks for a switch that {asked}"
                 yield switch, group.transport, f"{words}, and by the inventory {switch.name} {other}"
 
 
-def _is_same(asked: MarkingCurve, stands: Marking) -> bool:
+def is_same(asked: MarkingCurve, stands: Marking) -> bool:
     """At a step the probability means nothing."""
     is_step = asked.kmin_bytes == asked.kmax_bytes
     is_as_long = (asked.kmin_bytes, asked.kmax_bytes) == (stands.from_bytes, stands.to_bytes)
@@ -90,13 +94,42 @@ def _pauses(cell: Cell) -> Pauses | None:
 
 
 def _unknown_pause_point(cell: Cell, inventory: Inventory) -> str | None:
-    """A stated threshold of pauses cannot be compared."""
-    if _pauses(cell) is None or not _switches(inventory):
+    """That nobody here knows when a switch pauses; None if all do as asked, or nothing should pause."""
+    pauses = _pauses(cell)
+    if pauses is None or all(each.pause_alpha == pauses.alpha for _, each in _pausing(cell, inventory)):
         return None
-    stated, fields = cell.topology.model_dump(by_alias=True), type(cell.topology).model_fields.values()
-    usual = {str(field.alias): field.default for field in fields}
-    key = next((each for each in PAUSE_POINTS if stated[each] != usual[each]), None)
-    return None if key is None else f"topology.{key}: no inventory says when a switch pauses: leave it out"
+    return (
+        "no inventory says when a switch pauses; the experiment asks for a pause when what came over a "
+        f"link is {pauses.alpha:g} times what is free of the buffer"
+    )
+
+
+def _other_pause_point(cell: Cell, inventory: Inventory) -> str | None:
+    """A stated point that no inventory can say, or another one."""
+    pauses, stated = _pauses(cell), stated_pause_points(cell.topology)
+    if pauses is None or not _switches(inventory):
+        return None
+    unsaid = next((key for key in stated if key != "pause_alpha"), None)
+    if unsaid is not None:
+        return f"topology.{unsaid}: no inventory says when a switch pauses: leave it out"
+    for switch, each in _pausing(cell, inventory):
+        if stated and each.pause_alpha != pauses.alpha:
+            point = "when it thinks" if each.pause_alpha is None else f"at {each.pause_alpha:g}"
+            got = (
+                f"topology.pause_alpha is {pauses.alpha:g}, and by the inventory {switch.name} pauses {point}"
+            )
+            return f"{got}: set pause_alpha in switch_priorities, or leave it out of the topology"
+    return None
+
+
+def _pausing(cell: Cell, inventory: Inventory) -> list[tuple[HardwareSwitch, PrioritySettings]]:
+    """Priorities of the cell's packets that pause."""
+    return [
+        (switch, each)
+        for switch in _switches(inventory)
+        for each in _priorities(cell, inventory, switch)
+        if each.pauses
+    ]
 
 
 def _other_headroom(cell: Cell, inventory: Inventory) -> str | None:
@@ -104,13 +137,10 @@ def _other_headroom(cell: Cell, inventory: Inventory) -> str | None:
     pauses = _pauses(cell)
     if pauses is None or pauses.headroom_bytes is None:
         return None
-    for switch in _switches(inventory):
-        for each in _priorities(cell, inventory, switch):
-            if each.pauses and each.headroom_bytes != pauses.headroom_bytes:
-                kept = "what it thinks" if each.headroom_bytes is None else f"{each.headroom_bytes} bytes"
-                got = f"topology.pause_headroom is {pauses.headroom_bytes} bytes"
-                says = f"by the inventory {switch.name} keeps {kept}"
-                return (
-                    f"{got}, and {says}: set headroom_bytes in switch_priorities, or leave pause_headroom out"
-                )
+    for switch, each in _pausing(cell, inventory):
+        if each.headroom_bytes != pauses.headroom_bytes:
+            kept = "what it thinks" if each.headroom_bytes is None else f"{each.headroom_bytes} bytes"
+            got = f"topology.pause_headroom is {pauses.headroom_bytes} bytes"
+            says = f"by the inventory {switch.name} keeps {kept}"
+            return f"{got}, and {says}: set headroom_bytes in switch_priorities, or leave pause_headroom out"
     return None

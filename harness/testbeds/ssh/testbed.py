@@ -14,19 +14,23 @@ from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.first_mistake import first_mistake
 from rogue.harness.cell.mistakes import ParameterMistake
 from rogue.harness.cell.timing import SECOND_NS
+from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.doctor import examine
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
 from rogue.harness.provisioning.log import log_file
+from rogue.harness.provisioning.switches.standing import Standing
 from rogue.harness.testbeds.base import CellResult, Progress, Testbed, TestbedError
 from rogue.harness.testbeds.ends.port_marks import check_marking
 from rogue.harness.testbeds.ends.roles import plan_roles
 from rogue.harness.testbeds.ends.support import check_parameters, is_same_for_every_seed
 from rogue.harness.testbeds.ssh import declared_numbers, support
 from rogue.harness.testbeds.ssh.agents import close_nodes, open_all, open_nodes
+from rogue.harness.testbeds.ssh.asked_of_switch import as_asked
 from rogue.harness.testbeds.ssh.cell_environment import CellEnvironment
 from rogue.harness.testbeds.ssh.collected_cell import CollectedCell
 from rogue.harness.testbeds.ssh.conduct import Conductor
 from rogue.harness.testbeds.ssh.slow_machines import marks_differ
+from rogue.harness.testbeds.ssh.standing_numbers import other_standing, read_standing, standing_facts
 
 SETUP_SECONDS: Final = 20.0
 """Connecting, preparing and collecting, beside the time of the traffic itself."""
@@ -41,6 +45,7 @@ class SshTestbed(Testbed):
         self._file = inventory
         self._inventory: Inventory | None = None
         self._capabilities: dict[str, Capabilities] | None = None
+        self._standing: dict[str, Standing] | None = None
 
     @property
     def name(self) -> str:
@@ -69,6 +74,13 @@ class SshTestbed(Testbed):
                 self._capabilities = {name: node.capabilities for name, node in nodes.items()}
         return self._capabilities
 
+    @property
+    def standing(self) -> Mapping[str, Standing]:
+        """What each hardware switch has, by its own words; asked once."""
+        if self._standing is None:
+            self._standing = read_standing(self.inventory)
+        return self._standing
+
     def obstacles(self) -> list[str]:
         """The doctor's findings that refuse."""
         findings = examine(self.inventory, log_file(None, "doctor"), Console(stderr=True))
@@ -76,7 +88,13 @@ class SshTestbed(Testbed):
 
     def unsupported(self, cell: Cell) -> str | None:
         """Why the cell cannot run on these nodes."""
-        return support.unsupported(cell, self.inventory, self.capabilities)
+        try:
+            inventory = as_asked(cell, self.inventory)
+        except UsageError as error:
+            return str(error)
+        return support.unsupported(cell, inventory, self.capabilities) or other_standing(
+            cell, inventory, self.standing
+        )
 
     def is_same_for_every_seed(self, cell: Cell) -> bool:
         """Unless flows or sizes are drawn."""
@@ -88,8 +106,13 @@ class SshTestbed(Testbed):
 
     def differences(self, cell: Cell) -> list[str]:
         """Marks of emulated machines; what of hardware switches may differ, or is not known."""
-        differ = marks_differ(cell, self.inventory)
-        return [*([differ] if differ else []), *declared_numbers.differences(cell, self.inventory).values()]
+        inventory = as_asked(cell, self.inventory)
+        differ = marks_differ(cell, inventory)
+        found = declared_numbers.differences(cell, inventory) | self._standing_facts(cell, inventory)
+        return [*([differ] if differ else []), *found.values()]
+
+    def _standing_facts(self, cell: Cell, inventory: Inventory) -> dict[str, str]:
+        return standing_facts(cell, inventory, self.standing)
 
     def estimate_seconds(self, cell: Cell) -> float:
         """The traffic's own time, for real time is what it takes."""
@@ -97,9 +120,9 @@ class SshTestbed(Testbed):
 
     def run(self, cell: Cell, progress: Progress) -> CellResult:
         """Prepare the nodes, let the traffic pass, and collect."""
-        flows = plan_roles(cell)
+        flows, inventory = plan_roles(cell), as_asked(cell, self.inventory)
         with open_nodes(self.inventory, support.used_hosts(cell)) as nodes:
-            environment = CellEnvironment(cell, self.inventory, nodes)
+            environment = CellEnvironment(cell, inventory, nodes)
             conductor = Conductor(nodes, flows, cell.timing)
             collected = CollectedCell(cell, flows, nodes, conductor.done, environment)
             with environment.around():
@@ -109,9 +132,11 @@ class SshTestbed(Testbed):
                     environment.rescue()
                     conductor.rescue()
                     result = collected.rescued(error)
+                    result.facts |= self._standing_facts(cell, inventory)
                     close_nodes(self.inventory)  # nobody knows what state they are in
                     return result
             result = collected.result()
+            result.facts |= self._standing_facts(cell, inventory)
             if conductor.done.failures:
                 close_nodes(self.inventory)
             else:

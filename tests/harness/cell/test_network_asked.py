@@ -53,6 +53,19 @@ def test_groups_of_one_priority_agree_or_are_refused(tmp_path: Path, setting: st
     assert network.contradiction == f"{told}give them different priorities"
 
 
+@pytest.mark.parametrize(
+    ("settings", "ip_packet_bytes"),
+    [
+        (("transports=[roce]",), 1084),
+        (("transports=[roce]", "topology.mtu=4096"), 4156),
+        (("transports=[dctcp]",), 1500),
+    ],
+)
+def test_the_largest_packet_is_known(tmp_path: Path, settings: tuple[str, ...], ip_packet_bytes: int) -> None:
+    """RoCEv2: IPv4 20, UDP 8, BTH 12, RETH 16, ICRC 4. TCP: segments of 1460 and 40 of headers."""
+    assert cell_of(tmp_path, *settings).network.ip_packet_bytes == ip_packet_bytes
+
+
 def test_a_parameter_that_cannot_be_makes_no_network(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "transports=[{name: dctcp, mark_above: -1}]")
     with pytest.raises(ParameterError):

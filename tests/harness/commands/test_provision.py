@@ -26,6 +26,7 @@ def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "load_inventory", read_inventory)
 
 
+FOLLOWS = wanted("eos", switch_follows_experiments=True, switch_priorities={"3": {"dscp": [26]}})
 STAR = """\
 name: star
 topology: {kind: star, hosts: 2, rate: 100Mbps}
@@ -126,3 +127,15 @@ def test_hardware_switches_are_set_up_too(
     monkeypatch.setattr(command, "show_plan", lambda switch: seen.append(f"planned {switch.name}"))
     assert command.provision_nodes(NamedInventory(str(path)), None, None, is_check=is_check) is ExitCode.OK
     assert seen == done
+
+
+@pytest.mark.parametrize("is_check", [False, True])
+def test_a_switch_that_follows_experiments_waits_for_one(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *, is_check: bool
+) -> None:
+    rack = replace(read_inventory(path), switch=None, hardware_switches=(hardware(FOLLOWS, LOGIN),))
+    monkeypatch.setattr(command, "load_inventory", lambda _path, is_trusted: rack)
+    monkeypatch.setattr(command, "provision", Provisioner().provision)
+    assert command.provision_nodes(NamedInventory("rack.yaml"), None, None, is_check=is_check) is ExitCode.OK
+    told = "tor follows experiments: rogue switch apply rack.yaml EXPERIMENT"
+    assert capsys.readouterr().out.splitlines()[-1] == told

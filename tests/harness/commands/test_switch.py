@@ -1,17 +1,20 @@
 """`rogue switch`, on a switch that speaks Arista's command line."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from helpers.experiments import write_experiment
 from helpers.fake_agents import fake_inventory
 from helpers.fake_eos import FakeEos
 from helpers.fake_switch import served_switch
-from helpers.switch_inventory import hardware, wanted
+from helpers.rack_inventory import rack_of
+from helpers.switch_inventory import LOGIN, LOSSLESS, hardware, wanted
 
 from rogue.harness.commands import switch as command
+from rogue.harness.commands.asked_network import NamedCells
 from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.provisioning.inventory import HardwareSwitch
@@ -19,6 +22,7 @@ from rogue.harness.provisioning.inventory_file import NamedInventory
 from rogue.harness.provisioning.switches.operations import OpenSwitch
 from rogue.remote.errors import NodeError
 
+GOLDEN = Path(__file__).parent / "switch_plans"
 Capture = pytest.CaptureFixture[str]
 
 
@@ -84,6 +88,87 @@ def test_one_switch_that_fails_keeps_no_other_from_being_undone(
 def test_a_plan_offline_asks_nobody(switch: FakeEos, capsys: Capture) -> None:
     assert command.plan_switches(NamedInventory("rack.yaml"), is_offline=True) is ExitCode.OK
     assert (switch.heard, "  commit" in capsys.readouterr().out) == ([], True)
+
+
+@pytest.mark.parametrize("platform", ["eos", "sonic"])
+def test_a_plan_for_an_experiment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, platform: str
+) -> None:
+    """K of 98 670 bytes at 10 Gb/s; what the inventory says of the priority gives way."""
+    rack = rack_of(platform, LOGIN, switch_priorities={"3": {**LOSSLESS["3"]}})
+    monkeypatch.setattr(command, "load_inventory", lambda _path, is_trusted: rack)
+    asked = NamedCells(write_experiment(tmp_path), ("transports=[dctcp, roce]",), "dctcp-r1")
+    assert command.plan_switches(NamedInventory("rack.yaml"), is_offline=True, asked=asked) is ExitCode.OK
+    assert capsys.readouterr().out == (GOLDEN / f"{platform}-dctcp.txt").read_text()
+
+
+def test_a_plan_for_cells_that_ask_different_things_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.setattr(command, "load_inventory", lambda _path, is_trusted: rack_of("eos", LOGIN))
+    asked = NamedCells(write_experiment(tmp_path), ("transports=[dctcp, roce]",))
+    with pytest.raises(UsageError, match="ask different things of tor, by transports: "):
+        command.plan_switches(NamedInventory("rack.yaml"), is_offline=True, asked=asked)
+    assert capsys.readouterr().out == ""
+
+
+def test_a_switch_that_follows_experiments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    named, eos = NamedInventory("rack.yaml"), FakeEos()
+    dctcp, roce = (
+        NamedCells(write_experiment(tmp_path), (f"transports=[{name}]",)) for name in ("dctcp", "roce")
+    )
+    with served_switch(tmp_path / "tor", eos) as served:
+        rack = rack_of("eos", served.login, switch_follows_experiments=True, switch_may_differ=["mtu"])
+        monkeypatch.setattr(command, "load_inventory", lambda _path, is_trusted: rack)
+        assert command.apply_switches(named, dctcp) is ExitCode.OK
+        assert "minimum-threshold 98670 bytes" in capsys.readouterr().out
+        eos.interfaces["Ethernet1"]["mtu"] = 1499
+        assert command.check_switches(named, dctcp) is ExitCode.OK
+        assert capsys.readouterr().out.splitlines() == [
+            "the experiment asks for packets of 1500 bytes, and as read back tor takes 1499 bytes at "
+            "Ethernet1, and it may",
+            "of tor nobody compared buffer, delays, alpha of the buffer",
+            "tor (eos) is as asked: priority 3: marks beyond 98670 bytes",
+        ]
+        with pytest.raises(
+            NodeError, match="the experiment asks for a switch that marks nothing in priority 3"
+        ):
+            command.check_switches(named, roce)
+        assert command.undo_switches(named) is ExitCode.OK
+        capsys.readouterr()
+        with pytest.raises(NodeError, match="and as read back tor marks nothing at Ethernet1, Ethernet2"):
+            command.check_switches(named, dctcp)
+
+
+@pytest.mark.parametrize("verb", [command.apply_switches, command.check_switches])
+def test_it_needs_an_experiment(
+    verb: Callable[[NamedInventory], ExitCode], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rack = rack_of("eos", LOGIN, switch_follows_experiments=True)
+    monkeypatch.setattr(command, "load_inventory", lambda _path, is_trusted: rack)
+    with pytest.raises(UsageError) as told:
+        verb(NamedInventory("rack.yaml"))
+    assert str(told.value) == (
+        "tor: got no experiment, expected one, for it has switch_follows_experiments; name it after the "
+        "inventory."
+    )
+
+
+def test_a_switch_whose_numbers_are_typed_is_not_set_for_an_experiment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "load_inventory", lambda _path, is_trusted: rack_of("eos", LOGIN))
+    with pytest.raises(UsageError) as told:
+        command.apply_switches(
+            NamedInventory("rack.yaml"), NamedCells(write_experiment(tmp_path), ("transports=[dctcp]",))
+        )
+    assert str(told.value) == (
+        "tor: got an experiment, expected none, for the inventory says what it marks and pauses; leave the "
+        "experiment out, or write switch_follows_experiments: true and dscp alone."
+    )
 
 
 def test_without_a_switch_there_is_nothing_to_do(monkeypatch: pytest.MonkeyPatch) -> None:

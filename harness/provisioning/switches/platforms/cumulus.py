@@ -7,19 +7,29 @@ ours is bound, Cumulus marks traffic class 0 by its profile `default-global`.
 Changes wait until `nv config apply`; a rejected command forgets them (`nv config detach`).
 
 Source: NVIDIA Cumulus Linux User Guide, chapter Quality of Service; NVUE reference, Set and Unset Commands,
-QoS (mapping, pfc, congestion-control, interface qos).
+QoS (mapping, pfc, congestion-control, interface qos), and `nv show interface`, whose `link` has `speed`, such
+as `100G`, and `mtu`.
 
 No Cumulus switch has run this.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import ClassVar, Final
 
 from rogue.harness.provisioning.switches.change import Configuration, Context, Line
 from rogue.harness.provisioning.switches.platform import Platform
-from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking
+from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking, PrioritySettings
+from rogue.harness.provisioning.switches.standing import (
+    Standing,
+    StandingPort,
+    that_do_something,
+    told_as_json,
+    told_marks,
+    told_priority,
+    whole_number,
+)
 from rogue.harness.provisioning.switches.units import percent_mistake, whole_percent
 
 _LISTED: Final = ("interface", "switch-priority", "traffic-class", "dscp")
@@ -27,12 +37,15 @@ _LISTED: Final = ("interface", "switch-priority", "traffic-class", "dscp")
 _RANGE: Final = re.compile(r"(.*?)(\d+)-(\d+)")
 _BOUND: Final = re.compile(r"nv set interface (\S+) qos (?:pfc|congestion-control) profile \S+$")
 
+_SPEED: Final = re.compile(r"(\d+(?:\.\d+)?)([MG])")
+
 
 class Cumulus(Platform):
     """NVIDIA, with a shell."""
 
     name = "cumulus"
     read = "nv config show -o commands"
+    read_ports = "nv show interface -o json"
     end: ClassVar = ("nv config apply -y",)
     abort: ClassVar = ("nv config detach",)
 
@@ -62,6 +75,23 @@ class Cumulus(Platform):
                 key = f"interface {interface} qos {kind} profile"
                 lines.append(Line((), f"nv set {key} rogue", f"nv set {key}", f"nv unset {key}"))
         return lines
+
+    def standing(self, found: Configuration, ports: str, wanted: HardwareSwitchVariables) -> Standing:
+        """Marks and pauses by the profiles of the ports, rates and MTUs from the interfaces."""
+        told = told_as_json(ports)
+        lines = found.get((), ())
+        links = {interface: told.get(interface, {}).get("link", {}) for interface in wanted.interfaces}
+        return Standing(
+            {
+                interface: StandingPort(
+                    priorities=_standing_priorities(lines, interface),
+                    rate_bps=_rate_bps(link.get("speed")),
+                    mtu_bytes=whole_number(link.get("mtu")),
+                )
+                for interface, link in links.items()
+            },
+            configuration=found,
+        )
 
     def owns(self, context: Context, line: str, interfaces: Sequence[str]) -> bool:
         """Profiles that pause or mark on our ports, and what else stands in ours."""
@@ -108,6 +138,39 @@ def _marks(number: int, marks: Marking) -> Iterator[str]:
     }
     for key, value in settings.items():
         yield f"traffic-class {number} {key} {value}"
+
+
+def _standing_priorities(lines: Sequence[str], interface: str) -> dict[int, PrioritySettings] | None:
+    """None where no profile of marks is bound: then Cumulus's own marks, whose numbers no line has."""
+    bound = {
+        kind: line.rpartition(" ")[2]
+        for kind in ("pfc", "congestion-control")
+        for line in lines
+        if line.startswith(f"nv set interface {interface} qos {kind} profile ")
+    }
+    if "congestion-control" not in bound:
+        return None
+    pauses = f"nv set qos pfc {bound.get('pfc')} switch-priority "
+    found = {}
+    for number in range(8):
+        own = f"nv set qos congestion-control {bound['congestion-control']} traffic-class {number} "
+        values = dict(line.removeprefix(own).split(" ", 1) for line in lines if line.startswith(own))
+        found[number] = told_priority(marks=_standing_marks(values), pauses=f"{pauses}{number}" in lines)
+    return that_do_something(found)
+
+
+def _standing_marks(values: Mapping[str, str]) -> Marking | None:
+    numbers = [whole_number(values.get(key)) for key in ("min-threshold", "max-threshold", "probability")]
+    from_bytes, to_bytes, percent = numbers
+    if values.get("ecn") != "enable" or from_bytes is None or to_bytes is None or percent is None:
+        return None
+    return told_marks(from_bytes, to_bytes, percent)
+
+
+def _rate_bps(speed: object) -> int | None:
+    """From `100G`."""
+    found = _SPEED.fullmatch(str(speed))
+    return None if found is None else round(float(found[1]) * {"M": 10**6, "G": 10**9}[found[2]])
 
 
 def _profile_line(kind: str, text: str, *, is_first: bool) -> Line:

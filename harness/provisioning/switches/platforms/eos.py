@@ -9,24 +9,37 @@ A configuration session holds all changes until `commit`, so a rejected command 
 
 Source: Arista EOS User Manual, chapters Quality of Service (random-detect ecn minimum-threshold, qos map
 dscp, qos trust), Data Center Bridging (priority-flow-control) and Configuration Sessions; units and ranges
-also in Arista's AVD, schema eos_cli_config_gen, ethernet_interfaces.uc_tx_queues.
+also in Arista's AVD, schema eos_cli_config_gen, ethernet_interfaces.uc_tx_queues. `show interfaces | json`
+has `bandwidth` in bits per second, 0 while a link is down, and `mtu` in bytes.
 
 No Arista switch has run this.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar, Final
 
 from rogue.harness.provisioning.switches.change import Change, Configuration, Context, Line
 from rogue.harness.provisioning.switches.platform import Platform
-from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking
+from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking, PrioritySettings
+from rogue.harness.provisioning.switches.standing import (
+    Standing,
+    StandingPort,
+    that_do_something,
+    told_as_json,
+    told_marks,
+    told_priority,
+    whole_number,
+)
 from rogue.harness.provisioning.switches.units import percent_mistake, whole_percent
 from rogue.remote.login import Dialect
 
 _THRESHOLD_BYTES_MAX: Final = 256_000_000
 _OWNED: Final = re.compile(r"priority-flow-control priority \d no-drop$|random-detect ecn minimum-threshold ")
 _MARKS: Final = "random-detect ecn minimum-threshold"
+_NUMBERS: Final = re.compile(
+    rf"{_MARKS} (\d+) bytes maximum-threshold (\d+) bytes max-mark-probability (\d+)"
+)
 _OWN_MAP_FROM: Final = 16
 _DSCPS_PER_CLASS: Final = 8
 
@@ -37,6 +50,7 @@ class Eos(Platform):
     name = "eos"
     dialect = Dialect("arista_eos", r"[>#]\s*$", r"^% ")
     read = "show running-config"
+    read_ports = "show interfaces | json"
     begin: ClassVar = ("configure session rogue", "abort", "configure session rogue")
     """What an interrupted call may have left in the session is dropped first."""
     end: ClassVar = ("commit",)
@@ -80,6 +94,21 @@ class Eos(Platform):
         ]
         return [*other, *super().changes(wanted, found)]
 
+    def standing(self, found: Configuration, ports: str, wanted: HardwareSwitchVariables) -> Standing:
+        """Marks and pauses from the configuration, rates and MTUs from the interfaces."""
+        told = told_as_json(ports).get("interfaces", {})
+        return Standing(
+            {
+                interface: StandingPort(
+                    priorities=_priorities(found, (f"interface {interface}",)),
+                    rate_bps=whole_number(told.get(interface, {}).get("bandwidth")) or None,
+                    mtu_bytes=whole_number(told.get(interface, {}).get("mtu")),
+                )
+                for interface in wanted.interfaces
+            },
+            configuration=found,
+        )
+
     def owns(self, context: Context, line: str, interfaces: Sequence[str]) -> bool:
         """Other priorities that pause, and other queues that mark."""
         ours = {f"interface {interface}" for interface in interfaces}
@@ -109,6 +138,25 @@ def _port(interface: str, wanted: HardwareSwitchVariables) -> list[Line]:
         queue = (*port, f"uc-tx-queue {number}")
         lines.append(Line(queue, f"{_MARKS} {_thresholds(marks)}", _MARKS, f"no {_MARKS}"))
     return lines
+
+
+def _priorities(found: Configuration, port: Context) -> dict[int, PrioritySettings]:
+    lines = found.get(port, ())
+    is_on = "priority-flow-control on" in lines
+    return that_do_something(
+        {
+            number: told_priority(
+                marks=_marks(found.get((*port, f"uc-tx-queue {number}"), ())),
+                pauses=is_on and f"priority-flow-control priority {number} no-drop" in lines,
+            )
+            for number in range(8)
+        }
+    )
+
+
+def _marks(lines: Iterable[str]) -> Marking | None:
+    found = next((found for line in lines if (found := _NUMBERS.match(line))), None)
+    return None if found is None else told_marks(int(found[1]), int(found[2]), int(found[3]))
 
 
 def _thresholds(marks: Marking) -> str:

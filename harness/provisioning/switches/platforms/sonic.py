@@ -18,6 +18,8 @@ No SONiC switch has run this.
 import json
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from math import log2
 from typing import Any, Final
 
 from rogue.harness.provisioning.switches.change import Change, Configuration, Context, Line
@@ -44,15 +46,21 @@ from rogue.harness.provisioning.switches.platforms.sonic_release import (
     release_of,
     system_lines,
 )
-from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking
+from rogue.harness.provisioning.switches.platforms.sonic_standing import MARKS_GREEN, standing_of
+from rogue.harness.provisioning.switches.settings import (
+    HardwareSwitchVariables,
+    Marking,
+    PrioritySettings,
+)
+from rogue.harness.provisioning.switches.standing import Standing
 from rogue.harness.provisioning.switches.units import percent_mistake, whole_percent
 from rogue.remote.errors import NodeError
 
 OURS: Final = "ROGUE"
 _APPLY: Final = "sudo config apply-patch /dev/stdin"
 _COLOURS: Final = ("green", "yellow", "red")
-_MARKS_GREEN: Final = ("ecn_green", "ecn_green_yellow", "ecn_green_red", "ecn_all")
 _PRIORITIES: Final = range(8)
+_ALPHA_EXPONENT_MAX: Final = 8
 _PORT_MAPS: Final = {
     "dscp_to_tc_map": "DSCP_TO_TC_MAP",
     "tc_to_queue_map": "TC_TO_QUEUE_MAP",
@@ -67,12 +75,15 @@ class Sonic(Platform):
 
     name = "sonic"
     read = "show version && show runningconfiguration all"
+    sets_pause_alpha = True
 
     def mistake(self, wanted: HardwareSwitchVariables) -> str | None:
-        """Marks come in whole percent; headroom is for what pauses."""
+        """Marks come in whole percent; headroom is for what pauses, and alpha for what has headroom."""
         for number, settings in sorted(wanted.switch_priorities.items()):
             if settings.headroom_bytes is not None and not settings.pauses:
                 return f"priority {number}: got headroom_bytes without pauses, expected both"
+            if settings.pause_alpha is not None and (mistake := _alpha_mistake(settings)):
+                return f"priority {number}: {mistake}"
             if settings.marks and (mistake := percent_mistake(settings.marks.probability)):
                 return f"priority {number}: {mistake}"
         return None
@@ -84,6 +95,11 @@ class Sonic(Platform):
     def lines_on(self, wanted: HardwareSwitchVariables, found: Configuration) -> list[Line]:
         """The same, or with the switch's own profile of marks, where a patch may only change that."""
         return _lines(_wanted_on(wanted, found))
+
+    def standing(self, found: Configuration, ports: str, wanted: HardwareSwitchVariables) -> Standing:
+        """All of it stands in the database."""
+        del ports
+        return replace(standing_of(as_tables(found), wanted.interfaces), configuration=found)
 
     def owns(self, context: Context, line: str, interfaces: Sequence[str]) -> bool:
         """What pauses, and the marks of queues, on our ports."""
@@ -183,7 +199,7 @@ def _is_tunable(wanted: HardwareSwitchVariables, standing: Tables) -> bool:
     return (
         len({marks for _, marks in wanted.marking}) == 1
         and ports <= set(wanted.interfaces)
-        and profile.get("ecn") in _MARKS_GREEN
+        and profile.get("ecn") in MARKS_GREEN
         and profile.get("wred_green_enable") == "true"
         and all(field in profile for field in TUNED_MARKS)
     )
@@ -199,7 +215,7 @@ def wanted_tables(wanted: HardwareSwitchVariables) -> Tables:
         tables.setdefault("WRED_PROFILE", {})[f"{OURS}_{number}"] = _wred(marks)
     for number, each in settings:
         if each.headroom_bytes is not None:
-            tables.setdefault("BUFFER_PROFILE", {})[f"{OURS}_{number}"] = _headroom(each.headroom_bytes)
+            tables.setdefault("BUFFER_PROFILE", {})[f"{OURS}_{number}"] = _headroom(each)
     for interface in wanted.interfaces:
         port = {field: OURS for field, table in _PORT_MAPS.items() if table in maps}
         port |= {"pfc_enable": ",".join(map(str, wanted.pausing))} if wanted.pausing else {}
@@ -240,12 +256,23 @@ def _wred(marks: Marking) -> dict[str, str]:
     return fields
 
 
-def _headroom(headroom_bytes: int) -> dict[str, str]:
-    """All of it for what comes after a pause; the rest of the group is shared, with alpha 1."""
+def _alpha_mistake(settings: PrioritySettings) -> str | None:
+    """Why a share of what is free cannot be said in a profile of ours; None if it can."""
+    alpha = settings.pause_alpha or 1.0
+    if settings.headroom_bytes is None:
+        return f"got pause_alpha {alpha:g} without headroom_bytes, expected both, which are one profile"
+    exponent = log2(alpha)
+    if exponent != round(exponent) or abs(exponent) > _ALPHA_EXPONENT_MAX:
+        return f"got pause_alpha {alpha:g}, expected a power of two from 1/256 to 64, such as 0.0625"
+    return None
+
+
+def _headroom(settings: PrioritySettings) -> dict[str, str]:
+    """All of it for what comes after a pause; the rest of the group is shared, by itself with alpha 1."""
     return {
         "pool": "ingress_lossless_pool",
         "size": "0",
         "xon": "0",
-        "xoff": str(headroom_bytes),
-        "dynamic_th": "0",
+        "xoff": str(settings.headroom_bytes),
+        "dynamic_th": str(round(log2(settings.pause_alpha or 1.0))),
     }

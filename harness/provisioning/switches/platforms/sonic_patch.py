@@ -68,12 +68,20 @@ def split_ranges(before: Tables, wanted: Tables) -> Tables:
         places = {entry.partition("|")[::2] for entry in wanted.get(table, {})}
         for entry, fields in before.get(table, {}).items():
             port, _, numbers = entry.partition("|")
-            singles = _numbers(numbers)
+            singles = split_numbers(numbers)
             if len(singles) > 1 and any((port, single) in places for single in singles):
                 del after[table][entry]
                 for single in singles:
                     after[table].setdefault(f"{port}|{single}", dict(fields))
     return after
+
+
+def split_numbers(text: str) -> list[str]:
+    """All numbers of `3-4`, or the one that stands there."""
+    first, _, last = text.partition("-")
+    if not (first.isdigit() and (last or first).isdigit()):
+        return [text]
+    return [str(number) for number in range(int(first), int(last or first) + 1)]
 
 
 def split_entries(before: Tables, split: Tables) -> list[Context]:
@@ -143,14 +151,6 @@ def _standing(field: str, fields: Mapping[str, Any]) -> str | None:
 
 def _entry(tables: Tables, context: Context) -> dict[str, Any] | None:
     return tables.get(context[0], {}).get(context[1])
-
-
-def _numbers(text: str) -> list[str]:
-    """All numbers of `3-4`, or the one that stands there."""
-    first, _, last = text.partition("-")
-    if not (first.isdigit() and (last or first).isdigit()):
-        return [text]
-    return [str(number) for number in range(int(first), int(last or first) + 1)]
 
 
 def _escaped(name: str) -> str:

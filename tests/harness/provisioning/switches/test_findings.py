@@ -6,7 +6,7 @@ from helpers.fake_agents import fake_inventory
 from helpers.fake_eos import FakeEos
 from helpers.fake_sonic import FakeSonic
 from helpers.fake_switch import served_switch
-from helpers.switch_inventory import hardware, wanted
+from helpers.switch_inventory import LOGIN, hardware, wanted
 
 from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
 from rogue.harness.provisioning.switches.connection import open_switch
@@ -52,3 +52,8 @@ def test_a_switch_that_its_platform_cannot_set_says_what_it_is(tmp_path: Path) -
 
 def test_a_declared_switch_is_believed() -> None:
     assert switch_findings(rack(hardware(wanted("declared"), None))) == []
+
+
+def test_a_switch_that_follows_experiments_is_not_compared_with_its_inventory() -> None:
+    follows = wanted("eos", switch_follows_experiments=True, switch_priorities={"3": {"dscp": [26]}})
+    assert switch_findings(rack(hardware(follows, LOGIN))) == []

@@ -32,6 +32,39 @@ PORTS = [{"bridge": "s0", "interface": "Ethernet1", "peer": "h0"}]
             "rack.yaml: tor.switch_priorities, priority 3: got headroom_bytes, expected none, as EOS sizes "
             "it by itself; docs/SWITCHES.md says what each platform takes.",
         ),
+        (
+            {
+                "switch_platform": "eos",
+                "switch_ports": PORTS,
+                "switch_priorities": {"3": {"pauses": True, "pause_alpha": 0.5}},
+            },
+            "rack.yaml: tor.switch_priorities, priority 3: got pause_alpha 0.5, expected none, as nobody "
+            "here can tell eos when to pause; docs/SWITCHES.md says what each platform takes.",
+        ),
+        (
+            {
+                "switch_platform": "eos",
+                "switch_ports": PORTS,
+                "switch_follows_experiments": True,
+                "switch_priorities": {"3": {"dscp": [26]}},
+            },
+            None,
+        ),
+        (
+            {
+                "switch_platform": "eos",
+                "switch_ports": PORTS,
+                "switch_follows_experiments": True,
+                "switch_priorities": {"3": {"pauses": True}},
+            },
+            "rack.yaml: tor.switch_priorities, priority 3: got pauses, expected dscp alone, as an experiment "
+            "says the rest; leave switch_follows_experiments out, or correct it.",
+        ),
+        (
+            {"switch_platform": "declared", "switch_follows_experiments": True},
+            "rack.yaml: tor.switch_platform: got 'declared', expected a platform that is set here, as nobody "
+            "logs in to a declared switch; leave switch_follows_experiments out, or correct it.",
+        ),
     ],
 )
 def test_each_has_its_place(variables: dict[str, object], told: str | None) -> None:

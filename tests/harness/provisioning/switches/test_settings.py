@@ -2,7 +2,7 @@ import pytest
 from helpers.switch_inventory import wanted
 from pydantic import ValidationError
 
-from rogue.harness.provisioning.switches.settings import Marking
+from rogue.harness.provisioning.switches.settings import Marking, PrioritySettings
 
 
 def test_they_are_told_in_words() -> None:
@@ -11,6 +11,19 @@ def test_they_are_told_in_words() -> None:
     step = wanted("eos", switch_priorities={"0": {"marks": {"from_bytes": 9, "to_bytes": 9}}})
     assert str(step) == "priority 0: marks beyond 9 bytes"
     assert str(wanted("eos", switch_priorities={})) == "neither marks nor pauses"
+    share = wanted("sonic", switch_priorities={"3": {"pauses": True, "pause_alpha": 0.5}})
+    assert str(share) == "priority 3: pauses, pauses beyond 0.5 times what is free"
+
+
+def test_what_says_more_than_whose_packets_it_is_about_asks() -> None:
+    alone, pauses = ({"dscp": [26]}, {"dscp": [26], "pauses": True})
+    assert [PrioritySettings.model_validate(each).asks for each in (alone, pauses)] == [False, True]
+
+
+def test_whose_packets_a_priority_has() -> None:
+    variables = wanted("eos", switch_priorities={"3": {"dscp": [26]}, "4": {}, "5": {}})
+    assert (variables.numbers_of(26), variables.numbers_of(0)) == ((3,), (4, 5))
+    assert variables.of_dscp(26) == (variables.switch_priorities[3],)
 
 
 def test_interfaces_come_once() -> None:

@@ -77,13 +77,25 @@ def test_other_priorities_do_not_count(tmp_path: Path) -> None:
     assert other_numbers(cell_of(tmp_path, DCTCP), rack(own)) is None
 
 
-@pytest.mark.parametrize("setting", ["pause_xoff=100KB", "pause_alpha=0.5", "pause_watchdog=1ms"])
+@pytest.mark.parametrize("setting", ["pause_xoff=100KB", "pause_watchdog=1ms"])
 def test_a_stated_pause_point_is_refused(tmp_path: Path, setting: str) -> None:
     told = other_numbers(cell_of(tmp_path, PFC, f"topology.{setting}"), rack({"0": {"pauses": True}}))
     key = setting.partition("=")[0]
     assert told == f"topology.{key}: no inventory says when a switch pauses: leave it out"
     plain = cell_of(tmp_path, "transports=[roce]", f"topology.{setting}")
     assert other_numbers(plain, rack({"0": {"pauses": True}})) is None
+
+
+def test_a_stated_share_of_what_is_free_is_compared(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, PFC, "topology.pause_alpha=0.5")
+    same, other, unsaid = (rack({"0": {"pauses": True, "pause_alpha": each}}) for each in (0.5, 2, None))
+    assert (other_numbers(cell, same), differences(cell, same)) == (None, {})
+    words = "topology.pause_alpha is 0.5, and by the inventory tor pauses"
+    advice = "set pause_alpha in switch_priorities, or leave it out of the topology"
+    assert other_numbers(cell, other) == f"{words} at 2: {advice}"
+    assert other_numbers(cell, unsaid) == f"{words} when it thinks: {advice}"
+    assert other_numbers(cell_of(tmp_path, PFC), other) is None
+    assert "pauses_differ" in differences(cell_of(tmp_path, PFC), other)
 
 
 def test_headroom_is_compared(tmp_path: Path) -> None:

@@ -4,15 +4,19 @@ from pathlib import Path
 
 import pytest
 from helpers.fake_nvue import FakeNvue
+from helpers.fake_switch import served_switch
 from helpers.switch_contract import (
     golden,
     is_set_read_back_and_undone,
     lost_session_is_undone_later,
     rejection_is_rolled_back,
 )
-from helpers.switch_inventory import wanted
+from helpers.switch_inventory import hardware, wanted
 
+from rogue.harness.provisioning.switches.connection import open_switch
+from rogue.harness.provisioning.switches.operations import apply
 from rogue.harness.provisioning.switches.platforms.cumulus import Cumulus
+from rogue.harness.provisioning.switches.standing import StandingPort, told_marks, told_priority
 
 WANTED = wanted("cumulus", ("swp1", "swp2"))
 GOLDEN = """\
@@ -96,3 +100,27 @@ def test_what_it_cannot() -> None:
     marks = {"from_bytes": 1, "to_bytes": 1, "probability": 0.005}
     told = Cumulus().mistake(wanted("cumulus", switch_priorities={"3": {"marks": marks}}))
     assert told == "priority 3: got probability 0.005, expected whole percent, such as 0.01"
+
+
+def test_what_stands_there_in_numbers(tmp_path: Path, switch: FakeNvue) -> None:
+    del switch.applied["interface swp2 qos congestion-control profile"]
+    with (
+        served_switch(tmp_path / "tor", switch) as served,
+        open_switch(hardware(WANTED, served.login)) as opened,
+    ):
+        before = opened.standing(WANTED).ports
+        assert before["swp1"] == StandingPort({}, 100_000_000_000, 9216), "a profile without lines of its own"
+        assert before["swp2"].priorities is None, "marks of default-global, which no line shows"
+        apply(opened, WANTED)
+        marks = told_marks(150_000, 1_500_000, 10)
+        assert opened.standing(WANTED).ports["swp2"].priorities == {
+            3: told_priority(marks=marks, pauses=True)
+        }
+
+
+@pytest.mark.parametrize(
+    ("speed", "expected"), [("100G", 10**11), ("2.5G", 2_500_000_000), ("100M", 10**8), ("auto", None)]
+)
+def test_a_speed(speed: str, expected: int | None) -> None:
+    told = f'{{"swp1": {{"link": {{"speed": "{speed}"}}}}}}'
+    assert Cumulus().standing({}, told, WANTED).ports["swp1"].rate_bps == expected

@@ -10,6 +10,7 @@ from helpers.switch_inventory import hardware, wanted
 from rogue.harness.provisioning.switches.connection import open_switch
 from rogue.harness.provisioning.switches.operations import apply, differences, plan, plan_from_nothing, undo
 from rogue.harness.provisioning.switches.platforms.eos import Eos
+from rogue.harness.provisioning.switches.standing import StandingPort, told_marks, told_priority
 
 WANTED = wanted("eos")
 MARKS = (
@@ -153,3 +154,28 @@ def test_a_line_that_ends_as_a_prompt_does_is_none(tmp_path: Path, monkeypatch: 
     with served_switch(tmp_path, switch) as served, open_switch(hardware(WANTED, served.login)) as session:
         assert session.configuration()[()][-1] == "end"
         assert "interface Ethernet30" in session.configuration()[()]
+
+
+def test_what_stands_there_in_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """10 Gb/s, whose link is up; the other is down, and then EOS says 0."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    switch = FakeEos()
+    switch.interfaces["Ethernet2"]["bandwidth"] = 0
+    with (
+        served_switch(tmp_path / "tor", switch) as served,
+        open_switch(hardware(WANTED, served.login)) as opened,
+    ):
+        assert opened.standing(WANTED).ports["Ethernet1"] == StandingPort({}, 10_000_000_000, 9214)
+        apply(opened, WANTED)
+        found = opened.standing(WANTED)
+        marks = told_marks(150_000, 1_500_000, 10)
+        assert found.ports["Ethernet1"].priorities == {3: told_priority(marks=marks, pauses=True)}
+        assert (found.ports["Ethernet2"].rate_bps, found.buffer_bytes) == (None, None)
+        assert found.configuration[QUEUE] == (MARKS,)
+        switch.interfaces.clear()
+        assert opened.standing(WANTED).ports["Ethernet1"].rate_bps is None, "a command that it rejects"
+
+
+def test_without_pfc_on_the_port_nothing_pauses() -> None:
+    found = {PORT: ("priority-flow-control priority 3 no-drop",)}
+    assert Eos().standing(found, "", WANTED).ports["Ethernet1"].priorities == {}

@@ -18,13 +18,14 @@ from helpers.switch_inventory import LOSSLESS, hardware, wanted
 
 from rogue.harness.provisioning.switches.connection import open_switch
 from rogue.harness.provisioning.switches.operations import apply
-from rogue.harness.provisioning.switches.platforms.sonic import Sonic
+from rogue.harness.provisioning.switches.platforms.sonic import Sonic, wanted_tables
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
 from rogue.remote.errors import NodeError
 
 WANTED = wanted(
     "sonic", ("Ethernet0", "Ethernet4"), switch_priorities={"3": {**LOSSLESS["3"], "headroom_bytes": 35_776}}
 )
+POWER = "expected a power of two from 1/256 to 64, such as 0.0625"
 APPLY = "sudo config apply-patch /dev/stdin"
 
 
@@ -225,6 +226,28 @@ def test_what_it_cannot() -> None:
     assert Sonic().mistake(WANTED) is None
     told = Sonic().mistake(wanted("sonic", switch_priorities={"3": {"headroom_bytes": 1}}))
     assert told == "priority 3: got headroom_bytes without pauses, expected both"
+
+
+@pytest.mark.parametrize(("alpha", "exponent"), [(None, "0"), (2, "1"), (1 / 16, "-4"), (1 / 256, "-8")])
+def test_alpha_is_an_exponent_of_two(alpha: float | None, exponent: str) -> None:
+    """`dynamic_th` n: a group may hold 2^n times what is free; 1/16 is -4."""
+    settings = {"pauses": True, "headroom_bytes": 35_776, "pause_alpha": alpha}
+    variables = wanted("sonic", switch_priorities={"3": settings})
+    assert Sonic().mistake(variables) is None
+    assert wanted_tables(variables)["BUFFER_PROFILE"]["ROGUE_3"]["dynamic_th"] == exponent
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"headroom_bytes": 9, "pause_alpha": 0.3}, f"0.3, {POWER}"),
+        ({"headroom_bytes": 9, "pause_alpha": 1 / 512}, f"0.00195312, {POWER}"),
+        ({"pause_alpha": 0.5}, "0.5 without headroom_bytes, expected both, which are one profile"),
+    ],
+)  # fmt: skip
+def test_an_alpha_that_no_profile_has(settings: dict[str, float], words: str) -> None:
+    told = Sonic().mistake(wanted("sonic", switch_priorities={"3": {"pauses": True, **settings}}))
+    assert told == f"priority 3: got pause_alpha {words}"
     marks = {"from_bytes": 1, "to_bytes": 1, "probability": 0.005}
     told = Sonic().mistake(wanted("sonic", switch_priorities={"3": {"marks": marks}}))
     assert told == "priority 3: got probability 0.005, expected whole percent, such as 0.01"

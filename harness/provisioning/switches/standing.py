@@ -1,0 +1,71 @@
+"""What a hardware switch has, in numbers, as it tells it itself; None is what it does not tell."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rogue.harness.provisioning.switches.change import Configuration
+from rogue.harness.provisioning.switches.settings import Marking, PrioritySettings
+
+
+@dataclass(frozen=True, slots=True)
+class StandingPort:
+    """An egress port."""
+
+    priorities: Mapping[int, PrioritySettings] | None = None
+    """What marks and pauses; a priority that is left out does neither. DSCPs are left out, too."""
+    rate_bps: int | None = None
+    mtu_bytes: int | None = None
+    """Largest IP packet."""
+
+    def of_priority(self, number: int) -> PrioritySettings | None:
+        """What it does with a priority."""
+        return None if self.priorities is None else self.priorities.get(number, PrioritySettings())
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A switch."""
+
+    ports: Mapping[str, StandingPort] = field(default_factory=dict)
+    """By interface."""
+    buffer_bytes: int | None = None
+    configuration: Configuration = field(default_factory=dict)
+    """All that it was read from, for what has no numbers here."""
+
+    def port(self, interface: str) -> StandingPort:
+        """One of which nothing is told, if it is not there."""
+        return self.ports.get(interface, StandingPort())
+
+
+def told_as_json(text: str) -> Mapping[str, Any]:
+    """An object in a reply; an empty one if there is none, for then nothing is told."""
+    begin = text.find("{")
+    try:
+        found = json.JSONDecoder().raw_decode(text[begin:])[0] if begin >= 0 else {}
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def whole_number(value: object) -> int | None:
+    """A number that a switch tells, as such or in digits."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return int(value)
+    return int(value) if isinstance(value, str) and value.isdigit() else None
+
+
+def told_marks(from_bytes: int, to_bytes: int, percent: int) -> Marking:
+    """Marks as a switch has them, also those that no inventory may ask for."""
+    return Marking.model_construct(from_bytes=from_bytes, to_bytes=to_bytes, probability=percent / 100)
+
+
+def told_priority(**told: object) -> PrioritySettings:
+    """What a switch does with a priority, also what no inventory may ask for."""
+    return PrioritySettings().model_copy(update=told)
+
+
+def that_do_something(priorities: Mapping[int, PrioritySettings]) -> dict[int, PrioritySettings]:
+    """Without those that neither mark nor pause."""
+    return {number: each for number, each in priorities.items() if each.marks is not None or each.pauses}

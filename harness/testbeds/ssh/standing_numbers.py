@@ -1,0 +1,147 @@
+"""What a cell asks of hardware switches beside what they have, as they tell it themselves."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from rogue.harness.cell.cell import Cell
+from rogue.harness.errors import UsageError
+from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
+from rogue.harness.provisioning.switches.connection import open_switch
+from rogue.harness.provisioning.switches.registry import PLATFORMS
+from rogue.harness.provisioning.switches.settings import Difference, HardwarePort
+from rogue.harness.provisioning.switches.standing import Standing
+from rogue.harness.testbeds.ssh.asked_of_switch import priorities_of, settings_asked
+from rogue.harness.testbeds.ssh.declared_numbers import stated_pause_points
+from rogue.harness.testbeds.ssh.other_numbers import OtherNumber, of_buffer, of_port, of_priority
+
+_ADVICE: Final[Mapping[Difference, str]] = {
+    "marks": "run `rogue switch apply` for it",
+    "pauses": "run `rogue switch apply` for it",
+    "rate": "set the rate of the topology, or of the port",
+    "mtu": "raise it on the port",
+    "buffer": "set topology.buffer",
+}
+_NEVER_TOLD: Final = ("delays", "alpha of the buffer")
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What came of comparing one switch."""
+
+    refused: tuple[str, ...]
+    allowed: tuple[str, ...]
+    """What differs, and may by the inventory."""
+    not_compared: str
+    """A sentence about what the switch does not tell."""
+
+
+def read_standing(inventory: Inventory) -> dict[str, Standing]:
+    """What each switch has that somebody can log in to, by name; NodeError if one does not reply."""
+    if inventory.switch is not None:
+        return {}
+    found = {}
+    for switch in inventory.hardware_switches:
+        if switch.login is not None:
+            with open_switch(switch) as opened:
+                found[switch.name] = opened.standing(switch.variables)
+    return found
+
+
+def other_standing(cell: Cell, inventory: Inventory, standing: Mapping[str, Standing]) -> str | None:
+    """The reason why switches are not what a cell asks for; None if they are, or may differ."""
+    compared = _compared(cell, inventory, standing)
+    return next((each.refused[0] for each in compared if each.refused), None)
+
+
+def standing_facts(cell: Cell, inventory: Inventory, standing: Mapping[str, Standing]) -> dict[str, str]:
+    """What differs and may, and what was not compared: a sentence each, by the name of its fact."""
+    if inventory.switch is not None or not inventory.hardware_switches:
+        return {}
+    compared = list(_compared(cell, inventory, standing))
+    allowed = [words for each in compared for words in each.allowed]
+    unread = [switch.name for switch in inventory.hardware_switches if switch.name not in standing]
+    missing = [each.not_compared for each in compared]
+    missing += [f"nothing of {', '.join(unread)} was read back: somebody else sets it"] if unread else []
+    differ = {"switches_differ": "; ".join(allowed)} if allowed else {}
+    return {**differ, "switches_not_compared": "; ".join(missing)}
+
+
+def compare(cell: Cell, inventory: Inventory, switch: HardwareSwitch, standing: Standing) -> Compared:
+    """One switch: numbers where it tells them, and the lines of its configuration where these agree."""
+    may = switch.variables.switch_may_differ
+    at: dict[OtherNumber, list[str]] = {}
+    for other, interface in _others(cell, inventory, switch, standing):
+        at.setdefault(other, []).extend([interface] if interface else [])
+    refused, allowed = [], []
+    for other, interfaces in at.items():
+        words = other.words(switch.name, interfaces)
+        if other.kind in may:
+            allowed.append(words)
+        else:
+            advice = f"{_ADVICE[other.kind]}, or allow it by switch_may_differ: [{other.kind}]"
+            refused.append(f"{words}: {advice}")
+    if not {*may, *(other.kind for other in at)} & {"marks", "pauses"}:
+        refused += _other_lines(cell, inventory, switch, standing)
+    return Compared(tuple(refused), tuple(allowed), _not_compared(cell, inventory, switch, standing))
+
+
+def _compared(cell: Cell, inventory: Inventory, standing: Mapping[str, Standing]) -> Iterator[Compared]:
+    for switch in inventory.hardware_switches:
+        if switch.name in standing:
+            yield compare(cell, inventory, switch, standing[switch.name])
+
+
+def _others(
+    cell: Cell, inventory: Inventory, switch: HardwareSwitch, standing: Standing
+) -> Iterator[tuple[OtherNumber, str]]:
+    """Each thing that differs, with the interface; without one, what is the whole switch's."""
+    known = _known(cell, inventory, switch)
+    for port in _ports(cell, switch):
+        has = standing.port(port.interface)
+        for number in known:
+            if (stands := has.of_priority(number)) is not None:
+                for other in of_priority(cell, number, stands):
+                    yield other, port.interface
+        for other in of_port(cell.network.ports[port.name], cell.network.ip_packet_bytes, has):
+            yield other, port.interface
+    for other in of_buffer(cell, standing.buffer_bytes):
+        yield other, ""
+
+
+def _ports(cell: Cell, switch: HardwareSwitch) -> list[HardwarePort]:
+    return [port for port in switch.variables.switch_ports if port.name in cell.network.ports]
+
+
+def _known(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> list[int]:
+    """The priorities of the hosts' packets; none where the switch has a map of its own."""
+    try:
+        return priorities_of(cell, inventory, switch)
+    except UsageError:
+        return []
+
+
+def _other_lines(cell: Cell, inventory: Inventory, switch: HardwareSwitch, standing: Standing) -> list[str]:
+    """What `apply` would still change: of platforms without numbers all, of the others maps of DSCPs."""
+    platform = PLATFORMS[switch.variables.switch_platform]
+    if not _known(cell, inventory, switch):
+        return []
+    try:
+        changes = platform.changes(settings_asked(cell, inventory, switch), standing.configuration)
+    except UsageError as error:
+        return [str(error).removesuffix(".")]
+    advice = "run `rogue switch apply` for it, or allow it by switch_may_differ: [marks]"
+    return [f"{switch.name}: {change.difference()}: {advice}" for change in changes]
+
+
+def _not_compared(cell: Cell, inventory: Inventory, switch: HardwareSwitch, standing: Standing) -> str:
+    """What the switch does not tell, or nobody can compare."""
+    ports = [standing.port(port.interface) for port in _ports(cell, switch)]
+    missing = [] if _known(cell, inventory, switch) else ["marks and pauses, for no priority names the DSCP"]
+    missing += ["marks and pauses in numbers"] if any(port.priorities is None for port in ports) else []
+    missing += ["rate"] if any(port.rate_bps is None for port in ports) else []
+    missing += ["MTU"] if any(port.mtu_bytes is None for port in ports) else []
+    missing += ["buffer"] if standing.buffer_bytes is None else []
+    is_stated = "pause_alpha" in stated_pause_points(cell.topology)
+    missing += ["pause points"] if cell.network.pausing and not is_stated else []
+    return f"of {switch.name} nobody compared {', '.join((*missing, *_NEVER_TOLD))}"

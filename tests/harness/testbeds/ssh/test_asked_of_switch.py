@@ -1,0 +1,118 @@
+"""A hardware switch as a cell asks for it: K of 98 670 bytes at 10 Gb/s, 65 frames of 1518 bytes."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.experiments import cell_of
+from helpers.rack_inventory import rack_of
+
+from rogue.harness.errors import UsageError
+from rogue.harness.provisioning.switches.settings import PrioritySettings
+from rogue.harness.testbeds.ssh.asked_of_switch import not_told, settings_asked
+
+STEP = {"from_bytes": 98_670, "to_bytes": 98_670, "probability": 1}
+INCAST = "{kind: incast, senders: 2, size: 1MB}"
+CURVE = {"from_bytes": 5_000, "to_bytes": 200_000, "probability": 0.01}
+
+
+def asked(
+    directory: Path, *settings: str, platform: str = "eos", **variables: Any
+) -> dict[int, PrioritySettings]:
+    rack = rack_of(platform, **variables)
+    cell = cell_of(directory, *settings)
+    return dict(settings_asked(cell, rack, rack.hardware_switches[0]).switch_priorities)
+
+
+@pytest.mark.parametrize(
+    ("transports", "expected"),
+    [
+        ("[roce]", {}),
+        ("[dctcp]", {"marks": STEP}),
+        ("[roce+dcqcn]", {"marks": CURVE}),
+        ("[roce+pfc]", {"pauses": True}),
+        ("[roce+dcqcn+pfc]", {"marks": CURVE, "pauses": True}),
+    ],
+)
+def test_marks_and_pauses_are_the_cells(tmp_path: Path, transports: str, expected: dict[str, Any]) -> None:
+    wanted = PrioritySettings.model_validate({"dscp": [26], **expected})
+    assert asked(tmp_path, f"transports={transports}") == {3: wanted}
+
+
+def test_numbers_of_the_inventory_make_way_and_other_priorities_stay(tmp_path: Path) -> None:
+    other = {"marks": {"from_bytes": 7, "to_bytes": 7}, "dscp": [46]}
+    typed = {"3": {"dscp": [26], "marks": {"from_bytes": 1, "to_bytes": 2}, "pauses": True}, "5": other}
+    found = asked(tmp_path, "transports=[dctcp]", switch_priorities=typed)
+    assert found[3] == PrioritySettings.model_validate({"dscp": [26], "marks": STEP})
+    assert found[5] == PrioritySettings.model_validate(other)
+
+
+def test_stated_pause_points_reach_who_can_be_told(tmp_path: Path) -> None:
+    stated = ("transports=[roce+pfc]", "topology.pause_alpha=0.5", "topology.pause_headroom=50KB")
+    found = asked(tmp_path, *stated, platform="sonic")[3]
+    assert (found.pause_alpha, found.headroom_bytes) == (0.5, 50_000)
+    assert asked(tmp_path, "transports=[roce+pfc]", platform="sonic")[3].pause_alpha is None
+
+
+def test_what_nobody_sets_is_said(tmp_path: Path) -> None:
+    tor = rack_of("eos").hardware_switches[0]
+    assert list(not_told(cell_of(tmp_path, "topology.buffer=3MB"), tor)) == [
+        "10 Gb/s at Ethernet1, Ethernet2, Ethernet3, Ethernet4",
+        "a buffer of 3000000 bytes, of which a port may hold 1 times what is free",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "variables", "words"),
+    [
+        (
+            ("transports=[dctcp]",),
+            {"switch_priorities": {"3": {"dscp": [24]}}},
+            "inventory inventory.yaml: hardware_switches.tor.switch_priorities: got none, expected one for "
+            "the packets of h0, which have DSCP 26; write the priority with dscp: [26].",
+        ),
+        (
+            ("transports=[dctcp]",),
+            {"switch_priorities": {"3": {}, "4": {}}},
+            "inventory inventory.yaml: hardware_switches.tor.switch_priorities: got 2 that name no DSCP, "
+            "expected one for the packets of h0, which have DSCP 26; write the priority with dscp: [26].",
+        ),
+        (
+            ("transports=[dctcp]",),
+            {"platform": "onyx", "switch_priorities": {"3": {"dscp": [26]}}},
+            "small: tor: priority 3: got 98670 bytes, expected a multiple of 1000; docs/SWITCHES.md says "
+            "what each platform takes.",
+        ),
+        (
+            ("transports=[roce+pfc]", "topology.pause_alpha=0.5"),
+            {},
+            "small: tor: priority 3: got pause_alpha 0.5, expected none, as nobody here can tell eos when to "
+            "pause; docs/SWITCHES.md says what each platform takes.",
+        ),
+        (
+            ("transports=[roce+pfc]", "topology.pause_xoff=100KB"),
+            {"platform": "sonic"},
+            "small: topology.pause_xoff: got a value, expected none for tor, as nobody here can tell a "
+            "hardware switch; leave it out.",
+        ),
+        (
+            ("transports=[{name: roce+dcqcn, drops_above: 1}]",),
+            {},
+            "small: roce+dcqcn_drops_above=1-r1: tor: got a curve with kmin 5000, average_weight 1, "
+            "drops_above 1 and drops_instead 0, expected kmin of at least 1 and none of the others, which "
+            "are the simulator's; leave them out.",
+        ),
+        (
+            ("workload=null", "probe=null", f"traffic=[{{name: a, priority: 3, workload: {INCAST}}}]"),
+            {},
+            "small: rogue-r1: got groups in priority 3, expected all in 0, as nodes have one traffic class; "
+            "set priority to 0.",
+        ),
+    ],
+)  # fmt: skip
+def test_why_it_cannot_be(
+    tmp_path: Path, settings: tuple[str, ...], variables: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(UsageError) as told:
+        asked(tmp_path, *settings, **variables)
+    assert str(told.value) == words

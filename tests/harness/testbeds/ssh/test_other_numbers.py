@@ -1,0 +1,90 @@
+"""What a switch has in other numbers than a cell asks for; K is 98 670 bytes at 10 Gb/s."""
+
+from pathlib import Path
+
+import pytest
+from helpers.experiments import cell_of
+
+from rogue.harness.cell.network_asked import PortAsked
+from rogue.harness.provisioning.switches.settings import PrioritySettings
+from rogue.harness.provisioning.switches.standing import StandingPort, told_marks, told_priority
+from rogue.harness.testbeds.ssh.other_numbers import OtherNumber, of_buffer, of_port, of_priority
+
+DCTCP, ROCE, PFC = "transports=[dctcp]", "transports=[roce]", "transports=[roce+pfc]"
+NOTHING = told_priority()
+K = told_priority(marks=told_marks(98_670, 98_670, 7))
+PAUSES = told_priority(pauses=True)
+ALPHA, HEADROOM = "topology.pause_alpha=0.5", "topology.pause_headroom=50KB"
+
+
+@pytest.mark.parametrize(
+    ("settings", "stands", "words"),
+    [
+        ((DCTCP,), K, None),
+        ((ROCE,), NOTHING, None),
+        ((PFC,), PAUSES, None),
+        ((PFC,), told_priority(pauses=True, pause_alpha=2.0, headroom_bytes=9), None),
+        ((PFC, ALPHA, HEADROOM), PAUSES, None),
+        ((PFC, ALPHA), told_priority(pauses=True, pause_alpha=0.5), None),
+        (
+            (DCTCP,),
+            NOTHING,
+            "a switch that marks beyond 98670 bytes in priority 3, and as read back tor marks nothing",
+        ),
+        (
+            (DCTCP,),
+            told_priority(marks=told_marks(150_000, 1_500_000, 10)),
+            "a switch that marks beyond 98670 bytes in priority 3, and as read back tor marks from 150000 to "
+            "1500000 bytes, then with 0.1",
+        ),
+        (
+            (ROCE,),
+            K,
+            "a switch that marks nothing in priority 3, and as read back tor marks beyond 98670 bytes",
+        ),
+        ((PFC,), NOTHING, "pauses in priority 3, and as read back tor pauses nothing"),
+        ((ROCE,), PAUSES, "no pauses in priority 3, and as read back tor pauses"),
+        (
+            (PFC, ALPHA),
+            told_priority(pauses=True, pause_alpha=2.0),
+            "pauses beyond 0.5 times what is free in priority 3, and as read back tor pauses beyond 2 times "
+            "that",
+        ),
+        (
+            (PFC, HEADROOM),
+            told_priority(pauses=True, headroom_bytes=9),
+            "50000 bytes of headroom in priority 3, and as read back tor keeps 9 bytes",
+        ),
+    ],
+)
+def test_marks_and_pauses(
+    tmp_path: Path, settings: tuple[str, ...], stands: PrioritySettings, words: str | None
+) -> None:
+    found = [other.words("tor", []) for other in of_priority(cell_of(tmp_path, *settings), 3, stands)]
+    assert found == ([] if words is None else [f"the experiment asks for {words}"])
+
+
+def test_rate_and_mtu_of_a_port() -> None:
+    """The first packet of a WRITE with MTU 1024 is 1024 + 60 bytes of IP."""
+    asked = PortAsked(10**10, 1_000, 9_000_000, 1.0)
+    assert list(of_port(asked, 1084, StandingPort())) == []
+    assert list(of_port(asked, 1084, StandingPort(rate_bps=10**10, mtu_bytes=1084))) == []
+    found = list(of_port(asked, 1084, StandingPort(rate_bps=25 * 10**9, mtu_bytes=1083)))
+    assert found == [
+        OtherNumber("rate", "10 Gb/s", "has 25 Gb/s"),
+        OtherNumber("mtu", "packets of 1084 bytes", "takes 1083 bytes"),
+    ]
+
+
+def test_a_buffer(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, "topology.buffer=3MB")
+    assert [list(of_buffer(cell, told)) for told in (None, 3_000_000)] == [[], []]
+    (other,) = of_buffer(cell, 12_000_000)
+    assert other == OtherNumber("buffer", "a buffer of 3000000 bytes", "has one of 12000000 bytes")
+    (other,) = of_buffer(cell_of(tmp_path, "topology.buffer=unbounded"), 12_000_000)
+    assert other.asked == "an unbounded buffer"
+
+
+def test_where_it_is() -> None:
+    words = OtherNumber("rate", "10 Gb/s", "has 25 Gb/s").words("tor", ["Ethernet1", "Ethernet2"])
+    assert words.endswith("as read back tor has 25 Gb/s at Ethernet1, Ethernet2")
