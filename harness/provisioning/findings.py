@@ -1,5 +1,6 @@
 """Judges facts about the nodes: whether they can measure, and what prevents it."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -14,6 +15,7 @@ FREE_BYTES_MIN: Final = 50_000_000
 """What samples of a short experiment need."""
 CLOCK_OFFSET_MAX_S: Final = 600.0
 """The harness corrects for offsets; one so large makes logs and certificates misleading."""
+_SAID: Final = re.compile(r"(?:(.*?): )?got (.*?), expected (.*?)(?:; (.*))?", re.DOTALL)
 _PROVISION: Final = "run `rogue provision`"
 _WITH_PLUGINS: Final = f"{_PROVISION}, with the plug-ins of the experiment if it has any"
 """For the agent's own archive, which takes them along."""
@@ -80,13 +82,16 @@ def _unreachable(found: Examination) -> Iterator[Finding]:
     for node, why in sorted(found.failures.items()):
         nodes.setdefault(why, []).append(node)
     for why, names in nodes.items():
-        got, is_told, rest = why.removeprefix("SSH failed: got ").partition(", expected ")
-        expected, has_advice, advice = rest.partition("; ")
-        if why.startswith("SSH failed: got ") and is_told and has_advice:
-            yield Finding(", ".join(names), "SSH", got, expected, advice.rstrip("."))
-        else:
-            advice = "check that it runs and that SSH reaches it"
-            yield Finding(", ".join(names), "the node", why, "a reply", advice)
+        yield finding_of(", ".join(names), "the node", why, "check that it runs and that SSH reaches it")
+
+
+def finding_of(node: str, what: str, said: str, advice: str) -> Finding:
+    """What an error says: `[place: ]got ..., expected ...[; advice]`; all of it is got if it says no such thing."""
+    found = _SAID.fullmatch(said.rstrip("."))
+    if found is None:
+        return Finding(node, what, said, "a reply", advice)
+    place, got, expected, told = found.groups()
+    return Finding(node, (place or what).removesuffix(" failed"), got, expected, told or advice)
 
 
 def _of_host(host: Host, files: Mapping[str, str], facts: Facts) -> Iterator[Finding]:

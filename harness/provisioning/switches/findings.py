@@ -1,6 +1,6 @@
 """What the doctor has to say about hardware switches: that they do what the inventory says, or where not."""
 
-from rogue.harness.provisioning.findings import Finding
+from rogue.harness.provisioning.findings import Finding, finding_of
 from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
 from rogue.harness.provisioning.switches.connection import open_switch
 from rogue.harness.provisioning.switches.operations import differences
@@ -27,15 +27,7 @@ def _of_switch(switch: HardwareSwitch) -> list[Finding]:
         with open_switch(switch) as opened:
             told = differences(opened, switch.variables)
     except NodeError as error:
-        words = str(error).removeprefix(f"{switch.name}: ")
-        got, is_said, rest = words.removeprefix("got ").partition(", expected ")
-        if is_said and words.startswith("got "):
-            expected, _, advice = rest.partition("; ")
-            return [Finding(switch.name, "the switch", got, expected, advice or _ADVICE)]
-        return [Finding(switch.name, "the switch", words, "a reply", "check that SSH reaches it")]
-    found = []
-    for sentence in told:
-        place, _, words = sentence.removeprefix(f"{switch.name}: ").rpartition("got ")
-        got, _, expected = words.partition(", expected ")
-        found.append(Finding(switch.name, place.rstrip(": ") or "its configuration", got, expected, _ADVICE))
-    return found
+        said = str(error).removeprefix(f"{switch.name}: ")
+        return [finding_of(switch.name, "the switch", said, "check that SSH reaches it")]
+    words = (sentence.removeprefix(f"{switch.name}: ") for sentence in told)
+    return [finding_of(switch.name, "its configuration", each, _ADVICE) for each in words]

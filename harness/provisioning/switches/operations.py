@@ -41,6 +41,11 @@ class OpenSwitch:
         except RejectedError:
             return ""
 
+    def changes(self, wanted: HardwareSwitchVariables, found: Configuration) -> list[Change]:
+        """What is not as wanted; NodeError if the platform cannot make it so."""
+        with _named(self.node):
+            return self.platform.changes(wanted, found)
+
     def orders(self, changes: Sequence[Change], found: Configuration) -> list[Command]:
         """What makes the changes; NodeError if the platform has no way to them."""
         with _named(self.node):
@@ -55,7 +60,7 @@ class OpenSwitch:
 def plan(switch: OpenSwitch, wanted: HardwareSwitchVariables) -> list[Command]:
     """Everything that `apply` would tell the switch now; nothing if it is as wanted."""
     found = switch.configuration()
-    return switch.orders(switch.platform.changes(wanted, found), found)
+    return switch.orders(switch.changes(wanted, found), found)
 
 
 def plan_from_nothing(platform: Platform, wanted: HardwareSwitchVariables) -> list[Command]:
@@ -65,7 +70,7 @@ def plan_from_nothing(platform: Platform, wanted: HardwareSwitchVariables) -> li
 
 def differences(switch: OpenSwitch, wanted: HardwareSwitchVariables) -> list[str]:
     """Where the switch is not as wanted, a sentence each."""
-    return _sentences(switch, switch.platform.changes(wanted, switch.configuration()))
+    return _sentences(switch, switch.changes(wanted, switch.configuration()))
 
 
 def apply(switch: OpenSwitch, wanted: HardwareSwitchVariables) -> list[Command]:
@@ -76,14 +81,14 @@ def apply(switch: OpenSwitch, wanted: HardwareSwitchVariables) -> list[Command]:
     connection is lost, or if what is read back differs.
     """
     found = switch.configuration()
-    changes = switch.platform.changes(wanted, found)
+    changes = switch.changes(wanted, found)
     if not changes:
         return []
     orders = switch.orders(changes, found)
     earlier = switch.ledger.changes()
     switch.ledger.remember(changes)
     try:
-        _make(switch, changes, found)
+        _make(switch, changes, orders)
     except RejectedError:
         switch.ledger.write(earlier)
         raise
@@ -92,7 +97,7 @@ def apply(switch: OpenSwitch, wanted: HardwareSwitchVariables) -> list[Command]:
             f"{error}; what was there before stands in {switch.ledger.file}, and `rogue switch undo` puts it "
             "back"
         ) from error
-    left = switch.platform.changes(wanted, switch.configuration())
+    left = switch.changes(wanted, switch.configuration())
     if left:
         switch.ledger.write(_as_shown(switch.ledger.changes(), left))
         lines = _sentences(switch, left)
@@ -108,8 +113,9 @@ def undo(switch: OpenSwitch) -> list[Command]:
     remembered = switch.ledger.changes()
     found = switch.configuration()
     back = _reversed(remembered, found)
+    orders = switch.orders(back, found) if back else []
     if back:
-        _make(switch, back, found)
+        _make(switch, back, orders)
         found = switch.configuration()
     left = [change for change in remembered if not _is_back(change, found)]
     switch.ledger.write(left)
@@ -117,7 +123,7 @@ def undo(switch: OpenSwitch) -> list[Command]:
         lines = _sentences(switch, [change.reversed() for change in reversed(left)])
         advice = f"delete {switch.ledger.file} to leave the switch as it is"
         raise NodeError("\n  ".join([f"{switch.node}: not everything could be put back", *lines, advice]))
-    return switch.orders(back, found) if back else []
+    return orders
 
 
 @contextmanager
@@ -136,9 +142,10 @@ def _orders(platform: Platform, changes: Sequence[Change], found: Configuration)
     return [*begin, *platform.commands(changes, found), *end]
 
 
-def _make(switch: OpenSwitch, changes: Sequence[Change], found: Configuration) -> None:
+def _make(switch: OpenSwitch, changes: Sequence[Change], orders: Sequence[Command]) -> None:
+    """Give the orders that make the changes; after a rejected one nothing is changed."""
     try:
-        switch.run(switch.orders(changes, found))
+        switch.run(orders)
     except RejectedError as error:
         _back(switch, changes)
         raise RejectedError(f"{error}; what came before it was put back") from error

@@ -113,11 +113,8 @@ class Sonic(Platform):
 
     def configuration(self, text: str) -> Configuration:
         """What the database holds, and what the switch is; NodeError if it has several chips."""
-        begin = re.search(r"^\{", text, re.MULTILINE)
-        if begin is None:
-            raise NodeError(f"got {text[-60:]!r}, expected SONiC's configuration as JSON; log in and look")
-        tables = json.loads(text[begin.start() :])
-        found = {**as_configuration(tables), SYSTEM: system_lines(text[: begin.start()])}
+        version, tables = _version_and_tables(text)
+        found = {**as_configuration(tables), SYSTEM: system_lines(version)}
         if asics_of(found) > 1 or "asic0" in tables:
             raise NodeError(
                 "got a multi-ASIC SONiC, expected one with a single chip; set it yourself, and write "
@@ -144,6 +141,18 @@ class Sonic(Platform):
         operations = list(patch(before, after, contexts))
         _check_release(release_of(found), operations, after, contexts)
         return [Command(_APPLY, json.dumps(operations, indent=1))] if operations else []
+
+
+def _version_and_tables(text: str) -> tuple[str, Tables]:
+    """What `show version` says, and the database; NodeError if that is not all there."""
+    begin = re.search(r"^\{", text, re.MULTILINE)
+    try:
+        tables = json.loads(text[begin.start() :]) if begin else None
+    except ValueError:
+        tables = None
+    if begin is None or not isinstance(tables, dict):
+        raise NodeError(f"got {text[-60:]!r}, expected SONiC's configuration as JSON; log in and look")
+    return text[: begin.start()], tables
 
 
 def _lines(tables: Tables) -> list[Line]:

@@ -1,9 +1,11 @@
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from helpers.fake_agents import fake_inventory
 from helpers.fake_eos import FakeEos
+from helpers.fake_mlxsw import FakeMlxsw
 from helpers.fake_sonic import FakeSonic
 from helpers.fake_switch import served_switch
 from helpers.switch_inventory import LOGIN, hardware, wanted
@@ -38,7 +40,18 @@ def test_a_switch_that_cannot_be_asked_refuses(tmp_path: Path) -> None:
     with served_switch(tmp_path / "tor", FakeEos()) as served:
         login = replace(served.login, known_hosts=(tmp_path / "nobody",))
         (finding,) = switch_findings(rack(hardware(PAUSES, login)))
-    assert str(finding).startswith("refused: tor: the switch: got SSH failed: got no host key of ")
+    place = f"[127.0.0.1]:{login.port}"
+    assert str(finding).startswith(f"refused: tor: SSH: got no host key of {place}, expected one in ")
+    assert str(finding).endswith("and compare it with what the host itself shows.")
+
+
+def test_what_cannot_be_restored_is_named_with_its_port(tmp_path: Path) -> None:
+    foreign = FakeMlxsw()
+    foreign.shown = lambda: json.dumps([{"kind": "tbf", "handle": "8:", "dev": "swp2", "root": True}])  # type: ignore[method-assign]
+    with served_switch(tmp_path / "tor", foreign) as served:
+        switch = hardware(wanted("mlxsw", ("swp2",)), served.login)
+        (finding,) = switch_findings(rack(switch))
+    assert str(finding).startswith("refused: tor: swp2: got foreign queues, tbf 8:, expected none, or ours;")
 
 
 def test_a_switch_that_its_platform_cannot_set_says_what_it_is(tmp_path: Path) -> None:

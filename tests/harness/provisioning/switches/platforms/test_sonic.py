@@ -251,3 +251,9 @@ def test_an_alpha_that_no_profile_has(settings: dict[str, float], words: str) ->
     marks = {"from_bytes": 1, "to_bytes": 1, "probability": 0.005}
     told = Sonic().mistake(wanted("sonic", switch_priorities={"3": {"marks": marks}}))
     assert told == "priority 3: got probability 0.005, expected whole percent, such as 0.01"
+
+
+@pytest.mark.parametrize("reply", ["", "SONiC: 202511\n", '{"PORT": {"Ethernet0"', "{} {}"])
+def test_a_reply_that_is_not_whole_is_a_sentence(reply: str) -> None:
+    with pytest.raises(NodeError, match="expected SONiC's configuration as JSON; log in and look"):
+        Sonic().configuration(reply)
