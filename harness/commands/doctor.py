@@ -6,13 +6,12 @@ import typer
 from rich.console import Console
 
 from rogue.harness.columns import align
+from rogue.harness.commands.opened_inventory import opened_inventory
 from rogue.harness.exit_codes import ExitCode
-from rogue.harness.plugins.installed import plugins_at
-from rogue.harness.plugins.trial import load_tried
 from rogue.harness.program import call_again
 from rogue.harness.provisioning.doctor import look
 from rogue.harness.provisioning.findings import Examination, Facts, Finding, card_words, judge
-from rogue.harness.provisioning.inventory import Inventory, load_inventory
+from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.inventory_file import NamedInventory
 from rogue.harness.provisioning.log import log_file
 from rogue.harness.provisioning.provision import deployed_files
@@ -27,8 +26,7 @@ def examine_nodes(named: NamedInventory, log: Path | None) -> ExitCode:
 
     The agent is to have the named plug-ins.
     """
-    load_tried(plugins_at(named.plugins))
-    inventory = load_inventory(named.file, is_trusted=named.is_trusted)
+    inventory = opened_inventory(named)
     try:
         found = look(inventory, log_file(log, "doctor"), Console(stderr=True))
     except KeyboardInterrupt as stop:

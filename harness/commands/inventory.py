@@ -6,10 +6,9 @@ from pathlib import Path
 import typer
 
 from rogue.harness.columns import align
+from rogue.harness.commands.opened_inventory import opened_inventory
 from rogue.harness.exit_codes import ExitCode
-from rogue.harness.plugins.installed import plugins_at
-from rogue.harness.plugins.trial import load_tried
-from rogue.harness.provisioning.inventory import HardwareSwitch, load_inventory
+from rogue.harness.provisioning.inventory import HardwareSwitch
 from rogue.harness.provisioning.inventory_file import NamedInventory
 from rogue.harness.provisioning.lans import Lan, choose_lan
 from rogue.harness.provisioning.manifest import Manifest, read_manifest
@@ -65,8 +64,7 @@ def _hardware_row(switch: HardwareSwitch) -> tuple[str, ...]:
 
 def check_inventory(named: NamedInventory) -> ExitCode:
     """Print the nodes of an inventory in order; a mistake in it is an error with its place."""
-    load_tried(plugins_at(named.plugins))
-    inventory = load_inventory(named.file, is_trusted=named.is_trusted)
+    inventory = opened_inventory(named)
     rows: list[tuple[str, ...]] = [("node", "SSH", "experiment network", "interface", "MTU", "verbs")]
     for host in inventory.hosts:
         login, variables = host.login, host.variables

@@ -7,14 +7,13 @@ import typer
 from rich.console import Console
 
 from rogue.harness.commands.experiments import load_named
+from rogue.harness.commands.opened_inventory import opened_inventory
 from rogue.harness.commands.switch import hardware_of, set_up, show_plan
 from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
-from rogue.harness.plugins.installed import plugins_at
-from rogue.harness.plugins.trial import load_tried
 from rogue.harness.program import call_again
 from rogue.harness.provisioning.events import PlaybookResult
-from rogue.harness.provisioning.inventory import Inventory, load_inventory
+from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.inventory_file import NamedInventory
 from rogue.harness.provisioning.log import log_file
 from rogue.harness.provisioning.playbook import Interrupted
@@ -28,8 +27,7 @@ def provision_nodes(
     named: NamedInventory, experiment: str | None, log: Path | None, *, is_check: bool
 ) -> ExitCode:
     """Provision every node, with an agent that has the named plug-ins; say what was changed."""
-    load_tried(plugins_at(named.plugins))
-    inventory = load_inventory(named.file, is_trusted=named.is_trusted)
+    inventory = opened_inventory(named)
     ports = _ports(inventory, experiment)
     try:
         played = provision(

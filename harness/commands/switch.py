@@ -6,11 +6,10 @@ from typing import TypeVar
 import typer
 
 from rogue.harness.commands.asked_network import AskedSwitch, NamedCells, asked_switch
+from rogue.harness.commands.opened_inventory import opened_inventory
 from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
-from rogue.harness.plugins.installed import plugins_at
-from rogue.harness.plugins.trial import load_tried
-from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory, load_inventory
+from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
 from rogue.harness.provisioning.inventory_file import NamedInventory
 from rogue.harness.provisioning.switches.connection import open_switch
 from rogue.harness.provisioning.switches.operations import (
@@ -122,7 +121,7 @@ def _asked_switches(named: NamedInventory, asked: NamedCells | None) -> list[Ask
     if asked is None:
         return [AskedSwitch(_told_by_inventory(switch)) for switch in _switches(named)]
     cells = asked.load(named.plugins)
-    inventory = load_inventory(named.file, is_trusted=named.is_trusted)
+    inventory = opened_inventory(named)
     return [asked_switch(cells, inventory, switch) for switch in _hardware_in(inventory)]
 
 
@@ -136,8 +135,7 @@ def _told_by_inventory(switch: HardwareSwitch) -> HardwareSwitch:
 
 
 def _switches(named: NamedInventory) -> list[HardwareSwitch]:
-    load_tried(plugins_at(named.plugins))
-    return _hardware_in(load_inventory(named.file, is_trusted=named.is_trusted))
+    return _hardware_in(opened_inventory(named))
 
 
 def _hardware_in(inventory: Inventory) -> list[HardwareSwitch]:

@@ -5,12 +5,11 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
+from rogue.harness.commands.opened_inventory import opened_inventory
 from rogue.harness.commands.switch import hardware_of, put_back
 from rogue.harness.exit_codes import ExitCode
-from rogue.harness.plugins.installed import plugins_at
-from rogue.harness.plugins.trial import load_tried
 from rogue.harness.program import call_again
-from rogue.harness.provisioning.inventory import Inventory, load_inventory
+from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.inventory_file import NamedInventory
 from rogue.harness.provisioning.log import log_file
 from rogue.harness.provisioning.provision import teardown
@@ -20,8 +19,7 @@ from rogue.remote.errors import NodeError
 
 def restore_nodes(named: NamedInventory, log: Path | None) -> ExitCode:
     """Put every node back, and say how much that was."""
-    load_tried(plugins_at(named.plugins))
-    inventory = load_inventory(named.file, is_trusted=named.is_trusted)
+    inventory = opened_inventory(named)
     failures = _failures_of_switches(inventory)
     try:
         played = teardown(inventory, log_file(log, "teardown"), Console(stderr=True))

@@ -86,7 +86,7 @@ def _unreachable(found: Examination) -> Iterator[Finding]:
 
 
 def finding_of(node: str, what: str, said: str, advice: str) -> Finding:
-    """What an error says: `[place: ]got ..., expected ...[; advice]`; all of it is got if it says no such thing."""
+    """An error `[place: ]got ..., expected ...[; advice]` in its parts; of any other, all is what was got."""
     found = _SAID.fullmatch(said.rstrip("."))
     if found is None:
         return Finding(node, what, said, "a reply", advice)

@@ -4,6 +4,7 @@ import pytest
 from helpers.nodes import host_facts, read_inventory, switch_facts, write_inventory
 
 from rogue.harness.commands import doctor as command
+from rogue.harness.commands import opened_inventory
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.provisioning.clocks import ClockOffset
 from rogue.harness.provisioning.findings import Examination, Finding
@@ -17,7 +18,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command, "load_inventory", read_inventory)
+    monkeypatch.setattr(opened_inventory, "load_inventory", read_inventory)
 
 
 def examined(monkeypatch: pytest.MonkeyPatch, **changes: object) -> None:
