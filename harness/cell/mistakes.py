@@ -1,6 +1,10 @@
 """Parameters of a cell's transports that cannot be: mistakes in the experiment file."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from rogue.harness.cell.carrier import Group
+from rogue.harness.experiment.choices import Scalar
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,3 +25,22 @@ class ParameterError(Exception):
     def __init__(self, mistake: ParameterMistake) -> None:
         super().__init__(mistake)
         self.mistake = mistake
+
+
+def first_mistake(
+    groups: Sequence[Group], parameters: Mapping[str, Scalar], check: Callable[[Group], None]
+) -> ParameterMistake | None:
+    """The first ParameterError of a check of every group, with the group if the parameter is its own.
+
+    parameters: of the cell's transport, which carries nothing where every group has a transport of its own.
+    """
+    for group in groups:
+        try:
+            check(group)
+        except ParameterError as error:
+            is_own = group.states(error.mistake.key)
+            return replace(error.mistake, group=group.name) if is_own else error.mistake
+    if parameters and all(group.asked.transport is not None for group in groups):
+        expected = "no parameter of a transport that carries nothing: every group has its own"
+        return ParameterMistake(next(iter(parameters)), expected, "state it in a group's parameters")
+    return None

@@ -10,8 +10,7 @@ from typing import Final
 from rogue.agent.node.bundle import agent_archive
 from rogue.agent.node.orders import ORDERS, REACHED
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.first_mistake import first_mistake
-from rogue.harness.cell.mistakes import ParameterMistake
+from rogue.harness.cell.mistakes import ParameterMistake, first_mistake
 from rogue.harness.plugins.packing import packed_plugins
 from rogue.harness.testbeds.base import CellResult, Failure, Progress, Testbed, TestbedError
 from rogue.harness.testbeds.ends.roles import plan_roles
@@ -87,7 +86,7 @@ class KernelTestbed(Testbed):
 
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
         """The first parameter that the agent does not take."""
-        return first_mistake(cell, partial(support.check_parameters, cell))
+        return first_mistake(cell.groups, cell.transport.parameters, partial(support.check_parameters, cell))
 
     def estimate_seconds(self, cell: Cell) -> float:
         """From the ends of flows, and the packets that links to receivers can carry in the traffic's time."""

@@ -8,9 +8,8 @@ from rogue.agent.core.estimators import ESTIMATORS
 from rogue.agent.core.transports import TRANSPORTS
 from rogue.harness.cell.carrier import Carrier
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.first_mistake import first_mistake
 from rogue.harness.cell.marking import marking_asked
-from rogue.harness.cell.mistakes import ParameterError, ParameterMistake
+from rogue.harness.cell.mistakes import ParameterError, ParameterMistake, first_mistake
 from rogue.harness.cell.parameters import agent_settings, as_written
 from rogue.harness.cell.values import values_of
 from rogue.harness.errors import ConfigError, Problem
@@ -152,7 +151,7 @@ def own_names(carrier: Carrier) -> tuple[str, ...]:
 
 def parameter_mistake(cell: Cell) -> ParameterMistake | None:
     """The first parameter that neither the agent nor NICs and switches take."""
-    return first_mistake(cell, partial(_check_group, cell))
+    return first_mistake(cell.groups, cell.transport.parameters, partial(_check_group, cell))
 
 
 def _check_group(cell: Cell, group: Carrier) -> None:

@@ -11,8 +11,7 @@ from rich.console import Console
 from rogue.agent.node.messages import Capabilities
 from rogue.harness.cell.carrier import Group
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.first_mistake import first_mistake
-from rogue.harness.cell.mistakes import ParameterMistake
+from rogue.harness.cell.mistakes import ParameterMistake, first_mistake
 from rogue.harness.cell.timing import SECOND_NS
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.doctor import examine
@@ -102,7 +101,7 @@ class SshTestbed(Testbed):
 
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
         """The first parameter that the agent does not take, or that only a simulator can give it."""
-        return first_mistake(cell, partial(_check_parameters, cell))
+        return first_mistake(cell.groups, cell.transport.parameters, partial(_check_parameters, cell))
 
     def differences(self, cell: Cell) -> list[str]:
         """Marks of emulated machines; what of hardware switches may differ, or is not known."""
