@@ -40,11 +40,13 @@ class VerbsRequester(VerbsEnd):
         base = self._base
         remote, mtu_bytes = self._join(peer)
         self._memory_bytes = min(base.endpoint.buffer.size_bytes, remote.memory.size_bytes)
+        is_uc = base.settings.service == "uc"
         shape = FlowShape(
             memory_bytes=self._memory_bytes,
             verb_bytes=base.settings.segment_bytes,
             mtu_bytes=mtu_bytes,
-            has_counted_writes=base.settings.service == "uc",
+            has_counted_writes=is_uc,
+            is_dated=is_uc and base.limiter is not None and base.limiter.is_behind_device,
         )
         spool = base.workplace.spool
         records = FlowRecords(

@@ -1,6 +1,5 @@
 """Writes a cell's orders before its kernel starts: the network, the agents, their roles."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import sha256
 from typing import Final
@@ -26,11 +25,8 @@ LIMIT_MS: Final = 600_000
 HUNG_AFTER_NS: Final = 10_000_000_000
 """A flow that has not ended this long after its time never will."""
 TOLD_TIMES: Final = 50
-LIMITERS: Final[Mapping[str, str]] = {"rc": "htb", "uc": "software"}
-"""By service. `rdma_rxe` completes a verb of an unreliable connection when it has handed the packets over,
-up to 65 of which still wait in htb: the agent would take its own limiter for a queue in the network. What the
-software limiter holds back has not been posted.
-Source: Linux, drivers/infiniband/sw/rxe/rxe_req.c (RXE_INFLIGHT_SKBS_PER_QP_HIGH)."""
+LIMITER: Final = "htb"
+"""Over UC, too: the agent dates what `rdma_rxe` calls sent while it waits there (verbs/departures.py)."""
 DISCIPLINES: Final = "disciplines"
 """Under what name their counters stand; those of filters stand under their interfaces and ways."""
 FILTERED_WAYS: Final = ("egress", "ingress")
@@ -99,9 +95,9 @@ def _secret_seed(cell: Cell, role: str) -> int:
 
 def _role(cell: Cell, flow: NodeFlow, end: EndName) -> RoleOrder:
     name, host = flow.role(end), flow.host(end)
-    limiter = LIMITERS.get(flow.service, "none")
+    limiter = "none" if flow.service == "tcp" else LIMITER
     request = prepare_request((flow, end), addresses(cell.topology)[host], limiter, cell.timing, LIMIT_MS)
-    if request.limiter == "htb":
+    if request.limiter == LIMITER:
         request = replace(request, limiter_burst_bytes=limiter_burst_bytes(cell.topology))
     if flow.service == "tcp":
         request = replace(request, interface=host)

@@ -58,13 +58,8 @@ def _kernels_own(group: Group) -> str | None:
 
 
 def _short_of_limiters(cell: Cell) -> str | None:
-    """Flows over UC have no limiter of packets, so many may share one that no other flow uses."""
     limiters = limiters_of(cell.topology)
-    hosts = (
-        (host, flows)
-        for host, flows in limited_flows(cell).items()
-        if any(flow.carrier.transport.service == "rc" for flow in flows)
-    )
+    hosts = limited_flows(cell).items()
     return next((reason for host, flows in hosts if (reason := short_of(host, flows, limiters))), None)
 
 

@@ -35,12 +35,14 @@ class PacedInterface:
 class RateLimiter(ABC):
     """Paces everything that this end sends with one priority.
 
-    `kind` names it in results. `step_bps` is what rates are rounded up to. Each write becomes a row of the
-    table `limiter`, with the time until it was known to act, where that can be known.
+    `kind` names it in results. `step_bps` is what rates are rounded up to. `is_behind_device` says whether
+    packets wait in it that a device in software has called sent. Each write becomes a row of the table
+    `limiter`, with the time until it was known to act, where that can be known.
     """
 
     kind: str
     step_bps: int
+    is_behind_device = False
 
     def __init__(self, table: Table) -> None:
         self._table = table

@@ -36,6 +36,7 @@ class HtbLimiter(RateLimiter):
 
     kind = "htb"
     step_bps = _BITS_PER_BYTE
+    is_behind_device = True
 
     def __init__(self, table: Table, poller: Poller, interface: PacedInterface) -> None:
         super().__init__(table)

@@ -24,6 +24,7 @@ from rogue.agent.drivers.step import UNEXPLAINED, RecoveringFlow, RttSample, dra
 from rogue.agent.drivers.transfers import TransferLog
 from rogue.agent.drivers.turn import Lender, Turn
 from rogue.agent.drivers.verbs.clock import Clocks
+from rogue.agent.drivers.verbs.departures import Departures
 from rogue.agent.drivers.verbs.endpoint import Endpoint
 from rogue.agent.drivers.verbs.queue_pair import RemoteMemory
 
@@ -52,13 +53,15 @@ class FlowShape:
 
     A transfer larger than `memory_bytes` starts again at their beginning, after as many whole verbs as fit.
     has_counted_writes: every WRITE carries an immediate, because nobody else tells what arrives over UC.
-    mtu_bytes: what a window of packets is worth.
+    mtu_bytes: what a window of packets is worth. is_dated: completions come before the packets have left the
+    host's limiter, and are dated here.
     """
 
     memory_bytes: int
     verb_bytes: int
     mtu_bytes: int
     has_counted_writes: bool
+    is_dated: bool = False
 
 
 class VerbsFlow(RecoveringFlow):
@@ -82,6 +85,7 @@ class VerbsFlow(RecoveringFlow):
         self._shape = shape
         self._lap_bytes = max(1, shape.memory_bytes // shape.verb_bytes * shape.verb_bytes)
         self._limiter = limiter
+        self._departures = Departures() if shape.is_dated else None
         self._records = records
         self._clock, self._stamp = clocks
         self._application: Application | None = None
@@ -183,6 +187,8 @@ class VerbsFlow(RecoveringFlow):
             return
         sends, receives, datagrams = self._endpoint.sort(completions)
         if sends:
+            if self._departures is not None:
+                sends = self._departures.dated(sends)
             self._count(now, sends)
             self._connection.on_completions(now, sends)
         for entries in receives.values():
@@ -229,6 +235,9 @@ class VerbsFlow(RecoveringFlow):
         except PostRefused as error:
             self._error = str(error)
             raise
+        if self._departures is not None:
+            wire_bytes = self._wire_bytes(action)
+            self._departures.on_post(before_ns, action.wr_id, wire_bytes, is_signaled=action.signaled)
         self.posting_ns += self._clock() - before_ns
         self.posted_verbs += 1
         self._unsignaled_bytes += action.length_bytes
@@ -258,6 +267,8 @@ class VerbsFlow(RecoveringFlow):
         assert self._limiter is not None, f"asked for {rate_bps} bit/s, although there is no limiter"
         now = self._clock()
         effective_bps = self._limiter.set_rate(rate_bps, now)
+        if self._departures is not None:
+            self._departures.on_rate(now, effective_bps)
         self._records.meter.limit(now, effective_bps)
         return effective_bps
 

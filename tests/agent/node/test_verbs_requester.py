@@ -1,4 +1,5 @@
 import hashlib
+import json
 import socket
 import tempfile
 from collections.abc import Iterator
@@ -142,6 +143,31 @@ def test_what_is_held_back_when_the_queue_pair_fails_goes_out_again(stage: Stage
     play(here, there, Load("here", LIMIT_MS, 10 * 65_536), run_ns=60 * 10**9, turns_max=10**6)
     assert results(here).status == "ok"
     assert "shadow_switch" in [row["event"] for row in here.rows("events")]
+
+
+class BehindLimiter(SoftwareLimiter):
+    """Holds packets back that the device has called sent."""
+
+    is_behind_device = True
+
+    def release_ns(self, now: HostNs, wire_bytes: int) -> HostNs:
+        return now
+
+
+@pytest.mark.parametrize(("transport", "is_dated"), [("rogue-uc", True), ("rogue", False)])
+def test_over_uc_a_batch_has_left_when_a_limiter_behind_the_device_is_done_with_it(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, transport: str, *, is_dated: bool
+) -> None:
+    """64 packets of 1024 bytes take more than half a millisecond at 1 Gb/s, and are called sent at once."""
+    monkeypatch.setitem(LIMITERS, "htb", BehindLimiter)
+    options = {"limiter": "htb", "priority": 2, "line_rate_bps": 10**9, "mtu_bytes": 1024}
+    here, there = stage.pair(transport, record_inputs=True, **options)
+    play(here, there, Load("here", LIMIT_MS, 10 * 65_536))
+    here.workplace.spool.flush()
+    log = [json.loads(line) for line in here.workplace.spool.paths["inputs"].read_text().splitlines()[1:]]
+    posted_ns = next(arguments[1] for name, arguments, *_ in log if name == "on_posted")
+    (_, _, left_ns, *_), *_ = next(arguments[1] for name, arguments, *_ in log if name == "on_completions")
+    assert (left_ns - posted_ns > 65_536 * 8) is is_dated
 
 
 def test_completions_may_be_polled_without_pause(stage: Stage) -> None:

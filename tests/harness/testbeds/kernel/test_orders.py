@@ -30,11 +30,11 @@ def test_who_sets_rates_has_a_limiter_of_the_kernel(tmp_path: Path) -> None:
     assert limiters["flow0-responder"] == limiters["probe-requester"] == ("none", None)
 
 
-def test_a_verb_that_is_done_before_it_has_left_is_posted_later_instead(tmp_path: Path) -> None:
+def test_packets_over_uc_are_held_back_like_all_others(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "transports=[rogue-uc]")
     prepare = decode(orders_of(cell, plan_roles(cell)).roles[0].prepare.encode(), REQUEST_TYPES)
     assert isinstance(prepare, Prepare)
-    assert (prepare.limiter, prepare.limiter_burst_bytes) == ("software", None)
+    assert (prepare.limiter, prepare.limiter_burst_bytes) == ("htb", 1_600)
 
 
 def test_queues_are_sampled_where_they_are_asked_for(tmp_path: Path) -> None:

@@ -70,10 +70,10 @@ def test_switches_mark_above_one_threshold(tmp_path: Path) -> None:
 
 
 def test_flows_that_cannot_take_turns_need_limiters_enough(tmp_path: Path) -> None:
-    """READs keep theirs; what goes over UC is held back by software, and may share."""
+    """READs keep theirs, and so does what goes over UC."""
     many = "workload={kind: many_pairs, hosts: 4, load: 0.5, arrive_for: 1s, verb: VERB}"
     for verb, transport, is_refused in (
-        ("write", "rogue", False), ("read", "rogue", True), ("write", "rogue-uc", False),
+        ("write", "rogue", False), ("read", "rogue", True), ("write", "rogue-uc", True),
     ):  # fmt: skip
         settings = (many.replace("VERB", verb), f"transports=[{transport}]", "probe=null")
         reason = unsupported(cell_of(tmp_path, *settings, "topology.nic_limiters=2"))
