@@ -13,7 +13,7 @@ from ipaddress import IPv4Address
 from typing import Final
 
 from rogue.agent.node.orders import Command
-from rogue.harness.cell.network_asked import PortAsked, ports_asked
+from rogue.harness.cell.network_asked import PortAsked
 from rogue.harness.provisioning.ports import MIN_WIRE_BYTES, WIRE_OVERHEAD_BYTES, PortSettings, port_lines
 from rogue.harness.testbeds.ends.linux_ports import linux_ports
 from rogue.workloads.framing import TCP_SEGMENTS
@@ -195,9 +195,8 @@ def _limiters(host: str, link: Link, *, is_crowded: bool) -> Iterator[str]:
         yield f"filter add dev {host} parent 1: protocol ip prio 1 {marked} classid 1:1{priority}"
 
 
-def port_settings(topology: Topology) -> dict[str, PortSettings]:
+def port_settings(asked: Mapping[str, PortAsked], hosts: Collection[str]) -> dict[str, PortSettings]:
     """How each port of the switches is set."""
-    asked, hosts = ports_asked(topology), topology.host_names()
     return {
         name: replace(
             port,

@@ -77,7 +77,8 @@ def _unsupported_network(cell: Cell) -> str | None:
     nodes = len(topology.host_names()) + len(topology.switch_names())
     if len(list(topology.links())) != nodes - 1:
         return f"Linux's bridges carry no topology with several ways, such as {topology.kind}"
-    delays_ns = {link.delay_ns for host in topology.host_names() for link in topology.links_of[host].values()}
+    hosts = topology.host_names()
+    delays_ns = {link.delay_ns for link in cell.network.links if link.a in hosts or link.b in hosts}
     if len(delays_ns) > 1:
         return "the kernel gives the cables of all hosts one delay: give their links the same delay"
     return ends.simulators_topology(cell) or unsupported_fault(cell)

@@ -38,7 +38,7 @@ def _profile(port: Mapping[str, object]) -> str | None:
 def _short_delay(cell: Cell, inventory: Inventory) -> str | None:
     """The default asks for nothing."""
     usual_ns = type(cell.topology).model_fields["delay_ns"].default
-    delays_ns = {cell.topology.delay_ns, *(link.delay_ns for link in cell.topology.links())} - {0, usual_ns}
+    delays_ns = {cell.topology.delay_ns, *(link.delay_ns for link in cell.network.links)} - {0, usual_ns}
     short_ns = [delay_ns for delay_ns in delays_ns if delay_ns < SMALLEST_DELAY_NS]
     if inventory.switch is None or not short_ns:
         return None
