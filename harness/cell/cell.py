@@ -42,8 +42,8 @@ class Cell:
 
     @cached_property
     def network(self) -> NetworkAsked:
-        """What it asks of switches; ParameterError if some parameter makes no sense."""
-        return network_asked(self.topology, self.groups)
+        """What it asks of switches and links; ParameterError if some parameter makes no sense."""
+        return network_asked(self.topology, self.groups, self.experiment.faults)
 
     @cached_property
     def timing(self) -> Timing:

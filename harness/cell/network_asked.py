@@ -1,6 +1,6 @@
 """The network that a cell asks for, in numbers: testbeds put it into effect or refuse it, and decide nothing.
 
-Faults are the experiment's own list. Nothing asks for weights between priorities.
+Nothing asks for weights between priorities.
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from rogue.harness.cell.carrier import Carrier
+from rogue.harness.cell.links_asked import LinkAsked, OutageAsked, links_asked, outages_asked
 from rogue.harness.cell.marking import MarkingCurve, marking_asked
+from rogue.workloads.faults import Fault, LinkCut, Loss
 from rogue.workloads.framing import FRAMINGS, Packets
-from rogue.workloads.topologies import Topology
+from rogue.workloads.topologies import Switch, Topology
 
 ETHERNET_BYTES: Final = 18
 """Link header 14 and frame check sequence 4."""
@@ -71,6 +73,12 @@ class NetworkAsked:
     """Those that carry groups, in the order of the groups."""
     ip_packet_bytes: int
     """Of the largest packet, which every port has to carry."""
+    switches: tuple[Switch, ...]
+    links: tuple[LinkAsked, ...]
+    outages: tuple[OutageAsked, ...]
+    """Of links, as written."""
+    breakages: tuple[Fault, ...]
+    """NICs and switches that do what they should not, as written."""
 
     @property
     def contradiction(self) -> str | None:
@@ -95,15 +103,21 @@ class NetworkAsked:
         return {each: asked.pauses for each, asked in self.priorities.items() if asked.pauses is not None}
 
 
-def network_asked(topology: Topology, carriers: Sequence[Carrier]) -> NetworkAsked:
-    """What a topology and the transports on it ask for; ParameterError if some parameter makes no sense."""
+def network_asked(
+    topology: Topology, carriers: Sequence[Carrier], faults: Sequence[Fault] = ()
+) -> NetworkAsked:
+    """What a topology, the transports on it and faults ask for; ParameterError if a parameter cannot be."""
     by_priority: dict[int, list[Carrier]] = {}
     for carrier in carriers:
         by_priority.setdefault(carrier.priority, []).append(carrier)
     return NetworkAsked(
-        ports_asked(topology),
-        {each: _priority(topology, found) for each, found in by_priority.items()},
-        max(_ip_packet_bytes(topology, carrier) for carrier in carriers),
+        ports=ports_asked(topology),
+        priorities={each: _priority(topology, found) for each, found in by_priority.items()},
+        ip_packet_bytes=max(_ip_packet_bytes(topology, carrier) for carrier in carriers),
+        switches=tuple(topology.switches()),
+        links=links_asked(topology, faults),
+        outages=outages_asked(topology, faults),
+        breakages=tuple(fault for fault in faults if not isinstance(fault, Loss | LinkCut)),
     )
 
 

@@ -1,96 +1,66 @@
-"""Faults at ports of Linux switches: one function per fault, for every testbed with such ports."""
+"""Losses and outages of links at ports of Linux switches, for every testbed with such ports."""
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
-from functools import partial, singledispatch
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from itertools import chain
 
 from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.links_asked import OutageAsked
 from rogue.harness.provisioning.ports import PortSettings
-from rogue.workloads.faults import Fault, LinkCut, Loss
-from rogue.workloads.topologies import Link, Topology
-
-
-@dataclass(frozen=True, slots=True)
-class Outage:
-    """When a port carries nothing, counted from the start of the traffic."""
-
-    at_ns: int
-    duration_ns: int
-
-
-def _unchanged(port: PortSettings) -> PortSettings:
-    return port
-
-
-@dataclass(frozen=True, slots=True)
-class PortChange:
-    """What a fault does to each port of the link that it strikes."""
-
-    settings: Callable[[PortSettings], PortSettings] = _unchanged
-    """What it makes of the port's settings, from beginning to end."""
-    outage: Outage | None = None
-    unsupported: str | None = None
-    """Why ports cannot do it; None if they can."""
-
-
-@singledispatch
-def port_change(fault: Fault) -> PortChange:
-    """What a fault does to ports; those without a function of their own are refused by name."""
-    return PortChange(unsupported=f"a Linux switch has no {type(fault).__name__}")
-
-
-@port_change.register
-def _(fault: LinkCut) -> PortChange:
-    return PortChange(outage=Outage(fault.at_ns, fault.duration_ns))
-
-
-@port_change.register
-def _(fault: Loss) -> PortChange:
-    if fault.model == "burst":
-        return PortChange(
-            unsupported="the switch loses packets independently or by IP ID; choose another model"
-        )
-    if fault.from_ns or fault.until_ns is not None:
-        return PortChange(
-            unsupported="the switch loses packets from beginning to end; leave from and until out"
-        )
-    return PortChange(partial(_losing, fault))
-
-
-def _losing(fault: Loss, port: PortSettings) -> PortSettings:
-    if fault.mean_probability == 0:
-        return port
-    if fault.model == "identification":
-        return replace(port, lost_ip_id_mask=round(1 / fault.mean_probability) - 1)
-    return replace(port, loss_probability=fault.mean_probability)
+from rogue.workloads.faults import LinkCut, Loss
 
 
 def unsupported_fault(cell: Cell) -> str | None:
     """The reason why ports of Linux switches cannot carry out a fault; None if they can."""
-    reasons = (port_change(fault).unsupported for fault in cell.experiment.faults)
-    return next((reason for reason in reasons if reason is not None), None)
+    reasons = (_unsupported_loss(loss) for link in cell.network.links for loss in link.losses)
+    broken = (f"a Linux switch has no {type(fault).__name__}" for fault in cell.network.breakages)
+    return next((reason for reason in chain(reasons, broken) if reason is not None), None)
+
+
+def first_fault(cell: Cell) -> str | None:
+    """The kind of some fault; None if nothing goes wrong on purpose."""
+    network = cell.network
+    losses = (type(loss).__name__ for link in network.links for loss in link.losses)
+    cuts = (LinkCut.__name__ for _ in network.outages)
+    broken = (type(fault).__name__ for fault in network.breakages)
+    return next(chain(losses, cuts, broken), None)
+
+
+def _unsupported_loss(loss: Loss) -> str | None:
+    if loss.model == "burst":
+        return "the switch loses packets independently or by IP ID; choose another model"
+    if loss.from_ns or loss.until_ns is not None:
+        return "the switch loses packets from beginning to end; leave from and until out"
+    return None
 
 
 def faulty_ports(cell: Cell, ports: Mapping[str, PortSettings]) -> dict[str, PortSettings]:
-    """Settings by port, after the faults that last from beginning to end."""
-    faulty = dict(ports)
-    for fault in cell.experiment.faults:
-        change = port_change(fault)
-        for name in fault_ports(fault, cell.topology, ports):
-            faulty[name] = change.settings(faulty[name])
-    return faulty
-
-
-def fault_ports(fault: Fault, topology: Topology, ports: Collection[str]) -> list[str]:
-    """Which of these ports, egress ports of switches, stand on the link that a fault strikes.
+    """Settings by port, with the losses of their links.
 
     Deviation: what a host sends is lost only behind the first switch, for a host's own egress is not the
     switch's; losses of a host's link strike what comes to it.
     """
-    link = fault.link(topology)
-    assert link is not None, "an experiment with a fault that strikes no link"
-    return [name for name in _directions(link) if name in ports]
+    faulty = dict(ports)
+    for link in cell.network.links:
+        for loss in link.losses:
+            for name in _here(link.ports, ports):
+                faulty[name] = _losing(loss, faulty[name])
+    return faulty
 
 
-def _directions(link: Link) -> tuple[str, str]:
-    return f"{link.a}->{link.b}", f"{link.b}->{link.a}"
+def outages(cell: Cell, ports: Collection[str]) -> list[tuple[list[str], OutageAsked]]:
+    """When links carry nothing, each with which of these ports, egress ports of switches, stand on it."""
+    return [(_here(outage.ports, ports), outage) for outage in cell.network.outages]
+
+
+def _here(directions: Collection[str], ports: Collection[str]) -> list[str]:
+    """Those directions of a link that begin at one of these ports."""
+    return [name for name in directions if name in ports]
+
+
+def _losing(loss: Loss, port: PortSettings) -> PortSettings:
+    if loss.mean_probability == 0:
+        return port
+    if loss.model == "identification":
+        return replace(port, lost_ip_id_mask=round(1 / loss.mean_probability) - 1)
+    return replace(port, loss_probability=loss.mean_probability)

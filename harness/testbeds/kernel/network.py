@@ -13,9 +13,9 @@ from ipaddress import IPv4Address
 from typing import Final
 
 from rogue.agent.node.orders import Command
-from rogue.harness.cell.network_asked import PortAsked, ports_asked
+from rogue.harness.cell.network_asked import PortAsked
 from rogue.harness.provisioning.ports import MIN_WIRE_BYTES, WIRE_OVERHEAD_BYTES, PortSettings, port_lines
-from rogue.harness.testbeds.ends.linux_ports import linux_ports
+from rogue.harness.testbeds.ends.linux_ports import leads_to, linux_ports
 from rogue.workloads.framing import TCP_SEGMENTS
 from rogue.workloads.topologies import Link, Topology
 
@@ -25,6 +25,8 @@ _BURST_NS: Final = 1_100
 """For how long a port may send at once: `tc` takes whole microseconds, and with none a port loses a fifth of
 its rate. With 4 us packets run so early through idle ports that long ways get more than behind real ones.
 Source: iproute2, tc/tc_core.c (tc_calc_xmittime)."""
+_DELAY_NS_MIN: Final = 1
+"""A packet that is delayed is no longer its card's."""
 _LIMITER_BURST_BYTES_MIN: Final = 1_600
 """The least burst that an agent gives an htb class."""
 _FIRST_ADDRESS: Final = IPv4Address("10.0.0.1")
@@ -195,30 +197,17 @@ def _limiters(host: str, link: Link, *, is_crowded: bool) -> Iterator[str]:
         yield f"filter add dev {host} parent 1: protocol ip prio 1 {marked} classid 1:1{priority}"
 
 
-def port_settings(topology: Topology) -> dict[str, PortSettings]:
+def port_settings(asked: Mapping[str, PortAsked], hosts: Collection[str]) -> dict[str, PortSettings]:
     """How each port of the switches is set."""
-    asked, hosts = ports_asked(topology), topology.host_names()
     return {
         name: replace(
             port,
-            delay_ns=_delay_ns(asked[name], leads_to_host=_peer(name) in hosts),
+            delay_ns=max(_DELAY_NS_MIN, port.delay_ns),
             burst_bytes=burst_bytes(asked[name].rate_bps),
-            loses_what_comes=_peer(name) in hosts,
+            loses_what_comes=leads_to(hosts, name),
         )
-        for name, port in linux_ports(asked).items()
+        for name, port in linux_ports(asked, hosts).items()
     }
-
-
-def _peer(port: str) -> str:
-    return port.partition("->")[2]
-
-
-def _delay_ns(port: PortAsked, *, leads_to_host: bool) -> int:
-    """The delay of a port's cable; a port to a host has that of a sender's cable, too, which is as long.
-
-    So a card needs no delay of its own. It is never 0: a packet that is delayed is no longer the card's.
-    """
-    return max(1, (2 if leads_to_host else 1) * port.delay_ns)
 
 
 def _lines(lines: Iterator[str]) -> str:

@@ -10,6 +10,7 @@ from rogue.harness.cell.marking import MARK_ABOVE
 from rogue.harness.cell.parameters import as_written
 from rogue.harness.testbeds.ends import support as ends
 from rogue.harness.testbeds.ends.limiter_classes import limiters_of, short_of
+from rogue.harness.testbeds.ends.linux_ports import uneven_delays
 from rogue.harness.testbeds.ends.port_faults import unsupported_fault
 from rogue.harness.testbeds.ends.port_marks import check_marking, unsupported_marking
 from rogue.harness.testbeds.ends.roles import limited_flows
@@ -72,7 +73,4 @@ def _unsupported_network(cell: Cell) -> str | None:
     nodes = len(topology.host_names()) + len(topology.switch_names())
     if len(list(topology.links())) != nodes - 1:
         return f"Linux's bridges carry no topology with several ways, such as {topology.kind}"
-    delays_ns = {link.delay_ns for host in topology.host_names() for link in topology.links_of[host].values()}
-    if len(delays_ns) > 1:
-        return "the kernel gives the cables of all hosts one delay: give their links the same delay"
-    return ends.simulators_topology(cell) or unsupported_fault(cell)
+    return uneven_delays(cell) or ends.simulators_topology(cell) or unsupported_fault(cell)

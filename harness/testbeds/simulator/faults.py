@@ -1,4 +1,4 @@
-"""Faults of a cell, as the simulator has them: one function per fault."""
+"""Losses, outages and other faults of a cell, as the simulator has them: one function per other fault."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -6,10 +6,10 @@ from functools import singledispatch
 
 from rogue import simulator
 from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.links_asked import LinkAsked
 from rogue.harness.testbeds.simulator.features import flow_control
 from rogue.simulator import Simulation
-from rogue.workloads.faults import Fault, Flooding, LinkCut, Loss, Misrouting, PauseStorm, SlowReceiver
-from rogue.workloads.topologies import Link, Topology
+from rogue.workloads.faults import Fault, Flooding, Loss, Misrouting, PauseStorm, SlowReceiver
 
 Step = Callable[[Simulation], None]
 
@@ -18,8 +18,6 @@ Step = Callable[[Simulation], None]
 class Effect:
     """What a fault does to a simulation; each part has its own time, and None is no part."""
 
-    loss: simulator.Loss | None = None
-    """How its link loses packets in each direction."""
     forward: Step | None = None
     """Tells a switch to forward otherwise than by shortest paths, before anything is connected."""
     arrange: Step | None = None
@@ -31,43 +29,13 @@ class Effect:
 
 
 @singledispatch
-def effect(fault: Fault, topology: Topology) -> Effect:
-    """What a fault does; those without a function of their own are refused by name."""
+def effect(fault: Fault) -> Effect:
+    """What a fault of a host or a switch does; those without a function of their own are refused by name."""
     return Effect(unsupported=f"the simulator has no {type(fault).__name__}")
 
 
 @effect.register
-def _(fault: LinkCut, topology: Topology) -> Effect:
-    link = fault.link(topology)
-    assert link is not None, "an experiment with a fault that strikes no link"
-
-    def arrange(simulation: Simulation) -> None:
-        simulation.cut_link(link.a, link.b, start_ns=fault.at_ns, duration_ns=fault.duration_ns)
-
-    return Effect(arrange=arrange)
-
-
-@effect.register
-def _(fault: Loss, _topology: Topology) -> Effect:
-    return Effect(loss=_engine_loss(fault) if fault.mean_probability > 0 else None)
-
-
-def _engine_loss(fault: Loss) -> simulator.Loss:
-    if fault.model == "burst":
-        return simulator.BurstLoss(
-            to_bad_probability=fault.burst_begins_probability,
-            to_good_probability=1 / fault.burst_packets,
-            from_ns=fault.from_ns,
-            until_ns=fault.until_ns,
-        )
-    if fault.model == "identification":
-        mask = round(1 / fault.mean_probability) - 1
-        return simulator.IpIdLoss(mask, from_ns=fault.from_ns, until_ns=fault.until_ns)
-    return simulator.IndependentLoss(fault.mean_probability, from_ns=fault.from_ns, until_ns=fault.until_ns)
-
-
-@effect.register
-def _(fault: PauseStorm, _topology: Topology) -> Effect:
+def _(fault: PauseStorm) -> Effect:
     def arrange(simulation: Simulation) -> None:
         simulation.pause_storm(
             fault.target,
@@ -80,7 +48,7 @@ def _(fault: PauseStorm, _topology: Topology) -> Effect:
 
 
 @effect.register
-def _(fault: SlowReceiver, _topology: Topology) -> Effect:
+def _(fault: SlowReceiver) -> Effect:
     def arrange(simulation: Simulation) -> None:
         simulation.receive_slowly(
             fault.target,
@@ -96,19 +64,19 @@ def _(fault: SlowReceiver, _topology: Topology) -> Effect:
 
 
 @effect.register
-def _(fault: Misrouting, _topology: Topology) -> Effect:
+def _(fault: Misrouting) -> Effect:
     switch, _, neighbour = fault.target.partition("-")
     return Effect(forward=lambda simulation: simulation.forward(switch, fault.destination, neighbour))
 
 
 @effect.register
-def _(fault: Flooding, _topology: Topology) -> Effect:
+def _(fault: Flooding) -> Effect:
     return Effect(forward=lambda simulation: simulation.flood(fault.target, fault.destination))
 
 
 def _effects(cell: Cell) -> Iterator[tuple[Fault, Effect]]:
-    for fault in cell.experiment.faults:
-        yield fault, effect(fault, cell.topology)
+    for fault in cell.network.breakages:
+        yield fault, effect(fault)
 
 
 def unsupported_fault(cell: Cell) -> str | None:
@@ -122,22 +90,38 @@ def unsupported_fault(cell: Cell) -> str | None:
         return "the simulator's NICs pause their switch for one reason each; take a fault away"
     if pausing and flow_control(cell) is None:
         return f"{pausing[0]} pauses its switch, which obeys only with +pfc; add it, or take the fault away"
-    losing = [fault.link(cell.topology) for fault, each in effects if each.loss is not None]
-    if len(set(losing)) < len(losing):
+    if any(len(_losing(link)) > 1 for link in cell.network.links):
         return "the simulator's links lose packets in one way each; take a loss away"
     return None
 
 
-def link_loss(cell: Cell, link: Link) -> simulator.Loss | None:
+def link_loss(link: LinkAsked) -> simulator.Loss | None:
     """How a link loses packets in each direction; None if it loses none."""
-    for fault, each in _effects(cell):
-        if each.loss is not None and fault.link(cell.topology) == link:
-            return each.loss
-    return None
+    return next(map(_engine_loss, _losing(link)), None)
+
+
+def _losing(link: LinkAsked) -> list[Loss]:
+    return [loss for loss in link.losses if loss.mean_probability > 0]
+
+
+def _engine_loss(loss: Loss) -> simulator.Loss:
+    if loss.model == "burst":
+        return simulator.BurstLoss(
+            to_bad_probability=loss.burst_begins_probability,
+            to_good_probability=1 / loss.burst_packets,
+            from_ns=loss.from_ns,
+            until_ns=loss.until_ns,
+        )
+    if loss.model == "identification":
+        mask = round(1 / loss.mean_probability) - 1
+        return simulator.IpIdLoss(mask, from_ns=loss.from_ns, until_ns=loss.until_ns)
+    return simulator.IndependentLoss(loss.mean_probability, from_ns=loss.from_ns, until_ns=loss.until_ns)
 
 
 def arrange_faults(cell: Cell, simulation: Simulation) -> None:
-    """Schedule the faults."""
+    """Schedule outages and faults."""
+    for outage in cell.network.outages:
+        simulation.cut_link(outage.a, outage.b, start_ns=outage.at_ns, duration_ns=outage.duration_ns)
     for _, each in _effects(cell):
         if each.arrange is not None:
             each.arrange(simulation)

@@ -3,8 +3,7 @@
 from rogue.harness.cell.cell import Cell
 from rogue.harness.testbeds.simulator.features import flow_control, framing
 from rogue.simulator import PriorityFlowControl
-from rogue.workloads.topologies import Topology
-from rogue.workloads.topologies.topology import Switch
+from rogue.workloads.topologies import Switch
 from rogue.workloads.units import SIZE
 
 PICOSECONDS = 1_000
@@ -12,13 +11,13 @@ PICOSECONDS = 1_000
 
 def missing_buffer(cell: Cell) -> str | None:
     """The first switch whose buffer is too small, with the size that suffices; None if all suffice."""
-    control, topology = flow_control(cell), cell.topology
+    control = flow_control(cell)
     if control is None:
         return None
-    for switch in topology.switches():
+    for switch in cell.network.switches:
         if switch.buffer_bytes is None:
             continue
-        headroom_bytes, whose = _headroom(cell, control, switch, topology)
+        headroom_bytes, whose = _headroom(cell, control, switch)
         if switch.buffer_bytes <= headroom_bytes:
             got = f"{switch.name} has a buffer of {SIZE.format(switch.buffer_bytes)}"
             needs = f"+pfc needs more than {headroom_bytes} bytes, the headroom of {whose}"
@@ -31,9 +30,7 @@ def missing_buffer(cell: Cell) -> str | None:
     return None
 
 
-def _headroom(
-    cell: Cell, control: PriorityFlowControl, switch: Switch, topology: Topology
-) -> tuple[int, str]:
+def _headroom(cell: Cell, control: PriorityFlowControl, switch: Switch) -> tuple[int, str]:
     """What is set aside from the buffer, or from each of the buffers, and for what."""
     rooms_bytes = [
         len(control.priorities)
@@ -41,9 +38,10 @@ def _headroom(
             switch.name,
             framing(cell),
             link.rate_bps,
-            (link.delay_ns + topology.delay_spread_ns) * PICOSECONDS,
+            (link.delay_ns + link.delay_spread_ns) * PICOSECONDS,
         )
-        for link in topology.links_of[switch.name].values()
+        for link in cell.network.links
+        if switch.name in (link.a, link.b)
     ]
     if switch.kind == "voq":
         return max(rooms_bytes), "a link"

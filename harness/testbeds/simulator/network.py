@@ -119,18 +119,18 @@ def build_links(cell: Cell) -> Simulation:
         fair_rates=switch_fair_rates(cell),
         has_telemetry=has_telemetry(cell),
     )
-    for switch in topology.switches():
+    for switch in cell.network.switches:
         add_switch(switch.name, buffer_bytes=switch.buffer_bytes, alpha=switch.alpha, kind=switch.kind)
     cables = random_stream(cell.seed, "cables")
-    for link in topology.links():
-        spread_ps = cables.randint(0, topology.delay_spread_ns * PICOSECONDS)
+    for link in cell.network.links:
+        spread_ps = cables.randint(0, link.delay_spread_ns * PICOSECONDS)
         delay_ps = link.delay_ns * PICOSECONDS + spread_ps
         simulation.add_link(
             link.a,
             link.b,
             rate_bps=link.rate_bps,
             delay_ps=delay_ps,
-            loss=link_loss(cell, link),
+            loss=link_loss(link),
         )
     misroute(cell, simulation)
     return simulation

@@ -15,7 +15,6 @@ from rogue.harness.testbeds.simulator.features import features_of
 from rogue.harness.testbeds.simulator.round_trip import RoundTrip, empty_round_trip
 from rogue.harness.testbeds.simulator.values import check_together
 from rogue.simulator import RELIABILITIES, Reliability, check_parameters
-from rogue.workloads.faults import LinkCut, Loss
 from rogue.workloads.transports import TransportName
 
 CAP: Final = "cap_packets"
@@ -111,8 +110,9 @@ def _fitted(given: dict[str, float], fitting: Fitting, way: RoundTrip, *, loses:
 
 def _has_losses(cell: Cell) -> bool:
     """Whether the experiment itself makes links or watchdogs drop what flow control would keep."""
-    is_lossy = any(isinstance(fault, Loss | LinkCut) for fault in cell.experiment.faults)
-    return is_lossy or cell.topology.pause_watchdog_ns is not None
+    network = cell.network
+    is_lossy = any(link.losses for link in network.links) or network.outages
+    return bool(is_lossy) or cell.topology.pause_watchdog_ns is not None
 
 
 def _long_timeout_ns(way: RoundTrip) -> float:

@@ -10,7 +10,7 @@ from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.port_counters import PortCounters
 from rogue.harness.provisioning.switch import SwitchConnection
 from rogue.harness.testbeds.base import Columns, TestbedError
-from rogue.harness.testbeds.ends.port_faults import fault_ports, port_change
+from rogue.harness.testbeds.ends.port_faults import outages
 from rogue.harness.testbeds.ends.tables import port_counter_rows
 from rogue.harness.testbeds.rows import columns_of
 from rogue.harness.testbeds.ssh.cpu import INTERVAL_S, CpuRecorder, parse_dool
@@ -77,14 +77,12 @@ class CellEnvironment:
 
     def on_start(self, start_ns: int) -> None:
         """Schedule the link cuts, relative to the common start."""
-        ports = cell_ports(self._cell, self.inventory)
-        for fault in self._cell.experiment.faults:
-            outage = port_change(fault).outage
-            if outage is not None and self._switch is not None:
-                after_s = (start_ns + outage.at_ns - time.monotonic_ns()) / 1e9
-                (port, *_) = fault_ports(fault, self._cell.topology, ports)
-                with _blamed_on_switch():
-                    self._switch.cut(port, after_s=after_s, duration_s=outage.duration_ns / 1e9)
+        if self._switch is None:
+            return
+        for (port, *_), outage in outages(self._cell, self._cell.network.ports):
+            after_s = (start_ns + outage.at_ns - time.monotonic_ns()) / 1e9
+            with _blamed_on_switch():
+                self._switch.cut(port, after_s=after_s, duration_s=outage.duration_ns / 1e9)
 
     def end(self) -> None:
         """End the recording and read the counters again."""

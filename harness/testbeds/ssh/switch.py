@@ -12,8 +12,7 @@ from rogue.harness.testbeds.ssh.topology_ports import ports_of
 
 def unsupported_fault(cell: Cell, inventory: Inventory) -> str | None:
     """The reason why the switch cannot carry out a fault; None if it can."""
-    if cell.experiment.faults and inventory.switch is None:
-        kind = type(cell.experiment.faults[0]).__name__
+    if inventory.switch is None and (kind := port_faults.first_fault(cell)):
         return f"no {kind}: the inventory has no switch that this project sets up; leave faults out"
     return port_faults.unsupported_fault(cell)
 

@@ -7,6 +7,7 @@ from rogue.harness.cell.cell import Cell
 from rogue.harness.errors import HarnessError
 from rogue.harness.provisioning.cards import card_profile
 from rogue.harness.provisioning.inventory import Inventory
+from rogue.harness.testbeds.ends.linux_ports import uneven_delays
 from rogue.harness.testbeds.ends.support import simulators_topology
 from rogue.harness.testbeds.ssh.topology_ports import SMALLEST_DELAY_NS, ports_of
 
@@ -17,7 +18,7 @@ def unsupported_topology(cell: Cell, inventory: Inventory, nodes: Mapping[str, C
         ports_of(cell.topology, inventory)
     except HarnessError as error:
         return str(error)
-    return simulators_topology(cell) or _other_card(cell, nodes) or _short_delay(cell, inventory)
+    return simulators_topology(cell) or _other_card(cell, nodes) or _other_delays(cell, inventory)
 
 
 def _other_card(cell: Cell, nodes: Mapping[str, Capabilities]) -> str | None:
@@ -35,13 +36,15 @@ def _profile(port: Mapping[str, object]) -> str | None:
     return "soft_roce" if is_software else card_profile(str(port.get("hca_type")))
 
 
-def _short_delay(cell: Cell, inventory: Inventory) -> str | None:
-    """The default asks for nothing."""
+def _other_delays(cell: Cell, inventory: Inventory) -> str | None:
+    """Too short ones, and those of hosts that differ; the default asks for nothing."""
     usual_ns = type(cell.topology).model_fields["delay_ns"].default
-    delays_ns = {cell.topology.delay_ns, *(link.delay_ns for link in cell.topology.links())} - {0, usual_ns}
+    delays_ns = {cell.topology.delay_ns, *(link.delay_ns for link in cell.network.links)} - {0, usual_ns}
     short_ns = [delay_ns for delay_ns in delays_ns if delay_ns < SMALLEST_DELAY_NS]
-    if inventory.switch is None or not short_ns:
+    if inventory.switch is None:
         return None
+    if not short_ns:
+        return uneven_delays(cell)
     least = f"a Linux switch delays packets by {SMALLEST_DELAY_NS / 1000:g} us or more"
     return f"topology.delay is {min(short_ns) / 1000:g} us, and {least}: raise it, or leave it out"
 

@@ -34,15 +34,11 @@ def ports_of(topology: Topology, inventory: Inventory) -> dict[str, PortSettings
     there = {port.name for port in inventory.switch.variables.ports}
     asked = ports_asked(topology)
     ports = {
-        name: replace(port, delay_ns=_kept_delay_ns(asked[name].delay_ns))
-        for name, port in linux_ports(asked).items()
+        name: port if asked[name].delay_ns >= SMALLEST_DELAY_NS else replace(port, delay_ns=0)
+        for name, port in linux_ports(asked, topology.host_names()).items()
     }
     _check_names(ports, there, inventory)
     return ports
-
-
-def _kept_delay_ns(delay_ns: int) -> int:
-    return delay_ns if delay_ns >= SMALLEST_DELAY_NS else 0
 
 
 def _check_wiring(topology: Topology, inventory: Inventory) -> None:

@@ -6,35 +6,27 @@ import pytest
 from helpers.cell_keys import FAULTS_OWN
 from helpers.experiments import cell_of
 
+from rogue.harness.cell.links_asked import OutageAsked
 from rogue.harness.provisioning.ports import PortSettings
-from rogue.harness.testbeds.ends.port_faults import (
-    Outage,
-    PortChange,
-    fault_ports,
-    faulty_ports,
-    port_change,
-    unsupported_fault,
-)
-from rogue.workloads.faults import FAULTS, Fault
+from rogue.harness.testbeds.ends.port_faults import faulty_ports, first_fault, outages, unsupported_fault
+from rogue.workloads.faults import FAULTS
 
 LOSS = "faults=[{kind: loss, target: h2, %s}]"
 PORTS = {f"s0->h{host}": PortSettings(rate_bps=10**8) for host in range(4)}
 
 
-class Lightning(Fault):
-    """A fault that no testbed has heard of."""
+@pytest.mark.parametrize("kind", [kind for kind in FAULTS if kind not in ("link_cut", "loss")])
+def test_every_fault_that_is_no_links_is_refused_by_name(tmp_path: Path, kind: str) -> None:
+    others = ", ".join(f"{key}: {value}" for key, value in FAULTS_OWN[kind][0].items())
+    cell = cell_of(tmp_path, f"faults=[{{kind: {kind}, {others}}}]")
+    assert unsupported_fault(cell) == f"a Linux switch has no {FAULTS[kind].__name__}"
+    assert first_fault(cell) == FAULTS[kind].__name__
 
 
-@pytest.mark.parametrize("kind", FAULTS)
-def test_every_fault_changes_ports_or_is_refused_by_name(kind: str) -> None:
-    fault = FAULTS[kind].model_validate({"kind": kind, **FAULTS_OWN[kind][0]})
-    change = port_change(fault)
-    assert change != PortChange()
-    assert change.unsupported in (None, f"a Linux switch has no {type(fault).__name__}")
-
-
-def test_a_fault_without_a_function_is_refused_by_name() -> None:
-    assert port_change(Lightning(target="h1")).unsupported == "a Linux switch has no Lightning"
+def test_what_goes_wrong_has_a_name(tmp_path: Path) -> None:
+    cut = "faults=[{kind: link_cut, target: h2, at: 1s, duration: 2s}]"
+    asked = (cut, LOSS % "one_in: 8", "faults=[]")
+    assert [first_fault(cell_of(tmp_path, each)) for each in asked] == ["LinkCut", "Loss", None]
 
 
 def test_a_loss_of_nothing_changes_nothing(tmp_path: Path) -> None:
@@ -60,10 +52,9 @@ def test_a_cut_between_switches_has_two_ports(tmp_path: Path) -> None:
         "topology={kind: dumbbell, hosts_per_side: 2, rate: 100Mbps, bottleneck_rate: 50Mbps}",
         "faults=[{kind: link_cut, target: s0-s1, at: 1s, duration: 2s}]",
     )
-    (fault,) = cut.experiment.faults
     ports = ["s0->h0", "s0->h1", "s0->s1", "s1->s0", "s1->h2", "s1->h3"]
-    assert fault_ports(fault, cut.topology, ports) == ["s0->s1", "s1->s0"]
-    assert port_change(fault).outage == Outage(at_ns=10**9, duration_ns=2 * 10**9)
+    outage = OutageAsked("s0", "s1", at_ns=10**9, duration_ns=2 * 10**9)
+    assert outages(cut, ports) == [(["s0->s1", "s1->s0"], outage)]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ from pathlib import Path
 
 from helpers.experiments import cell_of
 
+from rogue.harness.cell.network_asked import ports_asked
+from rogue.harness.provisioning.ports import PortSettings
 from rogue.harness.testbeds.kernel.network import (
     addresses,
     burst_bytes,
@@ -12,6 +14,7 @@ from rogue.harness.testbeds.kernel.network import (
     port_interfaces,
     port_settings,
 )
+from rogue.workloads.topologies import Topology
 
 TEXT = """
 name: small
@@ -42,9 +45,13 @@ BUFFER = 4_500_000
 SHAPE = "htb rate 10000000000bit burst 1375 cburst 1375 quantum 10000 overhead 24 mpu 84"
 
 
+def set_ports(topology: Topology) -> dict[str, PortSettings]:
+    return port_settings(ports_asked(topology), topology.host_names())
+
+
 def test_a_star(tmp_path) -> None:  # type: ignore[no-untyped-def]
     topology = cell_of(tmp_path, text=TEXT).topology
-    commands = network_commands(topology, port_settings(topology), {"h0", "h1"})
+    commands = network_commands(topology, set_ports(topology), {"h0", "h1"})
     assert commands[-3].input == LINKS
     devices = "".join(f"link add rxe-{host} type rxe netdev {host}\n" for host in ("h0", "h1"))
     assert (commands[-2].run, commands[-2].input) == (["rdma", "--batch", "-"], devices)
@@ -65,7 +72,7 @@ def test_a_star(tmp_path) -> None:  # type: ignore[no-untyped-def]
 
 def test_several_limiters_of_a_host_send_no_more_than_its_link_carries(tmp_path: Path) -> None:
     topology = cell_of(tmp_path, text=TEXT).topology
-    commands = network_commands(topology, port_settings(topology), {"h0", "h1"}, {"h0"})
+    commands = network_commands(topology, set_ports(topology), {"h0", "h1"}, {"h0"})
     trees = commands[-1].input.splitlines()
     assert trees[:4] == [
         "qdisc add dev h0 root handle 2: htb default 1",
@@ -84,13 +91,13 @@ def test_names(tmp_path) -> None:  # type: ignore[no-untyped-def]
 
 def test_a_way_is_as_long_as_its_cables(tmp_path) -> None:  # type: ignore[no-untyped-def]
     line = "topology={kind: parking_lot, rate: 10Gbps, delay: 2us}"
-    ports = port_settings(cell_of(tmp_path, line, "workload.senders=1", text=TEXT).topology)
+    ports = set_ports(cell_of(tmp_path, line, "workload.senders=1", text=TEXT).topology)
     assert ports["s0->s1"].delay_ns == 2_000
     assert ports["s2->h4"].delay_ns == 4_000
 
 
 def test_a_packet_at_a_port_is_never_the_cards(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    ports = port_settings(cell_of(tmp_path, "topology.delay=0s", text=TEXT).topology)
+    ports = set_ports(cell_of(tmp_path, "topology.delay=0s", text=TEXT).topology)
     assert {port.delay_ns for port in ports.values()} == {1}
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from helpers.experiments import cell_of
 
-from rogue.harness.testbeds.ends.port_faults import Outage
+from rogue.harness.cell.links_asked import OutageAsked
 from rogue.harness.testbeds.kernel.ports import cell_ports, outages
 
 
@@ -28,4 +28,4 @@ def test_losses_are_the_ports_from_beginning_to_end(tmp_path: Path) -> None:
 
 def test_a_cut_has_a_port_and_a_time(tmp_path: Path) -> None:
     asked = "faults=[{kind: link_cut, target: h3, at: 5ms, duration: 2ms}]"
-    assert outages(cell_of(tmp_path, asked)) == [(["s0->h3"], Outage(5_000_000, 2_000_000))]
+    assert outages(cell_of(tmp_path, asked)) == [(["s0->h3"], OutageAsked("h3", "s0", 5_000_000, 2_000_000))]

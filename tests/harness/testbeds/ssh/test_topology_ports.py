@@ -26,7 +26,7 @@ def test_every_port_of_the_switch_has_its_links_rate_and_its_share_of_the_buffer
     assert list(ports) == ["s0->h0", "s0->h1"]
     assert ports["s0->h1"].rate_bps == 100_000_000
     assert ports["s0->h1"].queue_bytes == 500_000  # alpha 1: a port alone settles at half of the buffer
-    assert ports["s0->h1"].delay_ns == 2_000_000
+    assert ports["s0->h1"].delay_ns == 4_000_000  # the sender's cable and the receiver's
     assert ports["s0->h1"].mistake() is None
 
 

@@ -1,0 +1,174 @@
+"""The same cell means the same losses, outages and delays on each testbed, or a stated refusal."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.experiments import cell_of
+from helpers.told import nodes_of, refusal, told_by_nodes
+
+from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.links_asked import LinkAsked
+from rogue.harness.provisioning.ports import PortSettings
+from rogue.harness.testbeds.kernel import KernelTestbed
+from rogue.harness.testbeds.kernel.ports import cell_ports as kernels_ports
+from rogue.harness.testbeds.kernel.ports import outages as kernels_outages
+from rogue.harness.testbeds.simulator import SimulatorTestbed, network
+from rogue.harness.testbeds.ssh.switch import cell_ports as nodes_ports
+from rogue.simulator import BurstLoss, IndependentLoss, IpIdLoss, Simulation
+from rogue.workloads.faults import FAULTS
+from rogue.workloads.topologies import Topology
+
+STAR = "topology={kind: star, hosts: 4, rate: 1Gbps, delay: 200us}"
+DUMBBELL = "topology={kind: dumbbell, hosts_per_side: 2, rate: 1Gbps, bottleneck_rate: 1Gbps, delay: 200us}"
+CUT = "{kind: link_cut, target: h1, at: 1ms, duration: 3ms}"
+OF_LINKS = {
+    "{kind: loss, target: h2, probability: 0.25}": True,
+    "{kind: loss, target: h2, one_in: 0}": True,
+    "{kind: loss, target: h1, one_in: 64, model: identification}": True,
+    "{kind: loss, target: h1, one_in: 5, model: burst, burst_packets: 4}": False,
+    "{kind: loss, target: h1, one_in: 5, from: 1ms}": False,
+    "{kind: loss, target: h1, one_in: 5, until: 1ms}": False,
+    CUT: True,
+    f"{CUT}, {{kind: link_cut, target: h2, at: 2ms, duration: 5ms}}": True,
+}  # fmt: skip
+"""Whether Linux switches carry it out."""
+OF_OTHERS = {
+    "pause_storm": "target: h2, at: 1ms, duration: 1ms",
+    "slow_receiver": "target: h2, rate: 10Mbps",
+    "misrouting": "target: s0-h2, destination: h2",
+    "flooding": "target: s0, destination: h2",
+}
+
+
+def test_no_fault_is_left_out() -> None:
+    assert {"loss", "link_cut", *OF_OTHERS} == set(FAULTS)
+
+
+@pytest.mark.parametrize("topology", [STAR, DUMBBELL])
+@pytest.mark.parametrize("faults", OF_LINKS)
+def test_the_engine_is_told_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, topology: str, faults: str
+) -> None:
+    cell = _cell(tmp_path, topology, faults)
+    assert refusal(SimulatorTestbed(), cell) is None
+    links, cuts = _engine_of(cell, monkeypatch)
+    for link in cell.network.links:
+        told = links[link.a, link.b]
+        assert _mean_loss(told["loss"]) == pytest.approx(_asked_loss(link), rel=1e-12)
+        assert _times(told["loss"]) == next(((each.from_ns, each.until_ns) for each in _losing(link)), None)
+        assert 0 <= told["delay_ps"] - 1_000 * link.delay_ns <= 1_000 * link.delay_spread_ns
+    assert cuts == [(each.a, each.b, each.at_ns, each.duration_ns) for each in cell.network.outages]
+
+
+@pytest.mark.parametrize("topology", [STAR, DUMBBELL])
+@pytest.mark.parametrize("faults", OF_LINKS)
+def test_a_kernels_ports_are_told_all(tmp_path: Path, topology: str, faults: str) -> None:
+    cell = _cell(tmp_path, topology, faults)
+    assert (refusal(KernelTestbed(), cell) is None) == OF_LINKS[faults]
+    if OF_LINKS[faults]:
+        _check_ports(cell, kernels_ports(cell))
+        told = [(outage.at_ns, outage.duration_ns) for _, outage in kernels_outages(cell)]
+        assert told == [(each.at_ns, each.duration_ns) for each in cell.network.outages]
+
+
+@pytest.mark.parametrize("topology", [STAR, DUMBBELL])
+@pytest.mark.parametrize("faults", OF_LINKS)
+def test_the_ports_between_nodes_are_told_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, topology: str, faults: str
+) -> None:
+    cell = _cell(tmp_path, topology, faults)
+    bed, heard = nodes_of(cell, monkeypatch, kind="nodes")
+    assert (refusal(bed, cell) is None) == OF_LINKS[faults]
+    if OF_LINKS[faults]:
+        _check_ports(cell, nodes_ports(cell, bed.inventory))
+        told_by_nodes(bed, heard, cell)
+        durations = [float(each.split()[-1]) for each in heard.switched if each.startswith("cut ")]
+        assert durations == [each.duration_ns / 1e9 for each in cell.network.outages]
+
+
+@pytest.mark.parametrize("kind", OF_OTHERS)
+def test_what_only_the_simulator_breaks_is_refused_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    faults, told = f"{{kind: {kind}, {OF_OTHERS[kind]}}}", f"a Linux switch has no {FAULTS[kind].__name__}"
+    paused = ("transports=[roce+pfc]",) if kind in ("pause_storm", "slow_receiver") else ()
+    assert refusal(SimulatorTestbed(), _cell(tmp_path, STAR, faults, *paused)) is None
+    cell = _cell(tmp_path, STAR, faults)
+    assert refusal(KernelTestbed(), cell) == told
+    assert refusal(nodes_of(cell, monkeypatch, kind="nodes")[0], cell) == told
+
+
+def _cell(directory: Path, topology: str, faults: str, *settings: str) -> Cell:
+    traffic = ("workload={kind: incast, senders: 2, size: 20KB}", "probe=null", "transports=[roce]")
+    return cell_of(directory, topology, f"faults=[{faults}]", *traffic, *settings)
+
+
+def _engine_of(
+    cell: Cell, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Mapping[tuple[str, str], Mapping[str, Any]], list[tuple[object, ...]]]:
+    """What the engine is told of each link, and of outages."""
+    links: dict[tuple[str, str], Mapping[str, Any]] = {}
+    cuts: list[tuple[object, ...]] = []
+
+    class Overheard(Simulation):
+        def add_link(self, a: str, b: str, **named: Any) -> None:
+            links[a, b] = named
+            super().add_link(a, b, **named)
+
+        def cut_link(self, a: str, b: str, **named: Any) -> None:
+            cuts.append((a, b, named["start_ns"], named["duration_ns"]))
+            super().cut_link(a, b, **named)
+
+    monkeypatch.setattr(network, "Simulation", Overheard)
+    network.build_network(cell)
+    return links, cuts
+
+
+def _mean_loss(told: object) -> float:
+    """Share of the packets that an engine's rule loses."""
+    match told:
+        case IndependentLoss():
+            return told.probability
+        case IpIdLoss():
+            return 1 / (told.mask + 1)
+        case BurstLoss():
+            return told.to_bad_probability / (told.to_bad_probability + told.to_good_probability)
+    return 0.0
+
+
+def _times(told: Any) -> tuple[int, int | None] | None:
+    return None if told is None else (told.from_ns, told.until_ns)
+
+
+def _losing(link: LinkAsked) -> list[Any]:
+    return [loss for loss in link.losses if loss.mean_probability > 0]
+
+
+def _asked_loss(link: LinkAsked) -> float:
+    return sum(loss.mean_probability for loss in link.losses)
+
+
+def _check_ports(cell: Cell, ports: Mapping[str, PortSettings]) -> None:
+    """Losses strike those directions that begin at a switch; a way is as long as its cables."""
+    asked = {name: _asked_loss(link) for link in cell.network.links for name in link.ports}
+    for name, port in ports.items():
+        by_id = 0.0 if port.lost_ip_id_mask is None else 1 / (port.lost_ip_id_mask + 1)
+        assert port.loss_probability + by_id == asked[name]
+    hosts = cell.topology.host_names()
+    for sender, receiver in ((hosts[0], hosts[-1]), (hosts[0], hosts[1])):
+        way = _way(cell.topology, sender, receiver)
+        delay_ns = sum(ports[name].delay_ns for name in way if name in ports)
+        assert delay_ns == sum(
+            link.delay_ns for link in cell.network.links for name in link.ports if name in way
+        )
+
+
+def _way(topology: Topology, sender: str, receiver: str) -> list[str]:
+    """The egresses from one host to another, one after the other, where there is one way."""
+    ways = [[sender]]
+    while ways[0][-1] != receiver:
+        way = ways.pop(0)
+        ways += [[*way, peer] for peer in topology.links_of[way[-1]] if peer not in way]
+    return [f"{a}->{b}" for a, b in zip(ways[0], ways[0][1:], strict=False)]

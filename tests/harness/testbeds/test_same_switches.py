@@ -1,0 +1,82 @@
+"""The same cell means the same K and pause points on each vendor's switch, or a stated refusal."""
+
+from pathlib import Path
+
+import pytest
+from helpers.experiments import cell_of
+from helpers.rack_inventory import rack_of
+from helpers.switch_inventory import LOGIN
+
+from rogue.harness.cell.cell import Cell
+from rogue.harness.errors import UsageError
+from rogue.harness.provisioning.switches.change import Configuration
+from rogue.harness.provisioning.switches.registry import PLATFORMS
+from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
+from rogue.harness.provisioning.switches.standing import Standing
+from rogue.harness.testbeds.ssh.asked_of_switch import settings_asked
+from rogue.harness.testbeds.ssh.standing_numbers import other_standing
+
+IN_NUMBERS = ("cumulus", "eos", "sonic")
+"""Platforms that tell marks and pauses in numbers."""
+K_OF_208_KB = "transports=[{name: dctcp, mark_above: 208KB}]"
+"""A whole number of KB and of cells of 208 bytes."""
+HEADROOM = ("topology.pause_headroom=104KB", "topology.pause_alpha=0.5")
+ASKED: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("transports=[roce]",): tuple(PLATFORMS),
+    ("transports=[dctcp]",): ("cumulus", "eos", "mlxsw", "sonic"),
+    (K_OF_208_KB,): tuple(PLATFORMS),
+    ("transports=[roce+dcqcn]",): ("cumulus", "eos", "mlxsw", "os10", "sonic"),
+    ("transports=[roce+pfc]",): ("comware", "cumulus", "eos", "onyx", "os10", "sonic"),
+    ("transports=[roce+pfc]", *HEADROOM): ("sonic",),
+}
+"""Who can be told so."""
+
+
+def test_no_platform_is_left_out() -> None:
+    assert set(PLATFORMS) == {"comware", "cumulus", "eos", "mlxsw", "onyx", "os10", "sonic"}
+
+
+@pytest.mark.parametrize("platform", sorted(PLATFORMS))
+@pytest.mark.parametrize("settings", ASKED)
+def test_what_a_switch_is_told_is_what_is_asked_for(
+    tmp_path: Path, platform: str, settings: tuple[str, ...]
+) -> None:
+    cell, rack = cell_of(tmp_path, *settings), rack_of(platform, LOGIN)
+    (tor,) = rack.hardware_switches
+    try:
+        wanted = settings_asked(cell, rack, tor)
+    except UsageError as error:
+        assert platform not in ASKED[settings]
+        assert "small: tor: priority 3: got " in str(error)
+        return
+    assert platform in ASKED[settings]
+    _check(cell, wanted)
+    stands = {"tor": _standing(platform, wanted)}
+    assert other_standing(cell, rack, stands) is None
+    told = other_standing(cell_of(tmp_path, "transports=[{name: dctcp, mark_above: 416KB}]"), rack, stands)
+    assert told is not None
+    if platform in IN_NUMBERS and cell.network.curves:
+        assert "asks for a switch that marks beyond 416000 bytes in priority 3, and as read back tor" in told
+
+
+def _check(cell: Cell, wanted: HardwareSwitchVariables) -> None:
+    """The numbers themselves, and whether they are told in text too."""
+    (asked,), each = cell.network.priorities.values(), wanted.switch_priorities[3]
+    if asked.marks is None:
+        assert each.marks is None
+    else:
+        assert each.marks is not None
+        numbers = (each.marks.from_bytes, each.marks.to_bytes, each.marks.probability)
+        assert numbers == (asked.marks.kmin_bytes, asked.marks.kmax_bytes, asked.marks.pmax)
+    assert each.pauses == (asked.pauses is not None)
+    if asked.pauses is not None and asked.pauses.headroom_bytes is not None:
+        assert (each.headroom_bytes, each.pause_alpha) == (asked.pauses.headroom_bytes, asked.pauses.alpha)
+
+
+def _standing(platform: str, wanted: HardwareSwitchVariables) -> Standing:
+    """What a switch has that was told so: read back from the very lines."""
+    found: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for line in PLATFORMS[platform].lines(wanted):
+        found[line.context] = (*found.get(line.context, ()), line.text)
+    stands: Configuration = found
+    return PLATFORMS[platform].standing(stands, "", wanted)
