@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from rogue.harness.command_line.experiments import Plugins, TrustsInventory
+from rogue.harness.command_line.asked import AskedExperiment, OneCell, asked_cells
+from rogue.harness.command_line.experiments import Plugins, Settings, TrustsInventory
 from rogue.harness.exit_codes import ExitCode
 
 InventoryArgument = Annotated[
@@ -63,8 +64,11 @@ def provision(  # noqa: PLR0913  (one parameter per option)
     return provision_nodes(named, experiment, log, is_check=is_check)
 
 
-def doctor(
+def doctor(  # noqa: PLR0913  (one parameter per option)
     inventory: InventoryArgument,
+    experiment: AskedExperiment = "",
+    cell: OneCell = None,
+    settings: Settings = None,
     log: Log = None,
     plugins: Plugins = None,
     trusts_inventory: TrustsInventory = False,
@@ -74,10 +78,12 @@ def doctor(
     Looks at tools, clocks, the agent's checksum, MTUs, RDMA devices on the experiment network, every pair of
     hosts over that network with packets of full size, what earlier runs left, and whether everything is
     still as provisioning left it. If nothing refuses, each two hosts with cards send for 2 s over RoCE.
+    With an experiment, hardware switches are compared with what it asks of them.
 
     \b
       rogue doctor virtual
       rogue doctor nodes.yaml
+      rogue doctor nodes.yaml dctcp.yaml --cell dctcp-r1
 
     \b
     Exit codes: 0 nodes can measure (there may be warnings); 2 wrong command or inventory;
@@ -86,7 +92,8 @@ def doctor(
     from rogue.harness.commands.doctor import examine_nodes
     from rogue.harness.provisioning.inventory_file import NamedInventory
 
-    return examine_nodes(NamedInventory(inventory, trusts_inventory, tuple(plugins or ())), log)
+    named = NamedInventory(inventory, trusts_inventory, tuple(plugins or ()))
+    return examine_nodes(named, log, asked_cells("doctor", experiment, settings, cell))
 
 
 def teardown(

@@ -1,28 +1,13 @@
 """The command line of `rogue switch`: hardware switches of an inventory."""
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
-from rogue.harness.command_line import completion
+from rogue.harness.command_line.asked import AskedExperiment, OneCell, asked_cells
 from rogue.harness.command_line.experiments import Plugins, Settings, TrustsInventory
 from rogue.harness.command_line.nodes import InventoryArgument
-from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
-
-if TYPE_CHECKING:
-    from rogue.harness.commands.asked_network import NamedCells
-
-AskedExperiment = Annotated[
-    str,
-    typer.Argument(
-        metavar="EXPERIMENT",
-        help="Take marks and pauses from the network of this experiment, and not from the inventory.",
-        autocompletion=completion.experiments,
-        show_default=False,
-    ),
-]
-OneCell = Annotated[str | None, typer.Option("--cell", metavar="ID", help="The network of this cell.")]
 
 app: Final = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -69,7 +54,7 @@ def plan(  # noqa: PLR0913  (one parameter per option)
     return plan_switches(
         NamedInventory(inventory, trusts_inventory, tuple(plugins or ())),
         is_offline=is_offline,
-        asked=_asked(experiment, settings, cell),
+        asked=asked_cells("switch", experiment, settings, cell),
     )
 
 
@@ -94,7 +79,8 @@ def apply(  # noqa: PLR0913  (one parameter per option)
     from rogue.harness.provisioning.inventory_file import NamedInventory
 
     return apply_switches(
-        NamedInventory(inventory, trusts_inventory, tuple(plugins or ())), _asked(experiment, settings, cell)
+        NamedInventory(inventory, trusts_inventory, tuple(plugins or ())),
+        asked_cells("switch", experiment, settings, cell),
     )
 
 
@@ -118,7 +104,8 @@ def check(  # noqa: PLR0913  (one parameter per option)
     from rogue.harness.provisioning.inventory_file import NamedInventory
 
     return check_switches(
-        NamedInventory(inventory, trusts_inventory, tuple(plugins or ())), _asked(experiment, settings, cell)
+        NamedInventory(inventory, trusts_inventory, tuple(plugins or ())),
+        asked_cells("switch", experiment, settings, cell),
     )
 
 
@@ -135,16 +122,3 @@ def undo(
     from rogue.harness.provisioning.inventory_file import NamedInventory
 
     return undo_switches(NamedInventory(inventory, trusts_inventory, tuple(plugins or ())))
-
-
-def _asked(experiment: str, settings: list[str] | None, cell: str | None) -> "NamedCells | None":
-    from rogue.harness.commands.asked_network import NamedCells
-
-    if experiment:
-        return NamedCells(experiment, tuple(settings or ()), cell)
-    if settings or cell:
-        got = "--set" if settings else "--cell"
-        raise UsageError(
-            f"switch: got {got} without an experiment, expected both; name one after the inventory."
-        )
-    return None

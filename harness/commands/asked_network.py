@@ -12,7 +12,9 @@ from rogue.harness.commands.experiments import load_named
 from rogue.harness.errors import UsageError
 from rogue.harness.plan.cells import plan_cells
 from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
+from rogue.harness.provisioning.switches.connection import open_switch
 from rogue.harness.testbeds.ssh.asked_of_switch import not_told, settings_asked
+from rogue.harness.testbeds.ssh.standing_numbers import Compared, compare
 from rogue.harness.testbeds.ssh.support import may_carry
 
 _TRANSPORTS: Final = "transports"
@@ -90,6 +92,14 @@ def asked_switch(cells: Sequence[Cell], inventory: Inventory, switch: HardwareSw
         f"{cells[0].id} asks for {told[0]}, and {cells[other].id} for {told[1]}; expected one network: name "
         "a cell with --cell, or take the others away with --set."
     )
+
+
+def compared_switch(each: AskedSwitch) -> Compared:
+    """What a switch has beside what a cell asks of it; NodeError if it does not reply."""
+    assert each.by is not None, "a switch of which no cell asks anything"
+    with open_switch(each.switch) as opened:
+        standing = opened.standing(each.switch.variables)
+    return compare(each.by.cell, each.by.inventory, each.switch, standing)
 
 
 def _apart(mine: AskedSwitch, theirs: AskedSwitch) -> str:

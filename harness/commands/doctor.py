@@ -1,12 +1,16 @@
 """`rogue doctor`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import typer
 from rich.console import Console
 
+from rogue.harness.cell.cell import Cell
 from rogue.harness.columns import align
+from rogue.harness.commands.asked_network import NamedCells, asked_switch, compared_switch
 from rogue.harness.commands.opened_inventory import opened_inventory
+from rogue.harness.commands.switch import hardware_of
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.program import call_again
 from rogue.harness.provisioning.doctor import look
@@ -19,13 +23,15 @@ from rogue.harness.provisioning.switches.findings import switch_findings
 from rogue.harness.provisioning.switches.marks import measure_marks
 from rogue.harness.provisioning.transfers import measure_transfers
 from rogue.harness.termination import StoppedError
+from rogue.remote.errors import NodeError
 
 
-def examine_nodes(named: NamedInventory, log: Path | None) -> ExitCode:
+def examine_nodes(named: NamedInventory, log: Path | None, asked: NamedCells | None = None) -> ExitCode:
     """Print what the nodes are and every finding; exit code 7 if one refuses.
 
-    The agent is to have the named plug-ins.
+    The agent is to have the named plug-ins. asked: cells with which hardware switches are compared.
     """
+    cells = [] if asked is None else asked.load(named.plugins)
     inventory = opened_inventory(named)
     try:
         found = look(inventory, log_file(log, "doctor"), Console(stderr=True))
@@ -34,8 +40,9 @@ def examine_nodes(named: NamedInventory, log: Path | None) -> ExitCode:
     findings = [*judge(inventory, deployed_files(), found), *switch_findings(inventory)]
     if not any(finding.refuses for finding in findings):
         findings += _measured(inventory, found)
-    typer.echo("\n".join([*_nodes(inventory, found), *map(str, findings)]))
-    refusals = sum(finding.refuses for finding in findings)
+    differ = _network_differs(cells, inventory) if cells else []
+    typer.echo("\n".join([*_nodes(inventory, found), *map(str, findings), *differ]))
+    refusals = sum(finding.refuses for finding in findings) + len(differ)
     if refusals:
         typer.echo(f"measuring is refused; findings that refuse: {refusals}")
         if any(finding.is_healed_by_provisioning for finding in findings):
@@ -43,6 +50,21 @@ def examine_nodes(named: NamedInventory, log: Path | None) -> ExitCode:
         return ExitCode.TESTBED
     typer.echo(f"{len(inventory.logins)} nodes can measure")
     return ExitCode.OK
+
+
+def _network_differs(cells: Sequence[Cell], inventory: Inventory) -> list[str]:
+    """Where hardware switches are not what the cells ask for; what may differ, or is not told, is printed."""
+    found = []
+    for switch in hardware_of(inventory):
+        each = asked_switch(cells, inventory, switch)
+        try:
+            compared = compared_switch(each)
+        except NodeError as error:
+            found.append(f"refused: {error}")
+            continue
+        typer.echo("\n".join([*compared.allowed, compared.not_compared]))
+        found += [f"refused: {switch.name}: {words}." for words in compared.refused]
+    return found
 
 
 def _measured(inventory: Inventory, found: Examination) -> list[Finding]:

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 import typer
 
-from rogue.harness.commands.asked_network import AskedSwitch, NamedCells, asked_switch
+from rogue.harness.commands.asked_network import AskedSwitch, NamedCells, asked_switch, compared_switch
 from rogue.harness.commands.opened_inventory import opened_inventory
 from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
@@ -21,7 +21,6 @@ from rogue.harness.provisioning.switches.operations import (
 )
 from rogue.harness.provisioning.switches.platform import Command
 from rogue.harness.provisioning.switches.registry import PLATFORMS
-from rogue.harness.testbeds.ssh.standing_numbers import compare
 from rogue.remote.errors import NodeError
 
 _Switch = TypeVar("_Switch", HardwareSwitch, AskedSwitch)
@@ -91,10 +90,7 @@ def _check(switch: HardwareSwitch) -> None:
 
 
 def _compare(each: AskedSwitch) -> None:
-    assert each.by is not None, "a switch of which no cell asks anything"
-    with open_switch(each.switch) as opened:
-        standing = opened.standing(each.switch.variables)
-    compared = compare(each.by.cell, each.by.inventory, each.switch, standing)
+    compared = compared_switch(each)
     for words in compared.allowed:
         typer.echo(f"{words}, and it may")
     typer.echo(compared.not_compared)

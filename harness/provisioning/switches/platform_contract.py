@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from rogue.harness.provisioning.switches.change import Context, Line
+from rogue.harness.provisioning.switches.change import Configuration, Context, Line
 from rogue.harness.provisioning.switches.operations import plan_from_nothing
 from rogue.harness.provisioning.switches.platform import Platform
 from rogue.harness.provisioning.switches.registry import PLATFORMS
@@ -79,3 +79,16 @@ def _faults_of_lines(platform: Platform, wanted: HardwareSwitchVariables) -> Ite
             yield f"{text!r} is not one line"
     if left := platform.changes(wanted, found):
         yield f"once all lines stand there, it still wants: {left[0].difference()}"
+    yield from _faults_of_numbers(platform, wanted, found)
+
+
+def _faults_of_numbers(
+    platform: Platform, wanted: HardwareSwitchVariables, found: Configuration
+) -> Iterator[str]:
+    """What it tells of its own lines, if it tells anything; headroom and alpha it may leave out."""
+    for port in platform.standing(found, "", wanted).ports.values():
+        for number, asked in wanted.switch_priorities.items():
+            told = port.of_priority(number)
+            if told is not None and (told.marks, told.pauses) != (asked.marks, asked.pauses):
+                yield f"once all lines stand there, standing() tells `{told}`, expected `{asked}`"
+                return

@@ -1,14 +1,23 @@
 from pathlib import Path
 
 import pytest
+from helpers.experiments import write_experiment
+from helpers.fake_eos import FakeEos
+from helpers.fake_switch import served_switch
 from helpers.nodes import host_facts, read_inventory, switch_facts, write_inventory
+from helpers.rack_inventory import rack_of
+from helpers.switch_inventory import LOGIN
 
 from rogue.harness.commands import doctor as command
 from rogue.harness.commands import opened_inventory
+from rogue.harness.commands.asked_network import NamedCells
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.provisioning.clocks import ClockOffset
 from rogue.harness.provisioning.findings import Examination, Finding
 from rogue.harness.provisioning.inventory_file import NamedInventory
+from rogue.remote.errors import NodeError
+
+FOLLOWS = {"switch_follows_experiments": True}
 
 
 @pytest.fixture(scope="module")
@@ -73,3 +82,42 @@ def test_a_hardware_switch_that_differs_refuses(
     monkeypatch.setattr(command, "switch_findings", lambda _inventory: [finding])
     assert command.examine_nodes(NamedInventory(str(path)), None) is ExitCode.TESTBED
     assert "refused: tor: interface Ethernet1: got nothing, expected" in capsys.readouterr().out
+
+
+def test_an_experiment_asks_hardware_switches_what_they_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A switch without any settings, of whose buffer nothing is told, beside K of 98 670 bytes."""
+    examined(monkeypatch)
+    asked = NamedCells(write_experiment(tmp_path), ("transports=[dctcp]",))
+    with served_switch(tmp_path / "tor", FakeEos()) as served:
+        rack = rack_of("eos", served.login, **FOLLOWS)
+        monkeypatch.setattr(opened_inventory, "load_inventory", lambda _path, is_trusted: rack)
+        monkeypatch.setattr(command, "judge", lambda *_: [])
+        monkeypatch.setattr(command, "_measured", lambda *_: [])
+        assert command.examine_nodes(NamedInventory("rack.yaml"), None, asked) is ExitCode.TESTBED
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "of tor nobody compared buffer, delays, alpha of the buffer"
+    assert lines[-2].startswith(
+        "refused: tor: the experiment asks for a switch that marks beyond 98670 bytes in priority 3, and as "
+        "read back tor marks nothing at Ethernet1, Ethernet2, Ethernet3, Ethernet4: run `rogue switch apply`"
+    )
+    assert lines[-1] == "measuring is refused; findings that refuse: 1"
+
+
+def test_a_switch_that_does_not_reply_refuses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def gone(_each: object) -> None:
+        raise NodeError("tor: gone")
+
+    examined(monkeypatch)
+    monkeypatch.setattr(
+        opened_inventory, "load_inventory", lambda _path, is_trusted: rack_of("eos", LOGIN, **FOLLOWS)
+    )
+    monkeypatch.setattr(command, "judge", lambda *_: [])
+    monkeypatch.setattr(command, "_measured", lambda *_: [])
+    monkeypatch.setattr(command, "compared_switch", gone)
+    asked = NamedCells(write_experiment(tmp_path), ("transports=[dctcp]",))
+    assert command.examine_nodes(NamedInventory("rack.yaml"), None, asked) is ExitCode.TESTBED
+    assert "refused: tor: gone" in capsys.readouterr().out.splitlines()

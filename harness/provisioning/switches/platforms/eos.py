@@ -12,7 +12,7 @@ dscp, qos trust), Data Center Bridging (priority-flow-control) and Configuration
 also in Arista's AVD, schema eos_cli_config_gen, ethernet_interfaces.uc_tx_queues. `show interfaces | json`
 has `bandwidth` in bits per second, 0 while a link is down, and `mtu` in bytes.
 
-No Arista switch has run this.
+No Arista switch has run this. Arista's generator writes the same lines (pyavd 6.4.0; `test_eos_avd.py`).
 """
 
 import re

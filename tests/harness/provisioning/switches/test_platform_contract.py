@@ -5,11 +5,12 @@ from itertools import count
 
 import pytest
 
-from rogue.harness.provisioning.switches.change import Context, Line
+from rogue.harness.provisioning.switches.change import Configuration, Context, Line
 from rogue.harness.provisioning.switches.platform import Platform
 from rogue.harness.provisioning.switches.platform_contract import platform_faults
 from rogue.harness.provisioning.switches.registry import PLATFORMS
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
+from rogue.harness.provisioning.switches.standing import Standing, StandingPort
 
 COUNT = count()
 
@@ -76,6 +77,11 @@ class HearsNoPauses(Right):
         return [Line((), f"mark {marks}", "mark", "no mark") for _, marks in wanted.marking]
 
 
+class TellsNothingStands(Right):
+    def standing(self, found: Configuration, ports: str, wanted: HardwareSwitchVariables) -> Standing:
+        return Standing({interface: StandingPort({}) for interface in wanted.interfaces})
+
+
 class HasTwoOfOneKey(Right):
     def lines(self, wanted: HardwareSwitchVariables) -> list[Line]:
         return [Line((), f"mark {port}", "mark", "no mark") for port in wanted.interfaces]
@@ -91,6 +97,7 @@ BROKEN = {
     HasAnotherKey: "the line 'mark 3' does not begin with its key 'ecn'",
     BreaksLines: "'mark\\n3' is not one line",
     HearsNoPauses: "lines() are the same for priority 3: marks beyond 208000 bytes and for priority 3: marks",
+    TellsNothingStands: "once all lines stand there, standing() tells `nothing`, expected `marks from 1",
     HasTwoOfOneKey: "once all lines stand there, it still wants: got `mark 1/1`, expected `mark 1/2`",
 }
 

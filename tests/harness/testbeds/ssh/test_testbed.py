@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 from helpers.fake_agents import DOOL, FakeAgent, fake_inventory, gone
+from helpers.switch_inventory import hardware, wanted
 
 from rogue.agent.node.messages import EndRole, Heartbeat, Prepare, Stop
 from rogue.harness.provisioning.findings import Finding
@@ -55,6 +56,14 @@ def test_nodes_without_a_switch_of_ours(run: Run, monkeypatch: pytest.MonkeyPatc
     assert "not ours" in result.not_measured["queues"]
     assert result.tables["counters"]["node"] == []
     assert "flows.parquet" in encode(result.tables)
+
+
+def test_what_was_not_compared_is_a_fact(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    rack = replace(fake_inventory(), switch=None, hardware_switches=(hardware(wanted("declared"), None),))
+    monkeypatch.setattr(testbed, "load_inventory", lambda _path, is_trusted: rack)
+    told = run().facts
+    assert told["switches_not_compared"] == "nothing of tor was read back: somebody else sets it"
+    assert "switches_differ" not in told
 
 
 def test_what_data_processes_print_is_kept(run: Run, agents: dict[str, FakeAgent]) -> None:
