@@ -88,6 +88,7 @@ _WORDS: Final = {
     "irn-gbn": "IRN, go-back-N,",
     "irn-nobdp": "IRN without cap",
     "pfc": "PFC",
+    "spray": "spraying",
     **{name: control.title or name for name, control in NIC_CONTROLS.items()},
 }
 

@@ -15,6 +15,7 @@ from rogue.simulator.profiles import CX3PRO, CX4, IDEAL, PROFILES, NicProfile
 from rogue.simulator.prototype import Hop, PrototypeControl
 from rogue.simulator.reliability import RELIABILITIES, Reliability, check_parameters
 from rogue.simulator.simulation import Simulation
+from rogue.simulator.spraying import SPRAYING_PARAMETERS, Spraying, spraying_of, unsprayable
 from rogue.simulator.waits import Wait, explained, find_deadlock
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "PROFILES",
     "RELIABILITIES",
     "ROCEV2",
+    "SPRAYING_PARAMETERS",
     "BurstLoss",
     "CompiledKind",
     "ControlError",
@@ -52,10 +54,13 @@ __all__ = [
     "Reliability",
     "Simulation",
     "SimulationError",
+    "Spraying",
     "Timer",
     "Wait",
     "check_parameters",
     "explained",
     "find_deadlock",
+    "spraying_of",
+    "unsprayable",
     "with_telemetry",
 ]

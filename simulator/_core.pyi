@@ -248,10 +248,11 @@ class RoccPoint:
 def rocc_parameters() -> list[tuple[str, float, float, float, str]]:
     """List (parameter, value, least, most, meaning) of RoCC's congestion points."""
 
-def controls() -> list[tuple[str, str, list[tuple[str, float, float, float, str]], bool, bool]]:
-    """List (name, meaning, parameters, wants_acknowledgements, wants_telemetry) of every congestion control.
+def controls() -> list[tuple[str, str, list[tuple[str, float, float, float, str]], bool, bool, bool]]:
+    """List every congestion control.
 
-    A parameter is (name, value, least, most, meaning).
+    Each is (name, meaning, parameters, wants_acknowledgements, wants_telemetry, wants_feedback). A parameter
+    is (name, value, least, most, meaning).
     """
 
 class Requester:

@@ -27,6 +27,8 @@ class ControlKind:
     """What it is in Python, if it is that."""
     compiled: CompiledKind | None = None
     """What it was compiled to, if that happened outside the engine."""
+    wants_feedback: bool = False
+    """Whether switches tell it rates, in messages that go back the way of its packets."""
 
     def maker(self, parameters: Mapping[str, float]) -> "ControlMaker | None":
         """Return what makes a control from the line's rate; None: the engine, of its own.
@@ -55,8 +57,15 @@ ControlMaker: TypeAlias = Callable[[int], PrototypeControl] | CompiledMaker
 
 
 CONTROLS: Final[dict[str, ControlKind]] = {
-    name: ControlKind(name, meaning, tuple(ControlParameter(*each) for each in parameters), acks, telemetry)
-    for name, meaning, parameters, acks, telemetry in controls()
+    name: ControlKind(
+        name,
+        meaning,
+        tuple(ControlParameter(*each) for each in parameters),
+        acks,
+        telemetry,
+        wants_feedback=feedback,
+    )
+    for name, meaning, parameters, acks, telemetry, feedback in controls()
 }
 
 

@@ -32,6 +32,7 @@ from rogue.simulator.parameters import (
 )
 from rogue.simulator.profiles import NicProfile
 from rogue.simulator.reliability import Reliability, service_of
+from rogue.simulator.spraying import Spraying
 from rogue.simulator.switches import Switches
 from rogue.simulator.topology import Topology
 from rogue.simulator.waits import Wait, find_deadlock
@@ -119,15 +120,15 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         priority: int = 0,
         control: NicControl | None = None,
         reliability: Reliability | None = None,
+        spraying: Spraying | None = None,
     ) -> tuple[QueuePair, QueuePair]:
         """Connect a queue pair of host a with one of host b, both ready to send.
 
-        ``service`` is reliable (RC) or not (UC: no acknowledgements, whole messages or nothing).
-        The retransmission timeout is 4.096 us * 2^timeout_exponent (exponent 0: never). Besides the last
-        packet of a verb, every ``ack_every_packets``-th asks for an acknowledgement (default: the profile of
-        a's NIC; all if ``control`` learns from them). ``path_seed`` chooses among equally short routes. On
-        cards with limiters per priority new pairs take turns with them, or use those of ``limiter_of``. All
-        packets have one ``priority`` (0 to 7). ``control`` sets rates; ``reliability`` replaces go-back-N.
+        ``service`` is reliable (RC) or not (UC: no acknowledgements, whole messages or nothing). The timeout
+        is 4.096 us * 2^timeout_exponent (0: none). Besides a verb's last packet each ``ack_every_packets``-th
+        asks for an acknowledgement (default: a's NIC; all if ``control`` learns from them). ``path_seed``
+        chooses among equal routes, ``spraying`` anew for each packet. Where priorities have limiters, new
+        pairs take turns or use ``limiter_of``'s. ``control`` sets rates; ``reliability`` replaces go-back-N.
         """
         where = f"connect {a}-{b}"
         (host_a, profile), (host_b, _) = self._topology.host(where, a), self._topology.host(where, b)
@@ -135,7 +136,7 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         ack_every = ack_every_of(control, ack_every_packets, profile.ack_every_packets)
         self._flow_controls.check_mtu(where, require_integer(where, "mtu_bytes", mtu_bytes, 1, MTU_BYTES_MAX))
         require_connection(where, ack_every, retry_count, timeout_exponent, service)
-        route_ab, route_ba = self._routes(where, host_a, host_b, path_seed)
+        route_ab, route_ba = self._routes(where, (host_a, host_b), path_seed, spraying)
         round_trip_ps = require_timeout(where, timeout_exponent, self._topology.delay_ps(route_ab + route_ba))
         ends = self._engine.connect(
             a=host_a,
@@ -151,9 +152,9 @@ class Simulation(Faults, Switches, Forwarding, Packets):
             priority=require_integer(where, "priority", priority, 0, PRIORITIES - 1),
             **(control.arguments(where, service) if control else {}),
             **(reliability.arguments(where, service, round_trip_ps, control) if reliability else {}),
+            **(spraying.arguments(where, service, control, path_seed) if spraying else {}),
         )
-        self._remember(ends, (a, b), service_of(service, reliability))
-        return ends
+        return self._remember(ends, (a, b), service_of(service, reliability))
 
     def datagram_queue_pair(self, host: str, *, mtu_bytes: int = 1024) -> DatagramQueuePair:
         """Create a queue pair of type UD on a host. Its messages have at most ``mtu_bytes``."""
@@ -307,10 +308,13 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         """Return a hash over queue pair, wr_id, status and picoseconds of all completed verbs, in order."""
         return self._engine.digest()
 
-    def _remember(self, ends: tuple[QueuePair, QueuePair], hosts: tuple[str, str], service: str) -> None:
+    def _remember(
+        self, ends: tuple[QueuePair, QueuePair], hosts: tuple[str, str], service: str
+    ) -> tuple[QueuePair, QueuePair]:
         numbers = frozenset(self._topology.node("connect", host) for host in hosts)
         self._hosts_of |= {end.qp_num: numbers for end in ends}
         self._end_of |= {end.qp_num: (host, service) for end, host in zip(ends, hosts, strict=True)}
+        return ends
 
     def _lender(self, where: str, limiter_of: QueuePair | None, hosts: frozenset[int]) -> int | None:
         if limiter_of is None:
@@ -319,14 +323,19 @@ class Simulation(Faults, Switches, Forwarding, Packets):
             raise SimulationError(f"{where}: expected limiter_of to connect the same two hosts")
         return limiter_of.qp_num
 
-    def _routes(self, where: str, host_a: int, host_b: int, path_seed: int) -> tuple[list[int], list[int]]:
+    def _routes(
+        self, where: str, hosts: tuple[int, int], path_seed: int, spraying: Spraying | None
+    ) -> tuple[list[int], list[int]]:
         """Return the way there and the way back, which need not be the same.
 
-        ``path_seed`` stands for the source port: it is hashed with both hosts and the simulation's seed.
+        ``path_seed`` stands for the source port: it is hashed with both hosts and the simulation's seed. What
+        is sprayed takes the first for its destination only, and its acknowledgements the second.
         """
         require_integer(where, "path_seed", path_seed, 0, 2**63 - 1)
-        there = self._topology.route(where, host_a, host_b, path_seed)
-        return there, self._topology.route(where, host_b, host_a, path_seed)
+        if spraying is not None:
+            self._topology.require_shortest_paths(where, hosts)
+        there = self._topology.route(where, *hosts, path_seed)
+        return there, self._topology.route(where, hosts[1], hosts[0], path_seed)
 
     @staticmethod
     def _two_hosts(where: str, host_a: int, host_b: int) -> frozenset[int]:

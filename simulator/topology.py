@@ -83,6 +83,15 @@ class Topology:
             raise SimulationError(f"{where}: there is no way from {ends}")
         return route
 
+    def require_shortest_paths(self, where: str, hosts: tuple[int, int]) -> None:
+        """Raise SimulationError if a switch was told something else for one of these hosts."""
+        for host in hosts:
+            if self.tables.speak_of(host):
+                raise SimulationError(
+                    f"{where}: expected no rule (forward, flood) for {self.names[host]!r}, whose packets are "
+                    "sprayed over all shortest paths; take the rule or the spraying away"
+                )
+
     def hosts(self) -> set[int]:
         """Return the numbers of all hosts."""
         return {node for node, profile in enumerate(self._profiles) if profile is not None}

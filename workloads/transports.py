@@ -41,6 +41,8 @@ class Base:
     """It reacts to marks, which switches are to set for it."""
     control: str | None = None
     """Congestion control that its NIC has without a feature."""
+    one_way: str | None = None
+    """Why its packets must not be sprayed; None: nothing speaks against it."""
 
     @property
     def allowed(self) -> tuple[str, ...]:
@@ -64,6 +66,15 @@ class ControlFeature:
     """Switches mark packets for it."""
     wants_fair_rates: bool = False
     """Switches work out rates and tell them to senders."""
+
+    @property
+    def one_way(self) -> str | None:
+        """Why the packets of its connections must not be sprayed; None: nothing speaks against it."""
+        if self.wants_fair_rates:
+            return "switches send what they tell its senders back the way that the packets came"
+        if self.wants_telemetry:
+            return "it compares what the same ports wrote into successive packets"
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +103,11 @@ class TransportName:
     def has_pauses(self) -> bool:
         """Whether switches and NICs are to pause each other, so that the network loses nothing for it."""
         return PAUSING in self.features
+
+    @property
+    def is_sprayed(self) -> bool:
+        """Whether each packet takes a way of its own."""
+        return SPRAYING in self.features
 
     @property
     def has_marked_control(self) -> bool:
@@ -132,17 +148,32 @@ NIC_CONTROLS: Final[dict[str, ControlFeature]] = {
 }
 """Controls of the engine, each by its name in `simulator/cpp/cc/registry.h`; plug-ins add to them."""
 PAUSING: Final = "pfc"
+SPRAYING: Final = "spray"
 FEATURES: Final[dict[str, str]] = {
     PAUSING: "priority flow control on every link",
     **{name: control.meaning for name, control in NIC_CONTROLS.items()},
+    SPRAYING: "packet spraying: each packet takes one of the equal ways, whatever became of the others",
 }
 ALL_FEATURES: Final = tuple(FEATURES)
 
+_BY_UC: Final = "UC gives up a message whose packets come out of order"
+_BY_TCP: Final = "a TCP takes segments that are out of order for lost ones"
+
 BASES: Final[dict[str, Base]] = {
-    "rogue": Base("rc", "the RoGUE agent over reliable connections", ("pfc",)),
-    "rogue-uc": Base("uc", "the RoGUE agent over unreliable connections", ("pfc",)),
+    "rogue": Base(
+        "rc",
+        "the RoGUE agent over reliable connections",
+        ("pfc",),
+        one_way="its window and its base round trip are those of one path",
+    ),
+    "rogue-uc": Base("uc", "the RoGUE agent over unreliable connections", ("pfc",), one_way=_BY_UC),
     "roce": Base("rc", "the NIC alone over reliable connections, 1 MiB verbs", ALL_FEATURES),
-    "roce-uc": Base("uc", "the NIC alone over unreliable connections, 1 MiB verbs", ("pfc", "dcqcn", "rocc")),
+    "roce-uc": Base(
+        "uc",
+        "the NIC alone over unreliable connections, 1 MiB verbs",
+        ("pfc", "dcqcn", "rocc"),
+        one_way=_BY_UC,
+    ),
     "irn": Base("rc", "IRN: selective repeat and a cap on packets in flight", ALL_FEATURES, True),
     "irn-gbn": Base("rc", "IRN with go-back-N", ALL_FEATURES, True),
     "irn-nobdp": Base("rc", "IRN without its cap on packets in flight", ALL_FEATURES, True),
@@ -150,11 +181,24 @@ BASES: Final[dict[str, Base]] = {
     "roce-go-back-0": Base("rc", "a loss repeats the whole message, as in early NICs", (), True),
     "resilient_roce": Base("rc", "go-back-N and DCQCN without flow control", (), True, control="dcqcn"),
     "dctcp": Base(
-        "tcp", "TCP with DCTCP congestion control", packets=TCP_SEGMENTS, is_in_kernels=True, wants_marks=True
+        "tcp",
+        "TCP with DCTCP congestion control",
+        packets=TCP_SEGMENTS,
+        is_in_kernels=True,
+        wants_marks=True,
+        one_way=_BY_TCP,
     ),
-    "cubic": Base("tcp", "TCP with CUBIC congestion control", packets=TCP_SEGMENTS, is_in_kernels=True),
-    "reno": Base("tcp", "TCP with Reno congestion control", packets=TCP_SEGMENTS, is_in_kernels=True),
-    "iwarp": Base("tcp", "RDMA over a TCP in the NIC", packets=IWARP_SEGMENTS),
+    "cubic": Base(
+        "tcp",
+        "TCP with CUBIC congestion control",
+        packets=TCP_SEGMENTS,
+        is_in_kernels=True,
+        one_way=_BY_TCP,
+    ),
+    "reno": Base(
+        "tcp", "TCP with Reno congestion control", packets=TCP_SEGMENTS, is_in_kernels=True, one_way=_BY_TCP
+    ),
+    "iwarp": Base("tcp", "RDMA over a TCP in the NIC", packets=IWARP_SEGMENTS, one_way=_BY_TCP),
 }
 
 
@@ -172,6 +216,7 @@ def parse_transport(name: str) -> TransportName:
     if base not in BASES:
         raise TransportNameError(f"one of {', '.join(BASES)}")
     allowed = BASES[base].allowed
+    _refuse_spraying(base, features)
     for feature in features:
         if feature not in allowed:
             known = f"{base} or {base} with {', '.join('+' + word for word in allowed)}" if allowed else base
@@ -181,6 +226,17 @@ def parse_transport(name: str) -> TransportName:
     if len(set(features) & set(NIC_CONTROLS)) > 1:
         raise TransportNameError(f"at most one of {', '.join(NIC_CONTROLS)}")
     return TransportName(base, tuple(features))
+
+
+def _refuse_spraying(base: str, features: list[str]) -> None:
+    """TransportNameError if packets must keep one way, with the reason."""
+    if SPRAYING not in features:
+        return
+    reasons = {base: BASES[base].one_way}
+    reasons |= {f"{base}+{name}": NIC_CONTROLS[name].one_way for name in features if name in NIC_CONTROLS}
+    for name, reason in reasons.items():
+        if reason is not None:
+            raise TransportNameError(f"{name} without +{SPRAYING}, for {reason}")
 
 
 def full_packets(

@@ -9,7 +9,7 @@ from rogue.harness.cell.parameters import as_written
 from rogue.harness.experiment.choices import Scalar
 from rogue.workloads.units import QUANTITY_OF_SUFFIX, UnitError
 
-COUNT_SUFFIXES: Final = ("_packets", "_segments")
+COUNT_SUFFIXES: Final = ("_packets", "_segments", "_nacks", "paths")
 
 
 class NumericParameter(Protocol):

@@ -94,6 +94,12 @@ _SLOWDOWN: Final = Headline(
 _TAIL: Final = Headline(
     "fct_p99_ns", "Completion p99", comparison="one in a hundred takes longer than {} instead of {}"
 )
+_RESENT: Final = Headline(
+    "retransmitted_share",
+    "Sent again",
+    "{} of what is sent had been sent before",
+    "{} of what is sent had been sent before instead of {}",
+)
 _DROPPED: Final = Headline("dropped_share", "Packets dropped", "switches drop {} of the packets")
 _LEVEL_SHARE: Final = Headline(
     "level_aggregate_share",
@@ -183,6 +189,11 @@ HEADLINES: Final[dict[str, Headlines]] = {
     "many_pairs": Headlines(
         (_LONG, _SHORT, _UNFINISHED, _PROBE),
         ("long_fct_p50_ns", "long_fct_p90_ns", "short_fct_p50_ns", "short_fct_p90_ns", "unfinished_share"),
+    ),
+    "permutation": Headlines(
+        (_AGGREGATE, _SLOWDOWN, _TAIL, _RESENT, _UNFINISHED),
+        ("slowdown_mean", "fct_p99_ns", "retransmitted_share", "queue_p99_bytes"),
+        ("slowdown_mean", "fct_p99_ns", "retransmitted_share"),
     ),
     "pipeline": OF_PROGRAMS,
     "goal": OF_PROGRAMS,

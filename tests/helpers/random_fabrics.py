@@ -2,12 +2,12 @@
 
 import random
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from helpers.equal_runs import Builder
 from helpers.random_faults import SlowReceiver, Storm
-from helpers.random_features import CONTROLS, MTUS_BYTES
-from helpers.random_networks import KINDS, LOSSES, PROFILES, RELIABILITIES
+from helpers.random_features import CONTROLS, MTUS_BYTES, RELIABILITIES, SPRAYINGS, sprayed
+from helpers.random_networks import KINDS, LOSSES, PROFILES
 
 from rogue.simulator import (
     FairRates,
@@ -64,6 +64,7 @@ class Fabric:
             if source != 0 and stream.random() < 0.3:
                 destination = 0
             control, reliability = self._transport()
+            service: Literal["rc", "uc"] = "rc" if is_reliable or control or reliability else "uc"
             queue_pair, _ = simulation.connect(
                 f"h{source}",
                 f"h{destination}",
@@ -72,10 +73,11 @@ class Fabric:
                 timeout_exponent=stream.choice((4, 6, 8)),
                 ack_every_packets=stream.choice((1, 1, 4, 64)),
                 path_seed=number,
-                service="rc" if is_reliable or control or reliability else "uc",
+                service=service,
                 priority=stream.choice(PRIORITIES),
                 control=control,
                 reliability=reliability,
+                spraying=sprayed(stream.choice((None, None, *SPRAYINGS)), service, control),
             )
             for wr_id in range(stream.choice((1, 1, 4))):
                 start_ns = stream.randrange(1 + stream.choice(STARTS_NS))

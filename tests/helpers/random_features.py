@@ -2,7 +2,15 @@
 
 from hypothesis import strategies as st
 
-from rogue.simulator import FairRates, Marking, NicControl, PriorityFlowControl
+from rogue.simulator import (
+    FairRates,
+    Marking,
+    NicControl,
+    PriorityFlowControl,
+    Reliability,
+    Spraying,
+    unsprayable,
+)
 
 MTUS_BYTES = (256, 1000, 1024, 4096)
 # So fast that something happens in small networks.
@@ -18,6 +26,29 @@ CONTROLS = (
     NicControl("rocc", {"rise_timer_ns": 30_000, "processing_delay_ns": 0}, cnp_priority=3),
     NicControl("hpcc", {"base_rtt_ns": 8_000}),
 )
+RELIABILITIES = (
+    Reliability("irn"),
+    Reliability("irn", {"cap_packets": 4, "rto_low_ns": 40_000, "rto_high_ns": 60_000}),
+    Reliability("irn", {"cap_packets": 0, "rto_low_ns": 60_000, "rto_low_packets": 0}),
+    Reliability("irn", {"threshold_nacks": 3}),
+    Reliability("irn-gbn", {"cap_packets": 20, "rto_low_ns": 50_000}),
+    Reliability(
+        "reno", {"rto_min_ns": 90_000, "delayed_ack_ns": 7_000, "sack": 0, "initial_window_segments": 2}
+    ),
+    Reliability("dctcp", {"rto_min_ns": 120_000, "delayed_ack_ns": 30_000}),
+    Reliability("cubic", {"rto_min_ns": 150_000, "delayed_ack_ns": 40_000, "ecn": 1, "timestamps": 1}),
+    Reliability("iwarp", {"receive_window_bytes": 20_000, "rto_min_ns": 60_000}),
+    Reliability("go-back-0", {"rto_low_ns": 80_000, "rto_high_ns": 200_000}),
+    Reliability("go-back-n-htsim", {"rto_low_ns": 90_000}),
+    Reliability("go-back-n-hpcc", {"nak_gap_ns": 5_000}),
+)
+SPRAYINGS = (Spraying(), Spraying(paths=1), Spraying(paths=4), Spraying(paths=2**16))
+
+
+def sprayed(spraying: Spraying | None, service: str, control: NicControl | None) -> Spraying | None:
+    """The spraying, where connections can have one."""
+    is_possible = service == "rc" and (control is None or unsprayable(control.name) is None)
+    return spraying if is_possible else None
 
 
 def flow_controls() -> st.SearchStrategy[PriorityFlowControl]:

@@ -6,7 +6,16 @@ from functools import partial
 from typing import Literal
 
 from helpers.random_faults import Cut, Misrouting, PauseFault, cuts, misroutings
-from helpers.random_features import CONTROLS, MTUS_BYTES, fair_rates, flow_controls, markings
+from helpers.random_features import (
+    CONTROLS,
+    MTUS_BYTES,
+    RELIABILITIES,
+    SPRAYINGS,
+    fair_rates,
+    flow_controls,
+    markings,
+    sprayed,
+)
 from hypothesis import strategies as st
 
 from rogue.simulator import (
@@ -28,6 +37,7 @@ from rogue.simulator import (
     Reliability,
     Simulation,
     SimulationError,
+    Spraying,
 )
 from rogue.simulator.framing import ROCEV2
 from rogue.simulator.switches import SwitchKind
@@ -47,21 +57,6 @@ LOSSES = (
     IndependentLoss(0.5, from_ns=10_000, until_ns=30_000),
     BurstLoss(to_bad_probability=0.02, to_good_probability=0.3),
     IpIdLoss(0xF),
-)
-RELIABILITIES = (
-    Reliability("irn"),
-    Reliability("irn", {"cap_packets": 4, "rto_low_ns": 40_000, "rto_high_ns": 60_000}),
-    Reliability("irn", {"cap_packets": 0, "rto_low_ns": 60_000, "rto_low_packets": 0}),
-    Reliability("irn-gbn", {"cap_packets": 20, "rto_low_ns": 50_000}),
-    Reliability(
-        "reno", {"rto_min_ns": 90_000, "delayed_ack_ns": 7_000, "sack": 0, "initial_window_segments": 2}
-    ),
-    Reliability("dctcp", {"rto_min_ns": 120_000, "delayed_ack_ns": 30_000}),
-    Reliability("cubic", {"rto_min_ns": 150_000, "delayed_ack_ns": 40_000, "ecn": 1, "timestamps": 1}),
-    Reliability("iwarp", {"receive_window_bytes": 20_000, "rto_min_ns": 60_000}),
-    Reliability("go-back-0", {"rto_low_ns": 80_000, "rto_high_ns": 200_000}),
-    Reliability("go-back-n-htsim", {"rto_low_ns": 90_000}),
-    Reliability("go-back-n-hpcc", {"nak_gap_ns": 5_000}),
 )
 KINDS: tuple[SwitchKind, ...] = ("shared", "shared", "voq")
 RATES_BPS = (10**9, 3 * 10**9, 10**10, 10**11)
@@ -110,6 +105,7 @@ class Flow:
     priority: int
     control: NicControl | None
     reliability: Reliability | None
+    spraying: Spraying | None
     moves_ns: tuple[int, ...]  # to limiters 0, 1, ... at these times, if it is idle
     resets_ns: tuple[int, ...]  # both ends, or only the first one, at these times
     sends_datagrams: bool
@@ -177,6 +173,8 @@ class RandomNetwork:
         shadowed: dict[frozenset[int], QueuePair] = {}
         for flow in self.flows:
             hosts = frozenset((flow.source, flow.destination))
+            if hosts & {fault.host for fault in self.misroutings}:
+                flow = replace(flow, spraying=None)  # noqa: PLW2901
             application = _Application(simulation, flow, shadowed.get(hosts))
             if flow.control is None:
                 shadowed[hosts] = application.ends[0]
@@ -217,6 +215,7 @@ class _Application:
             priority=flow.priority,
             control=flow.control,
             reliability=flow.reliability,
+            spraying=sprayed(flow.spraying, flow.service, flow.control),
         )
         self._queue_pair = self.ends[0]
         if flow.is_bound:
@@ -321,6 +320,7 @@ def flows(hosts: int) -> st.SearchStrategy[Flow]:
             priority=st.sampled_from((0, 0, 3, 6)),
             control=st.none() | st.sampled_from(CONTROLS),
             reliability=st.none() | st.none() | st.sampled_from(RELIABILITIES),
+            spraying=st.none() | st.sampled_from(SPRAYINGS),
             moves_ns=st.lists(st.integers(0, 50_000), max_size=3).map(tuple),
             resets_ns=st.just(()) | st.lists(st.integers(1_000, 100_000), max_size=3).map(tuple),
             sends_datagrams=st.booleans(),

@@ -4,7 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from rogue.workloads.transports import BASES, FEATURES, TransportNameError, parse_transport
+from rogue.workloads.transports import (
+    ALL_FEATURES,
+    BASES,
+    FEATURES,
+    SPRAYING,
+    TransportNameError,
+    parse_transport,
+)
 
 
 @pytest.mark.parametrize(
@@ -15,6 +22,7 @@ from rogue.workloads.transports import BASES, FEATURES, TransportNameError, pars
         ("roce+dcqcn", "roce", ("dcqcn",), "rc"),
         ("roce+pfc+dcqcn", "roce", ("pfc", "dcqcn"), "rc"),
         ("dctcp", "dctcp", (), "tcp"),
+        ("irn+dcqcn+spray", "irn", ("dcqcn", "spray"), "rc"),
     ],
 )
 def test_names(name: str, base: str, features: tuple[str, ...], service: str) -> None:
@@ -33,12 +41,27 @@ def test_names(name: str, base: str, features: tuple[str, ...], service: str) ->
         ("roce+ecn", "roce or roce with +pfc, +dcqcn"),
         ("roce+pfc+pfc", "each feature once"),
         ("roce+dcqcn+timely", "at most one of dcqcn, timely"),
+        ("rogue+spray", "rogue without +spray, for its window and its base round trip are those of one path"),
+        ("rogue-uc+pfc+spray", "rogue-uc without +spray, for UC gives up a message"),
+        ("roce-uc+spray", "roce-uc without +spray, for UC gives up a message"),
+        ("dctcp+spray", "dctcp without +spray, for a TCP takes segments"),
+        ("iwarp+spray", "iwarp without +spray, for a TCP takes segments"),
+        ("roce+rocc+spray", "roce+rocc without +spray, for switches send"),
+        ("irn+spray+hpcc", "irn+hpcc without +spray, for it compares"),
+        ("resilient_roce+spray", "expected resilient_roce"),
     ],
 )
 def test_wrong_names_say_what_there_is(name: str, words: str) -> None:
     with pytest.raises(TransportNameError) as caught:
         parse_transport(name)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_a_base_that_is_never_sprayed_says_why(base: str) -> None:
+    takes_any = BASES[base].features == ALL_FEATURES
+    assert takes_any == (SPRAYING in BASES[base].features)
+    assert not (takes_any and BASES[base].one_way)
 
 
 @pytest.mark.parametrize("base", BASES)

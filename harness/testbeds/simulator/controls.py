@@ -27,6 +27,7 @@ from rogue.harness.testbeds.simulator.reliability import (
     reliability_parameters,
 )
 from rogue.harness.testbeds.simulator.round_trip import empty_round_trip
+from rogue.harness.testbeds.simulator.spraying import nic_spraying, spraying_parameters
 from rogue.harness.testbeds.simulator.tcp import TCPS, tcp_settings
 from rogue.harness.testbeds.simulator.values import check_together
 from rogue.simulator import CONTROLS, FAIR_RATE_PARAMETERS, ControlError, FairRates, NicControl
@@ -139,7 +140,7 @@ def agent_parameters(carrier: Carrier) -> dict[str, Scalar]:
 
 def own_names(carrier: Carrier) -> tuple[str, ...]:
     """Parameters that NICs and switches take, as an experiment file has them."""
-    names = reliability_parameters(carrier.transport)
+    names = (*reliability_parameters(carrier.transport), *spraying_parameters(carrier.transport))
     name = control_name(carrier)
     if name is None:
         return names
@@ -160,6 +161,7 @@ def _check_group(cell: Cell, group: Carrier) -> None:
     if base in TCPS:
         tcp_settings(base, group.parameters)
     nic_control(cell, group)
+    nic_spraying(group)
     if nic_reliability(cell, group) is not None:
         refuse_retries(group.parameters)
     marking_asked(topology, group)

@@ -19,7 +19,7 @@ from rogue.simulator import (
     Reliability,
     with_telemetry,
 )
-from rogue.workloads.transports import NIC_CONTROLS, PAUSING, ControlFeature, TransportName
+from rogue.workloads.transports import NIC_CONTROLS, PAUSING, SPRAYING, ControlFeature, TransportName
 
 DATAGRAM_MTU_BYTES: Final = 1024
 """The agents' messages are no larger, whatever the path MTU."""
@@ -58,6 +58,7 @@ def control_feature(name: str, control: ControlFeature) -> Feature:
 FEATURES: Final[dict[str, Feature]] = {
     PAUSING: Feature(),  # which asks for nothing but pauses
     **{name: control_feature(name, control) for name, control in NIC_CONTROLS.items()},
+    SPRAYING: Feature(),  # which is a matter of connections
 }
 """What may be added to transports, where they take it at all."""
 BASES: Final[dict[str, Feature]] = {

@@ -19,7 +19,7 @@ from rogue.harness.cell.cell import Cell
 from rogue.harness.testbeds.simulator.nics import profile_of
 from rogue.harness.testbeds.simulator.order import OnTransfer, Order
 from rogue.harness.testbeds.simulator.tcp import TcpFlow, TcpSettings, connect_tcp
-from rogue.simulator import NicControl, QueuePair, Reliability, Simulation
+from rogue.simulator import NicControl, QueuePair, Reliability, Simulation, Spraying
 from rogue.workloads.streams import random_stream, source_port
 from rogue.workloads.topologies import Topology
 from rogue.workloads.traffic import Flow
@@ -38,6 +38,8 @@ class NicFlow:
     """Congestion control in the NICs, if the transport asks for one."""
     reliability: Reliability | None = None
     """How the NICs repair losses, if not by go-back-N."""
+    spraying: Spraying | None = None
+    """How packets are spread over the ways, if they do not all take one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,7 @@ class FlowFabric:
             simulation.connect,
             control=asked.control,
             reliability=asked.reliability,
+            spraying=asked.spraying,
             priority=asked.planned.carrier.priority,
         )
         self.datagram_queue_pair = simulation.datagram_queue_pair

@@ -26,6 +26,7 @@ from rogue.harness.testbeds.simulator.nics import profile_of
 from rogue.harness.testbeds.simulator.order import Order
 from rogue.harness.testbeds.simulator.packets import start_recording
 from rogue.harness.testbeds.simulator.reliability import nic_reliability
+from rogue.harness.testbeds.simulator.spraying import nic_spraying
 from rogue.harness.testbeds.simulator.tcp import TCPS, TcpSettings, tcp_settings
 from rogue.simulator import Simulation
 from rogue.workloads.streams import random_stream
@@ -94,9 +95,14 @@ def nic_flows(cell: Cell, group: Group, flows: Sequence[Flow]) -> Iterator[NicFl
     rates_bps = {flow.initiator: cell.topology.host_rate_bps(flow.initiator) for flow in flows}
     name, agents_own = agent_transport(group.transport), agent_parameters(group)
     settings = {rate: _settings(name, rate, agents_own) for rate in set(rates_bps.values())}
-    control, reliability = nic_control(cell, group), nic_reliability(cell, group)
+    control, reliability, spraying = (
+        nic_control(cell, group),
+        nic_reliability(cell, group),
+        nic_spraying(group),
+    )
     for flow in flows:
-        yield NicFlow(PlannedFlow(group, flow), settings[rates_bps[flow.initiator]], control, reliability)
+        planned, own = PlannedFlow(group, flow), settings[rates_bps[flow.initiator]]
+        yield NicFlow(planned, own, control, reliability, spraying)
 
 
 def _settings(

@@ -37,6 +37,7 @@ def register_nic_control(
         control.wants_acknowledgements or control.wants_telemetry,
         control.wants_telemetry,
         prototype=control,
+        wants_feedback=control.wants_feedback,
     )
     _add(kind, control, SLOW)
 
@@ -50,6 +51,7 @@ def register_compiled_control(control: CompiledKind) -> None:
         control.wants_acknowledgements,
         control.wants_telemetry,
         compiled=control,
+        wants_feedback=control.wants_feedback,
     )
     _add(kind, control, COMPILED)
 

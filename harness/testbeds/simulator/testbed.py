@@ -21,6 +21,7 @@ from rogue.harness.testbeds.simulator.packets import packet_facts
 from rogue.harness.testbeds.simulator.rehearsal import is_same_for_every_seed
 from rogue.harness.testbeds.simulator.reliability import reliability_facts
 from rogue.harness.testbeds.simulator.resent import ResentBytes
+from rogue.harness.testbeds.simulator.spraying import spraying_facts
 from rogue.harness.testbeds.simulator.stall import StallWatch
 from rogue.harness.testbeds.simulator.tables import collect_tables, has_estimator
 from rogue.simulator import ControlError, SimulationError
@@ -142,6 +143,7 @@ def _facts(cell: Cell, network: SimulatedNetwork) -> dict[str, Fact]:
         "base_rtt_floor_ns": floor_ns,
         **feature_facts(cell),
         **reliability_facts(cell),
+        **spraying_facts(cell),
         **control_facts(cell),
         "queue_interval_ns": cell.timing.queue_interval_ns,
         "simulated_ns": network.simulation.now_ns,

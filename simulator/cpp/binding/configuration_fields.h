@@ -98,6 +98,7 @@ struct FieldsOf<ConnectionConfiguration> {
       Field{"control_maker", &Connection::control_maker}, Field{"cnp_priority", &Connection::cnp_priority},
       Field{"reliability", &Connection::reliability},
       Field{"reliability_parameters", &Connection::reliability_parameters},
+      Field{"path_seed", &Connection::path_seed}, Field{"spray_paths", &Connection::spray_paths},
       Field{"limiter_of", &Connection::limiter_of});
 };
 

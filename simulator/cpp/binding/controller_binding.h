@@ -38,15 +38,15 @@ struct BoundController {
   std::unique_ptr<Controller> controller;
 };
 
-// (name, meaning, [(parameter, value, least, most, meaning)], wants_acknowledgements, wants_telemetry) of every
-// control.
+// (name, meaning, [(parameter, value, least, most, meaning)], wants_acknowledgements, wants_telemetry,
+// wants_feedback) of every control.
 inline nb::list list_controls() {
   nb::list controls;
   for (const Control& control : kControls) {
     const auto usual = create_controller(control.name, {}, {10'000'000'000});
     controls.append(nb::make_tuple(std::string(control.name), std::string(control.meaning),
                                    parameter_list(control.parameters), usual->wants_acknowledgements(),
-                                   usual->wants_telemetry()));
+                                   usual->wants_telemetry(), usual->wants_feedback()));
   }
   return controls;
 }

@@ -135,6 +135,12 @@ inline PacketIndex Engine::send_write(Sender& sender, Port& port, Picoseconds st
   return index;
 }
 
+// `position` of a packet of a verb that leaves its NIC.
+inline std::uint32_t Engine::first_position(std::uint32_t qp) {
+  const Sender& sender = world_.senders[qp];
+  return sender.is_sprayed ? forwarding_.draw(qp) : sender.route;
+}
+
 // Inlined into the loop by which nearly all packets leave: a call would cost a tenth of it.
 [[gnu::always_inline]] inline void Engine::send_next(Nic& nic, Port& port, Picoseconds start) {
   const std::uint32_t qp = nic.ready.top().qp();

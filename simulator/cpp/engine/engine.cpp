@@ -67,6 +67,13 @@ void Engine::fire_classed_link(std::uint32_t link) {
   on_pause_frame(link, index);
 }
 
+// Where a packet goes on that has come over `link` to a switch.
+inline std::uint32_t Engine::next_link(std::uint32_t link, Packet& packet) {
+  if (packet.is_sprayed()) [[unlikely]]
+    return forwarding_.next_link(link, packet);
+  return world_.routes[++packet.position];
+}
+
 inline void Engine::arrive(std::uint32_t link, PacketIndex index) {
   const Port& port = world_.ports[link];
   ++packet_hops_;
@@ -78,7 +85,7 @@ inline void Engine::arrive(std::uint32_t link, PacketIndex index) {
   } else {
     Packet& packet = world_.pool[index];
     packet.ingress = link ^ 1;
-    enqueue_at_switch(world_.routes[++packet.position], index);
+    enqueue_at_switch(next_link(link, packet), index);
   }
 }
 

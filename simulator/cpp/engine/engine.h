@@ -19,6 +19,7 @@
 #include "engine/datagrams.h"
 #include "engine/faults.h"
 #include "engine/feedback.h"
+#include "engine/forwarding.h"
 #include "engine/reliabilities.h"
 #include "engine/route_ends.h"
 #include "engine/samplers.h"
@@ -147,6 +148,7 @@ class Engine {
   }
   void set_slot(std::uint32_t link);
   void arrive(std::uint32_t link, PacketIndex index);
+  std::uint32_t next_link(std::uint32_t link, Packet& packet);
   bool ends_on_arrival(std::uint32_t link, PacketIndex index);
   void record(std::uint32_t link, PacketIndex index, PacketFate fate);
   void describe(const Packet& packet, PacketIndex index, PacketRecord& record);
@@ -185,6 +187,7 @@ class Engine {
   void send_next(Nic& nic, Port& port, Picoseconds start);
   void send_verbs(Port& port, Picoseconds until);
   PacketIndex send_write(Sender& sender, Port& port, Picoseconds start);
+  std::uint32_t first_position(std::uint32_t qp);
   PacketIndex send_described(std::uint32_t qp, Port& port, Picoseconds start);
   PacketDescription describe_next(std::uint32_t qp);
   std::uint32_t next_frame_bytes(std::uint32_t qp);
@@ -226,6 +229,8 @@ class Engine {
   void add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::vector<std::uint32_t>& route,
                       const ConnectionConfiguration& configuration);
   std::uint32_t limiter_for(Nic& nic, const ConnectionConfiguration& configuration);
+  void spray(std::uint32_t qp, const std::vector<std::uint32_t>& route,
+             const ConnectionConfiguration& configuration);
 
   // Results.
   void catch_up_link(std::uint32_t link);
@@ -254,6 +259,7 @@ class Engine {
   Faults faults_;
   Reliabilities reliabilities_;
   RouteEnds route_ends_;
+  Forwarding forwarding_;
 };
 
 }  // namespace simulator

@@ -17,7 +17,7 @@ PacketIndex Engine::send_described(std::uint32_t qp, Port& port, Picoseconds sta
   const PacketDescription next = describe_next(qp);
   const PacketIndex index = world_.pool.allocate();
   Packet& packet = world_.pool[index];
-  packet.position = sender.route;
+  packet.position = first_position(qp);
   packet.qp = sender.peer;
   packet.psn = packet_psn(next.psn);
   packet.frame_bytes =

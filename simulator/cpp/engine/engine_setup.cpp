@@ -14,7 +14,8 @@ Engine::Engine(std::uint64_t seed, const Framing& framing)
       feedback_(*this, world_),
       faults_(*this, world_),
       reliabilities_(*this, world_),
-      route_ends_(*this, world_) {}
+      route_ends_(*this, world_),
+      forwarding_(world_) {}
 
 // From so many ports on prefetching pays; with 324 of them, as in W2, it costs 4 ns per hop.
 static constexpr std::size_t kLargeFromPorts = 1024;
@@ -85,6 +86,15 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
   world_.routes.insert(world_.routes.end(), route.begin(), route.end());
   route_ends_.prepare(route);
   controls_.add_way_back(qp, route);
+  if (configuration.spray_paths != 0) spray(qp, route, configuration);
+}
+
+// Packets that are sprayed are none of the fast path.
+void Engine::spray(std::uint32_t qp, const std::vector<std::uint32_t>& route,
+                   const ConnectionConfiguration& configuration) {
+  world_.senders[qp].is_sprayed = true;
+  world_.senders[qp].requester.describe_all();
+  forwarding_.spray(qp, route, configuration);
 }
 
 std::uint32_t Engine::add_route(const std::vector<std::uint32_t>& links) {

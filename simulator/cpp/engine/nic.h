@@ -46,7 +46,7 @@ struct alignas(64) Nic {
 // requester and the one after the requester, no other.
 struct Sender {
   RcRequester requester;
-  std::uint32_t route;  // position of the first link in the table of routes
+  std::uint32_t route;  // position of the first link in the table of routes, of what is not sprayed
   std::uint32_t link;   // that first link
   std::uint32_t peer;   // queue pair at the other end
   std::uint32_t nic;
@@ -69,6 +69,7 @@ struct Sender {
   bool wants_telemetry = false;
   bool is_unreliable = false;
   bool has_been_reset = false;
+  bool is_sprayed = false;            // each packet of its verbs
   std::uint64_t missing_packets = 0;  // that it sent, lost on a link or refused by a buffer
   std::uint64_t missing_replies = 0;
 

@@ -21,12 +21,14 @@ inline constexpr PacketIndex kNoPacket = std::numeric_limits<PacketIndex>::max()
 struct Packet {
   static constexpr std::uint32_t kMarked = std::uint32_t{1} << 31;  // in `psn`, whose numbers have 24 bits
   static constexpr std::uint32_t kNotEcnCapable = std::uint32_t{1} << 30;
+  static constexpr std::uint32_t kSprayed = std::uint32_t{1} << 31;  // in `position`
 
-  Picoseconds arrival;     // at the far end of the link it is on
-  PacketIndex next;        // in the queue, on the link, or in the free list
-  std::uint32_t position;  // in the table of routes: entry of the link it is on
-  std::uint32_t ingress;   // at a switch: the link back to where it came from, whose account it is charged to
-  std::uint32_t qp;        // receiving queue pair, or datagram queue pair
+  Picoseconds arrival;  // at the far end of the link it is on
+  PacketIndex next;     // in the queue, on the link, or in the free list
+  std::uint32_t
+      position;  // in the table of routes: entry of the link it is on; or which path, if it is sprayed
+  std::uint32_t ingress;  // at a switch: the link back to where it came from, whose account it is charged to
+  std::uint32_t qp;       // receiving queue pair, or datagram queue pair
   union {
     std::uint32_t psn;       // and whether it is marked, or may not be
     PauseFrame pause_frame;  // of a kPause
@@ -37,6 +39,8 @@ struct Packet {
 
   bool is_marked() const { return (psn & kMarked) != 0; }
   bool is_ecn_capable() const { return (psn & kNotEcnCapable) == 0; }
+  bool is_sprayed() const { return (position & kSprayed) != 0; }
+  std::uint32_t path() const { return position & ~kSprayed; }
   std::uint32_t priority() const { return flags >> PacketFlags::kPriorityShift; }
 };
 static_assert(sizeof(Packet) == 32);

@@ -32,7 +32,8 @@ namespace simulator {
 [[gnu::always_inline]] inline void prefetch_route(const World& world, std::uint32_t link) {
   const Port& port = world.ports[link];
   if (port.in_flight.empty()) return;
-  __builtin_prefetch(world.routes.data() + world.pool[port.in_flight.head].position + 1);
+  const Packet& packet = world.pool[port.in_flight.head];
+  if (!packet.is_sprayed()) __builtin_prefetch(world.routes.data() + packet.position + 1);
 }
 
 // A link has fired, and waits for its next packet.

@@ -35,7 +35,7 @@ PacketIndex Reliabilities::send(std::uint32_t qp, Port& port, Picoseconds start)
   DataPacket next = requester.next();
   const PacketIndex index = world_.pool.allocate();
   Packet& packet = world_.pool[index];
-  packet.position = sender.route;
+  packet.position = engine_.first_position(qp);
   packet.qp = sender.peer;
   packet.psn = packet_psn(next.number) | (next.is_ecn_capable ? 0 : Packet::kNotEcnCapable);
   packet.frame_bytes = static_cast<std::uint16_t>(requester.frame_bytes(next, world_.framing));

@@ -21,7 +21,8 @@ void RouteEnds::prepare(const std::vector<std::uint32_t>& route) {
   }
 }
 
-// Returns whether the packet goes no further. A packet that is not at a host has a next entry in its route.
+// Returns whether the packet goes no further. A packet that is not at a host has a next entry in its route, if
+// it has a route.
 bool RouteEnds::on_arrival(std::uint32_t link, PacketIndex index) {
   if (world_.pool[index].kind == PacketKind::kStray) {
     engine_.record(link, index, PacketFate::kStray);
@@ -29,7 +30,7 @@ bool RouteEnds::on_arrival(std::uint32_t link, PacketIndex index) {
     world_.pool.free(index);
     return true;
   }
-  if (world_.ports[link].has(Port::kPeerIsHost)) return false;
+  if (world_.ports[link].has(Port::kPeerIsHost) || world_.pool[index].is_sprayed()) return false;
   const std::uint32_t next = world_.routes[world_.pool[index].position + 1];
   if (!is_route_end(next)) return false;
   engine_.record(link, index, next == kFloods ? PacketFate::kFlooded : PacketFate::kExpired);

@@ -74,6 +74,9 @@ void Engine::send_from_queue_pair(std::uint32_t number) {
   if (ready > now_) return events_.push({ready, EventKind::kDeparture, number, number, 1, {}});
   QueuePair& sender = queue_pairs_[qp];
   Packet packet = next_packet(qp);
+  if (sender.spray)
+    packet.own_route =
+        std::make_shared<const std::vector<std::uint32_t>>(sprayed_route(qp, sender.spray->next()));
   const Bytes wire = framing_.wire_bytes(packet.frame_bytes);
   const Picoseconds serialisation =
       duration_of(wire, picoseconds_per_byte(links_[number].configuration.rate));

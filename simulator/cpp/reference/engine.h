@@ -32,6 +32,7 @@
 #include "protocol/marker.h"
 #include "protocol/memories.h"
 #include "protocol/nic_clock.h"
+#include "protocol/oblivious_spray.h"
 #include "protocol/pause_state.h"
 #include "protocol/pci_delay.h"
 #include "protocol/rc_requester.h"
@@ -226,6 +227,9 @@ class Engine {
     std::int64_t cnps_sent = 0;
     std::int64_t cnps_received = 0;
 
+    std::optional<ObliviousSpray> spray{};
+    std::uint64_t path_seed = 0;
+
     std::shared_ptr<Reliability> reliability{};  // of its own: then `requester` and `responder` are idle
 
     bool has_packet() const {
@@ -260,6 +264,9 @@ class Engine {
   void describe(const Packet& packet, PacketRecord& record) const;
   void enqueue(std::uint32_t link, Packet packet);
   void prepare_end(const std::vector<std::uint32_t>& route);
+  void add_spray(std::uint32_t qp, const ConnectionConfiguration& configuration);
+  const std::vector<std::int64_t>& hops_to(std::uint32_t host);
+  std::vector<std::uint32_t> sprayed_route(std::uint32_t qp, std::uint32_t path);
   void end_route(std::uint32_t link, const Packet& packet, std::uint32_t end);
   std::vector<std::uint32_t> flooded_ports(std::uint32_t link) const;
   bool admits(const Link& link, std::uint32_t frame_bytes) const;
@@ -363,6 +370,7 @@ class Engine {
   std::vector<std::uint32_t> datagram_hosts_;
   std::vector<std::vector<std::uint32_t>> routes_;  // of datagrams
   std::vector<std::vector<std::uint32_t>> stray_routes_;
+  std::map<std::uint32_t, std::vector<std::int64_t>> hops_to_;  // by host
   std::vector<Timer> timers_{{TimerKind::kSampleThroughput, 0, 0}, {TimerKind::kSampleQueues, 0, 1}};
   std::uint64_t next_order_ = 2;
   Picoseconds throughput_interval_;

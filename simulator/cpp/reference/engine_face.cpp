@@ -136,6 +136,7 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
         configuration.reliability, configuration.reliability_parameters, configuration.mtu_bytes));
   }
   if (!configuration.control.empty()) add_control(qp, configuration);
+  if (configuration.spray_paths != 0) add_spray(qp, configuration);
   prepare_end(route);
   mailbox_.add_queue_pair();
   late_completions_.add_queue_pair();
@@ -173,6 +174,7 @@ void Engine::on_datagram(const Datagram& datagram) {
 
 const std::vector<std::uint32_t>& Engine::route_of(const Packet& packet) const {
   if (packet.kind == PacketKind::kStray) return stray_routes_[packet.stray_route];
+  if (packet.own_route) return *packet.own_route;
   if (packet.datagram) return routes_[packet.datagram->route];
   const QueuePair& origin = queue_pairs_[packet.from];
   return packet.kind == PacketKind::kFeedback ? queue_pairs_[origin.peer].feedback_route : origin.route;

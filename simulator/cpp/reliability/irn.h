@@ -9,7 +9,9 @@
 namespace simulator {
 
 inline Reliability create_irn(const ParameterValues& values, std::uint32_t mtu_bytes) {
-  return {std::make_unique<IrnRequester>(mtu_bytes, IrnSettings(values)), std::make_unique<IrnResponder>()};
+  const auto threshold_nacks = static_cast<std::uint64_t>(values.at("threshold_nacks"));
+  return {std::make_unique<IrnRequester>(mtu_bytes, IrnSettings(values), threshold_nacks),
+          std::make_unique<IrnResponder>()};
 }
 
 inline constexpr ReliabilityKind kIrn{"irn", "IRN: selective repeat, and a cap on packets in flight",

@@ -15,8 +15,11 @@ namespace simulator {
 
 class IrnRequester final : public Requester {
  public:
-  IrnRequester(std::uint32_t mtu_bytes, const IrnSettings& settings)
-      : Requester(mtu_bytes), cap_packets_(settings.cap()), timer_(settings.timer()) {}
+  IrnRequester(std::uint32_t mtu_bytes, const IrnSettings& settings, std::uint64_t threshold_nacks)
+      : Requester(mtu_bytes),
+        cap_packets_(settings.cap()),
+        threshold_nacks_(threshold_nacks),
+        timer_(settings.timer()) {}
 
   bool has_packet() const override { return must_repeat() || may_send_new(); }
 
@@ -30,7 +33,9 @@ class IrnRequester final : public Requester {
     if (acknowledgement.expected > recovery_end_) is_recovering_ = searches_ = repeats_ = false;
     const bool is_passed = repeat_ < acknowledged() || (repeat_ == acknowledged() && repeats_);
     if (is_news && is_recovering_ && is_passed) repeat_oldest();
-    if (!is_news && !is_recovering_ && acknowledgement.is_negative && is_in_flight()) repeat_oldest();
+    if (is_news) nacks_ = 0;
+    const bool tells_of_loss = !is_news && acknowledgement.is_negative && ++nacks_ >= threshold_nacks_;
+    if (tells_of_loss && !is_recovering_ && is_in_flight()) repeat_oldest();
     settle();
     return true;
   }
@@ -122,8 +127,10 @@ class IrnRequester final : public Requester {
   }
 
   std::uint64_t cap_packets_;
+  std::uint64_t threshold_nacks_;
   IrnTimer timer_;
   PacketSet selective_;             // came, but not all before them
+  std::uint64_t nacks_ = 0;         // since the last progress
   std::uint64_t repeat_ = 0;        // to be sent again, if `repeats_`
   std::uint64_t recovery_end_ = 0;  // highest packet sent when one was repeated
   bool repeats_ = false;

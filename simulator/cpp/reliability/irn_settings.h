@@ -1,5 +1,6 @@
 // Parameters of IRN and its ablations. Source: Mittal et al., "Revisiting network support for RDMA",
-// SIGCOMM 2018, section 4.1; cap_packets: 120 KB in packets of 1 KiB payload, as in irn-vivado-hls.
+// SIGCOMM 2018, section 4.1; cap_packets: 120 KB in packets of 1 KiB payload, as in irn-vivado-hls;
+// threshold_nacks: section 7, which proposes one for networks that reorder, and gives no number.
 #pragma once
 
 #include <array>
@@ -18,6 +19,7 @@ inline constexpr std::array kIrnParameters = {
     Parameter{"rto_low_ns", 100'000, 0, 1e12, "timeout while few packets are in flight; 0 = no timeouts"},
     Parameter{"rto_high_ns", 320'000, 0, 1e12, "timeout otherwise"},
     Parameter{"rto_low_packets", 3, 0, 1 << 22, "how many packets in flight are few"},
+    Parameter{"threshold_nacks", 1, 1, 1 << 22, "NACKs without progress that begin a recovery"},
 };
 
 struct IrnSettings {

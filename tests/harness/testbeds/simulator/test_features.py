@@ -190,7 +190,8 @@ def test_marking_that_cannot_be(tmp_path: Path, setting: str, key: str) -> None:
 def test_a_feature_is_a_word_that_names_may_have(name: str) -> None:
     assert name in NAMED
     asked = FEATURES[name]
-    assert parse_transport(f"roce+{name}").has_pauses or asked.control
+    transport = parse_transport(f"roce+{name}")
+    assert transport.has_pauses or transport.is_sprayed or asked.control
     assert asked.control is None or asked.control in CONTROLS
 
 

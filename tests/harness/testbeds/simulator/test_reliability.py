@@ -121,6 +121,7 @@ def test_every_parameter_can_be_set(tmp_path: Path) -> None:
         "rto_low",
         "rto_high",
         "rto_low_packets",
+        "threshold_nacks",
     )
     assert set(FITTINGS) <= set(RELIABILITIES)
     cell = cell_of(tmp_path, "transports=[{name: irn, cap_packets: 50, rto_low_packets: 9, segment: 64KiB}]")

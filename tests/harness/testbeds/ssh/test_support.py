@@ -26,6 +26,7 @@ def test_what_they_can(tmp_path: Path, transport: str) -> None:
     [
         (("transports=[irn]",), f"the nodes have no irn; they have {', '.join(TRANSPORTS)}"),
         (("transports=[roce+timely]",), "the nodes have no roce+timely; they have "),
+        (("transports=[roce+spray]",), "the nodes have no roce+spray; they have "),
         (("transports=[roce+dcqcn]",), "roce+dcqcn: DCQCN on h0: got nothing, expected on; provision with"),
         (("topology.hosts=6", "workload.senders=4"), "the inventory has no h4; it has h0, h1, h2, h3"),
         (

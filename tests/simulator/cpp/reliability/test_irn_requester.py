@@ -183,3 +183,21 @@ def test_repeats_exactly_what_is_lost(loss_probability: float, seed: int) -> Non
     # Each loss costs a packet's time, at most a way there and back, and a timeout if its repetition is lost.
     time_ps = (packets + losses) * slot_ps + (1 + losses) * 2 * one_way_ps + requester.timeouts * HIGH_PS
     assert packets * slot_ps < now_ps < 1.02 * time_ps
+
+
+def test_a_threshold_lets_packets_overtake_each_other() -> None:
+    """Mittal et al., section 7: only so many NACKs are taken for a loss, here three."""
+    trace = Trace(packets=10, threshold_nacks=3).sends(0, 1, 2, 3, 4, 5)
+    trace.nack(0, 1).nack(0, 2).sends(6).nack(0, 3).sends(0, 7)
+
+
+def test_progress_begins_the_count_of_nacks_anew() -> None:
+    """The NACK that brings progress is none of those that count, as without a threshold."""
+    trace = Trace(packets=10, threshold_nacks=3).sends(0, 1, 2, 3, 4, 5, 6, 7)
+    trace.nack(0, 1).nack(0, 2).nack(3, 4).nack(3, 5).nack(3, 6).sends(8).nack(3, 7).sends(3, 9)
+
+
+@pytest.mark.parametrize("threshold", [0, -1, 1 << 23])
+def test_a_threshold_that_cannot_be(threshold: int) -> None:
+    with pytest.raises(SimulationError, match="threshold_nacks"):
+        Requester("irn", mtu_bytes=1024, parameters={"threshold_nacks": threshold})

@@ -1,0 +1,66 @@
+// What switches know of the network, for packets that choose their way hop by hop: for each switch and each
+// destination's switch the ports that lead there by a shortest path. A sprayed packet carries a number for its
+// entropy, and its queue pair says the rest.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/configuration.h"
+#include "engine/packet.h"
+#include "engine/world.h"
+#include "protocol/oblivious_spray.h"
+#include "protocol/path_hash.h"
+
+namespace simulator {
+
+class Forwarding {
+ public:
+  explicit Forwarding(const World& world) : world_(world) {}
+
+  // The packets of verbs of this queue pair take ways of their own, from then on. `route` is its fixed one.
+  void spray(std::uint32_t qp, const std::vector<std::uint32_t>& route,
+             const ConnectionConfiguration& configuration);
+
+  // `position` of the next packet of a sprayed queue pair.
+  std::uint32_t draw(std::uint32_t qp) { return Packet::kSprayed | sprays_[qp]->next(); }
+
+  // Where a sprayed packet goes on that has come over `link` to a switch.
+  std::uint32_t next_link(std::uint32_t link, const Packet& packet);
+
+ private:
+  // Of the packets that a queue pair receives.
+  struct Way {
+    PathHash hash;
+    std::uint64_t path_seed = 0;
+    std::uint32_t target = 0;     // the destination's switch
+    std::uint32_t last_link = 0;  // from there
+  };
+
+  // Equal ports: a part of `ports_`.
+  struct Group {
+    std::uint32_t first;
+    std::uint32_t count;
+  };
+  using GroupsBySwitch = std::vector<std::uint32_t>;
+
+  std::span<const std::uint32_t> ports_of(const Group& group) const {
+    return {ports_.data() + group.first, group.count};
+  }
+  const GroupsBySwitch& groups_towards(std::uint32_t target);
+  std::vector<std::uint32_t> hops_to(std::uint32_t target) const;
+  std::uint32_t group_of(std::uint32_t element, const std::vector<std::uint32_t>& ports);
+  std::uint32_t far_switch(std::uint32_t link) const;
+
+  const World& world_;
+  std::vector<std::optional<ObliviousSpray>> sprays_;     // by sending queue pair
+  std::vector<Way> ways_;                                 // by receiving queue pair
+  std::vector<GroupsBySwitch> towards_;                   // by target; empty until somebody asks
+  std::vector<Group> groups_;                             // each once
+  std::vector<std::vector<std::uint32_t>> groups_known_;  // of each switch
+  std::vector<std::uint32_t> ports_;
+};
+
+}  // namespace simulator

@@ -1,0 +1,55 @@
+// Sprayed packets of the eager engine: each gets its whole route when it leaves its NIC.
+#include <deque>
+#include <string>
+
+#include "protocol/path_hash.h"
+#include "protocol/queue_pair.h"
+#include "reference/engine.h"
+
+namespace simulator::reference {
+
+void Engine::add_spray(std::uint32_t qp, const ConnectionConfiguration& configuration) {
+  const RandomStream stream(seed_, "spray:" + std::to_string(queue_pair_number(qp)));
+  queue_pairs_[qp].spray.emplace(stream, configuration.spray_paths);
+  queue_pairs_[qp].path_seed = configuration.path_seed;
+}
+
+// By node, -1 from where there is no way; hosts do not forward.
+const std::vector<std::int64_t>& Engine::hops_to(std::uint32_t host) {
+  std::vector<std::int64_t>& hops = hops_to_[host];
+  if (!hops.empty()) return hops;
+  hops.resize(nodes_.size(), -1);
+  std::deque<std::uint32_t> reached{host};
+  hops[host] = 0;
+  for (; !reached.empty(); reached.pop_front()) {
+    const std::uint32_t node = reached.front();
+    if (nodes_[node].is_host && node != host) continue;
+    for (const Link& link : links_) {
+      if (link.to != node || hops[link.from] >= 0) continue;
+      hops[link.from] = hops[node] + 1;
+      reached.push_back(link.from);
+    }
+  }
+  return hops;
+}
+
+std::vector<std::uint32_t> Engine::sprayed_route(std::uint32_t qp, std::uint32_t path) {
+  const QueuePair& sender = queue_pairs_[qp];
+  const std::uint32_t destination = queue_pairs_[sender.peer].node;
+  const PathHash hash(seed_, sender.node, destination);
+  const std::vector<std::int64_t>& hops = hops_to(destination);
+  std::vector<std::uint32_t> route;
+  std::uint32_t node = sender.node;
+  while (node != destination) {
+    std::vector<std::uint32_t> equal;
+    for (std::uint32_t link = 0; link < links_.size(); ++link) {
+      if (links_[link].from == node && hops[links_[link].to] == hops[node] - 1) equal.push_back(link);
+    }
+    const auto count = static_cast<std::uint32_t>(equal.size());
+    route.push_back(equal[hash.choice(sender.path_seed ^ path, node, count)]);
+    node = links_[route.back()].to;
+  }
+  return route;
+}
+
+}  // namespace simulator::reference

@@ -1,0 +1,195 @@
+"""Packets that choose their way switch by switch take the routes that the router finds for them."""
+
+from collections import Counter
+
+import pytest
+from helpers.equal_runs import Builder, assert_equal_runs
+from helpers.networks import MILLISECOND_NS, connect, counter
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rogue.simulator import IDEAL, Reliability, Simulation, Spraying
+
+Cables = tuple[tuple[int, int], ...]
+SPINES = 4
+
+
+def network(cables: Cables, switches: int, seed: int) -> Simulation:
+    """Switches s0 ..., of which s0 has the host h0, and the last one h1."""
+    simulation = Simulation(seed=seed)
+    for number in range(switches):
+        simulation.add_switch(f"s{number}", buffer_bytes=None, alpha=1.0)
+    for number in range(2):
+        simulation.add_host(f"h{number}", IDEAL)
+    joined = [(f"s{a}", f"s{b}") for a, b in cables] + [("h0", "s0"), ("h1", f"s{switches - 1}")]
+    for a, b in joined:
+        simulation.add_link(a, b, rate_bps=10**10, delay_ps=1_000_000)
+    return simulation
+
+
+@st.composite
+def cables(draw: st.DrawFn) -> tuple[Cables, int]:
+    """A tree, so that all switches are joined, and more cables beside it."""
+    switches = draw(st.integers(2, 9))
+    tree = {(draw(st.integers(0, number - 1)), number) for number in range(1, switches)}
+    ends = st.tuples(st.integers(0, switches - 1), st.integers(0, switches - 1))
+    more = draw(st.lists(ends.filter(lambda pair: pair[0] < pair[1]), max_size=16))
+    return tuple(draw(st.permutations(sorted(tree | set(more))))), switches
+
+
+def ports_taken(simulation: Simulation, packets: int) -> list[tuple[str, ...]]:
+    """The ports that each data packet took, in order of the packets."""
+    table = simulation.packet_table()
+    ways: dict[int, list[str]] = {}
+    for kind, port, psn in zip(table["kind"], table["port"], table["psn"], strict=True):
+        if kind not in ("ack", "nak"):
+            ways.setdefault(int(psn), []).append(port)
+    assert sorted(ways) == list(range(packets))
+    return [tuple(ways[psn]) for psn in sorted(ways)]
+
+
+def routes(simulation: Simulation, entropies: list[int]) -> list[tuple[str, ...]]:
+    topology = simulation._topology
+    ends = topology.node("", "h0"), topology.node("", "h1")
+    found = [topology.route("", *ends, entropy) for entropy in entropies]
+    return [tuple(map(topology.link_name, route)) for route in found]
+
+
+def run_sprayed(simulation: Simulation, spraying: Spraying, packets: int, path_seed: int) -> None:
+    simulation.record_packets()
+    queue_pair = connect(
+        simulation, "h0", "h1", spraying=spraying, path_seed=path_seed, reliability=Reliability("irn")
+    )
+    queue_pair.post_write(1, packets * 1024, True)
+    simulation.run_until(MILLISECOND_NS)
+    simulation.check_invariants()
+
+
+@settings(max_examples=100, deadline=None)
+@given(cables(), st.integers(0, 2**64 - 1), st.integers(0, 2**63 - 1))
+def test_one_entropy_takes_the_route_of_the_router(
+    drawn: tuple[Cables, int], seed: int, path_seed: int
+) -> None:
+    simulation = network(*drawn, seed)
+    run_sprayed(simulation, Spraying(paths=1), 2, path_seed)
+    assert ports_taken(simulation, 2) == 2 * routes(simulation, [path_seed])
+
+
+@settings(max_examples=50, deadline=None)
+@given(cables(), st.integers(0, 2**64 - 1), st.integers(0, 2**63 - 1))
+def test_a_round_takes_the_route_of_each_entropy_once(
+    drawn: tuple[Cables, int], seed: int, path_seed: int
+) -> None:
+    simulation = network(*drawn, seed)
+    run_sprayed(simulation, Spraying(paths=16), 16, path_seed)
+    expected = routes(simulation, [path_seed ^ path for path in range(16)])
+    assert Counter(ports_taken(simulation, 16)[:16]) == Counter(expected)
+
+
+def leaf_spine(simulation_type: type[Simulation], hosts: int = 2) -> Simulation:
+    """Half of the hosts at each of two leaves, between which there are four spines; all links alike."""
+    simulation = simulation_type(seed=1)
+    for name in ("l0", "l1", *(f"s{spine}" for spine in range(SPINES))):
+        simulation.add_switch(name, buffer_bytes=1_000_000, alpha=1.0)
+    for number in range(hosts):
+        simulation.add_host(f"h{number}", IDEAL)
+        simulation.add_link(f"h{number}", f"l{number % 2}", rate_bps=10**10, delay_ps=1_000_000)
+    for leaf in ("l0", "l1"):
+        for spine in range(SPINES):
+            simulation.add_link(leaf, f"s{spine}", rate_bps=10**10, delay_ps=1_000_000)
+    return simulation
+
+
+def packets_by_spine(simulation: Simulation) -> list[int]:
+    """What went up to each of them. A full frame has 1086 bytes, the first one 16 more."""
+    return [counter(simulation, "tx_bytes", f"l0->s{spine}") // 1086 for spine in range(SPINES)]
+
+
+@pytest.mark.parametrize("spraying", [None, Spraying(paths=1)])
+def test_a_flow_with_one_entropy_uses_one_spine(spraying: Spraying | None) -> None:
+    simulation = leaf_spine(Simulation)
+    connect(simulation, "h0", "h1", spraying=spraying).post_write(1, 6_400 * 1024, True)
+    simulation.run_until(10 * MILLISECOND_NS)
+    assert sorted(packets_by_spine(simulation)) == [0, 0, 0, 6_400]
+
+
+def test_a_sprayed_flow_uses_all_spines_as_the_hash_spreads_its_entropies() -> None:
+    """A flow at line rate, alone, of 100 rounds of 64 packets: each entropy has 100 of them."""
+    simulation = leaf_spine(Simulation)
+    queue_pair = connect(simulation, "h0", "h1", spraying=Spraying(), reliability=Reliability("irn"))
+    queue_pair.post_write(1, 6_400 * 1024, True)
+    simulation.run_until(10 * MILLISECOND_NS)
+    spread = Counter(route[1] for route in routes(simulation, list(range(64))))
+    by_spine = [spread[f"l0->s{spine}"] for spine in range(SPINES)]
+    assert packets_by_spine(simulation) == [100 * entropies for entropies in by_spine]
+    assert all(8 <= entropies <= 24 for entropies in by_spine)  # 16 expected, sigma 3.5
+    assert queue_pair.retransmitted_bytes == 0  # alone, equal paths keep the order
+
+
+def test_acknowledgements_keep_one_way() -> None:
+    simulation = leaf_spine(Simulation)
+    connect(simulation, "h0", "h1", spraying=Spraying(), reliability=Reliability("irn")).post_write(
+        1, 640 * 1024, True
+    )
+    simulation.run_until(10 * MILLISECOND_NS)
+    back = [counter(simulation, "tx_bytes", f"l1->s{spine}") for spine in range(SPINES)]
+    assert sum(each > 0 for each in back) == 1
+
+
+def test_each_round_has_an_order_of_its_own() -> None:
+    simulation = leaf_spine(Simulation)
+    run_sprayed(simulation, Spraying(paths=16), 160, 5)
+    spines = [way[1] for way in ports_taken(simulation, 160)]
+    rounds = [tuple(spines[start : start + 16]) for start in range(0, 160, 16)]
+    assert len(set(rounds)) > 3
+    assert len({tuple(sorted(each)) for each in rounds}) == 1
+
+
+def permutation(spraying: Spraying | None, reliability: Reliability | None) -> Builder:
+    """Each of eight hosts sends to the next one, which is at the other leaf."""
+
+    def build(simulation_type: type[Simulation]) -> Simulation:
+        simulation = leaf_spine(simulation_type, hosts=8)
+        simulation.cut_link("l0", "s1", start_ns=50_000, duration_ns=20_000)
+        for number in range(8):
+            queue_pair = connect(
+                simulation,
+                f"h{number}",
+                f"h{(number + 1) % 8}",
+                path_seed=number,
+                spraying=spraying,
+                reliability=reliability,
+            )
+            queue_pair.post_write(1, 200_000, True)
+        return simulation
+
+    return build
+
+
+@pytest.mark.parametrize("reliability", [None, "irn", "irn-gbn"])
+def test_both_engines_agree_also_while_a_link_is_cut(reliability: str | None) -> None:
+    repair = None if reliability is None else Reliability(reliability)
+    run = assert_equal_runs(permutation(Spraying(), repair), 5 * MILLISECOND_NS)
+    assert counter(run, "lost_packets", "l0->s1") > 0
+    assert counter(run, "retransmitted_packets") > 0
+
+
+def test_one_entropy_gives_the_digest_of_the_fixed_route() -> None:
+    irn = Reliability("irn")
+    fixed, single = (permutation(each, irn)(Simulation) for each in (None, Spraying(paths=1)))
+    for simulation in (fixed, single):
+        simulation.run_until(5 * MILLISECOND_NS)
+    assert fixed.digest() == single.digest()
+
+
+def test_a_switch_that_floods_for_others_forwards_what_is_sprayed() -> None:
+    def build(simulation_type: type[Simulation]) -> Simulation:
+        simulation = leaf_spine(simulation_type, hosts=4)
+        for spine in range(SPINES):
+            simulation.flood(f"s{spine}", "h3")
+        connect(simulation, "h0", "h3").post_write(1, 10_000, True)
+        connect(simulation, "h2", "h1", spraying=Spraying()).post_write(1, 100_000, True)
+        return simulation
+
+    run = assert_equal_runs(build, MILLISECOND_NS)
+    assert run.statistics()["verbs_done"] == 1
