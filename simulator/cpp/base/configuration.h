@@ -111,9 +111,8 @@ struct ConnectionConfiguration {
   std::uint32_t cnp_priority = 0;
   std::string reliability{};  // empty = go-back-N, of RC
   std::map<std::string, double> reliability_parameters{};
-  std::uint64_t path_seed = 0;  // the entropy behind both routes
-  std::uint32_t spray_paths =
-      0;  // so many entropies, in turns, choose the ways of its packets; 0: the routes
+  std::uint64_t path_seed = 0;    // the entropy behind both routes
+  std::uint32_t spray_paths = 0;  // entropies that choose the ways of its packets; 0: they take the routes
   std::optional<std::uint32_t> limiter_of{};  // a queue pair of either host that lends its pair's limiters
 };
 

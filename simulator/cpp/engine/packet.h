@@ -23,12 +23,11 @@ struct Packet {
   static constexpr std::uint32_t kNotEcnCapable = std::uint32_t{1} << 30;
   static constexpr std::uint32_t kSprayed = std::uint32_t{1} << 31;  // in `position`
 
-  Picoseconds arrival;  // at the far end of the link it is on
-  PacketIndex next;     // in the queue, on the link, or in the free list
-  std::uint32_t
-      position;  // in the table of routes: entry of the link it is on; or which path, if it is sprayed
-  std::uint32_t ingress;  // at a switch: the link back to where it came from, whose account it is charged to
-  std::uint32_t qp;       // receiving queue pair, or datagram queue pair
+  Picoseconds arrival;     // at the far end of the link it is on
+  PacketIndex next;        // in the queue, on the link, or in the free list
+  std::uint32_t position;  // in the table of routes: entry of the link it is on; its path if it is sprayed
+  std::uint32_t ingress;   // at a switch: the link back to where it came from, whose account it is charged to
+  std::uint32_t qp;        // receiving queue pair, or datagram queue pair
   union {
     std::uint32_t psn;       // and whether it is marked, or may not be
     PauseFrame pause_frame;  // of a kPause
