@@ -133,8 +133,8 @@ dependencies() {
     echo "setup: Python packages into $venv (once; one or two minutes)" >&2
     "$(find_python)" -m venv --clear "$venv"
     logged "pip could not install requirements/lock.txt; a package index must be reachable." install_locked
-    logged "requirements/lock.txt does not name all that its packages need, in the versions that go together." \
-        "$venv/bin/python" -m pip check --disable-pip-version-check
+    words=$("$venv/bin/python" -m pip check --disable-pip-version-check 2>&1) ||
+        fail "requirements/lock.txt does not name all that its packages need, in versions that go together." "$words"
     touch "$venv/.dependencies"
 }
 

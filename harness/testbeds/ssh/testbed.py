@@ -87,8 +87,9 @@ class SshTestbed(Testbed):
 
     def unsupported(self, cell: Cell) -> str | None:
         """Why the cell cannot run on these nodes."""
+        named = self.inventory
         try:
-            inventory = as_asked(cell, self.inventory)
+            inventory = as_asked(cell, named)
         except UsageError as error:
             return str(error)
         return support.unsupported(cell, inventory, self.capabilities) or other_standing(
