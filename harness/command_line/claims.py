@@ -79,11 +79,15 @@ def reproduce(  # noqa: PLR0913  (one parameter per option)
     then it is stale, and the commits are named before anything runs. What was stopped goes on: after Ctrl-C
     the same command continues. Cheap experiments and cells run first.
 
+    A stale run with all seeds stands again once one seed has given the same tables: run that seed first,
+    with --set repetitions=1.
+
     \b
       rogue reproduce rogue
       rogue reproduce all --dry-run
       rogue reproduce all --dask tls://head:8786
       rogue reproduce all --set scale=quick
+      rogue reproduce all --set repetitions=1
     """
     from rogue.harness.commands.reproduce import ReproduceOptions, reproduce_paper
 

@@ -13,6 +13,7 @@ from rogue.harness.plan.plan import make_plan
 from rogue.harness.testbeds import find_testbed
 from rogue.workloads.history import COMMIT_LENGTH, Change, ChangesSince, changes_of
 from rogue.workloads.manifest import Git, Manifest
+from rogue.workloads.rechecks import Recheck, recheck, table_digests
 
 CHANGES_NAMED_MAX: Final = 3
 
@@ -55,33 +56,44 @@ def step_of(
 ) -> Step:
     """Find the run that need not be repeated: complete before stopped, the newest first.
 
-    A run counts if its experiment and settings are these, and no commit since touched what it depends on.
+    A run counts if its experiment and settings are these, and no commit since touched what it depends on,
+    or a run of today with fewer seeds gave the same tables.
     """
-    alike = [(run, manifest) for run, manifest in present if is_alike(manifest, loaded)]
-    reasons = [stale_because(manifest, name, loaded, git, changes_since) for _, manifest in alike]
-    fresh = [each for each, reason in zip(alike, reasons, strict=True) if reason is None]
+    own = [
+        (run, manifest, stale_because(manifest, name, loaded, git, changes_since))
+        for run, manifest in present
+        if is_of(manifest, loaded)
+    ]
+    today = [manifest for _, manifest, reason in own if reason is None]
+    alike = [each for each in own if is_alike(each[1], loaded)]
+    fresh = [(run, manifest) for run, manifest, reason in alike if reason is None]
     fresh.sort(key=lambda each: each[1].status != "complete")
     if fresh and fresh[0][1].status == "complete":
         return Step(name, loaded, Standing.COMPLETE, fresh[0][0])
+    for run, manifest, _ in alike:
+        found = same_today(manifest, loaded, today)
+        if found is not None:
+            return Step(name, loaded, Standing.COMPLETE, run, why=found.text)
     seconds = expected_seconds(loaded)
     if fresh:
         run, manifest = fresh[0]
         left = sum(cell.status != "ok" for cell in manifest.cells) / max(len(manifest.cells), 1)
         return Step(name, loaded, Standing.GOES_ON, run, seconds=seconds * left)
     if alike:
-        return Step(name, loaded, Standing.STALE, why=reasons[0] or "", seconds=seconds)
+        return Step(name, loaded, Standing.STALE, why=alike[0][2] or "", seconds=seconds)
     return Step(name, loaded, Standing.STARTS, seconds=seconds)
 
 
-def is_alike(manifest: Manifest, loaded: LoadedExperiment) -> bool:
-    """Return whether a run is of this experiment with these settings: all of its cells, on the simulator."""
-    source = manifest.source
-    return (
-        source.set == list(loaded.settings)
-        and _is_same_file(find_experiment(source.file), loaded.document.file)
-        and manifest.testbed == DEFAULT_TESTBED
-        and "--only-cell" not in manifest.command
+def is_of(manifest: Manifest, loaded: LoadedExperiment) -> bool:
+    """Return whether a run is of this experiment, on the simulator, with whatever settings."""
+    return manifest.testbed == DEFAULT_TESTBED and _is_same_file(
+        find_experiment(manifest.source.file), loaded.document.file
     )
+
+
+def is_alike(manifest: Manifest, loaded: LoadedExperiment) -> bool:
+    """Return whether a run of this experiment has these settings, and all of its cells."""
+    return manifest.source.set == list(loaded.settings) and "--only-cell" not in manifest.command
 
 
 def _is_same_file(one: str, two: str) -> bool:
@@ -106,6 +118,15 @@ def stale_because(
         return f"nobody knows what was changed since {(manifest.git.commit or 'its commit')[:COMMIT_LENGTH]}"
     touching = changes_of(changes, name, DEFAULT_TESTBED)
     return _changes_text(touching, manifest) if touching else None
+
+
+def same_today(manifest: Manifest, loaded: LoadedExperiment, today: Sequence[Manifest]) -> Recheck | None:
+    """Return why a complete run is one of today's code: some of its seeds gave the same tables again."""
+    if manifest.status != "complete" or manifest.source.sha256 != loaded.document.sha256:
+        return None
+    digests = table_digests(manifest)
+    found = (recheck(digests, table_digests(other), other.git.commit or "") for other in today)
+    return next((each for each in found if each is not None and each.is_same), None)
 
 
 def _changes_text(changes: Sequence[Change], manifest: Manifest) -> str:

@@ -1,6 +1,6 @@
 """A board that was written before: what it says of runs that are not here."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,12 +13,21 @@ from rogue.reports.claims.claim import judging_sha256
 from rogue.reports.errors import ReportError
 from rogue.reports.reading.files import read_regular
 from rogue.workloads.bounded_json import parse_json
+from rogue.workloads.rechecks import Digests, Recheck
 
 BOARD_SCHEMA = 2
 
 
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class EarlierRecheck(_Part):
+    """What became of a run's cells at another commit."""
+
+    commit: str
+    seeds: tuple[int, ...] = Field(min_length=1)
+    same: bool
 
 
 class EarlierRun(_Part):
@@ -31,6 +40,7 @@ class EarlierRun(_Part):
     commit: str | None
     clean: bool
     hardware: bool
+    rechecked: EarlierRecheck | None = None
 
 
 class EarlierClaim(_Part):
@@ -47,6 +57,8 @@ class EarlierBoard(_Part):
 
     schema_version: int = Field(alias="schema", ge=BOARD_SCHEMA, le=BOARD_SCHEMA)
     claims: list[EarlierClaim]
+    digests: dict[str, dict[str, dict[int, str]]] = Field(default_factory=dict)
+    """Of each run the digests of its cells' tables; a board of an earlier version has none."""
 
 
 class Earlier(NamedTuple):
@@ -62,7 +74,9 @@ def read_earlier(path: Path, claims: Sequence[Claim]) -> Earlier:
         board = EarlierBoard.model_validate(parse_json(read_regular(path)))
         known = {claim.id: judging_sha256(claim) for claim in claims}
         evident = [each for each in board.claims if each.run is not None]
-        judged = [_judged(each) for each in evident if known.get(each.id) == each.judging_sha256]
+        judged = [
+            _judged(each, board.digests) for each in evident if known.get(each.id) == each.judging_sha256
+        ]
     except (OSError, ValueError) as error:
         expected = f"the claims.json of a board (schema {BOARD_SCHEMA}), as `rogue claims` writes it"
         raise ReportError(f"{path}: got {_got(error)}, expected {expected}; name another.") from error
@@ -81,13 +95,14 @@ def _got(error: OSError | ValueError) -> str:
             return "no JSON"
 
 
-def _judged(each: EarlierClaim) -> tuple[BoardRun, list[StoredOutcome]]:
+def _judged(each: EarlierClaim, digests: Mapping[str, Digests]) -> tuple[BoardRun, list[StoredOutcome]]:
     assert each.run is not None, "only claims with a run are asked"
     outcomes = [StoredOutcome.model_validate({**outcome, "id": each.id}) for outcome in each.outcomes]
-    return _run(each.run), outcomes
+    return _run(each.run, digests.get(each.run.run_id, {})), outcomes
 
 
-def _run(run: EarlierRun) -> BoardRun:
+def _run(run: EarlierRun, digests: Digests) -> BoardRun:
+    found = run.rechecked
     return BoardRun(
         directory=None,
         run_id=run.run_id,
@@ -97,6 +112,8 @@ def _run(run: EarlierRun) -> BoardRun:
         commit=run.commit,
         is_clean=run.clean,
         is_hardware=run.hardware,
+        digests=digests,
+        rechecked=None if found is None else Recheck(found.commit, found.seeds, found.same),
     )
 
 
@@ -115,4 +132,20 @@ def run_content(each: BoardClaim) -> JsonValue:
         "seeds": list(each.seeds),
         "age_commits": None if each.age.changes is None else len(each.age.changes),
         "stale": each.age.is_stale,
+        "rechecked": _recheck_content(each.age.recheck),
+    }
+
+
+def _recheck_content(found: Recheck | None) -> JsonValue:
+    return found and {"commit": found.commit, "seeds": list(found.seeds), "same": found.is_same}
+
+
+def digests_content(board: Sequence[BoardClaim]) -> dict[str, JsonValue]:
+    """Return the digests of all runs on which verdicts rest."""
+    runs = {each.run.run_id: each.run for each in board if each.run is not None}
+    return {
+        run_id: {
+            point: {str(seed): digest for seed, digest in own.items()} for point, own in run.digests.items()
+        }
+        for run_id, run in sorted(runs.items())
     }

@@ -1,7 +1,8 @@
 """Which run says most about a claim: the best evidence, not the best verdict."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -13,8 +14,9 @@ from rogue.reports.claims.evaluate import IS_HARDWARE
 from rogue.reports.claims.row import verdict_counts
 from rogue.reports.claims.shipped import experiment_name
 from rogue.reports.quantities import joined
-from rogue.workloads.history import COMMIT_LENGTH, Change, ChangesSince, changes_of
+from rogue.workloads.history import COMMIT_LENGTH, ChangesSince, changes_of
 from rogue.workloads.manifest import Manifest
+from rogue.workloads.rechecks import Digests, Recheck, newest, recheck, table_digests
 
 DAY_LENGTH: Final = len("2026-01-01")
 
@@ -32,6 +34,10 @@ class BoardRun:
     commit: str | None
     is_clean: bool
     is_hardware: bool
+    digests: Digests = field(default_factory=dict)
+    """Of its cells' tables."""
+    rechecked: Recheck | None = None
+    """What an earlier board says became of its cells since."""
 
     @classmethod
     def of(cls, directory: Path, manifest: Manifest) -> "BoardRun":
@@ -45,6 +51,7 @@ class BoardRun:
             commit=manifest.git.commit,
             is_clean=manifest.git.commit is not None and manifest.git.dirty is False,
             is_hardware=any(cell.facts.get(IS_HARDWARE) is True for cell in manifest.cells),
+            digests=table_digests(manifest),
         )
 
 
@@ -96,8 +103,10 @@ Judged = Iterable[tuple[BoardRun, Sequence[StoredOutcome]]]
 def best_evidence(claims: Sequence[Claim], judged: Judged, changes_since: ChangesSince) -> list[BoardClaim]:
     """Return each claim with the run that says most about it and its age, in the order of the claims."""
     best: dict[str, BoardClaim] = {}
+    runs: dict[str, BoardRun] = {}
     by_id: Mapping[str, Claim] = {claim.id: claim for claim in claims}
     for run, outcomes in judged:
+        runs.setdefault(run.run_id, run)
         grouped: dict[str, list[StoredOutcome]] = {}
         for outcome in outcomes:
             if outcome.verdict.is_judged and outcome.id in by_id:
@@ -106,21 +115,48 @@ def best_evidence(claims: Sequence[Claim], judged: Judged, changes_since: Change
             candidate = BoardClaim(by_id[name], tuple(own), run)
             if name not in best or _weight(candidate) > _weight(best[name]):
                 best[name] = candidate
-    return _aged([best.get(claim.id, BoardClaim(claim)) for claim in claims], changes_since)
+    return _aged([best.get(claim.id, BoardClaim(claim)) for claim in claims], runs.values(), changes_since)
 
 
-def _aged(board: Sequence[BoardClaim], changes_since: ChangesSince) -> list[BoardClaim]:
+def _aged(
+    board: Sequence[BoardClaim], runs: Iterable[BoardRun], changes_since: ChangesSince
+) -> list[BoardClaim]:
     """Return the claims with the age of what each rests on; git is asked once for each commit."""
-    commits = {each.run.commit for each in board if each.run is not None}
-    known = {commit: changes_since(commit) for commit in commits}
-    return [replace(each, age=_age(each.run, known[each.run.commit])) if each.run else each for each in board]
+    asked, known = cache(changes_since), list(runs)
+    ages = {
+        run.run_id: _age(run, known, asked)
+        for run in {each.run.run_id: each.run for each in board if each.run}.values()
+    }
+    return [replace(each, age=ages[each.run.run_id]) if each.run else each for each in board]
 
 
-def _age(run: BoardRun, changes: Sequence[Change] | None) -> Age:
+def _age(run: BoardRun, runs: Sequence[BoardRun], changes_since: ChangesSince) -> Age:
     """Return the age; of a run whose code nobody committed nobody can say it."""
+    changes = changes_since(run.commit)
     if changes is None or not run.is_clean:
         return UNKNOWN
-    return Age(tuple(changes_of(changes, run.experiment, run.testbed)))
+    later = {each.commit: each for each in _rechecks(run, runs)}
+    since = {commit: changes_since(commit) for commit in later}
+    found = newest(
+        (len(own), later[commit])
+        for commit, own in since.items()
+        if own is not None and len(own) < len(changes)
+    )
+    if found is not None and found.is_same:
+        changes = since[found.commit] or ()
+    return Age(tuple(changes_of(changes, run.experiment, run.testbed)), found)
+
+
+def _rechecks(run: BoardRun, runs: Sequence[BoardRun]) -> Iterator[Recheck]:
+    """Yield what other runs of the same experiment found, and what an earlier board says of that."""
+    if run.rechecked is not None:
+        yield run.rechecked
+    for other in runs:
+        is_alike = (other.experiment, other.testbed) == (run.experiment, run.testbed)
+        if is_alike and other.is_clean and other.commit not in (None, run.commit):
+            found = recheck(run.digests, other.digests, str(other.commit))
+            if found is not None:
+                yield found
 
 
 def _weight(candidate: BoardClaim) -> tuple[bool, bool, int, bool, str, str]:

@@ -34,5 +34,5 @@ def _line(each: BoardClaim) -> list[str]:
         each.measured,
         seeds_text(each),
         commit_text(each.run),
-        each.age.text,
+        each.age.badge,
     ]

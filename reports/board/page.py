@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from rogue.reports.board.earlier import BOARD_SCHEMA, run_content
+from rogue.reports.board.earlier import BOARD_SCHEMA, digests_content, run_content
 from rogue.reports.board.evidence import BoardClaim, evidence_text
 from rogue.reports.board.papers import papers_of
 from rogue.reports.board.tally import (
@@ -70,8 +70,12 @@ def age_sentence(board: Sequence[BoardClaim], commit: str | None) -> str:
     """Say how many verdicts are stale, how old nobody knows, and to which commit ages are counted."""
     ages = [each.age for each in board if each.run is not None]
     stale, unknown = sum(age.is_stale for age in ages), sum(age.changes is None for age in ages)
+    same = sum(age.recheck is not None and age.recheck.is_same for age in ages)
+    again = (
+        f" {same} of them stand because a later run with fewer seeds gave the same tables." if same else ""
+    )
     to = f" Ages are counted to commit {commit[:COMMIT_LENGTH]}." if commit else ""
-    return f"Stale: {stale} of {counted(len(ages), 'verdict')}; age unknown: {unknown}.{to} {RULE}"
+    return f"Stale: {stale} of {counted(len(ages), 'verdict')}; age unknown: {unknown}.{again}{to} {RULE}"
 
 
 def board_content(board: Sequence[BoardClaim], commit: str | None) -> dict[str, JsonValue]:
@@ -86,6 +90,7 @@ def board_content(board: Sequence[BoardClaim], commit: str | None) -> dict[str, 
         "badged": {paper: dict(found) for paper, found in counts.badged.items()},
         "badges": {badge: dict(found) for badge, found in counts.badges.items()},
         "claims": [_claim(each) for each in board],
+        "digests": digests_content(board),
     }
 
 

@@ -1,13 +1,13 @@
 """How an experiment stands: complete, stopped, stale or not there."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from helpers.reproduced import NAMES, loaded, present
 
-from rogue.harness.commands.steps import Standing, Step, cheap_first, is_alike, stale_because, step_of
+from rogue.harness.commands.steps import Standing, Step, cheap_first, is_alike, is_of, stale_because, step_of
 from rogue.harness.results.manifest import read_manifest
 from rogue.workloads.history import Change
 from rogue.workloads.manifest import Git, Manifest
@@ -89,7 +89,7 @@ def test_a_run_of_another_text_of_the_file_is_stale(tmp_path: Path) -> None:
 def test_a_name_that_no_file_can_have_is_not_alike(tmp_path: Path, file: str) -> None:
     manifest = read_manifest(present(tmp_path, NAME, "scale=quick"))
     manifest.source.file = file
-    assert not is_alike(manifest, loaded(NAME, "scale=quick"))
+    assert not is_of(manifest, loaded(NAME, "scale=quick"))
 
 
 @pytest.mark.parametrize("change", ["settings", "testbed", "file", "cell"])
@@ -100,8 +100,45 @@ def test_another_run_is_not_alike(tmp_path: Path, change: str) -> None:
     manifest = read_manifest(present(tmp_path, name, *settings, command=command))
     if change == "testbed":
         manifest.testbed = "virtual"
-    assert not is_alike(manifest, loaded(NAME, "scale=quick"))
-    assert is_alike(read_manifest(present(tmp_path, NAME, "scale=quick")), loaded(NAME, "scale=quick"))
+    wanted = loaded(NAME, "scale=quick")
+    assert is_of(manifest, wanted) == (change in {"settings", "cell"})
+    assert is_alike(manifest, wanted) == (change in {"testbed", "file"})
+
+
+def with_tables(directory: Path, tables: Mapping[str, str]) -> Manifest:
+    """Return the manifest of a run whose cells have one table each, of these contents by cell."""
+    manifest = read_manifest(directory)
+    for record in manifest.cells:
+        record.status = "ok"
+    manifest.files = {f"cells/{cell}/flows.parquet": checksum for cell, checksum in tables.items()}
+    return manifest
+
+
+@pytest.mark.parametrize(
+    ("again", "is_changed", "standing"),
+    [("1", False, Standing.COMPLETE), ("other", False, Standing.STALE), ("1", True, Standing.STALE)],
+)
+def test_a_stale_run_stands_if_one_seed_gives_the_same_tables_today(
+    tmp_path: Path, again: str, is_changed: bool, standing: Standing
+) -> None:
+    old, now = (
+        present(tmp_path, NAME, *each, commit=commit)
+        for each, commit in [((), "b"), (("repetitions=1",), "c")]
+    )
+    cells = [cell.id for cell in read_manifest(old).cells]
+    points = {cell: f"{number}" for number, cell in enumerate(cells)}
+    one = with_tables(now, {cell.id: points[cell.id] for cell in read_manifest(now).cells})
+    assert 0 < len(one.cells) < len(cells)
+    one.files[f"cells/{cells[1]}/flows.parquet"] = again
+    whole = with_tables(old, points)
+    if is_changed:
+        whole.source.sha256 = "0"
+    step = step_of(
+        NAME, loaded(NAME), [(now, one), (old, whole)], NOW, lambda commit: [ENGINE] if commit == "b" else []
+    )
+    assert step.standing is standing
+    if standing is Standing.COMPLETE:
+        assert (step.run, step.text) == (old, "complete: seed 1 gave the same tables at c")
 
 
 def test_what_is_cheap_comes_first() -> None:

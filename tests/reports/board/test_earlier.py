@@ -1,6 +1,7 @@
 """A board that was written earlier stands in for runs that are not here."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,15 @@ from rogue.reports.board import (
     read_earlier,
     stored_outcomes,
 )
+from rogue.reports.board.age import Age
 from rogue.reports.claims import read_claims
 from rogue.reports.errors import ReportError
 from rogue.reports.reading.manifest import read_manifest
+from rogue.workloads.history import Change
+from rogue.workloads.rechecks import Recheck
 
 CLAIMS = read_claims()
+CHANGE = Change("c", "engine: another queue", ("simulator/x",))
 
 
 @pytest.fixture
@@ -39,6 +44,16 @@ def test_the_same_board_comes_of_it(board: list[BoardClaim], tmp_path: Path) -> 
     again = best_evidence(CLAIMS, earlier.judged, lambda _: None)
     assert earlier.left_out == []
     assert board_content(again, None) == board_content(board, None)
+
+
+def test_digests_and_what_a_later_run_found_come_back(board: list[BoardClaim], tmp_path: Path) -> None:
+    digests, found = {"roce": {1: "x"}}, Recheck("d" * 40, (1,), is_same=False)
+    told = [
+        replace(each, run=replace(each.run, digests=digests), age=Age((CHANGE,), found)) if each.run else each
+        for each in board
+    ]
+    earlier = read_earlier(written(told, tmp_path / "claims.json"), CLAIMS)
+    assert {(run.digests["roce"][1], run.rechecked) for run, _ in earlier.judged} == {("x", found)}
 
 
 def test_a_claim_that_is_judged_otherwise_since_is_left_out(board: list[BoardClaim], tmp_path: Path) -> None:

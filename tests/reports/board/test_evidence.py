@@ -10,6 +10,7 @@ from rogue.reports.board.evidence import evidence_text
 from rogue.reports.board.stored import StoredOutcome
 from rogue.reports.claims import Verdict, read_claims
 from rogue.workloads.history import Change
+from rogue.workloads.rechecks import Recheck
 
 CLAIMS = [claim for claim in read_claims() if claim.id in {"R-16-p50", "R-16-p10", "R-1"}]
 
@@ -116,3 +117,52 @@ def test_the_age_of_a_run_with_changes_is_unknown() -> None:
     assert found.age.text == "age unknown"
     (found, *_) = best_evidence(CLAIMS[:1], [(run(), [outcome(CLAIMS[0].id)])], lambda _: [])
     assert found.age.text == "up to date"
+
+
+OLD, AGAIN, LATER = "a" * 40, "b" * 40, "c" * 40
+SINCE = {OLD: CHANGES, AGAIN: CHANGES[:1], LATER: []}
+TABLES = {"roce": {1: "x", 2: "y"}}
+
+
+def age_with(*later: BoardRun, **changes: object) -> str:
+    old = (run(commit=OLD, digests=TABLES, **changes), [outcome()])
+    judged = [old, *((each, [outcome(n=1)]) for each in later)]
+    (found,) = (
+        each
+        for each in best_evidence(CLAIMS, judged, lambda commit: SINCE.get(str(commit)))
+        if each.claim.id == "R-16-p50"
+    )
+    assert found.run is not None
+    assert found.run.commit == OLD
+    return found.age.text
+
+
+def again(commit: str, table: str = "x", **changes: object) -> BoardRun:
+    return run(commit, commit=commit, digests={"roce": {1: table}}, **changes)
+
+
+def test_one_seed_with_the_same_tables_makes_a_verdict_as_young_as_its_run() -> None:
+    assert age_with() == "stale by 2 commits"
+    assert age_with(again(AGAIN)) == f"stale by 1 commit since seed 1 gave the same tables at {AGAIN[:12]}"
+    assert age_with(again(AGAIN), again(LATER)) == f"up to date, seed 1 gave the same tables at {LATER[:12]}"
+
+
+def test_the_newest_run_decides_and_other_tables_are_told() -> None:
+    other = f"stale by 2 commits, seed 1 gave other tables at {LATER[:12]}"
+    assert age_with(again(AGAIN), again(LATER, "z")) == other
+
+
+@pytest.mark.parametrize(
+    "changes", [{"is_clean": False}, {"testbed": "kernel"}, {"experiment": "rogue-paper/figure-7"}]
+)
+def test_a_run_of_something_else_says_nothing(changes: dict[str, object]) -> None:
+    assert age_with(again(LATER, **changes)) == "stale by 2 commits"
+
+
+def test_a_run_of_a_commit_that_nobody_knows_says_nothing() -> None:
+    assert age_with(again("d" * 40)) == "stale by 2 commits"
+
+
+def test_what_an_earlier_board_says_of_a_later_run_counts() -> None:
+    told = Recheck(LATER, (1,), is_same=True)
+    assert age_with(rechecked=told) == f"up to date, seed 1 gave the same tables at {LATER[:12]}"

@@ -22,6 +22,7 @@ from rogue.reports.board.page import report_href
 from rogue.reports.claims import read_claims
 from rogue.reports.reading.manifest import read_manifest
 from rogue.workloads.history import Change
+from rogue.workloads.rechecks import Recheck
 
 
 class Elements(HTMLParser):
@@ -82,6 +83,10 @@ def test_what_is_stale_says_so(board: list[BoardClaim], tmp_path: Path) -> None:
     text = board_page(old, tmp_path, "1234567890abcdef")
     assert '<span class="badge stale">stale by 1 commit</span>' in text
     assert "Stale: 2 of 2 verdicts; age unknown: 0. Ages are counted to commit 1234567890ab." in text
+    again = [replace(each, age=Age((), Recheck("b", (1,), is_same=True))) for each in board]
+    text = board_page(again, tmp_path, None)
+    assert "Stale: 0 of 2 verdicts; age unknown: 0. 2 of them stand because a later run" in text
+    assert "up to date, seed 1 gave the same tables at b" in text
 
 
 def test_page_needs_nothing_from_outside(board: list[BoardClaim], tmp_path: Path) -> None:
