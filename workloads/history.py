@@ -15,6 +15,8 @@ DEPENDENCES: Final = {
     "reports/metrics/": "the measures",
 }
 """What all results depend on, and what a reader calls it."""
+MEASURES: Final = tuple(place for place, name in DEPENDENCES.items() if name == "the measures")
+"""What makes another verdict of the same tables."""
 SIMULATOR: Final = (
     "harness/testbeds/simulator/",
     *(f"harness/testbeds/{name}.py" for name in ("base", "rows", "transfers")),
@@ -56,6 +58,11 @@ def changes_of(changes: Sequence[Change], experiment: str, testbed: str) -> list
         for change in changes
         if any(_is_below(path, places) or path == f"experiments/{experiment}.yaml" for path in change.paths)
     ]
+
+
+def changes_of_measures(changes: Sequence[Change]) -> list[Change]:
+    """Return those changes after which the same tables may give another verdict."""
+    return [change for change in changes if any(_is_below(path, MEASURES) for path in change.paths)]
 
 
 def _is_below(path: str, places: tuple[str, ...]) -> bool:

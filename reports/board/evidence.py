@@ -14,7 +14,7 @@ from rogue.reports.claims.evaluate import IS_HARDWARE
 from rogue.reports.claims.row import verdict_counts
 from rogue.reports.claims.shipped import experiment_name
 from rogue.reports.quantities import joined
-from rogue.workloads.history import COMMIT_LENGTH, ChangesSince, changes_of
+from rogue.workloads.history import COMMIT_LENGTH, ChangesSince, changes_of, changes_of_measures
 from rogue.workloads.manifest import Manifest
 from rogue.workloads.rechecks import Digests, Recheck, newest, recheck, table_digests
 
@@ -143,7 +143,8 @@ def _age(run: BoardRun, runs: Sequence[BoardRun], changes_since: ChangesSince) -
         if own is not None and len(own) < len(changes)
     )
     if found is not None and found.is_same:
-        changes = since[found.commit] or ()
+        newer = {change.commit for change in [*(since[found.commit] or ()), *changes_of_measures(changes)]}
+        changes = [change for change in changes if change.commit in newer]
     return Age(tuple(changes_of(changes, run.experiment, run.testbed)), found)
 
 

@@ -15,6 +15,7 @@ from rogue.workloads.manifest import Git, Manifest
 NAME = NAMES[0]
 NOW = Git(commit="c", dirty=False)
 ENGINE = Change("e" * 40, "engine: another queue", ("simulator/cpp/engine/engine.cpp",))
+MEASURE = Change("m" * 40, "metrics: another percentile", ("reports/metrics/delay.py",))
 WORDS = Change("w" * 40, "docs: a word", ("docs/TUTORIAL.md",))
 
 
@@ -115,11 +116,16 @@ def with_tables(directory: Path, tables: Mapping[str, str]) -> Manifest:
 
 
 @pytest.mark.parametrize(
-    ("again", "is_changed", "standing"),
-    [("1", False, Standing.COMPLETE), ("other", False, Standing.STALE), ("1", True, Standing.STALE)],
+    ("again", "is_changed", "touched", "standing"),
+    [
+        ("1", False, ENGINE, Standing.COMPLETE),
+        ("other", False, ENGINE, Standing.STALE),
+        ("1", True, ENGINE, Standing.STALE),
+        ("1", False, MEASURE, Standing.STALE),
+    ],
 )
 def test_a_stale_run_stands_if_one_seed_gives_the_same_tables_today(
-    tmp_path: Path, again: str, is_changed: bool, standing: Standing
+    tmp_path: Path, again: str, is_changed: bool, touched: Change, standing: Standing
 ) -> None:
     old, now = (
         present(tmp_path, NAME, *each, commit=commit)
@@ -134,7 +140,7 @@ def test_a_stale_run_stands_if_one_seed_gives_the_same_tables_today(
     if is_changed:
         whole.source.sha256 = "0"
     step = step_of(
-        NAME, loaded(NAME), [(now, one), (old, whole)], NOW, lambda commit: [ENGINE] if commit == "b" else []
+        NAME, loaded(NAME), [(now, one), (old, whole)], NOW, lambda commit: [touched] if commit == "b" else []
     )
     assert step.standing is standing
     if standing is Standing.COMPLETE:

@@ -152,6 +152,13 @@ def test_the_newest_run_decides_and_other_tables_are_told() -> None:
     assert age_with(again(AGAIN), again(LATER, "z")) == other
 
 
+def test_a_change_of_the_measures_counts_whatever_the_tables_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    measures = Change("c0", "metrics: another percentile", ("reports/metrics/delay.py",))
+    monkeypatch.setitem(SINCE, OLD, [CHANGES[0], measures])
+    told = f"stale by 1 commit since seed 1 gave the same tables at {LATER[:12]}"
+    assert age_with(again(LATER)) == told
+
+
 @pytest.mark.parametrize(
     "changes", [{"is_clean": False}, {"testbed": "kernel"}, {"experiment": "rogue-paper/figure-7"}]
 )
