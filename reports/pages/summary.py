@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.intervals import LEVEL_WITHIN, MeanInterval
@@ -15,6 +16,7 @@ from rogue.reports.transport_styles import TransportStyle
 # Words for Jain's index, from the first that fits.
 EVENNESS = ((0.98, "evenly"), (0.9, "fairly evenly"), (0.0, "unevenly"))
 RATIO_MAX = 1000
+INSTEAD: Final = " instead of "
 # More comparisons than this are nothing that anybody reads in ten seconds.
 RIVALS_MAX = 5
 RIVALS_IN_BRIEF = 2
@@ -221,13 +223,17 @@ def order(own: MeanInterval, other: MeanInterval, metric: str) -> int:
 
 
 def _difference(results: Results, own: Setting, rival: Setting, headline: Headline) -> str:
-    """Say both values, and how many times one is the other where that says more."""
+    """Say both values, and how many times one is the other where that says more; once if they read alike."""
     means = [results.mean(side, headline.metric) for side in (own, rival)]
     texts = [spoken_text(results, side, headline.metric) for side in (own, rival)]
     values = [mean.mean for mean in means if mean]
-    if not all(map(math.isfinite, values)):
-        return f"{headline.said} {texts[0]} instead of {texts[1]}"
-    text = (headline.comparison or "").format(*texts)
+    are_finite = all(map(math.isfinite, values))
+    template = (headline.comparison if are_finite else None) or f"{headline.said} {{}}{INSTEAD}{{}}"
+    if texts[0] == texts[1]:
+        return f"{template.partition(INSTEAD)[0].format(texts[0])} with both"
+    text = template.format(*texts)
+    if not are_finite:
+        return text
     small, large = sorted(values)
     if small <= 0 or not 1.5 <= large / small < RATIO_MAX:
         return text
