@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from rogue.harness.errors import ConfigError, UsageError
 from rogue.harness.plugins.installed import installed_plugins
@@ -25,6 +26,8 @@ class Trust:
 
 
 NOBODY = Trust()
+SHOWN_KINDS: Final = ("measure", "figure")
+"""What a plug-in adds to reports."""
 
 
 def load_trusted(records: Sequence[PluginRecord], trust: Trust) -> tuple[LoadedPlugin, ...]:
@@ -58,6 +61,18 @@ def load_what_is_trusted(records: Sequence[PluginRecord], trust: Trust) -> list[
             taken |= set(record.adds)
     load_tried(known)
     return _untrusted(records, known, trust)
+
+
+def left_out(records: Sequence[PluginRecord]) -> list[str]:
+    """Say what of plug-ins is not shown. Reports and figures do without what else plug-ins add."""
+    shown = {
+        record.file: [each for each in record.adds if each.split()[0] in SHOWN_KINDS] for record in records
+    }
+    return [
+        f"left out, for the plug-in {file} is code that was not named: {', '.join(names)}"
+        for file, names in shown.items()
+        if names
+    ]
 
 
 def changed_plugins(records: Sequence[PluginRecord]) -> list[str]:

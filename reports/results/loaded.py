@@ -1,6 +1,8 @@
 """A run in a notebook: its cells, measures and tables as pandas frames."""
 
 import warnings
+from collections import Counter
+from html import escape
 from os import PathLike
 from pathlib import Path
 
@@ -54,9 +56,33 @@ class LoadedRun:
             return pd.DataFrame(columns=TABLES[name].column_names())
         return pd.concat(frames, ignore_index=True)
 
+    def __getattr__(self, name: str) -> pd.DataFrame:
+        """Return a table by its name: `run.flows` is `run.table("flows")`."""
+        if name not in TABLES:
+            raise AttributeError(f"a run has no {name!r}; its tables are {', '.join(TABLES)}")
+        return self.table(name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *TABLES})
+
+    @property
+    def recorded(self) -> dict[str, int]:
+        """Return of each table that was recorded in how many cells it was."""
+        names = Counter(Path(path).stem for path in self.manifest.files if Path(path).suffix == ".parquet")
+        return {name: names[name] for name in TABLES if name in names}
+
     def __repr__(self) -> str:
-        manifest, tables = self.manifest, ", ".join(TABLES)
-        return f"<run {manifest.run_id}: {len(manifest.cells)} cells; tables {tables}>"
+        tables = ", ".join(self.recorded) or "none"
+        return f"<run {self.manifest.run_id}: {len(self.manifest.cells)} cells; tables recorded: {tables}>"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the name, what was recorded, and the cells."""
+        manifest = self.manifest
+        shown = self.cells.drop(columns=[name for name in self.cells if str(name).startswith("fact.")])
+        return (
+            f"<p><b>{escape(manifest.name)}</b> on {escape(manifest.testbed)}: {escape(repr(self)[1:-1])}</p>"
+            f"{shown.to_html(index=False, max_rows=20)}"
+        )
 
     def _warn(self) -> None:
         """Say what could not be used since the last time."""
@@ -64,8 +90,3 @@ class LoadedRun:
         for problem in problems[self._warned :]:
             warnings.warn(problem, stacklevel=3)
         self._warned = len(problems)
-
-
-def load(directory: str | PathLike[str]) -> LoadedRun:
-    """Open a run directory, such as `results/quickstart/<run id>`; ReportError if it is none."""
-    return LoadedRun(directory)

@@ -7,19 +7,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rogue.harness.errors import HarnessError
+    from rogue.harness.notebook import load
     from rogue.reports.errors import ReportError
-    from rogue.reports.results.loaded import LoadedRun, load
+    from rogue.reports.results.loaded import LoadedRun
 
-__all__ = ["LoadedRun", "ReportError", "load"]
+__all__ = ["HarnessError", "LoadedRun", "ReportError", "load"]
+
+_PLACES = {
+    "HarnessError": "rogue.harness.errors",
+    "LoadedRun": "rogue.reports.results.loaded",
+    "ReportError": "rogue.reports.errors",
+    "load": "rogue.harness.notebook",
+}
 
 
 def __getattr__(name: str) -> object:
-    if name not in __all__:
+    if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(
-        import_module("rogue.reports.errors" if name == "ReportError" else "rogue.reports.results.loaded"),
-        name,
-    )
+    return getattr(import_module(_PLACES[name]), name)
 
 
 def __dir__() -> list[str]:

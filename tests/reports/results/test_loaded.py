@@ -31,9 +31,31 @@ def test_frames_have_all_cells_and_say_which(directory: Path) -> None:
     assert set(run.metrics["unit"]) >= {"bps", "index"}
 
 
-def test_it_says_what_it_is(directory: Path) -> None:
+def test_it_says_what_it_is_and_what_was_recorded(directory: Path) -> None:
     run = rogue.load(str(directory))
-    assert repr(run).startswith(f"<run {run.manifest.run_id}: {len(run.manifest.cells)} cells; tables flows,")
+    count, run_id = len(run.manifest.cells), run.manifest.run_id
+    recorded = [name for name in TABLES if list(directory.glob(f"cells/*/{name}.parquet"))]
+    assert list(run.recorded) == recorded
+    assert set(recorded) < set(TABLES)
+    assert repr(run) == f"<run {run_id}: {count} cells; tables recorded: {', '.join(recorded)}>"
+    assert run.recorded["flows"] == len(list(directory.glob("cells/*/flows.parquet")))
+
+
+def test_a_notebook_shows_the_cells_and_no_markup_of_the_run(directory: Path) -> None:
+    run = rogue.load(directory)
+    run.manifest.experiment["name"] = "<script>"
+    shown = run._repr_html_()
+    assert "&lt;script&gt;" in shown
+    assert "<script>" not in shown
+    assert all(cell.id in shown for cell in run.manifest.cells[:5])
+
+
+def test_a_table_is_an_attribute(directory: Path) -> None:
+    run = rogue.load(directory)
+    assert run.flows.equals(run.table("flows"))
+    assert "flows" in dir(run)
+    with pytest.raises(AttributeError, match="a run has no 'flow'; its tables are flows, throughput, "):
+        run.flow  # noqa: B018
 
 
 def test_a_table_without_rows_has_its_columns(directory: Path) -> None:
