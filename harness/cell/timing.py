@@ -53,8 +53,14 @@ def timing_of(experiment: Experiment, demands: tuple[Demand, ...]) -> Timing:
         throughput_interval_ns=experiment.interval_ns("throughput")
         or _chosen(THROUGHPUT_INTERVALS_NS, traffic_ns),
         queue_interval_ns=experiment.interval_ns("queues")
-        or _queue_interval_ns(experiment.topology, limit_ns, traffic_ns),
+        or _queue_interval_ns(experiment.topology, limit_ns, max(finite_ns, *_arriving_ns(experiment))),
     )
+
+
+def _arriving_ns(experiment: Experiment) -> list[int]:
+    """How long each group of flows goes on to start transfers; that they drain is none of that time."""
+    workloads = [group.workload for group in experiment.groups]
+    return [1, *(workload.arriving_ns or workload.duration_ns or 1 for workload in workloads)]
 
 
 def switch_ports(topology: Topology) -> int:
@@ -62,9 +68,9 @@ def switch_ports(topology: Topology) -> int:
     return sum(len(topology.links_of[switch.name]) for switch in topology.switches())
 
 
-def _queue_interval_ns(topology: Topology, limit_ns: int, traffic_ns: int) -> int:
-    """By the duration; coarser where many ports would make too many samples."""
-    interval_ns = _chosen(QUEUE_INTERVALS_NS, traffic_ns)
+def _queue_interval_ns(topology: Topology, limit_ns: int, arriving_ns: int) -> int:
+    """By the time in which traffic arrives; coarser where many ports would make too many samples."""
+    interval_ns = _chosen(QUEUE_INTERVALS_NS, arriving_ns)
     while limit_ns // interval_ns * switch_ports(topology) > QUEUE_SAMPLES_MAX:
         interval_ns *= 10
     return interval_ns

@@ -254,16 +254,39 @@ class CellView:
         longest = means.iloc[int(means["bytes"].to_numpy().argmax())]
         return str(longest["port"]), int(longest["priority"])
 
+    @property
+    def load_window(self) -> Window | None:
+        """Return the time in which the queue counts: while flows have work, or while transfers arrive.
+
+        Transfers that arrive at random are counted from the end of the warm-up on; what drains after the last
+        arrival is no load.
+        """
+        arriving_ns = self.entry.number("arriving_ns")
+        if arriving_ns is None:
+            return self.window
+        return Window(int(self.entry.number("warm_up_ns") or 0), int(arriving_ns))
+
     @cached_property
     def bottleneck_queue(self) -> pd.DataFrame | None:
-        """Return the samples of the bottleneck's queue while the flows have work."""
+        """Return the samples of the bottleneck's queue that count: while flows have work, or arrive."""
+        return self._queue_within(self.load_window)
+
+    @cached_property
+    def whole_bottleneck_queue(self) -> pd.DataFrame | None:
+        """Return those of all traffic: from the first start until the last flow is done."""
+        ends = self.spans.values()
+        return self._queue_within(
+            Window(min(start for start, _ in ends), max(end for _, end in ends)) if ends else None
+        )
+
+    def _queue_within(self, window: Window | None) -> pd.DataFrame | None:
         queues, bottleneck = self.table("queues"), self.bottleneck_port
         if queues is None or bottleneck is None:
             return None
         port, priority = bottleneck
         wanted = coded(queues["port"]).are(port) & (queues["priority"].to_numpy() == priority)
-        if self.window is not None:
-            wanted &= self.window.holds(queues["t_ns"].to_numpy())
+        if window is not None:
+            wanted &= window.holds(queues["t_ns"].to_numpy())
         return _none_if_empty(_selected(queues, wanted))
 
 

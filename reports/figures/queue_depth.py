@@ -38,7 +38,7 @@ class QueueOverTime(ReportFigure):
 
     def usable(self, view: CellView) -> bool:
         """Return whether the bottleneck was sampled while there was traffic."""
-        return super().usable(view) and view.bottleneck_queue is not None
+        return super().usable(view) and view.whole_bottleneck_queue is not None
 
     def draw(self, results: Results) -> Figure:
         """Draw the queue of each setting."""
@@ -71,7 +71,7 @@ class QueueOverTime(ReportFigure):
         return " ".join(sentences)
 
     def _queue(self, results: Results, setting: Setting) -> pd.DataFrame:
-        queues = [view.bottleneck_queue for view in self.views(results, setting)]
+        queues = [view.whole_bottleneck_queue for view in self.views(results, setting)]
         return pd.concat([queue for queue in queues if queue is not None])
 
 
@@ -83,7 +83,8 @@ class QueueDistribution(ReportFigure):
     panels_per_setting: ClassVar = 0
     caption: ClassVar = (
         "Height: fraction of samples with at most so many bytes waiting; further left is better. Samples"
-        " are taken at fixed instants while all flows have work, all repetitions together. The axis is"
+        " are taken at fixed instants while all flows have work, or while transfers arrive; all repetitions"
+        " together. The axis is"
         " logarithmic above 1 KB."
     )
 

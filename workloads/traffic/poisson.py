@@ -186,3 +186,8 @@ class Poisson(Workload):
     def duration_ns(self) -> int:
         """`arrive_for` and `drain_for`: overload is a result, so no cell waits for the last transfer."""
         return self.arrive_for_ns + self.drain_for_ns
+
+    @property
+    def arriving_ns(self) -> int:
+        """`arrive_for`."""
+        return self.arrive_for_ns

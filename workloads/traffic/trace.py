@@ -115,7 +115,9 @@ class Trace(Workload):
     @property
     def duration_ns(self) -> int | None:
         """From the first start to the last one and `drain_for`; None: until every transfer is done."""
-        if self.drain_for_ns is None:
-            return None
-        last_ns = int(self.file.starts_ns[self._span.stop - 1])
-        return last_ns - self.begin_ns + self.drain_for_ns + 1
+        return None if self.drain_for_ns is None else self.arriving_ns + self.drain_for_ns
+
+    @property
+    def arriving_ns(self) -> int:
+        """From the first start to the last one."""
+        return int(self.file.starts_ns[self._span.stop - 1]) - self.begin_ns + 1

@@ -156,6 +156,11 @@ class Workload(Specification, ABC):
     def duration_ns(self) -> int | None:
         """When it stops, counted from the start of the run; None: when every transfer is done."""
 
+    @property
+    def arriving_ns(self) -> int | None:
+        """When the last transfer has started, where the clock starts them and they drain after it; or None."""
+        return None
+
 
 def uneven(placement: Placement) -> PydanticCustomError | None:
     """Why a load, which is a share of a host's rate, means nothing where hosts have several; None if not."""

@@ -27,6 +27,12 @@ def test_intervals_follow_the_duration(
     assert (timing.throughput_interval_ns, timing.queue_interval_ns) == (throughput_ns, queues_ns)
 
 
+def test_a_drain_does_not_make_samples_of_queues_rarer(tmp_path: Path) -> None:
+    poisson = "workload={kind: poisson, load: 0.5, size: 20KB, arrive_for: 3ms, drain_for: 1s}"
+    timing = cell_of(tmp_path, poisson).timing
+    assert (timing.traffic_ns, timing.queue_interval_ns) == (1_003_000_000, 10_000)
+
+
 def test_many_ports_are_sampled_less_often(tmp_path: Path) -> None:
     many = ("topology.hosts=1000", "workload.senders=900", "workload.repeat_for=10s")
     assert cell_of(tmp_path, *many).timing.queue_interval_ns == 10**7

@@ -115,6 +115,24 @@ def test_bottleneck_is_the_longest_queue_inside_the_window(tmp_path: Path) -> No
     assert view.bottleneck_queue["t_ns"].tolist() == [SECOND, 2 * SECOND]
 
 
+def test_queue_counts_while_transfers_arrive_not_while_they_drain(tmp_path: Path) -> None:
+    """Of ten samples those after the warm-up of 2 s and up to the last arrival at 5 s; the figure has all."""
+    view = tiny_view(
+        tmp_path,
+        {
+            "flows": [transfer("main/h0->h2", end_ns=8 * SECOND)],
+            "queues": [{"node": "s0", "port": "s0->h2", "t_ns": t * SECOND, "bytes": t} for t in range(1, 11)],
+        },
+        warm_up_ns=2 * SECOND,
+        arriving_ns=5 * SECOND,
+    )
+    queue, whole = view.bottleneck_queue, view.whole_bottleneck_queue
+    assert queue is not None
+    assert queue["bytes"].tolist() == [3, 4, 5]
+    assert whole is not None
+    assert whole["bytes"].tolist() == [1, 2, 3, 4, 5, 6, 7, 8]
+
+
 def test_the_known_testbeds_the_bottleneck(tmp_path: Path) -> None:
     queues = [
         {"node": "s0", "port": port, "priority": priority, "t_ns": SECOND, "bytes": size_bytes}
