@@ -1,6 +1,8 @@
 """How long transfers take, in all and by size class.
 
-A transfer that did not complete counts as infinite, in a percentile and in a mean; its rate is zero.
+A transfer that did not complete counts as infinite, in a percentile and in a mean; its rate is zero. Traffic that
+repeats for a time has one under way when the time is over: that one counts for nothing, unless its flow completed
+none at all.
 """
 
 from collections.abc import Callable
@@ -9,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rogue.reports.cells.coded import Mask
+from rogue.reports.cells.transfers import Transfers
 from rogue.reports.cells.view import CellView, once_per_cell
 from rogue.reports.metrics.metric import Lost, Metric
 from rogue.reports.metrics.percentiles import nearest_rank
@@ -23,11 +26,18 @@ Values = NDArray[np.float64]
 
 @once_per_cell
 def counted(view: CellView) -> Mask | None:
-    """Return which transfers started after the warm-up, where there is one."""
+    """Return which transfers started after the warm-up, where there is one, and were not cut short."""
     transfers = view.transfers
     if transfers is None:
         return None
-    return transfers.start_ns >= (view.entry.number("warm_up_ns") or -np.inf)
+    wanted = transfers.start_ns >= (view.entry.number("warm_up_ns") or -np.inf)
+    return wanted & ~_cut_short(transfers) if view.entry.facts.get("repeats") is True else wanted
+
+
+def _cut_short(transfers: Transfers) -> Mask:
+    """Return which transfers the end of the run cut short, of flows that completed others."""
+    completed = np.bincount(transfers.flow, transfers.is_ok, minlength=len(transfers.flow_ids)) > 0
+    return transfers.is_unfinished & completed[transfers.flow]
 
 
 @once_per_cell
@@ -192,7 +202,8 @@ METRICS = (
         "unfinished_share",
         "Not completed",
         Unit.PERCENT,
-        "Transfers that failed, lost a message, or were still under way when the run ended.",
+        "Transfers that failed, lost a message, or were still under way when the run ended; where traffic"
+        " repeats for a time, the one that its end cuts short does not count.",
         ("flows",),
         unfinished_share,
     ),

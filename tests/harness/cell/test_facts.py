@@ -11,6 +11,13 @@ POISSON = "workload={kind: poisson, load: 0.5, size: 20KB, arrive_for: 30ms, ign
 
 def test_what_counts_for_nothing_is_told(tmp_path: Path) -> None:
     facts = cell_facts(cell_of(tmp_path, POISSON))
-    assert facts["warm_up_ns"] == 4_000_000
+    assert (facts["warm_up_ns"], facts["arriving_ns"]) == (4_000_000, 30_000_000)
     assert (facts["framing"], facts["mtu_bytes"], facts["replaced_verbs"]) == ("rocev2", 1024, None)
-    assert cell_facts(cell_of(tmp_path))["bottleneck_port"] == "s0->h2"
+    lasting = cell_facts(cell_of(tmp_path))
+    assert (lasting["bottleneck_port"], lasting["arriving_ns"]) == ("s0->h2", None)
+
+
+def test_traffic_that_time_cuts_is_told_apart(tmp_path: Path) -> None:
+    assert cell_facts(cell_of(tmp_path, "workload.repeat_for=10ms"))["repeats"] is True
+    assert cell_facts(cell_of(tmp_path))["repeats"] is False
+    assert cell_facts(cell_of(tmp_path, POISSON))["repeats"] is False

@@ -93,3 +93,21 @@ def test_how_widely_rates_are_spread(tmp_path: Path) -> None:
     assert METRICS["transfer_rate_deviation_share"].of(view, SECOND) == pytest.approx(
         math.sqrt(14 / 9) / (4 / 3)
     )
+
+
+def test_the_end_of_repeating_traffic_cuts_no_completion_time(tmp_path: Path) -> None:
+    """Of 5 and 7 us, and one that was under way at the end: two count. A flow that completed none is infinite."""
+    ended = [
+        transfer(PAIR, size_bytes=10**6, fct_ns=fct, start_ns=fct, transfer_id=fct) for fct in (5_000, 7_000)
+    ]
+    open_ended = {"fct_ns": None, "end_ns": None, "status": "unfinished", "size_bytes": 10**6}
+    cut = transfer(PAIR, start_ns=12_000, transfer_id=3, **open_ended)
+    view = tiny_view(tmp_path / "one", {"flows": [*ended, cut]}, repeats=True)
+    assert METRICS["fct_mean_ns"].of(view, SECOND) == 6_000
+    assert METRICS["unfinished_share"].of(view, SECOND) == 0
+    stuck = transfer("main/h2->h1", transfer_id=4, **open_ended)
+    view = tiny_view(tmp_path / "two", {"flows": [*ended, cut, stuck]}, repeats=True)
+    assert METRICS["fct_mean_ns"].of(view, SECOND) == math.inf
+    assert METRICS["unfinished_share"].of(view, SECOND) == 1 / 3
+    once = tiny_view(tmp_path / "three", {"flows": [*ended, cut]})
+    assert METRICS["fct_mean_ns"].of(once, SECOND) == math.inf
