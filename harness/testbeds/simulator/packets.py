@@ -8,6 +8,7 @@ from rogue.harness.cell.cell import Cell
 from rogue.harness.testbeds.base import Columns, Fact
 from rogue.harness.testbeds.simulator.flows import RunningFlow
 from rogue.simulator import Simulation
+from rogue.workloads.faults import Flooding, Misrouting
 from rogue.workloads.spelling import meant
 from rogue.workloads.topologies import Topology
 
@@ -34,18 +35,34 @@ def _ports(topology: Topology, named: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def unknown_flow(cell: Cell) -> str | None:
-    """Why packets of a flow cannot be recorded: there is none of that name. None if there is."""
+def never_recorded(cell: Cell) -> str | None:
+    """Why packets that are asked for cannot be recorded: no such flow, or hosts that take no part; or None."""
     asked = cell.experiment.asked("packets")
-    if asked is None or asked.flows is None:
-        return None
+    return None if asked is None else _unknown_flow(cell, asked.flows or []) or _silent(cell, asked.ports or [])
+
+
+def _unknown_flow(cell: Cell, flow_ids: Sequence[str]) -> str | None:
     known = [flow.name_in(group.name) for group in cell.groups for flow in group.flows]
     known += [cell.probe.flow_id] if cell.probe else []
-    for flow_id in asked.flows:
+    for flow_id in flow_ids:
         if flow_id not in known:
             advice = meant(flow_id, known, f"there are {', '.join(known[:5])}")
             return f"measure: packets of the flow {flow_id}, which the cell has not; {advice}"
     return None
+
+
+def _silent(cell: Cell, ports: Sequence[str]) -> str | None:
+    """A host that is named and neither sends nor receives; whom a flooding reaches, only the run tells."""
+    if not ports or any(isinstance(fault, Flooding | Misrouting) for fault in cell.experiment.faults):
+        return None
+    flows = [flow for group in cell.groups for flow in group.flows]
+    flows += [cell.probe.flow] if cell.probe else []
+    busy = {host for flow in flows for host in (flow.source, flow.destination)}
+    hosts = set(cell.topology.host_names())
+    if any(not hosts & set(port.split("->")) or busy & set(port.split("->")) for port in ports):
+        return None
+    there = ", ".join(sorted(busy)[:5])
+    return f"measure: packets of {', '.join(ports)}, where the cell sends none; name hosts with traffic: {there}"
 
 
 def packets_table(simulation: Simulation, running: Sequence[RunningFlow]) -> Columns:

@@ -12,7 +12,7 @@ from rogue.harness.testbeds.simulator.faults import unsupported_fault
 from rogue.harness.testbeds.simulator.features import cell_transports, unsupported_feature
 from rogue.harness.testbeds.simulator.headroom import missing_buffer
 from rogue.harness.testbeds.simulator.limiters import missing_limiters
-from rogue.harness.testbeds.simulator.packets import unknown_flow
+from rogue.harness.testbeds.simulator.packets import never_recorded
 from rogue.harness.testbeds.simulator.rehearsal import unbuildable
 from rogue.simulator import PROFILES
 from rogue.workloads.topologies import Topology
@@ -43,7 +43,7 @@ def unsupported(cell: Cell) -> str | None:
             return f"the simulator has no service {name.service} for {name}; it has {', '.join(SERVICES)}"
     network = _unsupported_network(cell.topology)
     traffic = _unsupported_traffic(cell) or unsupported_fault(cell)
-    samples = missing_limiters(cell) or _too_many_samples(cell) or unknown_flow(cell)
+    samples = missing_limiters(cell) or _too_many_samples(cell) or never_recorded(cell)
     return network or traffic or samples or missing_buffer(cell) or unbuildable(cell)
 
 

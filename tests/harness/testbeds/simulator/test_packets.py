@@ -47,6 +47,18 @@ def test_a_flow_that_there_is_not_is_refused_by_name(tmp_path: Path) -> None:
     assert "there are main/h0->h3" in reason
 
 
+def test_hosts_that_take_no_part_are_refused(tmp_path: Path) -> None:
+    """Three hosts send to the last of six: h3 and h4 see no packet, unless a switch floods."""
+    idle = ("topology.hosts=6", "measure=[{kind: packets, ports: [h3, s0->h4]}]")
+    assert SimulatorTestbed().unsupported(cell_of(tmp_path, *idle, text=RECORDED)) == (
+        "measure: packets of h3, s0->h4, where the cell sends none; name hosts with traffic: h0, h1, h2, h5"
+    )
+    flooded = "faults=[{kind: flooding, target: s0, destination: h5}]"
+    assert SimulatorTestbed().unsupported(cell_of(tmp_path, *idle, flooded, text=RECORDED)) is None
+    both = (idle[0], "measure=[{kind: packets, ports: [h5, h3]}]")
+    assert SimulatorTestbed().unsupported(cell_of(tmp_path, *both, text=RECORDED)) is None
+
+
 def test_the_bound_is_a_fact_when_it_was_hit(tmp_path: Path) -> None:
     facts = {
         most: SimulatorTestbed()
