@@ -54,6 +54,7 @@ def write_run_figures(options: FigureOptions) -> ExitCode:
         raise UsageError(
             f"figures: {directory} is there already, expected a new directory; name one with --out."
         )
+    from rogue.reports.claims import hold_against, read_claims
     from rogue.reports.drawing.style_sheet import NO_SHEET, read_style_sheet
     from rogue.reports.errors import ReportError
     from rogue.reports.export.figure_files import FilesWanted
@@ -67,6 +68,7 @@ def write_run_figures(options: FigureOptions) -> ExitCode:
         results = Results(Run(options.run))
     except ReportError as error:
         raise UsageError(str(error)) from error
+    hold_against(read_claims(), results)
     names = _drawable(results, names, asked_for=bool(options.only))
     written = _write(results, FilesWanted(width_inches, tuple(names), formats, sheet), directory)
     for problem in results.run.problems:

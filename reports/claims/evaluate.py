@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from rogue.reports.claims.claim import Claim, JudgedBy
 from rogue.reports.claims.conditions import mismatch
 from rogue.reports.claims.judge import ends, judge_number, judge_side
+from rogue.reports.claims.numbers import published_numbers
 from rogue.reports.claims.outcome import Evidence, Outcome
 from rogue.reports.claims.reference import ratio_to, reference_setting, reference_text
 from rogue.reports.claims.shipped import not_own_because
@@ -23,6 +24,13 @@ _MORE = "more runs may change the verdict."
 def evaluate(claims: Sequence[Claim], results: Results) -> list[Outcome]:
     """Return the outcomes of all claims; one per setting to which a claim applies, at least one per claim."""
     return [outcome for claim in claims for outcome in _outcomes(claim, results)]
+
+
+def hold_against(claims: Sequence[Claim], results: Results) -> list[Outcome]:
+    """Evaluate the claims, and let the figures of the run know the numbers that were published."""
+    outcomes = evaluate(claims, results)
+    results.published = published_numbers(outcomes)
+    return outcomes
 
 
 def _outcomes(claim: Claim, results: Results) -> list[Outcome]:

@@ -31,6 +31,7 @@ FREE: Final = frozenset(
 )
 """Keys that are no conditions, or that a claim's own conditions hold: transports and factors."""
 _DIFFERENCES_NAMED_MAX: Final = 3
+_IS: Final = "this run is"
 
 
 def not_own_because(claim: Claim, manifest: Manifest) -> str | None:
@@ -40,7 +41,7 @@ def not_own_because(claim: Claim, manifest: Manifest) -> str | None:
         return "no shipped experiment was written for the claim"
     name = experiment_name(manifest.source.file)
     if name not in claim.experiments:
-        return f"this run is {name or manifest.name}, {own}"
+        return f"{_IS} {name or manifest.name}, {own}"
     scale = manifest.experiment.get("scale", PAPER_SCALE)
     if scale != PAPER_SCALE:
         return f"this run has the scale {scale}, the claim needs the scale {PAPER_SCALE} of {name}"
@@ -49,6 +50,12 @@ def not_own_because(claim: Claim, manifest: Manifest) -> str | None:
         more = "" if len(changed) <= _DIFFERENCES_NAMED_MAX else " and more"
         return f"this run differs from {name} in {joined(changed[:_DIFFERENCES_NAMED_MAX])}{more}"
     return None
+
+
+def short_reason(not_own: str) -> str:
+    """Return what such a reason says of the run, in words that are the same for all its claims."""
+    of_the_run = not_own.partition(", the claim")[0]
+    return "it is not the experiment of these claims" if of_the_run.startswith(_IS) else of_the_run
 
 
 def experiment_name(file: str | None) -> str | None:

@@ -7,12 +7,17 @@ from typing import Final
 from matplotlib.axes import Axes
 
 from rogue.reports.drawing.panels import plain, scaled_inches
+from rogue.reports.results import factor_name
 from rogue.workloads.units import QUANTITY_OF_SUFFIX, UnitError
 
 # From this ratio of the largest to the smallest value a linear axis would crowd the small ones.
 LOG_FROM_RATIO: Final = 20.0
 # Width of one character of a label.
 CHARACTER_INCHES: Final = 0.085
+# How far zero stands from the smallest value on a logarithmic axis, in decades.
+ZERO_DECADES: Final = 0.5
+ONE_IN: Final = "one_in"
+"""Key of a loss, of which one packet in so many is lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,36 +27,53 @@ class FactorAxis:
     places: dict[str, float]
     labels: dict[str, str]
     is_log: bool
+    name: str
+    """What stands below the axis."""
 
 
 def factor_axis(key: str, values: Sequence[str]) -> FactorAxis:
     """Return where the values of a factor stand: by size if all are numbers or quantities, else in order.
 
-    A loss of one packet in n stands at 1/n, so that more loss is further right; one in 0 is no loss.
+    A loss of one packet in n stands at 1/n, so that more loss is further right; one in 0 is no loss. A
+    logarithmic axis that has a zero is linear below the smallest value.
     """
     numbers = {value: _number(value) for value in values}
     known = {value: number for value, number in numbers.items() if number is not None}
     labels = {value: plain(value, 14) for value in values}
+    name = plain(factor_name(key))
     if len(known) < len(numbers):
-        return FactorAxis({value: float(n) for n, value in enumerate(values)}, labels, False)
-    if key.endswith("one_in"):
+        return FactorAxis({value: float(n) for n, value in enumerate(values)}, labels, False, name)
+    if key.endswith(ONE_IN):
+        name = "fraction of the packets that is lost"
         known = {value: 1 / number if number else 0.0 for value, number in known.items()}
         labels = {value: f"1/{value}" if known[value] else "0" for value in values}
     places = dict(sorted(known.items(), key=lambda item: item[1]))
-    low, high = min(places.values()), max(places.values())
-    return FactorAxis(places, labels, low > 0 and high / low >= LOG_FROM_RATIO)
+    above_zero = [place for place in places.values() if place > 0]
+    is_wide = (
+        min(places.values()) >= 0
+        and len(above_zero) > 1
+        and max(above_zero) / min(above_zero) >= LOG_FROM_RATIO
+    )
+    return FactorAxis(places, labels, is_wide, name)
 
 
 def apply(axis: Axes, factor: FactorAxis) -> None:
     """Give a panel this horizontal axis; labels that would run into the one before are left out."""
-    if factor.is_log:
-        axis.set_xscale("log")
     places = list(factor.places.values())
     low, high = min(places), max(places)
-    room = 0.04 * (high - low) or 0.5
-    axis.set_xlim((low / 1.2, high * 1.2) if factor.is_log else (low - room, high + room))
+    if not factor.is_log:
+        room = 0.04 * (high - low) or 0.5
+        axis.set_xlim(low - room, high + room)
+    elif low > 0:
+        axis.set_xscale("log")
+        axis.set_xlim(low / 1.2, high * 1.2)
+    else:
+        smallest = min(place for place in places if place > 0)
+        axis.set_xscale("symlog", linthresh=smallest, linscale=ZERO_DECADES)
+        axis.set_xlim(-smallest / 4, high * 1.2)
     axis.set_xticks(places, _thinned(axis, factor))
     axis.set_xticks([], minor=True)
+    axis.set_xlabel(factor.name)
 
 
 def _thinned(axis: Axes, factor: FactorAxis) -> list[str]:

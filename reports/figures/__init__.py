@@ -13,6 +13,7 @@ from rogue.reports.figures.flow_shares import FlowShares
 from rogue.reports.figures.flow_spread import FlowSpread
 from rogue.reports.figures.group_slowdowns import GroupSlowdowns
 from rogue.reports.figures.probe_latency import ProbeLatency
+from rogue.reports.figures.published_beside import PublishedBeside
 from rogue.reports.figures.queue_depth import QueueDistribution, QueueOverTime
 from rogue.reports.figures.queue_map import QueueMap
 from rogue.reports.figures.rate_estimate import RateEstimate
@@ -23,6 +24,7 @@ from rogue.reports.figures.two_factors import TwoFactors
 from rogue.reports.figures.window import WindowOverTime
 
 FIGURES: Final[dict[str, type[ReportFigure]]] = {
+    "published_beside": PublishedBeside,
     "factor_sweep": FactorSweep,
     "two_factors": TwoFactors,
     "bars": Bars,

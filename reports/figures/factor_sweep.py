@@ -60,7 +60,8 @@ class FactorSweep(ReportFigure):
         "Each point is the mean over the repetitions. The bar is its 95 % interval; up to three repetitions"
         " have none, and it reaches from the least to the largest value. Measures are those that matter for"
         " this kind of traffic; percentages are of the ideal share or of the bottleneck’s payload rate. A"
-        " point is missing where no cell finished, and where what is measured never came back."
+        " point is missing where no cell finished, and where what is measured never came back. An empty"
+        " diamond is a published number."
     )
 
     def settings(self, results: Results) -> list[Setting]:
@@ -98,7 +99,6 @@ class FactorSweep(ReportFigure):
         )
         for axis, metric in zip(axes, metrics, strict=True):
             _draw_metric(axis, results, metric, lines, across)
-            axis.set_xlabel(plain(factor_name(key)))
         legend_above(figure, axes)
         return figure
 
@@ -121,7 +121,8 @@ class FactorSweep(ReportFigure):
         return " ".join(sentences)
 
     def _metrics(self, results: Results, settings: list[Setting]) -> list[Metric]:
-        names = headlines_of(results.run.manifest).swept
+        published = (each.metric for each in results.published if each.has_place and not each.is_ratio)
+        names = dict.fromkeys((*headlines_of(results.run.manifest).swept, *published))
         return [METRICS[name] for name in names if any(is_drawable(results, each, name) for each in settings)]
 
 
@@ -181,6 +182,7 @@ def _draw_metric(
             label=plain(series.name, 48),
         )
         drawn += [*heights, *(min(h + a, 1.4 * max(heights)) for h, a in zip(heights, above, strict=True))]
+        drawn += _draw_published(axis, results, metric, series, across)
     apply(axis, across)
     _height_axis(axis, drawn)
     if metric.unit is Unit.INDEX:
@@ -188,6 +190,33 @@ def _draw_metric(
     unit = BASE_UNITS[metric.unit] if metric.unit in READABLE else metric.unit.symbol
     axis.yaxis.set_major_formatter(ReadableTicks(lambda height: _height_text(height, metric.unit), unit))
     axis.set_ylabel(HEIGHTS.get(metric.unit, metric.unit.symbol))
+
+
+def _draw_published(
+    axis: Axes, results: Results, metric: Metric, series: Series, across: FactorAxis
+) -> list[float]:
+    """Draw what was published of a line's points as empty diamonds; return their heights."""
+    unit = 1.0 if metric.unit in READABLE else metric.unit.value.base_units
+    values = {id(setting): value for value, setting in series.points.items()}
+    numbers = [
+        each
+        for each in results.published
+        if each.metric == metric.name and not each.is_ratio and id(each.setting) in values
+    ]
+    places = [across.places[values[id(each.setting)]] for each in numbers]
+    heights = [each.value / unit for each in numbers]
+    if numbers:
+        axis.plot(
+            places,
+            heights,
+            marker="D",
+            markersize=8,
+            markerfacecolor="none",
+            markeredgecolor=series.setting.style.colour,
+            linestyle="none",
+            label=plain(f"{series.setting.style.name}, published", 48),
+        )
+    return heights
 
 
 def _height_text(height: float, unit: Unit) -> str:

@@ -1,8 +1,8 @@
 """How long transfers take, in all and by size class.
 
-A transfer that did not complete counts as infinite, in a percentile and in a mean; its rate is zero. Traffic that
-repeats for a time has one under way when the time is over: that one counts for nothing, unless its flow completed
-none at all.
+A transfer that did not complete counts as infinite, in a percentile and in a mean; its rate is zero. Traffic
+that repeats for a time has one under way when the time is over: that one counts for nothing, unless its flow
+completed none at all.
 """
 
 from collections.abc import Callable

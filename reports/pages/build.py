@@ -31,7 +31,7 @@ def build(
     measured and how many figures drawn, `told` the result of a single run in a sentence or two. A run that
     cannot be read becomes a sentence in the report; if none can be read, that sentence is the ReportError.
     """
-    from rogue.reports.claims import evaluate, read_claims
+    from rogue.reports.claims import hold_against, read_claims
     from rogue.reports.claims.claims_file import claims_text
     from rogue.reports.pages.page import render, run_section
     from rogue.reports.pages.side_by_side import side_by_side
@@ -50,7 +50,7 @@ def build(
     for number, results in enumerate(measured, start=1):
         run = results.run
         results.measure_all()
-        outcomes = evaluate(read_claims(), results)
+        outcomes = hold_against(read_claims(), results)
         if run.directory not in (going or {}):
             write_whole(run.directory / CLAIMS, claims_text(run.manifest, outcomes))
         level = 2 if len(runs) == 1 else 3
@@ -61,7 +61,7 @@ def build(
         write_whole(path.with_name(RUNS), runs_text(runs))
     write_whole(path, page)
     if told is not None and len(measured) == 1:
-        for sentence in in_brief(measured[0]):
+        for sentence in (*in_brief(measured[0]), *sections[0].standing, *sections[0].not_run):
             told(sentence)
     return path
 

@@ -8,6 +8,7 @@ from markupsafe import Markup
 from rogue.reports.claims import VERDICT_MEANINGS, ClaimRow, Outcome, rows_of
 from rogue.reports.claims.badges import BADGE_MEANINGS, badges_of, is_headline
 from rogue.reports.claims.links import claim_anchor, claim_links, figure_anchor, table_anchor
+from rogue.reports.claims.standing import by_the_numbers, standing
 from rogue.reports.claims.verdict import counted_verdicts, counts_of
 from rogue.reports.claims.words import judged_text
 from rogue.reports.drawing.figure_data import figure_data
@@ -66,6 +67,22 @@ class RunSection:
     def judged(self) -> list[Outcome]:
         """Return the claims that the run can say something about."""
         return [outcome for outcome in self.outcomes if outcome.verdict.is_judged]
+
+    @property
+    def standing(self) -> list[str]:
+        """Return how the run stands to what was published, in a sentence or two."""
+        return standing(self.judged)
+
+    @property
+    def not_run(self) -> list[str]:
+        """Return what was not run and why, in a sentence or none."""
+        sentence = first_screen.not_run(self.results)
+        return [sentence] if sentence else []
+
+    @property
+    def by_the_numbers(self) -> str | None:
+        """Return what the numbers alone say where there is no verdict."""
+        return by_the_numbers(self.judged)
 
     @property
     def claim_rows(self) -> list[ClaimRow]:

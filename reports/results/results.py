@@ -8,6 +8,7 @@ from rogue.reports.cells.view import CellView, common_interval_ns
 from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.intervals import MeanInterval, mean_interval
 from rogue.reports.reading.load import Run
+from rogue.reports.results.published import PublishedNumber
 from rogue.reports.transport_styles import TransportStyle, styles_of
 from rogue.workloads.manifest import CellRecord
 from rogue.workloads.records import CellStatus
@@ -71,6 +72,8 @@ class Results:
         self.run = run
         self.counted = counted
         self.settings = settings_of(run.manifest.cells)
+        self.published: Sequence[PublishedNumber] = ()
+        """What was published about its settings, for figures: set by whoever holds claims against it."""
         self._means: dict[tuple[str, tuple[tuple[str, str], ...], str], MeanInterval | None] = {}
 
     @cached_property

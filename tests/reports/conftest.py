@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from helpers.judged_claims import FIELDS
 from helpers.sample_kinds import (
     write_loaded_run,
     write_pairs_run,
@@ -15,6 +16,7 @@ from helpers.sample_kinds import (
 )
 from helpers.sample_run import Sample, write_sample_run
 
+from rogue.reports.claims import Claim, hold_against
 from rogue.reports.pages.build import build
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
@@ -54,6 +56,18 @@ def results(sample_run: Path) -> Results:
 @pytest.fixture(scope="session")
 def sweep(sweep_run: Path) -> Results:
     return Results(Run(sweep_run))
+
+
+@pytest.fixture(scope="session")
+def published(sample_run: Path) -> Results:
+    """The sample run, held against numbers that nobody published: one per transport."""
+    found = Results(Run(sample_run))
+    claims = [
+        Claim.model_validate({**FIELDS, "id": f"X-{name}", "transport": name, "published": value})
+        for name, value in (("rogue", 0.9), ("roce", 0.5))
+    ]
+    hold_against(claims, found)
+    return found
 
 
 @pytest.fixture(scope="session")

@@ -158,7 +158,7 @@ class Workload(Specification, ABC):
 
     @property
     def arriving_ns(self) -> int | None:
-        """When the last transfer has started, where the clock starts them and they drain after it; or None."""
+        """When the last transfer has started, where the clock starts them and they drain; or None."""
         return None
 
 

@@ -36,9 +36,11 @@ def _ports(topology: Topology, named: Iterable[str]) -> list[str]:
 
 
 def never_recorded(cell: Cell) -> str | None:
-    """Why packets that are asked for cannot be recorded: no such flow, or hosts that take no part; or None."""
+    """Why packets cannot be recorded as asked: no such flow, or hosts that take no part. None if they can."""
     asked = cell.experiment.asked("packets")
-    return None if asked is None else _unknown_flow(cell, asked.flows or []) or _silent(cell, asked.ports or [])
+    return (
+        None if asked is None else _unknown_flow(cell, asked.flows or []) or _silent(cell, asked.ports or [])
+    )
 
 
 def _unknown_flow(cell: Cell, flow_ids: Sequence[str]) -> str | None:
@@ -62,7 +64,9 @@ def _silent(cell: Cell, ports: Sequence[str]) -> str | None:
     if any(not hosts & set(port.split("->")) or busy & set(port.split("->")) for port in ports):
         return None
     there = ", ".join(sorted(busy)[:5])
-    return f"measure: packets of {', '.join(ports)}, where the cell sends none; name hosts with traffic: {there}"
+    return (
+        f"measure: packets of {', '.join(ports)}, where the cell sends none; name hosts with traffic: {there}"
+    )
 
 
 def packets_table(simulation: Simulation, running: Sequence[RunningFlow]) -> Columns:

@@ -66,7 +66,7 @@ def test_all_that_can_be_drawn_and_why_others_cannot(
     [
         (
             {"only": ("troughput",)},
-            "--only: got 'troughput', expected one of factor_sweep, two_factors, bars,",
+            "--only: got 'troughput', expected one of published_beside, factor_sweep,",
         ),
         ({"only": ("troughput",)}, "write throughput if that is meant"),
         ({"only": ("cpu_load",)}, "figures: the run cannot draw this figure; leave it out:\n  cpu_load: No"),

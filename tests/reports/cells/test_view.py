@@ -121,7 +121,9 @@ def test_queue_counts_while_transfers_arrive_not_while_they_drain(tmp_path: Path
         tmp_path,
         {
             "flows": [transfer("main/h0->h2", end_ns=8 * SECOND)],
-            "queues": [{"node": "s0", "port": "s0->h2", "t_ns": t * SECOND, "bytes": t} for t in range(1, 11)],
+            "queues": [
+                {"node": "s0", "port": "s0->h2", "t_ns": t * SECOND, "bytes": t} for t in range(1, 11)
+            ],
         },
         warm_up_ns=2 * SECOND,
         arriving_ns=5 * SECOND,

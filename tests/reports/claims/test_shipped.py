@@ -8,7 +8,13 @@ from helpers.tiny_run import cell, manifest
 
 from rogue.reports.claims import read_claims
 from rogue.reports.claims.claim import Claim
-from rogue.reports.claims.shipped import EXPERIMENTS, experiment_name, not_own_because, shipped_experiment
+from rogue.reports.claims.shipped import (
+    EXPERIMENTS,
+    experiment_name,
+    not_own_because,
+    shipped_experiment,
+    short_reason,
+)
 from rogue.workloads.manifest import Manifest
 
 CLAIM = Claim.model_validate(
@@ -132,3 +138,18 @@ def test_every_claim_that_is_measured_has_experiments_that_are_there() -> None:
 
 def test_the_quickstart_is_written_for_no_claim() -> None:
     assert not any("quickstart" in claim.experiments for claim in read_claims())
+
+
+@pytest.mark.parametrize(
+    ("reason", "brief"),
+    [
+        (
+            "this run has the scale quick, the claim needs the scale paper of own",
+            "this run has the scale quick",
+        ),
+        ("this run is other, the claim’s own experiment is own", "it is not the experiment of these claims"),
+        ("this run differs from own in workload.senders", "this run differs from own in workload.senders"),
+    ],
+)
+def test_a_reason_is_the_same_for_all_claims_of_a_run(reason: str, brief: str) -> None:
+    assert short_reason(reason) == brief

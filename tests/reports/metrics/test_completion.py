@@ -96,7 +96,7 @@ def test_how_widely_rates_are_spread(tmp_path: Path) -> None:
 
 
 def test_the_end_of_repeating_traffic_cuts_no_completion_time(tmp_path: Path) -> None:
-    """Of 5 and 7 us, and one that was under way at the end: two count. A flow that completed none is infinite."""
+    """Of 5 and 7 us, and one that was under way at the end, two count. Who completed none is infinite."""
     ended = [
         transfer(PAIR, size_bytes=10**6, fct_ns=fct, start_ns=fct, transfer_id=fct) for fct in (5_000, 7_000)
     ]

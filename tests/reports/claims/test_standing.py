@@ -1,0 +1,48 @@
+"""How a run stands to what was published, in words."""
+
+import pytest
+from helpers.judged_claims import judge, narrow
+
+from rogue.reports.claims.outcome import Outcome
+from rogue.reports.claims.standing import by_the_numbers, standing
+from rogue.reports.metrics.intervals import MeanInterval
+from rogue.reports.results import Results
+
+pytestmark = pytest.mark.usefixtures("own_conditions")
+
+
+@pytest.fixture
+def judged(results: Results, measured: dict[str, MeanInterval | None]) -> list[Outcome]:
+    """Two that hold and one that misses."""
+    outcomes = []
+    for value in (0.9, 0.9, 0.5):
+        measured["rogue"] = narrow(value)
+        outcomes.append(judge(results))
+    return outcomes
+
+
+def test_verdicts_come_first(judged: list[Outcome]) -> None:
+    assert standing(judged) == ["Against what was published: 2 reproduced and 1 missed."]
+    assert by_the_numbers(judged) is None
+    assert standing([]) == []
+
+
+def test_without_the_own_conditions_the_numbers_speak_alone(
+    real_conditions: None, judged: list[Outcome]
+) -> None:
+    assert standing(judged) == [
+        "By the numbers alone, which is no verdict: 2 reproduced and 1 missed (it is not the experiment of"
+        " these claims)."
+    ]
+
+
+def test_few_seeds_are_a_reason(results: Results, measured: dict[str, MeanInterval | None]) -> None:
+    measured["rogue"] = MeanInterval(0.9, None, None, 1)
+    assert by_the_numbers([judge(results)]) == (
+        "By the numbers alone, which is no verdict: 1 reproduced (a verdict takes 3 seeds)."
+    )
+
+
+def test_what_has_a_badge_is_left_out(results: Results, measured: dict[str, MeanInterval | None]) -> None:
+    measured["rogue"] = narrow(0.9)
+    assert standing([judge(results, fitted_to="the number")]) == []
