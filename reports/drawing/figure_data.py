@@ -62,11 +62,8 @@ def figure_data(figure: Figure) -> pd.DataFrame:
     by row. `low` and `high` are the ends of a band or interval that stands at the point.
     """
     looks = _looks(figure)
-    axes = [axis for axis in figure.axes if axis.get_label() != "<colorbar>"]
     records: list[tuple[Place, ...]] = []
-    panel = ""
-    for axis in axes:
-        panel = _title(axis) or panel
+    for axis, panel in panels_of(figure):
         records += _records(axis, panel, looks)
     frame = pd.DataFrame(records, columns=[*COLUMNS, "x_is", "y_is"])
     for side in ("x", "y"):
@@ -96,13 +93,22 @@ def _is_empty(column: "pd.Series[str]") -> bool:
     return bool((column.isna() | (column == "")).all())
 
 
-def _title(axis: Axes) -> str:
-    """Return a panel's title; one without stands below the panel that says what both are about."""
+def panels_of(figure: Figure) -> list[tuple[Axes, str]]:
+    """Return the panels, each with its title, or with that of the panel above if it has none itself."""
+    found: list[tuple[Axes, str]] = []
+    for axis in figure.axes:
+        if axis.get_label() != "<colorbar>":
+            found.append((axis, panel_title(axis) or (found[-1][1] if found else "")))
+    return found
+
+
+def panel_title(axis: Axes) -> str:
+    """Return a panel's own title in one line; empty where it has none."""
     return " ".join((axis.get_title(loc="left") or axis.get_title()).split())
 
 
 def _records(axis: Axes, panel: str, looks: dict[str, str]) -> Iterator[tuple[Place, ...]]:
-    x_is, y_is = _meaning(axis.xaxis, "x"), _meaning(axis.yaxis, "y")
+    x_is, y_is = meaning_of(axis.xaxis, "x"), meaning_of(axis.yaxis, "y")
     across, up = _categories(axis.xaxis), _categories(axis.yaxis)
     for row in _joined(list(_rows(axis))):
         series = row.series or looks.get(row.colour, "")
@@ -282,7 +288,7 @@ def _label(artist: Artist | ErrorbarContainer | BarContainer) -> str:
     return "" if label.startswith("_") else label
 
 
-def _meaning(axis: Axis, side: str) -> str:
+def meaning_of(axis: Axis, side: str) -> str:
     """Return what an axis measures with its unit last: `goodput_gbps`, `time_s`, `completion_time_ns`.
 
     A formatter that writes each tick in the unit that suits it knows the unit of the values: its `unit`.

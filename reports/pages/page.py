@@ -1,5 +1,6 @@
 """Puts summary, status, figures, tables, claims and provenance on one page."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from rogue.reports.claims.links import claim_anchor, claim_links, figure_anchor,
 from rogue.reports.claims.standing import by_the_numbers, standing
 from rogue.reports.claims.verdict import counted_verdicts, counts_of
 from rogue.reports.claims.words import judged_text
+from rogue.reports.drawing.figure_axes import figure_axes
 from rogue.reports.drawing.figure_data import figure_data
 from rogue.reports.drawing.look import figure_look
 from rogue.reports.drawing.svg import css_variable, page_pictures
@@ -24,7 +26,7 @@ from rogue.reports.pages.side_by_side import SideBySide
 from rogue.reports.pages.tables import ReportTable, metric_tables, table_of_runs
 from rogue.reports.quantities import counted, duration_text
 from rogue.reports.results import Results
-from rogue.reports.templates.environment import environment, style
+from rogue.reports.templates.environment import environment, script, script_source, style
 from rogue.reports.transport_styles import DARK_PARTNERS
 
 
@@ -37,6 +39,8 @@ class FigureSection:
     caption: str = ""
     description: str = ""
     picture: Markup | None = None
+    axes: Mapping[str, object] | None = None
+    """Where its panels stand and what they span, for who asks the page for a value."""
     skipped: str | None = None
     downloads: tuple[Download, ...] = ()
     paste: Caption | None = None
@@ -154,6 +158,7 @@ def _drawn(key: str, name: str, figure: ReportFigure, results: Results) -> Figur
         figure.caption + figure.omission(results),
         description,
         pictures.inline,
+        figure_axes(drawn),
         downloads=files,
         paste=caption_of(figure, results),
     )
@@ -184,5 +189,15 @@ def render(sections: list[RunSection], comparisons: list[SideBySide], unreadable
         comparisons=comparisons,
         unreadable=unreadable,
         style=style(),
+        script=script(),
+        script_source=script_source(script()),
+        transports=_transports(sections),
         colours=DARK_PARTNERS,
     )
+
+
+def _transports(sections: list[RunSection]) -> list[dict[str, str]]:
+    """Return name and colour's variable of each transport that any of the runs measured."""
+    styles = (setting.style for section in sections for setting in section.results.measured_settings)
+    found = {style.name: css_variable(style.colour) for style in styles}
+    return [{"name": name, "variable": variable} for name, variable in found.items()]

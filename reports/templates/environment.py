@@ -1,5 +1,7 @@
 """What all pages share: how templates are filled in, and the style sheet."""
 
+from base64 import b64encode
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
@@ -23,3 +25,13 @@ def environment() -> Environment:
 def style() -> Markup:
     """Return the style sheet, which stands in every page."""
     return Markup((TEMPLATES / "report.css").read_text(encoding="utf-8"))
+
+
+def script() -> Markup:
+    """Return the script of the report's page."""
+    return Markup((TEMPLATES / "report.js").read_text(encoding="utf-8"))
+
+
+def script_source(text: str) -> Markup:
+    """Return what a content security policy calls a script that stands in the page: its SHA-256."""
+    return Markup(f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'")

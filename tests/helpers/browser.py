@@ -80,6 +80,23 @@ def browse(page: Path | str, folder: Path, *options: str) -> subprocess.Complete
     return done
 
 
+def steps_in(page: Path, folder: Path, steps: str, *options: str, view: str = "") -> dict[str, object]:
+    """Load a page at a view, run a function's body in it, and give what it returns.
+
+    The policy that forbids other scripts than the page's own is taken out for that.
+    """
+    text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.read_text())
+    script = f"""<script>window.addEventListener("load", () => {{
+      const out = document.createElement("pre");
+      out.id = "measured";
+      out.textContent = JSON.stringify((() => {{ {steps} }})());
+      document.body.append(out);
+    }});</script></body>"""
+    changed = folder / "steps.html"
+    changed.write_text(text.replace("</body>", script))
+    return measured(f"{changed.as_uri()}{view}", folder, *options)
+
+
 def with_probe(report: Path, path: Path, extra: str = "") -> Path:
     """Add the script that measures the page; the policy that forbids scripts is taken out for that."""
     text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", report.read_text())
@@ -87,7 +104,7 @@ def with_probe(report: Path, path: Path, extra: str = "") -> Path:
     return path
 
 
-def measured(page: Path, folder: Path, *options: str) -> dict[str, object]:
+def measured(page: Path | str, folder: Path, *options: str) -> dict[str, object]:
     """What the probe on a page has measured."""
     dom = browse(page, folder, "--dump-dom", *options).stdout
     match = re.search(r'<pre id="measured">(.*?)</pre>', dom)

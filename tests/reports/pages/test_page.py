@@ -84,7 +84,7 @@ def test_links_and_labels_point_to_something(page: Page) -> None:
 
 
 def test_needs_nothing_from_outside(html: str, page: Page) -> None:
-    assert page.all("script") == []
+    assert page.all("script") == [{}], "its own, which the policy names by its digest"
     assert page.all("img") == []
     for _, attributes in page.elements:
         for key in ("src", "href", "xlink:href", "action"):
@@ -193,7 +193,7 @@ def test_hostile_strings_are_text(tmp_path: Path, place: str) -> None:
             content["git"] = {"commit": HOSTILE, "dirty": False}
     path.write_text(json.dumps(content))
     text = build(directory).read_text()
-    assert "<script" not in text
+    assert text.count("<script") == 1, "its own"
     assert Page(text).unbalanced == []
     assert HOSTILE in " ".join(Page(text).words)
 
@@ -207,7 +207,7 @@ def test_hostile_names_in_the_tables_are_text(tmp_path: Path) -> None:
     }
     view = tiny_view(tmp_path, tables, ideal_goodput_bps=100)
     text = build(view.run.directory).read_text()
-    assert "<script" not in text
+    assert text.count("<script") == 1, "its own"
     assert Page(text).unbalanced == []
     assert "&lt;/text&gt;&lt;sc" in text, "the host is named under its mark, cut to what fits"
 

@@ -1,0 +1,143 @@
+"""What the page's script lets a reader ask, in a real browser, and that the page does without it."""
+
+from pathlib import Path
+
+import pytest
+from helpers.browser import LOGGED, browse, complaints, steps_in
+
+from rogue.reports.templates.environment import script, script_source
+
+pytestmark = pytest.mark.needs("chromium")
+
+SHOWN = """
+  const isShown = e => e.checkVisibility({visibilityProperty: true});
+  const cards = () => [...document.querySelectorAll(".card")].filter(isShown).map(e => e.ariaLabel);
+  const names = () => [...document.querySelectorAll(".data-table tbody th")].filter(isShown)
+    .map(e => e.textContent);
+  const coloured = () => [...document.querySelectorAll('.plot svg [style*="--c-0072b2"]')];
+  const lines = () => coloured().filter(isShown).length;
+  const button = text => [...document.querySelectorAll("button")].find(e => e.textContent === text);
+"""
+
+
+def test_the_policy_lets_just_this_script_run(report: Path, tmp_path: Path) -> None:
+    assert f"script-src {script_source(script())};" in report.read_text()
+    done = browse(report, tmp_path, *LOGGED)
+    assert complaints(done) == []
+    assert 'class="enlarge"' in done.stdout
+    other = tmp_path / "other.html"
+    other.write_text(report.read_text().replace('"use strict";', '"use strict"; ', 1))
+    changed = browse(other, tmp_path, *LOGGED)
+    assert 'class="enlarge"' not in changed.stdout
+    assert any("Content Security Policy" in line for line in complaints(changed))
+
+
+def test_without_the_script_the_page_is_complete(report: Path, tmp_path: Path) -> None:
+    """What the script adds is made by the script: no button is there that does nothing."""
+    plain = report.read_text().replace(f"<script>{script()}</script>", "")
+    assert "<script" not in plain
+    assert "<button" not in plain
+    assert "<input" not in plain
+
+
+def test_a_hidden_transport_is_nowhere_and_the_address_keeps_it(report: Path, tmp_path: Path) -> None:
+    steps = f"""{SHOWN}
+      const before = [cards(), lines() > 0];
+      button("RoGUE").click();
+      const hidden = [cards(), lines(), names().some(each => each.startsWith("RoGUE")), location.hash];
+      button("RoGUE").click();
+      return {{before, hidden, after: [cards(), lines() > 0, location.hash]}};
+    """
+    found = steps_in(report, tmp_path, steps)
+    both = ["RoGUE", "Native RoCE"]
+    assert found["before"] == [both, True]
+    assert found["hidden"] == [["Native RoCE"], 0, False, "#view:hide=RoGUE"]
+    assert found["after"] == [both, True, ""]
+    kept = steps_in(report, tmp_path, f"{SHOWN} return {{cards: cards()}};", view="#view:hide=RoGUE")
+    assert kept["cards"] == ["Native RoCE"]
+
+
+def test_the_value_of_the_nearest_point_is_told(report: Path, tmp_path: Path) -> None:
+    """The pointer stands on the queue of the first sample: what the CSV has there is what is shown."""
+    steps = """
+      const plot = document.getElementById("run1-throughput-head").closest("figure").querySelector(".plot");
+      const {axes, x, y} = JSON.parse(plot.dataset.axes);
+      const box = plot.querySelector("svg").getBoundingClientRect();
+      const [left, top, width, height] = axes[0].box;
+      const move = (across, up) => plot.onpointermove({
+        clientX: box.left + box.width * (left + width * across),
+        clientY: box.top + box.height * (top + height * (1 - up))});
+      const note = plot.querySelector(".value");
+      const part = (span, value) => (value - span.low) / (span.high - span.low);
+      move(part(axes[0].x, 1.5), part(axes[0].y, 1.1));
+      const told = [note.hidden, note.textContent];
+      move(0.5, 3);
+      return {told, away: note.hidden, x, y};
+    """
+    found = steps_in(report, tmp_path, steps, "--window-size=1280,900")
+    assert (found["x"], found["y"]) == ("time_s", "goodput_gbps")
+    assert isinstance(found["told"], list)
+    hidden, text = found["told"]
+    assert not hidden
+    assert "time_s 1" in text
+    assert "\ngoodput_gbps 1." in text
+    assert found["away"] is True
+
+
+def test_one_figure_fills_the_window_until_escape(report: Path, tmp_path: Path) -> None:
+    steps = """
+      const box = () => document.querySelector("figure.enlarged")?.getBoundingClientRect();
+      const opened = [box().width, box().height, location.hash];
+      document.dispatchEvent(new KeyboardEvent("keydown", {key: "Escape"}));
+      return {opened, closed: !box(), hash: location.hash};
+    """
+    view = "#view:zoom=run1-throughput-head"
+    found = steps_in(report, tmp_path, steps, "--window-size=1200,800", view=view)
+    assert isinstance(found["opened"], list)
+    assert found["opened"][0] == 1200
+    assert found["opened"][1] > 600
+    assert found["opened"][2] == view
+    assert (found["closed"], found["hash"]) == (True, "")
+
+
+def test_tables_are_sorted_by_number_and_filtered(report: Path, tmp_path: Path) -> None:
+    """The table of cells: by its seeds downwards, and only RoGUE's."""
+    steps = """
+      const table = [...document.querySelectorAll(".data-table table")].at(-1);
+      document.querySelectorAll("details").forEach(each => { each.open = true; });
+      const rows = () => [...table.tBodies[0].rows].filter(row => !row.hidden);
+      const column = place => rows().map(row => Number(row.cells[place].firstChild?.textContent));
+      const place = [...table.tHead.rows[0].cells].findIndex((head, at) => column(at).some(v => v > 1e-9)
+        && new Set(column(at)).size > 2);
+      const head = table.tHead.rows[0].cells[place];
+      head.querySelector("button").click();
+      const up = column(place);
+      head.querySelector("button").click();
+      const down = column(place);
+      const hash = location.hash;
+      const input = table.closest(".data-table").previousElementSibling.querySelector("input");
+      input.value = "rogue";
+      input.oninput();
+      return {up, down, order: head.ariaSort, hash, left: rows().map(row => row.textContent.toLowerCase()),
+        kept: location.hash.includes("find=")};
+    """
+    found = steps_in(report, tmp_path, steps)
+    up, down, left = found["up"], found["down"], found["left"]
+    assert isinstance(up, list)
+    assert isinstance(down, list)
+    assert isinstance(left, list)
+    known = [value for value in up if value is not None]
+    assert known == sorted(known)
+    assert [value for value in down if value is not None] == known[::-1]
+    assert found["order"] == "descending"
+    assert "sort=" in str(found["hash"])
+    assert left
+    assert all("rogue" in text for text in left)
+    assert found["kept"] is True
+
+
+def test_an_address_that_means_nothing_is_no_mistake(report: Path, tmp_path: Path) -> None:
+    view = "#view:hide=nobody&zoom=nothing&sort=99:1&sort=0:99&sort=x&find=1:%3Cb%3E"
+    done = browse(f"{report.as_uri()}{view}", tmp_path, *LOGGED)
+    assert complaints(done) == []
+    assert 'class="enlarge"' in done.stdout
