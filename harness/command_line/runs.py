@@ -123,7 +123,9 @@ def figures(  # noqa: PLR0913  (one parameter per option)
             autocompletion=completion.figures,
         ),
     ] = None,
-    formats: Annotated[str, typer.Option("--format", help="Some of these, with commas.")] = "pdf,svg,png,csv",
+    formats: Annotated[
+        str, typer.Option("--format", help="Some of these with commas, or tex for tables.")
+    ] = "pdf,svg,png,csv",
     width: Annotated[str, typer.Option(help="Width of each figure, in in, cm, mm or pt.")] = "3.3in",
     style: Annotated[
         Path | None,

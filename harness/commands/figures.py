@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 INCHES: Final = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
 """Units of a width; a point is TeX's, in which \\columnwidth is given."""
+TABLES: Final = "tex"
+"""The format of tables: LaTeX."""
 WIDTH_INCHES: Final = (1.5, 30.0)
 PAGE_HEIGHT_INCHES: Final = 9.2
 """What a page of a paper has for a figure and its caption."""
@@ -59,6 +61,8 @@ def write_run_figures(options: FigureOptions) -> ExitCode:
     from rogue.reports.errors import ReportError
     from rogue.reports.export.figure_files import FilesWanted
     from rogue.reports.figures import FIGURES
+    from rogue.reports.pages.latex_tables import latex_tables
+    from rogue.reports.quantities import counted
     from rogue.reports.reading.load import Run
     from rogue.reports.results import Results
 
@@ -70,10 +74,13 @@ def write_run_figures(options: FigureOptions) -> ExitCode:
         raise UsageError(str(error)) from error
     hold_against(read_claims(), results)
     names = _drawable(results, names, asked_for=bool(options.only))
-    written = _write(results, FilesWanted(width_inches, tuple(names), formats, sheet), directory)
+    tables = latex_tables(results) if TABLES in formats else {}
+    drawn = tuple(kind for kind in formats if kind != TABLES)
+    written = _write(results, FilesWanted(width_inches, tuple(names), drawn, sheet, tables), directory)
     for problem in results.run.problems:
         tell(problem)
-    typer.echo(f"{len(written)} files of {len(names)} figures.", err=True)
+    of_tables = f" and {counted(len(tables), 'table')}" if tables else ""
+    typer.echo(f"{len(written)} files of {counted(len(names), 'figure')}{of_tables}.", err=True)
     typer.echo(directory)
     return ExitCode.OK
 
@@ -99,10 +106,11 @@ def parsed_formats(text: str) -> tuple[str, ...]:
     from rogue.reports.export.figure_files import FORMATS
 
     asked = [part.strip().lower() for part in text.split(",")]
-    wrong = [part for part in asked if part not in FORMATS]
+    known = (*FORMATS, TABLES)
+    wrong = [part for part in asked if part not in known]
     if wrong:
         raise UsageError(
-            f"--format: got {wrong[0]!r}, expected some of {','.join(FORMATS)}; write them with commas."
+            f"--format: got {wrong[0]!r}, expected some of {','.join(known)}; write them with commas."
         )
     return tuple(dict.fromkeys(asked))
 

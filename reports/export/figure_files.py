@@ -3,7 +3,7 @@
 import io
 import math
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,6 +41,8 @@ class FilesWanted:
     names: tuple[str, ...] = tuple(FIGURES)
     formats: tuple[str, ...] = FORMATS
     sheet: StyleSheet = field(default=NO_SHEET)
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """Files beside the figures, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,8 @@ def write_figures(
     try:
         for name in wanted.names:
             on_done(_write_figure(results, wanted, name, partial))
+        for name, text in wanted.texts.items():
+            (partial / name).write_text(text, encoding="utf-8")
         partial.rename(directory)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)

@@ -70,7 +70,7 @@ def test_all_that_can_be_drawn_and_why_others_cannot(
         ),
         ({"only": ("troughput",)}, "write throughput if that is meant"),
         ({"only": ("cpu_load",)}, "figures: the run cannot draw this figure; leave it out:\n  cpu_load: No"),
-        ({"formats": "pdf,eps"}, "--format: got 'eps', expected some of pdf,svg,png,csv; write them with"),
+        ({"formats": "pdf,eps"}, "--format: got 'eps', expected some of pdf,svg,png,csv,tex; write"),
         ({"formats": ""}, "--format: got '', expected some of"),
         ({"width": "3.3"}, "--width: got '3.3', expected a number and one of in, cm, mm, pt; a column"),
         ({"width": "wide"}, "--width: got 'wide', expected a number"),
