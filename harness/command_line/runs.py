@@ -124,7 +124,7 @@ def figures(  # noqa: PLR0913  (one parameter per option)
         ),
     ] = None,
     formats: Annotated[
-        str, typer.Option("--format", help="Some of these with commas, or tex for tables.")
+        str, typer.Option("--format", help="Some of these with commas; tex is the tables, in LaTeX.")
     ] = "pdf,svg,png,csv",
     width: Annotated[str, typer.Option(help="Width of each figure, in in, cm, mm or pt.")] = "3.3in",
     style: Annotated[

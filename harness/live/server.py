@@ -17,6 +17,7 @@ from threading import BoundedSemaphore, Thread
 from typing import Final, Protocol, Self
 
 from rogue.harness.errors import UsageError
+from rogue.reports.templates.environment import script, script_source
 
 ADDRESS: Final = "127.0.0.1"
 PATIENCE_SECONDS: Final = 10
@@ -26,8 +27,8 @@ CONNECTIONS_MAX: Final = 32
 """Each is a thread and a file of the run's own process; a page takes one or two."""
 HEADERS: Final = {
     "Content-Security-Policy": (
-        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        f"default-src 'none'; style-src 'unsafe-inline'; script-src {script_source(script())}; "
+        "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     ),
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",

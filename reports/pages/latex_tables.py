@@ -1,4 +1,4 @@
-r"""The report's tables for a paper: LaTeX with the rules of the package booktabs, to be read with `\input`."""
+r"""The report's tables for a paper: LaTeX with the rules of booktabs, to be read with `\input`."""
 
 from typing import Final
 
