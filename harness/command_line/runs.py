@@ -55,6 +55,9 @@ def compare(  # noqa: PLR0913  (one parameter per option)
         typer.Argument(metavar="RUN_B", help="Directory of another.", autocompletion=completion.runs),
     ],
     everything: Annotated[bool, typer.Option("--all", help="Also what does not differ.")] = False,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page, too: each figure with both runs.")
+    ] = None,
     plugins: Plugins = None,
     trusts_plugins: TrustsPlugins = False,
     accepts_damage: AcceptsDamage = False,
@@ -71,7 +74,7 @@ def compare(  # noqa: PLR0913  (one parameter per option)
     from rogue.harness.plugins.trust import Trust
 
     trust = Trust(tuple(plugins or ()), trusts_plugins)
-    return compare_runs(run_a, run_b, trust, everything=everything, accepts_damage=accepts_damage)
+    return compare_runs(run_a, run_b, trust, everything=everything, page=html, accepts_damage=accepts_damage)
 
 
 def export(  # noqa: PLR0913  (one parameter per option)

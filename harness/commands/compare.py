@@ -1,22 +1,38 @@
 """`rogue compare`."""
 
+import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from rogue.harness.columns import align
 from rogue.harness.commands.opening import opened
+from rogue.harness.counting import CountDisplay
 from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.plugins.trust import NOBODY, Trust
 from rogue.harness.telling import tell
 from rogue.workloads.printable import printable
 
+if TYPE_CHECKING:
+    from rogue.reports.comparison.two_runs import Compared
+    from rogue.reports.results import Results
 
-def compare_runs(
-    first: Path, second: Path, trust: Trust = NOBODY, *, everything: bool, accepts_damage: bool = False
+
+def compare_runs(  # noqa: PLR0913  (one parameter per option)
+    first: Path,
+    second: Path,
+    trust: Trust = NOBODY,
+    *,
+    everything: bool,
+    page: Path | None = None,
+    accepts_damage: bool = False,
 ) -> ExitCode:
-    """Print how two runs differ, and whether that is more than chance."""
+    """Print how two runs differ, and whether that is more than chance; `page` is a file to write it to."""
+    if page is not None and (page.is_dir() or not page.parent.is_dir()):
+        raise UsageError(f"--html: got {page}, expected a file in a directory that there is; name another.")
     opened([first, second], trust, accepts_damage=accepts_damage)
     from rogue.reports.comparison.two_runs import HEAD, compare, conclusions, shown, told_apart
     from rogue.reports.reading.load import Run
@@ -36,4 +52,15 @@ def compare_runs(
     if len(rows) < len(compared):
         lines.append(f"{len(compared) - len(rows)} comparisons are not shown; --all shows them.")
     typer.echo("\n".join(map(printable, lines)))
+    if page is not None:
+        _write_page(compared, results, page)
     return ExitCode.OK
+
+
+def _write_page(compared: "Sequence[Compared]", results: "tuple[Results, Results]", page: Path) -> None:
+    """Write the page, and say on standard error how far that is and where it stands."""
+    from rogue.reports.pages.compared import write_comparison
+
+    with CountDisplay(sys.stderr) as counted:
+        write_comparison(list(compared), *results, page, counted)
+    typer.echo(f"page: {page}", err=True)

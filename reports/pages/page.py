@@ -1,9 +1,10 @@
 """Puts summary, status, figures, tables, claims and provenance on one page."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from jinja2 import Template
 from markupsafe import Markup
 
 from rogue.reports.claims import VERDICT_MEANINGS, ClaimRow, Outcome, rows_of
@@ -166,6 +167,18 @@ def _drawn(key: str, name: str, figure: ReportFigure, results: Results) -> Figur
 
 def render(sections: list[RunSection], comparisons: list[SideBySide], unreadable: list[str]) -> str:
     """Return the page."""
+    manifest = sections[0].results.run.manifest
+    return dressed("report.html.j2").render(
+        title=manifest.title if len(sections) == 1 else f"Report on {len(sections)} runs",
+        sections=sections,
+        comparisons=comparisons,
+        unreadable=unreadable,
+        transports=transports_of([section.results for section in sections]),
+    )
+
+
+def dressed(template: str) -> Template:
+    """Return a template of a page with figures, which knows all that such pages share."""
     pages = environment()
     pages.globals.update(
         summary=summary,
@@ -183,21 +196,16 @@ def render(sections: list[RunSection], comparisons: list[SideBySide], unreadable
         claim_links=claim_links,
         table_anchor=table_anchor,
         css_variable=css_variable,
-    )
-    return pages.get_template("report.html.j2").render(
-        sections=sections,
-        comparisons=comparisons,
-        unreadable=unreadable,
         style=style(),
         script=script(),
         script_source=script_source(script()),
-        transports=_transports(sections),
         colours=DARK_PARTNERS,
     )
+    return pages.get_template(template)
 
 
-def _transports(sections: list[RunSection]) -> list[dict[str, str]]:
+def transports_of(runs: Sequence[Results]) -> list[dict[str, str]]:
     """Return name and colour's variable of each transport that any of the runs measured."""
-    styles = (setting.style for section in sections for setting in section.results.measured_settings)
+    styles = (setting.style for results in runs for setting in results.measured_settings)
     found = {style.name: css_variable(style.colour) for style in styles}
     return [{"name": name, "variable": variable} for name, variable in found.items()]

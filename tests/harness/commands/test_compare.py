@@ -40,3 +40,14 @@ def test_a_table_that_cannot_be_read_is_told_though_nothing_is_left_to_compare(
     said = capsys.readouterr().err
     assert said.startswith(f"rogue: {runs[1]}: {FILE} is not a readable Parquet file (")
     assert said.count("\n") == 1
+
+
+def test_a_page_is_written_where_it_was_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runs = written(tmp_path / "a"), written(tmp_path / "b")
+    page = tmp_path / "page.html"
+    compare_runs(*runs, everything=False, page=page)
+    assert capsys.readouterr().err.endswith(f"page: {page}\n")
+    assert "RoGUE testbed · two runs" in page.read_text()
+    nowhere = tmp_path / "nowhere" / "page.html"
+    with pytest.raises(UsageError, match="expected a file in a directory that there is"):
+        compare_runs(*runs, everything=False, page=nowhere)
