@@ -2,17 +2,15 @@
 
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 from typing import Final, NamedTuple, Protocol
 
 from rogue.harness.provisioning.findings import Facts, Finding
 from rogue.harness.provisioning.inventory import Host, Inventory
 from rogue.remote.errors import NodeError
-from rogue.remote.login import Login
-from rogue.remote.shell import Shell, connect
+from rogue.remote.shell import Shell
 
 LEAST_OF_LINE_RATE: Final = 0.9
 """RoCE v2 over Ethernet carries .93 of the line rate with packets of 1024 bytes."""
@@ -58,25 +56,17 @@ class End(NamedTuple):
 
 
 def measure_transfers(
-    inventory: Inventory,
-    facts: Mapping[str, Facts],
-    open_shell: Callable[[Login], AbstractContextManager[Shell]] = connect,
+    inventory: Inventory, facts: Mapping[str, Facts], shells: Mapping[str, Shell]
 ) -> list[Finding]:
-    """What is wrong with transfers between hosts with cards; pairs that share no host send at once."""
-    ends = list(_ends(inventory, facts))
+    """What is wrong with transfers between hosts with cards; pairs that share no host send at once.
+
+    shells: by host; one without is left out.
+    """
+    ends = [end for end in _ends(inventory, facts) if end.name in shells]
     findings: list[Finding] = []
-    with ExitStack() as stack:
-        shells: dict[str, Shell] = {}
-        for end in ends:
-            try:
-                shells[end.name] = stack.enter_context(open_shell(end.host.login))
-            except NodeError as error:
-                advice = "check that it runs and that SSH reaches it"
-                findings.append(Finding(end.name, "the node", str(error), "a reply", advice))
-        reached = [end for end in ends if end.name in shells]
-        with ThreadPoolExecutor(max(1, len(reached) // 2)) as pool:
-            for pairs in rounds(reached):
-                findings += [each for each in pool.map(partial(_transfer, shells), pairs) if each is not None]
+    with ThreadPoolExecutor(max(1, len(ends) // 2)) as pool:
+        for pairs in rounds(ends):
+            findings += [each for each in pool.map(partial(_transfer, shells), pairs) if each is not None]
     return findings
 
 

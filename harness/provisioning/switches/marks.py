@@ -8,9 +8,8 @@ Source: counters `IpExt` of /proc/net/netstat, Linux v6.1, net/ipv4/ip_input.c (
 
 import json
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,8 +17,7 @@ from rogue.harness.provisioning.findings import Facts, Finding
 from rogue.harness.provisioning.inventory import Host, Inventory
 from rogue.harness.provisioning.places import AGENT
 from rogue.remote.errors import NodeError
-from rogue.remote.login import Login
-from rogue.remote.shell import Shell, connect
+from rogue.remote.shell import Shell
 
 Group = tuple[Host, tuple[Host, Host]]
 """A receiver, and who sends to it."""
@@ -82,11 +80,12 @@ class Heard:
 
 
 def measure_marks(
-    inventory: Inventory,
-    facts: Mapping[str, Facts],
-    open_shell: Callable[[Login], AbstractContextManager[Shell]] = connect,
+    inventory: Inventory, facts: Mapping[str, Facts], shells: Mapping[str, Shell]
 ) -> list[Finding]:
-    """What is wrong with the marks that an inventory says hardware switches make; none where it says none."""
+    """What is wrong with the marks that an inventory says hardware switches make; none where it says none.
+
+    shells: of all hosts.
+    """
     switches = [switch for switch in inventory.hardware_switches if switch.variables.marking]
     if not switches:
         return []
@@ -94,14 +93,7 @@ def measure_marks(
         got, expected = f"{len(inventory.hosts)} hosts", "three, as one alone cannot fill the port to another"
         return [Finding(switches[0].name, _WHAT, got, expected, _BELIEVED, refuses=False)]
     findings: list[Finding] = []
-    with ExitStack() as stack, ThreadPoolExecutor(len(inventory.hosts)) as pool:
-        shells: dict[str, Shell] = {}
-        for host in inventory.hosts:
-            try:
-                shells[host.name] = stack.enter_context(open_shell(host.login))
-            except NodeError as error:
-                advice = "check that it runs and that SSH reaches it"
-                return [Finding(host.name, "the node", str(error), "a reply", advice)]
+    with ThreadPoolExecutor(len(inventory.hosts)) as pool:
         for groups in _at_once(inventory):
             alone = [pool.submit(_flooded, shells, receiver, senders[:1]) for receiver, senders in groups]
             wait(alone)

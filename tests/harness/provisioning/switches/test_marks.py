@@ -1,8 +1,6 @@
 """Judging marks; on machines with a switch that marks, tests/virtual/provisioning/test_marks.py does it."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +21,6 @@ from rogue.harness.provisioning.switches.marks import (
     measure_marks,
 )
 from rogue.remote.errors import NodeError
-from rogue.remote.login import Login
 
 NETSTAT = """\
 TcpExt: SyncookiesSent SyncookiesRecv
@@ -129,12 +126,6 @@ class FakeNetwork:
         marked = self.marked * (len(self.floods) // 3)
         return NETSTAT.format(not_capable=0, capable=self.capable, marked=marked)
 
-    @contextmanager
-    def open_shell(self, login: Login) -> Iterator[Any]:
-        if self.broken == f"no way to {login.node}":
-            raise NodeError(f"{login.node}: SSH failed")
-        yield FakeShell(login.node, self)
-
 
 def rack(hosts: int, **variables: Any) -> Inventory:
     switch = hardware(wanted("declared", **variables), None)
@@ -143,7 +134,8 @@ def rack(hosts: int, **variables: Any) -> Inventory:
 
 
 def measured(network: FakeNetwork, inventory: Inventory) -> list[Finding]:
-    return measure_marks(inventory, {}, network.open_shell)
+    shells: Any = {host.name: FakeShell(host.name, network) for host in inventory.hosts}
+    return measure_marks(inventory, {}, shells)
 
 
 def test_one_sends_then_two_to_each_host() -> None:
@@ -171,8 +163,6 @@ def test_each_host_whose_port_does_not_mark_is_named() -> None:
 def test_a_host_that_fails_is_a_sentence() -> None:
     finding = measured(FakeNetwork(marked=9, broken="h2"), rack(3))[0]
     assert (finding.got, finding.expected) == ("h2: `flood` failed: no agent", "packets that arrive")
-    (finding,) = measured(FakeNetwork(marked=9, broken="no way to h1"), rack(3))
-    assert (finding.node, finding.got) == ("h1", "h1: SSH failed")
 
 
 def test_an_agent_that_says_something_else_is_a_sentence() -> None:
