@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 from rogue.harness.provisioning.findings import Facts, Finding
 from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.open_shells import open_shells
+from rogue.harness.provisioning.roce_marks import measure_roce_marks
 from rogue.harness.provisioning.switches.marks import measure_marks
 from rogue.harness.provisioning.transfers import measure_transfers
 from rogue.remote.login import Login
@@ -24,4 +25,8 @@ def measure(
         return []
     with open_shells((host.login for host in inventory.hosts), open_shell) as shells:
         found = [*shells.findings, *measure_transfers(inventory, facts, shells.by_node)]
-        return found if shells.findings else [*found, *measure_marks(inventory, facts, shells.by_node)]
+        if not shells.findings:
+            found += measure_marks(inventory, facts, shells.by_node)
+        if not any(each.refuses for each in found):  # where the switch marks nothing, RoCE says no more
+            found += measure_roce_marks(inventory, facts, shells.by_node)
+        return found

@@ -42,13 +42,21 @@ GATE = "MaxStartups 8:100:8\n"
 TOOLS = ["tc", "ping", "rdma", "ib_write_bw", "pyverbs"]
 PROGRAMS = {
     "sudo": "exit 0\n",
-    "ib_write_bw": "echo ' 65536      1000             97.50              97.01              0.184'\n",
+    "ib_write_bw": """\
+for peer; do :; done
+case "$*" in *--tclass=106*) echo x >>{rack}/roce_to_$peer ;; esac
+echo ' 65536      1000             97.50              97.01              0.184'
+""",
     "python3": """\
 echo x >>{rack}/sent_to_$3
 echo '{{"packets": 100, "bytes": 7000000000, "seconds": 1.0}}'
 """,
     "cat": """\
-[ "$1" = /proc/net/netstat ] || exec /bin/cat "$@"
+case "$1" in
+*/np_ecn_marked_roce_packets) exec wc -l <{rack}/roce_to_{address} ;;
+/proc/net/netstat) ;;
+*) exec /bin/cat "$@" ;;
+esac
 sent=$(/bin/cat {rack}/sent_to_{address} 2>/dev/null | wc -l)
 echo 'IpExt: InNoECTPkts InECT1Pkts InECT0Pkts InCEPkts'
 echo "IpExt: 0 0 $((sent * 50)) $((sent / 3 * 10))"
@@ -207,6 +215,7 @@ def first_rack(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fir
         gate = stack.enter_context(served_crowd(directory / "gate", key, GATE))
         hosts = {}
         for host in HOSTS:
+            (directory / f"roce_to_{address_of(host)}").touch()
             programs = _programs(directory, host)
             # Without this user's own settings of the shell, which change the path and take their time.
             environment = f"SetEnv HOME={programs} PATH={programs}:/usr/bin:/bin\n"

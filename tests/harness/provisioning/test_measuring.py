@@ -18,7 +18,7 @@ from rogue.remote.login import Login
 def measured(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What is measured, with the hosts that have a shell."""
     found: list[str] = []
-    for name in ("transfers", "marks"):
+    for name in ("transfers", "marks", "roce_marks"):
 
         def note(
             _inventory: object, _facts: object, shells: dict[str, Any], name: str = name
@@ -44,7 +44,7 @@ def opened_but_one(login: Login) -> Iterator[Any]:
 
 def test_one_shell_for_each_host_serves_everything(measured: list[str]) -> None:
     assert measure(rack_of("declared"), {}, opened) == []
-    assert measured == ["transfers of h0 h1 h2 h3", "marks of h0 h1 h2 h3"]
+    assert measured == ["transfers of h0 h1 h2 h3", "marks of h0 h1 h2 h3", "roce_marks of h0 h1 h2 h3"]
 
 
 def test_without_one_host_marks_are_not_tried(measured: list[str]) -> None:
@@ -58,3 +58,12 @@ def test_where_there_is_nothing_to_measure_nobody_logs_in(measured: list[str]) -
 
     plain = replace(fake_inventory(), hardware_switches=())
     assert (measure(plain, {}, open_shell), measured) == ([], [])
+
+
+def test_where_a_switch_marks_nothing_roce_is_not_tried(
+    measured: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusal = Finding("h0", "marks by the switch", "none", "some", "set it up")
+    monkeypatch.setattr(measuring, "measure_marks", lambda *_: [refusal])
+    assert measure(rack_of("declared"), {}, opened) == [refusal]
+    assert measured == ["transfers of h0 h1 h2 h3"]

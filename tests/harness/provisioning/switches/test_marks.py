@@ -10,13 +10,11 @@ from helpers.switch_inventory import hardware, wanted
 
 from rogue.harness.provisioning.findings import Finding
 from rogue.harness.provisioning.inventory import Host, Inventory
-from rogue.harness.provisioning.switches import marks
 from rogue.harness.provisioning.switches.marks import (
     Arrived,
     Heard,
     arrived_until_now,
     flood_command,
-    incasts,
     judge,
     measure_marks,
 )
@@ -86,17 +84,6 @@ def test_the_kernels_counters() -> None:
     assert arrived_until_now(NETSTAT.format(not_capable=5, capable=7, marked=3)) == Arrived(5, 8, 3)
     with pytest.raises(NodeError, match="got 0 lines IpExt"):
         arrived_until_now("TcpExt: a\n")
-
-
-@pytest.mark.parametrize("hosts", [3, 4, 5, 6, 8, 9])
-def test_every_host_receives_once_and_has_one_part_at_a_time(hosts: int) -> None:
-    all_hosts = [host(f"h{number}") for number in range(hosts)]
-    received = []
-    for groups in incasts(all_hosts):
-        busy = [each.name for receiver, senders in groups for each in (receiver, *senders)]
-        assert len(busy) == len(set(busy))
-        received += [receiver.name for receiver, _ in groups]
-    assert sorted(received) == [each.name for each in all_hosts]
 
 
 class FakeShell:
@@ -170,13 +157,6 @@ def test_an_agent_that_says_something_else_is_a_sentence() -> None:
     network.prefix = "warning: \n"
     (first, *_) = measured(network, rack(3))
     assert "got `warning:" in first.got and "expected what it sent, in JSON" in first.got
-
-
-def test_links_between_switches_are_shared_by_nobody() -> None:
-    one = rack(6)
-    assert [len(groups) for groups in marks._at_once(one)] == [2, 2, 2]
-    two = replace(one, hardware_switches=one.hardware_switches * 2)
-    assert [len(groups) for groups in marks._at_once(two)] == [1] * 6
 
 
 def test_nothing_is_sent_where_no_switch_says_that_it_marks() -> None:
