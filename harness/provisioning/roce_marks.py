@@ -1,10 +1,12 @@
 """Whether RoCE's own packets come marked: two cards send to a third, whose firmware counts them.
 
 Marks on UDP packets prove the switch. That a card sends ECN-capable packets, with the DSCP that the switch
-marks, only marks on RoCE packets prove: the agent asks for both by a queue pair's traffic class.
+marks, only marks on RoCE packets prove. The agent asks for both by a queue pair's traffic class. Of that mlx5
+passes the DSCP alone: whether packets are ECN-capable is its firmware's choice.
 
 Source: Linux, commit e1f24a79f424 (IB/mlx5: Support congestion related counters):
 `np_ecn_marked_roce_packets` are the marked RoCE packets that the notification point received. mlx4 has none.
+drivers/infiniband/hw/mlx5/qp.c (mlx5_set_path) has the DSCP.
 No card has run this.
 """
 
@@ -110,8 +112,8 @@ def judge(receiver: End, heard: Heard, dcqcn: str) -> Finding | None:
         expected = "some, as the port was full; but with DCQCN off a card may count none"
         return Finding(receiver.name, _WHAT, got, expected, _BELIEVED, refuses=False)
     advice = (
-        "see whether the cards' packets have the DSCP that the switch marks, and whether their firmware "
-        "clears the ECN bits of a traffic class"
+        "see whether the cards' packets have the DSCP that the switch marks, and whether DCQCN is on for "
+        "their priority: without it a card's packets may not be ECN-capable"
     )
     return Finding(receiver.name, _WHAT, got, "some, as its port was full", advice)
 
