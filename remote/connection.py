@@ -11,6 +11,7 @@ import paramiko
 from rogue.remote.errors import NodeError
 from rogue.remote.known_hosts import keys_in
 from rogue.remote.login import Login
+from rogue.remote.turns import Turns
 from rogue.remote.unknown_keys import UnknownKeyError
 
 _MEANT: Final = dict.fromkeys(
@@ -19,6 +20,8 @@ _MEANT: Final = dict.fromkeys(
 """What paramiko says, as one limit or the other is reached first, and what it then means."""
 _THREAD_LIMIT_S: Final = 10.0
 """A connection's thread ends by itself soon after its socket is closed."""
+_TURNS: Final = Turns()
+"""Of all connections of this process."""
 
 
 class Connection(fabric.Connection):  # type: ignore[misc]  # Fabric has no types
@@ -48,6 +51,8 @@ class Connection(fabric.Connection):  # type: ignore[misc]  # Fabric has no type
         try:
             with reported(self.login.node):
                 self._know_keys()
+                if self.gateway:
+                    self._open_gateway()
                 super().open()
                 send_at_once(self.transport)
         except BaseException:
@@ -63,6 +68,11 @@ class Connection(fabric.Connection):  # type: ignore[misc]  # Fabric has no type
             transport.join(_THREAD_LIMIT_S)
         if self.gateway:
             self.gateway.close()
+
+    def _open_gateway(self) -> None:
+        """Log in to the host on the way when it is our turn there; Fabric then finds it open."""
+        with _TURNS.at(self.gateway.login.place):
+            self.gateway.open()
 
     def _know_keys(self) -> None:
         """Load the keys that the host may have."""

@@ -1,11 +1,16 @@
-"""`python3 rogue-agent.pyz serve`: the agent on a node; `flood` sends packets that a switch may mark."""
+"""`python3 rogue-agent.pyz serve`: the agent on a node; `flood` and `card` measure for the doctor."""
 
 import sys
 
+from rogue.agent.node.card import card
 from rogue.agent.node.flood import flood
 from rogue.agent.node.serve import supervise
 
-_USAGE = "usage: rogue-agent.pyz serve\n       rogue-agent.pyz flood ADDRESS --dscp 0..63 --mtu BYTES\n"
+_USAGE = """\
+usage: rogue-agent.pyz serve
+       rogue-agent.pyz flood ADDRESS --dscp 0..63 --mtu BYTES
+       rogue-agent.pyz card ADDRESS
+"""
 
 
 def main(arguments: list[str]) -> int:
@@ -14,6 +19,8 @@ def main(arguments: list[str]) -> int:
         return supervise()
     if arguments[:1] == ["flood"]:
         return flood(arguments[1:])
+    if arguments[:1] == ["card"]:
+        return card(arguments[1:])
     sys.stderr.write(_USAGE)
     return 2
 

@@ -69,6 +69,12 @@ def doctor(  # noqa: PLR0913  (one parameter per option)
     experiment: AskedExperiment = "",
     cell: OneCell = None,
     settings: Settings = None,
+    card: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Ask two hosts' cards instead, and keep what they say in FILE, to be sent."
+        ),
+    ] = None,
     log: Log = None,
     plugins: Plugins = None,
     trusts_inventory: TrustsInventory = False,
@@ -84,15 +90,23 @@ def doctor(  # noqa: PLR0913  (one parameter per option)
       rogue doctor virtual
       rogue doctor nodes.yaml
       rogue doctor nodes.yaml dctcp.yaml --cell dctcp-r1
+      rogue doctor nodes.yaml --card cards.json   # clock, rates, queue pairs of two cards; puts rates back
+      rogue doctor cards.json                     # what such a file says
 
     \b
     Exit codes: 0 nodes can measure (there may be warnings); 2 wrong command or inventory;
     7 measuring is refused: each line marked `refused` says what, where, and what to do.
     """
+    from rogue.harness.commands.card import examine_cards, tell_cards
     from rogue.harness.commands.doctor import examine_nodes
+    from rogue.harness.provisioning.card_bundle import is_bundle
     from rogue.harness.provisioning.inventory_file import NamedInventory
 
     named = NamedInventory(inventory, trusts_inventory, tuple(plugins or ()))
+    if card is not None:
+        return examine_cards(named, card)
+    if is_bundle(Path(inventory)):
+        return tell_cards(Path(inventory))
     return examine_nodes(named, log, asked_cells("doctor", experiment, settings, cell))
 
 

@@ -15,13 +15,13 @@ from rogue.harness.exit_codes import ExitCode
 from rogue.harness.program import call_again
 from rogue.harness.provisioning.doctor import look
 from rogue.harness.provisioning.findings import Examination, Facts, Finding, card_words, judge
+from rogue.harness.provisioning.grouped_findings import grouped
 from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.inventory_file import NamedInventory
 from rogue.harness.provisioning.log import log_file
+from rogue.harness.provisioning.measuring import measure
 from rogue.harness.provisioning.provision import deployed_files
 from rogue.harness.provisioning.switches.findings import switch_findings
-from rogue.harness.provisioning.switches.marks import measure_marks
-from rogue.harness.provisioning.transfers import measure_transfers
 from rogue.harness.termination import StoppedError
 from rogue.remote.errors import NodeError
 
@@ -40,8 +40,9 @@ def examine_nodes(named: NamedInventory, log: Path | None, asked: NamedCells | N
     findings = [*judge(inventory, deployed_files(), found), *switch_findings(inventory)]
     if not any(finding.refuses for finding in findings):
         findings += _measured(inventory, found)
+    findings = grouped(findings, [login.node for login in inventory.logins])
+    typer.echo("\n".join([*_nodes(inventory, found), *map(str, findings)]))
     differ = _network_differs(cells, inventory) if cells else []
-    typer.echo("\n".join([*_nodes(inventory, found), *map(str, findings), *differ]))
     refusals = sum(finding.refuses for finding in findings) + len(differ)
     if refusals:
         typer.echo(f"measuring is refused; findings that refuse: {refusals}")
@@ -53,7 +54,7 @@ def examine_nodes(named: NamedInventory, log: Path | None, asked: NamedCells | N
 
 
 def _network_differs(cells: Sequence[Cell], inventory: Inventory) -> list[str]:
-    """Where hardware switches are not what the cells ask for; what may differ, or is not told, is printed."""
+    """Print what hardware switches have beside what the cells ask for; the sentences that refuse."""
     found = []
     for switch in hardware_of(inventory):
         each = asked_switch(cells, inventory, switch)
@@ -64,13 +65,15 @@ def _network_differs(cells: Sequence[Cell], inventory: Inventory) -> list[str]:
             continue
         typer.echo("\n".join([*compared.allowed, compared.not_compared]))
         found += [f"refused: {switch.name}: {words}." for words in compared.refused]
+    if found:
+        typer.echo("\n".join(found))
     return found
 
 
 def _measured(inventory: Inventory, found: Examination) -> list[Finding]:
     """Only where nothing else is in the way: a transfer that fails would say less."""
     try:
-        return [*measure_transfers(inventory, found.facts), *measure_marks(inventory, found.facts)]
+        return measure(inventory, found.facts)
     except KeyboardInterrupt as stop:
         raise StoppedError("stopped; nothing was changed.", stop) from stop
 

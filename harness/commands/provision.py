@@ -8,7 +8,7 @@ from rich.console import Console
 
 from rogue.harness.commands.experiments import load_named
 from rogue.harness.commands.opened_inventory import opened_inventory
-from rogue.harness.commands.switch import hardware_of, set_up, show_plan
+from rogue.harness.commands.switch import each_of, hardware_of, set_up, show_plan
 from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.program import call_again
@@ -36,14 +36,12 @@ def provision_nodes(
     except Interrupted as stop:
         raise StoppedError(_stopped(named, stop.played), stop) from stop
     typer.echo(_summary(inventory, played, is_check))
-    for switch in hardware_of(inventory):
+    hardware = hardware_of(inventory)
+    for switch in hardware:
         if switch.variables.switch_follows_experiments:
             typer.echo(f"{switch.name} follows experiments: rogue switch apply {named.argument} EXPERIMENT")
-        elif is_check:
-            show_plan(switch)
-        else:
-            set_up(switch)
-    return ExitCode.OK
+    stated = [switch for switch in hardware if not switch.variables.switch_follows_experiments]
+    return each_of(stated, show_plan if is_check else set_up)
 
 
 def _ports(inventory: Inventory, experiment: str | None) -> Mapping[str, PortSettings]:
@@ -59,7 +57,11 @@ def _summary(inventory: Inventory, played: PlaybookResult, is_check: bool) -> st
     verb = "would be changed" if is_check else "changed"
     lines = [f"{verb}: {played.changed}, on {len(played.changes)} of {len(inventory.logins)} nodes"]
     if is_check:
-        lines += [f"  {node}: {what}" for node, changes in sorted(played.changes.items()) for what in changes]
+        nodes: dict[str, list[str]] = {}
+        for node in (login.node for login in inventory.logins):
+            for what in played.changes.get(node, ()):
+                nodes.setdefault(what, []).append(node)
+        lines += [f"  {', '.join(names)}: {what}" for what, names in nodes.items()]
     return "\n".join(lines)
 
 

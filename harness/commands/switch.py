@@ -28,11 +28,13 @@ _Switch = TypeVar("_Switch", HardwareSwitch, AskedSwitch)
 
 def plan_switches(named: NamedInventory, *, is_offline: bool, asked: NamedCells | None = None) -> ExitCode:
     """Print what every switch would be told; for the network of an experiment, if one is named."""
-    for each in _asked_switches(named, asked):
+
+    def show(each: AskedSwitch) -> None:
         show_plan(each.switch, is_offline=is_offline)
         for words in each.not_told:
             typer.echo(f"  asked of {each.switch.name}, and not set here: {words}")
-    return ExitCode.OK
+
+    return each_of(_asked_switches(named, asked), show)
 
 
 def apply_switches(named: NamedInventory, asked: NamedCells | None = None) -> ExitCode:
@@ -44,27 +46,38 @@ def apply_switches(named: NamedInventory, asked: NamedCells | None = None) -> Ex
             f"{stated.name}: got an experiment, expected none, for the inventory says what it marks and "
             "pauses; leave the experiment out, or write switch_follows_experiments: true and dscp alone."
         )
-    for switch in switches:
-        set_up(switch)
-    return ExitCode.OK
+    return each_of(switches, set_up)
 
 
 def undo_switches(named: NamedInventory) -> ExitCode:
     """Put every switch back, and print what it was told."""
-    return _all(_switches(named), put_back)
+    return each_of(_switches(named), put_back)
 
 
 def check_switches(named: NamedInventory, asked: NamedCells | None = None) -> ExitCode:
     """Read every switch, and print where it is not as the inventory says, or as an experiment asks."""
     switches = _asked_switches(named, asked)
     if asked is None:
-        return _all([each.switch for each in switches], _check)
-    return _all(switches, _compare)
+        return each_of([each.switch for each in switches], _check)
+    return each_of(switches, _compare)
 
 
 def hardware_of(inventory: Inventory) -> list[HardwareSwitch]:
     """Switches that this project sets up."""
     return [switch for switch in inventory.hardware_switches if switch.login is not None]
+
+
+def each_of(switches: Sequence[_Switch], work: Callable[[_Switch], None]) -> ExitCode:
+    """One switch after the other, also after a failure; NodeError lists all failures."""
+    failures = []
+    for switch in switches:
+        try:
+            work(switch)
+        except NodeError as error:
+            failures.append(str(error))
+    if failures:
+        raise NodeError("\n".join(failures))
+    return ExitCode.OK
 
 
 def set_up(switch: HardwareSwitch) -> None:
@@ -141,19 +154,6 @@ def _hardware_in(inventory: Inventory) -> list[HardwareSwitch]:
         f"inventory {inventory.path}: got no hardware switch to log in to, expected one in the group "
         "hardware_switches, whose platform is not `declared`; docs/SWITCHES.md shows one."
     )
-
-
-def _all(switches: Sequence[_Switch], work: Callable[[_Switch], None]) -> ExitCode:
-    """One switch after the other, also after a failure; NodeError lists all failures."""
-    failures = []
-    for switch in switches:
-        try:
-            work(switch)
-        except NodeError as error:
-            failures.append(str(error))
-    if failures:
-        raise NodeError("\n".join(failures))
-    return ExitCode.OK
 
 
 def _print(switch: HardwareSwitch, what: str, commands: Sequence[Command]) -> None:

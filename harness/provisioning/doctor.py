@@ -6,6 +6,7 @@ from rich.console import Console
 
 from rogue.harness.provisioning.events import PlaybookResult
 from rogue.harness.provisioning.findings import Examination, Finding, judge
+from rogue.harness.provisioning.grouped_findings import grouped
 from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.places import AGENT_COMMAND
 from rogue.harness.provisioning.playbook import Order, run_playbook
@@ -29,7 +30,8 @@ def look(inventory: Inventory, log: Path, console: Console) -> Examination:
 
 def examine(inventory: Inventory, log: Path, console: Console) -> list[Finding]:
     """What is in the way of measuring; nothing may be measured where a finding refuses."""
-    return [*judge(inventory, deployed_files(), look(inventory, log, console)), *switch_findings(inventory)]
+    found = judge(inventory, deployed_files(), look(inventory, log, console))
+    return grouped([*found, *switch_findings(inventory)], [login.node for login in inventory.logins])
 
 
 def _commands(inventory: Inventory) -> dict[str, str]:

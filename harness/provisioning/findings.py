@@ -62,7 +62,7 @@ def judge(inventory: Inventory, files: Mapping[str, str], found: Examination) ->
     files: SHA-256, by path, of what must be on every host.
     """
     return [
-        *_unreachable(found),
+        *_unreachable(inventory, found),
         *found.lacks,
         *(
             finding
@@ -71,18 +71,21 @@ def judge(inventory: Inventory, files: Mapping[str, str], found: Examination) ->
             for finding in _of_host(host, files, found.facts[host.name])
         ),
         *_of_switch(inventory, found.facts),
-        *_clocks(found.clocks),
+        *_clocks(inventory, found.clocks),
         *_differences(inventory, found.facts),
     ]
 
 
-def _unreachable(found: Examination) -> Iterator[Finding]:
-    """Nodes of which the same is said make one finding."""
-    nodes: dict[str, list[str]] = {}
-    for node, why in sorted(found.failures.items()):
-        nodes.setdefault(why, []).append(node)
-    for why, names in nodes.items():
-        yield finding_of(", ".join(names), "the node", why, "check that it runs and that SSH reaches it")
+def _unreachable(inventory: Inventory, found: Examination) -> Iterator[Finding]:
+    advice = "check that it runs and that SSH reaches it"
+    for node in _in_order(inventory, found.failures):
+        yield finding_of(node, "the node", found.failures[node], advice)
+
+
+def _in_order(inventory: Inventory, of_nodes: Mapping[str, object]) -> list[str]:
+    """Names of nodes as the inventory has them: h2 before h10."""
+    order = [login.node for login in inventory.logins]
+    return sorted(of_nodes, key=lambda name: order.index(name) if name in order else len(order))
 
 
 def finding_of(node: str, what: str, said: str, advice: str) -> Finding:
@@ -243,8 +246,9 @@ def _of_switch(inventory: Inventory, facts: Mapping[str, Facts]) -> Iterator[Fin
             yield Finding(node, f"GRO of {name}", "off", expected, f"ethtool -K {name} gro on")
 
 
-def _clocks(clocks: Mapping[str, ClockOffset]) -> Iterator[Finding]:
-    for node, clock in sorted(clocks.items()):
+def _clocks(inventory: Inventory, clocks: Mapping[str, ClockOffset]) -> Iterator[Finding]:
+    for node in _in_order(inventory, clocks):
+        clock = clocks[node]
         if abs(clock.offset_s) > CLOCK_OFFSET_MAX_S:
             got = f"{clock.offset_s:+.1f} s beside this machine"
             expected = f"{CLOCK_OFFSET_MAX_S:.0f} s at most"
@@ -255,9 +259,12 @@ def _differences(inventory: Inventory, facts: Mapping[str, Facts]) -> Iterator[F
     """Hosts that differ measure different things."""
     for key, value_of in _COMPARED.items():
         of_all = {host.name: value_of(facts[host.name]) for host in inventory.hosts if host.name in facts}
-        values = {name: value for name, value in of_all.items() if value}
-        if len(set(values.values())) > 1:
-            got = ", ".join(f"{value} on {node}" for node, value in sorted(values.items()))
+        nodes: dict[str, list[str]] = {}
+        for name, value in of_all.items():
+            if value:
+                nodes.setdefault(value, []).append(name)
+        if len(nodes) > 1:
+            got = "; ".join(f"{value} on {', '.join(names)}" for value, names in nodes.items())
             must = key in _MUST_BE_THE_SAME
             advice = "install the same on all, or keep in mind that hosts differ"
             advice = f"{_PROVISION} with the same variables for all" if must else advice

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from rogue.harness.errors import ConfigError, Problem, UsageError
 from rogue.harness.provisioning.ansible_listing import listed
 from rogue.harness.provisioning.checked_inventory import members, text_for_ansible
+from rogue.harness.provisioning.grouped_problems import grouped
 from rogue.harness.provisioning.inventory_trust import check_static, distrusted, is_program
 from rogue.harness.provisioning.mistakes import find_problems, spelled
 from rogue.harness.provisioning.ssh_arguments import is_unverified
@@ -209,7 +210,7 @@ def interpret(path: Path, listing: Mapping[str, Any]) -> Inventory:
     for name in names["hosts"][:1]:
         problems += find_problems(path, name, LabVariables, variables.get(name, {}))
     if problems:
-        raise ConfigError(problems)
+        raise ConfigError(grouped(problems, [*kinds, *(name for name in variables if name not in kinds)]))
     declared = {name for name in names[_HARDWARE] if variables[name]["switch_platform"] == DECLARED}
     with _told(path):
         destinations = {name: _destination(name, variables[name]) for name in kinds if name not in declared}
@@ -346,9 +347,13 @@ def _destination(name: str, variables: Mapping[str, Any]) -> Destination:
 
 
 def _logins(destinations: Iterable[Destination]) -> dict[str, Login]:
-    """Where each destination leads, by the node's name."""
+    """Where each destination leads, by the node's name; NodeError has a line for each that leads nowhere."""
     with ThreadPoolExecutor(_RESOLVED_AT_ONCE) as pool:
-        return {login.node: login for login in pool.map(resolve, destinations)}
+        asked = [pool.submit(resolve, destination) for destination in destinations]
+    refused = [str(error) for each in asked if (error := each.exception()) and isinstance(error, NodeError)]
+    if refused:
+        raise NodeError("\n  ".join(refused))
+    return {login.node: login for login in (each.result() for each in asked)}
 
 
 @contextmanager

@@ -58,6 +58,8 @@ def _play(order: Order, inventory: Inventory, console: Console) -> PlaybookResul
     played = run_playbook(order.of_nodes(inventory, rest), console) if rest else PlaybookResult()
     played.failures[:0] = [TaskFailure(node, "before anything", reason) for node, reason in reasons.items()]
     if played.failures:
+        names = [login.node for login in inventory.logins]
+        played.failures.sort(key=lambda failure: names.index(failure.node))
         raise NodeError(_failed(order, played, has_log=bool(rest)))
     return played
 
@@ -77,9 +79,9 @@ def dool_script() -> Path:
 
 
 def _failed(order: Order, played: PlaybookResult, *, has_log: bool) -> str:
-    """A line for each failure, with all its nodes; without a playbook there is no log."""
+    """A line for each failure, with all its nodes as they come; without a playbook there is no log."""
     nodes: dict[tuple[str, str], list[str]] = {}
-    for failure in sorted(played.failures, key=str):
+    for failure in played.failures:
         nodes.setdefault((failure.task, failure.message), []).append(failure.node)
     lines = [f"{', '.join(names)}: {task}: {message}" for (task, message), names in nodes.items()]
     count = len({failure.node for failure in played.failures})

@@ -2,24 +2,24 @@
 
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 from typing import Final, NamedTuple, Protocol
 
 from rogue.harness.provisioning.findings import Facts, Finding
 from rogue.harness.provisioning.inventory import Host, Inventory
 from rogue.remote.errors import NodeError
-from rogue.remote.login import Login
-from rogue.remote.shell import Shell, connect
+from rogue.remote.shell import Shell
 
 LEAST_OF_LINE_RATE: Final = 0.9
 """RoCE v2 over Ethernet carries .93 of the line rate with packets of 1024 bytes."""
 SECONDS: Final = 2
 LIMIT_S: Final = 60.0
 _TRIES: Final = 5
-_PORT: Final = 18_515
+TCP_PORT: Final = 18_515
+_ECN_CAPABLE: Final = 0b10
+"""ECT(0), as the agent's queue pairs have it. Source: RFC 3168, section 5."""
 _RDMA_MTUS: Final = (4096, 2048, 1024, 512, 256)
 _HEADERS_BYTES: Final = 60
 """Of a RoCE v2 packet inside Ethernet: IPv4 20, UDP 8, BTH 12, RETH 16, ICRC 4."""
@@ -46,37 +46,31 @@ class End(NamedTuple):
         """The host's."""
         return self.host.name
 
-    def command(self, peer: "End | None" = None) -> str:
+    def command(
+        self, peer: "End | None" = None, *, tcp_port: int = TCP_PORT, is_ecn_capable: bool = False
+    ) -> str:
         """One end of a WRITE test with GID, MTU and DSCP of experiments; as client with a peer."""
         variables = self.host.variables
         words = ["ib_write_bw", "-d", str(self.port["device"]), "-i", str(self.port["port"])]
         words += ["-x", str(self.port["gid_index"]), "-m", str(rdma_mtu_bytes(variables.experiment_mtu))]
-        words += ["-D", str(SECONDS), "-F", "--report_gbits", "-p", str(_PORT)]
-        words += [f"--tclass={(variables.dscp or 0) << 2}"]
+        words += ["-D", str(SECONDS), "-F", "--report_gbits", "-p", str(tcp_port)]
+        words += [f"--tclass={(variables.dscp or 0) << 2 | (_ECN_CAPABLE if is_ecn_capable else 0)}"]
         words += [str(peer.host.variables.experiment_address)] if peer else []
         return shlex.join(words)
 
 
 def measure_transfers(
-    inventory: Inventory,
-    facts: Mapping[str, Facts],
-    open_shell: Callable[[Login], AbstractContextManager[Shell]] = connect,
+    inventory: Inventory, facts: Mapping[str, Facts], shells: Mapping[str, Shell]
 ) -> list[Finding]:
-    """What is wrong with transfers between hosts with cards; pairs that share no host send at once."""
-    ends = list(_ends(inventory, facts))
+    """What is wrong with transfers between hosts with cards; pairs that share no host send at once.
+
+    shells: by host; one without is left out.
+    """
+    ends = [end for end in ends_of(inventory, facts) if end.name in shells]
     findings: list[Finding] = []
-    with ExitStack() as stack:
-        shells: dict[str, Shell] = {}
-        for end in ends:
-            try:
-                shells[end.name] = stack.enter_context(open_shell(end.host.login))
-            except NodeError as error:
-                advice = "check that it runs and that SSH reaches it"
-                findings.append(Finding(end.name, "the node", str(error), "a reply", advice))
-        reached = [end for end in ends if end.name in shells]
-        with ThreadPoolExecutor(max(1, len(reached) // 2)) as pool:
-            for pairs in rounds(reached):
-                findings += [each for each in pool.map(partial(_transfer, shells), pairs) if each is not None]
+    with ThreadPoolExecutor(max(1, len(ends) // 2)) as pool:
+        for pairs in rounds(ends):
+            findings += [each for each in pool.map(partial(_transfer, shells), pairs) if each is not None]
     return findings
 
 
@@ -94,7 +88,8 @@ def rdma_mtu_bytes(ip_mtu_bytes: int) -> int:
     return next((size for size in _RDMA_MTUS if size + _HEADERS_BYTES <= ip_mtu_bytes), _RDMA_MTUS[-1])
 
 
-def _ends(inventory: Inventory, facts: Mapping[str, Facts]) -> Iterator[End]:
+def ends_of(inventory: Inventory, facts: Mapping[str, Facts]) -> Iterator[End]:
+    """The cards of all hosts that have one."""
     for host in inventory.hosts:
         ports = facts.get(host.name, {}).get("rdma_ports", [])
         own = next((port for port in ports if port["is_asked_for"]), None)
@@ -106,31 +101,48 @@ def _transfer(shells: Mapping[str, Shell], pair: tuple[End, End]) -> Finding | N
     """One end serves, the other sends; it tries again while the server is not there yet."""
     sender, receiver = pair
     what = f"transfer to {receiver.name} over the experiment network"
-    client = sender.command(receiver)
-    tries = f"for try in {' '.join(map(str, range(_TRIES)))}; do {client} && exit 0; sleep 1; done; exit 1"
     try:
-        server: _Session = shells[receiver.name].open_session(f"timeout {LIMIT_S:.0f} {receiver.command()}")
-        try:
-            said = shells[sender.name].run(
-                f"timeout {LIMIT_S:.0f} sh -c {shlex.quote(tries)}", limit_s=LIMIT_S
-            )
-        finally:
-            server.close()
+        said = transferred(shells, pair)
     except NodeError as error:
         advice = "check GID, MTU and DSCP on the way: the same packets must pass at both ends and the switch"
         return Finding(sender.name, what, str(error), "a WRITE over RoCE that arrives", advice)
     return judge_bandwidth(pair, what, said)
 
 
+def transferred(
+    shells: Mapping[str, Shell],
+    pair: tuple[End, End],
+    *,
+    tcp_port: int = TCP_PORT,
+    is_ecn_capable: bool = False,
+) -> str:
+    """What perftest says to the first of a pair that sends to the second; NodeError if it fails."""
+    sender, receiver = pair
+    serve = receiver.command(tcp_port=tcp_port, is_ecn_capable=is_ecn_capable)
+    client = sender.command(receiver, tcp_port=tcp_port, is_ecn_capable=is_ecn_capable)
+    tries = f"for try in {' '.join(map(str, range(_TRIES)))}; do {client} && exit 0; sleep 1; done; exit 1"
+    server: _Session = shells[receiver.name].open_session(f"timeout {LIMIT_S:.0f} {serve}")
+    try:
+        return shells[sender.name].run(f"timeout {LIMIT_S:.0f} sh -c {shlex.quote(tries)}", limit_s=LIMIT_S)
+    finally:
+        server.close()
+
+
+def mean_gbps(said: str) -> float | None:
+    """The rate in Gb/s that perftest tells; None if it tells none."""
+    rows = _ROW.findall(said)
+    return float(rows[-1]) if rows else None
+
+
 def judge_bandwidth(pair: tuple[End, End], what: str, said: str) -> Finding | None:
     """Whether what perftest says is near the line rate."""
     sender, receiver = pair
-    rows = _ROW.findall(said)
+    gbps = mean_gbps(said)
     line_rate_bps = min(sender.port["rate_bps"], receiver.port["rate_bps"])
     least_gbps = LEAST_OF_LINE_RATE * line_rate_bps / _BPS_PER_GBPS
-    if rows and float(rows[-1]) >= least_gbps:
+    if gbps is not None and gbps >= least_gbps:
         return None
-    got = f"{float(rows[-1]):g} Gb/s" if rows else "no result of ib_write_bw"
+    got = "no result of ib_write_bw" if gbps is None else f"{gbps:g} Gb/s"
     expected = f"{least_gbps:g} Gb/s at least, {LEAST_OF_LINE_RATE:g} of the line rate"
     advice = "see who else uses the network, the card's slot (PCIe), pauses on the way, and its MTU"
     return Finding(sender.name, what, got, expected, advice)

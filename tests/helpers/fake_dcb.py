@@ -45,10 +45,11 @@ def _mlx4(rate_kbps: int) -> int:
 
 
 def _mlx5(rate_kbps: int) -> int:
+    """As before Linux commits a7bf4d5063c7 and 43b27d1bd88a: both units overflow their eight bits."""
     if rate_kbps == 0:
         return 0
-    if rate_kbps <= 255 * _100_MBPS:
-        return max(1, rate_kbps // _100_MBPS) * _100_MBPS
+    if rate_kbps < 26 * _1_GBPS:
+        return max(1, rate_kbps // _100_MBPS % 256) * _100_MBPS
     return rate_kbps // _1_GBPS % 256 * _1_GBPS
 
 

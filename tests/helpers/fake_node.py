@@ -93,6 +93,8 @@ class FakeNode(System):
         return f"Features for {command[2]}:\ngeneric-receive-offload: on\ntcp-segmentation-offload: off\n"
 
     def _ping(self, command: list[str], _text: str) -> str:
+        if command[1:] == ["-V"]:
+            return "ping from iputils 20221126\n"
         is_small = int(command[-2]) < 1500
         if command[-1] not in (self.replying_to_small if is_small else self.replying):
             raise CommandError(command, "")

@@ -67,13 +67,16 @@ class Context:
     has_clock: bool = False
     has_timestamps: bool = False
     cycles: int = 0
+    timestamp_mask: int = 2**63 - 1
 
     def __post_init__(self) -> None:
         if self.name not in ("rxe0", "mlx5_0"):
             raise FakeError(f"Failed to open device {self.name}")
 
     def query_device_ex(self) -> SimpleNamespace:
-        return SimpleNamespace(hca_core_clock=427_000 if self.has_clock else 0)
+        return SimpleNamespace(
+            hca_core_clock=427_000 if self.has_clock else 0, completion_timestamp_mask=self.timestamp_mask
+        )
 
     def query_rt_values_ex(self, mask: int) -> tuple[int, int]:
         assert mask == ValuesMask.IBV_VALUES_MASK_RAW_CLOCK

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 import paramiko
 import pytest
@@ -17,6 +18,7 @@ from helpers.needs import path_of
 from rogue.remote.destination import Destination
 
 END_LIMIT_S = 30.0
+_PORTS_TRIED = 5
 _CONFIG = """\
 HostKey {directory}/host_key
 AuthorizedKeysFile {directory}/authorized_keys
@@ -42,6 +44,10 @@ class Server:
     @property
     def known_hosts_line(self) -> str:
         return f"[127.0.0.1]:{self.port} {self.host_key.get_name()} {self.host_key.get_base64()}\n"
+
+    def log_text(self) -> str:
+        """What it has said."""
+        return self.log.read_text()
 
     def connections(self) -> int:
         """How many there have been; waits until all of them have ended."""
@@ -82,8 +88,8 @@ def laboratory(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab
     """Both servers and the agent, for as long as the context lasts."""
     key, user = paramiko.ECDSAKey.generate(), getpass.getuser()
     with ExitStack() as stack:
-        monkeypatch.setenv("SSH_AUTH_SOCK", stack.enter_context(_agent(directory, key)))
-        gate, node = (stack.enter_context(_served(directory / name, key)) for name in ("gate", "node"))
+        monkeypatch.setenv("SSH_AUTH_SOCK", stack.enter_context(user_agent(directory, key)))
+        gate, node = (stack.enter_context(served(directory / name, key)) for name in ("gate", "node"))
         config = directory / "ssh_config"
         config.write_text(
             f"Host lab-node\n  HostName 127.0.0.1\n  Port {node.port}\n  User {user}\n  ProxyJump lab-gate\n"
@@ -96,7 +102,8 @@ def laboratory(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab
 
 
 @contextmanager
-def _agent(directory: Path, key: paramiko.ECDSAKey) -> Iterator[str]:
+def user_agent(directory: Path, key: paramiko.ECDSAKey) -> Iterator[str]:
+    """A user's SSH agent with this key; its socket."""
     address, key_file = directory / "agent", directory / "key"
     key.write_private_key_file(str(key_file))
     with subprocess.Popen(["ssh-agent", "-D", "-a", str(address)], stdout=subprocess.PIPE) as agent:
@@ -111,16 +118,9 @@ def _agent(directory: Path, key: paramiko.ECDSAKey) -> Iterator[str]:
 
 
 @contextmanager
-def _served(directory: Path, accepted: paramiko.PKey) -> Iterator[Server]:
-    program = path_of("sshd")
-    if os.geteuid() == 0:
-        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # Debian's has it made by systemd
-    directory.mkdir()
-    host_key = paramiko.ECDSAKey.generate()
-    host_key.write_private_key_file(str(directory / "host_key"))
-    (directory / "authorized_keys").write_text(f"{accepted.get_name()} {accepted.get_base64()}\n")
-    config = directory / "sshd_config"
-    config.write_text(_CONFIG.format(directory=directory))
+def served(directory: Path, accepted: paramiko.PKey, more: str = "") -> Iterator[Server]:
+    """A server that lets this key in; more: further lines of its configuration."""
+    program, config, host_key = _set_up(directory, accepted, more)
     with socket.create_server(("127.0.0.1", 0)) as listener, (directory / "log").open("wb") as log:
         server = Server(int(listener.getsockname()[1]), host_key, directory / "log")
 
@@ -143,3 +143,46 @@ def _served(directory: Path, accepted: paramiko.PKey) -> Iterator[Server]:
         for process in server.processes:
             process.kill()
             process.wait()
+
+
+@contextmanager
+def served_crowd(directory: Path, accepted: paramiko.PKey, more: str) -> Iterator[Server]:
+    """A server that listens itself, and so counts who has not logged in yet (`MaxStartups`)."""
+    program, config, host_key = _set_up(directory, accepted, more)
+    log = directory / "log"
+    for _ in range(_PORTS_TRIED):  # somebody else may take a free port before the server does
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = int(free.getsockname()[1])
+        command = [program, "-D", "-e", "-f", str(config), "-p", str(port), "-o", "ListenAddress=127.0.0.1"]
+        with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
+            assert process.stderr
+            if b"Server listening" not in process.stderr.readline():
+                continue
+            copying = threading.Thread(target=_copy, args=(process.stderr, log))
+            copying.start()
+            try:
+                yield Server(port, host_key, log)
+            finally:
+                process.terminate()
+                copying.join()
+            return
+    raise AssertionError("no port is free for an SSH server")
+
+
+def _copy(words: IO[bytes], log: Path) -> None:
+    with log.open("wb", buffering=0) as file:
+        for line in words:
+            file.write(line)
+
+
+def _set_up(directory: Path, accepted: paramiko.PKey, more: str) -> tuple[str, Path, paramiko.PKey]:
+    """The program, its configuration and its key."""
+    if os.geteuid() == 0:
+        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # Debian's has it made by systemd
+    directory.mkdir()
+    host_key = paramiko.ECDSAKey.generate()
+    host_key.write_private_key_file(str(directory / "host_key"))
+    (directory / "authorized_keys").write_text(f"{accepted.get_name()} {accepted.get_base64()}\n")
+    config = directory / "sshd_config"
+    config.write_text(_CONFIG.format(directory=directory) + more)
+    return path_of("sshd"), config, host_key

@@ -45,11 +45,28 @@ class Change:
         """The change that undoes it."""
         return type(self)(self.context, self.before, self.after, self.off)
 
-    def difference(self) -> str:
-        """That it has not been made, in words."""
-        place = " ".join(f"{each}:" for each in self.context)
-        got, expected = (f"`{text}`" if text else "nothing" for text in (self.before, self.after))
-        return f"{place} got {got}, expected {expected}".lstrip()
+
+def sentences(changes: Iterable[Change]) -> list[str]:
+    """That they have not been made: one sentence for all lines of a place, and for all places alike."""
+    lines: dict[tuple[Context, str], list[Change]] = {}
+    for number, each in enumerate(changes):
+        kind = "missing" if each.before is None else "unwanted" if each.after is None else str(number)
+        lines.setdefault((each.context, kind), []).append(each)
+    places: dict[tuple[int, Context, str], list[str]] = {}
+    for (context, _), own in lines.items():
+        got, expected = (_quoted(each.before for each in own), _quoted(each.after for each in own))
+        place = (len(context), context[:-1], f"got {got}, expected {expected}")
+        places.setdefault(place, []).extend(context[-1:])
+    return [_sentence(parents, names, words) for (_, parents, words), names in places.items()]
+
+
+def _quoted(texts: Iterable[str | None]) -> str:
+    return ", ".join(f"`{text}`" for text in texts if text) or "nothing"
+
+
+def _sentence(parents: Context, names: Iterable[str], words: str) -> str:
+    place = [*parents, ", ".join(names)]
+    return " ".join([*(f"{each}:" for each in place if each), words])
 
 
 def standing(configuration: Configuration, context: Context, key: str) -> str | None:

@@ -8,28 +8,23 @@ Source: counters `IpExt` of /proc/net/netstat, Linux v6.1, net/ipv4/ip_input.c (
 
 import json
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from typing import Any, Final
 
 from rogue.harness.provisioning.findings import Facts, Finding
 from rogue.harness.provisioning.inventory import Host, Inventory
 from rogue.harness.provisioning.places import AGENT
+from rogue.harness.provisioning.switches.incasts import at_once
 from rogue.remote.errors import NodeError
-from rogue.remote.login import Login
-from rogue.remote.shell import Shell, connect
+from rogue.remote.shell import Shell
 
-Group = tuple[Host, tuple[Host, Host]]
-"""A receiver, and who sends to it."""
 Flooded = tuple["Arrived", list[dict[str, Any]]]
 """What arrived, and what each sender says that it sent."""
 HOSTS_MIN: Final = 3
 LIMIT_S: Final = 60.0
 COUNTERS: Final = "cat /proc/net/netstat"
-_SENDERS: Final = 2
-_GROUP: Final = 1 + _SENDERS
 _ARRIVED_MIN: Final = 0.05
 """The share of sent packets; two senders at the rate of the port lose half of them."""
 _LOST_MIN: Final = 0.01
@@ -82,11 +77,12 @@ class Heard:
 
 
 def measure_marks(
-    inventory: Inventory,
-    facts: Mapping[str, Facts],
-    open_shell: Callable[[Login], AbstractContextManager[Shell]] = connect,
+    inventory: Inventory, facts: Mapping[str, Facts], shells: Mapping[str, Shell]
 ) -> list[Finding]:
-    """What is wrong with the marks that an inventory says hardware switches make; none where it says none."""
+    """What is wrong with the marks that an inventory says hardware switches make; none where it says none.
+
+    shells: of all hosts.
+    """
     switches = [switch for switch in inventory.hardware_switches if switch.variables.marking]
     if not switches:
         return []
@@ -94,15 +90,8 @@ def measure_marks(
         got, expected = f"{len(inventory.hosts)} hosts", "three, as one alone cannot fill the port to another"
         return [Finding(switches[0].name, _WHAT, got, expected, _BELIEVED, refuses=False)]
     findings: list[Finding] = []
-    with ExitStack() as stack, ThreadPoolExecutor(len(inventory.hosts)) as pool:
-        shells: dict[str, Shell] = {}
-        for host in inventory.hosts:
-            try:
-                shells[host.name] = stack.enter_context(open_shell(host.login))
-            except NodeError as error:
-                advice = "check that it runs and that SSH reaches it"
-                return [Finding(host.name, "the node", str(error), "a reply", advice)]
-        for groups in _at_once(inventory):
+    with ThreadPoolExecutor(len(inventory.hosts)) as pool:
+        for groups in at_once(inventory, inventory.hosts):
             alone = [pool.submit(_flooded, shells, receiver, senders[:1]) for receiver, senders in groups]
             wait(alone)
             both = [pool.submit(_flooded, shells, receiver, senders) for receiver, senders in groups]
@@ -115,26 +104,6 @@ def measure_marks(
                     finding = Finding(receiver.name, _WHAT, str(error), "packets that arrive", advice)
                 findings += [finding] if finding else []
     return findings
-
-
-def _at_once(inventory: Inventory) -> Iterator[list[Group]]:
-    """Groups that may send at the same time, because they share no link between switches."""
-    for groups in incasts(inventory.hosts):
-        if len(inventory.hardware_switches) == 1:
-            yield groups
-        else:
-            yield from ([group] for group in groups)
-
-
-def incasts(hosts: Sequence[Host]) -> Iterator[list[Group]]:
-    """Each host once as receiver with two senders, in rounds in which no host takes part twice."""
-    whole = len(hosts) - len(hosts) % _GROUP
-    groups = [hosts[first : first + _GROUP] for first in range(0, whole, _GROUP)]
-    for turn in range(_GROUP):
-        turned = [(*group[turn:], *group[:turn]) for group in groups]
-        yield [(receiver, (first, second)) for receiver, first, second in turned]
-    for receiver in hosts[whole:]:
-        yield [(receiver, (hosts[0], hosts[1]))]
 
 
 def judge(

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from rogue.harness.provisioning.switches.change import Change, Configuration
+from rogue.harness.provisioning.switches.change import Change, Configuration, sentences
 from rogue.harness.provisioning.switches.ledger import Ledger
 from rogue.harness.provisioning.switches.platform import Command, Platform, Session
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
@@ -196,7 +196,7 @@ def _as_shown(remembered: Iterable[Change], left: Iterable[Change]) -> list[Chan
 
 
 def _sentences(switch: OpenSwitch, changes: Iterable[Change]) -> list[str]:
-    return [f"{switch.node}: {change.difference()}" for change in changes]
+    return [f"{switch.node}: {words}" for words in sentences(changes)]
 
 
 def _run(session: Session, command: Command) -> None:

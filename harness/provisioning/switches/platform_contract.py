@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from rogue.harness.provisioning.switches.change import Configuration, Context, Line
+from rogue.harness.provisioning.switches.change import Configuration, Context, Line, sentences
 from rogue.harness.provisioning.switches.operations import plan_from_nothing
 from rogue.harness.provisioning.switches.platform import Platform
 from rogue.harness.provisioning.switches.registry import PLATFORMS
@@ -78,7 +78,7 @@ def _faults_of_lines(platform: Platform, wanted: HardwareSwitchVariables) -> Ite
         if not text or len(text.splitlines()) != 1:
             yield f"{text!r} is not one line"
     if left := platform.changes(wanted, found):
-        yield f"once all lines stand there, it still wants: {left[0].difference()}"
+        yield f"once all lines stand there, it still wants: {sentences(left[:1])[0]}"
     yield from _faults_of_numbers(platform, wanted, found)
 
 

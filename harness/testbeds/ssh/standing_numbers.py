@@ -1,12 +1,13 @@
 """What a cell asks of hardware switches beside what they have, as they tell it themselves."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
+from rogue.harness.provisioning.switches.change import sentences
 from rogue.harness.provisioning.switches.connection import open_switch
 from rogue.harness.provisioning.switches.registry import PLATFORMS
 from rogue.harness.provisioning.switches.settings import Difference, HardwarePort
@@ -48,20 +49,30 @@ def read_standing(inventory: Inventory) -> dict[str, Standing]:
     return found
 
 
-def other_standing(cell: Cell, inventory: Inventory, standing: Mapping[str, Standing]) -> str | None:
+def compare_all(cell: Cell, inventory: Inventory, standing: Mapping[str, Standing]) -> tuple[Compared, ...]:
+    """Every switch that tells what it has."""
+    return tuple(
+        compare(cell, inventory, switch, standing[switch.name])
+        for switch in inventory.hardware_switches
+        if switch.name in standing
+    )
+
+
+def refusal(compared: Iterable[Compared]) -> str | None:
     """The reason why switches are not what a cell asks for; None if they are, or may differ."""
-    compared = _compared(cell, inventory, standing)
     return next((each.refused[0] for each in compared if each.refused), None)
 
 
-def standing_facts(cell: Cell, inventory: Inventory, standing: Mapping[str, Standing]) -> dict[str, str]:
+def standing_facts(
+    inventory: Inventory, standing: Mapping[str, Standing], compared: Iterable[Compared]
+) -> dict[str, str]:
     """What differs and may, and what was not compared: a sentence each, by the name of its fact."""
     if inventory.switch is not None or not inventory.hardware_switches:
         return {}
-    compared = list(_compared(cell, inventory, standing))
-    allowed = [words for each in compared for words in each.allowed]
+    found = tuple(compared)
+    allowed = [words for each in found for words in each.allowed]
     unread = [switch.name for switch in inventory.hardware_switches if switch.name not in standing]
-    missing = [each.not_compared for each in compared]
+    missing = [each.not_compared for each in found]
     missing += [f"nothing of {', '.join(unread)} was read back: somebody else sets it"] if unread else []
     differ = {"switches_differ": "; ".join(allowed)} if allowed else {}
     return {**differ, "switches_not_compared": "; ".join(missing)}
@@ -84,12 +95,6 @@ def compare(cell: Cell, inventory: Inventory, switch: HardwareSwitch, standing: 
     if not {*may, *(other.kind for other in at)} & {"marks", "pauses"}:
         refused += _other_lines(cell, inventory, switch, standing)
     return Compared(tuple(refused), tuple(allowed), _not_compared(cell, inventory, switch, standing))
-
-
-def _compared(cell: Cell, inventory: Inventory, standing: Mapping[str, Standing]) -> Iterator[Compared]:
-    for switch in inventory.hardware_switches:
-        if switch.name in standing:
-            yield compare(cell, inventory, switch, standing[switch.name])
 
 
 def _others(
@@ -131,7 +136,7 @@ def _other_lines(cell: Cell, inventory: Inventory, switch: HardwareSwitch, stand
     except UsageError as error:
         return [str(error).removesuffix(".")]
     advice = "run `rogue switch apply` for it, or allow it by switch_may_differ: [marks]"
-    return [f"{switch.name}: {change.difference()}: {advice}" for change in changes]
+    return [f"{switch.name}: {words}: {advice}" for words in sentences(changes)]
 
 
 def _not_compared(cell: Cell, inventory: Inventory, switch: HardwareSwitch, standing: Standing) -> str:

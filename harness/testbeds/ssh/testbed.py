@@ -27,9 +27,10 @@ from rogue.harness.testbeds.ssh.agents import close_nodes, open_all, open_nodes
 from rogue.harness.testbeds.ssh.asked_of_switch import as_asked
 from rogue.harness.testbeds.ssh.cell_environment import CellEnvironment
 from rogue.harness.testbeds.ssh.collected_cell import CollectedCell
+from rogue.harness.testbeds.ssh.compared_cells import ComparedCells
 from rogue.harness.testbeds.ssh.conduct import Conductor
 from rogue.harness.testbeds.ssh.slow_machines import marks_differ
-from rogue.harness.testbeds.ssh.standing_numbers import other_standing, read_standing, standing_facts
+from rogue.harness.testbeds.ssh.standing_numbers import read_standing
 
 SETUP_SECONDS: Final = 20.0
 """Connecting, preparing and collecting, beside the time of the traffic itself."""
@@ -45,6 +46,7 @@ class SshTestbed(Testbed):
         self._inventory: Inventory | None = None
         self._capabilities: dict[str, Capabilities] | None = None
         self._standing: dict[str, Standing] | None = None
+        self._compared = ComparedCells()
 
     @property
     def name(self) -> str:
@@ -92,7 +94,7 @@ class SshTestbed(Testbed):
             inventory = as_asked(cell, named)
         except UsageError as error:
             return str(error)
-        return support.unsupported(cell, inventory, self.capabilities) or other_standing(
+        return support.unsupported(cell, inventory, self.capabilities) or self._compared.refusal(
             cell, inventory, self.standing
         )
 
@@ -112,7 +114,7 @@ class SshTestbed(Testbed):
         return [*([differ] if differ else []), *found.values()]
 
     def _standing_facts(self, cell: Cell, inventory: Inventory) -> dict[str, str]:
-        return standing_facts(cell, inventory, self.standing)
+        return self._compared.facts(cell, inventory, self.standing)
 
     def estimate_seconds(self, cell: Cell) -> float:
         """The traffic's own time, for real time is what it takes."""

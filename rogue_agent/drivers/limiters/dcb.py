@@ -18,11 +18,15 @@ _COARSE_STEP_BPS = 1_000_000_000
 _FINE_STEPS_BPS_MAX = 25_500_000_000
 """mlx5 counts up to 255 units of 100 Mb/s, and above that in units of 1 Gb/s. mlx4 has the small ones only.
 
+Up to 26 Gb/s kernels before commit a7bf4d5063c7 count in the small ones: 25.6 Gb/s are 256 of them, of which
+the card's register holds none, and so 100 Mb/s.
+
 Source: Linux, drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c (mlx5e_dcbnl_ieee_setmaxrate) and
 mlx4/en_dcb_nl.c (mlx4_en_dcbnl_ieee_setmaxrate).
 """
 _RATE_BPS_MAX = 255_000_000_000
-"""More does not fit into a card's register of eight bits; it is no limit then."""
+"""More does not fit into a card's register of eight bits; it is no limit then. Kernels before Linux commit
+43b27d1bd88a set what is left of it."""
 _BPS_PER_KBPS = 1_000
 _PRIORITIES = 8
 
@@ -41,6 +45,7 @@ class DcbLimiter(RateLimiter):
         self._poller = poller
         self._line_rate_bps = interface.line_rate_bps
         self.step_bps = step_bps(interface.driver, interface.line_rate_bps)
+        self._has_coarse_steps = interface.driver.startswith("mlx5")
         self._is_lent = interface.is_lent
         with ExitStack() as opened:
             self._classes, self._bank = _open_bank(interface.netdev, opened)
@@ -56,7 +61,9 @@ class DcbLimiter(RateLimiter):
 
     def set_rate(self, rate_bps: int, now: HostNs) -> int:
         """Set the traffic class's maximum, in whole steps."""
-        effective_bps = -(-rate_bps // self.step_bps) * self.step_bps
+        effective_bps = _rounded_up(rate_bps, self.step_bps)
+        if self._has_coarse_steps and effective_bps > _FINE_STEPS_BPS_MAX:
+            effective_bps = _rounded_up(rate_bps, _COARSE_STEP_BPS)
         if effective_bps > _RATE_BPS_MAX:
             effective_bps = 0
         self._bank.set_rate(self._slot, effective_bps // _BPS_PER_KBPS)
@@ -90,6 +97,10 @@ class DcbSlots(LimiterSlots):
         for slot in self._slots.values():
             self._bank.give_back(slot)
         self._opened.close()
+
+
+def _rounded_up(rate_bps: int, step_bps: int) -> int:
+    return -(-rate_bps // step_bps) * step_bps
 
 
 def step_bps(driver: str, line_rate_bps: int) -> int:

@@ -80,7 +80,7 @@ def test_where_nobody_replies_ansible_stays_at_home(
 ) -> None:
     player = Player(monkeypatch, Reached({}, dict.fromkeys(("h0", "h1", "fabric"), "timed out")))
     assert examined(inventory) == [
-        "refused: fabric, h0, h1: the node: got timed out, expected a reply; "
+        "refused: h0, h1, fabric: the node: got timed out, expected a reply; "
         "check that it runs and that SSH reaches it."
     ]
     assert player.orders == []

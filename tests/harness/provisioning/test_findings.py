@@ -7,6 +7,7 @@ from helpers.nodes import host_facts, switch_facts, write_inventory
 
 from rogue.harness.provisioning.clocks import ClockOffset
 from rogue.harness.provisioning.findings import Examination, Finding, judge
+from rogue.harness.provisioning.grouped_findings import grouped
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
 
 FILES = {"/opt/rogue/dool": "aa" * 32}
@@ -106,7 +107,7 @@ def test_a_device_in_software_is_no_card_and_a_card_should_be_known(tmp_path: Pa
     facts["h1"]["rdma_ports"][0]["rate_bps"] = 10_000_000_000
     (finding,) = judge(cards, FILES, Examination(facts, {}, {}))
     assert str(finding).startswith(
-        "warning: hosts: card: got ConnectX-4 Lx, 25 Gb/s on h0, ConnectX-4 Lx, 10 Gb/s on h1, expected the"
+        "warning: hosts: card: got ConnectX-4 Lx, 25 Gb/s on h0; ConnectX-4 Lx, 10 Gb/s on h1, expected the"
     )
     for host in ("h0", "h1"):
         facts[host]["rdma_ports"][0].update(hca_type="MT9999", rate_bps=400_000_000_000)
@@ -135,9 +136,9 @@ def test_both_ends_pause_and_trust_alike(tmp_path: Path) -> None:
         facts[host]["interfaces"]["eth1"]["card"] = own
     found = judge(cards, FILES, Examination(facts, {}, {}))
     assert [(each.what, each.got, each.refuses) for each in found] == [
-        ("DCQCN", "on on h0, unknown on h1", False),
-        ("trust", "dscp on h0, pcp on h1", True),
-        ("priorities that pause", "3 on h0, none on h1", True),
+        ("DCQCN", "on on h0; unknown on h1", False),
+        ("trust", "dscp on h0; pcp on h1", True),
+        ("priorities that pause", "3 on h0; none on h1", True),
     ]
     facts["h1"]["interfaces"]["eth1"]["card"] = facts["h0"]["interfaces"]["eth1"]["card"]
     assert judge(cards, FILES, Examination(facts, {}, {})) == []
@@ -224,7 +225,7 @@ WARNINGS: dict[str, tuple[str, Change]] = {
         lambda f: f.update(leftovers=["/tmp/rogue-dool-x1"]),
     ),
     "h1: /var/lib/rogue/spool: got 12 bytes": ("h1", lambda f: f.update(spooled_bytes=12)),
-    "hosts: kernel: got 6.1.0 on h0, 6.12 on h1, expected": ("h1", lambda f: f.update(kernel="6.12")),
+    "hosts: kernel: got 6.1.0 on h0; 6.12 on h1, expected": ("h1", lambda f: f.update(kernel="6.12")),
 }  # fmt: skip
 
 
@@ -246,7 +247,7 @@ def test_a_node_that_does_not_reply_refuses_and_hides_nothing_else(inventory: In
 
 def test_unknown_keys_of_all_hosts_are_one_finding(inventory: Inventory) -> None:
     why = "SSH failed: got no host keys of a, b, expected them in F; add them with `S`, and compare them"
-    (finding,) = judge(inventory, FILES, Examination({}, {"h1": why, "h0": why}, {}))
+    (finding,) = grouped(judge(inventory, FILES, Examination({}, {"h1": why, "h0": why}, {})))
     assert str(finding) == (
         "refused: h0, h1: SSH: got no host keys of a, b, expected them in F; add them with `S`, "
         "and compare them."

@@ -92,7 +92,7 @@ def test_ansible_goes_only_where_it_can_work(inventory: Inventory, player: Playe
         teardown(inventory, Path("the.log"), CONSOLE)
     assert str(failed.value).splitlines() == [
         "teardown: failed on 3 nodes",
-        "  fabric, h0: before anything: SSH failed: timed out",
+        "  h0, fabric: before anything: SSH failed: timed out",
         "  h1: before anything: sudo: got not allowed, expected that alice may; ask somebody",
     ], "no log was written, and equal reasons are one"
     assert len(player.orders) == 1, "nobody was left to go to"

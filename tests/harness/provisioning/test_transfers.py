@@ -1,7 +1,5 @@
 """Transfers between hosts with cards; perftest's words are those of its version 4.5."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,6 @@ from helpers.nodes import host_facts, write_inventory
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
 from rogue.harness.provisioning.transfers import End, measure_transfers, rdma_mtu_bytes, rounds
 from rogue.remote.errors import NodeError
-from rogue.remote.login import Login
 
 FACTS = {"h0": host_facts("10.9.0.10", "h1"), "h1": host_facts("10.9.0.11", "h0")}
 TABLE = """\
@@ -53,13 +50,10 @@ def measured(
 ) -> tuple[list[str], list[str]]:
     asked: list[str] = []
 
-    @contextmanager
-    def open_shell(login: Login) -> Iterator[Any]:
-        yield FakeShell(login.node, said, asked)
-
+    shells: Any = {name: FakeShell(name, said, asked) for name in FACTS}
     for host in FACTS.values():
         host["rdma_ports"][0].update(device="mlx5_0", gid_index=3, hca_type="MT4117", rate_bps=rate_bps)
-    return [str(each) for each in measure_transfers(inventory, FACTS, open_shell)], asked
+    return [str(each) for each in measure_transfers(inventory, FACTS, shells)], asked
 
 
 def test_a_link_at_its_rate_has_no_finding(inventory: Inventory) -> None:

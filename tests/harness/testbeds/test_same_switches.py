@@ -14,7 +14,7 @@ from rogue.harness.provisioning.switches.registry import PLATFORMS
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
 from rogue.harness.provisioning.switches.standing import Standing
 from rogue.harness.testbeds.ssh.asked_of_switch import settings_asked
-from rogue.harness.testbeds.ssh.standing_numbers import other_standing
+from rogue.harness.testbeds.ssh.standing_numbers import compare_all, refusal
 
 IN_NUMBERS = ("cumulus", "eos", "sonic")
 """Platforms that tell marks and pauses in numbers."""
@@ -52,8 +52,10 @@ def test_what_a_switch_is_told_is_what_is_asked_for(
     assert platform in ASKED[settings]
     _check(cell, wanted)
     stands = {"tor": _standing(platform, wanted)}
-    assert other_standing(cell, rack, stands) is None
-    told = other_standing(cell_of(tmp_path, "transports=[{name: dctcp, mark_above: 416KB}]"), rack, stands)
+    assert refusal(compare_all(cell, rack, stands)) is None
+    told = refusal(
+        compare_all(cell_of(tmp_path, "transports=[{name: dctcp, mark_above: 416KB}]"), rack, stands)
+    )
     assert told is not None
     if platform in IN_NUMBERS and cell.network.curves:
         assert "asks for a switch that marks beyond 416000 bytes in priority 3, and as read back tor" in told

@@ -10,6 +10,7 @@ from helpers.switch_inventory import hardware, wanted
 from rich.console import Console
 
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
+from rogue.harness.provisioning.open_shells import open_shells
 from rogue.harness.provisioning.ports import PortSettings
 from rogue.harness.provisioning.provision import provision
 from rogue.harness.provisioning.switch import SwitchConnection
@@ -48,7 +49,8 @@ def findings(inventory: Inventory, ports: PortSettings) -> list[str]:
     with SwitchConnection(inventory) as switch:
         switch.apply(dict.fromkeys(PORTS, ports))
     declared = replace(inventory, switch=None, hardware_switches=(hardware(wanted("declared"), None),))
-    return [str(finding) for finding in measure_marks(declared, {})]
+    with open_shells(host.login for host in declared.hosts) as shells:
+        return [str(finding) for finding in measure_marks(declared, {}, shells.by_node)]
 
 
 def test_a_switch_that_marks_is_believed(inventory: Inventory) -> None:

@@ -121,6 +121,18 @@ def test_what_we_say_is_applied_is_what_the_driver_makes_of_it(
         limiter.close()
 
 
+def test_no_rate_falls_where_old_kernels_take_it_for_100_mbps(
+    table: Table, poller: Poller, cards: dict[str, FakeCard]
+) -> None:
+    """25.6 Gb/s are 256 units of 100 Mb/s, and eight bits hold 255: the next whole Gb/s are taken."""
+    cards["enp1s0"].driver = "mlx5_core"
+    limiter = DcbLimiter(table, poller, PacedInterface("enp1s0", "mlx5_core", 3, 25 * GBPS))
+    assert [limiter.set_rate(rate, HostNs(5)) for rate in (25_500_000_000, 25_500_000_001, 26 * GBPS)] == [
+        25_500_000_000, 26 * GBPS, 26 * GBPS,
+    ]  # fmt: skip
+    assert cards["enp1s0"].rates_kbps[4] == 26_000_000
+
+
 @pytest.mark.usefixtures("cards")
 def test_whether_an_interface_has_limiters(cards: dict[str, FakeCard]) -> None:
     assert has_limiters("enp1s0")

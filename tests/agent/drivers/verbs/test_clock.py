@@ -24,6 +24,44 @@ def test_the_counter_is_read_through_the_device() -> None:
     assert nic.now() == (427_001 * 10**6) // 427_000
 
 
+MLX4_MASK = 2**48 - 1
+
+
+def test_a_timestamp_of_48_bits_beside_a_counter_of_64_worked_example() -> None:
+    """The counter is 1000 below its third round of 48 bits; 427 cycles are a microsecond."""
+    start = 3 * 2**48 - 1_000
+    nic = NicClock(
+        Context("mlx5_0", has_clock=True, cycles=start - 1, timestamp_mask=MLX4_MASK), 1, FakeError
+    )
+    posted_ns = nic.now()
+    assert posted_ns == (start + 1) * 10**6 // 427_000
+    before = nic.of_cycles((start + 1 + 427) & MLX4_MASK)
+    after = nic.of_cycles((start + 1 + 427 * 10) & MLX4_MASK)
+    assert (before - posted_ns, after - posted_ns) == (1_000, 10_000)
+    assert (start + 1 + 427 * 10) & MLX4_MASK == 3_271, "it has come round"
+
+
+def test_a_timestamp_may_be_older_than_what_was_read_last() -> None:
+    """A completion is stamped before the clock is read for the next post, here across the round."""
+    context = Context("mlx5_0", has_clock=True, cycles=5 * 2**48, timestamp_mask=MLX4_MASK)
+    nic = NicClock(context, 1, FakeError)
+    now_ns = nic.now()
+    assert now_ns - nic.of_cycles(2**48 + 2 - 427 * 3) == 3_000
+
+
+def test_half_a_round_is_as_far_as_a_timestamp_reaches() -> None:
+    nic = NicClock(Context("mlx5_0", has_clock=True, timestamp_mask=0b111), 1, FakeError)
+    nic.of_cycles(0)
+    assert [nic.of_cycles(cycles) for cycles in (3, 6, 1, 5)] == [
+        cycles * 10**6 // 427_000 for cycles in (3, 6, 9, 5)
+    ]
+
+
+def test_a_nic_that_stamps_nothing_has_no_clock() -> None:
+    with pytest.raises(VerbsError, match="does not tell how many bits its timestamps have"):
+        NicClock(Context("mlx5_0", has_clock=True, timestamp_mask=0), 1, FakeError)
+
+
 def test_a_nic_without_a_clock_says_so() -> None:
     with pytest.raises(VerbsError, match=r"ibv_query_rt_values_ex: .*Errno: 95"):
         NicClock(Context("rxe0"), 1, FakeError)

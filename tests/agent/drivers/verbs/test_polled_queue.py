@@ -26,6 +26,18 @@ def test_completions_carry_the_nics_timestamps_where_it_has_them(pyverbs: Pyverb
     assert entry[3:] == (65_536, None)
 
 
+def test_with_timestamps_no_field_is_asked_for_that_mlx4_refuses_beside_them(pyverbs: Pyverbs) -> None:
+    """The service level and the sender's LID. Source: rdma-core, providers/mlx4/verbs.c (create_cq)."""
+    queue = queue_of(pyverbs, Context("mlx5_0", has_clock=True, has_timestamps=True))
+    flags = pyverbs.enums.ibv_create_cq_wc_flags
+    assert queue.cq.wc_flags == (
+        flags.IBV_WC_EX_WITH_BYTE_LEN
+        | flags.IBV_WC_EX_WITH_IMM
+        | flags.IBV_WC_EX_WITH_SRC_QP
+        | flags.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP
+    )
+
+
 @pytest.mark.parametrize("has_clock", [False, True])
 def test_a_nic_that_refuses_timestamps_is_stamped_by_the_host(pyverbs: Pyverbs, has_clock: bool) -> None:
     queue = queue_of(pyverbs, Context("rxe0", has_clock=has_clock))

@@ -1,4 +1,11 @@
-from rogue.harness.provisioning.switches.change import Change, Line, indented, standing, wanted_changes
+from rogue.harness.provisioning.switches.change import (
+    Change,
+    Line,
+    indented,
+    sentences,
+    standing,
+    wanted_changes,
+)
 
 TEXT = """\
 ! a comment
@@ -39,5 +46,22 @@ def test_only_what_differs_changes_and_a_change_can_be_undone() -> None:
     changes = wanted_changes(lines, found)
     assert [change.command for change in changes] == ["mtu 9000", "pause"]
     assert [change.reversed().command for change in changes] == ["mtu 1500", "no pause"]
-    assert changes[0].difference() == "port: got `mtu 1500`, expected `mtu 9000`"
-    assert Change((), None, "lldp", "no lldp").difference() == "got `lldp`, expected nothing"
+    assert sentences(changes) == [
+        "port: got `mtu 1500`, expected `mtu 9000`",
+        "port: got nothing, expected `pause`",
+    ]
+    assert sentences([Change((), None, "lldp", "no lldp")]) == ["got `lldp`, expected nothing"]
+
+
+def test_lines_of_a_place_and_places_alike_are_one_sentence() -> None:
+    """What comes, what goes and what changes stay apart, and so does the top from what is below it."""
+    ports = [(f"interface Ethernet{number}",) for number in (1, 2)]
+    changes = [Change(port, line, None, f"no {line}") for port in ports for line in ("trust", "pause")]
+    changes += [Change((), line, None, f"no {line}") for line in ("trust", "pause")]
+    changes += [Change(("map", "a"), "1 1", "1 0", "no 1"), Change(("map", "a"), None, "2 2", "no 2")]
+    assert sentences(changes) == [
+        "interface Ethernet1, interface Ethernet2: got nothing, expected `trust`, `pause`",
+        "got nothing, expected `trust`, `pause`",
+        "map: a: got `1 0`, expected `1 1`",
+        "map: a: got `2 2`, expected nothing",
+    ]

@@ -22,14 +22,14 @@ def rack(*switches: HardwareSwitch) -> Inventory:
     return replace(fake_inventory(), switch=None, hardware_switches=switches)
 
 
-def test_each_difference_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_differences_refuse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     with served_switch(tmp_path / "tor", FakeEos()) as served:
         switch = hardware(PAUSES, served.login)
         assert [str(finding) for finding in switch_findings(rack(switch))] == [
-            f"refused: tor: interface Ethernet1: got nothing, expected `{line}`; run `rogue switch apply`, "
-            "or declare what the switch does."
-            for line in ("priority-flow-control on", "priority-flow-control priority 3 no-drop")
+            "refused: tor: interface Ethernet1: got nothing, expected `priority-flow-control on`, "
+            "`priority-flow-control priority 3 no-drop`; run `rogue switch apply`, or declare what the "
+            "switch does."
         ]
         with open_switch(switch) as opened:
             apply(opened, PAUSES)

@@ -1,8 +1,6 @@
 """Judging marks; on machines with a switch that marks, tests/virtual/provisioning/test_marks.py does it."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -12,18 +10,15 @@ from helpers.switch_inventory import hardware, wanted
 
 from rogue.harness.provisioning.findings import Finding
 from rogue.harness.provisioning.inventory import Host, Inventory
-from rogue.harness.provisioning.switches import marks
 from rogue.harness.provisioning.switches.marks import (
     Arrived,
     Heard,
     arrived_until_now,
     flood_command,
-    incasts,
     judge,
     measure_marks,
 )
 from rogue.remote.errors import NodeError
-from rogue.remote.login import Login
 
 NETSTAT = """\
 TcpExt: SyncookiesSent SyncookiesRecv
@@ -91,17 +86,6 @@ def test_the_kernels_counters() -> None:
         arrived_until_now("TcpExt: a\n")
 
 
-@pytest.mark.parametrize("hosts", [3, 4, 5, 6, 8, 9])
-def test_every_host_receives_once_and_has_one_part_at_a_time(hosts: int) -> None:
-    all_hosts = [host(f"h{number}") for number in range(hosts)]
-    received = []
-    for groups in incasts(all_hosts):
-        busy = [each.name for receiver, senders in groups for each in (receiver, *senders)]
-        assert len(busy) == len(set(busy))
-        received += [receiver.name for receiver, _ in groups]
-    assert sorted(received) == [each.name for each in all_hosts]
-
-
 class FakeShell:
     """A host on a switch that marks so many packets when two send, or one whose agent says no word."""
 
@@ -129,12 +113,6 @@ class FakeNetwork:
         marked = self.marked * (len(self.floods) // 3)
         return NETSTAT.format(not_capable=0, capable=self.capable, marked=marked)
 
-    @contextmanager
-    def open_shell(self, login: Login) -> Iterator[Any]:
-        if self.broken == f"no way to {login.node}":
-            raise NodeError(f"{login.node}: SSH failed")
-        yield FakeShell(login.node, self)
-
 
 def rack(hosts: int, **variables: Any) -> Inventory:
     switch = hardware(wanted("declared", **variables), None)
@@ -143,7 +121,8 @@ def rack(hosts: int, **variables: Any) -> Inventory:
 
 
 def measured(network: FakeNetwork, inventory: Inventory) -> list[Finding]:
-    return measure_marks(inventory, {}, network.open_shell)
+    shells: Any = {host.name: FakeShell(host.name, network) for host in inventory.hosts}
+    return measure_marks(inventory, {}, shells)
 
 
 def test_one_sends_then_two_to_each_host() -> None:
@@ -171,8 +150,6 @@ def test_each_host_whose_port_does_not_mark_is_named() -> None:
 def test_a_host_that_fails_is_a_sentence() -> None:
     finding = measured(FakeNetwork(marked=9, broken="h2"), rack(3))[0]
     assert (finding.got, finding.expected) == ("h2: `flood` failed: no agent", "packets that arrive")
-    (finding,) = measured(FakeNetwork(marked=9, broken="no way to h1"), rack(3))
-    assert (finding.node, finding.got) == ("h1", "h1: SSH failed")
 
 
 def test_an_agent_that_says_something_else_is_a_sentence() -> None:
@@ -180,13 +157,6 @@ def test_an_agent_that_says_something_else_is_a_sentence() -> None:
     network.prefix = "warning: \n"
     (first, *_) = measured(network, rack(3))
     assert "got `warning:" in first.got and "expected what it sent, in JSON" in first.got
-
-
-def test_links_between_switches_are_shared_by_nobody() -> None:
-    one = rack(6)
-    assert [len(groups) for groups in marks._at_once(one)] == [2, 2, 2]
-    two = replace(one, hardware_switches=one.hardware_switches * 2)
-    assert [len(groups) for groups in marks._at_once(two)] == [1] * 6
 
 
 def test_nothing_is_sent_where_no_switch_says_that_it_marks() -> None:

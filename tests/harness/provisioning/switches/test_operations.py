@@ -78,8 +78,7 @@ def test_what_the_switch_says_afterwards_counts(tmp_path: Path) -> None:
         apply(session, WANTED)
     assert str(told.value).splitlines() == [
         "tor: what is read back differs from what was set",
-        "  tor: interface Ethernet1: got nothing, expected `qos trust dscp`",
-        "  tor: interface Ethernet2: got nothing, expected `qos trust dscp`",
+        "  tor: interface Ethernet1, interface Ethernet2: got nothing, expected `qos trust dscp`",
     ]
 
 
@@ -126,8 +125,7 @@ def test_what_the_switch_does_not_take_back_is_told(tmp_path: Path) -> None:
             undo(session)
         assert str(told.value).splitlines() == [
             "tor: not everything could be put back",
-            "  tor: interface Ethernet2: got `qos trust dscp`, expected nothing",
-            "  tor: interface Ethernet1: got `qos trust dscp`, expected nothing",
+            "  tor: interface Ethernet2, interface Ethernet1: got `qos trust dscp`, expected nothing",
             f"  delete {session.ledger.file} to leave the switch as it is",
         ]
         assert len(session.ledger.changes()) == 2

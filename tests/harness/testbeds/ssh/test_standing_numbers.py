@@ -21,7 +21,7 @@ from rogue.harness.provisioning.switches.registry import PLATFORMS
 from rogue.harness.provisioning.switches.standing import Standing, StandingPort, told_marks, told_priority
 from rogue.harness.testbeds.ssh import testbed
 from rogue.harness.testbeds.ssh.asked_of_switch import as_asked, settings_asked
-from rogue.harness.testbeds.ssh.standing_numbers import other_standing, read_standing, standing_facts
+from rogue.harness.testbeds.ssh.standing_numbers import compare_all, read_standing, refusal, standing_facts
 
 DCTCP = "transports=[dctcp]"
 FOLLOWS = {"switch_follows_experiments": True}
@@ -39,12 +39,20 @@ def standing_as(cell: Cell, inventory: Inventory, **told: Any) -> dict[str, Stan
     return {"tor": Standing(dict.fromkeys(wanted.interfaces, port), configuration=found)}
 
 
+def other_standing(cell: Cell, inventory: Inventory, standing: Mapping[str, Standing]) -> str | None:
+    return refusal(compare_all(cell, inventory, standing))
+
+
+def facts_of(cell: Cell, inventory: Inventory, standing: Mapping[str, Standing]) -> dict[str, str]:
+    return standing_facts(inventory, standing, compare_all(cell, inventory, standing))
+
+
 def test_what_is_asked_for_is_compared_and_the_rest_named(tmp_path: Path) -> None:
     cell, rack = cell_of(tmp_path, DCTCP), rack_of("eos", LOGIN, **FOLLOWS)
     standing = standing_as(cell, rack, priorities={3: told_priority(marks=told_marks(98_670, 98_670, 100))})
     assert other_standing(cell, rack, standing) is None
     told = "of tor nobody compared buffer, delays, alpha of the buffer"
-    assert standing_facts(cell, rack, standing) == {"switches_not_compared": told}
+    assert facts_of(cell, rack, standing) == {"switches_not_compared": told}
 
 
 @pytest.mark.parametrize(
@@ -80,7 +88,7 @@ def test_a_difference_refuses_the_cell_unless_it_is_allowed(
     standing = standing_as(cell, rack, **{**right, **told})
     assert other_standing(cell, rack, standing) == f"{words}, or allow it by switch_may_differ: [{kind}]"
     assert other_standing(cell, may, standing) is None
-    assert standing_facts(cell, may, standing)["switches_differ"] == words.partition(": ")[0]
+    assert facts_of(cell, may, standing)["switches_differ"] == words.partition(": ")[0]
 
 
 def test_a_buffer_is_the_whole_switchs(tmp_path: Path) -> None:
@@ -102,7 +110,7 @@ def test_without_numbers_lines_are_compared(tmp_path: Path, platform: str) -> No
         cell = cell_of(tmp_path, stated)
     as_wanted = standing_as(cell, rack)
     assert other_standing(cell, rack, as_wanted) is None
-    assert "marks and pauses in numbers" in standing_facts(cell, rack, as_wanted)["switches_not_compared"]
+    assert "marks and pauses in numbers" in facts_of(cell, rack, as_wanted)["switches_not_compared"]
     told = str(other_standing(cell, rack, {"tor": Standing()}))
     assert told.startswith("tor: ")
     assert told.endswith(f"got nothing, expected {told.partition('expected ')[2]}")
@@ -121,7 +129,7 @@ def test_what_a_platform_cannot_be_told_is_refused(tmp_path: Path) -> None:
 def test_a_map_of_the_switchs_own_is_said(tmp_path: Path) -> None:
     cell, rack = cell_of(tmp_path, "transports=[roce]"), rack_of("eos", LOGIN, switch_priorities={})
     assert other_standing(cell, rack, {"tor": Standing()}) is None
-    found = standing_facts(cell, rack, {"tor": Standing()})["switches_not_compared"]
+    found = facts_of(cell, rack, {"tor": Standing()})["switches_not_compared"]
     assert found.startswith("of tor nobody compared marks and pauses, for no priority names the DSCP, ")
 
 
@@ -130,16 +138,16 @@ def test_pause_points_are_compared_where_they_are_stated(tmp_path: Path) -> None
     cell = cell_of(tmp_path, "transports=[roce+pfc]")
     standing = standing_as(cell, rack, priorities={3: told_priority(pauses=True)})
     assert other_standing(cell, rack, standing) is None
-    assert "buffer, pause points, delays" in standing_facts(cell, rack, standing)["switches_not_compared"]
+    assert "buffer, pause points, delays" in facts_of(cell, rack, standing)["switches_not_compared"]
 
 
 def test_of_a_declared_switch_nothing_is_read(tmp_path: Path) -> None:
     cell, rack = cell_of(tmp_path, "transports=[roce]"), rack_of("declared")
     assert (read_standing(rack), other_standing(cell, rack, {})) == ({}, None)
     told = "nothing of tor was read back: somebody else sets it"
-    assert standing_facts(cell, rack, {}) == {"switches_not_compared": told}
+    assert facts_of(cell, rack, {}) == {"switches_not_compared": told}
     linux = replace(rack, switch=fake_inventory().switch)
-    assert (read_standing(linux), standing_facts(cell, linux, {})) == ({}, {})
+    assert (read_standing(linux), facts_of(cell, linux, {})) == ({}, {})
 
 
 def test_a_switch_is_read_once_for_all_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,8 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible has no types
         files = arguments.get("files", {})
         arguments["files"] = {path: _file(path, wanted) for path, wanted in files.items()}
         result.update(self._execute_module(module_args=arguments, task_vars=task_vars))
+        # It repeats the files' contents, and of a result beyond 700 kB ansible-runner drops everything.
+        result.pop("invocation", None)
         return result
 
 

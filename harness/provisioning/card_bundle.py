@@ -1,0 +1,133 @@
+"""What two hosts' cards say of themselves: asked for, kept in one file, and told in sentences.
+
+The file has no names and no addresses, so that a stranger can send it.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Final
+
+from rogue.harness.errors import UsageError
+from rogue.harness.provisioning.cards import card_name
+from rogue.harness.provisioning.inventory import Host, Inventory
+from rogue.harness.provisioning.places import AGENT
+from rogue.remote.errors import NodeError
+from rogue.remote.login import Login
+from rogue.remote.shell import Shell, connect
+
+SCHEMA: Final = 1
+LIMIT_S: Final = 120.0
+_KIND: Final = "rogue-cards"
+_HOSTS: Final = 2
+_ROOT: Final = "/usr/bin/env PATH=/usr/sbin:/usr/bin:/sbin:/bin"
+Bundle = Mapping[str, Any]
+
+
+def ask_cards(
+    inventory: Inventory, open_shell: Callable[[Login], AbstractContextManager[Shell]] = connect
+) -> Bundle:
+    """The bundle of the first two hosts with cards; NodeError if one cannot say anything."""
+    hosts = [host for host in inventory.hosts if host.variables.rdma_device_kind == "card"][:_HOSTS]
+    if len(hosts) < _HOSTS:
+        raise UsageError(
+            f"inventory {inventory.path}: got {len(hosts)} hosts with cards, expected two; --card asks two "
+            "cards of one kind, so that one that is odd shows."
+        )
+    cards = []
+    for host in hosts:
+        with open_shell(host.login) as shell:
+            cards.append(_said(host, shell.run(card_command(host), limit_s=LIMIT_S)))
+    return {"kind": _KIND, "schema": SCHEMA, "cards": cards}
+
+
+def card_command(host: Host) -> str:
+    """What a host runs, as root."""
+    command = f"{_ROOT} python3 {AGENT} card {host.variables.experiment_address}"
+    return command if host.login.user == "root" else f"sudo -n {command}"
+
+
+def _said(host: Host, text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError:
+        got = " ".join(text.split())[:60]
+        expected = "what its card says, in JSON; provision it again."
+        raise NodeError(f"{host.name}: got `{got}` from the agent, expected {expected}") from None
+
+
+def write_bundle(bundle: Bundle, path: Path) -> None:
+    """One file, in text that a person can read."""
+    path.write_text(json.dumps(bundle, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def is_bundle(path: Path) -> bool:
+    """Whether a file is one, and no inventory, which may be JSON, too."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(found, dict) and found.get("kind") == _KIND
+
+
+def read_bundle(path: Path) -> Bundle:
+    """A file that somebody sent; UsageError if it is none."""
+    try:
+        found: Bundle = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path}: got {error}, expected a file of `rogue doctor --card`.") from None
+    is_one = isinstance(found, dict) and found.get("kind") == _KIND and found.get("schema") == SCHEMA
+    if not is_one or not isinstance(found.get("cards"), list):
+        raise UsageError(f"{path}: got another file, expected one of `rogue doctor --card`, schema {SCHEMA}.")
+    return found
+
+
+def sentences(bundle: Bundle) -> Iterator[str]:
+    """What a bundle says, card by card; a part that is not there is told with its reason."""
+    for number, card in enumerate(bundle["cards"]):
+        name = f"card {number} ({card_name(str(card.get('hca_type', '')))})"
+        yield f"{name}: firmware {card.get('firmware', 'unknown')}, PCIe {card.get('pcie', 'unknown')}"
+        for what, tell in _PARTS.items():
+            part = card.get(what, {"reason": "not asked"})
+            try:
+                words = f"nothing: {part['reason']}" if "reason" in part else tell(part)
+            except (KeyError, TypeError, ValueError, IndexError):
+                words = "a part that this release cannot read"
+            yield f"{name}: {_CALLED[what]}: {words}"
+
+
+def _clock(part: Bundle) -> str:
+    return f"read in {part['read_ns'] / 1e3:.1f} µs, {part['drift_ppm']:+.1f} ppm beside the host's"
+
+
+def _rates(part: Bundle) -> str:
+    other = [
+        f"{each['has_kbps'] / 1e6:g} Gb/s for {each['asked_kbps'] / 1e6:g}"
+        for each in part["set"]
+        if each["has_kbps"] != each["asked_kbps"]
+    ]
+    took_us = sorted(each["took_ns"] / 1e3 for each in part["set"])
+    classes = " ".join(f"{priority}:{number}" for priority, number in enumerate(part["classes"]))
+    trust = ", and the DSCP decides" if part["trusts_dscp"] else ""
+    return (
+        f"{', '.join(other) or 'as asked'}; set in {took_us[0]:.0f} to {took_us[-1]:.0f} µs; classes of "
+        f"service levels {classes}{trust}"
+    )
+
+
+def _queue_pair(part: Bundle) -> str:
+    took_us = sorted(each / 1e3 for each in part["reset_ns"])
+    return (
+        f"ready in {part['ready_ns'] / 1e3:.0f} µs; through RESET and back {len(took_us)} times, "
+        f"{took_us[0]:.0f} to {took_us[-1]:.0f} µs each; completions stamped by the {part['clock']}"
+    )
+
+
+_PARTS: Final[Mapping[str, Callable[[Bundle], str]]] = {
+    "clock": _clock,
+    "rates": _rates,
+    "rc": _queue_pair,
+    "uc": _queue_pair,
+}
+_CALLED: Final = {"clock": "clock", "rates": "maximum rates", "rc": "RC", "uc": "UC"}

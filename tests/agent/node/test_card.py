@@ -1,0 +1,130 @@
+"""What a card says of itself, by pretended verbs and a pretended DCB netlink."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from helpers.fake_dcb import FakeCard, FakeKernel
+from helpers.fake_verbs import EVENT_FILE, fake_pyverbs
+from helpers.fake_verbs_network import Fabric
+from helpers.verbs_ends import PORT
+
+from rogue.agent.__main__ import main
+from rogue.agent.core.clocks import HostNs, NicNs
+from rogue.agent.drivers.limiters import dcbnl
+from rogue.agent.drivers.verbs import completion_queue
+from rogue.agent.drivers.verbs.errors import VerbsError
+from rogue.agent.node import card as module
+
+CARD = replace(PORT, device="mlx5_0", driver="mlx5_core", netdev="enp1s0", hca_type="MT4119")
+
+
+@pytest.fixture
+def dcb(monkeypatch: pytest.MonkeyPatch) -> FakeCard:
+    found = FakeCard(driver="mlx5_core")
+    found.rates_kbps[7] = 300_000
+    monkeypatch.setattr(dcbnl, "netlink_socket", lambda: FakeKernel(enp1s0=found))
+    return found
+
+
+@pytest.fixture(autouse=True)
+def verbs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(completion_queue, "_EVENT_FILE", EVENT_FILE)
+    monkeypatch.setattr(module.loading, "load", lambda: fake_pyverbs(Fabric()))
+    monkeypatch.setattr(module, "_ask", lambda _command: "")
+
+
+def test_rates_are_set_read_back_and_put_back(dcb: FakeCard) -> None:
+    said = module.examined(CARD)["rates"]
+    assert isinstance(said, dict)
+    assert [(each["asked_kbps"], each["has_kbps"]) for each in said["set"]] == [
+        (rate, rate) for rate in module.RATES_KBPS
+    ]
+    assert said["classes"] == list(dcb.prio_tc)
+    assert dcb.rates_kbps[7] == 300_000
+
+
+def test_rates_are_put_back_where_one_is_refused(dcb: FakeCard, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise module.LimiterError("dcb: enp1s0: the driver refuses this maxrate: Invalid argument")
+
+    monkeypatch.setattr(module, "_set", refuse)
+    said = module.examined(CARD)["rates"]
+    assert said == {"reason": "dcb: enp1s0: the driver refuses this maxrate: Invalid argument"}
+    assert dcb.told[-1][7] == 300_000
+
+
+def test_the_clocks_are_compared_over_a_second_by_their_quickest_readings() -> None:
+    """The card gains 10 ns in 1000 000 ns, which are 10 ppm; a reading takes 200 ns of the host's."""
+    now_ns = 0
+
+    def host() -> HostNs:
+        return HostNs(now_ns)
+
+    def read() -> NicNs:
+        nonlocal now_ns
+        now_ns += 200
+        return NicNs(round((now_ns - 100) * 1.00001))
+
+    def wait(seconds: float) -> None:
+        nonlocal now_ns
+        now_ns += round(seconds * 1e9)
+
+    said = module.clock(read, host, wait)
+    assert said["read_ns"] == 200
+    assert said["drift_ppm"] == pytest.approx(10.0, abs=0.01)
+
+
+@pytest.mark.usefixtures("dcb")
+def test_queue_pairs_go_through_reset_and_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = module.examined(CARD)
+    for service in ("rc", "uc"):
+        part = said[service]
+        assert isinstance(part, dict)
+        assert (len(part["reset_ns"]), part["clock"]) == (module.RESETS, "host")
+    assert said["clock"] == {
+        "reason": "ibv_query_rt_values_ex: Failed to query rt values. Errno: 95, Operation not supported"
+    }
+
+
+@pytest.mark.usefixtures("dcb")
+def test_without_verbs_the_rest_is_still_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> None:
+        raise module.VerbsUnavailable("pyverbs cannot be imported")
+
+    monkeypatch.setattr(module.loading, "load", missing)
+    said = module.examined(CARD)
+    assert said["rc"] == said["uc"] == said["clock"] == {"reason": "pyverbs cannot be imported"}
+    assert isinstance(said["rates"], dict)
+    assert "set" in said["rates"]
+
+
+@pytest.mark.usefixtures("dcb")
+def test_a_device_that_does_not_open_is_a_sentence() -> None:
+    said = module.examined(replace(CARD, device="mlx5_9"))
+    assert said["rc"] == {"reason": "ibv_open_device: Failed to open device mlx5_9"}
+
+
+def test_a_part_that_fails_is_a_sentence() -> None:
+    def fails() -> dict[str, object]:
+        raise VerbsError("ibv_create_qp", "Errno: 95,\nOperation not supported")
+
+    assert module.told(fails) == {"reason": "ibv_create_qp: Errno: 95, Operation not supported"}
+
+
+@pytest.mark.usefixtures("dcb")
+def test_it_is_one_line_without_names_and_addresses(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(module, "find_port", lambda _address: CARD)
+    monkeypatch.setattr(module.time, "sleep", lambda _seconds: None)
+    assert main(["card", "10.9.0.1"]) == 0
+    line = capsys.readouterr().out
+    assert line.count("\n") == 1
+    assert (json.loads(line)["hca_type"], "enp1s0" in line, "10.9.0.1" in line) == ("MT4119", False, False)
+
+
+def test_an_address_that_no_card_has_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["card", "10.9.0.1"]) == 1
+    assert "no RoCE v2 GID for experiment address 10.9.0.1" in capsys.readouterr().err

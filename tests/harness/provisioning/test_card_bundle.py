@@ -1,0 +1,95 @@
+"""What cards say of themselves: asked for over stand-ins, and files that somebody sent, replayed.
+
+A file from real cards goes into `card_bundles`, with the sentences that it should make beside it.
+"""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.rack_inventory import rack_of
+
+from rogue.harness.errors import UsageError
+from rogue.harness.provisioning.card_bundle import (
+    ask_cards,
+    card_command,
+    is_bundle,
+    read_bundle,
+    sentences,
+    write_bundle,
+)
+from rogue.remote.errors import NodeError
+from rogue.remote.login import Login
+
+BUNDLES = sorted((Path(__file__).parent / "card_bundles").glob("*.json"))
+
+
+@pytest.mark.parametrize("path", BUNDLES, ids=lambda path: path.stem)
+def test_files_that_were_sent_say_what_they_said(path: Path) -> None:
+    assert is_bundle(path)
+    assert "\n".join(sentences(read_bundle(path))) + "\n" == path.with_suffix(".txt").read_text()
+
+
+class Said:
+    """Hosts whose agents say this."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.asked: list[str] = []
+
+    @contextmanager
+    def opened(self, login: Login) -> Iterator[Any]:
+        self.asked.append(login.node)
+        yield self
+
+    def run(self, command: str, *, limit_s: float) -> str:
+        self.asked.append(command)
+        return self.text
+
+
+def test_two_hosts_are_asked_as_root_and_the_file_has_no_names(tmp_path: Path) -> None:
+    hosts, rack = Said(json.dumps({"schema": 1, "hca_type": "MT4119"})), rack_of("declared")
+    write_bundle(ask_cards(rack, hosts.opened), tmp_path / "cards.json")
+    assert [hosts.asked[0], hosts.asked[2]] == ["h0", "h1"]
+    assert len(hosts.asked) == 4
+    text = (tmp_path / "cards.json").read_text()
+    assert str(rack.hosts[0].variables.experiment_address) not in text
+    assert [line.partition(": ")[0] for line in sentences(read_bundle(tmp_path / "cards.json"))] == (
+        ["card 0 (ConnectX-5)"] * 5 + ["card 1 (ConnectX-5)"] * 5
+    )
+
+
+def test_what_is_run_on_a_host() -> None:
+    host = rack_of("declared").hosts[0]
+    words = "/usr/bin/env PATH=/usr/sbin:/usr/bin:/sbin:/bin python3 /opt/rogue/rogue-agent.pyz card"
+    command = f"{words} {host.variables.experiment_address}"
+    assert card_command(replace(host, login=replace(host.login, user="root"))) == command
+    assert card_command(replace(host, login=replace(host.login, user="alice"))) == f"sudo -n {command}"
+
+
+def test_an_agent_without_it_is_a_sentence() -> None:
+    with pytest.raises(NodeError, match=r"^h0: got `usage:` from the agent, expected what its card says"):
+        ask_cards(rack_of("declared"), Said("usage: \n").opened)
+
+
+def test_one_card_is_not_enough() -> None:
+    rack = rack_of("declared")
+    with pytest.raises(UsageError, match="got 1 hosts with cards, expected two"):
+        ask_cards(replace(rack, hosts=rack.hosts[:1]), Said("{}").opened)
+
+
+@pytest.mark.parametrize("text", ["[]", "{", '{"kind": "rogue-cards", "schema": 2}', "hosts: {}"])
+def test_another_file_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "cards.json").write_text(text)
+    with pytest.raises(UsageError, match=r"cards\.json: got .*, expected "):
+        read_bundle(tmp_path / "cards.json")
+
+
+def test_an_inventory_in_json_is_no_bundle(tmp_path: Path) -> None:
+    (tmp_path / "nodes.json").write_text('{"all": {}}')
+    assert not is_bundle(tmp_path / "nodes.json")
+    assert not is_bundle(tmp_path / "nowhere.json")

@@ -1,0 +1,33 @@
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from helpers.switch_inventory import LOGIN
+
+from rogue.harness.provisioning.open_shells import open_shells
+from rogue.remote.errors import NodeError
+from rogue.remote.login import Login
+
+
+def test_who_is_reached_stays_until_the_end_and_who_is_not_is_a_finding() -> None:
+    left: list[str] = []
+
+    @contextmanager
+    def open_shell(login: Login) -> Iterator[Any]:
+        if login.node == "h1":
+            raise NodeError("h1: SSH failed")
+        yield f"shell of {login.node}"
+        left.append(login.node)
+
+    logins = [Login(f"h{number}", LOGIN.address, 22, "root", (), ()) for number in range(3)]
+    with open_shells(logins, open_shell) as shells:
+        assert shells.by_node == {"h0": "shell of h0", "h2": "shell of h2"}
+        (finding,) = shells.findings
+        assert (finding.node, finding.got, finding.refuses) == ("h1", "h1: SSH failed", True)
+        assert left == []
+    assert left == ["h2", "h0"]
+
+
+def test_nobody_is_nobody() -> None:
+    with open_shells([]) as shells:
+        assert (shells.by_node, shells.findings) == ({}, [])

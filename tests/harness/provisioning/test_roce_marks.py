@@ -1,0 +1,102 @@
+"""Marks on RoCE packets, by stand-ins for perftest and for the counter of mlx5."""
+
+from typing import Any
+
+import pytest
+from helpers.nodes import host_facts
+from helpers.rack_inventory import rack_of
+from helpers.switch_inventory import LOSSLESS
+
+from rogue.harness.provisioning.findings import Finding
+from rogue.harness.provisioning.inventory import Inventory
+from rogue.harness.provisioning.roce_marks import measure_roce_marks
+from rogue.remote.errors import NodeError
+
+ROW = " 65536      35100            0.00               {gbps}               0.017550\n"
+COUNTER = "/sys/class/infiniband/mlx5_0/ports/1/hw_counters/np_ecn_marked_roce_packets"
+CLIENT = "ib_write_bw -d mlx5_0 -i 1 -x 3"
+
+
+class Cards:
+    """Hosts at 10 Gb/s on one switch; what arrives while two send is counted as this says."""
+
+    def __init__(self, marked: int | str = 7, gbps: str = "4.7") -> None:
+        self.marked, self.gbps = marked, gbps
+        self.counts: dict[str, int] = {}
+        self.sent: list[str] = []
+
+    def shells(self, inventory: Inventory) -> dict[str, Any]:
+        return {host.name: _Shell(self, host.name) for host in inventory.hosts}
+
+
+class _Shell:
+    def __init__(self, cards: Cards, node: str) -> None:
+        self._cards, self._node = cards, node
+
+    def run(self, command: str, text: str = "", *, limit_s: float = 0.0) -> str:
+        if "hw_counters" in command:
+            assert command == f"cat {COUNTER} 2>/dev/null || echo none"
+            if isinstance(self._cards.marked, str):
+                return self._cards.marked
+            self._cards.counts[self._node] = self._cards.counts.get(self._node, -1) + 1
+            return f"{self._cards.counts[self._node] * self._cards.marked}\n"
+        self._cards.sent.append(f"{self._node}: {command}")
+        if self._cards.gbps == "nothing":
+            raise NodeError(f"{self._node}: `ib_write_bw` failed: no route")
+        return ROW.format(gbps=self._cards.gbps)
+
+    def open_session(self, command: str, *, limit_s: float = 0.0) -> "_Shell":
+        return self
+
+    def close(self) -> None: ...
+
+
+def measured(cards: Cards, dcqcn: str = "on", **variables: Any) -> list[Finding]:
+    inventory = rack_of("declared", **{"switch_priorities": LOSSLESS, **variables})
+    facts = {}
+    for host in inventory.hosts:
+        own = host_facts(str(host.variables.experiment_address), "h0")
+        own["rdma_ports"][0].update(device="mlx5_0", gid_index=3, hca_type="MT4119", rate_bps=10**10)
+        own["interfaces"]["eth1"]["card"] = {"dcqcn": {"state": dcqcn}}
+        facts[host.name] = own
+    return measure_roce_marks(inventory, facts, cards.shells(inventory))
+
+
+def test_two_cards_send_what_an_agent_sends_to_each_and_marks_prove_it() -> None:
+    """DSCP 26 and ECT(0) are a traffic class of 106; each server has a TCP port of its own."""
+    cards = Cards()
+    assert measured(cards) == []
+    assert sorted(each[:2] for each in cards.sent) == ["h0"] * 3 + ["h1"] * 3 + ["h2"] * 2
+    assert all("--tclass=106" in each for each in cards.sent)
+    assert sorted(each.split("-p ")[1].split()[0] for each in cards.sent[:2]) == ["18515", "18516"]
+
+
+def test_a_full_port_without_marks_refuses() -> None:
+    found = measured(Cards(marked=0))
+    assert [each.node for each in found] == ["h0", "h1", "h2", "h3"]
+    assert found[0].refuses
+    assert found[0].got == "none, at 9.4 Gb/s from two hosts"
+
+
+@pytest.mark.parametrize(
+    ("cards", "dcqcn", "told"),
+    [
+        (Cards(marked="none\n"), "on", "no counter of them"),
+        (Cards(marked=0, gbps="4.4"), "on", "none, at 8.8 Gb/s from two hosts"),
+        (Cards(marked=0), "off", "none, at 9.4 Gb/s from two hosts"),
+    ],
+    ids=["mlx4 counts none", "the port was not full", "with DCQCN off nobody may count"],
+)
+def test_what_proves_nothing_warns(cards: Cards, dcqcn: str, told: str) -> None:
+    found = measured(cards, dcqcn)
+    assert {(each.got, each.refuses) for each in found} == {(told, False)}
+
+
+def test_a_transfer_that_fails_and_a_counter_that_is_no_number_are_sentences() -> None:
+    assert measured(Cards(gbps="nothing"))[0].got.endswith("`ib_write_bw` failed: no route")
+    assert measured(Cards(marked="many"))[0].got == f"h0: got `many` in {COUNTER}, expected a number"
+
+
+def test_where_no_marks_are_said_nothing_is_sent() -> None:
+    cards = Cards()
+    assert (measured(cards, switch_priorities={"3": {"dscp": [26]}}), cards.sent) == ([], [])

@@ -1,0 +1,290 @@
+"""A rack on its first day: twelve hosts and two SONiC switches behind a bastion that turns a crowd away.
+
+Bastion and hosts are real OpenSSH servers. A host's programs are stand-ins in a directory of its own. What
+Ansible finds out on it is found out by the very module that Ansible would run, on a node in memory.
+"""
+
+import getpass
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import paramiko
+import pytest
+from ansible_collections.rogue.testbed.plugins.module_utils.examination import Question, examine
+from ansible_collections.rogue.testbed.plugins.module_utils.ledger import Entry, Ledger
+from ansible_collections.rogue.testbed.plugins.module_utils.system import CommandError
+from helpers.fake_card import FakeCardNode
+from helpers.fake_sonic import FakeSonic
+from helpers.fake_switch import ServedSwitch, served_switch
+from helpers.nodes import read_inventory
+from helpers.sshd import Server, served, served_crowd, user_agent
+
+from rogue.agent.node.bundle import agent_archive
+from rogue.harness.commands import opened_inventory
+from rogue.harness.provisioning import doctor, provision, ssh_arguments
+from rogue.harness.provisioning.events import PlaybookResult
+from rogue.harness.provisioning.places import AGENT, DOOL, SPOOL
+from rogue.harness.provisioning.playbook import Order
+from rogue.harness.provisioning.provision import dool_script
+
+HOSTS = tuple(f"h{number}" for number in range(12))
+CARDS = ("MT4119", "MT4125", "MT41686")
+"""ConnectX-5, ConnectX-6 Dx and BlueField-2: one after the other, four of each."""
+LEAVES = {"leaf0": "202311.7-86546348f3", "leaf1": "202511.1234-a092c9705"}
+PER_LEAF = len(HOSTS) // len(LEAVES)
+MTU_BYTES = 4200
+GATE = "MaxStartups 8:100:8\n"
+"""A crowd is turned away for certain, and not by chance as with 10:30:100, at eight and not at ten."""
+TOOLS = ["tc", "ping", "rdma", "ib_write_bw", "pyverbs"]
+PROGRAMS = {
+    "sudo": "exit 0\n",
+    "ib_write_bw": """\
+for peer; do :; done
+case "$*" in *--tclass=106*) echo x >>{rack}/roce_to_$peer ;; esac
+echo ' 65536      1000             97.50              97.01              0.184'
+""",
+    "python3": """\
+echo x >>{rack}/sent_to_$3
+echo '{{"packets": 100, "bytes": 7000000000, "seconds": 1.0}}'
+""",
+    "cat": """\
+case "$1" in
+*/np_ecn_marked_roce_packets) exec wc -l <{rack}/roce_to_{address} ;;
+/proc/net/netstat) ;;
+*) exec /bin/cat "$@" ;;
+esac
+sent=$(/bin/cat {rack}/sent_to_{address} 2>/dev/null | wc -l)
+echo 'IpExt: InNoECTPkts InECT1Pkts InECT0Pkts InCEPkts'
+echo "IpExt: 0 0 $((sent * 50)) $((sent / 3 * 10))"
+""",
+}
+"""Half of what two hosts send arrives; of what one sends alone nothing is marked, which comes first."""
+_NETWORK = """\
+all:
+  vars:
+    ansible_user: {user}
+    ansible_ssh_common_args: -F {config}
+    known_hosts_file: {known_hosts}
+    experiment_mtu: {mtu}
+  children:
+    hosts:
+      vars: {{rdma_device_kind: card, experiment_interface: eth1}}
+      hosts:
+{hosts}
+    hardware_switches:
+      vars:
+        switch_platform: sonic
+        switch_priorities:
+          3: {{dscp: [26], marks: {{from_bytes: 150000, to_bytes: 1500000, probability: 0.1}}}}
+      hosts:
+{leaves}
+"""
+
+
+def address_of(host: str) -> str:
+    """On the experiment network."""
+    return f"10.10.1.{HOSTS.index(host) + 1}"
+
+
+class RackNode(FakeCardNode):
+    """A host as Ansible's module sees it; nobody has provisioned it yet."""
+
+    def __init__(self, root: Path, host: str) -> None:
+        super().__init__(root)
+        self.host = host
+        self.replying = {address_of(peer) for peer in HOSTS if peer != host}
+        port = "/sys/class/infiniband/mlx5_0/ports/1"
+        address = [int(part) for part in address_of(host).split(".")]
+        gid = "0000:0000:0000:0000:0000:ffff:{:02x}{:02x}:{:02x}{:02x}".format(*address)
+        for path, text in {
+            "/sys/class/infiniband/mlx5_0/hca_type": CARDS[HOSTS.index(host) * len(CARDS) // len(HOSTS)],
+            f"{port}/rate": "100 Gb/sec (4X EDR)",
+            f"{port}/state": "4: ACTIVE",
+            f"{port}/gids/0": gid,
+            f"{port}/gid_attrs/types/0": "RoCE v2",
+            "/sys/class/net/eth1/mtu": str(MTU_BYTES),
+            "/sys/class/net/eth1/operstate": "up",
+        }.items():
+            self.write(path, f"{text}\n")
+
+    def facts(self) -> dict[str, Any]:
+        """What the playbook `preflight` asks."""
+        peers = {peer: address_of(peer) for peer in HOSTS if peer != self.host}
+        own, files = address_of(self.host), [AGENT, DOOL]
+        return examine(self, Question(TOOLS, ["eth1"], "", own, peers, MTU_BYTES, files, SPOOL))
+
+    def be_provisioned(self) -> None:
+        """What matters of it: packages and files are there, and something is written down."""
+        self.packages |= {"perftest", "python3-pyverbs"}
+        Ledger(self).write(Entry("roce", "mtu", "eth1", MTU_BYTES, MTU_BYTES, MTU_BYTES))
+        for path, content in {AGENT: agent_archive(), DOOL: dool_script().read_bytes()}.items():
+            self.write(path, "")
+            self.path(path).write_bytes(content)
+
+    def _ip(self, command: list[str], text: str) -> str:
+        return f"2: eth1    inet {address_of(self.host)}/24 scope global eth1\n"
+
+    def _ib_write_bw(self, command: list[str], _text: str) -> str:
+        if "perftest" not in self.packages:
+            raise CommandError(command, "ib_write_bw is not installed")
+        return "Version: 6.20\n"
+
+    def _dpkg_query(self, command: list[str], text: str) -> str:
+        is_there = command[-1] == "python3-pyverbs" and command[-1] in self.packages
+        return "44.0-2" if is_there else super()._dpkg_query(command, text)
+
+
+class Player:
+    """Stands in for Ansible: each node is asked, or nothing but what would be changed is said of it."""
+
+    def __init__(self, nodes: dict[str, RackNode]) -> None:
+        self.nodes = nodes
+        self.orders: list[Order] = []
+
+    def play(self, order: Order, _console: object) -> PlaybookResult:
+        self.orders.append(order)
+        if order.playbook == "preflight":
+            return PlaybookResult(facts={name: self.nodes[name].facts() for name in order.nodes})
+        assert order.is_check, "nothing of this rack is changed by Ansible"
+        return PlaybookResult(changes={name: [f"mtu eth1: {MTU_BYTES}"] for name in order.nodes})
+
+
+@dataclass
+class FirstRack:
+    """All of it, and the inventory that somebody has written for it."""
+
+    inventory: Path
+    known_hosts: Path
+    gate: Server
+    hosts: dict[str, Server]
+    leaves: dict[str, FakeSonic]
+    served_leaves: dict[str, ServedSwitch]
+    player: Player
+
+    @property
+    def by_hand(self) -> dict[str, Any]:
+        """The profile of marks that the older leaf's refusal asks somebody to write there."""
+        marks = {"ecn": "ecn_all"}
+        for colour in ("green", "yellow", "red"):
+            marks |= {
+                f"wred_{colour}_enable": "true", f"{colour}_min_threshold": "150000",
+                f"{colour}_max_threshold": "1500000", f"{colour}_drop_probability": "10",
+            }  # fmt: skip
+        return {"ROGUE_3": marks}
+
+    @staticmethod
+    def tables_of_nobody() -> dict[str, Any]:
+        """What a leaf has before anybody has set it."""
+        return _leaf("202511").tables
+
+    def know_only_the_gate(self) -> None:
+        """Somebody has looked at the bastion's console."""
+        self.known_hosts.write_text(self.gate.known_hosts_line)
+
+    def know_all(self) -> None:
+        """Somebody has looked at the consoles and written all host keys down."""
+        servers = [self.gate, *self.hosts.values()]
+        lines = [each.known_hosts_line for each in servers]
+        lines += [each.login.known_hosts[0].read_text() for each in self.served_leaves.values()]
+        self.known_hosts.write_text("".join(lines))
+
+    def configure_by_hand(self) -> None:
+        """Somebody does what the older leaf's refusal said (`config load`)."""
+        self.leaves["leaf0"].tables["WRED_PROFILE"] = self.by_hand
+
+    def provision(self) -> None:
+        """Ansible has been everywhere."""
+        for node in self.player.nodes.values():
+            node.be_provisioned()
+
+    def turned_away(self) -> int:
+        """How many connections the bastion has not taken."""
+        return self.gate.log_text().count("drop connection")
+
+
+@contextmanager
+def first_rack(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FirstRack]:
+    """Its servers, for as long as the context lasts; nobody knows their keys yet."""
+    key = paramiko.ECDSAKey.generate()
+    with ExitStack() as stack:
+        monkeypatch.setenv("SSH_AUTH_SOCK", stack.enter_context(user_agent(directory, key)))
+        gate = stack.enter_context(served_crowd(directory / "gate", key, GATE))
+        hosts = {}
+        for host in HOSTS:
+            (directory / f"roce_to_{address_of(host)}").touch()
+            programs = _programs(directory, host)
+            # Without this user's own settings of the shell, which change the path and take their time.
+            environment = f"SetEnv HOME={programs} PATH={programs}:/usr/bin:/bin\n"
+            hosts[host] = stack.enter_context(served(directory / host, key, environment))
+        leaves = {name: _leaf(build) for name, build in LEAVES.items()}
+        served_leaves = {
+            name: stack.enter_context(served_switch(directory / name, leaf)) for name, leaf in leaves.items()
+        }
+        nodes = {host: RackNode(directory / f"memory-{host}", host) for host in HOSTS}
+        player = Player(nodes)
+        for module in (doctor, provision):
+            monkeypatch.setattr(module, "run_playbook", player.play)
+        monkeypatch.setattr(ssh_arguments, "_CONFIGURATIONS", (str(directory),))
+        monkeypatch.setattr(opened_inventory, "load_inventory", read_inventory)  # Ansible reads it once
+        known_hosts = directory / "known_hosts"
+        known_hosts.touch()
+        rack = FirstRack(directory / "nodes.yaml", known_hosts, gate, hosts, leaves, served_leaves, player)
+        _write(rack, directory / "ssh_config")
+        yield rack
+
+
+def _programs(directory: Path, host: str) -> Path:
+    programs = directory / f"programs-{host}"
+    programs.mkdir()
+    for name, text in PROGRAMS.items():
+        (programs / name).write_text("#!/bin/sh\n" + text.format(rack=directory, address=address_of(host)))
+        (programs / name).chmod(0o755)
+    return programs
+
+
+def _leaf(build: str) -> FakeSonic:
+    leaf = FakeSonic(build)
+    leaf.tables["PORT"] = {f"Ethernet{4 * number}": {"mtu": "9100"} for number in range(PER_LEAF + 1)}
+    return leaf
+
+
+def _write(rack: FirstRack, config: Path) -> None:
+    """Inventory and SSH configuration: all are reached through the bastion."""
+    user, port = getpass.getuser(), rack.gate.port
+    words = [f"Host bastion\n  HostName 127.0.0.1\n  Port {port}\n  User {user}\n"]
+    ports = {name: server.port for name, server in rack.hosts.items()}
+    ports |= {name: each.login.port for name, each in rack.served_leaves.items()}
+    for name, port in ports.items():
+        words.append(f"Host rack-{name}\n  HostName 127.0.0.1\n  Port {port}\n  ProxyJump bastion\n")
+    for name, each in rack.served_leaves.items():
+        words.append(f"Host rack-{name}\n  IdentityFile {each.login.key_files[0]}\n")
+    config.write_text("".join([*words, "Host *\n  IdentityFile /nowhere\n"]))
+    hosts = [
+        f"        {name}: {{ansible_host: rack-{name}, experiment_address: {address_of(name)}}}"
+        for name in HOSTS
+    ]
+    leaves = [
+        f"        {name}: {{ansible_host: rack-{name}, switch_ports: {json.dumps(_ports(name))}}}"
+        for name in LEAVES
+    ]
+    rack.inventory.write_text(
+        _NETWORK.format(
+            user=user, config=config, known_hosts=rack.known_hosts, mtu=MTU_BYTES,
+            hosts="\n".join(hosts), leaves="\n".join(leaves),
+        )
+    )  # fmt: skip
+
+
+def _ports(leaf: str) -> list[dict[str, str]]:
+    """Its hosts, and the cable to the other leaf."""
+    number = list(LEAVES).index(leaf)
+    own = HOSTS[number * PER_LEAF : (number + 1) * PER_LEAF]
+    peers = [*own, f"s{1 - number}"]
+    return [
+        {"bridge": f"s{number}", "interface": f"Ethernet{4 * place}", "peer": peer}
+        for place, peer in enumerate(peers)
+    ]
