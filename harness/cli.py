@@ -17,6 +17,7 @@ from rogue.harness.command_line import (
     nodes,
     plugins,
     runs,
+    search,
     switch,
     testbed,
 )
@@ -72,6 +73,7 @@ def rogue(
 for _command in (
     experiments.run,
     experiments.plan,
+    search.search,
     runs.report,
     runs.compare,
     runs.export,

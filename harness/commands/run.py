@@ -31,6 +31,7 @@ from rogue.harness.results.provenance import available_cores
 from rogue.harness.results.recorded_run import Run
 from rogue.harness.results.run_directory import DEFAULT_OUT, locked
 from rogue.harness.run import Workers, cells_left, chosen_cells, reopen_run, replan, start_run, work
+from rogue.harness.search.record import ASKED
 from rogue.harness.telling import tell
 from rogue.harness.termination import StoppedError, termination_as_interrupt
 from rogue.harness.testbeds import TESTBEDS, find_testbed
@@ -88,6 +89,7 @@ def run_experiment(options: RunOptions) -> ExitCode:
 def _run_or_resume(options: RunOptions, command: tuple[str, ...], cluster: "Cluster | None") -> ExitCode:
     if options.resume is not None:
         read_manifest(options.resume)  # or it is no run, and there is nothing to lock
+        _refuse_search(options.resume)
         with ExitStack() as after, locked(options.resume):
             manifest = read_manifest(options.resume)
             plugins = load_trusted(manifest.plugins, options.trust)
@@ -112,6 +114,13 @@ def _run_or_resume(options: RunOptions, command: tuple[str, ...], cluster: "Clus
     run = start_run(plan, options.out or DEFAULT_OUT, command, options.only_cell)
     with ExitStack() as after, locked(run.directory):
         return _work_and_finish(run, plan, options, cluster, _watch(run, plan, options, after))
+
+
+def _refuse_search(run: Path) -> None:
+    """UsageError for a search, which alone knows what its next cells are."""
+    if (run / ASKED).is_file():
+        again = call_again("search", "--resume", run)
+        raise UsageError(f"{run}: got a search, expected a run; to go on with it: {again}")
 
 
 def _check_budget(
