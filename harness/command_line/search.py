@@ -8,6 +8,7 @@ import typer
 
 from rogue.harness.command_line import completion
 from rogue.harness.command_line.experiments import (
+    Dask,
     Jobs,
     OptionalExperiment,
     Out,
@@ -21,7 +22,11 @@ from rogue.harness.exit_codes import ExitCode
 
 Space = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="What may change, what is looked for, and for how long."),
+    typer.Option(
+        metavar="FILE",
+        help="What may change, what is looked for, and for how long.",
+        autocompletion=completion.spaces,
+    ),
 ]
 Worst = Annotated[
     str | None,
@@ -57,6 +62,7 @@ def search(  # noqa: PLR0913  (one parameter per option)
     settings: Settings = None,
     jobs: Jobs = None,
     resume: ResumedSearch = None,
+    dask: Dask = None,
     plugins: Plugins = None,
     trusts_plugins: TrustsPlugins = False,
 ) -> ExitCode:
@@ -71,18 +77,18 @@ def search(  # noqa: PLR0913  (one parameter per option)
     """
     is_changed = any((experiment, space, settings, worst, against, out, is_plan))
     _check(experiment, space, resume, is_changed=is_changed)
-    from rogue.harness.commands.experiments import load_named
+    from rogue.harness.commands.experiments import find_experiment, load_named
 
     files = tuple(plugins or ())
     loaded = load_named(experiment, tuple(settings or ()), files) if resume is None else None
     from rogue.harness.commands.search import SearchOptions, run_search
-    from rogue.harness.experiment.document import read_document
     from rogue.harness.plugins.trust import Trust
+    from rogue.harness.search.space import read_space_document
 
-    document = None if space is None else read_document(str(space))
+    document = None if space is None else read_space_document(find_experiment(str(space)))
     options = SearchOptions(
-        loaded, document, tuple(sys.argv[1:]), worst, against, testbed, out, jobs, resume, has_baseline,
-        is_plan, Trust(files, trusts_plugins),
+        loaded, document, tuple(sys.argv[1:]), worst, against, testbed, out, jobs, resume, dask,
+        has_baseline, is_plan, Trust(files, trusts_plugins),
     )  # fmt: skip
     return run_search(options)
 

@@ -82,7 +82,7 @@ def run_experiment(options: RunOptions) -> ExitCode:
     """Run or go on with a run; print its directory last."""
     _check(options)
     command = ("rogue", *options.arguments)
-    with _cluster(options.dask) as cluster:
+    with opened_cluster(options.dask) as cluster:
         return _run_or_resume(options, command, cluster)
 
 
@@ -186,7 +186,7 @@ def _ready_testbed(name: str, options: RunOptions) -> Testbed:
 
 
 @contextmanager
-def _cluster(address: str | None) -> Iterator["Cluster | None"]:
+def opened_cluster(address: str | None) -> Iterator["Cluster | None"]:
     """The Dask cluster that was asked for; it takes a while to import."""
     if address is None:
         yield None

@@ -10,8 +10,9 @@ import typer
 from pydantic import JsonValue, TypeAdapter
 
 from rogue.harness.commands.index import update_index_of
+from rogue.harness.commands.run import opened_cluster
 from rogue.harness.data.files import DataFiles, kept_files
-from rogue.harness.errors import UsageError
+from rogue.harness.errors import ClusterLostError, UsageError
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.experiment.document import Document
 from rogue.harness.experiment.load import LoadedExperiment, check_document
@@ -56,10 +57,13 @@ class SearchOptions:
     """None: where runs are by default."""
     jobs: int | None = None
     resume: Path | None = None
+    dask: str | None = None
+    """Address of a scheduler; None for processes on this computer."""
     has_baseline: bool = True
     is_plan: bool = False
     """Whether nothing is run."""
     trust: Trust = NOBODY
+    """With `resume`: which code of the search may run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +159,11 @@ def _print_plan(search: _Search, options: SearchOptions) -> ExitCode:
 def _work(search: _Search, run: Run, options: SearchOptions) -> ExitCode:
     """Search, then say and write what came of it; Ctrl-C leaves what is there."""
     outcome = Outcome()
-    jobs = options.jobs or available_cores()
     with ExitStack() as after:
-        slots = after.enter_context(KeptSlots())
-        workers = Workers(jobs, slots.lend)
+        cluster = after.enter_context(opened_cluster(options.dask))
+        slots = after.enter_context(KeptSlots(None if cluster is None else cluster.make_slot))
+        threads = available_cores() if cluster is None else cluster.threads
+        workers = Workers(options.jobs or threads, slots.lend)
         bench = Bench(run, search.base, search.target, workers, search.space.budget.cell_ns / 1e9)
         campaign = Campaign(
             bench, search.space, search.asked.has_baseline, time.monotonic, lambda told: _show(told, search)
@@ -166,10 +171,13 @@ def _work(search: _Search, run: Run, options: SearchOptions) -> ExitCode:
         try:
             with termination_as_interrupt():
                 campaign.run(outcome)
-        except KeyboardInterrupt as stop:
+        except (KeyboardInterrupt, ClusterLostError) as stop:
             _finish(search, run, outcome, is_over=False)
             again = call_again("search", "--resume", run.directory)
-            raise StoppedError(f"stopped; what was measured is kept; to go on: {again}", stop) from stop
+            kept = f"what was measured is kept; to go on: {again}"
+            if isinstance(stop, ClusterLostError):
+                raise ClusterLostError(f"{stop}; {kept}") from stop
+            raise StoppedError(f"stopped; {kept}", stop) from stop
     _finish(search, run, outcome, is_over=not outcome.is_out_of_time)
     return ExitCode.OK
 

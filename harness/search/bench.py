@@ -45,6 +45,11 @@ class Measured:
     problem: str | None = None
     """Why there is no number."""
 
+    @property
+    def known(self) -> list[float]:
+        """Return the numbers of those seeds that have one."""
+        return [value for value in self.by_seed if value is not None]
+
 
 @dataclass(slots=True)
 class Bench:

@@ -118,14 +118,14 @@ class Campaign:
         return self.bench.measure([values], self.space.seeds.held_out)[0]
 
     def _simplified(self, values: Mapping[str, Scalar], held_out: Measured) -> Measured:
-        """Return the simplest values that still meet the criterion on the held-out seeds."""
-        is_find = self.bench.target.is_find
+        """Return the simplest values that meet the criterion on all seeds, of the search and held out."""
+        found = {tuple(values.items()): held_out}
 
         def holds(tried: Mapping[str, Scalar]) -> bool:
-            return is_find(self.bench.measure([tried], self.space.seeds.search)[0].value)
+            is_find = self.bench.target.is_find
+            if not is_find(self.bench.measure([tried], self.space.seeds.search)[0].value):
+                return False
+            found[tuple(tried.items())] = measured = self._held_out(tried)
+            return is_find(measured.value)
 
-        for simpler in reversed(simplest(values, self.space, self.bench.base.document, holds)):
-            again = self._held_out(simpler)
-            if is_find(again.value):
-                return again
-        return held_out
+        return found[tuple(simplest(values, self.space, holds).items())]

@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from rogue.harness.experiment.choices import Scalar
-from rogue.harness.experiment.document import Document
-from rogue.harness.experiment.settings import parse_path
 from rogue.harness.search.space import Space
 
 HALVINGS: Final = 3
@@ -14,34 +12,30 @@ HALVINGS: Final = 3
 Values = Mapping[str, Scalar]
 
 
-def simplest(
-    values: Values, space: Space, document: Document, holds: Callable[[Values], bool]
-) -> list[dict[str, Scalar]]:
-    """Return ever simpler values for which `holds` is true, the simplest last; none if nothing is simpler.
+def simplest(values: Values, space: Space, holds: Callable[[Values], bool]) -> Values:
+    """Return the simplest values for which `holds` is true: `values` themselves if nothing is simpler.
 
-    First each key goes back to what the experiment says, if it says anything. Then what is left is moved
+    First each key goes back to what the experiment says, or to its default. Then what is left is moved
     towards the simple end of its range. The budget says how often `holds` may be asked.
     """
-    steps: list[dict[str, Scalar]] = []
     left = space.budget.shrink
     now = dict(values)
-    for tried in _tries(now, space, document):
+    for tried in _tries(now, space):
         for candidate in tried:
             if left == 0:
-                return steps
+                return now
             left -= 1
             if holds(candidate):
                 now.clear()
                 now.update(candidate)
-                steps.append(dict(candidate))
                 break
-    return steps
+    return now
 
 
-def _tries(now: dict[str, Scalar], space: Space, document: Document) -> Iterator[list[dict[str, Scalar]]]:
+def _tries(now: dict[str, Scalar], space: Space) -> Iterator[list[dict[str, Scalar]]]:
     """Yield for each key what to try in turn until something holds; `now` is what has held last."""
     for key in list(now):
-        if document.written(parse_path(key) or ()) is not None and len(now) > 1:
+        if len(now) > 1:
             yield [{other: value for other, value in now.items() if other != key}]
     for key in list(now):
         if key in now and space.keys[key].shrink != "none":

@@ -1,10 +1,11 @@
 """The file that says what a search may change, what it looks for, and how long it may take."""
 
+from dataclasses import replace
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
-from rogue.harness.errors import ConfigError
+from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.experiment.document import Document, read_document
 from rogue.harness.experiment.load import FACTOR_ROOTS
 from rogue.harness.experiment.model import SEED_MAX
@@ -32,6 +33,14 @@ class Aim(Specification):
     """Whose measure it is, by name or label; may be left out where the experiment has one transport."""
     against: str | None = None
     """Divide by the same measure of this transport, at the same values and seeds."""
+
+    @property
+    def text(self) -> str:
+        """Return the aim in a few words."""
+        words = [self.direction or "worst", self.metric]
+        words += ["of", self.transport] if self.transport else []
+        words += ["over that of", self.against] if self.against else []
+        return " ".join(words)
 
 
 class Seeds(Specification):
@@ -101,8 +110,26 @@ class Space(Specification):
 
 def read_space(file: str) -> tuple[Document, Space]:
     """Read a space file; ConfigError with a sentence per mistake."""
-    document = read_document(file)
+    document = read_space_document(file)
     return document, check_space(document)
+
+
+def read_space_document(file: str) -> Document:
+    """Read a space file before it is checked; ConfigError speaks of a space where there is none."""
+    try:
+        return read_document(file)
+    except ConfigError as error:
+        raise ConfigError([_of_space(problem) for problem in error.problems]) from error
+
+
+def _of_space(problem: Problem) -> Problem:
+    """Return a fault of a whole file, or of its YAML, as one of a space."""
+    if problem.key or "experiment" not in problem.expected:
+        return problem
+    expected = problem.expected.replace("an experiment", "a space").replace(
+        "readable experiment", "readable space"
+    )
+    return replace(problem, expected=expected, advice="`rogue list spaces` has some to start from")
 
 
 def check_space(document: Document) -> Space:

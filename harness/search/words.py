@@ -7,7 +7,7 @@ from rogue.harness.experiment.choices import Scalar
 from rogue.harness.search.campaign import Find, Outcome, Told
 from rogue.harness.search.space import SamplerName, Space
 from rogue.harness.search.values import Target
-from rogue.reports.quantities import NARROW_SPACE, joined, readable
+from rogue.reports.quantities import NARROW_SPACE, readable
 
 
 def value_text(value: float | None, target: Target) -> str:
@@ -74,10 +74,10 @@ def sampler_line(name: SamplerName, outcome: Outcome, target: Target) -> str:
 
 def find_sentence(find: Find, target: Target, measure: str, space: Space) -> str:
     """Return what a find is, with the seeds on which it holds."""
-    numbers = [value_text(value, target) for value in find.simple.by_seed]
+    ends = {value_text(end(find.simple.known), target): None for end in (min, max)}
     seeds = space.seeds.held_out
     return (
-        f"{measure} is {joined(list(dict.fromkeys(numbers)))} on seeds {seeds.start} to {seeds.stop - 1}"
+        f"{measure} is {' to '.join(ends)} on seeds {seeds.start} to {seeds.stop - 1}"
         f" at {values_text(find.simple.values)}"
     )
 

@@ -1,8 +1,11 @@
-"""The spaces that were committed before they were searched, and what was found in them."""
+"""The page's commands, the spaces that were committed before they were searched, and what was found."""
 
+import re
+import shlex
 from pathlib import Path
 
 import pytest
+from helpers.command_line import rogue
 
 from rogue.harness.experiment.load import load_experiment
 from rogue.harness.plan.plan import Plan
@@ -13,6 +16,7 @@ from rogue.harness.testbeds import find_testbed
 
 ROOT = Path(__file__).parents[2]
 FOUND = ROOT / "experiments/found"
+PAGE = (ROOT / "docs/SEARCH.md").read_text()
 SPACES = sorted(file.stem for file in (FOUND / "spaces").glob("*.yml"))
 
 
@@ -25,3 +29,25 @@ def test_a_space_can_be_searched_from_its_start_with_the_command_at_its_head(nam
     assert space.aim is not None and make_target(space.aim).bound is not None
     base = make_base(load_experiment(str(start)), find_testbed("simulator"), space.aim, space.seeds.first)
     assert isinstance(base.cells_at({}, space.seeds.search, space.budget.cell_ns / 1e9), Plan)
+
+
+def test_the_commands_of_the_page_find_something(tmp_path: Path) -> None:
+    for block in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL):
+        name = block.partition("\n")[0].removeprefix("# ")
+        (tmp_path / name).write_text(block)
+    (commands,) = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
+    for line in commands.splitlines():
+        done = rogue(tmp_path, *shlex.split(line)[1:], "--jobs", "1")
+        assert done.code == 0, done.err
+    assert "Find: aggregate_share of rogue is" in done.out
+    found = load_experiment(str(tmp_path / done.run / "find.yml")).experiment
+    assert found.name == "mine-found"
+
+
+@pytest.mark.parametrize("file", sorted(FOUND.glob("*.yml")), ids=lambda file: file.stem)
+def test_a_find_is_an_experiment_with_a_sentence_and_stands_on_the_page(file: Path) -> None:
+    found = load_experiment(str(file)).experiment
+    assert (found.seed, found.repetitions) == (101, 5)
+    head = "".join(line for line in file.read_text().splitlines() if line.startswith("# "))
+    assert "on seeds 101 to 105" in head.replace("# ", " ").replace("  ", " ")
+    assert f"experiments/found/{file.name}" in PAGE and file.stem in SPACES

@@ -6,7 +6,7 @@ import pytest
 from helpers.searched import SPACE, space_document
 
 from rogue.harness.errors import ConfigError
-from rogue.harness.search.space import check_space
+from rogue.harness.search.space import check_space, read_space
 
 
 def test_defaults_are_one_seed_tpe_and_five_seeds_held_out(tmp_path: Path) -> None:
@@ -33,3 +33,9 @@ def test_a_mistake_has_a_place_and_what_to_do(tmp_path: Path, changed: str, line
     with pytest.raises(ConfigError) as caught:
         check_space(space_document(tmp_path, SPACE.replace(changed, line)))
     assert words in str(caught.value)
+
+
+def test_a_file_that_is_not_there_is_no_space(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read_space(str(tmp_path / "space.yml"))
+    assert "expected a readable space file; `rogue list spaces` has some" in str(caught.value)
