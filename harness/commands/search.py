@@ -164,7 +164,8 @@ def _work(search: _Search, run: Run, options: SearchOptions) -> ExitCode:
         slots = after.enter_context(KeptSlots(None if cluster is None else cluster.make_slot))
         threads = available_cores() if cluster is None else cluster.threads
         workers = Workers(options.jobs or threads, slots.lend)
-        bench = Bench(run, search.base, search.target, workers, search.space.budget.cell_ns / 1e9)
+        seconds_max = search.space.budget.cell_ns / 1e9
+        bench = Bench(run, search.base, search.target, workers, seconds_max, tuple(search.space.keys))
         campaign = Campaign(
             bench, search.space, search.asked.has_baseline, time.monotonic, lambda told: _show(told, search)
         )
@@ -172,13 +173,13 @@ def _work(search: _Search, run: Run, options: SearchOptions) -> ExitCode:
             with termination_as_interrupt():
                 campaign.run(outcome)
         except (KeyboardInterrupt, ClusterLostError) as stop:
-            _finish(search, run, outcome, is_over=False)
+            _finish(search, run, outcome)
             again = call_again("search", "--resume", run.directory)
             kept = f"what was measured is kept; to go on: {again}"
             if isinstance(stop, ClusterLostError):
                 raise ClusterLostError(f"{stop}; {kept}") from stop
             raise StoppedError(f"stopped; {kept}", stop) from stop
-    _finish(search, run, outcome, is_over=not outcome.is_out_of_time)
+    _finish(search, run, outcome)
     return ExitCode.OK
 
 
@@ -186,10 +187,11 @@ def _show(told: Told, search: _Search) -> None:
     typer.echo(printable(told_line(told, search.target)), err=True)
 
 
-def _finish(search: _Search, run: Run, outcome: Outcome, *, is_over: bool) -> None:
+def _finish(search: _Search, run: Run, outcome: Outcome) -> None:
     """Write the page and the find, print the summary, and the run's directory as the last line."""
     lines = outcome_lines(outcome, search.target, search.measure, search.space)
-    run.manifest.status = "complete" if is_over else "partial"
+    is_whole = outcome.is_over and not outcome.is_out_of_time
+    run.manifest.status = "complete" if is_whole else "partial"
     files = SearchFiles(run)
     title = search.base.loaded.experiment.title or search.base.loaded.experiment.name
     page = search_page(title, lines, outcome, search.space, search.target)

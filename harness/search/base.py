@@ -10,7 +10,7 @@ from rogue.harness.errors import ConfigError, Problem, UsageError
 from rogue.harness.experiment.choices import Scalar, TransportChoice
 from rogue.harness.experiment.document import Document, with_setting
 from rogue.harness.experiment.load import LoadedExperiment, check_document
-from rogue.harness.experiment.settings import FACTORS, apply_settings
+from rogue.harness.experiment.settings import FACTORS, apply_settings, parse_path
 from rogue.harness.plan.plan import Plan, make_plan
 from rogue.harness.search.space import Aim
 from rogue.harness.testbeds.base import Testbed
@@ -72,6 +72,11 @@ class Base:
         added = settings_at(values, self.seed, seeds)
         document = apply_settings(self.document, added)
         return check_document(document, (*self.loaded.settings, *added), self.loaded.plugins, self.files)
+
+    def own_value(self, key: str) -> Scalar:
+        """Return what the experiment itself says at a key; `default` if it says nothing."""
+        written = self.document.written(parse_path(key) or ())
+        return written if isinstance(written, Scalar) else "default"
 
     def compared(self, loaded: LoadedExperiment) -> list[TransportChoice]:
         """Return the transport that is looked at, and the one beside it, as results call them."""

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from pydantic import JsonValue
+
 from rogue.harness.execution.cell import Task
 from rogue.harness.experiment.choices import Scalar
 from rogue.harness.plan.plan import Plan
@@ -61,6 +63,8 @@ class Bench:
     workers: Workers
     seconds_max: float
     """Values of which a cell should take longer are infeasible."""
+    keys: tuple[str, ...]
+    """Keys of the space."""
 
     def measure(self, asked: Sequence[Mapping[str, Scalar]], seeds: range) -> list[Measured]:
         """Return what each of these values gives on these seeds; cells that are there do not run again."""
@@ -79,9 +83,15 @@ class Bench:
             add_cells(self.run, plan)
         records = self._records()
         tasks = {task.record.id: task for plan in plans for task in tasks_of(self.run, plan)}
+        for record in (*records.values(), *(task.record for task in tasks.values())):
+            record.factors = self._all_factors(record.factors)
         left = [task for name, task in tasks.items() if not _is_done(records[name])]
         if left:
             work_through(self.run, left, self.workers, Silent())
+
+    def _all_factors(self, factors: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        """Return a value for every key of the space, as a report needs it, also the experiment's own."""
+        return {key: factors.get(key, self.base.own_value(key)) for key in self.keys}
 
     def _records(self) -> dict[str, CellRecord]:
         return {cell.id: cell for cell in self.run.manifest.cells}

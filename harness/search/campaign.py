@@ -46,6 +46,8 @@ class Outcome:
     """What looked like a find and was none on the held-out seeds."""
     find: Find | None = None
     is_out_of_time: bool = False
+    is_over: bool = False
+    """Whether nobody stopped it."""
 
     def of(self, sampler: SamplerName) -> list[Told]:
         """Return what one sampler proposed, in its order."""
@@ -75,6 +77,7 @@ class Campaign:
         for sampler in self.samplers:
             outcome.is_out_of_time |= not self._search(sampler, outcome)
         self._confirm(outcome)
+        outcome.is_over = True
 
     def _search(self, name: SamplerName, outcome: Outcome) -> bool:
         """Let one sampler use its budget; whether its time was enough."""

@@ -93,7 +93,9 @@ def outcome_lines(outcome: Outcome, target: Target, measure: str, space: Space) 
         f"Not a find: {value_text(each.value, target)} on the held-out seeds at {values_text(each.values)}."
         for each in outcome.refuted
     ]
-    if outcome.find is not None:
+    if not outcome.is_over:
+        lines.append("Stopped before it was over; --resume goes on.")
+    elif outcome.find is not None:
         lines.append(f"Find: {find_sentence(outcome.find, target, measure, space)}.")
     elif target.bound is not None:
         lines.append("No find within this space and budget.")

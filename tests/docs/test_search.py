@@ -2,14 +2,18 @@
 
 import re
 import shlex
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from helpers.command_line import rogue
+from helpers.inline_slot import InlineSlot
 
 from rogue.harness.experiment.load import load_experiment
 from rogue.harness.plan.plan import Plan
+from rogue.harness.run import Workers, begin_run
 from rogue.harness.search.base import make_base
+from rogue.harness.search.bench import Bench
 from rogue.harness.search.space import read_space
 from rogue.harness.search.values import make_target
 from rogue.harness.testbeds import find_testbed
@@ -51,3 +55,15 @@ def test_a_find_is_an_experiment_with_a_sentence_and_stands_on_the_page(file: Pa
     head = "".join(line for line in file.read_text().splitlines() if line.startswith("# "))
     assert "on seeds 101 to 105" in head.replace("# ", " ").replace("  ", " ")
     assert f"experiments/found/{file.name}" in PAGE and file.stem in SPACES
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [file.stem for file in sorted(FOUND.glob("*.yml"))])
+def test_a_find_is_one_on_its_seeds(name: str, tmp_path: Path) -> None:
+    _, space = read_space(str(FOUND / f"spaces/{name}.yml"))
+    assert space.aim is not None
+    target, loaded = make_target(space.aim), load_experiment(str(FOUND / f"{name}.yml"))
+    base = make_base(loaded, find_testbed("simulator"), space.aim, space.seeds.held_out_first)
+    run = begin_run(Plan(loaded, base.testbed, ()), tmp_path, ("a", "test"), datetime.now(UTC))
+    bench = Bench(run, base, target, Workers(1, InlineSlot), 600.0, ())
+    assert target.is_find(bench.measure([{}], space.seeds.held_out)[0].value)

@@ -57,6 +57,9 @@ def test_a_find_is_confirmed_shrunk_and_an_experiment(
     assert "on seeds 101 to 103 at workload.senders" in head[0]
     assert compare_run(run, read_manifest(run)).differences == []
     assert "12 cells" in lines[1] and "without a number" in lines[1], "12 senders need 13 hosts; there are 9"
+    keys = ["workload.senders", "workload.size", "topology.buffer"]
+    assert all(list(cell.factors) == keys for cell in read_manifest(run).cells), "a report needs all of them"
+    assert read_manifest(run).cells[-1].factors["topology.buffer"] == "9MB"
     assert {1, 2, 101, 102, 103} == {cell.seed for cell in read_manifest(run).cells}
     assert (run / "search.html").read_text().count("Proposals of ") == 4
 
@@ -90,7 +93,9 @@ def test_a_search_that_was_stopped_goes_on_to_the_same_end(
         run_search(without_baseline(tmp_path))
     assert stopped.value.exit_code is ExitCode.INTERRUPTED
     monkeypatch.setattr(HillTestbed, "run", run_cell)
-    directory = Path(capsys.readouterr().out.splitlines()[-1])
+    *_, last, printed = capsys.readouterr().out.splitlines()
+    assert last == "Stopped before it was over; --resume goes on."
+    directory = Path(printed)
     assert read_manifest(directory).status == "partial"
     assert compare_run(directory, read_manifest(directory)).differences == []
     again = SearchOptions(None, None, ("search", "--resume"), jobs=1, resume=directory)
