@@ -18,6 +18,7 @@ from rogue.harness.command_line import (
     plugins,
     runs,
     search,
+    sensitivity,
     switch,
     testbed,
 )
@@ -74,6 +75,7 @@ for _command in (
     experiments.run,
     experiments.plan,
     search.search,
+    sensitivity.sensitivity,
     runs.report,
     runs.compare,
     runs.export,

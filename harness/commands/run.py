@@ -31,7 +31,6 @@ from rogue.harness.results.provenance import available_cores
 from rogue.harness.results.recorded_run import Run
 from rogue.harness.results.run_directory import DEFAULT_OUT, locked
 from rogue.harness.run import Workers, cells_left, chosen_cells, reopen_run, replan, start_run, work
-from rogue.harness.search.record import ASKED
 from rogue.harness.telling import tell
 from rogue.harness.termination import StoppedError, termination_as_interrupt
 from rogue.harness.testbeds import TESTBEDS, find_testbed
@@ -117,10 +116,11 @@ def _run_or_resume(options: RunOptions, command: tuple[str, ...], cluster: "Clus
 
 
 def _refuse_search(run: Path) -> None:
-    """UsageError for a search, which alone knows what its next cells are."""
-    if (run / ASKED).is_file():
-        again = call_again("search", "--resume", run)
-        raise UsageError(f"{run}: got a search, expected a run; to go on with it: {again}")
+    """UsageError for a search or a screening, which alone know what their next cells are."""
+    for command in ("search", "sensitivity"):
+        if (run / f"{command}.json").is_file():
+            again = call_again(command, "--resume", run)
+            raise UsageError(f"{run}: got what `rogue {command}` began, expected a run; to go on: {again}")
 
 
 def _check_budget(

@@ -121,10 +121,10 @@ def _reason(problem: Problem) -> str:
     return f"{problem.key}: got {problem.got}, expected {problem.expected}"
 
 
-def named_for_search(document: Document) -> Document:
+def named_for_search(document: Document, suffix: str = SUFFIX) -> Document:
     """Return the experiment under the name that its search has in the results."""
     name = str(document.data.get("name", ""))
-    named = name if name.endswith(SUFFIX) else f"{name[: _NAME_LENGTH_MAX - len(SUFFIX)]}{SUFFIX}"
+    named = name if name.endswith(suffix) else f"{name[: _NAME_LENGTH_MAX - len(suffix)]}{suffix}"
     return with_setting(document, ("name",), named, document.place(("name",)))
 
 

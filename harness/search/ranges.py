@@ -86,7 +86,12 @@ class Range(Specification):
         return float(str(self.from_)), float(str(self.to))
 
     def at(self, share: float) -> Scalar:
-        """Return the value at a share of the way from one end to the other, 0 to 1, as a file has it."""
+        """Return the value at a share of the way from one end to the other, 0 to 1, as a file has it.
+
+        Each of several choices has the same part of the way.
+        """
+        if self.choices is not None:
+            return self.choices[min(int(share * len(self.choices)), len(self.choices) - 1)]
         low, high = self._ends
         is_log = self.scale == "log"
         value = low * (high / low) ** share if is_log else low + (high - low) * share

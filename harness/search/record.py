@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
@@ -18,8 +18,7 @@ from rogue.workloads.bounded_json import parse_json
 ASKED: Final = "search.json"
 PAGE: Final = "search.html"
 FOUND: Final = "find.yml"
-FILES: Final = (ASKED, PAGE, FOUND)
-"""All that a search adds to a run."""
+Record = TypeVar("Record", bound=BaseModel)
 
 
 class Asked(BaseModel):
@@ -63,14 +62,16 @@ class SearchFiles:
 
 
 def read_asked(directory: Path) -> Asked:
-    """Read what a search was asked; UsageError if the run is none, DamagedRunError if it cannot be read."""
-    file = directory / ASKED
+    """Read what a search was asked."""
+    return read_record(directory / ASKED, Asked)
+
+
+def read_record(file: Path, model: type[Record]) -> Record:
+    """Read what was asked; UsageError if the run was asked nothing, DamagedRunError if it cannot be read."""
     try:
-        return Asked.model_validate(parse_json(read_regular(file)))
+        return model.model_validate(parse_json(read_regular(file)))
     except FileNotFoundError as error:
-        got = f"{directory}: got a run without {ASKED}, expected one of `rogue search`"
+        got = f"{file.parent}: got a run without {file.name}, expected one of `rogue {file.stem}`"
         raise UsageError(f"{got}; `rogue run --resume` goes on with others.") from error
     except (OSError, ValueError, ValidationError) as error:
-        raise DamagedRunError(
-            f"{file}: got what cannot be read, expected what a search was asked."
-        ) from error
+        raise DamagedRunError(f"{file}: got what cannot be read, expected what was asked.") from error

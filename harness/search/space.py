@@ -1,5 +1,6 @@
 """The file that says what a search may change, what it looks for, and how long it may take."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Annotated, Final, Literal, Self
 
@@ -99,13 +100,18 @@ class Space(Specification):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        for key in self.keys:
-            path = parse_path(key)
-            if path is None or path[0] not in FACTOR_ROOTS or len(path) < 2:
-                expected = f"dotted keys that start with {', '.join(FACTOR_ROOTS)}"
-                found = mistake(expected, "write for example workload.senders", repr(key))
-                raise mistakes_at({"keys": found})
+        check_keys(self.keys)
         return self
+
+
+def check_keys(keys: Iterable[str]) -> None:
+    """Blame what is no key of an experiment that may vary."""
+    for key in keys:
+        path = parse_path(key)
+        if path is None or path[0] not in FACTOR_ROOTS or len(path) < 2:
+            expected = f"dotted keys that start with {', '.join(FACTOR_ROOTS)}"
+            found = mistake(expected, "write for example workload.senders", repr(key))
+            raise mistakes_at({"keys": found})
 
 
 def read_space(file: str) -> tuple[Document, Space]:

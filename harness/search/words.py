@@ -1,12 +1,16 @@
 """A search in sentences, for the terminal, its page and the file of a find."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isinf
 
 from rogue.harness.experiment.choices import Scalar
+from rogue.harness.search.bench import Measured
 from rogue.harness.search.campaign import Find, Outcome, Told
+from rogue.harness.search.question import Question
+from rogue.harness.search.screening import Moved, Screened
 from rogue.harness.search.space import SamplerName, Space
-from rogue.harness.search.values import Target
+from rogue.harness.search.values import Target, make_target
+from rogue.reports.pages.sensitivity import Bar, Tornado
 from rogue.reports.quantities import NARROW_SPACE, readable
 
 
@@ -23,6 +27,57 @@ def measure_text(target: Target, subject: str, against: str | None) -> str:
     """Return what is looked at: the measure, of which transport, and beside which other."""
     beside = f" over that of {against}" if against is not None else ""
     return f"{target.metric.name} of {subject}{beside}"
+
+
+def point_line(question: Question, measured: Measured) -> str:
+    """Return a line about one point of a screening."""
+    target = make_target(question.aim)
+    gave = value_text(measured.value, target) if measured.problem is None else f"none ({measured.problem})"
+    return f"{target.metric.name}: {gave}; {values_text(measured.values)}"
+
+
+def screened_line(screened: Screened) -> str:
+    """Return what was asked, and at how many points a claim held."""
+    numbers = [each for each in screened.measured if each.value is not None]
+    points = f"{len(numbers)} of {len(screened.measured)} points have a number"
+    if screened.question.holds is None:
+        return f"{screened.question.title}: {points}."
+    return f"{screened.question.title} It holds at {screened.held} of them; {points}."
+
+
+def moved_rows(screened: Screened) -> list[Sequence[str]]:
+    """Return a table of the keys, those that move the number most first."""
+    return [
+        ("key", "mu*", "mu", "sigma", "turned"),
+        *((each.key, *_texts(each, screened)) for each in screened.moved),
+    ]
+
+
+def tornado_of(screened: Screened) -> Tornado:
+    """Return the same for the page."""
+    bars = [
+        Bar(
+            each.key,
+            None if each.effect is None else each.effect.size,
+            0.0 if each.effect is None else each.effect.spread,
+            list(_texts(each, screened)),
+        )
+        for each in screened.moved
+    ]
+    return Tornado(screened.question.title, screened_line(screened), bars)
+
+
+def _texts(moved: Moved, screened: Screened) -> tuple[str, str, str, str]:
+    """Return mu*, mu, sigma, and in how many steps the claim turned."""
+    turned = "" if moved.turned is None else f"{moved.turned} of {moved.judged}"
+    if moved.effect is None:
+        return ("no number", "", "", turned)
+    target = make_target(screened.question.aim)
+    size, mean, spread = (
+        f"{'-' if number < 0 else ''}{value_text(abs(number), target)}"
+        for number in (moved.effect.size, moved.effect.mean, moved.effect.spread)
+    )
+    return (size, mean, spread, turned)
 
 
 def bound_text(target: Target) -> str:

@@ -9,6 +9,7 @@ import pytest
 from helpers.command_line import rogue
 from helpers.inline_slot import InlineSlot
 
+from rogue.harness.experiment.document import read_document
 from rogue.harness.experiment.load import load_experiment
 from rogue.harness.plan.plan import Plan
 from rogue.harness.run import Workers, begin_run
@@ -16,6 +17,7 @@ from rogue.harness.search.base import make_base
 from rogue.harness.search.bench import Bench
 from rogue.harness.search.space import read_space
 from rogue.harness.search.values import make_target
+from rogue.harness.search.variation import check_variation
 from rogue.harness.testbeds import find_testbed
 
 ROOT = Path(__file__).parents[2]
@@ -55,6 +57,15 @@ def test_a_find_is_an_experiment_with_a_sentence_and_stands_on_the_page(file: Pa
     head = "".join(line for line in file.read_text().splitlines() if line.startswith("# "))
     assert "on seeds 101 to 105" in head.replace("# ", " ").replace("  ", " ")
     assert f"experiments/found/{file.name}" in PAGE and file.stem in SPACES
+
+
+def test_what_varies_starts_from_an_experiment_with_the_command_at_its_head() -> None:
+    for file in sorted((FOUND / "vary").glob("*.yml")):
+        command = file.read_text().splitlines()[0].removeprefix("# ")
+        assert command in PAGE
+        words = shlex.split(command)
+        assert words[-1] == str(file.relative_to(ROOT)) and (ROOT / words[2]).is_file()
+        assert check_variation(read_document(str(file))).keys
 
 
 @pytest.mark.long

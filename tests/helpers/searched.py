@@ -28,6 +28,16 @@ keys:
 budget: {cells: 12, batch: 3, shrink: 8}
 seeds: {first: 1, count: 2, held_out_first: 101, held_out_count: 3}
 """
+VARIATION = """\
+measures: [fct_mean_ns]
+transport: own
+keys:
+  workload.senders: {from: 2, to: 8, unit: hosts, source: a test}
+  workload.size: {from: 1KB, to: 10MB, scale: log, source: a test}
+trajectories: 3
+levels: 4
+count: 2
+"""
 
 
 class HillTestbed(FakeTestbed):
@@ -63,6 +73,7 @@ def space_document(directory: Path, text: str = SPACE) -> Document:
 def testbed(monkeypatch: pytest.MonkeyPatch) -> HillTestbed:
     """The testbed that every command finds, with cells in this process."""
     made = HillTestbed()
-    monkeypatch.setattr("rogue.harness.commands.search.find_testbed", lambda *_, **__: made)
+    for command in ("search", "sensitivity"):
+        monkeypatch.setattr(f"rogue.harness.commands.{command}.find_testbed", lambda *_, **__: made)
     monkeypatch.setattr("rogue.harness.search.slots.Slot", InlineSlot)
     return made

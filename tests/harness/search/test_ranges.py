@@ -24,6 +24,11 @@ def test_whole_numbers_stay_whole_and_fractions_get_two_digits() -> None:
     assert made(**{"from": 0.0, "to": 1.0, "unit": "of 1"}).at(1 / 3) == 0.33
 
 
+def test_choices_have_equal_parts_of_the_way() -> None:
+    each = made(choices=["a", "b", "c"])
+    assert [each.at(share) for share in (0.0, 0.32, 0.34, 0.67, 1.0)] == ["a", "a", "b", "c", "c"]
+
+
 @given(st.floats(0, 1))
 def test_a_value_lies_in_its_range_and_leads_back(share: float) -> None:
     each = made(**{"from": "1536B", "to": "1MiB", "scale": "log"})
