@@ -4,7 +4,7 @@ from rogue.harness.search.campaign import Outcome
 from rogue.harness.search.space import Space
 from rogue.harness.search.values import Target
 from rogue.harness.search.words import value_text
-from rogue.reports.pages.search import Row, search_html
+from rogue.reports.pages.search import Row, Searched, search_html
 
 
 def search_page(title: str, lines: list[str], outcome: Outcome, space: Space, target: Target) -> str:
@@ -22,4 +22,5 @@ def search_page(title: str, lines: list[str], outcome: Outcome, space: Space, ta
         )
         for each in outcome.told
     ]
-    return search_html(title, lines, keys, rows, is_least=target.direction == "least")
+    measure = f"{target.metric.name}, ratio" if target.is_ratio else target.metric.name
+    return search_html(Searched(title, lines, keys, rows, measure, target.direction == "least"))

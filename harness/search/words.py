@@ -64,7 +64,8 @@ def tornado_of(screened: Screened) -> Tornado:
         )
         for each in screened.moved
     ]
-    return Tornado(screened.question.title, screened_line(screened), bars)
+    aim = screened.question.aim
+    return Tornado(screened.question.title, aim.metric, screened_line(screened), bars)
 
 
 def _texts(moved: Moved, screened: Screened) -> tuple[str, str, str, str]:

@@ -7,15 +7,18 @@ from typing import Final
 
 from markupsafe import Markup
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 
 from rogue.reports.drawing.look import figure_look
-from rogue.reports.drawing.panels import legend_above, panels
+from rogue.reports.drawing.panels import legend_above, panels, plain
 from rogue.reports.drawing.svg import to_svg
 from rogue.reports.templates.environment import environment, style
 from rogue.reports.transport_styles import TRANSPORT_STYLES
 
 LOG_FROM_RATIO: Final = 30.0
 """From this ratio of the largest to the smallest value a linear axis would hide the small ones."""
+LABEL_MAX: Final = 34
+"""Characters beside a panel of this height."""
 _LOOKS: Final = tuple(TRANSPORT_STYLES.values())[:3]
 
 
@@ -35,18 +38,32 @@ class Row:
     is_find: bool
 
 
-def search_html(
-    title: str, summary: Sequence[str], keys: Sequence[str], rows: Sequence[Row], *, is_least: bool
-) -> str:
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """A search, as its page needs it."""
+
+    title: str
+    summary: Sequence[str]
+    """Sentences; the first says what was looked for."""
+    keys: Sequence[str]
+    rows: Sequence[Row]
+    """All proposals in their order."""
+    measure: str
+    """What the values are, for an axis."""
+    is_least: bool
+    """Whether small values were looked for."""
+
+    @property
+    def samplers(self) -> list[str]:
+        """Return who proposed something."""
+        return list(dict.fromkeys(row.sampler for row in self.rows))
+
+
+def search_html(searched: Searched) -> str:
     """Return the page of a search."""
-    samplers = list(dict.fromkeys(row.sampler for row in rows))
+    groups = [(name, _ordered(searched.rows, name, is_least=searched.is_least)) for name in searched.samplers]
     return environment().get_template("search.html.j2").render(
-        title=title,
-        summary=summary,
-        keys=keys,
-        groups=[(name, _ordered(rows, name, is_least=is_least)) for name in samplers],
-        history=_history(rows, samplers, is_least=is_least),
-        style=style(),
+        searched=searched, groups=groups, history=_history(searched), style=style()
     )  # fmt: skip
 
 
@@ -67,22 +84,22 @@ def furthest_so_far(rows: Sequence[Row], *, is_least: bool) -> list[tuple[int, f
     return line
 
 
-def _history(rows: Sequence[Row], samplers: Sequence[str], *, is_least: bool) -> Markup | None:
+def _history(searched: Searched) -> Markup | None:
     """Draw all finite numbers as points, and how far each sampler has got as a line; None without numbers."""
-    finite = [row for row in rows if row.value is not None and math.isfinite(row.value)]
+    finite = [row for row in searched.rows if row.value is not None and math.isfinite(row.value)]
     if not finite:
         return None
     with figure_look():
-        figure = _drawn(finite, samplers, is_least=is_least)
-        words = ", ".join(samplers)
+        figure = _drawn(finite, searched)
+        words = ", ".join(searched.samplers)
         return to_svg(figure, "history", "How far each sampler got", f"Best value so far of {words}.")
 
 
-def _drawn(finite: Sequence[Row], samplers: Sequence[str], *, is_least: bool) -> Figure:
+def _drawn(finite: Sequence[Row], searched: Searched) -> Figure:
     figure, (axis,) = panels([""], columns=1)
-    for sampler, look in zip(samplers, _LOOKS, strict=False):
+    for sampler, look in zip(searched.samplers, _LOOKS, strict=False):
         own = [row for row in finite if row.sampler == sampler]
-        line = furthest_so_far(own, is_least=is_least)
+        line = furthest_so_far(own, is_least=searched.is_least)
         numbers, values = [row.number for row in own], [row.value or 0.0 for row in own]
         axis.plot(numbers, values, look.marker, color=look.colour, markersize=3.5, alpha=0.5)
         axis.step(
@@ -92,7 +109,8 @@ def _drawn(finite: Sequence[Row], samplers: Sequence[str], *, is_least: bool) ->
     values = [row.value for row in finite if row.value is not None]
     if min(values) > 0 and max(values) > LOG_FROM_RATIO * min(values):
         axis.set_yscale("log")
+        axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_xlabel("proposal")
-    axis.set_ylabel("value")
+    axis.set_ylabel(plain(searched.measure, LABEL_MAX))
     legend_above(figure, [axis])
     return figure

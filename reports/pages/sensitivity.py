@@ -7,7 +7,7 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from rogue.reports.drawing.look import figure_look
-from rogue.reports.drawing.panels import panels, widen_left
+from rogue.reports.drawing.panels import panels, plain, widen_left
 from rogue.reports.drawing.svg import to_svg
 from rogue.reports.templates.environment import environment, style
 from rogue.reports.transport_styles import TRANSPORT_STYLES
@@ -35,6 +35,8 @@ class Tornado:
     """One measure or claim; the bars are in their order."""
 
     title: str
+    measure: str
+    """What the bars are of, for an axis."""
     summary: str
     bars: list[Bar]
 
@@ -69,5 +71,5 @@ def _drawn(tornado: Tornado) -> Figure:
     )  # fmt: skip
     axis.set_yticks(list(places), [bar.key for bar in bars])
     axis.set_xlim(left=0)
-    axis.set_xlabel("mean change over the whole range, in the base unit")
+    axis.set_xlabel(plain(f"{tornado.measure}: mean change over the whole range, in its base unit"))
     return figure
