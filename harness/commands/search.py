@@ -25,11 +25,11 @@ from rogue.harness.results.provenance import available_cores
 from rogue.harness.results.recorded_run import Run
 from rogue.harness.results.run_directory import DEFAULT_OUT, locked
 from rogue.harness.run import Workers, begin_run, reopen_run
-from rogue.harness.search.base import Base, make_base, named_for_search
+from rogue.harness.search.base import Base, check_places, make_base, named_for_search
 from rogue.harness.search.bench import Bench
 from rogue.harness.search.campaign import Campaign, Outcome, Told
 from rogue.harness.search.forecast import forecast_lines
-from rogue.harness.search.found_file import found_text
+from rogue.harness.search.found_file import FoundBy, found_text
 from rogue.harness.search.page import search_page
 from rogue.harness.search.record import FOUND, PAGE, Asked, SearchFiles, read_asked
 from rogue.harness.search.slots import KeptSlots
@@ -143,6 +143,7 @@ def _ready(asked: Asked, loaded: LoadedExperiment, testbed: str, files: DataFile
     if space.aim is None:
         got = f"search: got no aim, neither in {asked.space_file} nor by --worst"
         raise UsageError(f"{got}, expected a measure; `rogue list measures` has them.")
+    check_places(loaded.document, space.keys)
     base = make_base(loaded, find_testbed(testbed), space.aim, space.seeds.first, files)
     return _Search(base, space, space.aim, make_target(space.aim), asked)
 
@@ -212,6 +213,6 @@ def _found(search: _Search, run: Run, outcome: Outcome) -> str | None:
         return None
     sentence = find_sentence(find, search.target, search.measure, search.space)
     command = " ".join(run.manifest.sessions[0].command)
-    return found_text(
-        search.base.document, find.simple.values, search.space.seeds.held_out, sentence, command
-    )
+    loaded = search.base.loaded
+    found = FoundBy(sentence, command, has_files=bool(loaded.data or loaded.document.data.get("plugins")))
+    return found_text(loaded.document, find.simple.values, search.space.seeds.held_out, found)

@@ -27,7 +27,7 @@ from rogue.harness.results.provenance import available_cores
 from rogue.harness.results.recorded_run import Run
 from rogue.harness.results.run_directory import DEFAULT_OUT, locked
 from rogue.harness.run import Workers, begin_run, reopen_run
-from rogue.harness.search.base import make_base, named_for_search
+from rogue.harness.search.base import check_places, make_base, named_for_search
 from rogue.harness.search.bench import Bench, Measured
 from rogue.harness.search.question import Question, question_of_claim, question_of_measure
 from rogue.harness.search.record import SearchFiles, read_record
@@ -133,6 +133,7 @@ def _resume(options: SensitivityOptions, directory: Path) -> ExitCode:
 def _ready(asked: AskedVariation, loaded: LoadedExperiment, testbed: str) -> _Screening:
     """Check everything before anything is written."""
     variation = check_variation(Document(asked.file, asked.sha256, asked.variation, {}))
+    check_places(loaded.document, variation.keys)
     questions = [question_of_claim(identifier) for identifier in asked.claims]
     questions += [question_of_measure(metric, variation.transport) for metric in variation.measures]
     if not questions:

@@ -1,7 +1,7 @@
 """What a search starts from: an experiment, and the transports that are compared in it."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -119,6 +119,17 @@ def make_base(
 def _reason(problem: Problem) -> str:
     """Return a mistake without its place: that of a value is the search."""
     return f"{problem.key}: got {problem.got}, expected {problem.expected}"
+
+
+def check_places(document: Document, keys: Iterable[str]) -> None:
+    """UsageError if a key leads nowhere in the experiment, so that no value of it could be."""
+    for key in keys:
+        try:
+            with_setting(document, parse_path(key) or (), None, document.file)
+        except LookupError as error:
+            got = f"search: got the key {key}, and {document.file} has no {error.args[0]} to write it in"
+            advice = "write a transport as {name: ..., label: ...} if it is one of its parameters"
+            raise UsageError(f"{got}, expected a key of the experiment; {advice}.") from error
 
 
 def named_for_search(document: Document, suffix: str = SUFFIX) -> Document:

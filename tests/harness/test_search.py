@@ -147,6 +147,7 @@ def test_a_plan_runs_nothing(
     [
         (SPACE.replace(", transport: own", ""), (), "got 2 transports and no name"),
         (SPACE.replace("transport: own", "transport: owl"), (), "write own if that is meant"),
+        (SPACE.replace("topology.buffer", '"transports[0].segment"'), ("transports=[roce]",), "write it in"),
         (SPACE, ("factors={workload.senders: [1, 2]}",), "got factors"),
         (SPACE.partition("keys:")[2].join(("keys:", "")), (), "got no aim"),
     ],
