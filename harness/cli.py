@@ -17,6 +17,8 @@ from rogue.harness.command_line import (
     nodes,
     plugins,
     runs,
+    search,
+    sensitivity,
     switch,
     testbed,
 )
@@ -72,6 +74,8 @@ def rogue(
 for _command in (
     experiments.run,
     experiments.plan,
+    search.search,
+    sensitivity.sensitivity,
     runs.report,
     runs.compare,
     runs.export,

@@ -65,6 +65,11 @@ def start_run(plan: Plan, out: Path, command: Sequence[str], only_cell: str | No
     if all(each.unsupported for each in planned):
         reasons = sorted({each.unsupported for each in planned if each.unsupported})
         raise NothingToRunError(f"{plan.loaded.document.file}: no cell can run: {'; '.join(reasons)}.")
+    return begin_run(Plan(plan.loaded, plan.testbed, tuple(planned)), out, command, now)
+
+
+def begin_run(plan: Plan, out: Path, command: Sequence[str], now: datetime) -> Run:
+    """Make the run directory with a manifest of a plan's cells; `add_cells` brings more."""
     experiment = _resolved(plan.loaded)
     directory = create_run_directory(out, plan.loaded.experiment.name, now)
     session = _session(command, now)
@@ -80,7 +85,7 @@ def start_run(plan: Plan, out: Path, command: Sequence[str], only_cell: str | No
         git=session.git,
         versions=session.versions,
         host=session.host,
-        cells=[_new_record(each, plan) for each in planned],
+        cells=[_new_record(each, plan) for each in plan.cells],
         plugins=[_plugin_record(each) for each in plan.loaded.plugins],
         data=keep_data(directory, plan.loaded.data),
     )
@@ -88,6 +93,12 @@ def start_run(plan: Plan, out: Path, command: Sequence[str], only_cell: str | No
     run = Run(directory, manifest)
     run.write()
     return run
+
+
+def add_cells(run: Run, plan: Plan) -> None:
+    """Put the cells of a plan that a run has not got yet into it, as pending."""
+    known = {cell.id for cell in run.manifest.cells}
+    run.manifest.cells += [_new_record(each, plan) for each in plan.cells if each.cell.id not in known]
 
 
 def reopen_run(directory: Path, command: Sequence[str]) -> Run:
@@ -163,12 +174,16 @@ class Workers:
 
 
 def work(run: Run, plan: Plan, cells: Sequence[PlannedCell], workers: Workers, watcher: Watcher) -> None:
-    """Run cells; leave a truthful manifest however this ends. The caller holds the run's lock."""
+    """Run cells of a plan; leave a truthful manifest however this ends. The caller holds the run's lock."""
+    work_through(run, tasks_of(run, Plan(plan.loaded, plan.testbed, tuple(cells))), workers, watcher)
+
+
+def work_through(run: Run, tasks: Sequence[Task], workers: Workers, watcher: Watcher) -> None:
+    """Run tasks, which may be of several plans; the same holds."""
     discard_all_unfinished(run.cells)
     run.manifest.status = "running"
     run.write()
     try:
-        tasks = [_task(run, plan, planned) for planned in cells]
         run_tasks(tasks, workers.jobs, _Bookkeeper(run, watcher), workers.make_slot)
     finally:
         run.note_stored()
@@ -176,6 +191,11 @@ def work(run: Run, plan: Plan, cells: Sequence[PlannedCell], workers: Workers, w
         run.manifest.status = "complete" if done else "partial"
         run.manifest.finished_utc = _utc(datetime.now(UTC))
         run.write()
+
+
+def tasks_of(run: Run, plan: Plan) -> list[Task]:
+    """Return what runs the cells of a plan in the run's present session."""
+    return [_task(run, plan, planned) for planned in plan.cells]
 
 
 def _task(run: Run, plan: Plan, planned: PlannedCell) -> Task:

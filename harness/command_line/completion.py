@@ -17,7 +17,7 @@ _PLAIN: Final = re.compile(r"(?!-)[\w@%+=:,./-]+")
 somebody presses Tab: another name, of somebody's file, could be a command."""
 LISTS: Final = (
     "transports", "controls", "estimators", "workloads", "sizes", "topologies", "faults", "probes",
-    "experiments", "measures", "formats", "figures", "runs",
+    "experiments", "spaces", "measures", "formats", "figures", "runs",
 )  # fmt: skip
 FIGURES: Final = (
     "published_beside", "factor_sweep", "two_factors", "bars", "throughput", "critical_path", "recovery",
@@ -30,6 +30,12 @@ FIGURES: Final = (
 def experiments(incomplete: str) -> list[str]:
     """Names of the experiments that come with this checkout, then files and directories."""
     names = [file.relative_to(EXPERIMENTS).with_suffix("").as_posix() for file in EXPERIMENTS.rglob("*.yaml")]
+    return _beginning(incomplete, sorted(names)) or _files(incomplete)
+
+
+def spaces(incomplete: str) -> list[str]:
+    """Names of the spaces that come with this checkout, then files and directories."""
+    names = [file.relative_to(EXPERIMENTS).as_posix() for file in EXPERIMENTS.glob("found/spaces/*.yml")]
     return _beginning(incomplete, sorted(names)) or _files(incomplete)
 
 

@@ -144,7 +144,7 @@ def list_(
         typer.Argument(
             metavar="WHAT",
             help="transports, controls, estimators, workloads, sizes, topologies, faults, probes, "
-            "experiments, measures, formats, figures or runs.",
+            "experiments, spaces, measures, formats, figures or runs.",
             autocompletion=completion.lists,
             show_default=False,
         ),

@@ -14,18 +14,20 @@ from rogue.workloads.spelling import meant
 DIRECTORY: Final = shipped("experiments")
 """Experiments that come with this package."""
 SUFFIX: Final = ".yaml"
+OTHER_SUFFIX: Final = ".yml"
+"""Of files that are no experiments to be listed: spaces, what they start from, and finds."""
 
 
 def find_experiment(named: str) -> str:
     """The file meant: one that exists, else the experiment of that name that comes with this checkout.
 
     Wherever one is, `irn-paper/figure-7`, `irn-paper/figure-7.yaml` and `experiments/irn-paper/figure-7.yaml`
-    mean the same one.
+    mean the same one. What ends in `.yml`, such as a space or a find, is named with its ending.
     """
     if _exists(Path(named)):
         return named
     inside = named.removeprefix(f"{DIRECTORY.name}/").removesuffix(SUFFIX)
-    own = DIRECTORY / f"{inside}{SUFFIX}"
+    own = DIRECTORY / (inside if inside.endswith(OTHER_SUFFIX) else f"{inside}{SUFFIX}")
     if ".." in own.parts or not own.is_relative_to(DIRECTORY) or not _exists(own):
         return named
     working_directory = Path.cwd()
@@ -60,3 +62,8 @@ def experiment_names() -> list[str]:
 def experiment_files() -> list[Path]:
     """Every experiment that comes with this checkout."""
     return sorted(DIRECTORY.rglob(f"*{SUFFIX}"))
+
+
+def space_files() -> list[Path]:
+    """Every space of `rogue search` that comes with this checkout."""
+    return sorted(DIRECTORY.glob("found/spaces/*.yml"))

@@ -9,7 +9,7 @@ import typer
 from rogue.agent.core.cc import CONGESTION_CONTROLS
 from rogue.agent.core.estimators import ESTIMATORS
 from rogue.harness.columns import align
-from rogue.harness.commands.experiments import DIRECTORY, experiment_files, load_named
+from rogue.harness.commands.experiments import DIRECTORY, experiment_files, load_named, space_files
 from rogue.harness.data.formats import FORMATS
 from rogue.harness.errors import ConfigError, UsageError
 from rogue.harness.exit_codes import ExitCode
@@ -19,6 +19,7 @@ from rogue.harness.plan.cells import plan_cells
 from rogue.harness.plugins.installed import plugins_at
 from rogue.harness.plugins.loading import loaded_plugins
 from rogue.harness.plugins.trial import load_tried
+from rogue.harness.search.space import read_space
 from rogue.workloads.faults import FAULTS
 from rogue.workloads.flow_sizes import FLOW_SIZES
 from rogue.workloads.probes import PROBES
@@ -82,6 +83,15 @@ def _experiments() -> list[str]:
         except ConfigError as error:
             title = f"cannot be read: {error.problems[0]}"
         rows.append((file.relative_to(DIRECTORY).with_suffix("").as_posix(), title))
+    return align(rows)
+
+
+def _spaces() -> list[str]:
+    rows = []
+    for file in space_files():
+        _, space = read_space(str(file))
+        aim = space.aim
+        rows.append((str(file.relative_to(DIRECTORY)), "" if aim is None else aim.text))
     return align(rows)
 
 
@@ -151,6 +161,7 @@ LISTS: Mapping[str, Callable[[], list[str]]] = {
     "faults": lambda: _kinds("fault", FAULTS),
     "probes": lambda: _kinds("probe", PROBES),
     "experiments": _experiments,
+    "spaces": _spaces,
     "measures": _measures,
     "formats": _formats,
     "figures": _figures,

@@ -81,13 +81,14 @@ def run_experiment(options: RunOptions) -> ExitCode:
     """Run or go on with a run; print its directory last."""
     _check(options)
     command = ("rogue", *options.arguments)
-    with _cluster(options.dask) as cluster:
+    with opened_cluster(options.dask) as cluster:
         return _run_or_resume(options, command, cluster)
 
 
 def _run_or_resume(options: RunOptions, command: tuple[str, ...], cluster: "Cluster | None") -> ExitCode:
     if options.resume is not None:
         read_manifest(options.resume)  # or it is no run, and there is nothing to lock
+        _refuse_search(options.resume)
         with ExitStack() as after, locked(options.resume):
             manifest = read_manifest(options.resume)
             plugins = load_trusted(manifest.plugins, options.trust)
@@ -112,6 +113,14 @@ def _run_or_resume(options: RunOptions, command: tuple[str, ...], cluster: "Clus
     run = start_run(plan, options.out or DEFAULT_OUT, command, options.only_cell)
     with ExitStack() as after, locked(run.directory):
         return _work_and_finish(run, plan, options, cluster, _watch(run, plan, options, after))
+
+
+def _refuse_search(run: Path) -> None:
+    """UsageError for a search or a screening, which alone know what their next cells are."""
+    for command in ("search", "sensitivity"):
+        if (run / f"{command}.json").is_file():
+            again = call_again(command, "--resume", run)
+            raise UsageError(f"{run}: got what `rogue {command}` began, expected a run; to go on: {again}")
 
 
 def _check_budget(
@@ -177,7 +186,7 @@ def _ready_testbed(name: str, options: RunOptions) -> Testbed:
 
 
 @contextmanager
-def _cluster(address: str | None) -> Iterator["Cluster | None"]:
+def opened_cluster(address: str | None) -> Iterator["Cluster | None"]:
     """The Dask cluster that was asked for; it takes a while to import."""
     if address is None:
         yield None

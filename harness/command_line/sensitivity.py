@@ -1,0 +1,76 @@
+"""`rogue sensitivity`: its arguments and its help."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rogue.harness.command_line import completion
+from rogue.harness.command_line.experiments import (
+    Dask,
+    Jobs,
+    OptionalExperiment,
+    Out,
+    Plugins,
+    Settings,
+    TestbedName,
+    TrustsPlugins,
+)
+from rogue.harness.errors import UsageError
+from rogue.harness.exit_codes import ExitCode
+
+Vary = Annotated[Path | None, typer.Option(metavar="FILE", help="Which keys vary, and within which bounds.")]
+Claims = Annotated[
+    list[str] | None, typer.Option("--claim", metavar="ID", help="Ask what moves this claim; repeatable.")
+]
+ResumedScreening = Annotated[
+    Path | None,
+    typer.Option(
+        "--resume", metavar="RUN", help="Go on with one that was stopped.", autocompletion=completion.runs
+    ),
+]
+
+
+def sensitivity(  # noqa: PLR0913  (one parameter per option)
+    experiment: OptionalExperiment = "",
+    vary: Vary = None,
+    claims: Claims = None,
+    testbed: TestbedName = "simulator",
+    out: Out = None,
+    settings: Settings = None,
+    jobs: Jobs = None,
+    resume: ResumedScreening = None,
+    dask: Dask = None,
+    plugins: Plugins = None,
+    trusts_plugins: TrustsPlugins = False,
+) -> ExitCode:
+    """Say which keys of an experiment move a measure or a claim, by Morris's screening.
+
+    Each key is moved a few times, alone, from random points; the seeds are the same before and after.
+
+    \b
+      rogue sensitivity my.yml --vary vary.yml
+      rogue sensitivity controls/dcqcn-delay --set 'factors={}' --claim X-2-10 --vary vary.yml
+    """
+    if resume is not None and any((experiment, vary, claims, settings, out)):
+        got = "an experiment or options that change it"
+        raise UsageError(f"--resume: got {got}, expected the run alone; it goes on as it was started.")
+    if resume is None and (not experiment or vary is None):
+        missing = "--vary" if experiment else "experiment"
+        expected = "an experiment and --vary FILE, or --resume RUN"
+        raise UsageError(f"sensitivity: got no {missing}, expected {expected}; docs/SEARCH.md shows both.")
+    from rogue.harness.commands.experiments import find_experiment, load_named
+
+    files = tuple(plugins or ())
+    loaded = load_named(experiment, tuple(settings or ()), files) if resume is None else None
+    from rogue.harness.commands.sensitivity import SensitivityOptions, run_sensitivity
+    from rogue.harness.plugins.trust import Trust
+    from rogue.harness.search.space import read_space_document
+
+    options = SensitivityOptions(
+        loaded, None if vary is None else read_space_document(find_experiment(str(vary))),
+        tuple(claims or ()), tuple(sys.argv[1:]), testbed, out, jobs, resume, dask,
+        Trust(files, trusts_plugins),
+    )  # fmt: skip
+    return run_sensitivity(options)

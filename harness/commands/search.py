@@ -1,0 +1,218 @@
+"""`rogue search`."""
+
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import typer
+from pydantic import JsonValue, TypeAdapter
+
+from rogue.harness.commands.index import update_index_of
+from rogue.harness.commands.run import opened_cluster
+from rogue.harness.data.files import DataFiles, kept_files
+from rogue.harness.errors import ClusterLostError, UsageError
+from rogue.harness.exit_codes import ExitCode
+from rogue.harness.experiment.document import Document
+from rogue.harness.experiment.load import LoadedExperiment, check_document
+from rogue.harness.plan.plan import Plan
+from rogue.harness.plugins.trust import NOBODY, Trust, load_trusted
+from rogue.harness.program import call_again
+from rogue.harness.results.data import kept_data
+from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.provenance import available_cores
+from rogue.harness.results.recorded_run import Run
+from rogue.harness.results.run_directory import DEFAULT_OUT, locked
+from rogue.harness.run import Workers, begin_run, reopen_run
+from rogue.harness.search.base import Base, check_places, make_base, named_for_search
+from rogue.harness.search.bench import Bench
+from rogue.harness.search.campaign import Campaign, Outcome, Told
+from rogue.harness.search.forecast import forecast_lines
+from rogue.harness.search.found_file import FoundBy, found_text
+from rogue.harness.search.page import search_page
+from rogue.harness.search.record import FOUND, PAGE, Asked, SearchFiles, read_asked
+from rogue.harness.search.slots import KeptSlots
+from rogue.harness.search.space import Aim, Space, check_space
+from rogue.harness.search.values import Target, make_target
+from rogue.harness.search.words import find_sentence, measure_text, outcome_lines, told_line
+from rogue.harness.termination import StoppedError, termination_as_interrupt
+from rogue.harness.testbeds import find_testbed
+from rogue.workloads.printable import printable
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """Options of `rogue search`, as given."""
+
+    loaded: LoadedExperiment | None
+    """The experiment, read and checked; None with `resume`."""
+    space: Document | None
+    """The space file; None with `resume`."""
+    arguments: tuple[str, ...]
+    worst: str | None = None
+    against: str | None = None
+    testbed: str = "simulator"
+    out: Path | None = None
+    """None: where runs are by default."""
+    jobs: int | None = None
+    resume: Path | None = None
+    dask: str | None = None
+    """Address of a scheduler; None for processes on this computer."""
+    has_baseline: bool = True
+    is_plan: bool = False
+    """Whether nothing is run."""
+    trust: Trust = NOBODY
+    """With `resume`: which code of the search may run."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """A search, checked and ready to run."""
+
+    base: Base
+    space: Space
+    aim: Aim
+    target: Target
+    asked: Asked
+
+    @property
+    def measure(self) -> str:
+        """What is looked at, in words."""
+        choices = self.base.loaded.experiment.transports
+        against = None if self.base.against is None else choices[self.base.against].shown
+        return measure_text(self.target, choices[self.base.subject].shown, against)
+
+
+def run_search(options: SearchOptions) -> ExitCode:
+    """Search, or go on with a search; print its directory last."""
+    if options.resume is not None:
+        return _resume(options, options.resume)
+    assert options.loaded is not None and options.space is not None, "both were read"
+    document = named_for_search(options.loaded.document)
+    loaded = check_document(document, options.loaded.settings, options.loaded.plugins)
+    asked = Asked(
+        space_file=options.space.file,
+        space_sha256=options.space.sha256,
+        space=_with_aim(options.space, options.worst, options.against),
+        has_baseline=options.has_baseline,
+    )
+    search = _ready(asked, loaded, options.testbed)
+    if options.is_plan:
+        return _print_plan(search, options)
+    plan = Plan(loaded, search.base.testbed, ())
+    run = begin_run(plan, options.out or DEFAULT_OUT, ("rogue", *options.arguments), datetime.now(UTC))
+    with locked(run.directory):
+        SearchFiles(run).write_asked(asked)
+        return _work(search, run, options)
+
+
+def _resume(options: SearchOptions, directory: Path) -> ExitCode:
+    manifest, asked = read_manifest(directory), read_asked(directory)
+    with locked(directory):
+        plugins = load_trusted(manifest.plugins, options.trust)
+        files = kept_files(kept_data(directory, manifest))
+        source = manifest.source
+        document = Document(source.file, source.sha256, source.data, {})
+        loaded = check_document(document, source.set, plugins, files)
+        search = _ready(asked, loaded, manifest.testbed, files)
+        run = reopen_run(directory, ("rogue", *options.arguments))
+        return _work(search, run, options)
+
+
+def _with_aim(space: Document, worst: str | None, against: str | None) -> dict[str, JsonValue]:
+    """Return a space with what the command line says of its aim; UsageError if the file says otherwise."""
+    data = _plain(space)
+    written = data.get("aim", {})
+    aim = dict(written) if isinstance(written, dict) else {}
+    for option, key, said in (("--worst", "metric", worst), ("--against", "against", against)):
+        if said is not None and aim.setdefault(key, said) != said:
+            got, advice = f"{option} {said}", "leave the option out, or change the file"
+            raise UsageError(f"{space.file}: got {got}, expected {key} {aim[key]} as the aim says; {advice}.")
+    return {**data, "aim": aim} if aim else data
+
+
+def _plain(space: Document) -> dict[str, JsonValue]:
+    """Return what a checked space file says, as JSON."""
+    check_space(space)
+    return TypeAdapter(dict[str, JsonValue]).validate_python(space.data)
+
+
+def _ready(asked: Asked, loaded: LoadedExperiment, testbed: str, files: DataFiles | None = None) -> _Search:
+    space = check_space(asked.document)
+    if space.aim is None:
+        got = f"search: got no aim, neither in {asked.space_file} nor by --worst"
+        raise UsageError(f"{got}, expected a measure; `rogue list measures` has them.")
+    check_places(loaded.document, space.keys)
+    base = make_base(loaded, find_testbed(testbed), space.aim, space.seeds.first, files)
+    return _Search(base, space, space.aim, make_target(space.aim), asked)
+
+
+def _print_plan(search: _Search, options: SearchOptions) -> ExitCode:
+    typer.echo(printable(f"{search.measure}, {search.target.direction}"))
+    samplers = 2 if search.asked.has_baseline and search.space.sampler != "random" else 1
+    jobs = options.jobs or available_cores()
+    for line in forecast_lines(search.base, search.space, samplers, jobs):
+        typer.echo(printable(line))
+    return ExitCode.OK
+
+
+def _work(search: _Search, run: Run, options: SearchOptions) -> ExitCode:
+    """Search, then say and write what came of it; Ctrl-C leaves what is there."""
+    outcome = Outcome()
+    with ExitStack() as after:
+        cluster = after.enter_context(opened_cluster(options.dask))
+        slots = after.enter_context(KeptSlots(None if cluster is None else cluster.make_slot))
+        threads = available_cores() if cluster is None else cluster.threads
+        workers = Workers(options.jobs or threads, slots.lend)
+        seconds_max = search.space.budget.cell_ns / 1e9
+        bench = Bench(run, search.base, search.target, workers, seconds_max, tuple(search.space.keys))
+        campaign = Campaign(
+            bench, search.space, search.asked.has_baseline, time.monotonic, lambda told: _show(told, search)
+        )
+        try:
+            with termination_as_interrupt():
+                campaign.run(outcome)
+        except (KeyboardInterrupt, ClusterLostError) as stop:
+            _finish(search, run, outcome)
+            again = call_again("search", "--resume", run.directory)
+            kept = f"what was measured is kept; to go on: {again}"
+            if isinstance(stop, ClusterLostError):
+                raise ClusterLostError(f"{stop}; {kept}") from stop
+            raise StoppedError(f"stopped; {kept}", stop) from stop
+    _finish(search, run, outcome)
+    return ExitCode.OK
+
+
+def _show(told: Told, search: _Search) -> None:
+    typer.echo(printable(told_line(told, search.target)), err=True)
+
+
+def _finish(search: _Search, run: Run, outcome: Outcome) -> None:
+    """Write the page and the find, print the summary, and the run's directory as the last line."""
+    lines = outcome_lines(outcome, search.target, search.measure, search.space)
+    is_whole = outcome.is_over and not outcome.is_out_of_time
+    run.manifest.status = "complete" if is_whole else "partial"
+    files = SearchFiles(run)
+    title = search.base.loaded.experiment.title or search.base.loaded.experiment.name
+    page = search_page(title, lines, outcome, search.space, search.target)
+    files.write({PAGE: page, FOUND: _found(search, run, outcome)})
+    update_index_of([run.directory])
+    for line in lines:
+        typer.echo(printable(line))
+    if outcome.find is not None:
+        typer.echo(f"find: {run.directory / FOUND}", err=True)
+    typer.echo(f"page: {run.directory / PAGE}", err=True)
+    typer.echo(run.directory)
+
+
+def _found(search: _Search, run: Run, outcome: Outcome) -> str | None:
+    """Return the file of the find; None if there is none."""
+    find = outcome.find
+    if find is None:
+        return None
+    sentence = find_sentence(find, search.target, search.measure, search.space)
+    command = " ".join(run.manifest.sessions[0].command)
+    loaded = search.base.loaded
+    found = FoundBy(sentence, command, has_files=bool(loaded.data or loaded.document.data.get("plugins")))
+    return found_text(loaded.document, find.simple.values, search.space.seeds.held_out, found)

@@ -1,0 +1,1 @@
+"""`rogue search`: where a claim breaks, and what breaks an algorithm."""

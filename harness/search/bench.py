@@ -1,0 +1,123 @@
+"""Runs the cells at some values, or finds them in the store, and reads their number."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pydantic import JsonValue
+
+from rogue.harness.execution.cell import Task
+from rogue.harness.experiment.choices import Scalar
+from rogue.harness.plan.plan import Plan
+from rogue.harness.results.recorded_run import Run
+from rogue.harness.run import Workers, add_cells, tasks_of, work_through
+from rogue.harness.search.base import Base, Infeasible
+from rogue.harness.search.values import Target, value_by_seed
+from rogue.reports.reading.load import Run as ReadRun
+from rogue.workloads.manifest import CellRecord
+from rogue.workloads.records import CellStatus, FailureKind
+
+AGAIN: Final = (FailureKind.NODE_LOST, FailureKind.OUT_OF_SPACE)
+"""Failures that say nothing about the values: such a cell runs again when the search goes on."""
+
+
+class Silent:
+    """Watches cells and shows nothing: a search tells of values instead."""
+
+    def on_started(self, task: Task) -> None:
+        """A cell began."""
+
+    def on_progress(self, task: Task, fraction: float) -> None:
+        """A cell got on."""
+
+    def on_finished(self, record: CellRecord) -> None:
+        """A cell is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What some values gave."""
+
+    values: Mapping[str, Scalar]
+    by_seed: tuple[float | None, ...] = ()
+    """In the order of the seeds; None where a cell has no such number."""
+    value: float | None = None
+    """That of the seed which looks least like a find; None if one seed gave none."""
+    cells: int = 0
+    problem: str | None = None
+    """Why there is no number."""
+
+    @property
+    def known(self) -> list[float]:
+        """Return the numbers of those seeds that have one."""
+        return [value for value in self.by_seed if value is not None]
+
+
+@dataclass(slots=True)
+class Bench:
+    """A search's run, and how its values become numbers."""
+
+    run: Run
+    base: Base
+    target: Target
+    workers: Workers
+    seconds_max: float
+    """Values of which a cell should take longer are infeasible."""
+    keys: tuple[str, ...]
+    """Keys of the space."""
+
+    def measure(self, asked: Sequence[Mapping[str, Scalar]], seeds: range) -> list[Measured]:
+        """Return what each of these values gives on these seeds; cells that are there do not run again."""
+        plans = [self.base.cells_at(values, seeds, self.seconds_max) for values in asked]
+        self._run([plan for plan in plans if isinstance(plan, Plan)])
+        read = ReadRun(self.run.directory, self.run.manifest)
+        return [
+            Measured(values, problem=plan.reason)
+            if isinstance(plan, Infeasible)
+            else self._measured(read, values, plan)
+            for values, plan in zip(asked, plans, strict=True)
+        ]
+
+    def _run(self, plans: Sequence[Plan]) -> None:
+        for plan in plans:
+            add_cells(self.run, plan)
+        records = self._records()
+        tasks = {task.record.id: task for plan in plans for task in tasks_of(self.run, plan)}
+        for record in (*records.values(), *(task.record for task in tasks.values())):
+            record.factors = self._all_factors(record.factors)
+        left = [task for name, task in tasks.items() if not _is_done(records[name])]
+        if left:
+            work_through(self.run, left, self.workers, Silent())
+
+    def _all_factors(self, factors: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        """Return a value for every key of the space, as a report needs it, also the experiment's own."""
+        return {key: factors.get(key, self.base.own_value(key)) for key in self.keys}
+
+    def _records(self) -> dict[str, CellRecord]:
+        return {cell.id: cell for cell in self.run.manifest.cells}
+
+    def _measured(self, read: ReadRun, values: Mapping[str, Scalar], plan: Plan) -> Measured:
+        records = self._records()
+        compared = self.base.compared(plan.loaded)
+        of_each = [
+            [records[each.cell.id] for each in plan.cells if each.cell.transport.shown == choice.shown]
+            for choice in compared
+        ]
+        subject, against = of_each[0], of_each[1] if len(of_each) > 1 else []
+        numbers = value_by_seed(read, self.target, subject, against)
+        value = self.target.mildest(numbers)
+        problem = _why_none(self.target, [*subject, *against]) if value is None else None
+        return Measured(values, tuple(numbers), value, len(plan.cells), problem)
+
+
+def _is_done(record: CellRecord) -> bool:
+    if record.status is CellStatus.FAILED:
+        return record.failure_kind not in AGAIN
+    return record.status is CellStatus.OK
+
+
+def _why_none(target: Target, records: Sequence[CellRecord]) -> str:
+    failed = next((record for record in records if record.status is not CellStatus.OK), None)
+    if failed is None:
+        return f"{target.metric.name} was not measured"
+    return f"{failed.id}: {failed.message or failed.status}"

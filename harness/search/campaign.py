@@ -1,0 +1,134 @@
+"""A search from its first value to its find: propose, measure, tell; confirm; make simpler."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from rogue.harness.experiment.choices import Scalar
+from rogue.harness.search.bench import Bench, Measured
+from rogue.harness.search.sampler import Asked, Sampler
+from rogue.harness.search.shrink import simplest
+from rogue.harness.search.space import RANDOM, SamplerName, Space
+
+ASKS_PER_CELL: Final = 20
+"""After so many proposals for each cell of the budget a sampler gives up: nearly all values cannot be."""
+CANDIDATES_MAX: Final = 3
+"""So many values that look like a find are tried on the held-out seeds, the worst first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One proposal and what it gave."""
+
+    sampler: SamplerName
+    number: int
+    """From 1, for each sampler on its own."""
+    measured: Measured
+    is_find: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Find:
+    """Values that meet the criterion on the held-out seeds."""
+
+    told: Told
+    held_out: Measured
+    simple: Measured
+    """The simplest values that still do, on the same seeds."""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of a search."""
+
+    told: list[Told] = field(default_factory=list)
+    refuted: list[Measured] = field(default_factory=list)
+    """What looked like a find and was none on the held-out seeds."""
+    find: Find | None = None
+    is_out_of_time: bool = False
+    is_over: bool = False
+    """Whether nobody stopped it."""
+
+    def of(self, sampler: SamplerName) -> list[Told]:
+        """Return what one sampler proposed, in its order."""
+        return [each for each in self.told if each.sampler == sampler]
+
+
+@dataclass(frozen=True, slots=True)
+class Campaign:
+    """What a search needs beside its bench."""
+
+    bench: Bench
+    space: Space
+    has_baseline: bool
+    """Whether random values follow, with the same budget."""
+    clock: Callable[[], float]
+    """Real time in seconds."""
+    on_told: Callable[[Told], None]
+
+    @property
+    def samplers(self) -> list[SamplerName]:
+        """Return who proposes values, in that order."""
+        own = self.space.sampler
+        return [own, RANDOM] if self.has_baseline and own != RANDOM else [own]
+
+    def run(self, outcome: Outcome) -> None:
+        """Fill an outcome in; what was told so far stands in it whenever this is stopped."""
+        for sampler in self.samplers:
+            outcome.is_out_of_time |= not self._search(sampler, outcome)
+        self._confirm(outcome)
+        outcome.is_over = True
+
+    def _search(self, name: SamplerName, outcome: Outcome) -> bool:
+        """Let one sampler use its budget; whether its time was enough."""
+        space, target = self.space, self.bench.target
+        sampler = Sampler(name, space.keys, target.direction, space.sampler_seed, space.budget.cells)
+        until = self.clock() + space.budget.for_ns / 1e9
+        cells = number = 0
+        while cells < space.budget.cells and number < ASKS_PER_CELL * space.budget.cells:
+            if self.clock() >= until:
+                return False
+            asked = [sampler.ask() for _ in range(space.budget.batch)]
+            for proposal, measured in self._measured(asked):
+                sampler.tell(proposal, measured.value)
+                number, cells = number + 1, cells + measured.cells
+                told = Told(name, number, measured, target.is_find(measured.value))
+                outcome.told.append(told)
+                self.on_told(told)
+        return True
+
+    def _measured(self, asked: Sequence[Asked]) -> Iterator[tuple[Asked, Measured]]:
+        found = self.bench.measure([each.values for each in asked], self.space.seeds.search)
+        return zip(asked, found, strict=True)
+
+    def _confirm(self, outcome: Outcome) -> None:
+        for told in self._candidates(outcome.told):
+            held_out = self._held_out(told.measured.values)
+            if self.bench.target.is_find(held_out.value):
+                outcome.find = Find(told, held_out, self._simplified(told.measured.values, held_out))
+                return
+            outcome.refuted.append(held_out)
+
+    def _candidates(self, told: Sequence[Told]) -> list[Told]:
+        """Return what looks like a find, the worst first, each once."""
+        sign = 1 if self.bench.target.direction == "least" else -1
+        finds = [each for each in told if each.is_find]
+        finds.sort(key=lambda each: sign * (each.measured.value or 0.0))
+        unique = {tuple(each.measured.values.items()): each for each in reversed(finds)}
+        return list(reversed(unique.values()))[:CANDIDATES_MAX]
+
+    def _held_out(self, values: Mapping[str, Scalar]) -> Measured:
+        return self.bench.measure([values], self.space.seeds.held_out)[0]
+
+    def _simplified(self, values: Mapping[str, Scalar], held_out: Measured) -> Measured:
+        """Return the simplest values that meet the criterion on all seeds, of the search and held out."""
+        found = {tuple(values.items()): held_out}
+
+        def holds(tried: Mapping[str, Scalar]) -> bool:
+            is_find = self.bench.target.is_find
+            if not is_find(self.bench.measure([tried], self.space.seeds.search)[0].value):
+                return False
+            found[tuple(tried.items())] = measured = self._held_out(tried)
+            return is_find(measured.value)
+
+        return found[tuple(simplest(values, self.space, holds).items())]

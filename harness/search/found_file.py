@@ -1,0 +1,40 @@
+"""A find as an ordinary experiment file, with a sentence at its head."""
+
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import yaml
+
+from rogue.harness.experiment.choices import Scalar
+from rogue.harness.experiment.document import Document, with_setting
+from rogue.harness.experiment.settings import FACTORS, parse_path
+from rogue.harness.search.base import SUFFIX
+
+WIDTH: int = 118
+DROPPED = (FACTORS, "scale", "scales", "agree_within")
+"""What says nothing about one point of an experiment."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundBy:
+    """Where a find comes from, for the head of its file."""
+
+    sentence: str
+    command: str
+    has_files: bool
+    """Whether the experiment names files, from its own place."""
+
+
+def found_text(document: Document, values: Mapping[str, Scalar], seeds: range, found: FoundBy) -> str:
+    """Return the experiment at these values with these seeds as a file."""
+    for key, value in values.items():
+        document = with_setting(document, parse_path(key) or (), value, document.file)
+    name = str(document.data["name"]).removesuffix(SUFFIX)
+    data = {key: value for key, value in document.data.items() if key not in DROPPED}
+    data |= {"name": f"{name[:57]}-found", "seed": seeds.start, "repetitions": len(seeds)}
+    head = [*textwrap.wrap(f"{found.sentence}.", WIDTH - 2), f"Found by: {found.command}"]
+    if found.has_files:
+        head.append(f"Plug-ins and data are named from the place of {document.file}: copy this file there.")
+    body = yaml.safe_dump(data, sort_keys=False, width=WIDTH, allow_unicode=True)
+    return "".join(f"# {line}\n" for line in head) + body

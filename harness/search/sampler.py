@@ -1,0 +1,84 @@
+"""Who proposes values: Optuna's samplers, with one seed and told in one order.
+
+This module alone imports Optuna, and only while a search is running.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING, Final
+
+from rogue.harness.errors import UsageError
+from rogue.harness.experiment.choices import Scalar
+from rogue.harness.search.ranges import Range
+from rogue.harness.search.space import Direction, SamplerName
+
+if TYPE_CHECKING:
+    import optuna
+
+STARTUP_SHARE: Final = 0.25
+"""Of the cells of a search, TPE draws so many at random before it learns from them; ten at most."""
+STARTUP_MAX: Final = 10
+_DIRECTIONS: Final = {"least": "minimize", "most": "maximize"}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a sampler proposed, and its own record of it."""
+
+    values: Mapping[str, Scalar]
+    trial: "optuna.trial.Trial"
+
+
+class Sampler:
+    """Proposes values of the keys, and learns from what they gave.
+
+    The same seed, and the same values told in the same order, give the same proposals.
+    """
+
+    def __init__(
+        self, name: SamplerName, keys: Mapping[str, Range], direction: Direction, seed: int, cells: int
+    ) -> None:
+        optuna = _optuna()
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        self._keys = keys
+        self._distributions = {
+            key: optuna.distributions.FloatDistribution(0.0, 1.0)
+            if each.choices is None
+            else optuna.distributions.CategoricalDistribution(each.choices)
+            for key, each in keys.items()
+        }
+        self._failed = optuna.trial.TrialState.FAIL
+        startup = max(1, min(STARTUP_MAX, round(STARTUP_SHARE * cells)))
+        samplers = optuna.samplers
+        made = {
+            "tpe": lambda: samplers.TPESampler(seed=seed, n_startup_trials=startup),
+            "random": lambda: samplers.RandomSampler(seed=seed),
+            "nsga2": lambda: samplers.NSGAIISampler(seed=seed, population_size=max(2, startup)),
+        }
+        self._study = optuna.create_study(direction=_DIRECTIONS[direction], sampler=made[name]())
+
+    def ask(self) -> Asked:
+        """Return the next proposal."""
+        trial = self._study.ask(self._distributions)
+        values = {
+            key: trial.params[key] if each.choices is not None else each.at(trial.params[key])
+            for key, each in self._keys.items()
+        }
+        return Asked(values, trial)
+
+    def tell(self, asked: Asked, value: float | None) -> None:
+        """Say what a proposal gave; None where it gave no number."""
+        if value is None:
+            self._study.tell(asked.trial, state=self._failed)
+        else:
+            self._study.tell(asked.trial, value)
+
+
+def _optuna() -> ModuleType:
+    try:
+        import optuna
+    except ImportError as error:
+        got = "search: got no Optuna, expected the package that proposes values"
+        raise UsageError(f"{got}; install it with `pip install 'rogue-testbed[search]'`.") from error
+    return optuna

@@ -1,0 +1,99 @@
+"""A screening from its first point to its effects: run all trajectories, then ask every question of them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from rogue.harness.experiment.choices import Scalar
+from rogue.harness.search.bench import Bench, Measured
+from rogue.harness.search.morris import Effect, Point, Step, effect_of, sample, steps_of
+from rogue.harness.search.question import Question
+from rogue.harness.search.variation import Variation
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, and the bench that measures for it."""
+
+    question: Question
+    bench: Bench
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What moving one key did."""
+
+    key: str
+    effect: Effect | None
+    """None if no step had numbers at both of its ends."""
+    turned: int | None
+    """In how many steps the claim held at one end alone; None without a claim."""
+    judged: int
+    """Of how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """What came of one question; keys that move its number most come first."""
+
+    question: Question
+    moved: list[Moved]
+    measured: list[Measured]
+    """Of each point, in the order of the trajectories."""
+
+    @property
+    def held(self) -> int:
+        """Return at how many points the claim held."""
+        verdicts = [_verdict(self.question, each) for each in self.measured]
+        return sum(verdict is True for verdict in verdicts)
+
+
+def screen(
+    asked: Sequence[Asked], variation: Variation, on_point: Callable[[Question, Measured], None]
+) -> list[Screened]:
+    """Run the cells of all trajectories, one after the other, and work the effects out."""
+    keys = list(variation.keys)
+    points = sample(len(keys), variation.trajectories, variation.levels, variation.sampler_seed)
+    values = [values_at(point, variation) for point in points]
+    length, found = len(keys) + 1, []
+    for each in asked:
+        measured: list[Measured] = []
+        for start in range(0, len(values), length):
+            measured += each.bench.measure(values[start : start + length], variation.seeds)
+            for one in measured[start:]:
+                on_point(each.question, one)
+        found.append(Screened(each.question, _moved(each.question, keys, points, measured), measured))
+    return found
+
+
+def values_at(point: Point, variation: Variation) -> dict[str, Scalar]:
+    """Return what is written at each key."""
+    return {key: each.at(share) for (key, each), share in zip(variation.keys.items(), point, strict=True)}
+
+
+def _moved(
+    question: Question, keys: Sequence[str], points: Sequence[Point], measured: Sequence[Measured]
+) -> list[Moved]:
+    steps = steps_of(points)
+    numbers = [each.by_seed for each in measured]
+    verdicts = [_verdict(question, each) for each in measured]
+    found = []
+    for place, key in enumerate(keys):
+        own = [step for step in steps if step.key == place]
+        turned, judged = _turned(own, verdicts)
+        found.append(Moved(key, effect_of(place, own, numbers), turned if question.holds else None, judged))
+    return sorted(found, key=lambda each: -1.0 if each.effect is None else each.effect.size, reverse=True)
+
+
+def _turned(steps: Sequence[Step], verdicts: Sequence[bool | None]) -> tuple[int, int]:
+    """Return in how many steps the verdicts of both ends differ, and how many steps have two."""
+    pairs = [(verdicts[step.before], verdicts[step.after]) for step in steps]
+    judged = [pair for pair in pairs if None not in pair]
+    return sum(before is not after for before, after in judged), len(judged)
+
+
+def _verdict(question: Question, measured: Measured) -> bool | None:
+    """Return whether the mean over the seeds bears the claim out; None without a claim or a number."""
+    if question.holds is None or measured.value is None:
+        return None
+    return question.holds(fmean(measured.known))

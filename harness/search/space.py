@@ -1,0 +1,146 @@
+"""The file that says what a search may change, what it looks for, and how long it may take."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import Field, ValidationError, model_validator
+
+from rogue.harness.errors import ConfigError, Problem
+from rogue.harness.experiment.document import Document, read_document
+from rogue.harness.experiment.load import FACTOR_ROOTS
+from rogue.harness.experiment.model import SEED_MAX
+from rogue.harness.experiment.problems import find_problems
+from rogue.harness.experiment.settings import parse_path
+from rogue.harness.search.ranges import Range
+from rogue.workloads.mistakes import mistake, mistakes_at
+from rogue.workloads.specification import Specification, Time
+
+SamplerName = Literal["tpe", "random", "nsga2"]
+RANDOM: Final[SamplerName] = "random"
+Direction = Literal["least", "most"]
+
+
+class Aim(Specification):
+    """What is looked for, and what counts as a find."""
+
+    metric: Annotated[str, Field(min_length=1, max_length=100)]
+    """A measure of the report; `rogue list measures` has them."""
+    direction: Direction | None = None
+    """Which end is looked for; by default the one that is worse for the transport."""
+    bound: float | None = None
+    """A find is no better than that, in the measure's base unit: bit/s, ns, bytes, a fraction; a ratio."""
+    transport: str | None = None
+    """Whose measure it is, by name or label; may be left out where the experiment has one transport."""
+    against: str | None = None
+    """Divide by the same measure of this transport, at the same values and seeds."""
+
+    @property
+    def text(self) -> str:
+        """Return the aim in a few words."""
+        words = [self.direction or "worst", self.metric]
+        words += ["of", self.transport] if self.transport else []
+        words += ["over that of", self.against] if self.against else []
+        return " ".join(words)
+
+
+class Seeds(Specification):
+    """Seeds of the search, and others on which a find has to hold."""
+
+    first: Annotated[int, Field(ge=0, le=SEED_MAX)] = 1
+    count: Annotated[int, Field(ge=1, le=100)] = 1
+    """How many: a value counts with the seed at which it looks least like a find."""
+    held_out_first: Annotated[int, Field(ge=0, le=SEED_MAX)] = 101
+    held_out_count: Annotated[int, Field(ge=1, le=100)] = 5
+
+    @property
+    def search(self) -> range:
+        """Return the seeds that the search sees."""
+        return range(self.first, self.first + self.count)
+
+    @property
+    def held_out(self) -> range:
+        """Return the seeds on which a find has to hold."""
+        return range(self.held_out_first, self.held_out_first + self.held_out_count)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.held_out_first < self.first + self.count:
+            found = mistake("a seed above all that the search sees", "raise it")
+            raise mistakes_at({"held_out_first": found})
+        return self
+
+
+class Budget(Specification):
+    """When a search ends, each sampler on its own."""
+
+    cells: Annotated[int, Field(ge=1, le=50_000)]
+    """Cells that run, or have run before, with values that can be."""
+    for_ns: Time = 3600 * 10**9
+    """Real time, after which no new batch begins."""
+    batch: Annotated[int, Field(ge=1, le=1000)] = 4
+    """Values that are drawn before their results are told; more workers than cells of a batch are idle."""
+    cell_ns: Time = 60 * 10**9
+    """Values of which a cell should take longer than this on one core are left out."""
+    shrink: Annotated[int, Field(ge=0, le=10_000)] = 16
+    """How often a find is made simpler and tried again."""
+
+
+class Space(Specification):
+    """The whole file."""
+
+    aim: Aim | None = None
+    keys: Annotated[dict[str, Range], Field(min_length=1, max_length=64)]
+    """A range per key of the experiment."""
+    seeds: Seeds = Field(default_factory=Seeds)
+    budget: Budget
+    sampler: SamplerName = "tpe"
+    sampler_seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = 1
+    """Seed of the sampler alone."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        check_keys(self.keys)
+        return self
+
+
+def check_keys(keys: Iterable[str]) -> None:
+    """Blame what is no key of an experiment that may vary."""
+    for key in keys:
+        path = parse_path(key)
+        if path is None or path[0] not in FACTOR_ROOTS or len(path) < 2:
+            expected = f"dotted keys that start with {', '.join(FACTOR_ROOTS)}"
+            found = mistake(expected, "write for example workload.senders", repr(key))
+            raise mistakes_at({"keys": found})
+
+
+def read_space(file: str) -> tuple[Document, Space]:
+    """Read a space file; ConfigError with a sentence per mistake."""
+    document = read_space_document(file)
+    return document, check_space(document)
+
+
+def read_space_document(file: str) -> Document:
+    """Read a space file before it is checked; ConfigError speaks of a space where there is none."""
+    try:
+        return read_document(file)
+    except ConfigError as error:
+        raise ConfigError([_of_space(problem) for problem in error.problems]) from error
+
+
+def _of_space(problem: Problem) -> Problem:
+    """Return a fault of a whole file, or of its YAML, as one of a space."""
+    if problem.key or "experiment" not in problem.expected:
+        return problem
+    expected = problem.expected.replace("an experiment", "a space").replace(
+        "readable experiment", "readable space"
+    )
+    return replace(problem, expected=expected, advice="`rogue list spaces` has some to start from")
+
+
+def check_space(document: Document) -> Space:
+    """Check what a space file says."""
+    try:
+        return Space.model_validate(document.data)
+    except ValidationError as error:
+        raise ConfigError(find_problems(error, document)) from error

@@ -1,0 +1,57 @@
+"""The file that says what a screening varies, and what it looks at."""
+
+from typing import Annotated, Self
+
+from pydantic import Field, ValidationError, model_validator
+
+from rogue.harness.errors import ConfigError
+from rogue.harness.experiment.document import Document
+from rogue.harness.experiment.model import SEED_MAX
+from rogue.harness.experiment.problems import find_problems
+from rogue.harness.search.ranges import Range
+from rogue.harness.search.space import check_keys
+from rogue.workloads.mistakes import mistake, mistakes_at
+from rogue.workloads.specification import Specification, Time
+
+
+class Variation(Specification):
+    """The whole file."""
+
+    measures: Annotated[list[str], Field(max_length=32)] = Field(default_factory=list)
+    """Measures of the report, beside those of the claims that are named."""
+    transport: str | None = None
+    """Whose measures they are; may be left out where the experiment has one transport."""
+    keys: Annotated[dict[str, Range], Field(min_length=1, max_length=64)]
+    """A range per key of the experiment."""
+    trajectories: Annotated[int, Field(ge=1, le=1000)] = 4
+    """How often each key is moved."""
+    levels: Annotated[int, Field(ge=2, le=64)] = 4
+    """Into how many values a range is divided, an even number; a step is half of the range or more."""
+    first: Annotated[int, Field(ge=0, le=SEED_MAX)] = 1
+    """The first seed."""
+    count: Annotated[int, Field(ge=1, le=100)] = 1
+    """How many seeds: a step compares the same one at both of its ends."""
+    cell_ns: Time = 60 * 10**9
+    """Values of which a cell should take longer than this on one core are left out."""
+    sampler_seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = 1
+    """Seed of the trajectories alone."""
+
+    @property
+    def seeds(self) -> range:
+        """Return the seeds."""
+        return range(self.first, self.first + self.count)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        check_keys(self.keys)
+        if self.levels % 2:
+            raise mistakes_at({"levels": mistake("an even number", "write 4")})
+        return self
+
+
+def check_variation(document: Document) -> Variation:
+    """Check what a file says; ConfigError with a sentence per mistake."""
+    try:
+        return Variation.model_validate(document.data)
+    except ValidationError as error:
+        raise ConfigError(find_problems(error, document)) from error

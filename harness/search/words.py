@@ -1,0 +1,158 @@
+"""A search in sentences, for the terminal, its page and the file of a find."""
+
+from collections.abc import Mapping, Sequence
+from math import isinf
+
+from rogue.harness.experiment.choices import Scalar
+from rogue.harness.search.bench import Measured
+from rogue.harness.search.campaign import Find, Outcome, Told
+from rogue.harness.search.question import Question
+from rogue.harness.search.screening import Moved, Screened
+from rogue.harness.search.space import SamplerName, Space
+from rogue.harness.search.values import Target, make_target
+from rogue.reports.pages.sensitivity import Bar, Tornado
+from rogue.reports.quantities import NARROW_SPACE, readable
+
+
+def value_text(value: float | None, target: Target) -> str:
+    """Return a number with its unit; a ratio has none."""
+    if value is None:
+        return "no number"
+    if target.is_ratio:
+        return "infinitely many times" if isinf(value) else f"{value:.3g} times"
+    return "infinite" if isinf(value) else readable(value, target.metric.unit).replace(NARROW_SPACE, " ")
+
+
+def measure_text(target: Target, subject: str, against: str | None) -> str:
+    """Return what is looked at: the measure, of which transport, and beside which other."""
+    beside = f" over that of {against}" if against is not None else ""
+    return f"{target.metric.name} of {subject}{beside}"
+
+
+def point_line(question: Question, measured: Measured) -> str:
+    """Return a line about one point of a screening."""
+    target = make_target(question.aim)
+    gave = value_text(measured.value, target) if measured.problem is None else f"none ({measured.problem})"
+    return f"{target.metric.name}: {gave}; {values_text(measured.values)}"
+
+
+def screened_line(screened: Screened) -> str:
+    """Return what was asked, and at how many points a claim held."""
+    numbers = [each for each in screened.measured if each.value is not None]
+    points = f"{len(numbers)} of {len(screened.measured)} points have a number"
+    if screened.question.holds is None:
+        return f"{screened.question.title}: {points}."
+    return f"{screened.question.title} It holds at {screened.held} of them; {points}."
+
+
+def moved_rows(screened: Screened) -> list[Sequence[str]]:
+    """Return a table of the keys, those that move the number most first."""
+    return [
+        ("key", "mu*", "mu", "sigma", "turned"),
+        *((each.key, *_texts(each, screened)) for each in screened.moved),
+    ]
+
+
+def tornado_of(screened: Screened) -> Tornado:
+    """Return the same for the page."""
+    bars = [
+        Bar(
+            each.key,
+            None if each.effect is None else each.effect.size,
+            0.0 if each.effect is None else each.effect.spread,
+            list(_texts(each, screened)),
+        )
+        for each in screened.moved
+    ]
+    aim = screened.question.aim
+    return Tornado(screened.question.title, aim.metric, screened_line(screened), bars)
+
+
+def _texts(moved: Moved, screened: Screened) -> tuple[str, str, str, str]:
+    """Return mu*, mu, sigma, and in how many steps the claim turned."""
+    turned = "" if moved.turned is None else f"{moved.turned} of {moved.judged}"
+    if moved.effect is None:
+        return ("no number", "", "", turned)
+    target = make_target(screened.question.aim)
+    size, mean, spread = (
+        f"{'-' if number < 0 else ''}{value_text(abs(number), target)}"
+        for number in (moved.effect.size, moved.effect.mean, moved.effect.spread)
+    )
+    return (size, mean, spread, turned)
+
+
+def bound_text(target: Target) -> str:
+    """Return what counts as a find."""
+    if target.bound is None:
+        return "nothing counts as a find, for the aim has no bound"
+    way = "at most" if target.direction == "least" else "at least"
+    return f"a find is {way} {value_text(target.bound, target)}"
+
+
+def values_text(values: Mapping[str, Scalar]) -> str:
+    """Return keys and values on one line."""
+    return ", ".join(f"{key} {value}" for key, value in values.items()) or "the experiment as it is"
+
+
+def told_line(told: Told, target: Target) -> str:
+    """Return a line about one proposal."""
+    measured = told.measured
+    gave = value_text(measured.value, target) if measured.problem is None else f"none ({measured.problem})"
+    mark = ", a candidate" if told.is_find else ""
+    return f"{told.sampler} {told.number}: {gave}{mark}; {values_text(measured.values)}"
+
+
+def best_of(told: list[Told], target: Target) -> Told | None:
+    """Return the proposal that went furthest in the direction that is looked for, of several the first."""
+    best: Told | None = None
+    for each in told:
+        value = each.measured.value
+        if value is not None and (best is None or target.is_worse(value, best.measured.value or 0.0)):
+            best = each
+    return best
+
+
+def sampler_line(name: SamplerName, outcome: Outcome, target: Target) -> str:
+    """Return what one sampler came to: its best, and when it first met the criterion."""
+    told = outcome.of(name)
+    cells = sum(each.measured.cells for each in told)
+    best, first = best_of(told, target), next((each.number for each in told if each.is_find), None)
+    reached = "no candidate" if first is None else f"first candidate after {first}"
+    furthest = (
+        "no number"
+        if best is None
+        else f"{value_text(best.measured.value, target)} at proposal {best.number}"
+    )
+    none = sum(each.measured.value is None for each in told)
+    without = f", {none} without a number" if none else ""
+    return f"{name}: {len(told)} proposals, {cells} cells{without}; furthest {furthest}; {reached}"
+
+
+def find_sentence(find: Find, target: Target, measure: str, space: Space) -> str:
+    """Return what a find is, with the seeds on which it holds."""
+    ends = {value_text(end(find.simple.known), target): None for end in (min, max)}
+    seeds = space.seeds.held_out
+    return (
+        f"{measure} is {' to '.join(ends)} on seeds {seeds.start} to {seeds.stop - 1}"
+        f" at {values_text(find.simple.values)}"
+    )
+
+
+def outcome_lines(outcome: Outcome, target: Target, measure: str, space: Space) -> list[str]:
+    """Return the summary of a search."""
+    lines = [f"{measure}, {'smallest' if target.direction == 'least' else 'largest'}; {bound_text(target)}."]
+    names = dict.fromkeys(each.sampler for each in outcome.told)
+    lines += [sampler_line(name, outcome, target) for name in names]
+    if outcome.is_out_of_time:
+        lines.append("The time of the budget was over before its cells were; --resume goes on.")
+    lines += [
+        f"Not a find: {value_text(each.value, target)} on the held-out seeds at {values_text(each.values)}."
+        for each in outcome.refuted
+    ]
+    if not outcome.is_over:
+        lines.append("Stopped before it was over; --resume goes on.")
+    elif outcome.find is not None:
+        lines.append(f"Find: {find_sentence(outcome.find, target, measure, space)}.")
+    elif target.bound is not None:
+        lines.append("No find within this space and budget.")
+    return lines

@@ -1,0 +1,24 @@
+"""A find as an experiment file."""
+
+from pathlib import Path
+
+from helpers.searched import hill
+
+from rogue.harness.experiment.load import load_experiment
+from rogue.harness.search.found_file import FoundBy, found_text
+
+
+def test_values_and_seeds_stand_in_it_and_scales_do_not(tmp_path: Path) -> None:
+    document = hill(tmp_path, "scales={quick: {repetitions: 1}}").document
+    values = {"workload.senders": 7, "transports[1].rto_low": "200us"}
+    text = found_text(
+        document, values, range(101, 104), FoundBy("It breaks", "rogue search x", has_files=True)
+    )
+    file = tmp_path / "find.yml"
+    file.write_text(text)
+    found = load_experiment(str(file)).experiment
+    assert (found.name, found.seed, found.repetitions, found.scales) == ("hill-found", 101, 3, {})
+    assert found.transports[1].parameters == {"rto_low": "200us"}
+    head = [line for line in text.splitlines() if line.startswith("#")]
+    assert head[:2] == ["# It breaks.", "# Found by: rogue search x"]
+    assert head[2].endswith("experiment.yaml: copy this file there.")

@@ -1,0 +1,26 @@
+"""What a screening asks."""
+
+import pytest
+
+from rogue.harness.errors import UsageError
+from rogue.harness.search.question import question_of_claim, question_of_measure
+
+
+def test_a_claim_of_a_side_holds_on_that_side() -> None:
+    asked = question_of_claim("X-2-10")
+    assert (asked.aim.metric, asked.aim.transport) == ("queue_deviation_share", "roce+dcqcn")
+    assert asked.holds is not None and asked.holds(0.6) and not asked.holds(0.5)
+
+
+def test_a_measure_alone_has_no_verdict() -> None:
+    assert question_of_measure("jain", None).holds is None
+
+
+def test_a_claim_that_is_not_there_or_needs_more_is_a_sentence() -> None:
+    with pytest.raises(UsageError, match="write X-2-10 if that is meant"):
+        question_of_claim("X-2-1O")
+    from rogue.reports.claims import read_claims
+
+    hardware = next(claim.id for claim in read_claims() if claim.metric is None)
+    with pytest.raises(UsageError, match="which needs hardware"):
+        question_of_claim(hardware)

@@ -1,0 +1,39 @@
+"""Proposals follow from the seed and from what was told."""
+
+import pytest
+
+from rogue.harness.experiment.choices import Scalar
+from rogue.harness.search.ranges import Range
+from rogue.harness.search.sampler import Sampler
+from rogue.harness.search.space import SamplerName
+
+KEYS = {
+    "workload.senders": Range.model_validate({"from": 1, "to": 1000, "unit": "hosts", "source": "a test"}),
+    "topology.switch": Range.model_validate({"choices": ["shared", "voq"], "source": "a test"}),
+}
+
+
+def proposed(name: SamplerName, seed: int, count: int = 24) -> list[dict[str, Scalar]]:
+    """Proposals of a sampler that looks for few senders; each fifth gives no number."""
+    sampler = Sampler(name, KEYS, "least", seed, count)
+    found = []
+    for number in range(count):
+        asked = sampler.ask()
+        senders = asked.values["workload.senders"]
+        sampler.tell(asked, None if number % 5 == 4 else float(senders))
+        found.append(dict(asked.values))
+    return found
+
+
+@pytest.mark.parametrize("name", ["tpe", "random", "nsga2"])
+def test_the_same_seed_gives_the_same_proposals(name: SamplerName) -> None:
+    assert proposed(name, 1) == proposed(name, 1)
+    assert proposed(name, 1) != proposed(name, 2)
+
+
+def test_tpe_learns_and_random_does_not() -> None:
+    late = {
+        name: sum(float(each["workload.senders"]) for each in proposed(name, 3, 60)[-20:]) / 20
+        for name in ("tpe", "random")
+    }
+    assert late["tpe"] < late["random"] / 2

@@ -1,0 +1,79 @@
+"""A search on a testbed whose transfers take a time that follows from the values, and nothing else."""
+
+from pathlib import Path
+
+import pytest
+from helpers.experiments import load_text
+from helpers.fake_testbed import FakeTestbed, flows
+from helpers.inline_slot import InlineSlot
+
+from rogue.harness.cell.cell import Cell
+from rogue.harness.experiment.document import Document, read_document
+from rogue.harness.experiment.load import LoadedExperiment
+from rogue.harness.testbeds.base import CellResult, Progress
+from rogue.workloads.streams import start_jitter_ns
+
+EXPERIMENT = """\
+name: hill
+topology: {kind: star, hosts: 9, rate: 10Gbps, buffer: 9MB}
+workload: {kind: incast, senders: 2, size: 1MB}
+transports: [{name: roce, label: own}, {name: irn, label: other}]
+"""
+SPACE = """\
+aim: {metric: fct_mean_ns, direction: most, bound: 5000, transport: own}
+keys:
+  workload.senders: {from: 1, to: 12, unit: hosts, source: a test, shrink: from}
+  workload.size: {from: 1KB, to: 10MB, scale: log, source: a test}
+  topology.buffer: {choices: [1MB, 2MB], source: a test}
+budget: {cells: 12, batch: 3, shrink: 8}
+seeds: {first: 1, count: 2, held_out_first: 101, held_out_count: 3}
+"""
+VARIATION = """\
+measures: [fct_mean_ns]
+transport: own
+keys:
+  workload.senders: {from: 2, to: 8, unit: hosts, source: a test}
+  workload.size: {from: 1KB, to: 10MB, scale: log, source: a test}
+trajectories: 3
+levels: 4
+count: 2
+"""
+
+
+class HillTestbed(FakeTestbed):
+    """A transfer takes 1000 ns for each sender; the other transport takes 500 ns for each."""
+
+    ran: list[str]
+
+    def __init__(self) -> None:
+        self.ran = []
+
+    def run(self, cell: Cell, progress: Progress) -> CellResult:
+        self.ran.append(cell.id)
+        senders = len(cell.groups[0].flows)
+        duration_ns = senders * (1000 if cell.transport.shown == "own" else 500)
+        start_ns = start_jitter_ns(cell.seed, "fake")
+        changed = {"fct_ns": [duration_ns], "end_ns": [start_ns + duration_ns]}
+        return CellResult({"flows": {**flows(cell), **changed}})
+
+
+def hill(directory: Path, *settings: str) -> LoadedExperiment:
+    """The experiment of a search."""
+    return load_text(directory, EXPERIMENT, *settings)
+
+
+def space_document(directory: Path, text: str = SPACE) -> Document:
+    """A space file, read."""
+    file = directory / "space.yml"
+    file.write_text(text)
+    return read_document(str(file))
+
+
+@pytest.fixture
+def testbed(monkeypatch: pytest.MonkeyPatch) -> HillTestbed:
+    """The testbed that every command finds, with cells in this process."""
+    made = HillTestbed()
+    for command in ("search", "sensitivity"):
+        monkeypatch.setattr(f"rogue.harness.commands.{command}.find_testbed", lambda *_, **__: made)
+    monkeypatch.setattr("rogue.harness.search.slots.Slot", InlineSlot)
+    return made
