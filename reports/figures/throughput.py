@@ -197,5 +197,5 @@ def _mark_failures(axis: Axes, view: CellView) -> None:
             color=ALARM,
             clip_on=False,
             zorder=4,
-            label="queue pair failed",
+            label="connection failed",
         )

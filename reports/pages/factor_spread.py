@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from rogue.reports.metrics.intervals import MeanInterval
-from rogue.reports.pages.summary import RATIO_MAX, failed_queue_pairs, order
+from rogue.reports.pages.summary import RATIO_MAX, failed_connections, order
 from rogue.reports.quantities import joined
 from rogue.reports.results import Results, Setting, factor_name
 from rogue.reports.results.headlines import Headline, headlines_of
@@ -83,7 +83,7 @@ def _sentences(results: Results, settings: list[Setting], shown: list[Headline])
             differing.append(f"{headline.label}: {' to '.join(ends)}{_times(low, high)}.")
     if level:
         differing.append(f"Level at all points: {joined(level)}.")
-    return [*differing, f"Queue pairs failed: {failed_queue_pairs(results, settings)}."]
+    return [*differing, f"Connections failed: {failed_connections(results, settings)}."]
 
 
 def _times(low: MeanInterval, high: MeanInterval) -> str:

@@ -10,7 +10,7 @@ from rogue.reports.metrics.intervals import LEVEL_WITHIN, MeanInterval
 from rogue.reports.quantities import NO_VALUE, Unit, counted, joined, number_text, quantity_text
 from rogue.reports.results import Results, Setting
 from rogue.reports.results.headlines import Headline, headlines_of
-from rogue.reports.results.wording import spoken_text, value_text
+from rogue.reports.results.wording import never_text, spoken_text, value_text
 from rogue.reports.transport_styles import TransportStyle
 
 # Words for Jain's index, from the first that fits.
@@ -89,7 +89,7 @@ def _card(results: Results, settings: list[Setting]) -> Card:
             for headline in headlines_of(results.run.manifest).shown
             if headline.label and _is_measured(results, headline.metric)
         ),
-        ("Queue pairs failed", failed_queue_pairs(results, settings)),
+        ("Connections failed", failed_connections(results, settings)),
     )
     sentences = tuple(_sentence(results, setting) for setting in settings)
     if len(settings) == 1:
@@ -119,11 +119,15 @@ def _sentence(results: Results, setting: Setting) -> str:
         mean = results.mean(setting, headline.metric)
         if mean and headline.phrase:
             text = spoken_text(results, setting, headline.metric)
-            parts.append(headline.phrase.format(text) if mean.exists else f"{headline.said} {text}")
-    failures = failed_queue_pairs(results, [setting])
+            parts.append(
+                headline.phrase.format(text)
+                if mean.exists
+                else f"the {headline.said} {never_text(results, setting, headline.metric)}"
+            )
+    failures = failed_connections(results, [setting])
     if failures != NO_VALUE:
         parts.append(
-            "no queue pair failed" if failures.startswith("0 ") else f"{failures} queue pairs failed"
+            "no connection failed" if failures.startswith("0 ") else f"{failures} connections failed"
         )
     text = joined(parts) if parts else "finished, but left no table that can be read"
     return f"With {setting.factor_text}: {text}." if setting.factors else f"{text[0].upper()}{text[1:]}."
@@ -146,8 +150,8 @@ def _range(results: Results, settings: list[Setting], metric: str) -> str:
     return high if low == high else f"{low} to {high}"
 
 
-def failed_queue_pairs(results: Results, settings: list[Setting]) -> str:
-    """Write how many queue pairs failed of how many, over all repetitions: `6 of 24`."""
+def failed_connections(results: Results, settings: list[Setting]) -> str:
+    """Write how many connections failed of how many, over all repetitions: `6 of 24`."""
     views = [view for setting in settings for view in results.views_of(setting)]
     total = sum(len(view.flow_ids) for view in views)
     failed = sum(len(view.failed_flow_ids) for view in views)
@@ -179,15 +183,15 @@ def _compare(results: Results, points: list[tuple[Setting, Setting]], *, is_brie
 
 
 def _differences(results: Results, own: Setting, rival: Setting) -> list[str]:
-    """Say each measure of both transports at one factor point, and the queue pairs that failed."""
+    """Say each measure of both transports at one factor point, and the connections that failed."""
     parts = [
         _difference(results, own, rival, headline)
         for headline in _compared(results)
         if results.mean(own, headline.metric) and results.mean(rival, headline.metric)
     ]
-    failures = [failed_queue_pairs(results, [side]) for side in (own, rival)]
+    failures = [failed_connections(results, [side]) for side in (own, rival)]
     if NO_VALUE not in failures and not all(text.startswith("0 ") for text in failures):
-        parts.append(f"{failures[0]} queue pairs fail instead of {failures[1]}")
+        parts.append(f"{failures[0]} connections fail instead of {failures[1]}")
     return parts
 
 
@@ -225,16 +229,30 @@ def order(own: MeanInterval, other: MeanInterval, metric: str) -> int:
 def _difference(results: Results, own: Setting, rival: Setting, headline: Headline) -> str:
     """Say both values, and how many times one is the other where that says more; once if they read alike."""
     means = [results.mean(side, headline.metric) for side in (own, rival)]
-    texts = [spoken_text(results, side, headline.metric) for side in (own, rival)]
     values = [mean.mean for mean in means if mean]
-    are_finite = all(map(math.isfinite, values))
-    template = (headline.comparison if are_finite else None) or f"{headline.said} {{}}{INSTEAD}{{}}"
+    if not all(map(math.isfinite, values)):
+        return _with_what_never_came(results, own, rival, headline)
+    texts = [spoken_text(results, side, headline.metric) for side in (own, rival)]
+    template = headline.comparison or f"{headline.said} {{}}{INSTEAD}{{}}"
     if texts[0] == texts[1]:
         return f"{template.partition(INSTEAD)[0].format(texts[0])} with both"
     text = template.format(*texts)
-    if not are_finite:
-        return text
     small, large = sorted(values)
     if small <= 0 or not 1.5 <= large / small < RATIO_MAX:
         return text
     return f"{text} ({float(f'{large / small:.2g}'):g} times {'more' if values[0] > values[1] else 'less'})"
+
+
+def _with_what_never_came(results: Results, own: Setting, rival: Setting, headline: Headline) -> str:
+    """Say both values where at least one is infinite: `the median probe takes 71 µs (with … it is lost)`."""
+    means = [results.mean(side, headline.metric) for side in (own, rival)]
+    exists = [mean is not None and mean.exists for mean in means]
+    never = [never_text(results, side, headline.metric) for side in (own, rival)]
+    if not any(exists):
+        other = " with both" if never[0] == never[1] else f" (with {rival.style.name} {never[1]})"
+        return f"the {headline.said} {never[0]}{other}"
+    phrase = (headline.comparison or f"the {headline.said} is {{}}{INSTEAD}{{}}").partition(INSTEAD)[0]
+    value = phrase.format(spoken_text(results, own if exists[0] else rival, headline.metric))
+    if exists[0]:
+        return f"{value} (with {rival.style.name} it {never[1]})"
+    return f"the {headline.said} {never[0]} (with {rival.style.name} {value})"

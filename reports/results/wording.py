@@ -29,6 +29,15 @@ def _parts(results: Results, setting: Setting, metric: str) -> list[str]:
     return [text] if mean.exists or not lost else [text, lost]
 
 
+def never_text(results: Results, setting: Setting, metric: str) -> str:
+    """Say of a metric that is infinite what became of it: `is lost, as 61 % are`, or that it never came."""
+    lost = METRICS[metric].lost
+    share = results.mean(setting, lost.metric) if lost else None
+    if lost is None or share is None:
+        return "never came"
+    return f"is {lost.word}, as {quantity_text(share.mean, Unit.PERCENT)} are"
+
+
 def lost_text(results: Results, setting: Setting, metric: str) -> str:
     """Write which share of a metric's samples never came back: `61 % lost`; empty if it is not known."""
     lost = METRICS[metric].lost

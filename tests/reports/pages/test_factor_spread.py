@@ -54,7 +54,7 @@ def test_worked_example_least_and_most_and_how_many_times(tmp_path: Path) -> Non
     assert found.opening == "RoGUE at 3 points: size 1MB, 1KB and 64KB."
     assert plain(found.sentences) == (
         "Completion, mean: 10 µs (size 1KB, verb read) to 950 µs (size 1MB, verb read), 95 times as much.",
-        "Queue pairs failed: 0 of 6.",
+        "Connections failed: 0 of 6.",
     )
     assert found.head == ("Completion, mean",)
     assert [plain(row) for row in found.rows] == [

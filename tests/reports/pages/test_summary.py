@@ -23,10 +23,10 @@ def test_each_transport_in_a_sentence(results: Results) -> None:
     assert rogue.style.name == "RoGUE"
     assert ascii_spaces(rogue.sentence) == (
         "8 flows share 9.21 Gb/s (99.5 % of the ideal) evenly (Jain’s index 1.000), a probe takes 71.1 µs"
-        " at the median, 90.1 KB wait in the queue and no queue pair failed."
+        " at the median, 90.1 KB wait in the queue and no connection failed."
     )
     assert "unevenly" in roce.sentence
-    assert roce.sentence.endswith("4 of 16 queue pairs failed.")
+    assert roce.sentence.endswith("4 of 16 connections failed.")
 
 
 def test_comparison_counts_measures_and_says_each(results: Results) -> None:
@@ -34,7 +34,7 @@ def test_comparison_counts_measures_and_says_each(results: Results) -> None:
     text = ascii_spaces(sentence)
     assert text.startswith("Against Native RoCE, RoGUE is better on 3 and level on 1 of 4 measures: ")
     assert "the median probe takes 71.1 µs instead of 3.4 ms (48 times less)" in text
-    assert "0 of 24 queue pairs fail instead of 4 of 16" in text
+    assert "0 of 24 connections fail instead of 4 of 16" in text
 
 
 def test_several_factor_points_are_ranges_and_one_example(sweep: Results) -> None:
@@ -131,8 +131,8 @@ def test_nothing_finished(tmp_path: Path) -> None:
 def test_what_was_not_measured_is_left_out(tmp_path: Path) -> None:
     view = tiny_view(tmp_path, {"flows": [transfer("main/h0->h1", end_ns=SECOND)]})
     (card,) = cards(Results(view.run))
-    assert card.sentence == "No queue pair failed."
-    assert dict(card.numbers) == {"Queue pairs failed": "0 of 1"}
+    assert card.sentence == "No connection failed."
+    assert dict(card.numbers) == {"Connections failed": "0 of 1"}
 
 
 def test_finished_cell_without_tables_says_so(tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_many_pairs_are_told_by_their_completion_times(pairs: Results) -> None:
         "Long transfers, median",
         "Short transfers, p90",
         "Not completed",
-        "Queue pairs failed",
+        "Connections failed",
     }
     assert "nine in ten short transfers take at most" in rogue.details[1]
     (sentence,) = comparison(pairs)
@@ -177,8 +177,9 @@ def test_flow_that_dies_at_once_does_not_win_by_its_rate(tmp_path: Path) -> None
     assert text.startswith(
         "Against Native RoCE, RoGUE is better on 2 of 2 measures: 0 % of the transfers do not"
     )
-    assert "mean completion 4 s instead of none (100.0 % not completed)" in text
-    assert "and 0 of 1 queue pairs fail instead of 1 of 1" in text
+    said = "the mean transfer takes 4 s (with Native RoCE it is not completed, as 100.0 % are)"
+    assert said in text
+    assert "and 0 of 1 connections fail instead of 1 of 1" in text
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from rogue.reports.pages.summary import cards, comparison
 from rogue.reports.pages.tables import metric_tables
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
-from rogue.reports.results.wording import lost_text, spoken_text, value_text, values_text
+from rogue.reports.results.wording import lost_text, never_text, spoken_text, value_text, values_text
 
 
 @pytest.fixture
@@ -54,10 +54,12 @@ def test_card_table_and_words_say_the_same(results: Results) -> None:
     text = ascii_spaces(value_text(results, roce, "probe_p50_ns"))
     card = next(card for card in cards(results) if card.style == roce.style)
     assert ascii_spaces(dict(card.numbers)["Probe, median"]) == text
-    spoken = ascii_spaces(spoken_text(results, roce, "probe_p50_ns"))
-    assert spoken == "none (60.0 % lost)"
-    assert f"median probe {spoken}" in ascii_spaces(card.sentence).lower()
-    assert f"median probe 1 ms instead of {spoken}" in ascii_spaces(comparison(results)[0])
+    assert ascii_spaces(spoken_text(results, roce, "probe_p50_ns")) == "none (60.0 % lost)"
+    said = ascii_spaces(never_text(results, roce, "probe_p50_ns"))
+    assert said == "is lost, as 60.0 % are"
+    assert f"median probe {said}" in ascii_spaces(card.sentence).lower()
+    beside = f"the median probe takes 1 ms (with Native RoCE it {said})"
+    assert beside in ascii_spaces(comparison(results)[0])
     (table,) = (table for table in metric_tables(results) if table.title == "Delay and queue")
     column = [head.text for head in table.head].index("Probe p50")
     value = next(row[column] for row in table.rows if row[0].text == roce.style.name)
