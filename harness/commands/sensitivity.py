@@ -91,7 +91,7 @@ class _Screening:
 
     def bench(self, question: Question, run: Run, workers: Workers) -> Bench:
         """Return what measures for a question; UsageError if the experiment lacks its transport."""
-        base = make_base(self.loaded, self.testbed, question.aim, self.variation.first, self.files)
+        base = make_base(self.loaded, self.testbed, question.aim, self.variation.seeds.first, self.files)
         seconds_max, keys = self.variation.cell_ns / 1e9, tuple(self.variation.keys)
         return Bench(run, base, make_target(question.aim), workers, seconds_max, keys)
 
@@ -141,7 +141,7 @@ def _ready(asked: AskedVariation, loaded: LoadedExperiment, testbed: str) -> _Sc
         raise UsageError(f"{got}, expected one at least; add --claim ID or measures.")
     screening = _Screening(loaded, find_testbed(testbed), variation, questions)
     for question in questions:
-        make_base(loaded, screening.testbed, question.aim, variation.first)
+        make_base(loaded, screening.testbed, question.aim, variation.seeds.first)
         make_target(question.aim)
     return screening
 

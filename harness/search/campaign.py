@@ -98,7 +98,7 @@ class Campaign:
         return True
 
     def _measured(self, asked: Sequence[Asked]) -> Iterator[tuple[Asked, Measured]]:
-        found = self.bench.measure([each.values for each in asked], self.space.seeds.search)
+        found = self.bench.measure([each.values for each in asked], self.space.seeds.numbers)
         return zip(asked, found, strict=True)
 
     def _confirm(self, outcome: Outcome) -> None:
@@ -126,7 +126,7 @@ class Campaign:
 
         def holds(tried: Mapping[str, Scalar]) -> bool:
             is_find = self.bench.target.is_find
-            if not is_find(self.bench.measure([tried], self.space.seeds.search)[0].value):
+            if not is_find(self.bench.measure([tried], self.space.seeds.numbers)[0].value):
                 return False
             found[tuple(tried.items())] = measured = self._held_out(tried)
             return is_find(measured.value)

@@ -22,7 +22,7 @@ def forecast_lines(base: Base, space: Space, samplers: int, jobs: int) -> Iterat
         yield f"{key}: {range_text(each)}; {each.source}"
     sampler = Sampler(RANDOM, space.keys, "least", space.sampler_seed, space.budget.cells)
     seconds_max = space.budget.cell_ns / 1e9
-    plans = [base.cells_at(sampler.ask().values, space.seeds.search, seconds_max) for _ in range(DRAWN)]
+    plans = [base.cells_at(sampler.ask().values, space.seeds.numbers, seconds_max) for _ in range(DRAWN)]
     reasons = Counter(plan.reason for plan in plans if isinstance(plan, Infeasible))
     for reason, count in reasons.most_common(3):
         yield f"cannot be, {count} of {DRAWN} values: {reason}"

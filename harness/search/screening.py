@@ -59,7 +59,7 @@ def screen(
     for each in asked:
         measured: list[Measured] = []
         for start in range(0, len(values), length):
-            measured += each.bench.measure(values[start : start + length], variation.seeds)
+            measured += each.bench.measure(values[start : start + length], variation.seeds.numbers)
             for one in measured[start:]:
                 on_point(each.question, one)
         found.append(Screened(each.question, _moved(each.question, keys, points, measured), measured))

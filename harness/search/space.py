@@ -44,19 +44,24 @@ class Aim(Specification):
         return " ".join(words)
 
 
-class Seeds(Specification):
-    """Seeds of the search, and others on which a find has to hold."""
+class SeedRange(Specification):
+    """Seeds that follow each other."""
 
     first: Annotated[int, Field(ge=0, le=SEED_MAX)] = 1
     count: Annotated[int, Field(ge=1, le=100)] = 1
-    """How many: a value counts with the seed at which it looks least like a find."""
-    held_out_first: Annotated[int, Field(ge=0, le=SEED_MAX)] = 101
-    held_out_count: Annotated[int, Field(ge=1, le=100)] = 5
+    """How many: a value of a search counts with the seed at which it looks least like a find."""
 
     @property
-    def search(self) -> range:
-        """Return the seeds that the search sees."""
+    def numbers(self) -> range:
+        """Return the seeds themselves."""
         return range(self.first, self.first + self.count)
+
+
+class Seeds(SeedRange):
+    """Seeds of the search, and others on which a find has to hold."""
+
+    held_out_first: Annotated[int, Field(ge=0, le=SEED_MAX)] = 101
+    held_out_count: Annotated[int, Field(ge=1, le=100)] = 5
 
     @property
     def held_out(self) -> range:

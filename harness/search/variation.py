@@ -6,10 +6,9 @@ from pydantic import Field, ValidationError, model_validator
 
 from rogue.harness.errors import ConfigError
 from rogue.harness.experiment.document import Document
-from rogue.harness.experiment.model import SEED_MAX
 from rogue.harness.experiment.problems import find_problems
 from rogue.harness.search.ranges import Range
-from rogue.harness.search.space import check_keys
+from rogue.harness.search.space import SeedRange, check_keys
 from rogue.workloads.mistakes import mistake, mistakes_at
 from rogue.workloads.specification import Specification, Time
 
@@ -27,19 +26,12 @@ class Variation(Specification):
     """How often each key is moved."""
     levels: Annotated[int, Field(ge=2, le=64)] = 4
     """Into how many values a range is divided, an even number; a step is half of the range or more."""
-    first: Annotated[int, Field(ge=0, le=SEED_MAX)] = 1
-    """The first seed."""
-    count: Annotated[int, Field(ge=1, le=100)] = 1
-    """How many seeds: a step compares the same one at both of its ends."""
+    seeds: SeedRange = Field(default_factory=SeedRange)
+    """A step compares the same seed at both of its ends."""
     cell_ns: Time = 60 * 10**9
     """Values of which a cell should take longer than this on one core are left out."""
     sampler_seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = 1
     """Seed of the trajectories alone."""
-
-    @property
-    def seeds(self) -> range:
-        """Return the seeds."""
-        return range(self.first, self.first + self.count)
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -34,7 +34,7 @@ def test_a_space_can_be_searched_from_its_start_with_the_command_at_its_head(nam
     assert file.read_text().splitlines()[0] == f"# {command}"
     assert space.aim is not None and make_target(space.aim).bound is not None
     base = make_base(load_experiment(str(start)), find_testbed("simulator"), space.aim, space.seeds.first)
-    assert isinstance(base.cells_at({}, space.seeds.search, space.budget.cell_ns / 1e9), Plan)
+    assert isinstance(base.cells_at({}, space.seeds.numbers, space.budget.cell_ns / 1e9), Plan)
 
 
 def test_the_commands_of_the_page_find_something(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ keys:
   workload.size: {from: 1KB, to: 10MB, scale: log, source: a test}
 trajectories: 3
 levels: 4
-count: 2
+seeds: {count: 2}
 """
 
 

@@ -1,7 +1,10 @@
 """Proposals follow from the seed and from what was told."""
 
+import sys
+
 import pytest
 
+from rogue.harness.errors import UsageError
 from rogue.harness.experiment.choices import Scalar
 from rogue.harness.search.ranges import Range
 from rogue.harness.search.sampler import Sampler
@@ -37,3 +40,9 @@ def test_tpe_learns_and_random_does_not() -> None:
         for name in ("tpe", "random")
     }
     assert late["tpe"] < late["random"] / 2
+
+
+def test_without_the_package_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    with pytest.raises(UsageError, match=r"pip install 'rogue-testbed\[search\]'"):
+        Sampler("tpe", KEYS, "least", 1, 10)

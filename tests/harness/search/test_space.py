@@ -12,7 +12,7 @@ from rogue.harness.search.space import check_space, read_space
 def test_defaults_are_one_seed_tpe_and_five_seeds_held_out(tmp_path: Path) -> None:
     text = "keys: {workload.size: {from: 1KB, to: 1MB, source: x}}\nbudget: {cells: 5}\n"
     space = check_space(space_document(tmp_path, text))
-    assert (space.sampler, list(space.seeds.search), list(space.seeds.held_out)) == (
+    assert (space.sampler, list(space.seeds.numbers), list(space.seeds.held_out)) == (
         "tpe", [1], [101, 102, 103, 104, 105],
     )  # fmt: skip
     assert space.aim is None and space.budget.for_ns == 3600 * 10**9

@@ -14,11 +14,11 @@ from rogue.harness.search.variation import check_variation
     [
         ("levels: 4", "levels: 5", "an even number"),
         ("workload.senders", "seed.first", "dotted keys that start with"),
-        ("count: 2", "counts: 2", "write count if that is meant"),
+        ("{count: 2}", "{counts: 2}", "write count if that is meant"),
     ],
 )
 def test_a_mistake_has_a_place_and_what_to_do(tmp_path: Path, written: str, changed: str, words: str) -> None:
-    assert list(check_variation(space_document(tmp_path, VARIATION)).seeds) == [1, 2]
+    assert list(check_variation(space_document(tmp_path, VARIATION)).seeds.numbers) == [1, 2]
     with pytest.raises(ConfigError) as caught:
         check_variation(space_document(tmp_path, VARIATION.replace(written, changed)))
     assert words in str(caught.value) and "space.yml" in str(caught.value)
