@@ -1,4 +1,4 @@
-"""In which priority packets of each service level leave a card: sent to another one, and counted by the first.
+"""In which priority packets of each service level leave a card: sent to another one, and counted there.
 
 Source: perftest's `-S`; Linux, mlx5/core/en_stats.c (tx_prio3_packets) and mlx4/en_ethtool.c
 (tx_prio_3_packets). No card has run this.
@@ -15,6 +15,7 @@ from rogue.remote.shell import Shell
 
 LEVELS: Final = range(8)
 _COUNTER: Final = re.compile(r"^\s*tx_prio_?(\d)_packets: (\d+)$", re.MULTILINE)
+_ANYWHERE: Final = "/usr/bin/env PATH=/usr/sbin:/usr/bin:/sbin:/bin"
 _MOST: Final = 0.5
 """The priority that has more than this share of the packets is theirs; others have the kernel's own."""
 Levels = dict[str, object]
@@ -39,5 +40,5 @@ def _priority(shells: Mapping[str, Shell], sender: End, receiver: End, level: in
 
 def sent_packets(shell: Shell, netdev: str) -> dict[int, int]:
     """Packets that left an interface, the card's own included, by priority."""
-    said = shell.run(f"PATH=$PATH:/usr/sbin:/sbin ethtool -S {shlex.quote(netdev)}")
+    said = shell.run(f"{_ANYWHERE} ethtool -S {shlex.quote(netdev)}")
     return {int(priority): int(count) for priority, count in _COUNTER.findall(said)}

@@ -41,7 +41,7 @@ Said = dict[str, object]
 
 
 def card(arguments: Sequence[str]) -> int:
-    """Print a line of JSON: what the card says that has an address on the experiment network, and where it is."""
+    """Print a line of JSON: what the card with an experiment address says, and where it is."""
     parser = argparse.ArgumentParser("rogue-agent.pyz card")
     parser.add_argument("address")
     try:
