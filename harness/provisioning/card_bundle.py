@@ -14,7 +14,7 @@ from rogue.harness.provisioning.cards import card_name
 from rogue.harness.provisioning.inventory import Host, Inventory
 from rogue.harness.provisioning.places import AGENT
 from rogue.harness.provisioning.service_levels import priorities_of_levels
-from rogue.harness.provisioning.transfers import End
+from rogue.harness.provisioning.transfers import End, mean_gbps, transferred
 from rogue.remote.errors import NodeError
 from rogue.remote.login import Login
 from rogue.remote.shell import Shell, connect
@@ -41,13 +41,17 @@ def ask_cards(
         shells = {host.name: stack.enter_context(open_shell(host.login)) for host in hosts}
         said = [_said(host, shells[host.name].run(card_command(host), limit_s=LIMIT_S)) for host in hosts]
         ends = [End(host, each["where"]) for host, each in zip(hosts, said, strict=True)]
-        levels = priorities_of_levels(shells, *ends)
-    return {
-        "kind": _KIND,
-        "schema": SCHEMA,
-        "cards": [each["card"] for each in said],
-        "service_levels": levels,
-    }
+        between = {"service_levels": priorities_of_levels(shells, *ends), "uc_transfer": _uc(shells, *ends)}
+    return {"kind": _KIND, "schema": SCHEMA, "cards": [each["card"] for each in said], **between}
+
+
+def _uc(shells: Mapping[str, Shell], sender: End, receiver: End) -> Bundle:
+    """What perftest says of WRITEs over UC, which nobody acknowledges."""
+    try:
+        gbps = mean_gbps(transferred(shells, (sender, receiver), more=("-c", "UC")))
+    except NodeError as error:
+        return {"reason": str(error).replace(sender.name, "card 0").replace(receiver.name, "card 1")}
+    return {"reason": "no result of ib_write_bw"} if gbps is None else {"gbps": gbps}
 
 
 def card_command(host: Host) -> str:
@@ -105,6 +109,15 @@ def sentences(bundle: Bundle) -> Iterator[str]:
                 words = "a part that this release cannot read"
             yield f"{name}: {_CALLED[what]}: {words}"
     yield f"service levels of card 0 leave in priorities: {_levels(bundle.get('service_levels'))}"
+    yield f"UC from card 0 to card 1: {_uc_words(bundle.get('uc_transfer'))}"
+
+
+def _uc_words(part: object) -> str:
+    if not isinstance(part, Mapping):
+        return "nothing: not asked"
+    gbps = part.get("gbps")
+    is_number = isinstance(gbps, int | float)
+    return f"{gbps:g} Gb/s" if is_number else f"nothing: {part.get('reason', 'not asked')}"
 
 
 def _levels(part: object) -> str:

@@ -31,7 +31,7 @@ def priorities_of_levels(shells: Mapping[str, Shell], sender: End, receiver: End
 
 def _priority(shells: Mapping[str, Shell], sender: End, receiver: End, level: int) -> int | None:
     before = sent_packets(shells[sender.name], str(sender.port["netdev"]))
-    transferred(shells, (sender, receiver), service_level=level)
+    transferred(shells, (sender, receiver), more=("-S", str(level)))
     after = sent_packets(shells[sender.name], str(sender.port["netdev"]))
     risen = {priority: count - before.get(priority, 0) for priority, count in after.items()}
     most = max(risen, key=lambda priority: risen[priority], default=None)

@@ -52,15 +52,18 @@ class End(NamedTuple):
         *,
         tcp_port: int = TCP_PORT,
         is_ecn_capable: bool = False,
-        service_level: int = 0,
+        more: tuple[str, ...] = (),
     ) -> str:
-        """One end of a WRITE test with GID, MTU and DSCP of experiments; as client with a peer."""
+        """One end of a WRITE test with GID, MTU and DSCP of experiments; as client with a peer.
+
+        more: further options of perftest's, for both ends.
+        """
         variables = self.host.variables
         words = ["ib_write_bw", "-d", str(self.port["device"]), "-i", str(self.port["port"])]
         words += ["-x", str(self.port["gid_index"]), "-m", str(rdma_mtu_bytes(variables.experiment_mtu))]
         words += ["-D", str(SECONDS), "-F", "--report_gbits", "-p", str(tcp_port)]
         words += [f"--tclass={(variables.dscp or 0) << 2 | (_ECN_CAPABLE if is_ecn_capable else 0)}"]
-        words += ["-S", str(service_level)] if service_level else []
+        words += more
         words += [str(peer.host.variables.experiment_address)] if peer else []
         return shlex.join(words)
 
@@ -121,13 +124,11 @@ def transferred(
     *,
     tcp_port: int = TCP_PORT,
     is_ecn_capable: bool = False,
-    service_level: int = 0,
+    more: tuple[str, ...] = (),
 ) -> str:
     """What perftest says to the first of a pair that sends to the second; NodeError if it fails."""
     sender, receiver = pair
-    asked = partial(
-        End.command, tcp_port=tcp_port, is_ecn_capable=is_ecn_capable, service_level=service_level
-    )
+    asked = partial(End.command, tcp_port=tcp_port, is_ecn_capable=is_ecn_capable, more=more)
     serve, client = asked(receiver), asked(sender, receiver)
     tries = f"for try in {' '.join(map(str, range(_TRIES)))}; do {client} && exit 0; sleep 1; done; exit 1"
     server: _Session = shells[receiver.name].open_session(f"timeout {LIMIT_S:.0f} {serve}")

@@ -32,10 +32,15 @@ def test_two_cards_are_asked_and_what_they_say_is_kept(
 ) -> None:
     class Shell:
         def run(self, command: str, *, limit_s: float = 0.0) -> str:
-            if "ethtool" in command:
-                raise NodeError("h0: `ethtool` failed: not found")
+            if "ethtool" in command or "ib_write_bw" in command:
+                raise NodeError("h0: it failed: not found")
             where = {"device": "mlx5_0", "port": 1, "gid_index": 3, "netdev": "enp1s0"}
             return json.dumps({"card": {"hca_type": "MT4119", "uc": {"reason": "none"}}, "where": where})
+
+        def open_session(self, command: str, *, limit_s: float = 0.0) -> "Shell":
+            return self
+
+        def close(self) -> None: ...
 
     @contextmanager
     def opened(_login: object) -> Iterator[Any]:

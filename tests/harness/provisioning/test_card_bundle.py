@@ -50,7 +50,12 @@ class Said:
         self.asked.append(command)
         if "ethtool" in command:
             raise NodeError("h0: `ethtool` failed: not found")
-        return self.text
+        return " 65536 1000 0.00 23.1 0.04\n" if "ib_write_bw" in command else self.text
+
+    def open_session(self, command: str, *, limit_s: float = 0.0) -> "Said":
+        return self
+
+    def close(self) -> None: ...
 
 
 def test_two_hosts_are_asked_as_root_and_the_file_has_no_names(tmp_path: Path) -> None:
@@ -62,11 +67,14 @@ def test_two_hosts_are_asked_as_root_and_the_file_has_no_names(tmp_path: Path) -
     assert [card_command(host) for host in rack.hosts[:2]] == hosts.asked[2:4]
     text = (tmp_path / "cards.json").read_text()
     assert not [word for word in ("enp1s0", "h0", "10.9.", "mlx5_0") if word in text]
-    *lines, levels = sentences(read_bundle(tmp_path / "cards.json"))
+    *lines, levels, uc = sentences(read_bundle(tmp_path / "cards.json"))
     assert [line.partition(": ")[0] for line in lines] == (
         ["card 0 (ConnectX-5)"] * 5 + ["card 1 (ConnectX-5)"] * 5
     )
     assert levels.endswith(": nothing: card 0: `ethtool` failed: not found")
+    assert uc == "UC from card 0 to card 1: 23.1 Gb/s"
+    (over_uc,) = [command for command in hosts.asked if " -c UC" in command and "for try" in command]
+    assert "--tclass=" in over_uc
 
 
 def test_what_is_run_on_a_host() -> None:
