@@ -5,7 +5,7 @@ The file has no names and no addresses, so that a stranger can send it.
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +13,8 @@ from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.cards import card_name
 from rogue.harness.provisioning.inventory import Host, Inventory
 from rogue.harness.provisioning.places import AGENT
+from rogue.harness.provisioning.service_levels import priorities_of_levels
+from rogue.harness.provisioning.transfers import End, mean_gbps, transferred
 from rogue.remote.errors import NodeError
 from rogue.remote.login import Login
 from rogue.remote.shell import Shell, connect
@@ -35,11 +37,21 @@ def ask_cards(
             f"inventory {inventory.path}: got {len(hosts)} hosts with cards, expected two; --card asks two "
             "cards of one kind, so that one that is odd shows."
         )
-    cards = []
-    for host in hosts:
-        with open_shell(host.login) as shell:
-            cards.append(_said(host, shell.run(card_command(host), limit_s=LIMIT_S)))
-    return {"kind": _KIND, "schema": SCHEMA, "cards": cards}
+    with ExitStack() as stack:
+        shells = {host.name: stack.enter_context(open_shell(host.login)) for host in hosts}
+        said = [_said(host, shells[host.name].run(card_command(host), limit_s=LIMIT_S)) for host in hosts]
+        ends = [End(host, each["where"]) for host, each in zip(hosts, said, strict=True)]
+        between = {"service_levels": priorities_of_levels(shells, *ends), "uc_transfer": _uc(shells, *ends)}
+    return {"kind": _KIND, "schema": SCHEMA, "cards": [each["card"] for each in said], **between}
+
+
+def _uc(shells: Mapping[str, Shell], sender: End, receiver: End) -> Bundle:
+    """What perftest says of WRITEs over UC, which nobody acknowledges."""
+    try:
+        gbps = mean_gbps(transferred(shells, (sender, receiver), more=("-c", "UC")))
+    except NodeError as error:
+        return {"reason": str(error).replace(sender.name, "card 0").replace(receiver.name, "card 1")}
+    return {"reason": "no result of ib_write_bw"} if gbps is None else {"gbps": gbps}
 
 
 def card_command(host: Host) -> str:
@@ -48,10 +60,11 @@ def card_command(host: Host) -> str:
     return command if host.login.user == "root" else f"sudo -n {command}"
 
 
-def _said(host: Host, text: str) -> object:
+def _said(host: Host, text: str) -> Bundle:
     try:
-        return json.loads(text)
-    except ValueError:
+        said: Bundle = json.loads(text)
+        return {"card": said["card"], "where": said["where"]}
+    except (ValueError, KeyError, TypeError):
         got = " ".join(text.split())[:60]
         expected = "what its card says, in JSON; provision it again."
         raise NodeError(f"{host.name}: got `{got}` from the agent, expected {expected}") from None
@@ -95,6 +108,26 @@ def sentences(bundle: Bundle) -> Iterator[str]:
             except (KeyError, TypeError, ValueError, IndexError):
                 words = "a part that this release cannot read"
             yield f"{name}: {_CALLED[what]}: {words}"
+    yield f"service levels of card 0 leave in priorities: {_levels(bundle.get('service_levels'))}"
+    yield f"UC from card 0 to card 1: {_uc_words(bundle.get('uc_transfer'))}"
+
+
+def _uc_words(part: object) -> str:
+    if not isinstance(part, Mapping):
+        return "nothing: not asked"
+    gbps = part.get("gbps")
+    is_number = isinstance(gbps, int | float)
+    return f"{gbps:g} Gb/s" if is_number else f"nothing: {part.get('reason', 'not asked')}"
+
+
+def _levels(part: object) -> str:
+    """What was counted on the wire."""
+    if not isinstance(part, Mapping) or not isinstance(part.get("priorities"), list):
+        reason = part.get("reason", "not asked") if isinstance(part, Mapping) else "not asked"
+        return f"nothing: {reason}"
+    return " ".join(
+        f"{level}:{'?' if each is None else each}" for level, each in enumerate(part["priorities"])
+    )
 
 
 def _clock(part: Bundle) -> str:

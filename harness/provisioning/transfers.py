@@ -47,14 +47,23 @@ class End(NamedTuple):
         return self.host.name
 
     def command(
-        self, peer: "End | None" = None, *, tcp_port: int = TCP_PORT, is_ecn_capable: bool = False
+        self,
+        peer: "End | None" = None,
+        *,
+        tcp_port: int = TCP_PORT,
+        is_ecn_capable: bool = False,
+        more: tuple[str, ...] = (),
     ) -> str:
-        """One end of a WRITE test with GID, MTU and DSCP of experiments; as client with a peer."""
+        """One end of a WRITE test with GID, MTU and DSCP of experiments; as client with a peer.
+
+        more: further options of perftest's, for both ends.
+        """
         variables = self.host.variables
         words = ["ib_write_bw", "-d", str(self.port["device"]), "-i", str(self.port["port"])]
         words += ["-x", str(self.port["gid_index"]), "-m", str(rdma_mtu_bytes(variables.experiment_mtu))]
         words += ["-D", str(SECONDS), "-F", "--report_gbits", "-p", str(tcp_port)]
         words += [f"--tclass={(variables.dscp or 0) << 2 | (_ECN_CAPABLE if is_ecn_capable else 0)}"]
+        words += more
         words += [str(peer.host.variables.experiment_address)] if peer else []
         return shlex.join(words)
 
@@ -115,11 +124,12 @@ def transferred(
     *,
     tcp_port: int = TCP_PORT,
     is_ecn_capable: bool = False,
+    more: tuple[str, ...] = (),
 ) -> str:
     """What perftest says to the first of a pair that sends to the second; NodeError if it fails."""
     sender, receiver = pair
-    serve = receiver.command(tcp_port=tcp_port, is_ecn_capable=is_ecn_capable)
-    client = sender.command(receiver, tcp_port=tcp_port, is_ecn_capable=is_ecn_capable)
+    asked = partial(End.command, tcp_port=tcp_port, is_ecn_capable=is_ecn_capable, more=more)
+    serve, client = asked(receiver), asked(sender, receiver)
     tries = f"for try in {' '.join(map(str, range(_TRIES)))}; do {client} && exit 0; sleep 1; done; exit 1"
     server: _Session = shells[receiver.name].open_session(f"timeout {LIMIT_S:.0f} {serve}")
     try:

@@ -1,7 +1,7 @@
 """Tables and logs of a run, written to files on the node as they come."""
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -18,6 +18,12 @@ class Table:
     def row(self, *values: Value) -> None:
         """Write one row; a truth value becomes 0 or 1."""
         self._writer.writerow([int(value) if isinstance(value, bool) else value for value in values])
+
+    def named(self, t_ns: int, values: Mapping[str, Value]) -> None:
+        """Write a row for each of some named values at one instant: an RTT sample has several."""
+        self._writer.writerows(
+            [(t_ns, name, int(value) if isinstance(value, bool) else value) for name, value in values.items()]
+        )
 
 
 class Spool:

@@ -21,6 +21,7 @@ from rogue.agent.core.errors import PostRefused
 from rogue.agent.core.feedback_loop import SampleVerdict
 from rogue.agent.drivers.peer_listener import PeerListener
 
+_ACCEPTED = SampleVerdict.ACCEPTED.value
 UNEXPLAINED = "queue pair error"
 """Why a queue pair failed of which only that is known."""
 ControlSample = tuple[HostNs, dict[str, float]]
@@ -172,7 +173,7 @@ def rtt_sample(action: Trace) -> RttSample:
         base_rtt_ns=None if base_rtt_ns is None else round(base_rtt_ns),
         cwnd_packets=action.metrics["cwnd_packets"],
         limiter_bps=action.limiter_bps,
-        accepted=action.reason == SampleVerdict.ACCEPTED.value,
+        accepted=action.reason == _ACCEPTED,
         reason=action.reason,
         overruled=action.is_overruled,
     )

@@ -41,7 +41,7 @@ Said = dict[str, object]
 
 
 def card(arguments: Sequence[str]) -> int:
-    """Print a line of JSON about the card that has an address on the experiment network."""
+    """Print a line of JSON: what the card with an experiment address says, and where it is."""
     parser = argparse.ArgumentParser("rogue-agent.pyz card")
     parser.add_argument("address")
     try:
@@ -49,7 +49,8 @@ def card(arguments: Sequence[str]) -> int:
     except VerbsUnavailable as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    sys.stdout.write(json.dumps(examined(port), sort_keys=True) + "\n")
+    where = {"device": port.device, "port": port.port, "gid_index": port.gid_index, "netdev": port.netdev}
+    sys.stdout.write(json.dumps({"card": examined(port), "where": where}, sort_keys=True) + "\n")
     return 0
 
 

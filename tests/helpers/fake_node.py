@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from ansible_collections.rogue.testbed.plugins.module_utils.system import CommandError, System
+from helpers.fake_dcb import FakeCard, FakeKernel
 
 MODULE_NEEDS = {"rdma_rxe": ("ib_core", "udp_tunnel"), "ib_uverbs": ("ib_core",)}
 BY_ITSELF = "qdisc fq_codel 0: root refcnt 2 limit 10240p\n"
@@ -52,6 +53,14 @@ class FakeNode(System):
         if program is None:
             raise CommandError(command, f"{command[0]} is not installed")
         return str(program(command, text) or "")
+
+    def ask_kernel(self, message: bytes) -> bytes:
+        """DCB netlink, of the same rates that `dcb` sees."""
+        cards = {name: FakeCard(rates_kbps=rates) for name, rates in self.card_rates.items()}
+        kernel = FakeKernel(**cards)
+        kernel.send(message)
+        self.card_rates |= {name: card.rates_kbps for name, card in cards.items()}
+        return kernel.recv(16_384)
 
     def state(self) -> dict[str, object]:
         """Everything that a change can touch, for comparing before and after."""

@@ -25,6 +25,7 @@ from helpers.sshd import Server, served, served_crowd, user_agent
 
 from rogue.agent.node.bundle import agent_archive
 from rogue.harness.commands import opened_inventory
+from rogue.harness.plugins.packing import packed_plugins
 from rogue.harness.provisioning import doctor, provision, ssh_arguments
 from rogue.harness.provisioning.events import PlaybookResult
 from rogue.harness.provisioning.places import AGENT, DOOL, SPOOL
@@ -121,7 +122,8 @@ class RackNode(FakeCardNode):
         """What matters of it: packages and files are there, and something is written down."""
         self.packages |= {"perftest", "python3-pyverbs"}
         Ledger(self).write(Entry("roce", "mtu", "eth1", MTU_BYTES, MTU_BYTES, MTU_BYTES))
-        for path, content in {AGENT: agent_archive(), DOOL: dool_script().read_bytes()}.items():
+        files = {AGENT: agent_archive(packed_plugins()), DOOL: dool_script().read_bytes()}
+        for path, content in files.items():
             self.write(path, "")
             self.path(path).write_bytes(content)
 

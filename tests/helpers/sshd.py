@@ -156,15 +156,15 @@ def served_crowd(directory: Path, accepted: paramiko.PKey, more: str) -> Iterato
         command = [program, "-D", "-e", "-f", str(config), "-p", str(port), "-o", "ListenAddress=127.0.0.1"]
         with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
             assert process.stderr
-            if b"Server listening" not in process.stderr.readline():
+            if not any(b"Server listening" in line for line in process.stderr):
                 continue
-            copying = threading.Thread(target=_copy, args=(process.stderr, log))
+            copying = threading.Thread(target=_copy, args=(process.stderr, log), daemon=True)
             copying.start()
             try:
                 yield Server(port, host_key, log)
             finally:
                 process.terminate()
-                copying.join()
+                copying.join(END_LIMIT_S)  # sessions that are still open keep it
             return
     raise AssertionError("no port is free for an SSH server")
 

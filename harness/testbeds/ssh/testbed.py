@@ -23,6 +23,7 @@ from rogue.harness.testbeds.ends.port_marks import check_marking
 from rogue.harness.testbeds.ends.roles import plan_roles
 from rogue.harness.testbeds.ends.support import check_parameters, is_same_for_every_seed
 from rogue.harness.testbeds.ssh import declared_numbers, support
+from rogue.harness.testbeds.ssh.agent_speed import agent_is_slow
 from rogue.harness.testbeds.ssh.agents import close_nodes, open_all, open_nodes
 from rogue.harness.testbeds.ssh.asked_of_switch import as_asked
 from rogue.harness.testbeds.ssh.cell_environment import CellEnvironment
@@ -107,11 +108,11 @@ class SshTestbed(Testbed):
         return first_mistake(cell.groups, cell.transport.parameters, partial(_check_parameters, cell))
 
     def differences(self, cell: Cell) -> list[str]:
-        """Marks of emulated machines; what of hardware switches may differ, or is not known."""
+        """Marks of emulated machines, a core that is full; what of hardware switches may differ."""
         inventory = as_asked(cell, self.inventory)
-        differ = marks_differ(cell, inventory)
+        told = [words for words in (marks_differ(cell, inventory), agent_is_slow(cell)) if words]
         found = declared_numbers.differences(cell, inventory) | self._standing_facts(cell, inventory)
-        return [*([differ] if differ else []), *found.values()]
+        return [*told, *found.values()]
 
     def _standing_facts(self, cell: Cell, inventory: Inventory) -> dict[str, str]:
         return self._compared.facts(cell, inventory, self.standing)

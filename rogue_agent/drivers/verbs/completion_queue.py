@@ -81,7 +81,7 @@ class EventQueue(CompletionQueue):
     ) -> None:
         self.stamp = clock
         self.sources = {}
-        self._with_immediate = pyverbs.enums.ibv_wc_flags.IBV_WC_WITH_IMM
+        self._with_immediate = int(pyverbs.enums.ibv_wc_flags.IBV_WC_WITH_IMM)
         before = event_descriptors()
         self._channel = pyverbs.cq.CompChannel(context)
         new = event_descriptors() - before

@@ -321,8 +321,7 @@ class VerbsFlow(RecoveringFlow):
         if self._records.rtt is not None:
             self._records.rtt.row(*sample)
         if self._records.control is not None:
-            for name, value in action.metrics.items():
-                self._records.control.row(action.t_ns, name, value)
+            self._records.control.named(action.t_ns, action.metrics)
 
     def _begin(self, now: HostNs) -> None:
         application = self._application

@@ -24,7 +24,7 @@ class PolledQueue(CompletionQueue):
     def __init__(self, pyverbs: Pyverbs, context: object, entries: int, clock: Callable[[], NicNs]) -> None:
         self._pyverbs = pyverbs
         self.sources = {}
-        self._with_immediate = pyverbs.enums.ibv_wc_flags.IBV_WC_WITH_IMM
+        self._with_immediate = int(pyverbs.enums.ibv_wc_flags.IBV_WC_WITH_IMM)
         flags = pyverbs.enums.ibv_create_cq_wc_flags
         wanted = flags.IBV_WC_EX_WITH_BYTE_LEN | flags.IBV_WC_EX_WITH_IMM | flags.IBV_WC_EX_WITH_SRC_QP
         stamped = wanted | flags.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP

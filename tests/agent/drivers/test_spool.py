@@ -31,3 +31,14 @@ def test_closing_goes_on_when_the_disk_is_full(tmp_path: Path) -> None:
     spool._files.insert(0, FullDisk())
     spool.close()
     assert last.closed
+
+
+def test_named_values_of_one_instant_are_a_row_each_as_single_rows_are() -> None:
+    values = {"cwnd_packets": 2.5, "is_starting": True, "base_rtt_ns": None}
+    together, one_by_one = io.StringIO(), io.StringIO()
+    Table(together, ("t_ns", "name", "value")).named(7, values)
+    table = Table(one_by_one, ("t_ns", "name", "value"))
+    for name, value in values.items():
+        table.row(7, name, value)
+    assert together.getvalue() == one_by_one.getvalue()
+    assert together.getvalue().splitlines()[1:] == ["7,cwnd_packets,2.5", "7,is_starting,1", "7,base_rtt_ns,"]

@@ -114,7 +114,7 @@ def test_a_part_that_fails_is_a_sentence() -> None:
 
 
 @pytest.mark.usefixtures("dcb")
-def test_it_is_one_line_without_names_and_addresses(
+def test_it_is_one_line_and_what_the_card_says_has_no_names_and_addresses(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setattr(module, "find_port", lambda _address: CARD)
@@ -122,7 +122,10 @@ def test_it_is_one_line_without_names_and_addresses(
     assert main(["card", "10.9.0.1"]) == 0
     line = capsys.readouterr().out
     assert line.count("\n") == 1
-    assert (json.loads(line)["hca_type"], "enp1s0" in line, "10.9.0.1" in line) == ("MT4119", False, False)
+    said = json.loads(line)
+    assert said["where"] == {"device": "mlx5_0", "port": 1, "gid_index": 1, "netdev": "enp1s0"}
+    told = json.dumps(said["card"])
+    assert (said["card"]["hca_type"], "enp1s0" in told, "10.9.0.1" in told) == ("MT4119", False, False)
 
 
 def test_an_address_that_no_card_has_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:

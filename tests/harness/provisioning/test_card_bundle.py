@@ -46,21 +46,35 @@ class Said:
         self.asked.append(login.node)
         yield self
 
-    def run(self, command: str, *, limit_s: float) -> str:
+    def run(self, command: str, *, limit_s: float = 0.0) -> str:
         self.asked.append(command)
-        return self.text
+        if "ethtool" in command:
+            raise NodeError("h0: `ethtool` failed: not found")
+        return " 65536 1000 0.00 23.1 0.04\n" if "ib_write_bw" in command else self.text
+
+    def open_session(self, command: str, *, limit_s: float = 0.0) -> "Said":
+        return self
+
+    def close(self) -> None: ...
 
 
 def test_two_hosts_are_asked_as_root_and_the_file_has_no_names(tmp_path: Path) -> None:
-    hosts, rack = Said(json.dumps({"schema": 1, "hca_type": "MT4119"})), rack_of("declared")
+    where = {"device": "mlx5_0", "port": 1, "gid_index": 3, "netdev": "enp1s0"}
+    said, rack = {"card": {"schema": 1, "hca_type": "MT4119"}, "where": where}, rack_of("declared")
+    hosts = Said(json.dumps(said))
     write_bundle(ask_cards(rack, hosts.opened), tmp_path / "cards.json")
-    assert [hosts.asked[0], hosts.asked[2]] == ["h0", "h1"]
-    assert len(hosts.asked) == 4
+    assert hosts.asked[:2] == ["h0", "h1"]
+    assert [card_command(host) for host in rack.hosts[:2]] == hosts.asked[2:4]
     text = (tmp_path / "cards.json").read_text()
-    assert str(rack.hosts[0].variables.experiment_address) not in text
-    assert [line.partition(": ")[0] for line in sentences(read_bundle(tmp_path / "cards.json"))] == (
+    assert not [word for word in ("enp1s0", "h0", "10.9.", "mlx5_0") if word in text]
+    *lines, levels, uc = sentences(read_bundle(tmp_path / "cards.json"))
+    assert [line.partition(": ")[0] for line in lines] == (
         ["card 0 (ConnectX-5)"] * 5 + ["card 1 (ConnectX-5)"] * 5
     )
+    assert levels.endswith(": nothing: card 0: `ethtool` failed: not found")
+    assert uc == "UC from card 0 to card 1: 23.1 Gb/s"
+    (over_uc,) = [command for command in hosts.asked if " -c UC" in command and "for try" in command]
+    assert "--tclass=" in over_uc
 
 
 def test_what_is_run_on_a_host() -> None:
@@ -74,6 +88,8 @@ def test_what_is_run_on_a_host() -> None:
 def test_an_agent_without_it_is_a_sentence() -> None:
     with pytest.raises(NodeError, match=r"^h0: got `usage:` from the agent, expected what its card says"):
         ask_cards(rack_of("declared"), Said("usage: \n").opened)
+    with pytest.raises(NodeError, match="expected what its card says"):
+        ask_cards(rack_of("declared"), Said("[1]").opened)
 
 
 def test_one_card_is_not_enough() -> None:

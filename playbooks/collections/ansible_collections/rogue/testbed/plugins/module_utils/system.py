@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 from pathlib import Path
 
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 COMMAND_LIMIT_S = 900
+KERNEL_LIMIT_S = 5
+_REPLY_BYTES = 16_384
 
 
 class StateError(Exception):
@@ -45,6 +48,16 @@ class System:
         if done.returncode != 0:
             raise CommandError(command, done.stderr or done.stdout)
         return done.stdout
+
+    def ask_kernel(self, message: bytes) -> bytes:
+        """Send one message over rtnetlink; its reply, or CommandError."""
+        try:
+            with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as channel:
+                channel.settimeout(KERNEL_LIMIT_S)
+                channel.send(message)
+                return channel.recv(_REPLY_BYTES)
+        except OSError as error:
+            raise CommandError(["netlink"], str(error)) from None
 
     def is_root(self) -> bool:
         """Whether the module may do everything."""

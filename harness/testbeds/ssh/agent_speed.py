@@ -1,0 +1,37 @@
+"""Where the agent's own loop, and not the network, is what limits a flow: said in the plan."""
+
+from typing import Final
+
+from rogue.agent.core.transports import TRANSPORTS
+from rogue.harness.cell.carrier import Group
+from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.parameters import agent_settings
+
+SAMPLED_VERB_NS: Final = 22_000
+"""Processor time for a verb whose completion is a sample, with completions polled and all tables written.
+
+Source: benchmarks/agent_loop.py, "rogue at 25 Gb/s, polling", on an AMD EPYC at 2.6 GHz nominal, 25 November
+2026, beside other work. The card cost nothing there, so a real one makes it more."""
+
+
+def agent_is_slow(cell: Cell) -> str | None:
+    """The sentence that a core is full before the hosts' links are; None if it is not."""
+    line_rate_bps = max(cell.topology.host_rate_bps(host) for host in cell.topology.host_names())
+    limits = [limit for group in cell.groups if (limit := core_full_bps(group, line_rate_bps)) is not None]
+    least_bps = min(limits, default=line_rate_bps)
+    if least_bps >= line_rate_bps:
+        return None
+    return (
+        f"the agent takes all of a core for one flow at {least_bps / 1e9:.0f} Gb/s at the latest, and the "
+        f"hosts' links have {line_rate_bps / 1e9:g} Gb/s: fewer flows than fill them are limited by "
+        "computing (benchmarks/agent_loop.py, on an AMD EPYC)"
+    )
+
+
+def core_full_bps(group: Group, line_rate_bps: int) -> float | None:
+    """Payload of one flow at which a core has nothing left; None for what takes no samples."""
+    name = group.transport.base
+    if name not in TRANSPORTS:
+        return None
+    settings = agent_settings(name, line_rate_bps, group.parameters)
+    return None if settings.estimator is None else 8e9 * settings.segment_bytes / SAMPLED_VERB_NS
