@@ -23,6 +23,7 @@ from rogue.harness.experiment.model import Experiment
 from rogue.harness.experiment.reference import NONE, REQUIRED, Key, keys_of, quantity_of
 from rogue.harness.testbeds.simulator.features import FEATURES as SIMULATED
 from rogue.harness.testbeds.simulator.tcp import TCPS
+from rogue.harness.testbeds.simulator.uet import BALANCERS, LOAD_BALANCING
 from rogue.simulator import CONTROLS, RELIABILITIES, SPRAYING_PARAMETERS, ControlParameter
 from rogue.workloads.faults import FAULTS
 from rogue.workloads.probes import PROBES
@@ -262,6 +263,19 @@ def spraying_parameters() -> list[str]:
     return [f"#### +{SPRAYING}", table(head, map(parameter_row, SPRAYING_PARAMETERS))]
 
 
+def ultra_ethernet_parameters() -> list[str]:
+    """Parameters of `uet`, of which the way to choose paths is a word."""
+    own = [each for each in RELIABILITIES["uet"].parameters if each.name != LOAD_BALANCING]
+    words = ", ".join(f"`{word}`" for word in BALANCERS)
+    return [
+        f"`load_balancing` is one of {words}, usually `{BALANCERS[-1]}`; `paths` is that of `+spray`."
+        " `base_rtt`, `line_rate`, `target_delay`, `header` and `rto` that nobody states fit the experiment's"
+        " network, and so do `kmin`, `kmax` and `pmax` of the switches"
+        " ([TRANSPORTS.md](TRANSPORTS.md#ultra-ethernet) says how). These are the engine's own.",
+        table(("parameter", "type", "default", "meaning"), map(parameter_row, own)),
+    ]
+
+
 def matrix(columns: Mapping[str, str]) -> str:
     """Parameters of several ways to repair losses, a column for each."""
     names: dict[str, ControlParameter] = {}
@@ -314,6 +328,8 @@ def generated() -> str:
         "`cap_packets`, `rto_low` and `rto_high` that nobody states fit the experiment's network"
         " ([TRANSPORTS.md](TRANSPORTS.md#irn-and-kinds-of-go-back-n) says how). These are the engine's own.",
         matrix(WAYS),
+        "### Parameters of Ultra Ethernet",
+        *ultra_ethernet_parameters(),
         "### Parameters of TCPs",
         "`dctcp` also has `mark_above`, a size: switches mark what comes when more than this waits.",
         matrix({name: name for name in TCPS}),

@@ -16,10 +16,12 @@ from rogue.simulator.prototype import Hop, PrototypeControl
 from rogue.simulator.reliability import RELIABILITIES, Reliability, check_parameters
 from rogue.simulator.simulation import Simulation
 from rogue.simulator.spraying import SPRAYING_PARAMETERS, Spraying, spraying_of, unsprayable
+from rogue.simulator.trimming import CONTROL_PRIORITY, Trimming
 from rogue.simulator.waits import Wait, explained, find_deadlock
 
 __all__ = [
     "CONTROLS",
+    "CONTROL_PRIORITY",
     "CX3PRO",
     "CX4",
     "FAIR_RATE_PARAMETERS",
@@ -56,6 +58,7 @@ __all__ = [
     "SimulationError",
     "Spraying",
     "Timer",
+    "Trimming",
     "Wait",
     "check_parameters",
     "explained",

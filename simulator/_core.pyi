@@ -274,8 +274,21 @@ class Requester:
         is_negative: bool = False,
         echoes_mark: bool = False,
         echoed_ps: int = 0,
+        bitmap: tuple[int, int, int, int] | None = None,
+        entropy: int = 0,
+        is_trimmed_last: bool = False,
     ) -> bool:
-        """Take an acknowledgement; False if the connection is broken."""
+        """Take an acknowledgement; False if the connection is broken.
+
+        ``bitmap`` of Ultra Ethernet: first number, 64 bits from there on, number of the packet that is
+        answered, and how many bytes of frames have come.
+        """
+
+    def use_paths(self, seed: int, paths: int) -> None:
+        """Let it choose among so many paths, a power of two, if it is a kind that does."""
+
+    def next_path(self) -> int:
+        """Return the path of the next packet to leave; 0 if it chooses none."""
 
     def on_deadline(self, now_ps: int, slowness: float = 1.0) -> bool:
         """Call when the deadline has come; False if the connection is broken."""
@@ -290,7 +303,7 @@ class Requester:
     def timeouts(self) -> int: ...
     @property
     def next_packet(self) -> dict[str, int] | None:
-        """Number, payload_bytes, is_last and has_reduced of the packet to send next."""
+        """Number, payload_bytes, is_last, has_reduced, wants_acknowledgement of the packet to send next."""
 
     def metrics(self) -> dict[str, float]:
         """Return what it believes, by name with unit."""
@@ -334,6 +347,10 @@ class Responder:
         has_reduced: bool = False,
         sent_ps: int = 0,
         now_ps: int = 0,
+        wants_acknowledgement: bool = False,
+        is_trimmed: bool = False,
+        is_trimmed_last: bool = False,
+        entropy: int = 0,
     ) -> list[dict[str, Any]]:
         """Take a packet, and return its acknowledgements."""
 

@@ -69,4 +69,18 @@ NS3 = Framing(
 Source: repository bobzhuyb/ns3-rdma (e8a27d0), whose links are point to point.
 """
 
-FRAMINGS = {framing.name: framing for framing in (ROCEV2, NS3)}
+UEC = Framing(
+    name="uec",
+    data_overhead_bytes=64,
+    first_overhead_bytes=0,
+    ack_frame_bytes=64,
+    wire_overhead_bytes=0,
+    datagram_overhead_bytes=0,
+    immediate_overhead_bytes=0,
+)
+"""Packets of the Ultra Ethernet Consortium's simulator: payload and 64 bytes, nothing in between.
+
+Source: repository ultraethernet/uet-htsim (40ccb05), uec.cpp (_hdr_size) and uecpacket.h (ACKSIZE).
+"""
+
+FRAMINGS = {framing.name: framing for framing in (ROCEV2, NS3, UEC)}

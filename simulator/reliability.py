@@ -7,7 +7,8 @@ from typing import Final
 from rogue.simulator._core import Requester, reliabilities
 from rogue.simulator.control import NicControl
 from rogue.simulator.errors import SimulationError
-from rogue.simulator.parameters import ControlParameter
+from rogue.simulator.flow_control import PRIORITIES
+from rogue.simulator.parameters import ControlParameter, require_integer
 
 PICOSECONDS_PER_NANOSECOND = 1_000
 
@@ -44,6 +45,8 @@ class Reliability:
 
     name: str
     parameters: Mapping[str, float] = field(default_factory=dict)
+    acknowledgement_priority: int | None = None
+    """Of acknowledgements; None: that of the connection."""
 
     @property
     def controls_window(self) -> bool:
@@ -63,7 +66,11 @@ class Reliability:
                 f"{where}: expected service rc with a reliability ({self.name}), got {service}"
             )
         self._check_timeout(where, round_trip_ps)
+        priority = self.acknowledgement_priority
+        if priority is not None:
+            require_integer(where, "acknowledgement_priority", priority, 0, PRIORITIES - 1)
         return {
+            "acknowledgement_priority": priority,
             "reliability": self.name,
             "reliability_parameters": {name: float(value) for name, value in self.parameters.items()},
         }

@@ -10,6 +10,7 @@ from rogue.simulator.framing import Framing
 from rogue.simulator.marking import Marking, marking_rules, weights_of
 from rogue.simulator.parameters import BUFFER_BYTES_MAX, require_integer, require_one_of, require_positive
 from rogue.simulator.topology import Topology
+from rogue.simulator.trimming import Trimming
 
 SwitchKind: TypeAlias = Literal["shared", "voq"]
 SWITCH_KINDS: Final = ("shared", "voq")
@@ -35,6 +36,7 @@ class Switches:
         weights: Mapping[int, int] | None = None,
         fair_rates: FairRates | None = None,
         has_telemetry: bool = False,
+        trimming: Trimming | None = None,
     ) -> None:
         """Add a switch with buffers of ``buffer_bytes`` (None = unbounded).
 
@@ -62,6 +64,8 @@ class Switches:
         arguments |= {"weights": weights_of(where, weights), "markings": marking_rules(where, marking)}
         if flow_control is not None:
             arguments["pause"] = flow_control.arguments(where, self.framing, buffer_bytes)
+        if trimming is not None:
+            arguments |= trimming.arguments(where)
         if fair_rates is not None:
             arguments |= fair_rates.arguments(where)
         self._topology.add_node("add_switch", name, None)

@@ -49,6 +49,8 @@ def with_telemetry(framing: Framing) -> Framing:
 ROCEV2: Final = Framing("rocev2", 62, 16, 66, 4, 20)
 # Point-to-point header 2 + IPv4 20 + UDP 8, neither preamble nor gap: the packets of the papers' simulator.
 NS3: Final = Framing("ns3", 30, 0, 30, 0, 0)
+# Headers of all layers 64, neither preamble nor gap: the packets of uet-htsim (_hdr_size, ACKSIZE).
+UEC: Final = Framing("uec", 64, 0, 64, 0, 0)
 
 # Ethernet 14 + IPv4 20 + TCP 20 + FCS 4 = 58; an ACK is padded to 64. iWARP: MPA 2 + 4, DDP and RDMAP 14.
 TCP: Final = Framing("tcp", 58, 0, 64, 0, 20)
@@ -77,4 +79,4 @@ TCP_SEGMENTS: Final = Packets(TCP, 1460)
 IWARP_SEGMENTS: Final = Packets(IWARP, 1440)
 """Full segments without options."""
 
-FRAMINGS: Final[dict[str, Framing]] = {framing.name: framing for framing in (ROCEV2, NS3)}
+FRAMINGS: Final[dict[str, Framing]] = {framing.name: framing for framing in (ROCEV2, NS3, UEC)}

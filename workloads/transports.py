@@ -43,6 +43,10 @@ class Base:
     """Congestion control that its NIC has without a feature."""
     one_way: str | None = None
     """Why its packets must not be sprayed; None: nothing speaks against it."""
+    is_sprayed: bool = False
+    """Each of its packets takes a way of its own, without a feature."""
+    wants_curve: bool = False
+    """Switches mark packets for it from a part of the bytes of the round trip on."""
 
     @property
     def allowed(self) -> tuple[str, ...]:
@@ -107,7 +111,12 @@ class TransportName:
     @property
     def is_sprayed(self) -> bool:
         """Whether each packet takes a way of its own."""
-        return SPRAYING in self.features
+        return BASES[self.base].is_sprayed or SPRAYING in self.features
+
+    @property
+    def wants_curve(self) -> bool:
+        """Whether switches mark packets for it from a part of the bytes of the round trip on."""
+        return BASES[self.base].wants_curve
 
     @property
     def has_marked_control(self) -> bool:
@@ -180,6 +189,15 @@ BASES: Final[dict[str, Base]] = {
     "roce-lossy": Base("rc", "go-back-N with a fixed timeout, never giving up", ALL_FEATURES, True),
     "roce-go-back-0": Base("rc", "a loss repeats the whole message, as in early NICs", (), True),
     "resilient_roce": Base("rc", "go-back-N and DCQCN without flow control", (), True, control="dcqcn"),
+    "uet": Base(
+        "rc",
+        "Ultra Ethernet: selective acknowledgements, NSCC and packet spraying",
+        (),
+        True,
+        one_way="it spreads its packets by itself: see its load_balancing",
+        is_sprayed=True,
+        wants_curve=True,
+    ),
     "dctcp": Base(
         "tcp",
         "TCP with DCTCP congestion control",

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import ceil
 from typing import Final, Literal
 
 from rogue.harness.cell.carrier import Carrier
@@ -9,6 +10,7 @@ from rogue.harness.cell.mistakes import ParameterError, ParameterMistake
 from rogue.harness.cell.parameters import as_written, translated
 from rogue.harness.cell.values import SwitchParameter, values_of
 from rogue.harness.experiment.choices import Scalar
+from rogue.workloads.ideal import longest_round_trip_ns
 from rogue.workloads.topologies import Topology
 
 MARK_ABOVE: Final = "mark_above_bytes"
@@ -61,7 +63,31 @@ def marking_asked(topology: Topology, carrier: Carrier) -> MarkingCurve | None:
     if carrier.transport.wants_marks:
         above_bytes = marked_above_bytes(topology, carrier)
         return MarkingCurve(above_bytes, above_bytes, pmax=1.0, at="arrival")
+    if carrier.transport.wants_curve:
+        return _changed(round_trip_curve(topology), carrier.parameters)
     return _changed(DCQCN_CURVE, carrier.parameters) if carrier.transport.has_marked_control else None
+
+
+def round_trip_curve(topology: Topology) -> MarkingCurve:
+    """From a fifth of the bytes of the longest round trip none to all at four fifths, in full packets.
+
+    Source: uet-htsim, datacenter/main_uec.cpp (ecn_low, ecn_high), commit 40ccb05.
+    """
+    packets, frame_bytes = round_trip_packets(topology), topology.mtu_bytes + topology.frames.header_bytes
+    return MarkingCurve(
+        kmin_bytes=ceil(packets / 5) * frame_bytes, kmax_bytes=ceil(packets * 4 / 5) * frame_bytes, pmax=1.0
+    )
+
+
+def round_trip_packets(topology: Topology) -> int:
+    """How many full packets at the hosts' line rate fill the longest round trip of the empty network."""
+    frames = topology.frames
+    wire_bytes = topology.mtu_bytes + frames.header_bytes + frames.gap_bytes
+    round_trip_ns = longest_round_trip_ns(
+        topology, wire_bytes, frames.acknowledgement_bytes + frames.gap_bytes
+    )
+    rate_bps = max(topology.host_rate_bps(host) for host in topology.host_names())
+    return -(-round_trip_ns * rate_bps // (wire_bytes * 8 * 10**9))
 
 
 def marked_above_bytes(topology: Topology, carrier: Carrier) -> int:

@@ -69,6 +69,13 @@ FRAMINGS: dict[str, Framing] = {
         response_header_bytes=0,
         immediate_bytes=0,
     ),
+    "uec": Framing(
+        frame_overhead_bytes=64,
+        write_header_bytes=0,
+        gap_bytes=0,
+        response_header_bytes=0,
+        immediate_bytes=0,
+    ),
 }
 
 

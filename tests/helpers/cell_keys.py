@@ -32,13 +32,14 @@ PFC = "transports=[roce+pfc]"
 
 TOPOLOGY: Mapping[str, tuple[object, ...]] = {
     "mtu": (4096,),
-    "framing": ("ns3",),
+    "framing": ("ns3", "uec"),
     "nic": ("ideal",),
     "delay": ("5us", "200us"),
     "delay_spread": ("1us",),
     "switch": ("voq",),
     "buffer": ("1MB",),
     "alpha": (2.0,),
+    "trim_above": ("20KB",),
     "ttl_hops": (9,),
 }
 """Keys of every topology, with other values than theirs."""
@@ -321,8 +322,18 @@ class Parameter:
         return f"{self.transport}.{self.key}"
 
 
-WORDS: Mapping[str, tuple[object, ...]] = {"cc": ("fixed", "vegas"), "estimator": ("literal", "drained")}
-OF_BASES = {"irn": "irn", "irn-gbn": "irn-gbn", "roce-lossy": "go-back-n", "roce-go-back-0": "go-back-0"}
+WORDS: Mapping[str, tuple[object, ...]] = {
+    "cc": ("fixed", "vegas"),
+    "estimator": ("literal", "drained"),
+    "load_balancing": ("reps", "bitmap"),
+}
+OF_BASES = {
+    "irn": "irn",
+    "irn-gbn": "irn-gbn",
+    "roce-lossy": "go-back-n",
+    "roce-go-back-0": "go-back-0",
+    "uet": "uet",
+}
 """Ways to repair losses, by a transport that has them."""
 
 
@@ -352,5 +363,5 @@ def parameters() -> Iterator[Parameter]:
 
 def _table(transport: str, table: tuple[NumericParameter, ...]) -> Iterator[Parameter]:
     for each in table:
-        others = tuple(other_values(each.name, each.value, each.minimum))
+        others = tuple(WORDS.get(each.name) or other_values(each.name, each.value, each.minimum))
         yield Parameter(transport, as_written(each.name), others)

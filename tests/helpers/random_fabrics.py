@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from helpers.equal_runs import Builder
 from helpers.random_faults import SlowReceiver, Storm
-from helpers.random_features import CONTROLS, MTUS_BYTES, RELIABILITIES, SPRAYINGS, sprayed
+from helpers.random_features import CONTROLS, MTUS_BYTES, RELIABILITIES, SPRAYINGS, TRIMMINGS, sprayed
 from helpers.random_networks import KINDS, LOSSES, PROFILES
 
 from rogue.simulator import (
@@ -107,6 +107,7 @@ class Fabric:
             "weights": stream.choice((None, None, {0: 1, 3: 3})),
             "fair_rates": fair_rates,
             "has_telemetry": stream.random() < 0.2,
+            "trimming": stream.choice(TRIMMINGS),
         }
 
     def _break_pauses(self) -> None:

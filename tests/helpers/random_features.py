@@ -9,6 +9,7 @@ from rogue.simulator import (
     PriorityFlowControl,
     Reliability,
     Spraying,
+    Trimming,
     unsprayable,
 )
 
@@ -41,7 +42,12 @@ RELIABILITIES = (
     Reliability("go-back-0", {"rto_low_ns": 80_000, "rto_high_ns": 200_000}),
     Reliability("go-back-n-htsim", {"rto_low_ns": 90_000}),
     Reliability("go-back-n-hpcc", {"nak_gap_ns": 5_000}),
+    Reliability("uet", {"rto_ns": 50_000, "load_balancing": 0, "window_packets": 30, "nscc": 0}),
+    Reliability("uet", {"rto_ns": 90_000, "load_balancing": 1, "sack_every_bytes": 1}),
+    Reliability("uet", {"rto_ns": 60_000, "load_balancing": 2, "target_delay_ns": 2_000}, 7),
+    Reliability("uet", {"rto_ns": 70_000, "load_balancing": 3, "qa_gate": 0}, 6),
 )
+TRIMMINGS = (None, None, Trimming(3_000), Trimming(9_000), Trimming(20_000, priority=3), Trimming(0))
 SPRAYINGS = (Spraying(), Spraying(paths=1), Spraying(paths=4), Spraying(paths=2**16))
 
 

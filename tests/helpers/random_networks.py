@@ -11,6 +11,7 @@ from helpers.random_features import (
     MTUS_BYTES,
     RELIABILITIES,
     SPRAYINGS,
+    TRIMMINGS,
     fair_rates,
     flow_controls,
     markings,
@@ -38,6 +39,7 @@ from rogue.simulator import (
     Simulation,
     SimulationError,
     Spraying,
+    Trimming,
 )
 from rogue.simulator.framing import ROCEV2
 from rogue.simulator.switches import SwitchKind
@@ -122,6 +124,7 @@ class RandomNetwork:
     weights: dict[int, int] | None
     fair_rates: FairRates | None
     has_telemetry: bool
+    trimming: Trimming | None
     trunks: tuple[Link, ...]
     hosts: tuple[tuple[int, Link], ...]  # switch and link of each
     flows: tuple[Flow, ...]
@@ -144,6 +147,7 @@ class RandomNetwork:
                 weights=self.weights,
                 fair_rates=self.fair_rates,
                 has_telemetry=self.has_telemetry,
+                trimming=self.trimming,
             )
         for i in range(len(self.hosts)):
             simulation.add_host(f"h{i}", self.profile)
@@ -385,6 +389,7 @@ def networks(
         weights=draw(st.none() | st.sampled_from(({0: 1, 3: 3}, {0: 2, 3: 1, 6: 1}))),
         fair_rates=draw(st.none() | fair_rates()),
         has_telemetry=draw(st.booleans()),
+        trimming=draw(st.sampled_from(TRIMMINGS)),
         trunks=draw(st.tuples(*[links()] * (switches - 1))),
         hosts=tuple(hosts),
         flows=tuple(draw(st.lists(flows(len(hosts)), min_size=1, max_size=6))),

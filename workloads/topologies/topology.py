@@ -31,6 +31,8 @@ class Switch:
     alpha: float
     """A port may queue alpha times what is free in the buffer that they share."""
     kind: SwitchKind
+    trim_above_bytes: int | None = None
+    """What a queue may hold before payloads are cut off; None: they never are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class Topology(Specification, ABC):
     """Key in the registry."""
     mtu_bytes: Mtu = 1024
     """Path MTU: largest payload of a packet."""
-    framing: Literal["rocev2", "ns3"] = "rocev2"
+    framing: Literal["rocev2", "ns3", "uec"] = "rocev2"
     """Which headers a packet carries."""
     nic: Literal["cx3pro", "cx4", "ideal", "soft_roce"] | None = None
     """NIC profile; by default cx3pro up to 10 Gbps and cx4 above."""
@@ -95,6 +97,11 @@ class Topology(Specification, ABC):
     """With +pfc: a port to a host that has been paused for so long drops what waits for it."""
     pause_watchdog_restore_ns: Time = 200_000_000
     """The watchdog lets a port send again when nobody has paused the port for so long."""
+    trim_above_bytes: Size | None = None
+    """Switches cut the payload off a packet that finds more than this at its port, itself counted.
+
+    Only packets of transports that know trimming are cut. By default switches do not trim.
+    """
     ttl_hops: Annotated[int, Field(ge=1, le=255)] | None = None
     """Links that a packet may take where a fault sends it in a loop; by default no loop is allowed."""
 
@@ -123,7 +130,8 @@ class Topology(Specification, ABC):
 
     def switches(self) -> tuple[Switch, ...]:
         """Every switch with its buffer."""
-        return tuple(Switch(name, self.buffer_bytes, self.alpha, self.switch) for name in self.switch_names())
+        how = (self.buffer_bytes, self.alpha, self.switch, self.trim_above_bytes)
+        return tuple(Switch(name, *how) for name in self.switch_names())
 
     def receiving_hosts(self) -> tuple[str, ...]:
         """Hosts among which the last one probes and the last one before it receives."""

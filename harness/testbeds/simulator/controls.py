@@ -140,14 +140,17 @@ def agent_parameters(carrier: Carrier) -> dict[str, Scalar]:
 
 def own_names(carrier: Carrier) -> tuple[str, ...]:
     """Parameters that NICs and switches take, as an experiment file has them."""
-    names = (*reliability_parameters(carrier.transport), *spraying_parameters(carrier.transport))
+    features = features_of(carrier.transport)
+    switches_own = (parameter for feature in features for parameter in feature.switch_parameters)
+    names = (
+        *reliability_parameters(carrier.transport),
+        *spraying_parameters(carrier.transport),
+        *(as_written(parameter.name) for parameter in switches_own),
+    )
     name = control_name(carrier)
     if name is None:
         return names
-    features = features_of(carrier.transport)
-    switches_own = (parameter for feature in features for parameter in feature.switch_parameters)
-    table = (*switches_own, *CONTROLS[name].parameters)
-    return (*names, *(as_written(parameter.name) for parameter in table), VARIANT)
+    return (*names, *(as_written(parameter.name) for parameter in CONTROLS[name].parameters), VARIANT)
 
 
 def parameter_mistake(cell: Cell) -> ParameterMistake | None:

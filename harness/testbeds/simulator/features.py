@@ -17,8 +17,10 @@ from rogue.simulator import (
     Marking,
     PriorityFlowControl,
     Reliability,
+    Trimming,
     with_telemetry,
 )
+from rogue.workloads.topologies import Switch
 from rogue.workloads.transports import NIC_CONTROLS, PAUSING, SPRAYING, ControlFeature, TransportName
 
 DATAGRAM_MTU_BYTES: Final = 1024
@@ -37,11 +39,13 @@ class Feature:
     """The transport that the agent runs, if it is not the word itself."""
     has_fair_rates: bool = False
     """Switches work out rates and tell them to senders."""
+    wants_curve: bool = False
+    """Switches mark packets for it, whatever its control."""
 
     @property
     def is_marked(self) -> bool:
-        """Whether switches mark packets for its control."""
-        return self.control is not None and NIC_CONTROLS[self.control].wants_marks
+        """Whether switches mark packets for it."""
+        return self.wants_curve or (self.control is not None and NIC_CONTROLS[self.control].wants_marks)
 
     @property
     def switch_parameters(self) -> tuple[NumericParameter, ...]:
@@ -68,6 +72,7 @@ BASES: Final[dict[str, Feature]] = {
     "roce-lossy": Feature(agent="roce", reliability=Reliability("go-back-n")),
     "roce-go-back-0": Feature(agent="roce", reliability=Reliability("go-back-0")),
     "resilient_roce": Feature(agent="roce", reliability=Reliability("go-back-n"), control="dcqcn"),
+    "uet": Feature(agent="roce", reliability=Reliability("uet"), wants_curve=True),
 }
 """What a transport asks for by its name alone."""
 KNOWN: Final = (*TRANSPORTS, *TCPS, *BASES)
@@ -145,6 +150,11 @@ def marking(cell: Cell) -> dict[int, Marking]:
     return {priority: Marking(**asdict(curve)) for priority, curve in cell.network.curves.items()}
 
 
+def trimming(switch: Switch) -> Trimming | None:
+    """When a switch cuts payloads off, if it does."""
+    return None if switch.trim_above_bytes is None else Trimming(switch.trim_above_bytes)
+
+
 def has_telemetry(cell: Cell) -> bool:
     """Whether switches write into packets what they hold."""
     return any(name.wants_telemetry for name in cell_transports(cell))
@@ -163,6 +173,8 @@ def feature_facts(cell: Cell) -> dict[str, Fact]:
     is_input_queued = cell.topology.switch == "voq"
     if is_input_queued:
         facts["switch"] = "voq"
+    if cell.topology.trim_above_bytes is not None:
+        facts["trim_above_bytes"] = cell.topology.trim_above_bytes
     if control is not None:
         if control.xoff_bytes is not None:
             facts["pfc_xoff_bytes"] = control.xoff_bytes

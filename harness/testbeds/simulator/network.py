@@ -20,6 +20,7 @@ from rogue.harness.testbeds.simulator.features import (
     framing,
     has_telemetry,
     marking,
+    trimming,
 )
 from rogue.harness.testbeds.simulator.flows import NicFlow, RunningFlow, shared_limiters, start_flow
 from rogue.harness.testbeds.simulator.nics import profile_of
@@ -126,7 +127,13 @@ def build_links(cell: Cell) -> Simulation:
         has_telemetry=has_telemetry(cell),
     )
     for switch in cell.network.switches:
-        add_switch(switch.name, buffer_bytes=switch.buffer_bytes, alpha=switch.alpha, kind=switch.kind)
+        add_switch(
+            switch.name,
+            buffer_bytes=switch.buffer_bytes,
+            alpha=switch.alpha,
+            kind=switch.kind,
+            trimming=trimming(switch),
+        )
     cables = random_stream(cell.seed, "cables")
     for link in cell.network.links:
         spread_ps = cables.randint(0, link.delay_spread_ns * PICOSECONDS)

@@ -11,10 +11,11 @@ from rogue.harness.cell.parameters import as_written
 from rogue.harness.cell.values import values_of
 from rogue.harness.experiment.choices import Scalar
 from rogue.harness.testbeds.base import Fact
+from rogue.harness.testbeds.simulator import uet
 from rogue.harness.testbeds.simulator.features import features_of
 from rogue.harness.testbeds.simulator.round_trip import RoundTrip, empty_round_trip
 from rogue.harness.testbeds.simulator.values import check_together
-from rogue.simulator import RELIABILITIES, Reliability, check_parameters
+from rogue.simulator import CONTROL_PRIORITY, RELIABILITIES, Reliability, check_parameters
 from rogue.workloads.transports import TransportName
 
 CAP: Final = "cap_packets"
@@ -56,11 +57,15 @@ def nic_reliability(cell: Cell, carrier: Carrier) -> Reliability | None:
 
     def all_values(stated: Mapping[str, float]) -> dict[str, float]:
         given = {**asked.parameters, **stated}
+        if name == uet.NAME:
+            way = empty_round_trip(cell)
+            return uet.fitted_to_network(cell, way, _long_timeout_ns(way)) | given
         return _fitted(given, fitting, empty_round_trip(cell), loses=loses) if fitting else given
 
-    stated = values_of(RELIABILITIES[name].parameters, carrier.parameters)
+    written = uet.with_numbers(carrier.parameters) if name == uet.NAME else carrier.parameters
+    stated = values_of(RELIABILITIES[name].parameters, written)
     check_together(lambda values: check_parameters(name, all_values(values)), stated)
-    return Reliability(name, all_values(stated))
+    return Reliability(name, all_values(stated), CONTROL_PRIORITY if name == uet.NAME else None)
 
 
 def reliability_parameters(transport: TransportName) -> tuple[str, ...]:
@@ -84,8 +89,12 @@ def reliability_facts(cell: Cell) -> dict[str, Fact]:
     for group in cell.groups:
         reliability = nic_reliability(cell, group)
         if reliability is not None:
-            facts |= {name: int(value) for name, value in reliability.parameters.items()}
+            facts |= {name: _shown(value) for name, value in reliability.parameters.items()}
     return facts
+
+
+def _shown(value: float) -> Fact:
+    return int(value) if value == int(value) else value
 
 
 def _asked(transport: TransportName) -> Reliability | None:

@@ -51,6 +51,14 @@ struct MarkingConfiguration {
   bool drops_instead = false;  // of marking: a queue without ECN
 };
 
+// A full queue cuts the payload of a packet that allows it, and the rest goes in front. Source: Ultra Ethernet
+// specification 1.0, packet trimming; Handley et al., "Re-architecting datacenter networks and stacks for low
+// latency and high performance", SIGCOMM 2017, section 3.1 (NDP).
+struct TrimmingConfiguration {
+  Bytes above;                 // of a port's queue, with the packet
+  std::uint32_t priority = 7;  // of what is left
+};
+
 struct SwitchConfiguration {
   std::optional<Bytes> buffer;  // none = unbounded
   double alpha = 1.0;           // a port may hold alpha * (free buffer)
@@ -60,10 +68,12 @@ struct SwitchConfiguration {
   std::optional<std::map<std::string, double>> rocc{};  // parameters of its congestion points
   bool is_input_queued = false;  // what comes in over a link waits in a buffer of that link, `buffer`
   bool has_telemetry = false;    // ports write into packets what they hold and sent
+  std::optional<TrimmingConfiguration> trimming{};
 
   // Its ports have a queue for each priority.
   bool has_classes() const {
-    return pause || !markings.empty() || rocc || has_telemetry || has_weights() || is_input_queued;
+    return pause || !markings.empty() || rocc || has_telemetry || has_weights() || is_input_queued ||
+           trimming;
   }
   bool has_weights() const { return weights != std::array<std::uint32_t, 8>{}; }
 };
@@ -111,7 +121,8 @@ struct ConnectionConfiguration {
   std::uint32_t cnp_priority = 0;
   std::string reliability{};  // empty = go-back-N, of RC
   std::map<std::string, double> reliability_parameters{};
-  std::uint64_t path_seed = 0;    // the entropy behind both routes
+  std::optional<std::uint32_t> acknowledgement_priority{};  // with a reliability; none: `priority`
+  std::uint64_t path_seed = 0;                              // the entropy behind both routes
   std::uint32_t spray_paths = 0;  // entropies that choose the ways of its packets; 0: they take the routes
   std::optional<std::uint32_t> limiter_of{};  // a queue pair of either host that lends its pair's limiters
 };

@@ -57,12 +57,20 @@ struct FieldsOf<MarkingConfiguration> {
 };
 
 template <>
+struct FieldsOf<TrimmingConfiguration> {
+  using Trimming = TrimmingConfiguration;
+  static constexpr auto kTable =
+      std::tuple(Field{"above_bytes", &Trimming::above}, Field{"priority", &Trimming::priority});
+};
+
+template <>
 struct FieldsOf<SwitchConfiguration> {
   using Switch = SwitchConfiguration;
   static constexpr auto kTable = std::tuple(
       Field{"buffer_bytes", &Switch::buffer}, Field{"alpha", &Switch::alpha}, Field{"pause", &Switch::pause},
       Field{"markings", &Switch::markings}, Field{"weights", &Switch::weights}, Field{"rocc", &Switch::rocc},
-      Field{"is_input_queued", &Switch::is_input_queued}, Field{"has_telemetry", &Switch::has_telemetry});
+      Field{"is_input_queued", &Switch::is_input_queued}, Field{"has_telemetry", &Switch::has_telemetry},
+      Field{"trimming", &Switch::trimming});
 };
 
 template <>
@@ -98,6 +106,7 @@ struct FieldsOf<ConnectionConfiguration> {
       Field{"control_maker", &Connection::control_maker}, Field{"cnp_priority", &Connection::cnp_priority},
       Field{"reliability", &Connection::reliability},
       Field{"reliability_parameters", &Connection::reliability_parameters},
+      Field{"acknowledgement_priority", &Connection::acknowledgement_priority},
       Field{"path_seed", &Connection::path_seed}, Field{"spray_paths", &Connection::spray_paths},
       Field{"limiter_of", &Connection::limiter_of});
 };

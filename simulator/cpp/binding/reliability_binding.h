@@ -6,11 +6,13 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -41,6 +43,8 @@ inline nb::list list_reliabilities() {
   return kinds;
 }
 
+// first, bits, answered, received bytes
+using Bitmap = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::int64_t>;
 using Ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 
 inline std::optional<std::int64_t> optional_ps(Picoseconds instant) {
@@ -56,9 +60,14 @@ inline nb::dict as_dict(const Acknowledgement& acknowledgement) {
   nb::dict result;
   result["expected"] = acknowledgement.expected;
   result["selective"] = selective;
-  result["is_negative"] = acknowledgement.is_negative;
-  result["echoes_mark"] = acknowledgement.echoes_mark;
+  result["is_negative"] = bool{acknowledgement.is_negative};
+  result["echoes_mark"] = bool{acknowledgement.echoes_mark};
   result["echoed_ps"] = acknowledgement.echoed.value;
+  if (!acknowledgement.has_bitmap) return result;
+  const SelectiveBitmap bitmap = acknowledgement.bitmap();
+  result["bitmap"] = nb::make_tuple(bitmap.first, bitmap.bits, bitmap.answered, bitmap.received.value);
+  result["entropy"] = acknowledgement.entropy;
+  result["is_trimmed_last"] = bool{acknowledgement.is_trimmed_last};
   return result;
 }
 
@@ -68,8 +77,9 @@ inline std::optional<nb::dict> next_packet(const BoundRequester& self) {
   nb::dict result;
   result["number"] = packet.number;
   result["payload_bytes"] = packet.payload_bytes;
-  result["is_last"] = packet.is_last;
-  result["has_reduced"] = packet.has_reduced;
+  result["is_last"] = bool{packet.is_last};
+  result["has_reduced"] = bool{packet.has_reduced};
+  result["wants_acknowledgement"] = bool{packet.wants_acknowledgement};
   return result;
 }
 
@@ -97,18 +107,34 @@ inline void bind_requester(nb::module_& module) {
       .def(
           "on_acknowledgement",
           [](BoundRequester& self, std::int64_t now_ps, std::uint64_t expected, const Ranges& selective,
-             bool is_negative, bool echoes_mark, std::int64_t echoed_ps) {
+             bool is_negative, bool echoes_mark, std::int64_t echoed_ps, const std::optional<Bitmap>& bitmap,
+             std::uint16_t entropy, bool is_trimmed_last) {
             Acknowledgement acknowledgement{.expected = expected,
                                             .is_negative = is_negative,
                                             .echoes_mark = echoes_mark,
+                                            .is_trimmed_last = is_trimmed_last,
+                                            .entropy = entropy,
                                             .echoed = {echoed_ps}};
-            if (selective.size() > Acknowledgement::kRangesMax || (is_negative && selective.empty()))
+            const bool says_what = bitmap || !selective.empty();
+            if (selective.size() > Acknowledgement::kRangesMax || (is_negative && !says_what))
               throw SimulationError("on_acknowledgement: expected at most 3 ranges, and one if is_negative");
             for (const auto& [first, end] : selective) acknowledgement.add({first, end});
+            if (bitmap) {
+              const auto& [first, bits, answered, received] = *bitmap;
+              acknowledgement.carry({first, bits, answered, {received}});
+            }
             return self.requester->on_acknowledgement(acknowledgement, {now_ps});
           },
           nb::kw_only(), nb::arg("now_ps"), nb::arg("expected"), nb::arg("selective") = Ranges{},
-          nb::arg("is_negative") = false, nb::arg("echoes_mark") = false, nb::arg("echoed_ps") = 0)
+          nb::arg("is_negative") = false, nb::arg("echoes_mark") = false, nb::arg("echoed_ps") = 0,
+          nb::arg("bitmap") = nb::none(), nb::arg("entropy") = 0, nb::arg("is_trimmed_last") = false)
+      .def(
+          "use_paths",
+          [](BoundRequester& self, std::uint64_t seed, std::uint32_t paths) {
+            self.requester->use_paths(RandomStream(seed, "paths"), paths);
+          },
+          nb::arg("seed"), nb::arg("paths"))
+      .def("next_path", [](BoundRequester& self) { return self.requester->next_path(); })
       .def(
           "on_deadline",
           [](BoundRequester& self, std::int64_t now_ps, double slowness) {
@@ -141,12 +167,17 @@ inline void bind_responder(nb::module_& module) {
       .def(
           "on_packet",
           [](BoundResponder& self, std::uint64_t number, std::uint32_t payload_bytes, bool is_marked,
-             bool is_last, bool has_reduced, std::int64_t sent_ps, std::int64_t now_ps) {
+             bool is_last, bool has_reduced, std::int64_t sent_ps, std::int64_t now_ps,
+             bool wants_acknowledgement, bool is_trimmed, bool is_trimmed_last, std::uint16_t entropy) {
             self.responder->on_packet({.number = number,
                                        .payload_bytes = payload_bytes,
                                        .is_first = false,
                                        .is_last = is_last,
                                        .has_reduced = has_reduced,
+                                       .wants_acknowledgement = wants_acknowledgement,
+                                       .is_trimmed = is_trimmed,
+                                       .is_trimmed_last = is_trimmed_last,
+                                       .entropy = entropy,
                                        .sent = {sent_ps}},
                                       is_marked, {now_ps});
             nb::list acknowledgements;
@@ -156,7 +187,8 @@ inline void bind_responder(nb::module_& module) {
           },
           nb::arg("number"), nb::kw_only(), nb::arg("payload_bytes") = 1024, nb::arg("is_marked") = false,
           nb::arg("is_last") = false, nb::arg("has_reduced") = false, nb::arg("sent_ps") = 0,
-          nb::arg("now_ps") = 0)
+          nb::arg("now_ps") = 0, nb::arg("wants_acknowledgement") = false, nb::arg("is_trimmed") = false,
+          nb::arg("is_trimmed_last") = false, nb::arg("entropy") = 0)
       .def(
           "on_deadline",
           [](BoundResponder& self, std::int64_t now_ps) {

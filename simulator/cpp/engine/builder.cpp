@@ -45,7 +45,9 @@ std::uint32_t Builder::add_switch(const std::string& name, const SwitchConfigura
                              .weights = configuration.weights,
                              .has_weights = configuration.has_weights(),
                              .rocc = configuration.rocc,
-                             .has_telemetry = configuration.has_telemetry});
+                             .has_telemetry = configuration.has_telemetry,
+                             .trimming = configuration.trimming});
+  if (configuration.trimming) world_.priorities |= mask_of(configuration.trimming->priority);
   return static_cast<std::uint32_t>(world_.nodes.size() - 1);
 }
 
@@ -90,6 +92,7 @@ void Builder::add_classes(Port& port, std::uint32_t from, std::uint32_t to, Byte
   if (element.has_weights) classes.turns = std::make_unique<WeightedTurns>(element.weights);
   classes.has_turns = element.has_weights;
   classes.has_telemetry = element.has_telemetry;
+  if (element.trimming) classes.use_trimming(*element.trimming);
   if (element.rocc) {
     const std::uint32_t timer = timers_.create(TimerKind::kCongestionPoint, link);
     classes.rocc = std::make_unique<RoccPort>(*element.rocc, world_.speeds[port.speed].rate, timer);

@@ -52,11 +52,12 @@ inline void Engine::release(Port& port, PacketIndex index, Picoseconds start) {
 inline void Engine::enqueue_classed(std::uint32_t link, PacketIndex index) {
   Port& port = world_.ports[link];
   ClassedPort& classes = world_.classes_of(port);
-  const std::uint32_t priority = world_.pool[index].priority();
+  std::uint32_t priority = world_.pool[index].priority();
   // While something is under way, the link waits for its arrival, whatever else there is to send.
   const bool must_set_slot = port.in_flight.empty() || port.has(Port::kEager);
   catch_up_classed(port, now_);
   if (has_priority(classes.inspected, priority) || !world_.pool[index].is_ecn_capable()) [[unlikely]] {
+    if (classes.counters->trimming) priority = trim_if_full(port, index);
     if (is_refused(classes, world_.pool[index])) {
       const bool is_shut = has_priority(classes.shut, priority);
       return drop_classed(link, index, is_shut ? PacketFate::kWatchdog : PacketFate::kMarker);

@@ -6,8 +6,10 @@
 #include <bit>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
+#include "base/configuration.h"
 #include "base/units.h"
 #include "cc/rocc_point.h"
 #include "engine/packet_pool.h"
@@ -27,7 +29,7 @@ struct ClassQueue {
   Bytes unmarked_max = Marker::kNothingMarked;  // no packet is marked while no more waits
 };
 
-// Of a port and its priorities, for people.
+// Of a port and its priorities, for people; and what is so rarely needed that the port has no room for it.
 struct ClassCounters {
   struct OfPriority {
     std::int64_t dropped_packets_sampled = 0;
@@ -37,6 +39,9 @@ struct ClassCounters {
   };
 
   std::array<OfPriority, kPriorities> priorities{};
+  std::optional<TrimmingConfiguration> trimming{};
+  std::int64_t trimmed_packets = 0;
+  Bytes trimmed;                  // that were cut off
   std::int64_t pause_frames = 0;  // that told the far end of its link to pause or to go on
   std::int64_t lossless_drops = 0;
   std::int64_t watchdog_fired = 0;
@@ -86,7 +91,14 @@ struct alignas(64) ClassedPort {
   }
 
   void inspect_arrivals() {
-    inspected = static_cast<PriorityMask>(shut | (marker ? marker->inspected() : PriorityMask{0}));
+    constexpr PriorityMask kAll = 0xff;
+    const PriorityMask trimmed = counters->trimming ? kAll : PriorityMask{0};
+    inspected = static_cast<PriorityMask>(shut | trimmed | (marker ? marker->inspected() : PriorityMask{0}));
+  }
+
+  void use_trimming(const TrimmingConfiguration& configuration) {
+    counters->trimming = configuration;
+    inspect_arrivals();
   }
 
   // When the first of the waiting priorities may be sent, if the port is free at `from`; kNever if all are

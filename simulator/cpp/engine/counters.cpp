@@ -16,6 +16,10 @@ void add_classes(const World& world, std::uint32_t link, std::vector<Counter>& r
     for (const auto& counters : classes.counters->priorities) marked_packets += counters.marked_packets;
     result.push_back({node, world.port_name(link), "marked_packets", marked_packets});
   }
+  if (classes.counters->trimming) {
+    result.push_back({node, world.port_name(link), "trimmed_packets", classes.counters->trimmed_packets});
+    result.push_back({node, world.port_name(link), "trimmed_bytes", classes.counters->trimmed.value});
+  }
   if (!world.has_flow_control(record.from)) return;
   result.push_back({node, world.port_name(link), "pause_frames", classes.counters->pause_frames});
   result.push_back({node, world.port_name(link), "lossless_drops", classes.counters->lossless_drops});

@@ -141,6 +141,8 @@ void Engine::forget(PacketIndex index) {
   } else if (packet.kind < PacketKind::kDatagram) {
     Sender& origin = world_.senders[world_.senders[packet.qp].peer];
     ++(is_reply(packet.kind) ? origin.missing_replies : origin.missing_packets);
+    if (packet.kind == PacketKind::kData && reliabilities_.data_of(index).is_trimmed)
+      ++world_.missing_headers;
   }
   world_.pool.free(index);
 }

@@ -70,6 +70,26 @@ bool Engine::is_refused(ClassedPort& classes, const Packet& packet) {
   return classes.marker && classes.marker->on_arrival(priority, waiting_bytes, packet.is_ecn_capable());
 }
 
+// A packet that must wait behind a full queue loses its payload, if it allows that, and goes in front with the
+// rest. Returns its priority.
+std::uint32_t Engine::trim_if_full(const Port& port, PacketIndex index) {
+  Packet& packet = world_.pool[index];
+  ClassedPort& classes = world_.classes_of(port);
+  const std::uint32_t priority = packet.priority();
+  const Bytes queue = classes.queues[priority].bytes + Bytes{packet.frame_bytes};
+  const bool must_wait = port.busy_until > now_ || classes.is_paused(priority, now_);
+  if (!must_wait || queue <= classes.counters->trimming->above || packet.kind != PacketKind::kData)
+    return priority;
+  DataPacket& data = reliabilities_.data_of(index);
+  if (!data.trim(port.has(Port::kPeerIsHost))) return priority;
+  packet.frame_bytes = static_cast<std::uint16_t>(packet.frame_bytes - data.payload_bytes);
+  const std::uint32_t in_front = classes.counters->trimming->priority << PacketFlags::kPriorityShift;
+  packet.flags = static_cast<std::uint8_t>((packet.flags & ~PacketFlags::kPriority) | in_front);
+  ++classes.counters->trimmed_packets;
+  classes.counters->trimmed.value += data.payload_bytes;
+  return packet.priority();
+}
+
 // Marks a packet, or not, by what waits without it.
 void Engine::mark(ClassedPort& classes, PacketIndex index) {
   Packet& packet = world_.pool[index];

@@ -62,6 +62,7 @@ Statistics Engine::statistics() const {
 void Engine::check_invariants() {
   catch_up_all();
   Audit(world_, now_).run();
+  reliabilities_.check_trimmed();
   datagrams_.check(now_);
 }
 

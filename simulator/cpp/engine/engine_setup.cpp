@@ -95,6 +95,7 @@ void Engine::spray(std::uint32_t qp, const std::vector<std::uint32_t>& route,
   world_.senders[qp].is_sprayed = true;
   world_.senders[qp].requester.describe_all();
   forwarding_.spray(qp, route, configuration);
+  reliabilities_.spray(qp, forwarding_.stream_of(qp), configuration.spray_paths);
 }
 
 std::uint32_t Engine::add_route(const std::vector<std::uint32_t>& links) {

@@ -21,13 +21,16 @@ void Forwarding::spray(std::uint32_t qp, const std::vector<std::uint32_t>& route
   const std::size_t size = std::max(qp, peer) + std::size_t{1};
   if (sprays_.size() < size) sprays_.resize(size);
   if (ways_.size() < size) ways_.resize(size);
-  const RandomStream stream(world_.seed, "spray:" + std::to_string(queue_pair_number(qp)));
-  sprays_[qp].emplace(stream, configuration.spray_paths);
+  sprays_[qp].emplace(stream_of(qp), configuration.spray_paths);
   ways_[peer] = {
       .hash = PathHash(world_.seed, world_.links[route.front()].from, world_.links[route.back()].to),
       .path_seed = configuration.path_seed,
       .target = world_.links[route.back()].from,
       .last_link = route.back()};
+}
+
+RandomStream Forwarding::stream_of(std::uint32_t qp) const {
+  return RandomStream(world_.seed, "spray:" + std::to_string(queue_pair_number(qp)));
 }
 
 std::uint32_t Forwarding::next_link(std::uint32_t link, const Packet& packet) {

@@ -24,6 +24,9 @@ class Forwarding {
   void spray(std::uint32_t qp, const std::vector<std::uint32_t>& route,
              const ConnectionConfiguration& configuration);
 
+  // What the paths of a queue pair's packets are drawn from.
+  RandomStream stream_of(std::uint32_t qp) const;
+
   // `position` of the next packet of a sprayed queue pair.
   std::uint32_t draw(std::uint32_t qp) { return Packet::kSprayed | sprays_[qp]->next(); }
 

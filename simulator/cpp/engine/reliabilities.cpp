@@ -14,7 +14,21 @@ void Reliabilities::add(std::uint32_t qp, const ConnectionConfiguration& configu
   world_.reliabilities.resize(world_.senders.size());
   world_.reliabilities[qp] = create_reliability(
       configuration.reliability, configuration.reliability_parameters, configuration.mtu_bytes);
+  const std::uint32_t priority = configuration.acknowledgement_priority.value_or(configuration.priority);
+  world_.reliabilities[qp].acknowledgement_priority = priority;
+  world_.priorities |= mask_of(priority);
   world_.senders[qp].has_reliability = true;
+}
+
+void Reliabilities::spray(std::uint32_t qp, const RandomStream& stream, std::uint32_t paths) {
+  if (world_.senders[qp].has_reliability) world_.reliabilities[qp].requester->use_paths(stream, paths);
+}
+
+// Sprayed packets have their path instead of a place in the table of routes.
+std::uint32_t Reliabilities::first_position(std::uint32_t qp, Requester& requester, DataPacket& packet) {
+  if (!world_.senders[qp].is_sprayed || !requester.chooses_paths()) return engine_.first_position(qp);
+  packet.entropy = static_cast<std::uint16_t>(requester.next_path());
+  return Packet::kSprayed | packet.entropy;
 }
 
 void Reliabilities::require_resettable(std::uint32_t qp) const {
@@ -29,13 +43,37 @@ void Reliabilities::post(std::uint32_t qp, const Verb& verb) {
   });
 }
 
+// Each packet that a switch has trimmed has come as a header, is under way or is missing.
+void Reliabilities::check_trimmed() {
+  std::uint64_t trimmed = 0;
+  std::uint64_t accounted = world_.missing_headers;
+  const auto count = [&](PacketIndex at) {
+    accounted += world_.pool[at].kind == PacketKind::kData && data_packets_[at].is_trimmed;
+  };
+  for (const Port& port : world_.ports) {
+    for (PacketIndex at = port.in_flight.head; at != kNoPacket; at = world_.pool[at].next) count(at);
+    for (PacketIndex at = port.waiting.head; at != kNoPacket; at = world_.pool[at].next) count(at);
+    if (!port.has(Port::kClassed)) continue;
+    const ClassedPort& classes = world_.classes_of(port);
+    trimmed += static_cast<std::uint64_t>(classes.counters->trimmed_packets);
+    for (std::uint32_t priority = 0; priority < kPriorities; ++priority) {
+      classes.for_each_waiting(world_.pool, priority, count);
+    }
+  }
+  for (const Reliability& own : world_.reliabilities) {
+    if (own.responder) accounted += own.responder->headers();
+  }
+  SIM_CHECK(trimmed == accounted, engine_.now_, "trimming",
+            "trimmed packets differ from headers accounted for");
+}
+
 PacketIndex Reliabilities::send(std::uint32_t qp, Port& port, Picoseconds start) {
   Sender& sender = world_.senders[qp];
   Requester& requester = *world_.reliabilities[qp].requester;
   DataPacket next = requester.next();
   const PacketIndex index = world_.pool.allocate();
   Packet& packet = world_.pool[index];
-  packet.position = engine_.first_position(qp);
+  packet.position = first_position(qp, requester, next);
   packet.qp = sender.peer;
   packet.psn = packet_psn(next.number) | (next.is_ecn_capable ? 0 : Packet::kNotEcnCapable);
   packet.frame_bytes = static_cast<std::uint16_t>(requester.frame_bytes(next, world_.framing));
@@ -56,7 +94,7 @@ void Reliabilities::on_data(PacketIndex index) {
   const CarriedTelemetry telemetry = engine_.feedback_.carried_telemetry(packet.qp, index);
   world_.pool.free(index);
   Responder& responder = *world_.reliabilities[packet.qp].responder;
-  if (!world_.senders[packet.qp].is_operational()) return responder.discard();
+  if (!world_.senders[packet.qp].is_operational()) return responder.discard(data);
   responder.on_packet(data, packet.is_marked(), engine_.now_);
   engine_.check_delivery(packet.qp);
   send_acknowledgements(packet.qp, telemetry);
@@ -67,6 +105,7 @@ void Reliabilities::on_data(PacketIndex index) {
 void Reliabilities::send_acknowledgements(std::uint32_t qp, const CarriedTelemetry& telemetry) {
   Sender& sender = world_.senders[qp];
   Responder& responder = *world_.reliabilities[qp].responder;
+  const std::uint32_t priority = world_.reliabilities[qp].acknowledgement_priority;
   responder.take_acknowledgements([&](const Acknowledgement& acknowledgement) {
     const PacketIndex index = world_.pool.allocate();
     Packet& packet = world_.pool[index];
@@ -75,7 +114,7 @@ void Reliabilities::send_acknowledgements(std::uint32_t qp, const CarriedTelemet
     packet.psn = packet_psn(acknowledgement.expected);
     packet.frame_bytes = static_cast<std::uint16_t>(responder.frame_bytes(acknowledgement, world_.framing));
     packet.kind = PacketKind::kAcknowledgement;
-    packet.flags = sender.priority_flags;
+    packet.flags = static_cast<std::uint8_t>(priority << PacketFlags::kPriorityShift);
     acknowledgements_[index] = acknowledgement;
     if (telemetry) [[unlikely]]
       engine_.feedback_.carry_telemetry(index, *telemetry);

@@ -17,16 +17,19 @@ class Reliabilities {
 
   void add(std::uint32_t qp, const ConnectionConfiguration& configuration);
   void require_resettable(std::uint32_t qp) const;
+  void spray(std::uint32_t qp, const RandomStream& stream, std::uint32_t paths);
 
   void post(std::uint32_t qp, const Verb& verb);
   PacketIndex send(std::uint32_t qp, Port& port, Picoseconds start);
   void on_data(PacketIndex index);
   void on_acknowledgement(PacketIndex index);
   void on_timer(std::uint32_t qp);
-  const DataPacket& data_of(PacketIndex index) { return data_packets_[index]; }
+  void check_trimmed();
+  DataPacket& data_of(PacketIndex index) { return data_packets_[index]; }
   const Acknowledgement& acknowledgement_of(PacketIndex index) { return acknowledgements_[index]; }
 
  private:
+  std::uint32_t first_position(std::uint32_t qp, Requester& requester, DataPacket& packet);
   void send_acknowledgements(std::uint32_t qp, const CarriedTelemetry& telemetry);
   void follow_deadline(std::uint32_t qp);
   double slowness_of(const Sender& sender) const;

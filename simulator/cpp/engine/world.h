@@ -49,6 +49,7 @@ struct Switch {
   bool has_weights;
   std::optional<std::map<std::string, double>> rocc;
   bool has_telemetry;
+  std::optional<TrimmingConfiguration> trimming;
   std::vector<Pausing> pausing{};
 };
 
@@ -79,6 +80,7 @@ struct World {
   std::vector<LinkRecord> links;
   IpIds ip_ids{pool};
   PacketTable<PacketDetails> details{pool};
+  std::uint64_t missing_headers = 0;  // of trimmed packets, lost or refused afterwards
 
   // Ports and switches.
   std::uint32_t link_of(const Port& port) const { return static_cast<std::uint32_t>(&port - ports.data()); }

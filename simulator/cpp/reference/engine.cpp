@@ -74,9 +74,11 @@ void Engine::send_from_queue_pair(std::uint32_t number) {
   if (ready > now_) return events_.push({ready, EventKind::kDeparture, number, number, 1, {}});
   QueuePair& sender = queue_pairs_[qp];
   Packet packet = next_packet(qp);
-  if (sender.spray)
-    packet.own_route =
-        std::make_shared<const std::vector<std::uint32_t>>(sprayed_route(qp, sender.spray->next()));
+  if (sender.spray) {
+    const std::uint32_t path = next_path(qp);
+    packet.data.entropy = static_cast<std::uint16_t>(path);
+    packet.own_route = std::make_shared<const std::vector<std::uint32_t>>(sprayed_route(qp, path));
+  }
   const Bytes wire = framing_.wire_bytes(packet.frame_bytes);
   const Picoseconds serialisation =
       duration_of(wire, picoseconds_per_byte(links_[number].configuration.rate));
@@ -154,6 +156,7 @@ void Engine::arrive(std::uint32_t number, Packet packet) {
 
 void Engine::enqueue(std::uint32_t number, Packet packet) {
   Link& link = links_[number];
+  if (link.trimming) trim_if_full(link, packet);
   Queue& queue = link.queues[link.has_classes ? packet.priority : 0];
   if (has_priority(link.shut, packet.priority) ||
       (link.marker && link.marker->on_arrival(packet.priority, queue.bytes, packet.data.is_ecn_capable))) {
@@ -178,6 +181,17 @@ void Engine::enqueue(std::uint32_t number, Packet packet) {
   queue.bytes += packet.frame_bytes;
   queue.bytes_max = std::max(queue.bytes_max, queue.bytes);
   if (link.rocc) watch_congestion(link);
+}
+
+void Engine::trim_if_full(Link& link, Packet& packet) {
+  const bool must_wait = link.is_busy || link.pauses.is_paused(packet.priority, now_);
+  const std::int64_t queue_bytes = link.queues[packet.priority].bytes + packet.frame_bytes;
+  if (!must_wait || queue_bytes <= link.trimming->above.value || packet.kind != PacketKind::kData) return;
+  if (!packet.data.trim(nodes_[link.to].is_host)) return;
+  packet.frame_bytes -= packet.data.payload_bytes;
+  packet.priority = link.trimming->priority;
+  ++link.trimmed_packets;
+  link.trimmed_bytes += packet.data.payload_bytes;
 }
 
 bool Engine::admits(const Link& link, std::uint32_t frame_bytes) const {

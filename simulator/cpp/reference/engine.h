@@ -181,6 +181,9 @@ class Engine {
     std::optional<Marker> marker{};
     std::optional<RoccPort> rocc{};
     std::optional<WeightedTurns> turns{};
+    std::optional<TrimmingConfiguration> trimming{};
+    std::int64_t trimmed_packets = 0;
+    std::int64_t trimmed_bytes = 0;
     bool is_busy = false;
     bool is_pause_frame_due = false;
     PauseState pauses{};
@@ -264,11 +267,13 @@ class Engine {
   void describe(const Packet& packet, PacketRecord& record) const;
   void enqueue(std::uint32_t link, Packet packet);
   void prepare_end(const std::vector<std::uint32_t>& route);
+  std::uint32_t next_path(std::uint32_t qp);
   void add_spray(std::uint32_t qp, const ConnectionConfiguration& configuration);
   const std::vector<std::int64_t>& hops_to(std::uint32_t host);
   std::vector<std::uint32_t> sprayed_route(std::uint32_t qp, std::uint32_t path);
   void end_route(std::uint32_t link, const Packet& packet, std::uint32_t end);
   std::vector<std::uint32_t> flooded_ports(std::uint32_t link) const;
+  void trim_if_full(Link& link, Packet& packet);
   bool admits(const Link& link, std::uint32_t frame_bytes) const;
   bool has_shared_buffer(std::uint32_t node) const {
     return !nodes_[node].is_host && nodes_[node].configuration.has_classes();

@@ -34,6 +34,7 @@ std::uint32_t Engine::add_switch(const std::string& name, const SwitchConfigurat
   nodes_[node].is_host = false;
   nodes_[node].configuration = configuration;
   nodes_[node].shared_buffer = SharedBuffer(configuration);
+  if (configuration.trimming) priorities_ |= mask_of(configuration.trimming->priority);
   return node;
 }
 
@@ -53,6 +54,7 @@ void Engine::add_direction(std::uint32_t from, std::uint32_t to, const LinkConfi
     links_.back().input = SharedBuffer(nodes_[from].configuration);
   if (has_shared_buffer(from) && nodes_[from].configuration.has_weights())
     links_.back().turns = WeightedTurns(nodes_[from].configuration.weights);
+  if (has_shared_buffer(from)) links_.back().trimming = nodes_[from].configuration.trimming;
   if (has_shared_buffer(from) && !nodes_[from].configuration.markings.empty()) {
     const RandomStream marks(seed_, "marking:" + nodes_[from].name + "->" + nodes_[to].name);
     links_.back().marker = Marker(nodes_[from].configuration.markings, marks);
@@ -134,6 +136,9 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
   if (!configuration.reliability.empty()) {
     queue_pairs_[qp].reliability = std::make_shared<Reliability>(create_reliability(
         configuration.reliability, configuration.reliability_parameters, configuration.mtu_bytes));
+    const std::uint32_t priority = configuration.acknowledgement_priority.value_or(configuration.priority);
+    queue_pairs_[qp].reliability->acknowledgement_priority = priority;
+    priorities_ |= mask_of(priority);
   }
   if (!configuration.control.empty()) add_control(qp, configuration);
   if (configuration.spray_paths != 0) add_spray(qp, configuration);

@@ -116,6 +116,10 @@ void Engine::add_class_counters(const Link& link, std::vector<Counter>& result) 
     for (const Queue& queue : link.queues) marks += queue.marks;
     result.push_back({node, link_name(link), "marked_packets", marks});
   }
+  if (link.trimming) {
+    result.push_back({node, link_name(link), "trimmed_packets", link.trimmed_packets});
+    result.push_back({node, link_name(link), "trimmed_bytes", link.trimmed_bytes});
+  }
   if (!has_flow_control(link.from)) return;
   result.push_back({node, link_name(link), "pause_frames", link.pause_frames});
   result.push_back({node, link_name(link), "lossless_drops", link.lossless_drops});

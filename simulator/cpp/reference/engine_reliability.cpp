@@ -47,7 +47,7 @@ void Engine::send_acknowledgements(std::uint32_t qp, const std::vector<HopRecord
         PacketKind::kAcknowledgement, qp, 0, 0, responder.frame_bytes(acknowledgement, framing_), 0, {}};
     packet.acknowledgement = std::make_shared<const Acknowledgement>(acknowledgement);
     packet.hops = hops;
-    packet.priority = receiver.priority;
+    packet.priority = receiver.reliability->acknowledgement_priority;
     enqueue(receiver.route.front(), packet);
   });
 }

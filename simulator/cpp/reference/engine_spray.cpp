@@ -12,6 +12,14 @@ void Engine::add_spray(std::uint32_t qp, const ConnectionConfiguration& configur
   const RandomStream stream(seed_, "spray:" + std::to_string(queue_pair_number(qp)));
   queue_pairs_[qp].spray.emplace(stream, configuration.spray_paths);
   queue_pairs_[qp].path_seed = configuration.path_seed;
+  if (!queue_pairs_[qp].reliability) return;
+  queue_pairs_[qp].reliability->requester->use_paths(stream, configuration.spray_paths);
+}
+
+std::uint32_t Engine::next_path(std::uint32_t qp) {
+  QueuePair& sender = queue_pairs_[qp];
+  const bool chooses = sender.reliability && sender.reliability->requester->chooses_paths();
+  return chooses ? sender.reliability->requester->next_path() : sender.spray->next();
 }
 
 // By node, -1 from where there is no way; hosts do not forward.

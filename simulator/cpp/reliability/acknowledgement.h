@@ -12,30 +12,69 @@ namespace simulator {
 struct DataPacket {
   std::uint64_t number = 0;
   std::uint32_t payload_bytes = 0;
-  bool is_first = false;  // of its verb
-  bool is_last = false;
-  bool has_reduced = false;    // its sender has taken notice of marks (CWR)
-  bool is_ecn_capable = true;  // switches may mark it
-  Bytes message{};             // length of its verb
-  Picoseconds sent;            // it began to leave then
+  bool is_first : 1 = false;  // of its verb
+  bool is_last : 1 = false;
+  bool has_reduced : 1 = false;            // its sender has taken notice of marks (CWR)
+  bool is_ecn_capable : 1 = true;          // switches may mark it
+  bool wants_acknowledgement : 1 = false;  // at once
+  bool is_trimmable : 1 = false;           // switches may cut its payload off
+  bool is_trimmed : 1 = false;             // one has
+  bool is_trimmed_last : 1 = false;        // the one in front of the receiver has
+  std::uint16_t entropy = 0;               // that chose its way
+  Bytes message{};                         // length of its verb
+  Picoseconds sent;                        // it began to leave then
+
+  // Cuts the payload off, in front of the receiver or before. Returns false if that is not allowed, or done.
+  bool trim(bool is_last_hop) {
+    if (!is_trimmable || is_trimmed) return false;
+    is_trimmed = true;
+    is_trimmed_last = is_last_hop;
+    return true;
+  }
 };
+static_assert(sizeof(DataPacket) == 32);
 
 struct NumberRange {
   std::uint64_t first = 0;
   std::uint64_t end = 0;  // one past the last
 };
 
+// What a receiver has beyond the first packet that is missing, as bits.
+struct SelectiveBitmap {
+  std::uint64_t first = 0;     // number of the packet that bit 0 is about
+  std::uint64_t bits = 0;      // set: that packet has come
+  std::uint64_t answered = 0;  // number of the packet that is answered
+  Bytes received{};            // frames that have come so far, each once
+};
+
 struct Acknowledgement {
   static constexpr std::uint32_t kRangesMax = 3;
 
   std::uint64_t expected = 0;                       // every packet below has come
-  std::array<NumberRange, kRangesMax> selective{};  // these have come too
+  std::array<NumberRange, kRangesMax> selective{};  // these have come too; or where a bitmap is kept
   std::uint32_t ranges = 0;
-  bool is_negative = false;
-  bool echoes_mark = false;  // of congestion
-  Picoseconds echoed;        // `sent` of the packet that is acknowledged
+  bool is_negative : 1 = false;
+  bool echoes_mark : 1 = false;      // of congestion
+  bool is_trimmed_last : 1 = false;  // of the packet that is answered
+  bool has_bitmap : 1 = false;
+  std::uint16_t entropy = 0;  // of that packet
+  Picoseconds echoed;         // `sent` of that packet
 
   void add(const NumberRange& range) { selective[ranges++] = range; }
+
+  // Instead of ranges, in their place: no packet grows by what only one transport says.
+  void carry(const SelectiveBitmap& come) {
+    selective[0] = {come.first, come.bits};
+    selective[1] = {come.answered, static_cast<std::uint64_t>(come.received.value)};
+    has_bitmap = true;
+  }
+  SelectiveBitmap bitmap() const {
+    return {selective[0].first,
+            selective[0].end,
+            selective[1].first,
+            {static_cast<std::int64_t>(selective[1].end)}};
+  }
 };
+static_assert(sizeof(Acknowledgement) == 72);
 
 }  // namespace simulator

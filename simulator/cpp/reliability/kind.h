@@ -17,6 +17,7 @@ namespace simulator {
 struct Reliability {
   std::unique_ptr<Requester> requester;
   std::unique_ptr<Responder> responder;
+  std::uint32_t acknowledgement_priority = 0;
 };
 
 struct ReliabilityKind {

@@ -29,6 +29,9 @@ class Reassembly {
   std::uint64_t expected() const { return expected_; }
   Bytes delivered() const { return delivered_; }
 
+  // Something is here that waits for a packet before it.
+  bool has_waiting() const { return end_ > expected_; }
+
   // The packet is here, and waits for one before it.
   bool has(std::uint64_t number) const { return number >= expected_ && number < end_ && slot(number) != 0; }
 

@@ -5,10 +5,11 @@
 
 #include "reliability/go_back_n.h"
 #include "reliability/irn.h"
+#include "reliability/uet.h"
 
 namespace simulator {
 
-inline constexpr std::array kRepairs = {kIrn,         kIrnGbn,          kGoBackN,     kGoBack0,
-                                        kGoBackNHpcc, kGoBackNConweave, kGoBackNHtsim};
+inline constexpr std::array kRepairs = {kIrn,         kIrnGbn,          kGoBackN,      kGoBack0,
+                                        kGoBackNHpcc, kGoBackNConweave, kGoBackNHtsim, kUet};
 
 }  // namespace simulator

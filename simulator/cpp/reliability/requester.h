@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 
+#include "base/random_stream.h"
 #include "base/units.h"
 #include "protocol/framing.h"
 #include "protocol/requester_settings.h"
@@ -36,6 +37,11 @@ class Requester {
     return framing.write_frame_bytes(packet.payload_bytes, packet.is_first);
   }
 
+  // Whether it chooses the entropies of its packets by itself, and the next one: asked once for each that leaves.
+  virtual bool chooses_paths() const { return false; }
+  virtual void use_paths(const RandomStream& /*stream*/, std::uint32_t /*paths*/) {}
+  virtual std::uint32_t next_path() { return 0; }
+
   // Takes what the caller says about a WRITE; numbers and sizes of its packets follow from it.
   void post(Verb verb) {
     const std::int64_t packets = std::max<std::int64_t>(1, (verb.length.value + mtu_bytes_ - 1) / mtu_bytes_);
@@ -58,6 +64,8 @@ class Requester {
             .is_last = number == verb.last_psn,
             .has_reduced = has_reduced(),
             .is_ecn_capable = is_ecn_capable(),
+            .wants_acknowledgement = wants_acknowledgement(),
+            .is_trimmable = is_trimmable(),
             .message = verb.length,
             .sent = {}};
   }
@@ -118,8 +126,10 @@ class Requester {
   virtual std::uint64_t next_number() const = 0;
   virtual void on_packet_sent(std::uint64_t number, bool is_new, Picoseconds end) = 0;
   virtual void on_posted() {}
-  virtual bool has_reduced() const { return false; }    // says the next packet
-  virtual bool is_ecn_capable() const { return true; }  // says every packet
+  virtual bool has_reduced() const { return false; }            // says the next packet
+  virtual bool is_ecn_capable() const { return true; }          // says every packet
+  virtual bool wants_acknowledgement() const { return false; }  // says the next packet
+  virtual bool is_trimmable() const { return false; }           // says every packet
 
   std::uint64_t posted() const { return posted_; }  // one past the last posted
   std::uint32_t mtu_bytes() const { return mtu_bytes_; }

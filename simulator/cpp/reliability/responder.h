@@ -20,6 +20,7 @@ class Responder {
 
   void on_packet(const DataPacket& packet, bool is_marked, Picoseconds now) {
     ++packets_;
+    headers_ += packet.is_trimmed;
     on_data(packet, is_marked, now);
   }
 
@@ -36,8 +37,12 @@ class Responder {
   virtual Bytes delivered() const = 0;         // in order, once
 
   // A packet that came to a queue pair which is not connected (any more).
-  void discard() { ++packets_; }
+  void discard(const DataPacket& packet) {
+    ++packets_;
+    headers_ += packet.is_trimmed;
+  }
   std::uint64_t packets() const { return packets_; }
+  std::uint64_t headers() const { return headers_; }  // of those, trimmed
 
   // Hands over the acknowledgements to send now, in order.
   template <class Send>
@@ -53,6 +58,7 @@ class Responder {
  private:
   std::vector<Acknowledgement> acknowledgements_;
   std::uint64_t packets_ = 0;
+  std::uint64_t headers_ = 0;
 };
 
 }  // namespace simulator

@@ -91,7 +91,7 @@ struct PacketRecord {
   }
   void take(const DataPacket& data) {
     number = data.number;
-    payload = {data.payload_bytes};
+    payload.value = data.is_trimmed ? 0 : std::int64_t{data.payload_bytes};
     if (data.is_first) message = data.message;
     flags |= (data.is_first ? PacketFlags::kFirst : 0U) | (data.is_last ? PacketFlags::kLast : 0U) |
              (data.has_reduced ? kHasReduced : 0U) | (data.is_ecn_capable ? kEcnCapable : 0U);

@@ -1,0 +1,177 @@
+// The sending half of the Ultra Ethernet transport: a window of bytes, a record of each packet that is not
+// acknowledged, and those that must be sent again, smallest number first: after a negative acknowledgement, or
+// when nothing was heard of them. Source: Ultra Ethernet specification 1.0, packet delivery; uet-htsim's uec.cpp
+// (UecSrc::processAck, processNack, rtxTimerExpired, sendNewPacket). Deviations: docs/adr/0054.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "reliability/nscc.h"
+#include "reliability/packet_window.h"
+#include "reliability/path_choices.h"
+#include "reliability/requester.h"
+#include "reliability/uet_settings.h"
+
+namespace simulator {
+
+class UetRequester final : public Requester {
+ public:
+  UetRequester(std::uint32_t mtu_bytes, const UetSettings& settings)
+      : Requester(mtu_bytes), settings_(settings), nscc_(settings) {}
+
+  bool has_packet() const override {
+    const bool has_new = sent() < posted() && sent() - acknowledged() < window_packets();
+    return (has_new || !repeats_.empty()) && nscc_.window() >= in_flight_ + next_frame();
+  }
+
+  bool on_acknowledgement(const Acknowledgement& reply, Picoseconds now) override {
+    const Picoseconds rtt = now - reply.echoed;
+    if (reply.is_negative) {
+      on_negative(reply, rtt, now);
+    } else {
+      on_positive(reply, rtt, now);
+    }
+    follow_deadline();
+    return true;
+  }
+
+  Picoseconds deadline() const override { return deadline_; }
+
+  bool on_deadline(Picoseconds now, double /*slowness*/) override {
+    while (!departures_.empty() && departures_.front().left + settings_.timeout <= now) {
+      const Departure oldest = departures_.front();
+      departures_.pop_front();
+      if (is_under_way(oldest)) give_up(oldest.number, now);
+    }
+    follow_deadline();
+    return true;
+  }
+
+  bool chooses_paths() const override { return paths_ != nullptr; }
+  void use_paths(const RandomStream& stream, std::uint32_t paths) override {
+    paths_ = create_path_choice(settings_.load_balancing, stream, paths);
+  }
+  std::uint32_t next_path() override { return paths_->next(); }
+
+  std::map<std::string, double> metrics() const override {
+    return {{"window_bytes", static_cast<double>(nscc_.window().value)},
+            {"in_flight_bytes", static_cast<double>(in_flight_.value)},
+            {"average_delay_ns", nscc_.average_delay_ps() / 1e3},
+            {"base_rtt_ns", static_cast<double>(nscc_.base_rtt().value) / 1e3}};
+  }
+
+ protected:
+  std::uint64_t next_number() const override { return repeats_.empty() ? sent() : *repeats_.begin(); }
+
+  // The last packet, one that fills the window, and one that is sent again.
+  bool wants_acknowledgement() const override {
+    return !repeats_.empty() || sent() + 1 == posted() ||
+           in_flight_ + next_frame() + next_frame() >= nscc_.window();
+  }
+  bool is_trimmable() const override { return true; }
+
+  void on_packet_sent(std::uint64_t number, bool is_new, Picoseconds end) override {
+    const Bytes frame = frame_of(number);
+    if (!is_new) repeats_.erase(number);
+    packets_.begin_at(acknowledged());
+    packets_[number] = {end, PacketState::kUnderWay};
+    in_flight_ += frame;
+    departures_.push_back({number, end});
+    follow_deadline();
+  }
+
+ private:
+  struct Departure {
+    std::uint64_t number;
+    Picoseconds left;
+  };
+
+  void on_positive(const Acknowledgement& reply, Picoseconds rtt, Picoseconds now) {
+    const SelectiveBitmap bitmap = reply.bitmap();
+    const Bytes received = std::max(Bytes{}, bitmap.received - received_);
+    received_ += received;
+    in_flight_ -= received;
+    const std::uint64_t before = acknowledged();
+    acknowledge_below(reply.expected);
+    for (std::uint64_t number = before; number < acknowledged(); ++number) on_arrived(number);
+    for (std::uint64_t bits = bitmap.bits, number = bitmap.first; bits != 0; bits >>= 1, ++number) {
+      if ((bits & 1) != 0 && number >= acknowledged() && number < sent()) on_arrived(number);
+    }
+    packets_.begin_at(acknowledged());
+    report(reply.entropy, reply.echoes_mark ? PathReport::kMarked : PathReport::kGood, now);
+    nscc_.on_acknowledged(received, rtt, reply.echoes_mark, in_flight_, now);
+  }
+
+  // What the receiver counts was taken out of the flight already when it was found missing.
+  void on_arrived(std::uint64_t number) {
+    SentPacket& packet = packets_[number];
+    if (packet.state == PacketState::kToRepeat) {
+      repeats_.erase(number);
+      in_flight_ += frame_of(number);
+    }
+    packet.state = PacketState::kArrived;
+  }
+
+  void on_negative(const Acknowledgement& reply, Picoseconds rtt, Picoseconds now) {
+    const std::uint64_t number = reply.bitmap().answered;
+    if (number < acknowledged() || number >= sent()) return;
+    if (packets_[number].state != PacketState::kUnderWay) return;
+    ++counters_.naks;
+    nscc_.on_trimmed(frame_of(number), rtt, in_flight_, now);
+    repeat(number);
+    const PathReport of_last = reply.echoes_mark ? PathReport::kMarked : PathReport::kGood;
+    report(reply.entropy, reply.is_trimmed_last ? of_last : PathReport::kTrimmed, now);
+  }
+
+  void give_up(std::uint64_t number, Picoseconds now) {
+    ++counters_.timeouts;
+    report(0, PathReport::kTimeout, now);
+    nscc_.on_timeout(frame_of(number));
+    repeat(number);
+  }
+
+  void repeat(std::uint64_t number) {
+    packets_[number].state = PacketState::kToRepeat;
+    in_flight_ -= frame_of(number);
+    repeats_.insert(number);
+  }
+
+  void report(std::uint32_t path, PathReport report, Picoseconds now) {
+    if (paths_) paths_->on_report(path, report, now);
+  }
+
+  bool is_under_way(const Departure& departure) const {
+    if (departure.number < acknowledged()) return false;
+    const SentPacket& packet = packets_[departure.number];
+    return packet.state == PacketState::kUnderWay && packet.left == departure.left;
+  }
+
+  // The oldest packet that nothing was heard of yet.
+  void follow_deadline() {
+    while (!departures_.empty() && !is_under_way(departures_.front())) departures_.pop_front();
+    deadline_ = departures_.empty() || settings_.timeout == kNever
+                    ? kNever
+                    : departures_.front().left + settings_.timeout;
+  }
+
+  Bytes frame_of(std::uint64_t number) const { return Bytes{payload_bytes_of(number)} + settings_.header; }
+  Bytes next_frame() const { return frame_of(next_number()); }
+
+  UetSettings settings_;
+  Nscc nscc_;
+  std::unique_ptr<PathChoice> paths_;
+  PacketWindow packets_;              // from the first that is not acknowledged on
+  std::set<std::uint64_t> repeats_;   // to be sent again
+  std::deque<Departure> departures_;  // in order
+  Bytes in_flight_;
+  Bytes received_;  // frames, as the receiver counts them
+  Picoseconds deadline_ = kNever;
+};
+
+}  // namespace simulator

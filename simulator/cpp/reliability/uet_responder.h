@@ -1,0 +1,93 @@
+// The receiving half of the Ultra Ethernet transport: takes packets in any order, and acknowledges many at once
+// with a bitmap. What comes marked, or wants it, is answered at once; what comes without its payload, negatively.
+// Source: Ultra Ethernet specification 1.0, packet delivery (selective acknowledgement); uet-htsim's uec.cpp
+// (UecSink::processData, processTrimmed, sackBitmapBase).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "reliability/reassembly.h"
+#include "reliability/responder.h"
+#include "reliability/uet_settings.h"
+
+namespace simulator {
+
+class UetResponder final : public Responder {
+ public:
+  static constexpr std::uint64_t kBits = 64;
+
+  explicit UetResponder(const UetSettings& settings)
+      : header_(settings.header), sack_every_(settings.sack_every) {}
+
+  std::uint64_t expected() const override { return packets_.expected(); }
+  Bytes delivered() const override { return packets_.delivered(); }
+
+ protected:
+  void on_data(const DataPacket& packet, bool is_marked, Picoseconds) override {
+    if (packet.is_trimmed) return on_trimmed(packet, is_marked);
+    const bool is_first_of_all = received_.value == 0;
+    if (packets_.add(packet.number, packet.payload_bytes) == Reassembly::Arrival::kDuplicate)
+      return acknowledge(packet, is_marked);
+    const Bytes frame = Bytes{packet.payload_bytes} + header_;
+    received_ += frame;
+    untold_ += frame;
+    if (packet.wants_acknowledgement) is_asked_ = true;
+    const bool is_gapless = !packets_.has_waiting();
+    const bool must_tell = is_first_of_all || packet.wants_acknowledgement || (is_gapless && is_asked_);
+    if (is_gapless) is_asked_ = false;
+    if (is_marked || must_tell || untold_ >= sack_every_) acknowledge(packet, is_marked);
+  }
+
+ private:
+  void on_trimmed(const DataPacket& packet, bool is_marked) {
+    if (has(packet.number)) return acknowledge(packet, false);
+    Acknowledgement reply = reply_to(packet, is_marked);
+    reply.is_negative = true;
+    reply.is_trimmed_last = packet.is_trimmed_last;
+    queue_up(reply);
+  }
+
+  void acknowledge(const DataPacket& packet, bool is_marked) {
+    untold_ = {};
+    queue_up(reply_to(packet, is_marked));
+  }
+
+  Acknowledgement reply_to(const DataPacket& packet, bool is_marked) const {
+    const bool is_asked = is_marked || packet.wants_acknowledgement;
+    Acknowledgement reply{.expected = packets_.expected(),
+                          .echoes_mark = is_marked,
+                          .entropy = packet.entropy,
+                          .echoed = packet.sent};
+    SelectiveBitmap come = bitmap_from(is_asked ? packet.number : base_for(packet.number));
+    come.answered = packet.number;
+    come.received = received_;
+    reply.carry(come);
+    return reply;
+  }
+
+  // So that the packet is the last bit, if there is enough before it.
+  std::uint64_t base_for(std::uint64_t number) const {
+    const std::uint64_t below = number - std::min(number, kBits - 1);
+    return std::max(below, packets_.expected() + 1);
+  }
+
+  SelectiveBitmap bitmap_from(std::uint64_t first) const {
+    SelectiveBitmap bitmap{.first = first};
+    for (std::uint64_t bit = 0; bit < kBits; ++bit) {
+      if (packets_.has(first + bit)) bitmap.bits |= std::uint64_t{1} << bit;
+    }
+    return bitmap;
+  }
+
+  bool has(std::uint64_t number) const { return number < packets_.expected() || packets_.has(number); }
+
+  Bytes header_;
+  Bytes sack_every_;
+  Reassembly packets_;
+  Bytes received_;         // frames, each once
+  Bytes untold_;           // since the last acknowledgement
+  bool is_asked_ = false;  // for one more, as soon as nothing is missing
+};
+
+}  // namespace simulator

@@ -1,0 +1,65 @@
+// Parameters of the Ultra Ethernet transport (UET). Source of the values: uet-htsim, commit 40ccb05, uec.cpp
+// (initNsccParams, initNscc, UecSink::_bytes_unacked_threshold) and datacenter/main_uec.cpp; the specification is
+// Ultra Ethernet 1.0, sections on packet delivery (PDS) and congestion management (CMS, NSCC).
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "base/units.h"
+#include "cc/parameters.h"
+#include "reliability/path_choices.h"
+
+namespace simulator {
+
+inline constexpr std::array kUetParameters = {
+    Parameter{"rto_ns", 100'000, 0, 1e12,
+              "a packet is sent again when nothing was heard of it so long; 0 = never"},
+    Parameter{"sack_every_bytes", 16'384, 1, 1e9,
+              "frames that have one acknowledgement, if nothing asks for it"},
+    Parameter{"header_bytes", 64, 0, 1'000, "of a packet, which count in the window"},
+    Parameter{"nscc", 1, 0, 1, "0: the window stays as it begins"},
+    Parameter{"window_packets", 0, 0, 1 << 22,
+              "full packets that it begins with; 0: 1.5 times the path's bytes"},
+    Parameter{"base_rtt_ns", 12'000, 1, kNanosecondsMax, "round trip of the longest path without queues"},
+    Parameter{"line_rate_bps", 100e9, 1, kRateMax,
+              "of the hosts, which with the round trip gives the path's bytes"},
+    Parameter{"target_delay_ns", 9'000, 1, kNanosecondsMax, "time in queues that windows aim at"},
+    Parameter{"gamma", 0.8, 0, 1, "strength of the multiplicative decrease"},
+    Parameter{"qa_gate", 3, 0, 16,
+              "quick adapt: less than the largest window over 2 to the power of this has come"},
+    Parameter{"load_balancing", 3, 0, 3, "paths: 0 oblivious, 1 bitmap, 2 REPS, 3 REPS, then bitmap (mixed)"},
+};
+
+struct UetSettings {
+  UetSettings(const ParameterValues& values, std::uint32_t mtu_bytes)
+      : payload{mtu_bytes},
+        header{static_cast<std::int64_t>(values.at("header_bytes"))},
+        timeout(values.at("rto_ns") == 0 ? kNever : nanoseconds(values.at("rto_ns"))),
+        sack_every{static_cast<std::int64_t>(values.at("sack_every_bytes"))},
+        has_nscc(values.at("nscc") != 0),
+        window_packets(static_cast<std::int64_t>(values.at("window_packets"))),
+        base_rtt(nanoseconds(values.at("base_rtt_ns"))),
+        line_rate{static_cast<std::int64_t>(values.at("line_rate_bps"))},
+        target_delay(nanoseconds(values.at("target_delay_ns"))),
+        gamma(values.at("gamma")),
+        qa_gate(static_cast<int>(values.at("qa_gate"))),
+        load_balancing(static_cast<LoadBalancing>(values.at("load_balancing"))) {}
+
+  Bytes frame() const { return payload + header; }  // of a full packet
+
+  Bytes payload;
+  Bytes header;
+  Picoseconds timeout;
+  Bytes sack_every;
+  bool has_nscc;
+  std::int64_t window_packets;
+  Picoseconds base_rtt;
+  BitsPerSecond line_rate;
+  Picoseconds target_delay;
+  double gamma;
+  int qa_gate;
+  LoadBalancing load_balancing;
+};
+
+}  // namespace simulator

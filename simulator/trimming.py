@@ -1,0 +1,29 @@
+"""Packet trimming: a full queue cuts payloads off, and what is left of a packet goes in front."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from rogue.simulator.flow_control import PRIORITIES
+from rogue.simulator.parameters import BUFFER_BYTES_MAX, require_integer
+
+CONTROL_PRIORITY: Final = PRIORITIES - 1
+"""Of what is left of trimmed packets, and of the acknowledgements of transports that want trimming."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trimming:
+    """A packet that finds more than ``above_bytes`` at its port, itself counted, goes on as a header.
+
+    Only packets that allow it are trimmed, those of Ultra Ethernet. Others wait, or the buffer refuses them.
+    The header has ``priority``.
+    Source: Ultra Ethernet specification 1.0 (trimming); Handley et al., SIGCOMM 2017, section 3.1 (NDP).
+    """
+
+    above_bytes: int
+    priority: int = CONTROL_PRIORITY
+
+    def arguments(self, where: str) -> dict[str, object]:
+        """Return what the engine wants to know; SimulationError if there can be no such queue."""
+        require_integer(where, "above_bytes", self.above_bytes, 0, BUFFER_BYTES_MAX)
+        require_integer(where, "priority", self.priority, 0, PRIORITIES - 1)
+        return {"trimming": {"above_bytes": self.above_bytes, "priority": self.priority}}

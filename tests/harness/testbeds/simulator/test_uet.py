@@ -1,0 +1,110 @@
+"""Ultra Ethernet in a cell: what fits the network, what can be stated, and what the engine is told."""
+
+from pathlib import Path
+
+import pytest
+from helpers.experiments import carrier, cell_of
+
+from rogue.harness.cell.marking import MarkingCurve, marking_asked
+from rogue.harness.testbeds.kernel.support import unsupported as unsupported_by_kernel
+from rogue.harness.testbeds.simulator.controls import parameter_mistake
+from rogue.harness.testbeds.simulator.network import build_network
+from rogue.harness.testbeds.simulator.reliability import nic_reliability, reliability_facts
+from rogue.harness.testbeds.simulator.testbed import SimulatorTestbed
+from rogue.harness.testbeds.ssh.support import may_carry
+from rogue.simulator import CONTROL_PRIORITY, Spraying
+from rogue.workloads.transports import parse_transport
+
+HTSIM = (
+    "topology={kind: fat_tree, k: 4, rate: 100Gbps, delay: 1us, delay_spread: 0s, mtu: 4096, framing: uec, "
+    "nic: ideal, buffer: unbounded, trim_above: 178450B}",
+    "workload={kind: incast, senders: 15, size: 100KB}",
+    "probe=null",
+)
+UET = "transports=[uet]"
+
+
+def test_its_numbers_fit_the_network(tmp_path: Path) -> None:
+    """12 us, 4160 and 64 bytes over six links: 14 027.5 ns, three quarters of it; 15 us and six queues."""
+    cell = cell_of(tmp_path, *HTSIM, UET)
+    reliability = nic_reliability(cell, cell.groups[0])
+    assert reliability is not None
+    assert reliability.acknowledgement_priority == CONTROL_PRIORITY
+    assert reliability.parameters == {
+        "base_rtt_ns": 14_028,
+        "line_rate_bps": 100e9,
+        "header_bytes": 64,
+        "target_delay_ns": 10_521,
+        "rto_ns": 15_000 + 85_656,
+    }
+
+
+def test_without_trimming_it_aims_at_a_round_trip_and_waits_for_a_full_buffer(tmp_path: Path) -> None:
+    network = HTSIM[0].replace("unbounded, trim_above: 178450B", "1MB")
+    cell = cell_of(tmp_path, network, *HTSIM[1:], UET)
+    reliability = nic_reliability(cell, cell.groups[0])
+    assert reliability is not None
+    assert reliability.parameters["target_delay_ns"] == 14_028
+    assert reliability.parameters["rto_ns"] == 14_028 + 80_000
+
+
+def test_switches_mark_between_a_fifth_and_four_fifths_of_the_round_trip(tmp_path: Path) -> None:
+    """43 packets: 9 and 35 of them."""
+    topology = cell_of(tmp_path, *HTSIM).topology
+    assert marking_asked(topology, carrier("uet")) == MarkingCurve(9 * 4160, 35 * 4160, 1.0)
+    stated = marking_asked(topology, carrier("uet", {"kmin": "37350B", "kmax": "145250B"}))
+    assert stated == MarkingCurve(37_350, 145_250, 1.0)
+
+
+@pytest.mark.parametrize(("word", "number"), [("oblivious", 0), ("bitmap", 1), ("reps", 2), ("mixed", 3)])
+def test_load_balancing_is_a_word(tmp_path: Path, word: str, number: int) -> None:
+    cell = cell_of(tmp_path, *HTSIM, f"transports=[{{name: uet, load_balancing: {word}, paths: 128}}]")
+    assert parameter_mistake(cell) is None
+    flow = build_network(cell).flows[0]
+    assert flow.asked.spraying == Spraying(128)
+    assert flow.asked.reliability is not None
+    assert flow.asked.reliability.parameters["load_balancing"] == number
+    assert reliability_facts(cell)["load_balancing"] == number
+
+
+@pytest.mark.parametrize(
+    ("parameter", "key", "expected"),
+    [
+        ("load_balancing: 2", "load_balancing", "one of oblivious, bitmap, reps, mixed"),
+        ("load_balancing: random", "load_balancing", "one of oblivious, bitmap, reps, mixed"),
+        ("paths: 48", "paths", "paths as a power of two"),
+        ("gamma: 2", "gamma", "from 0 to 1"),
+        ("cap_packets: 3", "cap_packets", "one of the parameters"),
+        ("kmin: 1MB", "kmin", "up to kmax"),
+        ("retry_count: 3", "retry_count", "no such parameter"),
+    ],
+)
+def test_mistakes(tmp_path: Path, parameter: str, key: str, expected: str) -> None:
+    mistake = parameter_mistake(cell_of(tmp_path, *HTSIM, f"transports=[{{name: uet, {parameter}}}]"))
+    assert mistake is not None
+    assert mistake.key == key
+    assert mistake.expected.startswith(expected)
+
+
+def test_an_incast_is_trimmed_and_everything_arrives(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, *HTSIM, UET)
+    assert SimulatorTestbed().unsupported(cell) is None
+    simulation = build_network(cell).simulation
+    simulation.run_until(1_000_000)
+    simulation.check_invariants()
+    trimmed = sum(value for *_, name, value in simulation.counters() if name == "trimmed_packets")
+    assert trimmed > 100
+    again = sum(value for *_, name, value in simulation.counters() if name.endswith("retransmitted_packets"))
+    assert again == trimmed
+    assert simulation.statistics()["packets_live"] == 0
+
+
+def test_no_other_testbed_has_it(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, "topology={kind: star, hosts: 4, rate: 100Mbps}", UET)
+    assert str(unsupported_by_kernel(cell)).startswith("the kernel testbed has no uet; it has rogue")
+    assert not may_carry(parse_transport("uet"))
+
+
+def test_no_other_testbed_trims(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, "topology={kind: star, hosts: 4, rate: 100Mbps, trim_above: 20KB}")
+    assert "topology.trim_above is for the simulator, no switch of ours" in str(unsupported_by_kernel(cell))

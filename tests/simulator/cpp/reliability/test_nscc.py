@@ -1,0 +1,149 @@
+"""NSCC, with numbers worked by hand.
+
+The path has 12 us at 100 Gb/s, 150 000 bytes, so that all gains are those of the reference network. Packets
+have 4000 bytes of payload and, here, no header. The target delay is 9 us, the largest window 225 000 bytes.
+"""
+
+import pytest
+
+from rogue.simulator._core import Requester
+
+FRAME = 4_000
+US = 1_000_000
+BASE_US = 12
+
+
+class Window:
+    """A sender with all its packets posted, which is told what became of them."""
+
+    def __init__(self, **parameters: float) -> None:
+        values = {"header_bytes": 0, "window_packets": 10, **parameters}
+        self._requester = Requester("uet", mtu_bytes=FRAME, parameters=values)
+        self._requester.post(1_000 * FRAME)
+        self._come = 0
+        self._fill()
+
+    def _fill(self) -> None:
+        while self._requester.send(0) is not None:
+            pass
+
+    @property
+    def bytes(self) -> int:
+        return round(self._requester.metrics()["window_bytes"])
+
+    def acknowledged(
+        self, at_us: float, delay_us: float, packets: int = 1, *, is_marked: bool = False
+    ) -> int:
+        """An acknowledgement of the next packets, the last of which met that delay; the window then."""
+        self._come += packets
+        self._requester.on_acknowledgement(
+            now_ps=round(at_us * US),
+            expected=self._come,
+            bitmap=(self._come + 1, 0, self._come - 1, self._come * FRAME),
+            echoes_mark=is_marked,
+            echoed_ps=round((at_us - BASE_US - delay_us) * US),
+        )
+        self._fill()
+        return self.bytes
+
+    def trimmed(self, at_us: float) -> int:
+        """A refusal of the oldest packet; the window then."""
+        self._requester.on_acknowledgement(
+            now_ps=round(at_us * US),
+            expected=self._come,
+            bitmap=(0, 0, self._come, 0),
+            is_negative=True,
+            echoed_ps=round((at_us - BASE_US) * US),
+        )
+        return self.bytes
+
+    def times_out(self, at_us: float) -> int:
+        self._requester.on_deadline(round(at_us * US))
+        return self.bytes
+
+
+def test_it_begins_with_one_and_a_half_times_the_bytes_of_the_path() -> None:
+    assert Window(window_packets=0).bytes == 225_000
+
+
+@pytest.mark.parametrize(
+    ("delay_us", "is_marked", "window_bytes"),
+    [
+        pytest.param(
+            3, False, 40_000 + 800 + 600, id="proportional: 4 x 4000 x 9/12 x 4000 x (1 - 3/9) / 40000"
+        ),
+        pytest.param(9, False, 40_000 + 2_000 + 600, id="fair: 5 x 4000 x 4000 / 40000"),
+        pytest.param(
+            3, True, 40_000 + 600, id="marked without delay: only what is added once per round trip"
+        ),
+        pytest.param(
+            1_000, True, 31_040 + 600, id="multiplicative: average 12.5 us, 1 - .8 x 3.5 / 12.5 = .776"
+        ),
+    ],
+)
+def test_four_cases(delay_us: float, is_marked: bool, window_bytes: int) -> None:
+    """Each increase counts once the sum is put into effect, here at once, with .15 x 4000 bytes besides."""
+    assert Window().acknowledged(20, delay_us, is_marked=is_marked) == window_bytes
+
+
+def test_decreases_are_a_round_trip_apart_and_half_at_most() -> None:
+    window = Window(gamma=1)
+    assert (
+        window.acknowledged(20, 5_000, is_marked=True) == 20_000 + 600
+    )  # average 62.5 us: .144 is too little
+    assert window.acknowledged(32, 5_000, is_marked=True) == 20_600
+    assert window.acknowledged(32.1, 5_000, is_marked=True) == 10_300 + 600  # and the 12.1 us are over
+
+
+def test_increases_gather_for_eight_packets_or_a_round_trip() -> None:
+    """8 packets at 3 us: 8 x 800; 41 400 bytes and 6400 x 40 000 / 41 400 = 6183 in whole bytes."""
+    window = Window()
+    assert window.acknowledged(20, 3) == 41_400
+    assert window.acknowledged(25, 3, packets=8) == 41_400
+    assert window.acknowledged(26, 3) == 41_400 + 9 * 32_000_000 // 41_400
+
+
+def test_a_window_without_delay_makes_it_grow_by_a_quarter_of_what_comes() -> None:
+    window = Window()
+    first = window.acknowledged(20, 0, packets=4)
+    assert first == 40_000 + 4 * 1_200 + 600
+    assert window.acknowledged(20.1, 0, packets=6) == first  # 40 000 bytes are not more than the window
+    assert window.acknowledged(20.2, 0, packets=2) == first + 2_000  # 48 000 are
+
+
+def test_quick_adapt_takes_what_has_come_in_a_period_for_the_window() -> None:
+    """The period ends 21 us after the first acknowledgement; in it two packets came, below 225 000 / 8."""
+    window = Window()
+    window.acknowledged(20, 0)
+    window.acknowledged(30, 0, packets=2)
+    assert window.trimmed(42) == 2 * FRAME
+
+
+def test_quick_adapt_leaves_a_sender_alone_of_which_enough_came() -> None:
+    """32 000 bytes are more than 225 000 / 8; a trimmed packet still takes its bytes away."""
+    window = Window()
+    window.acknowledged(20, 0)
+    before = window.acknowledged(30, 0, packets=8)
+    assert window.trimmed(42) == before - FRAME
+
+
+def test_marks_of_what_was_in_flight_then_are_ignored() -> None:
+    window = Window()
+    window.acknowledged(20, 0)
+    window.acknowledged(30, 0, packets=2)
+    window.trimmed(42)
+    assert window.acknowledged(60, 1_000, is_marked=True) == 2 * FRAME
+
+
+def test_a_trimmed_packet_and_a_timeout_take_their_bytes_away() -> None:
+    assert Window().trimmed(20) == 36_000
+    assert Window(rto_ns=50_000).times_out(50) == 4_000  # all ten, each by itself, and one packet at least
+
+
+def test_a_shorter_round_trip_lowers_the_largest_window() -> None:
+    assert Window(window_packets=0).acknowledged(20, -2, is_marked=True) == 187_500
+
+
+def test_without_nscc_the_window_stays() -> None:
+    window = Window(nscc=0)
+    assert window.acknowledged(20, 1_000, is_marked=True) == window.trimmed(50) == window.bytes == 40_000

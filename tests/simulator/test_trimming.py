@@ -1,0 +1,104 @@
+"""Trimming: what switches cut, what goes in front, and what is counted."""
+
+import pytest
+from helpers.networks import GBPS, MILLISECOND_NS, counter
+
+from rogue.simulator import IDEAL, Reliability, Simulation, SimulationError, Trimming
+from rogue.simulator.framing import UEC
+
+FRAME = 1024 + 64
+NUMBERS = {"line_rate_bps": 10e9, "base_rtt_ns": 6_000, "target_delay_ns": 4_500, "sack_every_bytes": 1}
+
+
+def fan_in(trimming: Trimming | None, name: str = "uet", senders: int = 4) -> Simulation:
+    simulation = Simulation(seed=1, framing=UEC)
+    simulation.add_switch("s0", buffer_bytes=1_000_000, alpha=8.0, trimming=trimming)
+    for host in range(senders + 1):
+        simulation.add_host(f"h{host}", IDEAL)
+        simulation.add_link(f"h{host}", "s0", rate_bps=10 * GBPS, delay_ps=1_000_000)
+    for host in range(1, senders + 1):
+        simulation.connect(
+            f"h{host}",
+            "h0",
+            mtu_bytes=1024,
+            retry_count=7,
+            timeout_exponent=14,
+            reliability=Reliability(name, NUMBERS if name == "uet" else {}, 7),
+        )[0].post_write(1, 300 * 1024, True)
+    return simulation
+
+
+def test_queues_stay_below_the_threshold_and_everything_arrives() -> None:
+    simulation = fan_in(Trimming(20_000))
+    simulation.sample_queues(5_000)
+    simulation.run_until(20 * MILLISECOND_NS)
+    simulation.check_invariants()
+    assert simulation.statistics()["verbs_done"] == 4
+    table = simulation.queue_table()
+    data = table["max_bytes"][(table["priority"] == 0) & (table["port"] == "s0->h0")]
+    assert 20_000 - FRAME < data.max() <= 20_000
+    assert counter(simulation, "drops") == counter(simulation, "timeouts") == 0
+
+
+def test_bytes_are_kept() -> None:
+    """What senders sent is what the receiver got and what was cut off; each cut packet is sent again once."""
+    simulation = fan_in(Trimming(20_000))
+    simulation.run_until(20 * MILLISECOND_NS)
+    trimmed = counter(simulation, "trimmed_packets")
+    assert trimmed == counter(simulation, "retransmitted_packets") == counter(simulation, "naks") > 10
+    cut_bytes = counter(simulation, "trimmed_bytes")
+    assert cut_bytes == trimmed * 1024
+    sent = sum(counter(simulation, "tx_bytes", f"h{host}->s0") for host in range(1, 5))
+    assert counter(simulation, "tx_bytes", "s0->h0") == sent - cut_bytes
+
+
+def test_nothing_is_cut_that_need_not_wait() -> None:
+    simulation = fan_in(Trimming(0), senders=1)
+    simulation.run_until(20 * MILLISECOND_NS)
+    assert counter(simulation, "trimmed_packets") == 0
+    assert simulation.statistics()["verbs_done"] == 1
+
+
+def test_headers_go_in_front_of_what_waits() -> None:
+    simulation = fan_in(Trimming(20_000))
+    simulation.record_packets(["s0->h0"])
+    simulation.run_until(MILLISECOND_NS)
+    table = simulation.packet_table()
+    headers = (table["kind"] == "write") & (table["payload_bytes"] == 0)
+    assert set(table["priority"][headers]) == {7}
+    numbers = [
+        (int(source), int(psn))
+        for source, psn, is_header in zip(table["src_qp_num"], table["psn"], headers, strict=True)
+        if is_header
+    ]
+    assert len(set(numbers)) > 10
+
+
+def test_other_transports_are_not_cut() -> None:
+    simulation = fan_in(Trimming(20_000), "irn")
+    simulation.run_until(20 * MILLISECOND_NS)
+    assert counter(simulation, "trimmed_packets") == 0
+    assert simulation.statistics()["verbs_done"] == 4
+
+
+def test_without_trimming_nothing_is_counted() -> None:
+    simulation = fan_in(None)
+    simulation.run_until(MILLISECOND_NS)
+    assert "trimmed_packets" not in {name for *_, name, _ in simulation.counters()}
+
+
+@pytest.mark.parametrize(
+    ("trimming", "words"),
+    [
+        (Trimming(-1), "expected above_bytes as an integer from 0"),
+        (Trimming(1, priority=8), "expected priority as an integer from 0 to 7"),
+    ],
+)
+def test_what_no_switch_can_do(trimming: Trimming, words: str) -> None:
+    with pytest.raises(SimulationError, match=words):
+        fan_in(trimming)
+
+
+def test_a_priority_of_acknowledgements_that_no_packet_has() -> None:
+    with pytest.raises(SimulationError, match="expected acknowledgement_priority as an integer from 0 to 7"):
+        Reliability("uet", {}, 9).arguments("connect", "rc", 0, None)
