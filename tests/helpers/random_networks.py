@@ -154,13 +154,7 @@ class RandomNetwork:
         joined = [(f"s{i}", f"s{i + 1}", trunk) for i, trunk in enumerate(self.trunks)]
         joined += [(f"h{i}", f"s{switch}", link) for i, (switch, link) in enumerate(self.hosts)]
         for a, b, link in joined:
-            simulation.add_link(
-                a,
-                b,
-                rate_bps=link.rate_bps,
-                delay_ps=link.delay_ps,
-                loss=link.loss,
-            )
+            simulation.add_link(a, b, rate_bps=link.rate_bps, delay_ps=link.delay_ps, loss=link.loss)
         simulation.sample_throughput(50_000)
         simulation.sample_queues(30_000)
         simulation.record_oracle_rtt()

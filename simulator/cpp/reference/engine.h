@@ -341,6 +341,7 @@ class Engine {
   RequesterCounters counters_of(std::uint32_t qp) const {
     return with_requester(qp, [](const auto& requester) { return requester.counters(); });
   }
+  void add_reliability(std::uint32_t qp, const ConnectionConfiguration& configuration);
   Packet next_packet(std::uint32_t qp) const;
   void on_packet_sent(std::uint32_t qp, const Packet& packet, Picoseconds end);
   void on_data(std::uint32_t qp, const Packet& packet);

@@ -133,13 +133,7 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
                           .is_unreliable = configuration.is_unreliable});
   for (auto link = route.rbegin(); link != route.rend(); ++link)
     queue_pairs_.back().feedback_route.push_back(*link ^ 1);
-  if (!configuration.reliability.empty()) {
-    queue_pairs_[qp].reliability = std::make_shared<Reliability>(create_reliability(
-        configuration.reliability, configuration.reliability_parameters, configuration.mtu_bytes));
-    const std::uint32_t priority = configuration.acknowledgement_priority.value_or(configuration.priority);
-    queue_pairs_[qp].reliability->acknowledgement_priority = priority;
-    priorities_ |= mask_of(priority);
-  }
+  if (!configuration.reliability.empty()) add_reliability(qp, configuration);
   if (!configuration.control.empty()) add_control(qp, configuration);
   if (configuration.spray_paths != 0) add_spray(qp, configuration);
   prepare_end(route);

@@ -5,6 +5,14 @@
 
 namespace simulator::reference {
 
+void Engine::add_reliability(std::uint32_t qp, const ConnectionConfiguration& configuration) {
+  queue_pairs_[qp].reliability = std::make_shared<Reliability>(create_reliability(
+      configuration.reliability, configuration.reliability_parameters, configuration.mtu_bytes));
+  const std::uint32_t priority = configuration.acknowledgement_priority.value_or(configuration.priority);
+  queue_pairs_[qp].reliability->acknowledgement_priority = priority;
+  priorities_ |= mask_of(priority);
+}
+
 Packet Engine::next_packet(std::uint32_t qp) const {
   const QueuePair& sender = queue_pairs_[qp];
   Packet packet{PacketKind::kData, qp, 0, 0, 0, 0, {}};
