@@ -9,7 +9,8 @@ from rogue.harness.exit_codes import ExitCode
 from rogue.harness.plugins.installed import installed_plugins
 from rogue.harness.plugins.source import read_plugin
 from rogue.harness.plugins.start import write_start
-from rogue.harness.plugins.trial import try_plugin
+from rogue.harness.plugins.trial import LIMIT_S, try_plugin
+from rogue.harness.telling import tell
 from rogue.workloads.printable import printable
 
 KINDS: Final = {"nic_control": "NIC control", "switch_platform": "switch platform"}
@@ -25,7 +26,14 @@ def new_plugin(kind: str, name: str, directory: Path, language: str) -> ExitCode
 
 def check_plugin(file: Path) -> ExitCode:
     """Load a plug-in and try what it registers; print what it adds, and every fault."""
-    verdict = try_plugin(read_plugin(str(file), "check-plugin"), installed_plugins())
+
+    def waits() -> None:
+        text = (
+            f"{file}: still trying what it registers, for {LIMIT_S / 60:g} minutes at most; Ctrl-C stops it"
+        )
+        tell(f"{text}. What is shipped takes seconds: a call that never ends looks like this.")
+
+    verdict = try_plugin(read_plugin(str(file), "check-plugin"), installed_plugins(), told=waits)
     for fault in verdict.faults:
         typer.echo(printable(f"{file}: {fault}"))
     if verdict.faults:

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass, field
 from multiprocessing.connection import wait
@@ -26,6 +26,8 @@ from rogue.workloads.printable import printable
 
 LIMIT_S: Final = 600.0
 """What is shipped takes seconds."""
+PATIENCE_S: Final = 15.0
+"""After so much silence whoever waits is told for what."""
 LOAD_LIMIT_S: Final = 60.0
 HEADER_LIMIT_S: Final = 180.0
 """A compiler may take two minutes, and says itself that it took more."""
@@ -38,6 +40,9 @@ _loaded_elsewhere: Final[set[tuple[str, bool, bool]]] = set()
 
 
 _IS_LOADED: Final = TypeAdapter(bool)
+
+
+Told = Callable[[], object]
 
 
 class _SilentError(Exception):
@@ -54,11 +59,19 @@ class _Child:
     """Of the process itself: what it has started may keep its pipe open for longer."""
     said: bytearray = field(default_factory=bytearray)
 
-    def line(self, limit_s: float) -> bytes:
-        """Return its next line; _SilentError if none comes within the limit."""
-        until = time.monotonic() + limit_s
+    def line(self, limit_s: float, told: Told | None = None) -> bytes:
+        """Return its next line; _SilentError if it ends before, TimeoutError if none comes within the limit.
+
+        told: is called once, after PATIENCE_S without a line.
+        """
+        until, patient_until = (time.monotonic() + each for each in (limit_s, PATIENCE_S))
         while b"\n" not in self.said:
-            ready = wait([self.pipe, self.handle], max(0.0, until - time.monotonic()))
+            next_s = until if told is None else min(until, patient_until)
+            ready = wait([self.pipe, self.handle], max(0.0, next_s - time.monotonic()))
+            if not ready and told is not None and next_s < until:
+                told()
+                told = None
+                continue
             if not ready:
                 raise TimeoutError
             piece = os.read(self.pipe, _PIECE_BYTES) if self.pipe in ready else b""
@@ -79,11 +92,19 @@ class _Child:
         return _signal_name(-code) if code < 0 else f"an exit with code {code}"
 
 
-def try_plugin(asked: PluginSource, beside: Sequence[PluginSource], limit_s: float = LIMIT_S) -> Verdict:
-    """Load it with those beside it, and try what it registers; ConfigError if it does not load."""
+def try_plugin(
+    asked: PluginSource,
+    beside: Sequence[PluginSource],
+    limit_s: float = LIMIT_S,
+    told: Told | None = None,
+) -> Verdict:
+    """Load it with those beside it, and try what it registers; ConfigError if it does not load.
+
+    told: is called once if that takes longer than PATIENCE_S.
+    """
     with _child(TRY, [*beside, asked]) as child:
         try:
-            verdict = VERDICT.validate_json(child.line(limit_s))
+            verdict = VERDICT.validate_json(child.line(limit_s, told))
         except TimeoutError:
             return Verdict((), (f"it has not ended after {limit_s:g} s, expected an end of each call",))
         except _SilentError as how:

@@ -93,10 +93,13 @@ def test_it_has_no_descriptor_of_ours_but_its_pipe(capfd: pytest.CaptureFixture[
     assert (said.out, said.err) == (f"[{pipe}] {pipe}\n", "")
 
 
-def test_what_never_ends_is_ended() -> None:
+def test_what_never_ends_is_told_and_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     endless = plugin(CRASHES.format(how="while True: pass"))
-    (fault,) = try_plugin(endless, [], limit_s=0.25).faults
+    told: list[str] = []
+    monkeypatch.setattr(trial, "PATIENCE_S", 0.05)
+    (fault,) = try_plugin(endless, [], 0.25, lambda: told.append("still")).faults
     assert fault == "it has not ended after 0.25 s, expected an end of each call"
+    assert told == ["still"], "once, while it is waited for"
 
 
 def test_a_name_that_is_no_utf_8_is_a_name() -> None:
