@@ -1,5 +1,6 @@
 """Figure: how much waits at each port, over time."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import ClassVar, Final
 
@@ -11,18 +12,23 @@ from matplotlib.figure import Figure
 from rogue.reports.cells.bottleneck import bottleneck_sentence
 from rogue.reports.cells.view import CellView
 from rogue.reports.drawing.marks import Values
-from rogue.reports.drawing.panels import panels, plain
+from rogue.reports.drawing.panels import COLUMNS_MAX, panels, plain
 from rogue.reports.figures.figure import ReportFigure
 from rogue.reports.quantities import size_text
 from rogue.reports.results import Results, Setting
 
 PORTS_MAX: Final = 16
+MANY_PANELS: Final = 5
+PORTS_OF_MANY_MAX: Final = 8
+"""Of so many panels each has fewer rows, for the figure would be higher than a page."""
 BINS: Final = 120
 LEAST_BYTES: Final = 100
 """The queue of the lightest shade: less than a packet."""
 LEVELS: Final = 6
 """Shades between the lightest and the darkest."""
 ROW_INCHES: Final = 0.22
+
+Map = tuple[list[str], Values, float]
 
 
 class QueueMap(ReportFigure):
@@ -31,8 +37,9 @@ class QueueMap(ReportFigure):
     title: ClassVar = "Queues of the network over time"
     needs: ClassVar = ("queues",)
     caption: ClassVar = (
-        "A row is a switch port, the ones that held most, darker where more waits: the longest queue within"
-        f" each {BINS}th of the time until nothing waits any more, first repetition. Shades are logarithmic."
+        "A row is a switch port, darker where more waits: the longest queue within each"
+        f" {BINS}th of the time until nothing waits any more, first repetition. All panels have the ports"
+        " that held most in all of them together, in that order. Shades are logarithmic."
     )
 
     def usable(self, view: CellView) -> bool:
@@ -46,18 +53,18 @@ class QueueMap(ReportFigure):
         named = [
             f"{setting.title}: {bottleneck_sentence(self._view(results, setting))}" for setting in settings
         ]
-        longest = max(float(_map_of(self._view(results, setting))[1].max()) for setting in settings)
+        longest = max(float(grid.max()) for _, grid, _ in self._maps(results, settings))
         return f" The darkest is {size_text(longest)}. {'; '.join(named)}.{super().omission(results)}"
 
     def draw(self, results: Results) -> Figure:
         """Draw the map of each setting; all have one scale of shades."""
         settings = self.shown(results)
-        maps = [_map_of(self._view(results, setting)) for setting in settings]
+        maps = self._maps(results, settings)
         highest = max(float(grid.max()) for _, grid, _ in maps)
         rows = max(len(ports) for ports, _, _ in maps)
         figure, axes = panels(
             [setting.title for setting in settings],
-            2 if len(settings) > 1 else 1,
+            min(len(settings), 2 if len(settings) < MANY_PANELS else COLUMNS_MAX),
             share="none",
             height_inches=1.0 + ROW_INCHES * rows,
             legend=False,
@@ -71,8 +78,8 @@ class QueueMap(ReportFigure):
     def describe(self, results: Results) -> str:
         """Say the longest queue of each row."""
         sentences = []
-        for setting in self.shown(results):
-            ports, grid, _ = _map_of(self._view(results, setting))
+        settings = self.shown(results)
+        for setting, (ports, grid, _) in zip(settings, self._maps(results, settings), strict=True):
             longest = ", ".join(
                 f"{port} {size_text(row.max())}" for port, row in zip(ports, grid, strict=True)
             )
@@ -82,15 +89,26 @@ class QueueMap(ReportFigure):
     def _view(self, results: Results, setting: Setting) -> CellView:
         return self.views(results, setting)[0]
 
+    def _maps(self, results: Results, settings: Sequence[Setting]) -> list[Map]:
+        """Return the map of each setting, all with the same ports."""
+        tables = [_queues(self._view(results, setting)) for setting in settings]
+        waiting: pd.Series[float] = pd.concat(
+            [table.groupby(table["port"].astype(str))["max_bytes"].sum() for table in tables]
+        )
+        together = waiting.groupby(level=0, sort=False).sum().sort_values(ascending=False, kind="stable")
+        most = PORTS_MAX if len(settings) < MANY_PANELS else PORTS_OF_MANY_MAX
+        ports = [str(port) for port in together[together > 0].index[:most]]
+        return [_map_of(table, ports) for table in tables]
 
-def _map_of(view: CellView) -> tuple[list[str], Values, float]:
-    """Return ports, the longest queue of each (rows) in each short time (columns), and the end in ns."""
+
+def _queues(view: CellView) -> pd.DataFrame:
     queues = view.table("queues")
     assert queues is not None, "drawn only where it is"
-    waiting = (
-        queues.groupby("port", observed=True)["max_bytes"].sum().sort_values(ascending=False, kind="stable")
-    )
-    ports = [str(port) for port in waiting[waiting > 0].index[:PORTS_MAX]]
+    return queues
+
+
+def _map_of(queues: pd.DataFrame, ports: list[str]) -> Map:
+    """Return ports, the longest queue of each (rows) in each short time (columns), and the end in ns."""
     end_ns = float(queues.loc[queues["max_bytes"] > 0, "t_ns"].max())
     kept = queues[queues["port"].isin(ports) & (queues["t_ns"] <= end_ns)]
     bins = np.maximum(np.ceil(kept["t_ns"] / end_ns * BINS).astype("int64") - 1, 0)

@@ -52,3 +52,39 @@ def test_its_caption_names_the_bottleneck(tmp_path: Path) -> None:
 def test_one_queue_needs_no_map(tmp_path: Path) -> None:
     results = results_of(tmp_path, [sample("a->b", 1, 4000), sample("b->c", 1, 0)])
     assert QueueMap().skipped_because(results) is not None
+
+
+def test_all_panels_have_the_same_ports_in_one_order(tmp_path: Path) -> None:
+    """One transport fills a, the other b; b holds most of all. Of five panels each has fewer rows."""
+    held = {"rogue": {"a": 900, "b": 10}, "roce": {"a": 20, "b": 5000}}
+    cells = [
+        (
+            cell(f"{name}-r1", transport=name),
+            {
+                "flows": [transfer("main/h0->h1")],
+                "queues": [sample(port, 1, size) for port, size in ports.items()],
+            },
+        )
+        for name, ports in held.items()
+    ]
+    results = Results(Run(write_cells(tmp_path, cells, {"kind": "incast"})))
+    with figure_look():
+        axes = QueueMap().draw(results).axes
+    assert [[label.get_text() for label in axis.get_yticklabels()] for axis in axes] == [["b", "a"]] * 2
+
+
+def test_many_panels_stay_within_a_page(tmp_path: Path) -> None:
+    queues = [sample(f"p{number}", 1, 1000 + number) for number in range(20)]
+    cells = [
+        (
+            cell(f"{name}-{n}-r1", transport=name, factors={"workload.senders": n}),
+            {"flows": [transfer("main/h0->h1")], "queues": queues},
+        )
+        for n in range(1, 5)
+        for name in ("rogue", "roce", "irn")
+    ]
+    results = Results(Run(write_cells(tmp_path, cells, {"kind": "incast"})))
+    with figure_look():
+        figure = QueueMap().draw(results)
+    assert {len(axis.get_yticklabels()) for axis in figure.axes} == {8}
+    assert figure.get_figheight() < 12
