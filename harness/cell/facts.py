@@ -1,7 +1,11 @@
 """Facts of a cell that hold on every testbed and stand in no table."""
 
+from typing import Final
+
 from rogue.harness.cell.bottleneck import bottleneck_facts, cell_payload_fraction
 from rogue.harness.cell.cell import Cell
+
+SAMPLES_OF_LOAD_MIN: Final = 10
 
 
 def cell_facts(cell: Cell) -> dict[str, str | float | bool | None]:
@@ -22,10 +26,14 @@ def cell_facts(cell: Cell) -> dict[str, str | float | bool | None]:
 
 
 def _arriving_ns(cell: Cell) -> int | None:
-    """When the last transfer has started, where all traffic drains after that; None where some goes on."""
+    """When the last transfer has started, where all traffic drains after that.
+
+    None where some goes on, and where so few samples tell of that time that it is a burst and no load.
+    """
     times = [group.asked.workload.arriving_ns for group in cell.groups]
     known = [time for time in times if time is not None]
-    return max(known) if len(known) == len(times) else None
+    least_ns = SAMPLES_OF_LOAD_MIN * cell.timing.queue_interval_ns
+    return max(known) if len(known) == len(times) and max(known) >= least_ns else None
 
 
 def _repeats(cell: Cell) -> bool:

@@ -94,7 +94,7 @@
     const link = figure.querySelector('a[href^="data:text/csv"]');
     if (!link) return [];
     const lines = decodeURIComponent(link.href.slice(link.href.indexOf(",") + 1)).trim().split(/\r?\n/);
-    const cells = lines.map(line => [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)]
+    const cells = lines.map(line => [...`,${line}`.matchAll(/,(?:"((?:[^"]|"")*)"|([^,]*))/g)]
       .map(([, quoted, plain]) => quoted === undefined ? plain : quoted.replaceAll('""', '"')));
     const head = cells.shift();
     return cells.map(row => Object.fromEntries(head.map((name, place) => [name, row[place]])));

@@ -115,9 +115,13 @@ class Trace(Workload):
     @property
     def duration_ns(self) -> int | None:
         """From the first start to the last one and `drain_for`; None: until every transfer is done."""
-        return None if self.drain_for_ns is None else self.arriving_ns + self.drain_for_ns
+        return None if self.drain_for_ns is None else self._starting_ns + self.drain_for_ns
 
     @property
-    def arriving_ns(self) -> int:
-        """From the first start to the last one."""
+    def arriving_ns(self) -> int | None:
+        """From the first start to the last one, if they drain after that; None where all are waited for."""
+        return None if self.drain_for_ns is None else self._starting_ns
+
+    @property
+    def _starting_ns(self) -> int:
         return int(self.file.starts_ns[self._span.stop - 1]) - self.begin_ns + 1

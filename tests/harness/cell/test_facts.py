@@ -21,3 +21,15 @@ def test_traffic_that_time_cuts_is_told_apart(tmp_path: Path) -> None:
     assert cell_facts(cell_of(tmp_path, "workload.repeat_for=10ms"))["repeats"] is True
     assert cell_facts(cell_of(tmp_path))["repeats"] is False
     assert cell_facts(cell_of(tmp_path, POISSON))["repeats"] is False
+
+
+def test_a_burst_is_no_load(tmp_path: Path) -> None:
+    """Both transfers of a trace start within a microsecond and drain: their queue is the whole traffic's."""
+    rows = "start_us,src,dst,size_bytes\n0,h0,h2,10000000\n1,h1,h2,10000000\n"
+    (tmp_path / "burst.csv").write_text(rows)
+    for drain in ("", ", drain_for: 20ms"):
+        trace = f"workload={{kind: trace, file: burst.csv{drain}}}"
+        assert cell_facts(cell_of(tmp_path, trace))["arriving_ns"] is None
+    (tmp_path / "burst.csv").write_text(f"{rows}5000,h0,h2,1000\n")
+    longer = "workload={kind: trace, file: burst.csv, drain_for: 20ms}"
+    assert cell_facts(cell_of(tmp_path, longer))["arriving_ns"] == 5_000_001

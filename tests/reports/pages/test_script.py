@@ -84,6 +84,27 @@ def test_the_value_of_the_nearest_point_is_told(report: Path, tmp_path: Path) ->
     assert found["away"] is True
 
 
+def test_a_line_without_a_name_has_its_values_in_their_columns(report: Path, tmp_path: Path) -> None:
+    """A row of a figure's CSV that begins with an empty field: nothing moves to the left."""
+    steps = """
+      const figure = document.getElementById("run1-throughput-head").closest("figure");
+      const link = figure.querySelector('a[href^="data:text/csv"]');
+      const {x, y} = JSON.parse(figure.querySelector(".plot").dataset.axes);
+      const panel = JSON.parse(figure.querySelector(".plot").dataset.axes).axes[0].panel;
+      link.href = "data:text/csv," + encodeURIComponent(`series,panel,${x},${y}\\n,${panel},1.5,1.1\\n`);
+      const plot = figure.querySelector(".plot");
+      const {axes} = JSON.parse(plot.dataset.axes);
+      const box = plot.querySelector("svg").getBoundingClientRect();
+      const [left, top, width, height] = axes[0].box;
+      const part = (span, value) => (value - span.low) / (span.high - span.low);
+      plot.onpointermove({
+        clientX: box.left + box.width * (left + width * part(axes[0].x, 1.5)),
+        clientY: box.top + box.height * (top + height * (1 - part(axes[0].y, 1.1)))});
+      return {told: plot.querySelector(".value").textContent};
+    """
+    assert steps_in(report, tmp_path, steps)["told"] == "time_s 1.5\ngoodput_gbps 1.1"
+
+
 def test_one_figure_fills_the_window_until_escape(report: Path, tmp_path: Path) -> None:
     steps = """
       const box = () => document.querySelector("figure.enlarged")?.getBoundingClientRect();
