@@ -1,17 +1,19 @@
 """What two hosts' cards say of themselves: asked for, kept in one file, and told in sentences.
 
-The file has no names and no addresses, so that a stranger can send it.
+The file has no names of the inventory or of devices, and no addresses, so that a stranger can send it: what
+a node says of its own is scrubbed of them before it is kept.
 """
 
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.cards import card_name
 from rogue.harness.provisioning.inventory import Host, Inventory
+from rogue.harness.provisioning.nameless import NAME, names_in, scrubbed, scrubbing
 from rogue.harness.provisioning.places import AGENT
 from rogue.harness.provisioning.service_levels import priorities_of_levels
 from rogue.harness.provisioning.transfers import End, mean_gbps, transferred
@@ -23,6 +25,7 @@ SCHEMA: Final = 1
 LIMIT_S: Final = 120.0
 _KIND: Final = "rogue-cards"
 _HOSTS: Final = 2
+_WHERE: Final = ("device", "port", "gid_index", "netdev")
 _ROOT: Final = "/usr/bin/env PATH=/usr/sbin:/usr/bin:/sbin:/bin"
 Bundle = Mapping[str, Any]
 
@@ -42,7 +45,16 @@ def ask_cards(
         said = [_said(host, shells[host.name].run(card_command(host), limit_s=LIMIT_S)) for host in hosts]
         ends = [End(host, each["where"]) for host, each in zip(hosts, said, strict=True)]
         between = {"service_levels": priorities_of_levels(shells, *ends), "uc_transfer": _uc(shells, *ends)}
-    return {"kind": _KIND, "schema": SCHEMA, "cards": [each["card"] for each in said], **between}
+    names = dict.fromkeys([*names_in(inventory), *_places(said)], NAME)
+    scrub = scrubbing(names | {host.name: f"card {number}" for number, host in enumerate(hosts)})
+    told = scrubbed({"cards": [each["card"] for each in said], **between}, scrub)
+    return {"kind": _KIND, "schema": SCHEMA, **cast("Bundle", told)}
+
+
+def _places(said: list[Bundle]) -> Iterator[str]:
+    """What hosts call their cards."""
+    for each in said:
+        yield from (str(each["where"]["device"]), str(each["where"]["netdev"]))
 
 
 def _uc(shells: Mapping[str, Shell], sender: End, receiver: End) -> Bundle:
@@ -50,7 +62,7 @@ def _uc(shells: Mapping[str, Shell], sender: End, receiver: End) -> Bundle:
     try:
         gbps = mean_gbps(transferred(shells, (sender, receiver), more=("-c", "UC")))
     except NodeError as error:
-        return {"reason": str(error).replace(sender.name, "card 0").replace(receiver.name, "card 1")}
+        return {"reason": str(error)}
     return {"reason": "no result of ib_write_bw"} if gbps is None else {"gbps": gbps}
 
 
@@ -63,8 +75,9 @@ def card_command(host: Host) -> str:
 def _said(host: Host, text: str) -> Bundle:
     try:
         said: Bundle = json.loads(text)
-        return {"card": said["card"], "where": said["where"]}
-    except (ValueError, KeyError, TypeError):
+        where = {key: said["where"][key] for key in _WHERE}
+        return {"card": dict(said["card"].items()), "where": where}
+    except (ValueError, KeyError, TypeError, AttributeError):
         got = " ".join(text.split())[:60]
         expected = "what its card says, in JSON; provision it again."
         raise NodeError(f"{host.name}: got `{got}` from the agent, expected {expected}") from None

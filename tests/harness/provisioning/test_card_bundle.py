@@ -22,7 +22,7 @@ from rogue.harness.provisioning.card_bundle import (
     sentences,
     write_bundle,
 )
-from rogue.remote.errors import NodeError
+from rogue.remote.errors import NodeError, RejectedError
 from rogue.remote.login import Login
 
 BUNDLES = sorted((Path(__file__).parent / "card_bundles").glob("*.json"))
@@ -77,6 +77,32 @@ def test_two_hosts_are_asked_as_root_and_the_file_has_no_names(tmp_path: Path) -
     assert "--tclass=" in over_uc
 
 
+def test_a_transfer_and_a_limiter_that_fail_name_nobody() -> None:
+    where = {"device": "mlx5_0", "port": 1, "gid_index": 3, "netdev": "enp1s0"}
+    refused = "dcb: enp1s0: the driver refuses this rate: Operation not supported"
+    card = {"hca_type": "MT4119", "rates": {"reason": refused}}
+
+    class Failing(Said):
+        def run(self, command: str, *, limit_s: float = 0.0) -> str:
+            if "ib_write_bw" not in command:
+                return "" if "ethtool" in command else self.text
+            words = "mlx5_0: no path for alice from fe80::1%enp1s0 to node-1.lab.org"
+            raise RejectedError(f"h0: `{command}` failed (exit code 1): {words}")
+
+    rack = rack_of("declared")
+    login = replace(rack.hosts[1].login, user="alice", address="node-1.lab.org")
+    rack = replace(rack, hosts=(rack.hosts[0], replace(rack.hosts[1], login=login)))
+    bundle = ask_cards(rack, Failing(json.dumps({"card": card, "where": where})).opened)
+    assert bundle["cards"][0]["rates"]["reason"] == refused.replace("enp1s0", "<name>")
+    for part in ("uc_transfer", "service_levels"):
+        reason = bundle[part]["reason"]
+        assert reason.startswith("card 0: `timeout 60 sh -c ")
+        assert reason.endswith(" (exit code 1): <name>: no path for <name> from <address> to <name>")
+    names = ("enp1s0", "h0", "h1", "10.9.", "mlx5_0", "alice", "lab.org", "fe80")
+    assert not [name for name in names if name in json.dumps(bundle)]
+    assert str(rack.hosts[1].variables.experiment_address) not in json.dumps(bundle)
+
+
 def test_what_is_run_on_a_host() -> None:
     host = rack_of("declared").hosts[0]
     words = "/usr/bin/env PATH=/usr/sbin:/usr/bin:/sbin:/bin python3 /opt/rogue/rogue-agent.pyz card"
@@ -90,6 +116,10 @@ def test_an_agent_without_it_is_a_sentence() -> None:
         ask_cards(rack_of("declared"), Said("usage: \n").opened)
     with pytest.raises(NodeError, match="expected what its card says"):
         ask_cards(rack_of("declared"), Said("[1]").opened)
+    with pytest.raises(NodeError, match="expected what its card says"):
+        ask_cards(rack_of("declared"), Said('{"card": {}, "where": {"device": "mlx5_0"}}').opened)
+    with pytest.raises(NodeError, match="expected what its card says"):
+        ask_cards(rack_of("declared"), Said('{"card": 1, "where": {}}').opened)
 
 
 def test_one_card_is_not_enough() -> None:
