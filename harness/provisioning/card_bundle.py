@@ -20,6 +20,7 @@ from rogue.harness.provisioning.transfers import End, mean_gbps, transferred
 from rogue.remote.errors import NodeError
 from rogue.remote.login import Login
 from rogue.remote.shell import Shell, connect
+from rogue.workloads.printable import printable
 
 SCHEMA: Final = 1
 LIMIT_S: Final = 120.0
@@ -27,6 +28,10 @@ _KIND: Final = "rogue-cards"
 _HOSTS: Final = 2
 _WHERE: Final = ("device", "port", "gid_index", "netdev")
 _ROOT: Final = "/usr/bin/env PATH=/usr/sbin:/usr/bin:/sbin:/bin"
+_NOT_READ: Final = (KeyError, TypeError, ValueError, IndexError, OverflowError)
+_UNKNOWN: Final = "a part that this release cannot read"
+_UNREADABLE: Final = (OSError, ValueError, RecursionError)
+"""A file that is not there, is no JSON, or is JSON so deep that Python gives up."""
 Bundle = Mapping[str, Any]
 
 
@@ -92,7 +97,7 @@ def is_bundle(path: Path) -> bool:
     """Whether a file is one, and no inventory, which may be JSON, too."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except _UNREADABLE:
         return False
     return isinstance(found, dict) and found.get("kind") == _KIND
 
@@ -101,16 +106,25 @@ def read_bundle(path: Path) -> Bundle:
     """A file that somebody sent; UsageError if it is none."""
     try:
         found: Bundle = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except _UNREADABLE as error:
         raise UsageError(f"{path}: got {error}, expected a file of `rogue doctor --card`.") from None
     is_one = isinstance(found, dict) and found.get("kind") == _KIND and found.get("schema") == SCHEMA
     if not is_one or not isinstance(found.get("cards"), list):
         raise UsageError(f"{path}: got another file, expected one of `rogue doctor --card`, schema {SCHEMA}.")
+    for number, card in enumerate(found["cards"]):
+        if not isinstance(card, dict):
+            got = f"{type(card).__name__} in place of card {number}"
+            raise UsageError(f"{path}: got {got}, expected what a card says, by part; ask for the file anew.")
     return found
 
 
 def sentences(bundle: Bundle) -> Iterator[str]:
-    """What a bundle says, card by card; a part that is not there is told with its reason."""
+    """What a bundle says, card by card, with nothing that steers a terminal: others may have written it."""
+    return map(printable, _sentences(bundle))
+
+
+def _sentences(bundle: Bundle) -> Iterator[str]:
+    """A part that is not there is told with its reason."""
     for number, card in enumerate(bundle["cards"]):
         name = f"card {number} ({card_name(str(card.get('hca_type', '')))})"
         yield f"{name}: firmware {card.get('firmware', 'unknown')}, PCIe {card.get('pcie', 'unknown')}"
@@ -118,8 +132,8 @@ def sentences(bundle: Bundle) -> Iterator[str]:
             part = card.get(what, {"reason": "not asked"})
             try:
                 words = f"nothing: {part['reason']}" if "reason" in part else tell(part)
-            except (KeyError, TypeError, ValueError, IndexError):
-                words = "a part that this release cannot read"
+            except _NOT_READ:
+                words = _UNKNOWN
             yield f"{name}: {_CALLED[what]}: {words}"
     yield f"service levels of card 0 leave in priorities: {_levels(bundle.get('service_levels'))}"
     yield f"UC from card 0 to card 1: {_uc_words(bundle.get('uc_transfer'))}"
@@ -129,8 +143,12 @@ def _uc_words(part: object) -> str:
     if not isinstance(part, Mapping):
         return "nothing: not asked"
     gbps = part.get("gbps")
-    is_number = isinstance(gbps, int | float)
-    return f"{gbps:g} Gb/s" if is_number else f"nothing: {part.get('reason', 'not asked')}"
+    if not isinstance(gbps, int | float):
+        return f"nothing: {part.get('reason', 'not asked')}"
+    try:
+        return f"{gbps:g} Gb/s"
+    except OverflowError:
+        return _UNKNOWN
 
 
 def _levels(part: object) -> str:

@@ -24,6 +24,7 @@ from rogue.harness.provisioning.card_bundle import (
 )
 from rogue.remote.errors import NodeError, RejectedError
 from rogue.remote.login import Login
+from rogue.workloads.printable import is_printable
 
 BUNDLES = sorted((Path(__file__).parent / "card_bundles").glob("*.json"))
 
@@ -133,6 +134,42 @@ def test_another_file_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "cards.json").write_text(text)
     with pytest.raises(UsageError, match=r"cards\.json: got .*, expected "):
         read_bundle(tmp_path / "cards.json")
+
+
+@pytest.mark.parametrize("card", [1, None, "clock", [], True])
+def test_a_card_that_is_none_is_refused(tmp_path: Path, card: object) -> None:
+    (tmp_path / "cards.json").write_text(
+        json.dumps({"kind": "rogue-cards", "schema": 1, "cards": [{}, card]})
+    )
+    with pytest.raises(UsageError, match=r"cards\.json: got \w+ in place of card 1, expected "):
+        read_bundle(tmp_path / "cards.json")
+
+
+def test_a_file_that_is_too_deep_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "cards.json").write_text("[" * 100_000)
+    assert not is_bundle(tmp_path / "cards.json")
+    with pytest.raises(UsageError, match=r"cards\.json: got .*, expected "):
+        read_bundle(tmp_path / "cards.json")
+
+
+@pytest.mark.parametrize("wrong", [1, None, "reason", [], [1], {}, {"read_ns": 10**400, "drift_ppm": {}}])
+def test_parts_of_other_types_are_sentences(wrong: object) -> None:
+    card = dict.fromkeys(("hca_type", "firmware", "pcie", "clock", "rates", "rc", "uc"), wrong)
+    told = list(sentences({"cards": [card], "service_levels": wrong, "uc_transfer": wrong}))
+    assert [line.rpartition(": ")[2] for line in told[1:5]] == ["a part that this release cannot read"] * 4
+    assert [line.rpartition(": ")[2] for line in told[5:]] == ["not asked"] * 2
+
+
+def test_a_rate_beyond_all_numbers_is_a_sentence() -> None:
+    *_, uc = sentences({"cards": [], "uc_transfer": {"gbps": 10**400}})
+    assert uc == "UC from card 0 to card 1: a part that this release cannot read"
+
+
+def test_no_sentence_steers_a_terminal() -> None:
+    evil = "\x1b]0;a\x07\nmeasured\u202e"
+    card = {"hca_type": evil, "firmware": evil, "pcie": evil, "rc": {"reason": evil}}
+    between = {"service_levels": {"priorities": [evil]}, "uc_transfer": {"reason": evil}}
+    assert all(is_printable(each) and "\n" not in each for each in sentences({"cards": [card], **between}))
 
 
 def test_an_inventory_in_json_is_no_bundle(tmp_path: Path) -> None:
