@@ -88,9 +88,9 @@ def _said(host: Host, text: str) -> Bundle:
         raise NodeError(f"{host.name}: got `{got}` from the agent, expected {expected}") from None
 
 
-def write_bundle(bundle: Bundle, path: Path) -> None:
-    """One file, in text that a person can read."""
-    path.write_text(json.dumps(bundle, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+def text_of(bundle: Bundle) -> str:
+    """What a bundle's file has: JSON that a person can read."""
+    return json.dumps(bundle, indent=1, sort_keys=True) + "\n"
 
 
 def is_bundle(path: Path) -> bool:

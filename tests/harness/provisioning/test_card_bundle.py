@@ -20,7 +20,7 @@ from rogue.harness.provisioning.card_bundle import (
     is_bundle,
     read_bundle,
     sentences,
-    write_bundle,
+    text_of,
 )
 from rogue.remote.errors import NodeError, RejectedError
 from rogue.remote.login import Login
@@ -63,7 +63,7 @@ def test_two_hosts_are_asked_as_root_and_the_file_has_no_names(tmp_path: Path) -
     where = {"device": "mlx5_0", "port": 1, "gid_index": 3, "netdev": "enp1s0"}
     said, rack = {"card": {"schema": 1, "hca_type": "MT4119"}, "where": where}, rack_of("declared")
     hosts = Said(json.dumps(said))
-    write_bundle(ask_cards(rack, hosts.opened), tmp_path / "cards.json")
+    (tmp_path / "cards.json").write_text(text_of(ask_cards(rack, hosts.opened)))
     assert hosts.asked[:2] == ["h0", "h1"]
     assert [card_command(host) for host in rack.hosts[:2]] == hosts.asked[2:4]
     text = (tmp_path / "cards.json").read_text()
