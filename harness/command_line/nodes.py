@@ -72,7 +72,8 @@ def doctor(  # noqa: PLR0913  (one parameter per option)
     card: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Ask two hosts' cards instead, and keep what they say in FILE, to be sent."
+            metavar="FILE",
+            help="Ask two hosts' cards instead, and keep what they say in FILE, to be sent; INVENTORY alone.",
         ),
     ] = None,
     log: Log = None,
@@ -104,7 +105,8 @@ def doctor(  # noqa: PLR0913  (one parameter per option)
 
     named = NamedInventory(inventory, trusts_inventory, tuple(plugins or ()))
     if card is not None:
-        return examine_cards(named, card)
+        others = {"EXPERIMENT": experiment, "--cell": cell, "--set": settings, "--log": log}
+        return examine_cards(named, card, others)
     if is_bundle(Path(inventory)):
         return tell_cards(Path(inventory))
     return examine_nodes(named, log, asked_cells("doctor", experiment, settings, cell))

@@ -1,29 +1,37 @@
 """What two hosts' cards say of themselves: asked for, kept in one file, and told in sentences.
 
-The file has no names and no addresses, so that a stranger can send it.
+The file has no names of the inventory or of devices, and no addresses, so that a stranger can send it: what
+a node says of its own is scrubbed of them before it is kept.
 """
 
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.cards import card_name
 from rogue.harness.provisioning.inventory import Host, Inventory
+from rogue.harness.provisioning.nameless import NAME, names_in, scrubbed, scrubbing
 from rogue.harness.provisioning.places import AGENT
 from rogue.harness.provisioning.service_levels import priorities_of_levels
 from rogue.harness.provisioning.transfers import End, mean_gbps, transferred
 from rogue.remote.errors import NodeError
 from rogue.remote.login import Login
 from rogue.remote.shell import Shell, connect
+from rogue.workloads.printable import printable
 
 SCHEMA: Final = 1
 LIMIT_S: Final = 120.0
 _KIND: Final = "rogue-cards"
 _HOSTS: Final = 2
+_WHERE: Final = ("device", "port", "gid_index", "netdev")
 _ROOT: Final = "/usr/bin/env PATH=/usr/sbin:/usr/bin:/sbin:/bin"
+_NOT_READ: Final = (KeyError, TypeError, ValueError, IndexError, OverflowError)
+_UNKNOWN: Final = "a part that this release cannot read"
+_UNREADABLE: Final = (OSError, ValueError, RecursionError)
+"""A file that is not there, is no JSON, or is JSON so deep that Python gives up."""
 Bundle = Mapping[str, Any]
 
 
@@ -42,7 +50,16 @@ def ask_cards(
         said = [_said(host, shells[host.name].run(card_command(host), limit_s=LIMIT_S)) for host in hosts]
         ends = [End(host, each["where"]) for host, each in zip(hosts, said, strict=True)]
         between = {"service_levels": priorities_of_levels(shells, *ends), "uc_transfer": _uc(shells, *ends)}
-    return {"kind": _KIND, "schema": SCHEMA, "cards": [each["card"] for each in said], **between}
+    names = dict.fromkeys([*names_in(inventory), *_places(said)], NAME)
+    scrub = scrubbing(names | {host.name: f"card {number}" for number, host in enumerate(hosts)})
+    told = scrubbed({"cards": [each["card"] for each in said], **between}, scrub)
+    return {"kind": _KIND, "schema": SCHEMA, **cast("Bundle", told)}
+
+
+def _places(said: list[Bundle]) -> Iterator[str]:
+    """What hosts call their cards."""
+    for each in said:
+        yield from (str(each["where"]["device"]), str(each["where"]["netdev"]))
 
 
 def _uc(shells: Mapping[str, Shell], sender: End, receiver: End) -> Bundle:
@@ -50,7 +67,7 @@ def _uc(shells: Mapping[str, Shell], sender: End, receiver: End) -> Bundle:
     try:
         gbps = mean_gbps(transferred(shells, (sender, receiver), more=("-c", "UC")))
     except NodeError as error:
-        return {"reason": str(error).replace(sender.name, "card 0").replace(receiver.name, "card 1")}
+        return {"reason": str(error)}
     return {"reason": "no result of ib_write_bw"} if gbps is None else {"gbps": gbps}
 
 
@@ -63,23 +80,24 @@ def card_command(host: Host) -> str:
 def _said(host: Host, text: str) -> Bundle:
     try:
         said: Bundle = json.loads(text)
-        return {"card": said["card"], "where": said["where"]}
-    except (ValueError, KeyError, TypeError):
+        where = {key: said["where"][key] for key in _WHERE}
+        return {"card": dict(said["card"].items()), "where": where}
+    except (ValueError, KeyError, TypeError, AttributeError):
         got = " ".join(text.split())[:60]
         expected = "what its card says, in JSON; provision it again."
         raise NodeError(f"{host.name}: got `{got}` from the agent, expected {expected}") from None
 
 
-def write_bundle(bundle: Bundle, path: Path) -> None:
-    """One file, in text that a person can read."""
-    path.write_text(json.dumps(bundle, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+def text_of(bundle: Bundle) -> str:
+    """What a bundle's file has: JSON that a person can read."""
+    return json.dumps(bundle, indent=1, sort_keys=True) + "\n"
 
 
 def is_bundle(path: Path) -> bool:
     """Whether a file is one, and no inventory, which may be JSON, too."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except _UNREADABLE:
         return False
     return isinstance(found, dict) and found.get("kind") == _KIND
 
@@ -88,16 +106,25 @@ def read_bundle(path: Path) -> Bundle:
     """A file that somebody sent; UsageError if it is none."""
     try:
         found: Bundle = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except _UNREADABLE as error:
         raise UsageError(f"{path}: got {error}, expected a file of `rogue doctor --card`.") from None
     is_one = isinstance(found, dict) and found.get("kind") == _KIND and found.get("schema") == SCHEMA
     if not is_one or not isinstance(found.get("cards"), list):
         raise UsageError(f"{path}: got another file, expected one of `rogue doctor --card`, schema {SCHEMA}.")
+    for number, card in enumerate(found["cards"]):
+        if not isinstance(card, dict):
+            got = f"{type(card).__name__} in place of card {number}"
+            raise UsageError(f"{path}: got {got}, expected what a card says, by part; ask for the file anew.")
     return found
 
 
 def sentences(bundle: Bundle) -> Iterator[str]:
-    """What a bundle says, card by card; a part that is not there is told with its reason."""
+    """What a bundle says, card by card, with nothing that steers a terminal: others may have written it."""
+    return map(printable, _sentences(bundle))
+
+
+def _sentences(bundle: Bundle) -> Iterator[str]:
+    """A part that is not there is told with its reason."""
     for number, card in enumerate(bundle["cards"]):
         name = f"card {number} ({card_name(str(card.get('hca_type', '')))})"
         yield f"{name}: firmware {card.get('firmware', 'unknown')}, PCIe {card.get('pcie', 'unknown')}"
@@ -105,8 +132,8 @@ def sentences(bundle: Bundle) -> Iterator[str]:
             part = card.get(what, {"reason": "not asked"})
             try:
                 words = f"nothing: {part['reason']}" if "reason" in part else tell(part)
-            except (KeyError, TypeError, ValueError, IndexError):
-                words = "a part that this release cannot read"
+            except _NOT_READ:
+                words = _UNKNOWN
             yield f"{name}: {_CALLED[what]}: {words}"
     yield f"service levels of card 0 leave in priorities: {_levels(bundle.get('service_levels'))}"
     yield f"UC from card 0 to card 1: {_uc_words(bundle.get('uc_transfer'))}"
@@ -116,8 +143,12 @@ def _uc_words(part: object) -> str:
     if not isinstance(part, Mapping):
         return "nothing: not asked"
     gbps = part.get("gbps")
-    is_number = isinstance(gbps, int | float)
-    return f"{gbps:g} Gb/s" if is_number else f"nothing: {part.get('reason', 'not asked')}"
+    if not isinstance(gbps, int | float):
+        return f"nothing: {part.get('reason', 'not asked')}"
+    try:
+        return f"{gbps:g} Gb/s"
+    except OverflowError:
+        return _UNKNOWN
 
 
 def _levels(part: object) -> str:

@@ -29,11 +29,12 @@ def open_shells(
         with ThreadPoolExecutor(max(1, len(opening))) as pool:
             asked = {node: pool.submit(shell.__enter__) for node, shell in opening.items()}
         for node, reply in asked.items():
+            if reply.exception() is None:
+                stack.push(opening[node])
+        for node, reply in asked.items():
             try:
                 found.by_node[node] = reply.result()
             except NodeError as error:
                 advice = "check that it runs and that SSH reaches it"
                 found.findings.append(Finding(node, "the node", str(error), "a reply", advice))
-            else:
-                stack.push(opening[node])
         yield found

@@ -22,11 +22,11 @@ Levels = dict[str, object]
 
 
 def priorities_of_levels(shells: Mapping[str, Shell], sender: End, receiver: End) -> Levels:
-    """Priority by service level, None for one of which nothing was counted; or the reason why not."""
+    """Priority by service level, None for one of which nothing was counted; or why not, with names."""
     try:
         return {"priorities": [_priority(shells, sender, receiver, level) for level in LEVELS]}
     except NodeError as error:
-        return {"reason": str(error).replace(sender.name, "card 0").replace(receiver.name, "card 1")}
+        return {"reason": str(error)}
 
 
 def _priority(shells: Mapping[str, Shell], sender: End, receiver: End, level: int) -> int | None:

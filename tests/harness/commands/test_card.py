@@ -27,9 +27,11 @@ def test_a_file_that_was_sent_is_told(capsys: Capture) -> None:
     assert capsys.readouterr().out == SENT.with_suffix(".txt").read_text()
 
 
-def test_two_cards_are_asked_and_what_they_say_is_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Two hosts with cards, of which perftest and ethtool fail; who was logged in to."""
+    logins: list[object] = []
+
     class Shell:
         def run(self, command: str, *, limit_s: float = 0.0) -> str:
             if "ethtool" in command or "ib_write_bw" in command:
@@ -43,14 +45,58 @@ def test_two_cards_are_asked_and_what_they_say_is_kept(
         def close(self) -> None: ...
 
     @contextmanager
-    def opened(_login: object) -> Iterator[Any]:
+    def opened(login: object) -> Iterator[Any]:
+        logins.append(login)
         yield Shell()
 
     monkeypatch.setattr(opened_inventory, "load_inventory", lambda _path, is_trusted: rack_of("declared"))
     monkeypatch.setattr(card_bundle.ask_cards, "__defaults__", (opened,))
+    return logins
+
+
+def test_two_cards_are_asked_and_what_they_say_is_kept(
+    tmp_path: Path, asked: list[object], capsys: Capture
+) -> None:
     file = tmp_path / "cards.json"
-    assert typed("nodes.yaml", "--card", str(file)) == 0
-    told = capsys.readouterr().out.splitlines()
+    for _ in range(2):  # its own file it may write anew
+        assert typed("nodes.yaml", "--card", str(file)) == 0
+    assert len(asked) == 4
+    told = capsys.readouterr().out.splitlines()[-13:]
     assert told[-1] == f"all of it, without names and addresses: {file}"
+    assert [each.name for each in tmp_path.iterdir()] == ["cards.json"]
     assert typed(str(file)) == 0
     assert capsys.readouterr().out.splitlines() == told[:-1]
+
+
+@pytest.mark.parametrize("place", ["nodes.yaml", ".", "nowhere/cards.json", "link.json"])
+def test_a_place_that_is_not_its_own_is_refused_before_anybody_is_asked(
+    tmp_path: Path, asked: list[object], capsys: Capture, place: str
+) -> None:
+    inventory = tmp_path / "nodes.yaml"
+    inventory.write_text("hosts: {}\n")
+    (tmp_path / "sent.json").write_bytes(SENT.read_bytes())
+    (tmp_path / "link.json").symlink_to(tmp_path / "sent.json")
+    assert typed(str(inventory), "--card", str(tmp_path / place)) == 2
+    assert f"--card: got {tmp_path / place}, " in capsys.readouterr().err
+    assert asked == []
+    assert inventory.read_text() == "hosts: {}\n"
+    assert (tmp_path / "sent.json").read_bytes() == SENT.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "given"),
+    [
+        (["dctcp.yaml"], "EXPERIMENT"),
+        (["--cell", "a"], "--cell"),
+        (["--set", "seed=1"], "--set"),
+        (["dctcp.yaml", "--log", "out.log"], "EXPERIMENT, --log"),
+    ],
+)
+def test_what_has_no_meaning_for_cards_is_refused(
+    tmp_path: Path, asked: list[object], capsys: Capture, words: list[str], given: str
+) -> None:
+    file = tmp_path / "cards.json"
+    assert typed("nodes.yaml", *words, "--card", str(file)) == 2
+    assert f"got {given} with --card, expected an inventory alone; " in capsys.readouterr().err
+    assert asked == []
+    assert not file.exists()

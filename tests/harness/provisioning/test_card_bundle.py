@@ -20,10 +20,11 @@ from rogue.harness.provisioning.card_bundle import (
     is_bundle,
     read_bundle,
     sentences,
-    write_bundle,
+    text_of,
 )
-from rogue.remote.errors import NodeError
+from rogue.remote.errors import NodeError, RejectedError
 from rogue.remote.login import Login
+from rogue.workloads.printable import is_printable
 
 BUNDLES = sorted((Path(__file__).parent / "card_bundles").glob("*.json"))
 
@@ -62,7 +63,7 @@ def test_two_hosts_are_asked_as_root_and_the_file_has_no_names(tmp_path: Path) -
     where = {"device": "mlx5_0", "port": 1, "gid_index": 3, "netdev": "enp1s0"}
     said, rack = {"card": {"schema": 1, "hca_type": "MT4119"}, "where": where}, rack_of("declared")
     hosts = Said(json.dumps(said))
-    write_bundle(ask_cards(rack, hosts.opened), tmp_path / "cards.json")
+    (tmp_path / "cards.json").write_text(text_of(ask_cards(rack, hosts.opened)))
     assert hosts.asked[:2] == ["h0", "h1"]
     assert [card_command(host) for host in rack.hosts[:2]] == hosts.asked[2:4]
     text = (tmp_path / "cards.json").read_text()
@@ -75,6 +76,32 @@ def test_two_hosts_are_asked_as_root_and_the_file_has_no_names(tmp_path: Path) -
     assert uc == "UC from card 0 to card 1: 23.1 Gb/s"
     (over_uc,) = [command for command in hosts.asked if " -c UC" in command and "for try" in command]
     assert "--tclass=" in over_uc
+
+
+def test_a_transfer_and_a_limiter_that_fail_name_nobody() -> None:
+    where = {"device": "mlx5_0", "port": 1, "gid_index": 3, "netdev": "enp1s0"}
+    refused = "dcb: enp1s0: the driver refuses this rate: Operation not supported"
+    card = {"hca_type": "MT4119", "rates": {"reason": refused}}
+
+    class Failing(Said):
+        def run(self, command: str, *, limit_s: float = 0.0) -> str:
+            if "ib_write_bw" not in command:
+                return "" if "ethtool" in command else self.text
+            words = "mlx5_0: no path for alice from fe80::1%enp1s0 to node-1.lab.org"
+            raise RejectedError(f"h0: `{command}` failed (exit code 1): {words}")
+
+    rack = rack_of("declared")
+    login = replace(rack.hosts[1].login, user="alice", address="node-1.lab.org")
+    rack = replace(rack, hosts=(rack.hosts[0], replace(rack.hosts[1], login=login)))
+    bundle = ask_cards(rack, Failing(json.dumps({"card": card, "where": where})).opened)
+    assert bundle["cards"][0]["rates"]["reason"] == refused.replace("enp1s0", "<name>")
+    for part in ("uc_transfer", "service_levels"):
+        reason = bundle[part]["reason"]
+        assert reason.startswith("card 0: `timeout 60 sh -c ")
+        assert reason.endswith(" (exit code 1): <name>: no path for <name> from <address> to <name>")
+    names = ("enp1s0", "h0", "h1", "10.9.", "mlx5_0", "alice", "lab.org", "fe80")
+    assert not [name for name in names if name in json.dumps(bundle)]
+    assert str(rack.hosts[1].variables.experiment_address) not in json.dumps(bundle)
 
 
 def test_what_is_run_on_a_host() -> None:
@@ -90,6 +117,10 @@ def test_an_agent_without_it_is_a_sentence() -> None:
         ask_cards(rack_of("declared"), Said("usage: \n").opened)
     with pytest.raises(NodeError, match="expected what its card says"):
         ask_cards(rack_of("declared"), Said("[1]").opened)
+    with pytest.raises(NodeError, match="expected what its card says"):
+        ask_cards(rack_of("declared"), Said('{"card": {}, "where": {"device": "mlx5_0"}}').opened)
+    with pytest.raises(NodeError, match="expected what its card says"):
+        ask_cards(rack_of("declared"), Said('{"card": 1, "where": {}}').opened)
 
 
 def test_one_card_is_not_enough() -> None:
@@ -103,6 +134,42 @@ def test_another_file_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "cards.json").write_text(text)
     with pytest.raises(UsageError, match=r"cards\.json: got .*, expected "):
         read_bundle(tmp_path / "cards.json")
+
+
+@pytest.mark.parametrize("card", [1, None, "clock", [], True])
+def test_a_card_that_is_none_is_refused(tmp_path: Path, card: object) -> None:
+    (tmp_path / "cards.json").write_text(
+        json.dumps({"kind": "rogue-cards", "schema": 1, "cards": [{}, card]})
+    )
+    with pytest.raises(UsageError, match=r"cards\.json: got \w+ in place of card 1, expected "):
+        read_bundle(tmp_path / "cards.json")
+
+
+def test_a_file_that_is_too_deep_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "cards.json").write_text("[" * 100_000)
+    assert not is_bundle(tmp_path / "cards.json")
+    with pytest.raises(UsageError, match=r"cards\.json: got .*, expected "):
+        read_bundle(tmp_path / "cards.json")
+
+
+@pytest.mark.parametrize("wrong", [1, None, "reason", [], [1], {}, {"read_ns": 10**400, "drift_ppm": {}}])
+def test_parts_of_other_types_are_sentences(wrong: object) -> None:
+    card = dict.fromkeys(("hca_type", "firmware", "pcie", "clock", "rates", "rc", "uc"), wrong)
+    told = list(sentences({"cards": [card], "service_levels": wrong, "uc_transfer": wrong}))
+    assert [line.rpartition(": ")[2] for line in told[1:5]] == ["a part that this release cannot read"] * 4
+    assert [line.rpartition(": ")[2] for line in told[5:]] == ["not asked"] * 2
+
+
+def test_a_rate_beyond_all_numbers_is_a_sentence() -> None:
+    *_, uc = sentences({"cards": [], "uc_transfer": {"gbps": 10**400}})
+    assert uc == "UC from card 0 to card 1: a part that this release cannot read"
+
+
+def test_no_sentence_steers_a_terminal() -> None:
+    evil = "\x1b]0;a\x07\nmeasured\u202e"
+    card = {"hca_type": evil, "firmware": evil, "pcie": evil, "rc": {"reason": evil}}
+    between = {"service_levels": {"priorities": [evil]}, "uc_transfer": {"reason": evil}}
+    assert all(is_printable(each) and "\n" not in each for each in sentences({"cards": [card], **between}))
 
 
 def test_an_inventory_in_json_is_no_bundle(tmp_path: Path) -> None:

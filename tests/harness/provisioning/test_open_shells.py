@@ -2,6 +2,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
 from helpers.switch_inventory import LOGIN
 
 from rogue.harness.provisioning.open_shells import open_shells
@@ -26,6 +27,25 @@ def test_who_is_reached_stays_until_the_end_and_who_is_not_is_a_finding() -> Non
         assert (finding.node, finding.got, finding.refuses) == ("h1", "h1: SSH failed", True)
         assert left == []
     assert left == ["h2", "h0"]
+
+
+def test_who_was_reached_is_left_when_another_login_fails_by_our_own_fault() -> None:
+    left: list[str] = []
+
+    @contextmanager
+    def open_shell(login: Login) -> Iterator[Any]:
+        if login.node == "h0":
+            raise ValueError("no node's fault")
+        try:
+            yield login.node
+        finally:
+            left.append(login.node)
+
+    logins = [Login(f"h{number}", LOGIN.address, 22, "root", (), ()) for number in range(2)]
+    reached = open_shells(logins, open_shell)
+    with pytest.raises(ValueError, match="no node's fault"), reached:
+        pass
+    assert left == ["h1"]
 
 
 def test_nobody_is_nobody() -> None:

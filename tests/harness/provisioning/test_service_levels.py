@@ -63,10 +63,10 @@ def test_without_counters_nobody_knows() -> None:
     assert asked(Card({}, "tx_packets_{}")) == {"priorities": [None] * 8}
 
 
-def test_a_transfer_that_fails_is_the_reason_without_names() -> None:
+def test_a_transfer_that_fails_is_the_reason() -> None:
     card = Card({})
     card.fails = True
-    assert asked(card) == {"reason": "card 0: `ib_write_bw` to card 1 failed"}
+    assert asked(card) == {"reason": "h0: `ib_write_bw` to h1 failed"}
 
 
 def test_an_interface_is_named_to_a_shell_as_one_word() -> None:
