@@ -15,6 +15,7 @@ from rogue.harness.command_line.experiments import (
     Plugins,
     Settings,
     TestbedName,
+    TrustsInventory,
     TrustsPlugins,
 )
 from rogue.harness.errors import UsageError
@@ -65,6 +66,7 @@ def search(  # noqa: PLR0913  (one parameter per option)
     dask: Dask = None,
     plugins: Plugins = None,
     trusts_plugins: TrustsPlugins = False,
+    trusts_inventory: TrustsInventory = False,
 ) -> ExitCode:
     """Look for values at which a measure is worst, and keep the simplest that hold on other seeds.
 
@@ -88,7 +90,7 @@ def search(  # noqa: PLR0913  (one parameter per option)
     document = None if space is None else read_space_document(find_experiment(str(space)))
     options = SearchOptions(
         loaded, document, tuple(sys.argv[1:]), worst, against, testbed, out, jobs, resume, dask,
-        has_baseline, is_plan, Trust(files, trusts_plugins),
+        has_baseline, is_plan, Trust(files, trusts_plugins), trusts_inventory,
     )  # fmt: skip
     return run_search(options)
 

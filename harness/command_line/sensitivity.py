@@ -15,6 +15,7 @@ from rogue.harness.command_line.experiments import (
     Plugins,
     Settings,
     TestbedName,
+    TrustsInventory,
     TrustsPlugins,
 )
 from rogue.harness.errors import UsageError
@@ -44,6 +45,7 @@ def sensitivity(  # noqa: PLR0913  (one parameter per option)
     dask: Dask = None,
     plugins: Plugins = None,
     trusts_plugins: TrustsPlugins = False,
+    trusts_inventory: TrustsInventory = False,
 ) -> ExitCode:
     """Say which keys of an experiment move a measure or a claim, by Morris's screening.
 
@@ -71,6 +73,6 @@ def sensitivity(  # noqa: PLR0913  (one parameter per option)
     options = SensitivityOptions(
         loaded, None if vary is None else read_space_document(find_experiment(str(vary))),
         tuple(claims or ()), tuple(sys.argv[1:]), testbed, out, jobs, resume, dask,
-        Trust(files, trusts_plugins),
+        Trust(files, trusts_plugins), trusts_inventory,
     )  # fmt: skip
     return run_sensitivity(options)
