@@ -77,7 +77,7 @@ def search(  # noqa: PLR0913  (one parameter per option)
       rogue search experiments/found/start/livelock.yml --space experiments/found/spaces/livelock.yml --plan
       rogue search --resume results/livelock-search/20261120T101500Z-3f9a1c
     """
-    is_changed = any((experiment, space, settings, worst, against, out, is_plan))
+    is_changed = any((experiment, space, settings, worst, against, out, is_plan, not has_baseline))
     _check(experiment, space, resume, is_changed=is_changed)
     from rogue.harness.commands.experiments import find_experiment, load_named
 
