@@ -228,7 +228,7 @@ def _found(search: _Search, run: Run, outcome: Outcome) -> str | None:
     if find is None:
         return None
     sentence = find_sentence(find, search.target, search.measure, search.space)
-    command = " ".join(run.manifest.sessions[0].command)
+    command = run.manifest.sessions[0].command
     loaded = search.base.loaded
     found = FoundBy(sentence, command, has_files=bool(loaded.data or loaded.document.data.get("plugins")))
     return found_text(loaded.document, find.simple.values, search.space.seeds.held_out, found)
