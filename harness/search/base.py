@@ -79,6 +79,10 @@ class Base:
         written = self.document.written(parse_path(key) or ())
         return written if isinstance(written, Scalar) else "default"
 
+    def cells_per_value(self, seeds: range) -> int:
+        """Return how many cells one value has: one for each transport that is compared and each seed."""
+        return len(seeds) * (1 if self.against is None else 2)
+
     def compared(self, loaded: LoadedExperiment) -> list[TransportChoice]:
         """Return the transport that is looked at, and the one beside it, as results call them."""
         places = [self.subject] if self.against is None else [self.subject, self.against]

@@ -87,7 +87,10 @@ class Budget(Specification):
     for_ns: Time = 3600 * 10**9
     """Real time, after which no new batch begins."""
     batch: Annotated[int, Field(ge=1, le=1000)] = 4
-    """Values that are drawn before their results are told; more workers than cells of a batch are idle."""
+    """Values that are drawn before their results are told; more workers than cells of a batch are idle.
+
+    A value has a cell for each transport that is compared and each seed.
+    """
     cell_ns: Time = 60 * 10**9
     """Values of which a cell should take longer than this on one core are left out."""
     shrink: Annotated[int, Field(ge=0, le=10_000)] = 16

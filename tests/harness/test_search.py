@@ -45,7 +45,7 @@ def searched(asked: SearchOptions, capsys: pytest.CaptureFixture[str]) -> tuple[
 def test_a_find_is_confirmed_shrunk_and_an_experiment(
     tmp_path: Path, testbed: HillTestbed, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run, lines = searched(options(tmp_path), capsys)
+    run, lines = searched(options(tmp_path, f"{SPACE}sampler_seed: 2\n"), capsys)
     assert lines[0] == "fct_mean_ns of own, largest; a find is at least 5 µs."
     assert lines[-1].startswith("Find: fct_mean_ns of own is ")
     found = load_experiment(str(run / "find.yml"))
@@ -143,7 +143,25 @@ def test_a_plan_runs_nothing(
     told = capsys.readouterr().out
     assert "workload.senders: 1 to 12 hosts, linear; a test" in told
     assert "24 cells in all for 2 samplers" in told and "at least" in told
+    assert "with 1 at once" in told
     assert testbed.ran == [] and not (tmp_path / "results").exists()
+
+
+def test_a_batch_has_a_cell_for_each_seed_and_transport(
+    tmp_path: Path, testbed: HillTestbed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_search(replace(options(tmp_path), against="other", is_plan=True, jobs=100))
+    assert "with 12 at once" in capsys.readouterr().out, "3 values, 2 seeds, 2 transports"
+
+
+@pytest.mark.parametrize(("cells", "ran"), [(1, 2), (4, 4), (5, 6)])
+def test_the_last_batch_fits_the_budget(
+    tmp_path: Path, testbed: HillTestbed, capsys: pytest.CaptureFixture[str], cells: int, ran: int
+) -> None:
+    text = SPACE.replace("cells: 12, batch: 3", f"cells: {cells}, batch: 50").replace("bound: 5000, ", "")
+    text = text.replace("to: 12", "to: 8")
+    run, _ = searched(replace(options(tmp_path, text), has_baseline=False), capsys)
+    assert len(read_manifest(run).cells) == ran, "each value has two seeds"
 
 
 @pytest.mark.parametrize(
