@@ -45,7 +45,7 @@ ResumedSearch = Annotated[
     typer.Option(
         "--resume",
         metavar="RUN",
-        help="Go on with a search that was stopped.",
+        help="Go on with a search that was stopped; on nodes with --testbed.",
         autocompletion=completion.runs,
     ),
 ]

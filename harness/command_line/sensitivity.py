@@ -28,7 +28,10 @@ Claims = Annotated[
 ResumedScreening = Annotated[
     Path | None,
     typer.Option(
-        "--resume", metavar="RUN", help="Go on with one that was stopped.", autocompletion=completion.runs
+        "--resume",
+        metavar="RUN",
+        help="Go on with one that was stopped; on nodes with --testbed.",
+        autocompletion=completion.runs,
     ),
 ]
 
