@@ -69,7 +69,7 @@ def start_run(plan: Plan, out: Path, command: Sequence[str], only_cell: str | No
 
 
 def begin_run(plan: Plan, out: Path, command: Sequence[str], now: datetime) -> Run:
-    """Make the run directory with a manifest of a plan's cells; `add_cells` brings more."""
+    """Make the run directory with a manifest of a plan's cells; a search brings more."""
     experiment = _resolved(plan.loaded)
     directory = create_run_directory(out, plan.loaded.experiment.name, now)
     session = _session(command, now)
@@ -93,12 +93,6 @@ def begin_run(plan: Plan, out: Path, command: Sequence[str], now: datetime) -> R
     run = Run(directory, manifest)
     run.write()
     return run
-
-
-def add_cells(run: Run, plan: Plan) -> None:
-    """Put the cells of a plan that a run has not got yet into it, as pending."""
-    known = {cell.id for cell in run.manifest.cells}
-    run.manifest.cells += [_new_record(each, plan) for each in plan.cells if each.cell.id not in known]
 
 
 def reopen_run(directory: Path, command: Sequence[str]) -> Run:

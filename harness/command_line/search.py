@@ -15,6 +15,7 @@ from rogue.harness.command_line.experiments import (
     Plugins,
     Settings,
     TestbedName,
+    TrustsInventory,
     TrustsPlugins,
 )
 from rogue.harness.errors import UsageError
@@ -44,7 +45,7 @@ ResumedSearch = Annotated[
     typer.Option(
         "--resume",
         metavar="RUN",
-        help="Go on with a search that was stopped.",
+        help="Go on with a search that was stopped; on nodes with --testbed.",
         autocompletion=completion.runs,
     ),
 ]
@@ -65,6 +66,7 @@ def search(  # noqa: PLR0913  (one parameter per option)
     dask: Dask = None,
     plugins: Plugins = None,
     trusts_plugins: TrustsPlugins = False,
+    trusts_inventory: TrustsInventory = False,
 ) -> ExitCode:
     """Look for values at which a measure is worst, and keep the simplest that hold on other seeds.
 
@@ -75,7 +77,7 @@ def search(  # noqa: PLR0913  (one parameter per option)
       rogue search experiments/found/start/livelock.yml --space experiments/found/spaces/livelock.yml --plan
       rogue search --resume results/livelock-search/20261120T101500Z-3f9a1c
     """
-    is_changed = any((experiment, space, settings, worst, against, out, is_plan))
+    is_changed = any((experiment, space, settings, worst, against, out, is_plan, not has_baseline))
     _check(experiment, space, resume, is_changed=is_changed)
     from rogue.harness.commands.experiments import find_experiment, load_named
 
@@ -88,7 +90,7 @@ def search(  # noqa: PLR0913  (one parameter per option)
     document = None if space is None else read_space_document(find_experiment(str(space)))
     options = SearchOptions(
         loaded, document, tuple(sys.argv[1:]), worst, against, testbed, out, jobs, resume, dask,
-        has_baseline, is_plan, Trust(files, trusts_plugins),
+        has_baseline, is_plan, Trust(files, trusts_plugins), trusts_inventory,
     )  # fmt: skip
     return run_search(options)
 

@@ -15,6 +15,7 @@ from rogue.harness.command_line.experiments import (
     Plugins,
     Settings,
     TestbedName,
+    TrustsInventory,
     TrustsPlugins,
 )
 from rogue.harness.errors import UsageError
@@ -27,7 +28,10 @@ Claims = Annotated[
 ResumedScreening = Annotated[
     Path | None,
     typer.Option(
-        "--resume", metavar="RUN", help="Go on with one that was stopped.", autocompletion=completion.runs
+        "--resume",
+        metavar="RUN",
+        help="Go on with one that was stopped; on nodes with --testbed.",
+        autocompletion=completion.runs,
     ),
 ]
 
@@ -44,6 +48,7 @@ def sensitivity(  # noqa: PLR0913  (one parameter per option)
     dask: Dask = None,
     plugins: Plugins = None,
     trusts_plugins: TrustsPlugins = False,
+    trusts_inventory: TrustsInventory = False,
 ) -> ExitCode:
     """Say which keys of an experiment move a measure or a claim, by Morris's screening.
 
@@ -71,6 +76,6 @@ def sensitivity(  # noqa: PLR0913  (one parameter per option)
     options = SensitivityOptions(
         loaded, None if vary is None else read_space_document(find_experiment(str(vary))),
         tuple(claims or ()), tuple(sys.argv[1:]), testbed, out, jobs, resume, dask,
-        Trust(files, trusts_plugins),
+        Trust(files, trusts_plugins), trusts_inventory,
     )  # fmt: skip
     return run_sensitivity(options)

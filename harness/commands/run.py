@@ -94,7 +94,8 @@ def _run_or_resume(options: RunOptions, command: tuple[str, ...], cluster: "Clus
             plugins = load_trusted(manifest.plugins, options.trust)
             kept = kept_data(options.resume, manifest)
             _warn_of_changes(manifest)
-            testbed = _ready_testbed(_testbed_of(manifest, options), options)
+            begun = begun_testbed(manifest.testbed, options.testbed, options.arguments)
+            testbed = ready_testbed(begun, options.dask, is_trusted=options.trusts_inventory)
             with CountDisplay(sys.stderr) as counted:
                 plan = replan(manifest, testbed, counted, plugins, kept_files(kept))
             left = cells_left(Run(options.resume, manifest), plan, options.only_failed)
@@ -104,7 +105,7 @@ def _run_or_resume(options: RunOptions, command: tuple[str, ...], cluster: "Clus
             watch = _watch(run, plan, options, after)
             return _work_and_finish(run, plan, options, cluster, watch)
     assert options.loaded is not None, "an experiment that was checked"
-    testbed = _ready_testbed(options.testbed, options)
+    testbed = ready_testbed(options.testbed, options.dask, is_trusted=options.trusts_inventory)
     with CountDisplay(sys.stderr) as counted:
         plan = make_plan(options.loaded, testbed, counted)
     for words in hidden_values(options.loaded):
@@ -133,9 +134,16 @@ def _check_budget(
 
 
 def _workers(plan: Plan, options: RunOptions, cluster: "Cluster | None") -> Workers:
-    if cluster is None:
-        return Workers(plan.jobs(options.jobs or available_cores()))
-    return Workers(options.jobs or cluster.threads, cluster.make_slot)
+    jobs = jobs_at_once(plan.testbed, options.jobs, cluster)
+    return Workers(jobs) if cluster is None else Workers(jobs, cluster.make_slot)
+
+
+def jobs_at_once(testbed: Testbed, wanted: int | None, cluster: "Cluster | None") -> int:
+    """Return how many cells run at once: as wanted, but at most what the testbed can run."""
+    if cluster is not None:
+        return wanted or cluster.threads
+    jobs = wanted or available_cores()
+    return min(jobs, testbed.jobs_max or jobs)
 
 
 def _watch(run: Run, plan: Plan, options: RunOptions, after: ExitStack) -> WatchBy:
@@ -148,16 +156,15 @@ def _watch(run: Run, plan: Plan, options: RunOptions, after: ExitStack) -> Watch
     return after.enter_context(show_live(run, seconds))
 
 
-def _testbed_of(manifest: Manifest, options: RunOptions) -> str:
+def begun_testbed(begun: str, named: str, arguments: Sequence[str]) -> str:
     """What the run was begun on; of a file that only the run names, nobody knows who has written it."""
-    begun, named = manifest.testbed, options.testbed
     if named == begun or (named == DEFAULT_TESTBED and not _is_file(begun)):
         return begun
     if _is_file(named) and Path(named).absolute() == Path(begun).absolute():
         return named
     if named != DEFAULT_TESTBED:
         raise UsageError(f"--testbed: got {named!r}, expected {begun!r}, on which the run was begun.")
-    again = call_again(*options.arguments, "--testbed", begun)
+    again = call_again(*arguments, "--testbed", begun)
     raise UsageError(
         f"--resume: got no --testbed, expected the inventory that the run names, {begun!r}: whoever made the "
         f"run wrote that name; look at the file, then: {again}"
@@ -169,10 +176,13 @@ def _is_file(testbed: str) -> bool:
     return testbed not in TESTBEDS and not is_virtual(testbed)
 
 
-def _ready_testbed(name: str, options: RunOptions) -> Testbed:
-    """The testbed, in a state to measure; NodeError says what is in the way."""
-    testbed = find_testbed(name, is_trusted=options.trusts_inventory)
-    if options.dask is not None and testbed.jobs_max is not None:
+def ready_testbed(name: str, dask: str | None, *, is_trusted: bool, command: str = "run") -> Testbed:
+    """The testbed, in a state to measure; NodeError says what is in the way.
+
+    is_trusted: a person has said that the inventory may be a program.
+    """
+    testbed = find_testbed(name, is_trusted=is_trusted)
+    if dask is not None and testbed.jobs_max is not None:
         expected = "a testbed whose cells need nothing but a processor"
         raise UsageError(f"--dask: got --testbed {name}, expected {expected}; leave --dask out.")
     try:
@@ -180,7 +190,7 @@ def _ready_testbed(name: str, options: RunOptions) -> Testbed:
     except KeyboardInterrupt as stop:
         raise StoppedError("stopped; nothing was run.", stop) from stop
     if obstacles:
-        lines = [f"run: {name} cannot measure, so nothing was run:", *obstacles]
+        lines = [f"{command}: {name} cannot measure, so nothing was run:", *obstacles]
         raise NodeError("\n  ".join(lines))
     return testbed
 
@@ -286,21 +296,26 @@ def _kept(run: Run, options: RunOptions) -> str:
     finished = _count(run, CellStatus.OK)
     left = run.manifest.status != "complete"
     words: list[object] = ["run", "--resume", run.directory] if left else ["report", run.directory]
-    again = call_again(*words, *(_said_again(run, options) if left else _plugins(run)))
+    again = call_again(*words, *(_said_again(run, options) if left else _plugins(run.manifest)))
     return f"{finished} of {_all(run)} cells are finished and kept; to go on: {again}"
 
 
 def _said_again(run: Run, options: RunOptions) -> list[str]:
     """Options without which the run would not go on as it began."""
-    testbed = ["--testbed", run.manifest.testbed] if _is_file(run.manifest.testbed) else []
-    testbed += [TRUST] if options.trusts_inventory else []
-    cluster = ["--dask", options.dask] if options.dask is not None else []
-    return [*testbed, *cluster, *(["--allow-long"] if options.is_long_meant else []), *_plugins(run)]
+    long = ["--allow-long"] if options.is_long_meant else []
+    return [*long, *said_again(run.manifest, options.dask, is_trusted=options.trusts_inventory)]
 
 
-def _plugins(run: Run) -> list[str]:
+def said_again(manifest: Manifest, dask: str | None, *, is_trusted: bool) -> list[str]:
+    """Options that say where a run goes on, and with which plug-ins."""
+    testbed = ["--testbed", manifest.testbed] if _is_file(manifest.testbed) else []
+    testbed += [TRUST] if is_trusted else []
+    return [*testbed, *(["--dask", dask] if dask is not None else []), *_plugins(manifest)]
+
+
+def _plugins(manifest: Manifest) -> list[str]:
     """What has to be said again about the run's plug-ins."""
-    named = [each.file for each in run.manifest.plugins if not each.is_installed]
+    named = [each.file for each in manifest.plugins if not each.is_installed]
     return [word for file in named for word in ("--plugin", file)]
 
 

@@ -10,7 +10,13 @@ import typer
 from pydantic import JsonValue, TypeAdapter
 
 from rogue.harness.commands.index import update_index_of
-from rogue.harness.commands.run import opened_cluster
+from rogue.harness.commands.run import (
+    begun_testbed,
+    jobs_at_once,
+    opened_cluster,
+    ready_testbed,
+    said_again,
+)
 from rogue.harness.data.files import DataFiles, kept_files
 from rogue.harness.errors import ClusterLostError, UsageError
 from rogue.harness.exit_codes import ExitCode
@@ -21,7 +27,6 @@ from rogue.harness.plugins.trust import NOBODY, Trust, load_trusted
 from rogue.harness.program import call_again
 from rogue.harness.results.data import kept_data
 from rogue.harness.results.manifest import read_manifest
-from rogue.harness.results.provenance import available_cores
 from rogue.harness.results.recorded_run import Run
 from rogue.harness.results.run_directory import DEFAULT_OUT, locked
 from rogue.harness.run import Workers, begin_run, reopen_run
@@ -38,6 +43,7 @@ from rogue.harness.search.values import Target, make_target
 from rogue.harness.search.words import find_sentence, measure_text, outcome_lines, told_line
 from rogue.harness.termination import StoppedError, termination_as_interrupt
 from rogue.harness.testbeds import find_testbed
+from rogue.harness.testbeds.base import Testbed
 from rogue.workloads.printable import printable
 
 
@@ -64,6 +70,8 @@ class SearchOptions:
     """Whether nothing is run."""
     trust: Trust = NOBODY
     """With `resume`: which code of the search may run."""
+    trusts_inventory: bool = False
+    """Whether the inventory may be a program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +105,10 @@ def run_search(options: SearchOptions) -> ExitCode:
         space=_with_aim(options.space, options.worst, options.against),
         has_baseline=options.has_baseline,
     )
-    search = _ready(asked, loaded, options.testbed)
     if options.is_plan:
-        return _print_plan(search, options)
+        testbed = find_testbed(options.testbed, is_trusted=options.trusts_inventory)
+        return _print_plan(_ready(asked, loaded, testbed), options)
+    search = _ready(asked, loaded, _testbed(options.testbed, options))
     plan = Plan(loaded, search.base.testbed, ())
     run = begin_run(plan, options.out or DEFAULT_OUT, ("rogue", *options.arguments), datetime.now(UTC))
     with locked(run.directory):
@@ -110,14 +119,19 @@ def run_search(options: SearchOptions) -> ExitCode:
 def _resume(options: SearchOptions, directory: Path) -> ExitCode:
     manifest, asked = read_manifest(directory), read_asked(directory)
     with locked(directory):
+        begun = begun_testbed(manifest.testbed, options.testbed, options.arguments)
         plugins = load_trusted(manifest.plugins, options.trust)
         files = kept_files(kept_data(directory, manifest))
         source = manifest.source
         document = Document(source.file, source.sha256, source.data, {})
         loaded = check_document(document, source.set, plugins, files)
-        search = _ready(asked, loaded, manifest.testbed, files)
+        search = _ready(asked, loaded, _testbed(begun, options), files)
         run = reopen_run(directory, ("rogue", *options.arguments))
         return _work(search, run, options)
+
+
+def _testbed(name: str, options: SearchOptions) -> Testbed:
+    return ready_testbed(name, options.dask, is_trusted=options.trusts_inventory, command="search")
 
 
 def _with_aim(space: Document, worst: str | None, against: str | None) -> dict[str, JsonValue]:
@@ -138,20 +152,22 @@ def _plain(space: Document) -> dict[str, JsonValue]:
     return TypeAdapter(dict[str, JsonValue]).validate_python(space.data)
 
 
-def _ready(asked: Asked, loaded: LoadedExperiment, testbed: str, files: DataFiles | None = None) -> _Search:
+def _ready(
+    asked: Asked, loaded: LoadedExperiment, testbed: Testbed, files: DataFiles | None = None
+) -> _Search:
     space = check_space(asked.document)
     if space.aim is None:
         got = f"search: got no aim, neither in {asked.space_file} nor by --worst"
         raise UsageError(f"{got}, expected a measure; `rogue list measures` has them.")
     check_places(loaded.document, space.keys)
-    base = make_base(loaded, find_testbed(testbed), space.aim, space.seeds.first, files)
+    base = make_base(loaded, testbed, space.aim, space.seeds.first, files)
     return _Search(base, space, space.aim, make_target(space.aim), asked)
 
 
 def _print_plan(search: _Search, options: SearchOptions) -> ExitCode:
     typer.echo(printable(f"{search.measure}, {search.target.direction}"))
     samplers = 2 if search.asked.has_baseline and search.space.sampler != "random" else 1
-    jobs = options.jobs or available_cores()
+    jobs = jobs_at_once(search.base.testbed, options.jobs, None)
     for line in forecast_lines(search.base, search.space, samplers, jobs):
         typer.echo(printable(line))
     return ExitCode.OK
@@ -163,8 +179,7 @@ def _work(search: _Search, run: Run, options: SearchOptions) -> ExitCode:
     with ExitStack() as after:
         cluster = after.enter_context(opened_cluster(options.dask))
         slots = after.enter_context(KeptSlots(None if cluster is None else cluster.make_slot))
-        threads = available_cores() if cluster is None else cluster.threads
-        workers = Workers(options.jobs or threads, slots.lend)
+        workers = Workers(jobs_at_once(search.base.testbed, options.jobs, cluster), slots.lend)
         seconds_max = search.space.budget.cell_ns / 1e9
         bench = Bench(run, search.base, search.target, workers, seconds_max, tuple(search.space.keys))
         campaign = Campaign(
@@ -175,7 +190,8 @@ def _work(search: _Search, run: Run, options: SearchOptions) -> ExitCode:
                 campaign.run(outcome)
         except (KeyboardInterrupt, ClusterLostError) as stop:
             _finish(search, run, outcome)
-            again = call_again("search", "--resume", run.directory)
+            said = said_again(run.manifest, options.dask, is_trusted=options.trusts_inventory)
+            again = call_again("search", "--resume", run.directory, *said)
             kept = f"what was measured is kept; to go on: {again}"
             if isinstance(stop, ClusterLostError):
                 raise ClusterLostError(f"{stop}; {kept}") from stop
@@ -212,7 +228,7 @@ def _found(search: _Search, run: Run, outcome: Outcome) -> str | None:
     if find is None:
         return None
     sentence = find_sentence(find, search.target, search.measure, search.space)
-    command = " ".join(run.manifest.sessions[0].command)
+    command = run.manifest.sessions[0].command
     loaded = search.base.loaded
     found = FoundBy(sentence, command, has_files=bool(loaded.data or loaded.document.data.get("plugins")))
     return found_text(loaded.document, find.simple.values, search.space.seeds.held_out, found)

@@ -12,9 +12,15 @@ from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter
 
 from rogue.harness.columns import align
 from rogue.harness.commands.index import update_index_of
-from rogue.harness.commands.run import opened_cluster
+from rogue.harness.commands.run import (
+    begun_testbed,
+    jobs_at_once,
+    opened_cluster,
+    ready_testbed,
+    said_again,
+)
 from rogue.harness.data.files import DataFiles, kept_files
-from rogue.harness.errors import UsageError
+from rogue.harness.errors import ClusterLostError, UsageError
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.experiment.document import Document
 from rogue.harness.experiment.load import LoadedExperiment, check_document
@@ -23,7 +29,6 @@ from rogue.harness.plugins.trust import NOBODY, Trust, load_trusted
 from rogue.harness.program import call_again
 from rogue.harness.results.data import kept_data
 from rogue.harness.results.manifest import read_manifest
-from rogue.harness.results.provenance import available_cores
 from rogue.harness.results.recorded_run import Run
 from rogue.harness.results.run_directory import DEFAULT_OUT, locked
 from rogue.harness.run import Workers, begin_run, reopen_run
@@ -37,7 +42,6 @@ from rogue.harness.search.values import make_target
 from rogue.harness.search.variation import Variation, check_variation
 from rogue.harness.search.words import moved_rows, point_line, screened_line, tornado_of
 from rogue.harness.termination import StoppedError, termination_as_interrupt
-from rogue.harness.testbeds import find_testbed
 from rogue.harness.testbeds.base import Testbed
 from rogue.reports.pages.sensitivity import sensitivity_html
 from rogue.workloads.printable import printable
@@ -77,6 +81,8 @@ class SensitivityOptions:
     """Address of a scheduler; None for processes on this computer."""
     trust: Trust = NOBODY
     """With `resume`: which code of the screening may run."""
+    trusts_inventory: bool = False
+    """Whether the inventory may be a program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +116,7 @@ def run_sensitivity(options: SensitivityOptions) -> ExitCode:
         variation=TypeAdapter(dict[str, JsonValue]).validate_python(options.vary.data),
         claims=list(options.claims),
     )
-    screening = _ready(asked, loaded, options.testbed)
+    screening = _ready(asked, loaded, _testbed(options.testbed, options))
     plan = Plan(loaded, screening.testbed, ())
     run = begin_run(plan, options.out or DEFAULT_OUT, ("rogue", *options.arguments), datetime.now(UTC))
     with locked(run.directory):
@@ -121,16 +127,21 @@ def run_sensitivity(options: SensitivityOptions) -> ExitCode:
 def _resume(options: SensitivityOptions, directory: Path) -> ExitCode:
     manifest, asked = read_manifest(directory), read_record(directory / ASKED, AskedVariation)
     with locked(directory):
+        begun = begun_testbed(manifest.testbed, options.testbed, options.arguments)
         plugins = load_trusted(manifest.plugins, options.trust)
         files = kept_files(kept_data(directory, manifest))
         source = manifest.source
         document = Document(source.file, source.sha256, source.data, {})
         loaded = check_document(document, source.set, plugins, files)
-        screening = replace(_ready(asked, loaded, manifest.testbed), files=files)
+        screening = replace(_ready(asked, loaded, _testbed(begun, options)), files=files)
         return _work(screening, reopen_run(directory, ("rogue", *options.arguments)), options)
 
 
-def _ready(asked: AskedVariation, loaded: LoadedExperiment, testbed: str) -> _Screening:
+def _testbed(name: str, options: SensitivityOptions) -> Testbed:
+    return ready_testbed(name, options.dask, is_trusted=options.trusts_inventory, command="sensitivity")
+
+
+def _ready(asked: AskedVariation, loaded: LoadedExperiment, testbed: Testbed) -> _Screening:
     """Check everything before anything is written."""
     variation = check_variation(Document(asked.file, asked.sha256, asked.variation, {}))
     check_places(loaded.document, variation.keys)
@@ -139,7 +150,7 @@ def _ready(asked: AskedVariation, loaded: LoadedExperiment, testbed: str) -> _Sc
     if not questions:
         got = f"sensitivity: got neither measures in {asked.file} nor a claim"
         raise UsageError(f"{got}, expected one at least; add --claim ID or measures.")
-    screening = _Screening(loaded, find_testbed(testbed), variation, questions)
+    screening = _Screening(loaded, testbed, variation, questions)
     for question in questions:
         make_base(loaded, screening.testbed, question.aim, variation.seeds.first)
         make_target(question.aim)
@@ -151,16 +162,19 @@ def _work(screening: _Screening, run: Run, options: SensitivityOptions) -> ExitC
     with ExitStack() as after:
         cluster = after.enter_context(opened_cluster(options.dask))
         slots = after.enter_context(KeptSlots(None if cluster is None else cluster.make_slot))
-        threads = available_cores() if cluster is None else cluster.threads
-        workers = Workers(options.jobs or threads, slots.lend)
+        workers = Workers(jobs_at_once(screening.testbed, options.jobs, cluster), slots.lend)
         asked = [Asked(each, screening.bench(each, run, workers)) for each in screening.questions]
         try:
             with termination_as_interrupt():
                 found = screen(asked, screening.variation, _show)
-        except KeyboardInterrupt as stop:
+        except (KeyboardInterrupt, ClusterLostError) as stop:
             typer.echo(run.directory)
-            again = call_again("sensitivity", "--resume", run.directory)
-            raise StoppedError(f"stopped; what was measured is kept; to go on: {again}", stop) from stop
+            said = said_again(run.manifest, options.dask, is_trusted=options.trusts_inventory)
+            again = call_again("sensitivity", "--resume", run.directory, *said)
+            kept = f"what was measured is kept; to go on: {again}"
+            if isinstance(stop, ClusterLostError):
+                raise ClusterLostError(f"{stop}; {kept}") from stop
+            raise StoppedError(f"stopped; {kept}", stop) from stop
     _finish(screening, run, found)
     return ExitCode.OK
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from rogue.harness.data.files import DataFiles
@@ -10,6 +10,7 @@ from rogue.harness.errors import ConfigError, Problem, UsageError
 from rogue.harness.experiment.choices import Scalar, TransportChoice
 from rogue.harness.experiment.document import Document, with_setting
 from rogue.harness.experiment.load import LoadedExperiment, check_document
+from rogue.harness.experiment.scale import SCALE, SCALES
 from rogue.harness.experiment.settings import FACTORS, apply_settings, parse_path
 from rogue.harness.plan.plan import Plan, make_plan
 from rogue.harness.search.space import Aim
@@ -78,6 +79,10 @@ class Base:
         written = self.document.written(parse_path(key) or ())
         return written if isinstance(written, Scalar) else "default"
 
+    def cells_per_value(self, seeds: range) -> int:
+        """Return how many cells one value has: one for each transport that is compared and each seed."""
+        return len(seeds) * (1 if self.against is None else 2)
+
     def compared(self, loaded: LoadedExperiment) -> list[TransportChoice]:
         """Return the transport that is looked at, and the one beside it, as results call them."""
         places = [self.subject] if self.against is None else [self.subject, self.against]
@@ -133,10 +138,15 @@ def check_places(document: Document, keys: Iterable[str]) -> None:
 
 
 def named_for_search(document: Document, suffix: str = SUFFIX) -> Document:
-    """Return the experiment under the name that its search has in the results."""
+    """Return the experiment under the name that its search has in the results.
+
+    What its scale changes stands in it already. The scale itself is left out: written again with each value,
+    it would undo what a person has set after it.
+    """
     name = str(document.data.get("name", ""))
     named = name if name.endswith(suffix) else f"{name[: _NAME_LENGTH_MAX - len(suffix)]}{suffix}"
-    return with_setting(document, ("name",), named, document.place(("name",)))
+    data = {key: value for key, value in document.data.items() if key not in (SCALE, SCALES)}
+    return with_setting(replace(document, data=data), ("name",), named, document.place(("name",)))
 
 
 def place_of(named: str, choices: Sequence[TransportChoice]) -> int:

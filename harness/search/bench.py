@@ -1,16 +1,19 @@
 """Runs the cells at some values, or finds them in the store, and reads their number."""
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pydantic import JsonValue
 
+from rogue.harness.cell.cell import Cell
 from rogue.harness.execution.cell import Task
 from rogue.harness.experiment.choices import Scalar
 from rogue.harness.plan.plan import Plan
 from rogue.harness.results.recorded_run import Run
-from rogue.harness.run import Workers, add_cells, tasks_of, work_through
+from rogue.harness.run import Workers, tasks_of, work_through
 from rogue.harness.search.base import Base, Infeasible
 from rogue.harness.search.values import Target, value_by_seed
 from rogue.reports.reading.load import Run as ReadRun
@@ -19,6 +22,7 @@ from rogue.workloads.records import CellStatus, FailureKind
 
 AGAIN: Final = (FailureKind.NODE_LOST, FailureKind.OUT_OF_SPACE)
 """Failures that say nothing about the values: such a cell runs again when the search goes on."""
+HASH_LENGTH: Final = 16
 
 
 class Silent:
@@ -79,17 +83,38 @@ class Bench:
         ]
 
     def _run(self, plans: Sequence[Plan]) -> None:
-        for plan in plans:
-            add_cells(self.run, plan)
         records = self._records()
-        tasks = {task.record.id: task for plan in plans for task in tasks_of(self.run, plan)}
-        for record in (*records.values(), *(task.record for task in tasks.values())):
-            record.factors = self._all_factors(record.factors)
+        tasks: dict[str, Task] = {}
+        for task in (task for plan in plans for task in tasks_of(self.run, plan)):
+            own = self._as_own(task, records)
+            tasks.setdefault(own.record.id, own)
+            if own.record.id not in records:
+                records[own.record.id] = own.record.model_copy(deep=True)
+                self.run.manifest.cells.append(records[own.record.id])
         left = [task for name, task in tasks.items() if not _is_done(records[name])]
         if left:
             work_through(self.run, left, self.workers, Silent())
 
-    def _all_factors(self, factors: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    def _as_own(self, task: Task, records: Mapping[str, CellRecord]) -> Task:
+        """Return a task under the id that its cell has in this run."""
+        name, factors = self._id_of(task.cell, records), self._all_factors(task.cell.factors)
+        record = task.record.model_copy(update={"id": name, "factors": factors})
+        return replace(task, cell=replace(task.cell, id=name), record=record)
+
+    def _id_of(self, cell: Cell, records: Mapping[str, CellRecord]) -> str:
+        """Return a cell's id, with a hash of its values if a cell with other values has that id.
+
+        An id has the last word of each key alone, and two keys of a space may end in the same.
+        """
+        factors = self._all_factors(cell.factors)
+        known = records.get(cell.id)
+        if known is None or self._all_factors(known.factors) == factors:
+            return cell.id
+        stem, _, repetition = cell.id.rpartition("-r")
+        digest = hashlib.sha256(json.dumps(factors, sort_keys=True).encode()).hexdigest()
+        return f"{stem}-{digest[:HASH_LENGTH]}-r{repetition}"
+
+    def _all_factors(self, factors: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
         """Return a value for every key of the space, as a report needs it, also the experiment's own."""
         return {key: factors.get(key, self.base.own_value(key)) for key in self.keys}
 
@@ -100,7 +125,11 @@ class Bench:
         records = self._records()
         compared = self.base.compared(plan.loaded)
         of_each = [
-            [records[each.cell.id] for each in plan.cells if each.cell.transport.shown == choice.shown]
+            [
+                records[self._id_of(each.cell, records)]
+                for each in plan.cells
+                if each.cell.transport.shown == choice.shown
+            ]
             for choice in compared
         ]
         subject, against = of_each[0], of_each[1] if len(of_each) > 1 else []

@@ -1,5 +1,6 @@
 """A search from its first value to its find: propose, measure, tell; confirm; make simpler."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -88,7 +89,7 @@ class Campaign:
         while cells < space.budget.cells and number < ASKS_PER_CELL * space.budget.cells:
             if self.clock() >= until:
                 return False
-            asked = [sampler.ask() for _ in range(space.budget.batch)]
+            asked = [sampler.ask() for _ in range(self._batch(cells))]
             for proposal, measured in self._measured(asked):
                 sampler.tell(proposal, measured.value)
                 number, cells = number + 1, cells + measured.cells
@@ -96,6 +97,11 @@ class Campaign:
                 outcome.told.append(told)
                 self.on_told(told)
         return True
+
+    def _batch(self, cells: int) -> int:
+        """Return how many values come next after so many cells: no more than the budget needs."""
+        per_value = self.bench.base.cells_per_value(self.space.seeds.numbers)
+        return min(self.space.budget.batch, math.ceil((self.space.budget.cells - cells) / per_value))
 
     def _measured(self, asked: Sequence[Asked]) -> Iterator[tuple[Asked, Measured]]:
         found = self.bench.measure([each.values for each in asked], self.space.seeds.numbers)

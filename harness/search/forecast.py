@@ -31,7 +31,7 @@ def forecast_lines(base: Base, space: Space, samplers: int, jobs: int) -> Iterat
         yield f"none of {DRAWN} values can be; narrow the ranges"
         return
     cells = space.budget.cells * samplers
-    at_once = max(1, min(jobs, space.budget.batch))
+    at_once = min(jobs, space.budget.batch * base.cells_per_value(space.seeds.numbers))
     yield (
         f"{counted(cells, 'cell')} in all for {counted(samplers, 'sampler')}, about"
         f" {format_seconds(mean(seconds) * cells / at_once)} with {at_once} at once,"

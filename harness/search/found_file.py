@@ -1,7 +1,8 @@
 """A find as an ordinary experiment file, with a sentence at its head."""
 
+import shlex
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import yaml
@@ -10,6 +11,7 @@ from rogue.harness.experiment.choices import Scalar
 from rogue.harness.experiment.document import Document, with_setting
 from rogue.harness.experiment.settings import FACTORS, parse_path
 from rogue.harness.search.base import SUFFIX
+from rogue.workloads.printable import printable
 
 WIDTH: int = 118
 DROPPED = (FACTORS, "scale", "scales", "agree_within")
@@ -21,7 +23,8 @@ class FoundBy:
     """Where a find comes from, for the head of its file."""
 
     sentence: str
-    command: str
+    command: Sequence[str]
+    """The words with which the search was begun."""
     has_files: bool
     """Whether the experiment names files, from its own place."""
 
@@ -33,8 +36,15 @@ def found_text(document: Document, values: Mapping[str, Scalar], seeds: range, f
     name = str(document.data["name"]).removesuffix(SUFFIX)
     data = {key: value for key, value in document.data.items() if key not in DROPPED}
     data |= {"name": f"{name[:57]}-found", "seed": seeds.start, "repetitions": len(seeds)}
-    head = [*textwrap.wrap(f"{found.sentence}.", WIDTH - 2), f"Found by: {found.command}"]
+    head = [*textwrap.wrap(_one_line(f"{found.sentence}."), WIDTH - 2)]
+    head.append(_one_line(f"Found by: {shlex.join(found.command)}"))
     if found.has_files:
-        head.append(f"Plug-ins and data are named from the place of {document.file}: copy this file there.")
+        place = f"Plug-ins and data are named from the place of {document.file}: copy this file there."
+        head.append(_one_line(place))
     body = yaml.safe_dump(data, sort_keys=False, width=WIDTH, allow_unicode=True)
     return "".join(f"# {line}\n" for line in head) + body
+
+
+def _one_line(text: str) -> str:
+    """Return text of another author as one line of a comment, which it cannot end."""
+    return printable(" ".join(text.split()))

@@ -13,6 +13,10 @@ from rogue.workloads.units import RATE, SIZE, TIME, Quantity, UnitError
 
 DIGITS: Final = 2
 """Significant digits of a quantity or a fraction that is drawn, so that a person can read it."""
+WIDE: Final = 0.5
+"""A range that is at least so wide, in parts of its greater end, needs no more digits than that."""
+STEPS_MIN: Final = 10
+"""In a narrow range, digits are enough to tell so many values apart."""
 _QUANTITIES: Final = (SIZE, RATE, TIME)
 
 
@@ -95,7 +99,8 @@ class Range(Specification):
         low, high = self._ends
         is_log = self.scale == "log"
         value = low * (high / low) ** share if is_log else low + (high - low) * share
-        return self._written(value, low, high)
+        ends = {0.0: low, 1.0: high}  # as they are, whatever the arithmetic makes of them
+        return self._written(ends.get(share, value), low, high)
 
     def share_of(self, written: Scalar) -> float:
         """Return how far on the way from one end to the other a value stands."""
@@ -111,8 +116,17 @@ class Range(Specification):
     def _written(self, value: float, low: float, high: float) -> Scalar:
         if all(isinstance(end, int) for end in (self.from_, self.to)):
             return round(value)
-        rounded = min(high, max(low, float(f"{value:.{DIGITS}g}")))
-        return rounded if self.quantity is None else self.quantity.format(round(rounded))
+        if value not in (low, high):
+            value = min(high, max(low, float(f"{value:.{_digits(low, high)}g}")))
+        return value if self.quantity is None else self.quantity.format(round(value))
+
+
+def _digits(low: float, high: float) -> int:
+    """Return how many significant digits tell the values of a range apart."""
+    width, greater = high - low, max(abs(low), abs(high))
+    if width >= WIDE * greater:
+        return DIGITS
+    return math.floor(math.log10(greater)) - math.floor(math.log10(width / STEPS_MIN)) + 1
 
 
 def _is_of(quantity: Quantity, end: object) -> bool:

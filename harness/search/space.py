@@ -9,7 +9,7 @@ from pydantic import Field, ValidationError, model_validator
 from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.experiment.document import Document, read_document
 from rogue.harness.experiment.load import FACTOR_ROOTS
-from rogue.harness.experiment.model import SEED_MAX
+from rogue.harness.experiment.model import REPETITIONS_MAX, SEED_MAX
 from rogue.harness.experiment.problems import find_problems
 from rogue.harness.experiment.settings import parse_path
 from rogue.harness.search.ranges import Range
@@ -73,6 +73,9 @@ class Seeds(SeedRange):
         if self.held_out_first < self.first + self.count:
             found = mistake("a seed above all that the search sees", "raise it")
             raise mistakes_at({"held_out_first": found})
+        if self.held_out.stop - self.first > REPETITIONS_MAX:  # each seed is a repetition, counted from first
+            expected = f"held-out seeds that end at most {REPETITIONS_MAX} above first, {self.first}"
+            raise mistakes_at({"held_out_first": mistake(expected, "lower it, or raise first")})
         return self
 
 
@@ -84,7 +87,10 @@ class Budget(Specification):
     for_ns: Time = 3600 * 10**9
     """Real time, after which no new batch begins."""
     batch: Annotated[int, Field(ge=1, le=1000)] = 4
-    """Values that are drawn before their results are told; more workers than cells of a batch are idle."""
+    """Values that are drawn before their results are told; more workers than cells of a batch are idle.
+
+    A value has a cell for each transport that is compared and each seed.
+    """
     cell_ns: Time = 60 * 10**9
     """Values of which a cell should take longer than this on one core are left out."""
     shrink: Annotated[int, Field(ge=0, le=10_000)] = 16

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from helpers.fake_testbed import OBSTACLE
 from helpers.searched import SPACE, HillTestbed, hill, space_document, testbed
 
 from rogue.harness.commands.search import SearchOptions, run_search
@@ -12,7 +13,10 @@ from rogue.harness.exit_codes import ExitCode
 from rogue.harness.experiment.load import load_experiment
 from rogue.harness.results.comparison import compare_run
 from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.recorded_run import Run
+from rogue.harness.run import Workers
 from rogue.harness.termination import StoppedError
+from rogue.remote.errors import NodeError
 
 __all__ = ["testbed"]
 
@@ -41,7 +45,7 @@ def searched(asked: SearchOptions, capsys: pytest.CaptureFixture[str]) -> tuple[
 def test_a_find_is_confirmed_shrunk_and_an_experiment(
     tmp_path: Path, testbed: HillTestbed, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run, lines = searched(options(tmp_path), capsys)
+    run, lines = searched(options(tmp_path, f"{SPACE}sampler_seed: 2\n"), capsys)
     assert lines[0] == "fct_mean_ns of own, largest; a find is at least 5 µs."
     assert lines[-1].startswith("Find: fct_mean_ns of own is ")
     found = load_experiment(str(run / "find.yml"))
@@ -139,7 +143,25 @@ def test_a_plan_runs_nothing(
     told = capsys.readouterr().out
     assert "workload.senders: 1 to 12 hosts, linear; a test" in told
     assert "24 cells in all for 2 samplers" in told and "at least" in told
+    assert "with 1 at once" in told
     assert testbed.ran == [] and not (tmp_path / "results").exists()
+
+
+def test_a_batch_has_a_cell_for_each_seed_and_transport(
+    tmp_path: Path, testbed: HillTestbed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_search(replace(options(tmp_path), against="other", is_plan=True, jobs=100))
+    assert "with 12 at once" in capsys.readouterr().out, "3 values, 2 seeds, 2 transports"
+
+
+@pytest.mark.parametrize(("cells", "ran"), [(1, 2), (4, 4), (5, 6)])
+def test_the_last_batch_fits_the_budget(
+    tmp_path: Path, testbed: HillTestbed, capsys: pytest.CaptureFixture[str], cells: int, ran: int
+) -> None:
+    text = SPACE.replace("cells: 12, batch: 3", f"cells: {cells}, batch: 50").replace("bound: 5000, ", "")
+    text = text.replace("to: 12", "to: 8")
+    run, _ = searched(replace(options(tmp_path, text), has_baseline=False), capsys)
+    assert len(read_manifest(run).cells) == ran, "each value has two seeds"
 
 
 @pytest.mark.parametrize(
@@ -158,3 +180,44 @@ def test_what_cannot_be_searched_is_a_sentence(
     with pytest.raises(UsageError, match=words):
         run_search(options(tmp_path, text, *settings))
     assert not (tmp_path / "results").exists()
+
+
+def test_the_testbed_has_to_be_able_to_measure(
+    tmp_path: Path, testbed: HillTestbed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(OBSTACLE, "a node is gone")
+    with pytest.raises(NodeError, match=r"search: simulator cannot measure, .*\n  a node is gone"):
+        run_search(options(tmp_path))
+    assert not (tmp_path / "results").exists()
+
+
+def test_no_more_cells_run_at_once_than_the_testbed_can(
+    tmp_path: Path, testbed: HillTestbed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = []
+
+    def noted(count: int, *others: object) -> Workers:
+        jobs.append(count)
+        return Workers(count, *others)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(HillTestbed, "jobs_max", 1)
+    monkeypatch.setattr("rogue.harness.commands.search.Workers", noted)
+    assert run_search(replace(options(tmp_path), jobs=8)) is ExitCode.OK
+    assert jobs == [1]
+    with pytest.raises(UsageError, match="expected a testbed whose cells need nothing but a processor"):
+        run_search(replace(options(tmp_path), dask="tcp://localhost:1"))
+
+
+def test_an_inventory_that_only_the_run_names_is_not_opened(
+    tmp_path: Path, testbed: HillTestbed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_search(options(tmp_path)) is ExitCode.OK
+    directory = Path(capsys.readouterr().out.splitlines()[-1])
+    run = Run(directory, read_manifest(directory))
+    run.manifest.testbed = "inventory.yml"
+    run.write()
+    again = SearchOptions(None, None, ("search",), resume=directory)
+    with pytest.raises(UsageError, match="--resume: got no --testbed, expected the inventory"):
+        run_search(again)
+    with pytest.raises(UsageError, match=r"got 'kernel', expected 'inventory\.yml', on which"):
+        run_search(replace(again, testbed="kernel"))

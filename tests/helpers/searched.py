@@ -10,6 +10,7 @@ from helpers.inline_slot import InlineSlot
 from rogue.harness.cell.cell import Cell
 from rogue.harness.experiment.document import Document, read_document
 from rogue.harness.experiment.load import LoadedExperiment
+from rogue.harness.testbeds import TESTBEDS
 from rogue.harness.testbeds.base import CellResult, Progress
 from rogue.workloads.streams import start_jitter_ns
 
@@ -73,7 +74,7 @@ def space_document(directory: Path, text: str = SPACE) -> Document:
 def testbed(monkeypatch: pytest.MonkeyPatch) -> HillTestbed:
     """The testbed that every command finds, with cells in this process."""
     made = HillTestbed()
-    for command in ("search", "sensitivity"):
-        monkeypatch.setattr(f"rogue.harness.commands.{command}.find_testbed", lambda *_, **__: made)
+    for name in ("simulator", made.name):
+        monkeypatch.setitem(TESTBEDS, name, lambda: made)
     monkeypatch.setattr("rogue.harness.search.slots.Slot", InlineSlot)
     return made

@@ -13,6 +13,7 @@ from rogue.harness.errors import UsageError
         ({"experiment": "quickstart"}, "got no --space"),
         ({"experiment": "quickstart", "resume": "results/x"}, "expected the search alone"),
         ({"is_plan": True, "resume": "results/x"}, "expected the search alone"),
+        ({"has_baseline": False, "resume": "results/x"}, "expected the search alone"),
     ],
 )
 def test_a_search_needs_an_experiment_and_a_space_or_a_run(given: dict[str, object], words: str) -> None:

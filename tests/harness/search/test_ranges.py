@@ -24,6 +24,27 @@ def test_whole_numbers_stay_whole_and_fractions_get_two_digits() -> None:
     assert made(**{"from": 0.0, "to": 1.0, "unit": "of 1"}).at(1 / 3) == 0.33
 
 
+@pytest.mark.parametrize(
+    ("ends", "middle"),
+    [
+        (("100us", "104us"), "102us"),
+        (("9800Mbps", "10200Mbps"), "10Gbps"),
+        ((1.0, 1.04), 1.02),
+        ((11.0, 20.0), 15.5),
+        ((-1.04, -1.0), -1.02),
+    ],
+)
+def test_a_narrow_range_has_more_digits(ends: tuple[str | float, str | float], middle: str | float) -> None:
+    each = made(**{"from": ends[0], "to": ends[1], "unit": "of 1"})
+    assert [each.at(share) for share in (0.0, 0.5, 1.0)] == [ends[0], middle, ends[1]]
+    assert len({each.at(step / 10) for step in range(11)}) == 11
+
+
+def test_the_ends_are_exact() -> None:
+    odd = made(**{"from": "1536B", "to": "1234567B", "scale": "log"})
+    assert [SIZE.parse(odd.at(share)) for share in (0.0, 1.0)] == [1536, 1_234_567]
+
+
 def test_choices_have_equal_parts_of_the_way() -> None:
     each = made(choices=["a", "b", "c"])
     assert [each.at(share) for share in (0.0, 0.32, 0.34, 0.67, 1.0)] == ["a", "a", "b", "c", "c"]

@@ -24,6 +24,7 @@ def test_defaults_are_one_seed_tpe_and_five_seeds_held_out(tmp_path: Path) -> No
         ("{from: 1KB, to: 10MB, scale: log, source: a test}", "{from: 1KB}", "space.yml:4"),
         ("cells: 12", "cells: 0", "at least 1"),
         ("held_out_first: 101", "held_out_first: 2", "above all that the search sees"),
+        ("held_out_first: 101", "held_out_first: 9999", "end at most 10000 above first, 1"),
         ("workload.senders", "budget.senders", "dotted keys that start with topology"),
         ("metric: fct_mean_ns", "metrics: fct_mean_ns", "write metric if that is meant"),
     ],

@@ -1,0 +1,65 @@
+"""Cells of different values are different cells, whatever their keys are called."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from helpers.experiments import load_text
+from helpers.searched import HillTestbed, testbed
+
+from rogue.harness.experiment.choices import Scalar
+from rogue.harness.plan.plan import Plan
+from rogue.harness.results.manifest import read_manifest
+from rogue.harness.run import Workers, begin_run, reopen_run
+from rogue.harness.search.base import make_base
+from rogue.harness.search.bench import Bench
+from rogue.harness.search.slots import KeptSlots
+from rogue.harness.search.space import Aim
+from rogue.harness.search.values import make_target
+from rogue.harness.testbeds.base import Testbed
+from rogue.workloads.manifest import CellRecord
+
+__all__ = ["testbed"]
+
+EXPERIMENT = """\
+name: twice
+topology: {kind: star, hosts: 9, rate: 10Gbps, buffer: 9MB}
+traffic:
+  - {name: first, workload: {kind: incast, senders: 2, size: 1MB}}
+  - {name: second, workload: {kind: incast, senders: 2, size: 1MB}}
+transports: [roce]
+"""
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+KEYS = ("traffic[0].workload.senders", "traffic[1].workload.senders")
+"""Both are `senders` in an id where they vary alone."""
+POINTS: list[dict[str, Scalar]] = [{KEYS[0]: 4}, {KEYS[1]: 4}, {KEYS[0]: 4, KEYS[1]: 4}]
+
+
+def bench(directory: Path, testbed: Testbed) -> Bench:
+    """What measures in a run, which is new unless it is there."""
+    loaded, aim = load_text(directory, EXPERIMENT), Aim(metric="fct_mean_ns")
+    found = [file.parent for file in directory.glob("twice/*/manifest.json")]
+    plan = Plan(loaded, testbed, ())
+    run = reopen_run(found[0], ("rogue",)) if found else begin_run(plan, directory, ("rogue",), NOW)
+    workers = Workers(1, KeptSlots().lend)
+    return Bench(run, make_base(loaded, testbed, aim, 1), make_target(aim), workers, 60.0, KEYS)
+
+
+def test_keys_with_the_same_last_word_do_not_share_a_cell(tmp_path: Path, testbed: HillTestbed) -> None:
+    first = bench(tmp_path, testbed)
+    found = first.measure(POINTS, range(1, 2))
+    assert [each.value for each in found] == [2000.0, 1000.0, 2000.0], "500 ns for each sender of the first"
+    cells = read_manifest(first.run.directory).cells
+    assert [(cell.factors[KEYS[0]], cell.factors[KEYS[1]]) for cell in cells] == [(4, 2), (2, 4), (4, 4)]
+    assert cells[0].id == "roce-senders4-r1" and cells[1].id.startswith("roce-senders4-")
+    assert str(cells[1].facts["reproduce"]).endswith("--only-cell roce-senders4-r1"), "as a plan calls it"
+    again = bench(tmp_path, testbed)
+    assert again.measure(POINTS, range(1, 2)) == first.measure(POINTS, range(1, 2))
+    assert len(testbed.ran) == 3, "nothing runs twice"
+
+
+def test_a_cell_is_its_own_in_a_batch_of_one_too(tmp_path: Path, testbed: HillTestbed) -> None:
+    made = bench(tmp_path, testbed)
+    for point in POINTS:
+        made.measure([point], range(1, 3))
+    cells: list[CellRecord] = made.run.manifest.cells
+    assert len({cell.id for cell in cells}) == len(testbed.ran) == 6
