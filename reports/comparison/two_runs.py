@@ -35,10 +35,15 @@ class Compared:
         return self.difference.verdict in (Verdict.HIGHER, Verdict.LOWER)
 
     @property
+    def means(self) -> tuple[float, float]:
+        """The mean of each run, in the metric's base unit."""
+        return sum(self.first) / len(self.first), sum(self.second) / len(self.second)
+
+    @property
     def row(self) -> tuple[str, ...]:
         """The difference in words, a column of HEAD each."""
         found, unit = self.difference, self.metric.unit
-        means = [readable(sum(values) / len(values), unit) for values in (self.first, self.second)]
+        means = [readable(mean, unit) for mean in self.means]
         ends = [end for end in (found.low, found.high) if end is not None]
         interval = " to ".join(_signed(end, self) for end in ends) or NO_VALUE
         p = NO_VALUE if found.p is None else f"{found.p:.3f}"
@@ -134,7 +139,7 @@ def _signed(value: float, compared: Compared) -> str:
     """A difference with its sign, and as a fraction of the first run's mean where that is not zero."""
     if math.isnan(value):
         return NO_VALUE
-    mean = sum(compared.first) / len(compared.first)
+    mean, _ = compared.means
     if mean:
         return f"{value / abs(mean):+.1%}".replace("-", "\u2212")
     sign = "\u2212" if value < 0 else "+"

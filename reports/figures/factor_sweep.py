@@ -197,18 +197,14 @@ def _draw_published(
 ) -> list[float]:
     """Draw what was published of a line's points as empty diamonds; return their heights."""
     unit = 1.0 if metric.unit in READABLE else metric.unit.value.base_units
-    values = {id(setting): value for value, setting in series.points.items()}
     numbers = [
-        each
-        for each in results.published
-        if each.metric == metric.name and not each.is_ratio and id(each.setting) in values
+        (across.places[value], number / unit)
+        for value, setting in series.points.items()
+        for number in results.published_at(setting, metric.name)
     ]
-    places = [across.places[values[id(each.setting)]] for each in numbers]
-    heights = [each.value / unit for each in numbers]
     if numbers:
         axis.plot(
-            places,
-            heights,
+            *zip(*numbers, strict=True),
             marker="D",
             markersize=8,
             markerfacecolor="none",
@@ -216,7 +212,7 @@ def _draw_published(
             linestyle="none",
             label=plain(f"{series.setting.style.name}, published", 48),
         )
-    return heights
+    return [height for _, height in numbers]
 
 
 def _height_text(height: float, unit: Unit) -> str:

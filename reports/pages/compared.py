@@ -21,9 +21,7 @@ def write_comparison(
     """Write one offline page; its figures show the settings that both runs have, each side by its letter."""
     joint = Results(JointRun(first.run, second.run), counted)
     page = dressed("compared.html.j2").render(
-        title=f"Two runs of {first.run.manifest.title}"
-        if first.run.manifest.title == second.run.manifest.title
-        else f"{first.run.manifest.title} beside {second.run.manifest.title}",
+        title=" beside ".join(dict.fromkeys(each.run.manifest.title for each in (first, second))),
         runs=[(letter, each.run) for letter, each in zip("AB", (first, second), strict=True)],
         apart=told_apart(first, second),
         conclusions=conclusions(compared),
@@ -58,8 +56,7 @@ def _table(compared: list[Compared], first: Results) -> ReportTable:
     )
     lines: list[CsvRow] = [["setting", "measure", "mean_a", "mean_b", "difference"]]
     for each in compared:
-        means = _mean(each.first), _mean(each.second)
-        lines.append([each.setting.title, each.metric.name, *means, each.difference.mean])
+        lines.append([each.setting.title, each.metric.name, *each.means, each.difference.mean])
     title = "Differences"
     return ReportTable(
         title,
@@ -70,7 +67,3 @@ def _table(compared: list[Compared], first: Results) -> ReportTable:
         f"{table_anchor(title)}.csv",
         csv_href(lines),
     )
-
-
-def _mean(values: tuple[float, ...]) -> float:
-    return sum(values) / len(values)

@@ -2,6 +2,7 @@ r"""The report's tables for a paper: LaTeX with the rules of booktabs, to be rea
 
 from typing import Final
 
+from rogue.reports.claims.links import table_anchor
 from rogue.reports.figures.captions import latex_text
 from rogue.reports.pages.tables import Head, ReportTable, Value, metric_tables
 from rogue.reports.results import Results
@@ -12,10 +13,7 @@ SETTINGS_BESIDE_MAX: Final = 5
 
 def latex_tables(results: Results) -> dict[str, str]:
     """Return the text of each table of means by the name of its file, `table-goodput.tex`."""
-    return {
-        f"table-{table.title.lower().replace(' ', '-')}.tex": latex_table(table)
-        for table in metric_tables(results)
-    }
+    return {f"{table_anchor(table.title)}.tex": latex_table(table) for table in metric_tables(results)}
 
 
 def latex_table(table: ReportTable) -> str:

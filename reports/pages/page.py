@@ -79,10 +79,9 @@ class RunSection:
         return standing(self.judged)
 
     @property
-    def not_run(self) -> list[str]:
-        """Return what was not run and why, in a sentence or none."""
-        sentence = first_screen.not_run(self.results)
-        return [sentence] if sentence else []
+    def not_run(self) -> str | None:
+        """Return what was not run and why, in a sentence."""
+        return first_screen.not_run(self.results)
 
     @property
     def by_the_numbers(self) -> str | None:

@@ -126,6 +126,14 @@ class Results:
             self._means[asked] = mean_interval(self.per_run(setting, metric))
         return self._means[asked]
 
+    def published_at(self, setting: Setting, metric: str) -> list[float]:
+        """Return the numbers that were published of a metric of a setting, in base units; no ratios."""
+        return [
+            each.value
+            for each in self.published
+            if each.setting is setting and each.metric == metric and not each.is_ratio
+        ]
+
     @property
     def measured_settings(self) -> list[Setting]:
         """Return the settings that have a finished cell."""

@@ -5,11 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from helpers.judged_claims import FIELDS
 from helpers.sample_run import Sample, write_sample_run
 
 from rogue.harness.commands.figures import FigureOptions, parsed_formats, parsed_width, write_run_figures
 from rogue.harness.errors import DamagedRunError, HarnessError
 from rogue.harness.exit_codes import ExitCode
+from rogue.reports.claims import Claim
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +61,22 @@ def test_all_that_can_be_drawn_and_why_others_cannot(
     assert asked.out is not None
     assert (asked.out / "queue_over_time.csv").exists()
     assert not (asked.out / "cpu_load.csv").exists()
+
+
+def test_tables_are_a_format(asked: FigureOptions, capsys: pytest.CaptureFixture[str]) -> None:
+    assert write_run_figures(replace(asked, formats="tex")) is ExitCode.OK
+    assert asked.out is not None
+    table = (asked.out / "table-delay-and-queue.tex").read_text()
+    assert "\\toprule" in table
+    assert not list(asked.out.glob("*.pdf"))
+    assert "of 1 figure and " in capsys.readouterr().err
+
+
+def test_figures_know_the_published_numbers(asked: FigureOptions, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rogue.reports.claims.read_claims", lambda: [Claim.model_validate(FIELDS)])
+    assert write_run_figures(replace(asked, only=("published_beside",))) is ExitCode.OK
+    assert asked.out is not None
+    assert "X-1" in (asked.out / "published_beside.csv").read_text()
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.judged_claims import FIELDS
 from helpers.sample_run import Sample, write_sample_run
 from matplotlib.figure import Figure
 
-from rogue.reports.claims import claims_sha256, read_claims
+from rogue.reports.claims import Claim, claims_sha256, read_claims
 from rogue.reports.errors import ReportError
 from rogue.reports.figures import FIGURES
 from rogue.reports.pages.build import build
@@ -72,6 +73,24 @@ def test_nothing_is_written_into_a_run_that_another_process_writes(run: Path, tm
     text = build(run, tmp_path / "so-far.html", {run: Manifest.model_validate(told)}).read_text()
     assert "Partial: the run had not ended when this report was made; 3 of 4 cells are finished." in text
     assert {path: path.stat().st_mtime_ns for path in run.rglob("*")} == before
+
+
+@pytest.mark.usefixtures("one_figure")
+def test_the_answer_is_told_and_stands_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How the run compares, what its numbers say of claims, and what was not run: in that order."""
+    claim = Claim.model_validate(FIELDS)
+    monkeypatch.setattr("rogue.reports.claims.read_claims", lambda: [claim])
+    sample = Sample(repetitions=2, seconds=1.0, unsupported=("irn",))
+    told: list[str] = []
+    text = build(write_sample_run(tmp_path, sample), told=told.append).read_text()
+    assert [sentence.split(" ", 2)[:2] for sentence in told] == [
+        ["Against", "Native"],
+        ["By", "the"],
+        ["Not", "run:"],
+    ]
+    assert "it is not the experiment of these claims" in told[1]
+    assert text.index(told[1]) < text.index('id="run1-summary"') < text.index("Not run:")
+    assert "run1-published_beside" in text, "the claim's number is in the figure"
 
 
 def test_each_file_is_read_once_and_each_figure_drawn_once(
