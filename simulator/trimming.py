@@ -12,7 +12,7 @@ CONTROL_PRIORITY: Final = PRIORITIES - 1
 
 @dataclass(frozen=True, slots=True)
 class Trimming:
-    """A packet that finds more than ``above_bytes`` at its port, itself counted, goes on as a header.
+    """A packet that makes the queue of its priority longer than ``above_bytes`` goes on as a header.
 
     Only packets that allow it are trimmed, those of Ultra Ethernet. Others wait, or the buffer refuses them.
     The header has ``priority``.

@@ -86,7 +86,7 @@ def round_trip_packets(topology: Topology) -> int:
     round_trip_ns = longest_round_trip_ns(
         topology, wire_bytes, frames.acknowledgement_bytes + frames.gap_bytes
     )
-    rate_bps = max(topology.host_rate_bps(host) for host in topology.host_names())
+    rate_bps = topology.host_rate_max_bps
     return -(-round_trip_ns * rate_bps // (wire_bytes * 8 * 10**9))
 
 
@@ -98,7 +98,7 @@ def marked_above_bytes(topology: Topology, carrier: Carrier) -> int:
     if as_written(MARK_ABOVE) in carrier.parameters:
         value = carrier.parameters[as_written(MARK_ABOVE)]
         return checked_threshold(translated(as_written(MARK_ABOVE), value, (MARK_ABOVE,))[1])
-    rate_bps = max(topology.host_rate_bps(host) for host in topology.host_names())
+    rate_bps = topology.host_rate_max_bps
     return FRAME_BYTES * max(MARKED_FRAMES_MIN, round(MARKED_FRAMES * rate_bps / MARKED_FRAMES_RATE_BPS))
 
 

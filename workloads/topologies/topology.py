@@ -98,7 +98,7 @@ class Topology(Specification, ABC):
     pause_watchdog_restore_ns: Time = 200_000_000
     """The watchdog lets a port send again when nobody has paused the port for so long."""
     trim_above_bytes: Size | None = None
-    """Switches cut the payload off a packet that finds more than this at its port, itself counted.
+    """Switches cut the payload off a packet that makes the queue of its priority at a port longer than this.
 
     Only packets of transports that know trimming are cut. By default switches do not trim.
     """
@@ -180,6 +180,11 @@ class Topology(Specification, ABC):
         """Rate of a host's link."""
         (link,) = self.links_of[host].values()
         return link.rate_bps
+
+    @property
+    def host_rate_max_bps(self) -> int:
+        """Rate of the fastest host's link."""
+        return max(self.host_rate_bps(host) for host in self.host_names())
 
     def nic_of(self, host: str) -> str:
         """Name of the host's NIC profile."""

@@ -166,7 +166,7 @@ def _check_group(cell: Cell, group: Carrier) -> None:
     nic_control(cell, group)
     nic_spraying(group)
     if nic_reliability(cell, group) is not None:
-        refuse_retries(group.parameters)
+        refuse_retries(group)
     marking_asked(topology, group)
     if base in TRANSPORTS:
         line_rate_bps = topology.host_rate_bps(topology.host_names()[0])

@@ -9,7 +9,6 @@ from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.mistakes import ParameterError, ParameterMistake
 from rogue.harness.cell.parameters import as_written
 from rogue.harness.cell.values import values_of
-from rogue.harness.experiment.choices import Scalar
 from rogue.harness.testbeds.base import Fact
 from rogue.harness.testbeds.simulator import uet
 from rogue.harness.testbeds.simulator.features import features_of
@@ -75,16 +74,18 @@ def reliability_parameters(transport: TransportName) -> tuple[str, ...]:
     return tuple(as_written(parameter.name) for parameter in table)
 
 
-def refuse_retries(parameters: Mapping[str, Scalar]) -> None:
+def refuse_retries(carrier: Carrier) -> None:
     """ParameterError for what only the usual go-back-N has."""
     for key in ("retry_count", "timeout_exponent"):
-        if key in parameters:
+        if key in carrier.parameters:
+            own = [name for name in reliability_parameters(carrier.transport) if name.startswith("rto")]
+            advice = f"its {'timeout is' if len(own) == 1 else 'timeouts are'} {' and '.join(own)}"
             expected = "no such parameter where NICs try again for ever"
-            raise ParameterError(ParameterMistake(key, expected, "its timeouts are rto_low and rto_high"))
+            raise ParameterError(ParameterMistake(key, expected, advice))
 
 
 def reliability_facts(cell: Cell) -> dict[str, Fact]:
-    """Cap and timeouts of the cell's transports."""
+    """Parameters with which the cell's transports repair losses."""
     facts: dict[str, Fact] = {}
     for group in cell.groups:
         reliability = nic_reliability(cell, group)

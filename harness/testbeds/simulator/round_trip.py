@@ -25,7 +25,7 @@ def empty_round_trip(cell: Cell) -> RoundTrip:
     data_bytes = frames.wire_bytes(frames.write_frame_bytes(topology.mtu_bytes, is_first=False))
     ack_bytes = frames.wire_bytes(frames.ack_frame_bytes)
     round_trip_ns = longest_round_trip_ns(topology, data_bytes, ack_bytes)
-    rate_bps = max(topology.host_rate_bps(host) for host in topology.host_names())
+    rate_bps = topology.host_rate_max_bps
     packet_ns_bps = data_bytes * 8 * 10**9
     return RoundTrip(round_trip_ns, -(-round_trip_ns * rate_bps // packet_ns_bps), _full_buffer_ns(topology))
 

@@ -34,7 +34,7 @@ def with_numbers(parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
 def fitted_to_network(cell: Cell, way: RoundTrip, long_timeout_ns: float) -> dict[str, float]:
     """What nobody need state. Without trimming the timeout is the long one of other transports."""
     topology, round_trip_ns = cell.topology, float(way.round_trip_ns)
-    rate_bps = max(topology.host_rate_bps(host) for host in topology.host_names())
+    rate_bps = topology.host_rate_max_bps
     queue_bytes = topology.trim_above_bytes
     target, timeout_ns = 1.0, long_timeout_ns
     if queue_bytes is not None:

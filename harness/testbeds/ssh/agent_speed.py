@@ -16,7 +16,7 @@ Source: benchmarks/agent_loop.py, "rogue at 25 Gb/s, polling", on an AMD EPYC at
 
 def agent_is_slow(cell: Cell) -> str | None:
     """The sentence that a core is full before the hosts' links are; None if it is not."""
-    line_rate_bps = max(cell.topology.host_rate_bps(host) for host in cell.topology.host_names())
+    line_rate_bps = cell.topology.host_rate_max_bps
     limits = [limit for group in cell.groups if (limit := core_full_bps(group, line_rate_bps)) is not None]
     least_bps = min(limits, default=line_rate_bps)
     if least_bps >= line_rate_bps:

@@ -52,7 +52,7 @@ struct ClassCounters {
 struct alignas(64) ClassedPort {
   PriorityMask waiting = 0;    // queues that are not empty
   PriorityMask told = 0;       // priorities that may be paused: the copy of pauses->told()
-  PriorityMask inspected = 0;  // priorities whose arrivals the marker or the watchdog wants to see
+  PriorityMask inspected = 0;  // priorities whose arrivals marker, watchdog or trimming want to see
   PriorityMask shut = 0;       // by the watchdog: what comes is dropped
   bool is_pause_frame_due = false;
   bool has_telemetry = false;

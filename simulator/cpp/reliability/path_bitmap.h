@@ -30,9 +30,8 @@ class PathBitmap final : public PathChoice {
     return path;
   }
 
-  // Nobody keeps the entropy of a packet that is never heard of: uet-htsim blames number 0.
   void on_report(std::uint32_t path, PathReport report, Picoseconds /*now*/) override {
-    std::uint8_t& penalty = penalties_[report == PathReport::kTimeout ? 0 : path];
+    std::uint8_t& penalty = penalties_[path];
     penalty = std::min<std::uint8_t>(kPenaltyMax, static_cast<std::uint8_t>(penalty + penalty_of(report)));
   }
 

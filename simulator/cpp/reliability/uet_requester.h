@@ -1,7 +1,7 @@
 // The sending half of the Ultra Ethernet transport: a window of bytes, a record of each packet that is not
 // acknowledged, and those that must be sent again, smallest number first: after a negative acknowledgement, or
 // when nothing was heard of them. Source: Ultra Ethernet specification 1.0, packet delivery; uet-htsim's uec.cpp
-// (UecSrc::processAck, processNack, rtxTimerExpired, sendNewPacket). Deviations: docs/adr/0054.
+// (UecSrc::processAck, processNack, rtxTimerExpired, sendNewPacket). Deviation: docs/DEVIATIONS.md and docs/adr/0054.
 #pragma once
 
 #include <algorithm>
@@ -57,7 +57,7 @@ class UetRequester final : public Requester {
   void use_paths(const RandomStream& stream, std::uint32_t paths) override {
     paths_ = create_path_choice(settings_.load_balancing, stream, paths);
   }
-  std::uint32_t next_path() override { return paths_->next(); }
+  std::uint32_t next_path() override { return paths_ ? paths_->next() : 0; }
 
   std::map<std::string, double> metrics() const override {
     return {{"window_bytes", static_cast<double>(nscc_.window().value)},
@@ -71,8 +71,8 @@ class UetRequester final : public Requester {
 
   // The last packet, one that fills the window, and one that is sent again.
   bool wants_acknowledgement() const override {
-    return !repeats_.empty() || sent() + 1 == posted() ||
-           in_flight_ + next_frame() + next_frame() >= nscc_.window();
+    const Bytes frame = next_frame();
+    return !repeats_.empty() || sent() + 1 == posted() || in_flight_ + frame + frame >= nscc_.window();
   }
   bool is_trimmable() const override { return true; }
 
@@ -131,6 +131,7 @@ class UetRequester final : public Requester {
 
   void give_up(std::uint64_t number, Picoseconds now) {
     ++counters_.timeouts;
+    // Nobody keeps the entropy of a packet that is never heard of: uet-htsim blames number 0.
     report(0, PathReport::kTimeout, now);
     nscc_.on_timeout(frame_of(number));
     repeat(number);

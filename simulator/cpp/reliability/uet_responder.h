@@ -74,6 +74,7 @@ class UetResponder final : public Responder {
 
   SelectiveBitmap bitmap_from(std::uint64_t first) const {
     SelectiveBitmap bitmap{.first = first};
+    if (!packets_.has_waiting()) return bitmap;
     for (std::uint64_t bit = 0; bit < kBits; ++bit) {
       if (packets_.has(first + bit)) bitmap.bits |= std::uint64_t{1} << bit;
     }

@@ -84,6 +84,8 @@ def test_mistakes(tmp_path: Path, parameter: str, key: str, expected: str) -> No
     assert mistake is not None
     assert mistake.key == key
     assert mistake.expected.startswith(expected)
+    if key == "retry_count":
+        assert mistake.advice == "its timeout is rto"
 
 
 def test_an_incast_is_trimmed_and_everything_arrives(tmp_path: Path) -> None:

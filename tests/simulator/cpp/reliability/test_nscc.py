@@ -133,6 +133,8 @@ def test_marks_of_what_was_in_flight_then_are_ignored() -> None:
     window.acknowledged(30, 0, packets=2)
     window.trimmed(42)
     assert window.acknowledged(60, 1_000, is_marked=True) == 2 * FRAME
+    low = window.acknowledged(100, 1_000, packets=12, is_marked=True)
+    assert window.acknowledged(140, 1_000, is_marked=True) < low, "and no longer, once that has come"
 
 
 def test_a_trimmed_packet_and_a_timeout_take_their_bytes_away() -> None:

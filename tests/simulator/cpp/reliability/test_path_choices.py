@@ -85,6 +85,17 @@ def test_a_bitmap_holds_a_penalty_of_15_at_most() -> None:
     assert Counter(paths.next(PATHS))[5] == 1
 
 
+def test_a_timeout_blames_the_first_path_for_15_rounds() -> None:
+    paths = Paths(BITMAP)
+    paths.times_out(at_us=200)
+    assert Counter(paths.next(15 * (PATHS - 1)))[0] == 0
+    assert Counter(paths.next(PATHS))[0] == 1
+
+
+def test_whoever_has_no_paths_says_the_first() -> None:
+    assert Requester("uet", mtu_bytes=1_000, parameters={}).next_path() == 0
+
+
 def test_reps_uses_a_good_path_once_more_and_then_draws() -> None:
     paths = Paths(REPS, paths=2**16)
     for path in (11, 22, 33):

@@ -49,6 +49,14 @@ def test_who_wants_an_acknowledgement_has_one_more_when_nothing_is_missing() -> 
     assert arrives(receiver, 1) == [(3, 4, 0)]
 
 
+def test_whoever_asks_is_told_from_that_packet_on() -> None:
+    """And not what came before it, which an answer that is due has: 2 to 6."""
+    receiver = responder(sack_every_bytes=100 * FRAME)
+    for number in (0, 2, 3, 4, 5):
+        arrives(receiver, number)
+    assert arrives(receiver, 6, wants_acknowledgement=True) == [(1, 6, 1)]
+
+
 def test_a_duplicate_is_answered_at_once_and_counted_once() -> None:
     receiver = responder()
     for number in (0, 2, 2, 0):
