@@ -20,7 +20,7 @@ def examine_cards(named: NamedInventory, path: Path, others: Mapping[str, object
 
     others: what else the command line may have, by its name; it has no meaning here, so it is refused.
     """
-    _check_alone(others)
+    _check_alone("--card, expected an inventory alone", others)
     _check_place(path)
     bundle = ask_cards(opened_inventory(named))
     _write(path, text_of(bundle))
@@ -29,11 +29,11 @@ def examine_cards(named: NamedInventory, path: Path, others: Mapping[str, object
     return ExitCode.OK
 
 
-def _check_alone(others: Mapping[str, object]) -> None:
-    """Whoever names a cell beside --card expects something that it does not do."""
+def _check_alone(beside: str, others: Mapping[str, object]) -> None:
+    """Whoever names a cell beside cards expects something that is not done."""
     given = ", ".join(name for name, value in others.items() if value)
     if given:
-        raise UsageError(f"doctor: got {given} with --card, expected an inventory alone; leave {given} out.")
+        raise UsageError(f"doctor: got {given} with {beside}; leave {given} out.")
 
 
 def _check_place(path: Path) -> None:
@@ -53,7 +53,8 @@ def _write(path: Path, text: str) -> None:
         raise StorageError(f"{path}: got {reason!r}, expected a file to write; name another.") from error
 
 
-def tell_cards(path: Path) -> ExitCode:
-    """Print what a file says that somebody sent."""
+def tell_cards(path: Path, others: Mapping[str, object]) -> ExitCode:
+    """Print what a file says that somebody sent; nobody is asked, so others have no meaning."""
+    _check_alone("a file of cards, expected that alone", others)
     typer.echo("\n".join(sentences(read_bundle(path))))
     return ExitCode.OK
