@@ -125,7 +125,12 @@ def _ways(host: Host, facts: Facts) -> Iterator[Finding]:
             got = "replies to small packets alone"
             advice = "give both ends, and the switch between them, an MTU of that size"
         expected = f"replies to packets of {host.variables.experiment_mtu} bytes"
-        yield Finding(host.name, f"way to {peer} over the experiment network", got, expected, advice)
+        yield Finding(host.name, way_to(peer), got, expected, advice)
+
+
+def way_to(peer: str) -> str:
+    """What a finding of a way is about."""
+    return f"way to {peer} over the experiment network"
 
 
 def _of_node(node: str, facts: Facts, may_drift: frozenset[str] = frozenset()) -> Iterator[Finding]:
