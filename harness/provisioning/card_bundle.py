@@ -14,7 +14,7 @@ from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.cards import card_name
 from rogue.harness.provisioning.inventory import Host, Inventory
 from rogue.harness.provisioning.nameless import NAME, names_in, scrubbed, scrubbing
-from rogue.harness.provisioning.places import AGENT
+from rogue.harness.provisioning.places import AGENT, WITH_PROGRAMS
 from rogue.harness.provisioning.service_levels import priorities_of_levels
 from rogue.harness.provisioning.transfers import End, mean_gbps, transferred
 from rogue.remote.errors import NodeError
@@ -29,7 +29,6 @@ LIMIT_S: Final = 120.0
 _KIND: Final = "rogue-cards"
 _HOSTS: Final = 2
 _WHERE: Final = ("device", "port", "gid_index", "netdev")
-_ROOT: Final = "/usr/bin/env PATH=/usr/sbin:/usr/bin:/sbin:/bin"
 _NOT_READ: Final = (KeyError, TypeError, ValueError, IndexError)
 _UNREADABLE: Final = (OSError, ValueError)
 """What is no file, or not there, or no JSON within bounds."""
@@ -74,7 +73,7 @@ def _uc(shells: Mapping[str, Shell], sender: End, receiver: End) -> Bundle:
 
 def card_command(host: Host) -> str:
     """What a host runs, as root."""
-    command = f"{_ROOT} python3 {AGENT} card {host.variables.experiment_address}"
+    command = f"{WITH_PROGRAMS} python3 {AGENT} card {host.variables.experiment_address}"
     return command if host.login.user == "root" else f"sudo -n {command}"
 
 
