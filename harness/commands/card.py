@@ -7,11 +7,11 @@ from pathlib import Path
 import typer
 
 from rogue.harness.commands.opened_inventory import opened_inventory
-from rogue.harness.errors import StorageError, UsageError
+from rogue.harness.commands.output_file import write_output
+from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.provisioning.card_bundle import ask_cards, is_bundle, read_bundle, sentences, text_of
 from rogue.harness.provisioning.inventory_file import NamedInventory
-from rogue.harness.results.files import write_whole
 from rogue.workloads.printable import printable
 
 
@@ -23,7 +23,7 @@ def examine_cards(named: NamedInventory, path: Path, others: Mapping[str, object
     _check_alone("--card, expected an inventory alone", others)
     _check_place(path)
     bundle = ask_cards(opened_inventory(named))
-    _write(path, text_of(bundle))
+    write_output(path, text_of(bundle))
     typer.echo("\n".join(sentences(bundle)))
     typer.echo(printable(f"all of it, without names and addresses: {path}"))
     return ExitCode.OK
@@ -43,14 +43,6 @@ def _check_place(path: Path) -> None:
     if path.is_symlink() or (path.exists() and not (path.is_file() and is_bundle(path))):
         expected = "a new file, or one of an earlier `rogue doctor --card`"
         raise UsageError(f"--card: got {path}, which is something else, expected {expected}; name another.")
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        write_whole(path, text.encode())
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise StorageError(f"{path}: got {reason!r}, expected a file to write; name another.") from error
 
 
 def tell_cards(path: Path, others: Mapping[str, object]) -> ExitCode:
