@@ -37,7 +37,7 @@ def _check_alone(beside: str, others: Mapping[str, object]) -> None:
 
 
 def _check_place(path: Path) -> None:
-    """Before cards are asked, which takes minutes: nothing but an earlier file of --card is overwritten."""
+    """Before cards are asked for half a minute: nothing but an earlier file of --card is overwritten."""
     if not path.parent.is_dir() or not os.access(path.parent, os.W_OK | os.X_OK):
         raise UsageError(f"--card: got {path}, expected a file in a directory to write to; name another.")
     if path.is_symlink() or (path.exists() and not (path.is_file() and is_bundle(path))):
