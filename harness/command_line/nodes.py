@@ -104,11 +104,12 @@ def doctor(  # noqa: PLR0913  (one parameter per option)
     from rogue.harness.provisioning.inventory_file import NamedInventory
 
     named = NamedInventory(inventory, trusts_inventory, tuple(plugins or ()))
+    others: dict[str, object] = {"EXPERIMENT": experiment, "--cell": cell, "--set": settings, "--log": log}
     if card is not None:
-        others = {"EXPERIMENT": experiment, "--cell": cell, "--set": settings, "--log": log}
         return examine_cards(named, card, others)
     if is_bundle(Path(inventory)):
-        return tell_cards(Path(inventory))
+        others |= {"--plugin": plugins, "--trust-inventory": trusts_inventory}
+        return tell_cards(Path(inventory), others)
     return examine_nodes(named, log, asked_cells("doctor", experiment, settings, cell))
 
 

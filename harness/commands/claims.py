@@ -12,8 +12,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from rogue.harness.columns import align
 from rogue.harness.commands.damage import is_as_noted, refuse_damage, refuse_unread
+from rogue.harness.commands.output_file import write_output
 from rogue.harness.commands.report import note_report_files
-from rogue.harness.errors import HarnessError, StorageError, UsageError
+from rogue.harness.errors import HarnessError, UsageError
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.results.files import write_whole
 from rogue.harness.results.history import changes_since
@@ -61,8 +62,8 @@ def write_board(
     board = best_evidence(read_claims(), judged, changes_since)
     commit = git_facts().commit
     content = board_content(board, commit)
-    _write(page, board_page(board, page.parent, commit))
-    _write(page.with_name(CONTENT), json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    write_output(page, board_page(board, page.parent, commit))
+    write_output(page.with_name(CONTENT), json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     if readme is not None:
         _put_tally(readme, board)
     _print(board, commit)
@@ -163,7 +164,7 @@ def _put_tally(readme: Path, board: "Sequence[BoardClaim]") -> None:
 
     written = markdown(Counts.of(board), papers_of(each.claim for each in board))
     try:
-        _write(readme, with_tally(readme.read_text(encoding="utf-8"), written))
+        write_output(readme, with_tally(readme.read_text(encoding="utf-8"), written))
     except (OSError, ReportError) as error:
         raise UsageError(f"claims --readme: {readme}: {error}") from error
 
@@ -184,12 +185,3 @@ def _print(board: "Sequence[BoardClaim]", commit: str | None) -> None:
     typer.echo(age_sentence(board, commit))
     typer.echo(headline_sentence(counts))
     typer.echo(badged_sentence(counts))
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, text.encode())
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise StorageError(f"{path}: got {reason!r}, expected a file to write; name another.") from error

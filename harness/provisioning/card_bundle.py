@@ -14,12 +14,14 @@ from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.cards import card_name
 from rogue.harness.provisioning.inventory import Host, Inventory
 from rogue.harness.provisioning.nameless import NAME, names_in, scrubbed, scrubbing
-from rogue.harness.provisioning.places import AGENT
+from rogue.harness.provisioning.places import AGENT, WITH_PROGRAMS
 from rogue.harness.provisioning.service_levels import priorities_of_levels
 from rogue.harness.provisioning.transfers import End, mean_gbps, transferred
 from rogue.remote.errors import NodeError
 from rogue.remote.login import Login
 from rogue.remote.shell import Shell, connect
+from rogue.reports.reading.files import read_regular
+from rogue.workloads.bounded_json import parse_json
 from rogue.workloads.printable import printable
 
 SCHEMA: Final = 1
@@ -27,11 +29,9 @@ LIMIT_S: Final = 120.0
 _KIND: Final = "rogue-cards"
 _HOSTS: Final = 2
 _WHERE: Final = ("device", "port", "gid_index", "netdev")
-_ROOT: Final = "/usr/bin/env PATH=/usr/sbin:/usr/bin:/sbin:/bin"
-_NOT_READ: Final = (KeyError, TypeError, ValueError, IndexError, OverflowError)
-_UNKNOWN: Final = "a part that this release cannot read"
-_UNREADABLE: Final = (OSError, ValueError, RecursionError)
-"""A file that is not there, is no JSON, or is JSON so deep that Python gives up."""
+_NOT_READ: Final = (KeyError, TypeError, ValueError, IndexError)
+_UNREADABLE: Final = (OSError, ValueError)
+"""What is no file, or not there, or no JSON within bounds."""
 Bundle = Mapping[str, Any]
 
 
@@ -73,13 +73,13 @@ def _uc(shells: Mapping[str, Shell], sender: End, receiver: End) -> Bundle:
 
 def card_command(host: Host) -> str:
     """What a host runs, as root."""
-    command = f"{_ROOT} python3 {AGENT} card {host.variables.experiment_address}"
+    command = f"{WITH_PROGRAMS} python3 {AGENT} card {host.variables.experiment_address}"
     return command if host.login.user == "root" else f"sudo -n {command}"
 
 
 def _said(host: Host, text: str) -> Bundle:
     try:
-        said: Bundle = json.loads(text)
+        said = cast("Bundle", parse_json(text.encode()))
         where = {key: said["where"][key] for key in _WHERE}
         return {"card": dict(said["card"].items()), "where": where}
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -96,7 +96,7 @@ def text_of(bundle: Bundle) -> str:
 def is_bundle(path: Path) -> bool:
     """Whether a file is one, and no inventory, which may be JSON, too."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = _parsed(path)
     except _UNREADABLE:
         return False
     return isinstance(found, dict) and found.get("kind") == _KIND
@@ -105,7 +105,7 @@ def is_bundle(path: Path) -> bool:
 def read_bundle(path: Path) -> Bundle:
     """A file that somebody sent; UsageError if it is none."""
     try:
-        found: Bundle = json.loads(path.read_text(encoding="utf-8"))
+        found = cast("Bundle", _parsed(path))
     except _UNREADABLE as error:
         raise UsageError(f"{path}: got {error}, expected a file of `rogue doctor --card`.") from None
     is_one = isinstance(found, dict) and found.get("kind") == _KIND and found.get("schema") == SCHEMA
@@ -116,6 +116,11 @@ def read_bundle(path: Path) -> Bundle:
             got = f"{type(card).__name__} in place of card {number}"
             raise UsageError(f"{path}: got {got}, expected what a card says, by part; ask for the file anew.")
     return found
+
+
+def _parsed(path: Path) -> object:
+    """What a file says, whoever made it: a pipe is not waited for, and a huge one not read."""
+    return parse_json(read_regular(path))
 
 
 def sentences(bundle: Bundle) -> Iterator[str]:
@@ -133,7 +138,7 @@ def _sentences(bundle: Bundle) -> Iterator[str]:
             try:
                 words = f"nothing: {part['reason']}" if "reason" in part else tell(part)
             except _NOT_READ:
-                words = _UNKNOWN
+                words = "a part that this release cannot read"
             yield f"{name}: {_CALLED[what]}: {words}"
     yield f"service levels of card 0 leave in priorities: {_levels(bundle.get('service_levels'))}"
     yield f"UC from card 0 to card 1: {_uc_words(bundle.get('uc_transfer'))}"
@@ -145,10 +150,7 @@ def _uc_words(part: object) -> str:
     gbps = part.get("gbps")
     if not isinstance(gbps, int | float):
         return f"nothing: {part.get('reason', 'not asked')}"
-    try:
-        return f"{gbps:g} Gb/s"
-    except OverflowError:
-        return _UNKNOWN
+    return f"{gbps:g} Gb/s"
 
 
 def _levels(part: object) -> str:

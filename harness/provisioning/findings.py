@@ -16,6 +16,7 @@ FREE_BYTES_MIN: Final = 50_000_000
 CLOCK_OFFSET_MAX_S: Final = 600.0
 """The harness corrects for offsets; one so large makes logs and certificates misleading."""
 _SAID: Final = re.compile(r"(?:(.*?): )?got (.*?), expected (.*?)(?:; (.*))?", re.DOTALL)
+_REACH: Final = "check that it runs and that SSH reaches it"
 _PROVISION: Final = "run `rogue provision`"
 _WITH_PLUGINS: Final = f"{_PROVISION}, with the plug-ins of the experiment if it has any"
 """For the agent's own archive, which takes them along."""
@@ -77,9 +78,13 @@ def judge(inventory: Inventory, files: Mapping[str, str], found: Examination) ->
 
 
 def _unreachable(inventory: Inventory, found: Examination) -> Iterator[Finding]:
-    advice = "check that it runs and that SSH reaches it"
     for node in _in_order(inventory, found.failures):
-        yield finding_of(node, "the node", found.failures[node], advice)
+        yield unreachable(node, found.failures[node])
+
+
+def unreachable(node: str, said: str) -> Finding:
+    """A node that could not be looked at, by the error; its name may stand before that."""
+    return finding_of(node, "the node", said.removeprefix(f"{node}: "), _REACH)
 
 
 def _in_order(inventory: Inventory, of_nodes: Mapping[str, object]) -> list[str]:
@@ -120,7 +125,12 @@ def _ways(host: Host, facts: Facts) -> Iterator[Finding]:
             got = "replies to small packets alone"
             advice = "give both ends, and the switch between them, an MTU of that size"
         expected = f"replies to packets of {host.variables.experiment_mtu} bytes"
-        yield Finding(host.name, f"way to {peer} over the experiment network", got, expected, advice)
+        yield Finding(host.name, way_to(peer), got, expected, advice)
+
+
+def way_to(peer: str) -> str:
+    """What a finding of a way is about."""
+    return f"way to {peer} over the experiment network"
 
 
 def _of_node(node: str, facts: Facts, may_drift: frozenset[str] = frozenset()) -> Iterator[Finding]:

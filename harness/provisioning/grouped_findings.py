@@ -1,14 +1,12 @@
 """One sentence for all nodes of which the same is found: a rack has twelve of them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rogue.harness.provisioning.findings import Finding
+from rogue.harness.provisioning.findings import Finding, way_to
 
-_WAY: Final = "way to "
-_OVER: Final = " over the experiment network"
-_BETWEEN: Final = f"the ways between them{_OVER}"
+_BETWEEN: Final = "the ways between them over the experiment network"
 _NODES_MIN: Final = 3
 """Between two nodes there are two ways, and each has a sentence."""
 
@@ -20,7 +18,9 @@ def grouped(findings: Iterable[Finding], order: Sequence[str] = ()) -> list[Find
     """
     places = {node: place for place, node in enumerate(order)}
     nodes: dict[Finding, list[str]] = {}
-    for each in _of_all_ways(list(findings)):
+    found = list(findings)
+    peers = {way_to(node): node for node in (*order, *(each.node for each in found))}
+    for each in _of_all_ways(found, peers):
         nodes.setdefault(replace(each, node=""), []).append(each.node)
     return [
         replace(each, node=", ".join(sorted(dict.fromkeys(names), key=lambda name: places.get(name, -1))))
@@ -28,27 +28,24 @@ def grouped(findings: Iterable[Finding], order: Sequence[str] = ()) -> list[Find
     ]
 
 
-def _of_all_ways(findings: list[Finding]) -> list[Finding]:
-    """Where the same is found on every way between some nodes, one finding for each of these instead."""
+def _of_all_ways(findings: Sequence[Finding], peers: Mapping[str, str]) -> list[Finding]:
+    """Where the same is found on every way between some nodes, one finding for each of these instead.
+
+    peers: the node at the end of a way, by what a finding of the way is about.
+    """
     ways: dict[Finding, list[tuple[str, str]]] = {}
     for each in findings:
-        if peer := _peer(each):
-            ways.setdefault(_between(each, ""), []).append((each.node, peer))
+        if each.what in peers:
+            ways.setdefault(_between(each, ""), []).append((each.node, peers[each.what]))
     whole = {kind for kind, pairs in ways.items() if _are_all(pairs)}
     return [
-        _between(each, each.node) if _peer(each) and _between(each, "") in whole else each
+        _between(each, each.node) if each.what in peers and _between(each, "") in whole else each
         for each in findings
     ]
 
 
 def _between(way: Finding, node: str) -> Finding:
     return replace(way, node=node, what=_BETWEEN)
-
-
-def _peer(finding: Finding) -> str:
-    """The node at the end of a way; empty for what is no way."""
-    is_way = finding.what.startswith(_WAY) and finding.what.endswith(_OVER)
-    return finding.what.removeprefix(_WAY).removesuffix(_OVER) if is_way else ""
 
 
 def _are_all(pairs: list[tuple[str, str]]) -> bool:

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 
-from rogue.harness.provisioning.findings import Finding
+from rogue.harness.provisioning.findings import Finding, unreachable
 from rogue.remote.errors import NodeError
 from rogue.remote.login import Login
 from rogue.remote.shell import Shell, connect
@@ -35,6 +35,5 @@ def open_shells(
             try:
                 found.by_node[node] = reply.result()
             except NodeError as error:
-                advice = "check that it runs and that SSH reaches it"
-                found.findings.append(Finding(node, "the node", str(error), "a reply", advice))
+                found.findings.append(unreachable(node, str(error)))
         yield found

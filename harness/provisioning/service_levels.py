@@ -9,13 +9,13 @@ import shlex
 from collections.abc import Mapping
 from typing import Final
 
+from rogue.harness.provisioning.places import WITH_PROGRAMS
 from rogue.harness.provisioning.transfers import End, transferred
 from rogue.remote.errors import NodeError
 from rogue.remote.shell import Shell
 
 LEVELS: Final = range(8)
 _COUNTER: Final = re.compile(r"^\s*tx_prio_?(\d)_packets: (\d+)$", re.MULTILINE)
-_ANYWHERE: Final = "/usr/bin/env PATH=/usr/sbin:/usr/bin:/sbin:/bin"
 _MOST: Final = 0.5
 """The priority that has more than this share of the packets is theirs; others have the kernel's own."""
 Levels = dict[str, object]
@@ -40,5 +40,5 @@ def _priority(shells: Mapping[str, Shell], sender: End, receiver: End, level: in
 
 def sent_packets(shell: Shell, netdev: str) -> dict[int, int]:
     """Packets that left an interface, the card's own included, by priority."""
-    said = shell.run(f"{_ANYWHERE} ethtool -S {shlex.quote(netdev)}")
+    said = shell.run(f"{WITH_PROGRAMS} ethtool -S {shlex.quote(netdev)}")
     return {int(priority): int(count) for priority, count in _COUNTER.findall(said)}

@@ -9,12 +9,12 @@ from typing import Any, Final, Self
 
 from rogue.harness.provisioning.clocks import clock_offset
 from rogue.harness.provisioning.inventory import Inventory
+from rogue.harness.provisioning.places import PROGRAMS
 from rogue.harness.provisioning.port_counters import PortCounters, filter_drops, port_counters
 from rogue.harness.provisioning.ports import PortSettings, clear_lines, port_trees
 from rogue.remote.errors import NodeError
 from rogue.remote.shell import Shell, connect
 
-_PATH: Final = "PATH=/usr/sbin:/usr/bin:/sbin:/bin"
 _CANCEL_CUTS: Final = (
     "for cut in /run/rogue-cut-*; do "
     '[ -e "$cut" ] || continue; kill -- "-${cut##*-}" 2>/dev/null; rm -f "$cut"; done; '
@@ -96,7 +96,7 @@ class SwitchConnection:
         return self._interfaces[port]
 
     def _run(self, script: str, text: str = "") -> str:
-        command = f"export {_PATH}; {script}"
+        command = f"export {PROGRAMS}; {script}"
         if self._login.user != "root":
             command = f"sudo -n sh -c {shlex.quote(command)}"
         return self._shell.run(command, text)

@@ -1,6 +1,7 @@
 """`rogue doctor --card`, as it is typed."""
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +26,27 @@ def typed(*words: str) -> int:
 def test_a_file_that_was_sent_is_told(capsys: Capture) -> None:
     assert typed(str(SENT)) == 0
     assert capsys.readouterr().out == SENT.with_suffix(".txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "given"),
+    [
+        (["dctcp.yaml", "--cell", "a", "--log", "out.log"], "EXPERIMENT, --cell, --log"),
+        (["--set", "seed=1"], "--set"),
+        (["--plugin", "mine.py", "--trust-inventory"], "--plugin, --trust-inventory"),
+    ],
+)
+def test_what_has_no_meaning_for_a_file_is_refused(capsys: Capture, words: list[str], given: str) -> None:
+    assert typed(str(SENT), *words) == 2
+    said = capsys.readouterr()
+    assert f"got {given} with a file of cards, expected that alone; leave {given} out." in said.err
+    assert said.out == ""
+
+
+def test_a_pipe_is_no_inventory_and_nobody_waits_for_it(tmp_path: Path, capsys: Capture) -> None:
+    os.mkfifo(tmp_path / "nodes.yaml")
+    assert typed(str(tmp_path / "nodes.yaml")) == 2
+    assert f"got {tmp_path / 'nodes.yaml'}, expected a file" in capsys.readouterr().err
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ A file from real cards goes into `card_bundles`, with the sentences that it shou
 """
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -152,7 +153,14 @@ def test_a_file_that_is_too_deep_is_refused(tmp_path: Path) -> None:
         read_bundle(tmp_path / "cards.json")
 
 
-@pytest.mark.parametrize("wrong", [1, None, "reason", [], [1], {}, {"read_ns": 10**400, "drift_ppm": {}}])
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "cards.json")
+    assert not is_bundle(tmp_path / "cards.json")
+    with pytest.raises(UsageError, match="it is no regular file"):
+        read_bundle(tmp_path / "cards.json")
+
+
+@pytest.mark.parametrize("wrong", [1, None, "reason", [], [1], {}, {"read_ns": 1, "drift_ppm": {}}])
 def test_parts_of_other_types_are_sentences(wrong: object) -> None:
     card = dict.fromkeys(("hca_type", "firmware", "pcie", "clock", "rates", "rc", "uc"), wrong)
     told = list(sentences({"cards": [card], "service_levels": wrong, "uc_transfer": wrong}))
@@ -160,9 +168,17 @@ def test_parts_of_other_types_are_sentences(wrong: object) -> None:
     assert [line.rpartition(": ")[2] for line in told[5:]] == ["not asked"] * 2
 
 
-def test_a_rate_beyond_all_numbers_is_a_sentence() -> None:
-    *_, uc = sentences({"cards": [], "uc_transfer": {"gbps": 10**400}})
-    assert uc == "UC from card 0 to card 1: a part that this release cannot read"
+@pytest.mark.parametrize("number", ["1" + 400 * "0", "1e400", "Infinity", "1" + 5000 * "0"])
+def test_numbers_beyond_all_that_a_computer_holds_are_refused(tmp_path: Path, number: str) -> None:
+    file = tmp_path / "cards.json"
+    file.write_text(
+        f'{{"kind": "rogue-cards", "schema": 1, "cards": [], "uc_transfer": {{"gbps": {number}}}}}'
+    )
+    assert not is_bundle(file)
+    with pytest.raises(UsageError, match=r"cards\.json: got .*, expected "):
+        read_bundle(file)
+    with pytest.raises(NodeError, match="expected what its card says"):
+        ask_cards(rack_of("declared"), Said(f'{{"card": {{"clock": {number}}}}}').opened)
 
 
 def test_no_sentence_steers_a_terminal() -> None:

@@ -1,6 +1,12 @@
-from rogue.harness.provisioning.findings import Finding
+from collections.abc import Sequence
+
+from helpers.fake_agents import fake_inventory
+from helpers.nodes import host_facts
+
+from rogue.harness.provisioning.findings import Examination, Finding, judge
 from rogue.harness.provisioning.grouped_findings import grouped
 
+INVENTORY = fake_inventory(12)
 NODES = tuple(f"h{number}" for number in range(12))
 
 
@@ -8,8 +14,16 @@ def not_provisioned(node: str) -> Finding:
     return Finding(node, "state", "a node that is not provisioned", "a provisioned one", "run it")
 
 
-def way(node: str, peer: str, got: str = "none") -> Finding:
-    return Finding(node, f"way to {peer} over the experiment network", got, "replies", "check cables")
+def way(node: str, peer: str, small: Sequence[str] = ()) -> Finding:
+    """What is said of a host that a peer does not reply to.
+
+    small: peers that reply to small packets.
+    """
+    (host,) = (each for each in INVENTORY.hosts if each.name == node)
+    facts = host_facts(str(host.variables.experiment_address), peer)
+    facts |= {"round_trips_ms": {peer: None}, "small_packets_only": small}
+    (found,) = judge(INVENTORY, {}, Examination({node: facts}, {}, {}))
+    return found
 
 
 def test_twelve_nodes_make_one_sentence_in_their_order() -> None:
@@ -51,10 +65,7 @@ def test_a_host_that_nobody_reaches_is_one_sentence_and_its_own_ways_are_named()
 
 def test_ways_that_fail_for_another_reason_are_not_among_all() -> None:
     """Of three hosts two ways pass small packets alone, so that neither reason is that of all six."""
-    small = [
-        way("h0", "h1", "replies to small packets alone"),
-        way("h1", "h0", "replies to small packets alone"),
-    ]
+    small = [way("h0", "h1", ["h1"]), way("h1", "h0", ["h0"])]
     others = [way("h0", "h2"), way("h1", "h2"), way("h2", "h0"), way("h2", "h1")]
     assert [each.node for each in grouped([*small, *others])] == ["h0", "h1", "h0, h1", "h2", "h2"]
 

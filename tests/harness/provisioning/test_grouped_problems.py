@@ -27,3 +27,12 @@ def test_one_node_keeps_its_path_and_other_mistakes_stay_apart() -> None:
 def test_what_is_no_node_s_is_not_taken_apart() -> None:
     problems = [wrong("hosts"), wrong("nobody.experiment_interface"), wrong("h0")]
     assert grouped(problems, NODES) == problems
+
+
+def test_names_with_dots_are_names() -> None:
+    """Of `h0` and `h0.lab.org` the longer one is meant, and keys have dots of their own."""
+    nodes = ("h0", "h0.lab.org", "h1.lab.org")
+    found = grouped((wrong(f"{node}.ports.0.interface") for node in nodes[1:]), nodes)
+    assert [each.key for each in found] == ["ports.0.interface of h0.lab.org, h1.lab.org"]
+    both = [wrong("h0.lab"), wrong("h0.lab.org.interface", "team0")]
+    assert grouped(both, nodes) == both

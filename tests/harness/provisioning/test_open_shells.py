@@ -16,7 +16,7 @@ def test_who_is_reached_stays_until_the_end_and_who_is_not_is_a_finding() -> Non
     @contextmanager
     def open_shell(login: Login) -> Iterator[Any]:
         if login.node == "h1":
-            raise NodeError("h1: SSH failed")
+            raise NodeError("h1: got no route to it, expected one; look at its cable.")
         yield f"shell of {login.node}"
         left.append(login.node)
 
@@ -24,7 +24,7 @@ def test_who_is_reached_stays_until_the_end_and_who_is_not_is_a_finding() -> Non
     with open_shells(logins, open_shell) as shells:
         assert shells.by_node == {"h0": "shell of h0", "h2": "shell of h2"}
         (finding,) = shells.findings
-        assert (finding.node, finding.got, finding.refuses) == ("h1", "h1: SSH failed", True)
+        assert str(finding) == ("refused: h1: the node: got no route to it, expected one; look at its cable.")
         assert left == []
     assert left == ["h2", "h0"]
 
