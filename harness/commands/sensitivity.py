@@ -2,7 +2,7 @@
 
 import json
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -32,13 +32,13 @@ from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.recorded_run import Run
 from rogue.harness.results.run_directory import DEFAULT_OUT, locked
 from rogue.harness.run import Workers, begin_run, reopen_run
-from rogue.harness.search.base import check_places, make_base, named_for_search
+from rogue.harness.search.base import Base, check_places, make_base, named_for_search
 from rogue.harness.search.bench import Bench, Measured
 from rogue.harness.search.question import Question, question_of_claim, question_of_measure
 from rogue.harness.search.record import SearchFiles, read_record
 from rogue.harness.search.screening import Asked, Screened, screen
 from rogue.harness.search.slots import KeptSlots
-from rogue.harness.search.values import make_target
+from rogue.harness.search.values import Target, make_target
 from rogue.harness.search.variation import Variation, check_variation
 from rogue.harness.search.words import moved_rows, point_line, screened_line, tornado_of
 from rogue.harness.termination import StoppedError, termination_as_interrupt
@@ -92,14 +92,15 @@ class _Screening:
     loaded: LoadedExperiment
     testbed: Testbed
     variation: Variation
-    questions: list[Question]
-    files: DataFiles | None = None
+    asked: list[tuple[Question, Base, Target]]
 
-    def bench(self, question: Question, run: Run, workers: Workers) -> Bench:
-        """Return what measures for a question; UsageError if the experiment lacks its transport."""
-        base = make_base(self.loaded, self.testbed, question.aim, self.variation.seeds.first, self.files)
+    def benches(self, run: Run, workers: Workers) -> list[Asked]:
+        """Return what measures for each question."""
         seconds_max, keys = self.variation.cell_ns / 1e9, tuple(self.variation.keys)
-        return Bench(run, base, make_target(question.aim), workers, seconds_max, keys)
+        return [
+            Asked(question, Bench(run, base, target, workers, seconds_max, keys))
+            for question, base, target in self.asked
+        ]
 
 
 def run_sensitivity(options: SensitivityOptions) -> ExitCode:
@@ -133,7 +134,7 @@ def _resume(options: SensitivityOptions, directory: Path) -> ExitCode:
         source = manifest.source
         document = Document(source.file, source.sha256, source.data, {})
         loaded = check_document(document, source.set, plugins, files)
-        screening = replace(_ready(asked, loaded, _testbed(begun, options)), files=files)
+        screening = _ready(asked, loaded, _testbed(begun, options), files)
         return _work(screening, reopen_run(directory, ("rogue", *options.arguments)), options)
 
 
@@ -141,7 +142,9 @@ def _testbed(name: str, options: SensitivityOptions) -> Testbed:
     return ready_testbed(name, options.dask, is_trusted=options.trusts_inventory, command="sensitivity")
 
 
-def _ready(asked: AskedVariation, loaded: LoadedExperiment, testbed: Testbed) -> _Screening:
+def _ready(
+    asked: AskedVariation, loaded: LoadedExperiment, testbed: Testbed, files: DataFiles | None = None
+) -> _Screening:
     """Check everything before anything is written."""
     variation = check_variation(Document(asked.file, asked.sha256, asked.variation, {}))
     check_places(loaded.document, variation.keys)
@@ -150,11 +153,11 @@ def _ready(asked: AskedVariation, loaded: LoadedExperiment, testbed: Testbed) ->
     if not questions:
         got = f"sensitivity: got neither measures in {asked.file} nor a claim"
         raise UsageError(f"{got}, expected one at least; add --claim ID or measures.")
-    screening = _Screening(loaded, testbed, variation, questions)
-    for question in questions:
-        make_base(loaded, screening.testbed, question.aim, variation.seeds.first)
-        make_target(question.aim)
-    return screening
+    ready = [
+        (each, make_base(loaded, testbed, each.aim, variation.seeds.first, files), make_target(each.aim))
+        for each in questions
+    ]
+    return _Screening(loaded, testbed, variation, ready)
 
 
 def _work(screening: _Screening, run: Run, options: SensitivityOptions) -> ExitCode:
@@ -163,10 +166,9 @@ def _work(screening: _Screening, run: Run, options: SensitivityOptions) -> ExitC
         cluster = after.enter_context(opened_cluster(options.dask))
         slots = after.enter_context(KeptSlots(None if cluster is None else cluster.make_slot))
         workers = Workers(jobs_at_once(screening.testbed, options.jobs, cluster), slots.lend)
-        asked = [Asked(each, screening.bench(each, run, workers)) for each in screening.questions]
         try:
             with termination_as_interrupt():
-                found = screen(asked, screening.variation, _show)
+                found = screen(screening.benches(run, workers), screening.variation, _show)
         except (KeyboardInterrupt, ClusterLostError) as stop:
             typer.echo(run.directory)
             said = said_again(run.manifest, options.dask, is_trusted=options.trusts_inventory)
