@@ -36,7 +36,7 @@ from rogue.harness.search.campaign import Campaign, Outcome, Told
 from rogue.harness.search.forecast import forecast_lines
 from rogue.harness.search.found_file import FoundBy, found_text
 from rogue.harness.search.page import search_page
-from rogue.harness.search.record import FOUND, PAGE, Asked, SearchFiles, read_asked
+from rogue.harness.search.record import ASKED, FOUND, PAGE, Asked, SearchFiles, read_record
 from rogue.harness.search.slots import KeptSlots
 from rogue.harness.search.space import Aim, Space, check_space
 from rogue.harness.search.values import Target, make_target
@@ -112,12 +112,12 @@ def run_search(options: SearchOptions) -> ExitCode:
     plan = Plan(loaded, search.base.testbed, ())
     run = begin_run(plan, options.out or DEFAULT_OUT, ("rogue", *options.arguments), datetime.now(UTC))
     with locked(run.directory):
-        SearchFiles(run).write_asked(asked)
+        SearchFiles(run).write_record(ASKED, asked)
         return _work(search, run, options)
 
 
 def _resume(options: SearchOptions, directory: Path) -> ExitCode:
-    manifest, asked = read_manifest(directory), read_asked(directory)
+    manifest, asked = read_manifest(directory), read_record(directory / ASKED, Asked)
     with locked(directory):
         begun = begun_testbed(manifest.testbed, options.testbed, options.arguments)
         plugins = load_trusted(manifest.plugins, options.trust)

@@ -1,6 +1,5 @@
 """`rogue sensitivity`."""
 
-import json
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -121,7 +120,7 @@ def run_sensitivity(options: SensitivityOptions) -> ExitCode:
     plan = Plan(loaded, screening.testbed, ())
     run = begin_run(plan, options.out or DEFAULT_OUT, ("rogue", *options.arguments), datetime.now(UTC))
     with locked(run.directory):
-        SearchFiles(run).write({ASKED: json.dumps(asked.model_dump(mode="json"), indent=1) + "\n"})
+        SearchFiles(run).write_record(ASKED, asked)
         return _work(screening, run, options)
 
 

@@ -56,14 +56,9 @@ class SearchFiles:
                 files[name] = checksum(directory / name)
         self.run.write()
 
-    def write_asked(self, asked: Asked) -> None:
+    def write_record(self, name: str, asked: BaseModel) -> None:
         """Write what was asked, at the start."""
-        self.write({ASKED: json.dumps(asked.model_dump(mode="json"), indent=1) + "\n"})
-
-
-def read_asked(directory: Path) -> Asked:
-    """Read what a search was asked."""
-    return read_record(directory / ASKED, Asked)
+        self.write({name: json.dumps(asked.model_dump(mode="json"), indent=1) + "\n"})
 
 
 def read_record(file: Path, model: type[Record]) -> Record:

@@ -125,10 +125,9 @@ def check_keys(keys: Iterable[str]) -> None:
             raise mistakes_at({"keys": found})
 
 
-def read_space(file: str) -> tuple[Document, Space]:
+def read_space(file: str) -> Space:
     """Read a space file; ConfigError with a sentence per mistake."""
-    document = read_space_document(file)
-    return document, check_space(document)
+    return check_space(read_space_document(file))
 
 
 def read_space_document(file: str) -> Document:
