@@ -71,10 +71,10 @@ def sensitivity(  # noqa: PLR0913  (one parameter per option)
     loaded = load_named(experiment, tuple(settings or ()), files) if resume is None else None
     from rogue.harness.commands.sensitivity import SensitivityOptions, run_sensitivity
     from rogue.harness.plugins.trust import Trust
-    from rogue.harness.search.space import read_space_document
+    from rogue.harness.search.variation import read_variation_document
 
     options = SensitivityOptions(
-        loaded, None if vary is None else read_space_document(find_experiment(str(vary))),
+        loaded, None if vary is None else read_variation_document(find_experiment(str(vary))),
         tuple(claims or ()), tuple(sys.argv[1:]), testbed, out, jobs, resume, dask,
         Trust(files, trusts_plugins), trusts_inventory,
     )  # fmt: skip
