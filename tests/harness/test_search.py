@@ -1,7 +1,9 @@
 """A search from the experiment to the find, on a testbed where a number follows from the values."""
 
 from dataclasses import replace
+from itertools import chain, repeat
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from helpers.fake_testbed import OBSTACLE
@@ -180,6 +182,33 @@ def test_what_cannot_be_searched_is_a_sentence(
     with pytest.raises(UsageError, match=words):
         run_search(options(tmp_path, text, *settings))
     assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"worst": "jain"}, "got --worst jain, expected metric fct_mean_ns as the aim says"),
+        ({"against": "other"}, "got --against other, expected against own as the aim says"),
+    ],
+)
+def test_the_command_line_does_not_say_otherwise_than_the_aim(
+    tmp_path: Path, testbed: HillTestbed, changed: dict[str, str], words: str
+) -> None:
+    asked = options(tmp_path, SPACE.replace("transport: own", "transport: own, against: own"))
+    with pytest.raises(UsageError, match=rf"space\.yml: {words}; leave the option out"):
+        run_search(replace(asked, **changed))  # type: ignore[arg-type]
+
+
+def test_a_search_without_time_for_its_cells_is_not_complete(
+    tmp_path: Path, testbed: HillTestbed, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = chain([0.0, 0.0], repeat(10.0))
+    monkeypatch.setattr("rogue.harness.commands.search.time", SimpleNamespace(monotonic=lambda: next(clock)))
+    text = SPACE.replace("batch: 3", "batch: 3, for: 10s")
+    run, lines = searched(replace(options(tmp_path, text), has_baseline=False), capsys)
+    assert lines[1].startswith("tpe: 3 proposals"), "one batch, and no other after ten seconds"
+    assert "The time of the budget was over before its cells were; --resume goes on." in lines
+    assert read_manifest(run).status == "partial"
 
 
 def test_the_testbed_has_to_be_able_to_measure(
