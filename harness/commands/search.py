@@ -166,7 +166,7 @@ def _ready(
 
 def _print_plan(search: _Search, options: SearchOptions) -> ExitCode:
     typer.echo(printable(f"{search.measure}, {search.target.direction}"))
-    samplers = 2 if search.asked.has_baseline and search.space.sampler != "random" else 1
+    samplers = len(search.space.samplers(has_baseline=search.asked.has_baseline))
     jobs = jobs_at_once(search.base.testbed, options.jobs, None)
     for line in forecast_lines(search.base, search.space, samplers, jobs):
         typer.echo(printable(line))

@@ -109,6 +109,10 @@ class Space(Specification):
     sampler_seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = 1
     """Seed of the sampler alone."""
 
+    def samplers(self, *, has_baseline: bool) -> list[SamplerName]:
+        """Return who proposes values, in that order; random values are a baseline for all but themselves."""
+        return [self.sampler, RANDOM] if has_baseline and self.sampler != RANDOM else [self.sampler]
+
     @model_validator(mode="after")
     def _check(self) -> Self:
         check_keys(self.keys)
