@@ -15,7 +15,6 @@ from rogue.harness.results.recorded_run import Run
 from rogue.reports.reading.files import checksum, read_regular
 from rogue.workloads.bounded_json import parse_json
 
-ASKED: Final = "search.json"
 PAGE: Final = "search.html"
 FOUND: Final = "find.yml"
 Record = TypeVar("Record", bound=BaseModel)
