@@ -129,15 +129,22 @@ def replan(
 
     `files`: those of data that the run keeps, if it has any.
     """
-    source = manifest.source
-    document = Document(source.file, source.sha256, source.data, {})
-    plan = make_plan(check_document(document, source.set, plugins, files), testbed, counted)
+    plan = make_plan(loaded_again(manifest, plugins, files), testbed, counted)
     identifiers = {cell.id for cell in manifest.cells}
     cells = tuple(planned for planned in plan.cells if planned.cell.id in identifiers)
     if len(cells) != len(identifiers):
         got, advice = "a plan with other cells", f"use the version of commit {manifest.git.commit}"
         raise UsageError(f"run {manifest.run_id}: got {got}, expected the cells of its manifest; {advice}.")
     return Plan(plan.loaded, testbed, cells)
+
+
+def loaded_again(
+    manifest: Manifest, plugins: tuple[LoadedPlugin, ...], files: DataFiles | None
+) -> LoadedExperiment:
+    """The experiment of a run as its manifest has it, checked again."""
+    source = manifest.source
+    document = Document(source.file, source.sha256, source.data, {})
+    return check_document(document, source.set, plugins, files)
 
 
 def cells_left(run: Run, plan: Plan, only_failed: bool = False) -> list[PlannedCell]:

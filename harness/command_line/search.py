@@ -18,7 +18,7 @@ from rogue.harness.command_line.experiments import (
     TrustsInventory,
     TrustsPlugins,
 )
-from rogue.harness.errors import UsageError
+from rogue.harness.command_line.growing_run import check_start
 from rogue.harness.exit_codes import ExitCode
 
 Space = Annotated[
@@ -78,7 +78,7 @@ def search(  # noqa: PLR0913  (one parameter per option)
       rogue search --resume results/livelock-search/20261120T101500Z-3f9a1c
     """
     is_changed = any((experiment, space, settings, worst, against, out, is_plan, not has_baseline))
-    _check(experiment, space, resume, is_changed=is_changed)
+    check_start("search", experiment, ("--space", space), resume, is_changed=is_changed)
     from rogue.harness.commands.experiments import find_experiment, load_named
 
     files = tuple(plugins or ())
@@ -89,18 +89,8 @@ def search(  # noqa: PLR0913  (one parameter per option)
 
     document = None if space is None else read_space_document(find_experiment(str(space)))
     options = SearchOptions(
-        loaded, document, tuple(sys.argv[1:]), worst, against, testbed, out, jobs, resume, dask,
-        has_baseline, is_plan, Trust(files, trusts_plugins), trusts_inventory,
+        loaded=loaded, arguments=tuple(sys.argv[1:]), testbed=testbed, out=out, jobs=jobs, resume=resume,
+        dask=dask, trust=Trust(files, trusts_plugins), trusts_inventory=trusts_inventory,
+        space=document, worst=worst, against=against, has_baseline=has_baseline, is_plan=is_plan,
     )  # fmt: skip
     return run_search(options)
-
-
-def _check(experiment: str, space: Path | None, resume: Path | None, *, is_changed: bool) -> None:
-    """UsageError for what does not belong together."""
-    if resume is not None and is_changed:
-        got = "an experiment or options that change it"
-        raise UsageError(f"--resume: got {got}, expected the search alone; it goes on as it was started.")
-    if resume is None and (not experiment or space is None):
-        missing = "--space" if experiment else "experiment"
-        expected = "an experiment and --space FILE, or --resume RUN"
-        raise UsageError(f"search: got no {missing}, expected {expected}; docs/SEARCH.md shows both.")

@@ -18,7 +18,7 @@ from rogue.harness.command_line.experiments import (
     TrustsInventory,
     TrustsPlugins,
 )
-from rogue.harness.errors import UsageError
+from rogue.harness.command_line.growing_run import check_start
 from rogue.harness.exit_codes import ExitCode
 
 Vary = Annotated[Path | None, typer.Option(metavar="FILE", help="Which keys vary, and within which bounds.")]
@@ -58,24 +58,20 @@ def sensitivity(  # noqa: PLR0913  (one parameter per option)
       rogue sensitivity my.yml --vary vary.yml
       rogue sensitivity controls/dcqcn-delay --set 'factors={}' --claim X-2-10 --vary vary.yml
     """
-    if resume is not None and any((experiment, vary, claims, settings, out)):
-        got = "an experiment or options that change it"
-        raise UsageError(f"--resume: got {got}, expected the run alone; it goes on as it was started.")
-    if resume is None and (not experiment or vary is None):
-        missing = "--vary" if experiment else "experiment"
-        expected = "an experiment and --vary FILE, or --resume RUN"
-        raise UsageError(f"sensitivity: got no {missing}, expected {expected}; docs/SEARCH.md shows both.")
+    is_changed = any((experiment, vary, claims, settings, out))
+    check_start("sensitivity", experiment, ("--vary", vary), resume, is_changed=is_changed)
     from rogue.harness.commands.experiments import find_experiment, load_named
 
     files = tuple(plugins or ())
     loaded = load_named(experiment, tuple(settings or ()), files) if resume is None else None
     from rogue.harness.commands.sensitivity import SensitivityOptions, run_sensitivity
     from rogue.harness.plugins.trust import Trust
-    from rogue.harness.search.space import read_space_document
+    from rogue.harness.search.variation import read_variation_document
 
+    document = None if vary is None else read_variation_document(find_experiment(str(vary)))
     options = SensitivityOptions(
-        loaded, None if vary is None else read_space_document(find_experiment(str(vary))),
-        tuple(claims or ()), tuple(sys.argv[1:]), testbed, out, jobs, resume, dask,
-        Trust(files, trusts_plugins), trusts_inventory,
+        loaded=loaded, arguments=tuple(sys.argv[1:]), testbed=testbed, out=out, jobs=jobs, resume=resume,
+        dask=dask, trust=Trust(files, trusts_plugins), trusts_inventory=trusts_inventory,
+        vary=document, claims=tuple(claims or ()),
     )  # fmt: skip
     return run_sensitivity(options)

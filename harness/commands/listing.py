@@ -89,8 +89,7 @@ def _experiments() -> list[str]:
 def _spaces() -> list[str]:
     rows = []
     for file in space_files():
-        _, space = read_space(str(file))
-        aim = space.aim
+        aim = read_space(str(file)).aim
         rows.append((str(file.relative_to(DIRECTORY)), "" if aim is None else aim.text))
     return align(rows)
 

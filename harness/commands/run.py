@@ -142,8 +142,7 @@ def jobs_at_once(testbed: Testbed, wanted: int | None, cluster: "Cluster | None"
     """Return how many cells run at once: as wanted, but at most what the testbed can run."""
     if cluster is not None:
         return wanted or cluster.threads
-    jobs = wanted or available_cores()
-    return min(jobs, testbed.jobs_max or jobs)
+    return testbed.jobs(wanted or available_cores())
 
 
 def _watch(run: Run, plan: Plan, options: RunOptions, after: ExitStack) -> WatchBy:

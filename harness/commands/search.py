@@ -1,77 +1,49 @@
 """`rogue search`."""
 
 import time
-from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 import typer
 from pydantic import JsonValue, TypeAdapter
 
+from rogue.harness.commands.growing_run import GrowingOptions, begun_run, growing, resumed
 from rogue.harness.commands.index import update_index_of
-from rogue.harness.commands.run import (
-    begun_testbed,
-    jobs_at_once,
-    opened_cluster,
-    ready_testbed,
-    said_again,
-)
-from rogue.harness.data.files import DataFiles, kept_files
-from rogue.harness.errors import ClusterLostError, UsageError
+from rogue.harness.commands.run import jobs_at_once
+from rogue.harness.data.files import DataFiles
+from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.experiment.document import Document
 from rogue.harness.experiment.load import LoadedExperiment, check_document
-from rogue.harness.plan.plan import Plan
-from rogue.harness.plugins.trust import NOBODY, Trust, load_trusted
-from rogue.harness.program import call_again
-from rogue.harness.results.data import kept_data
-from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.recorded_run import Run
-from rogue.harness.results.run_directory import DEFAULT_OUT, locked
-from rogue.harness.run import Workers, begin_run, reopen_run
+from rogue.harness.run import reopen_run
 from rogue.harness.search.base import Base, check_places, make_base, named_for_search
 from rogue.harness.search.bench import Bench
 from rogue.harness.search.campaign import Campaign, Outcome, Told
 from rogue.harness.search.forecast import forecast_lines
 from rogue.harness.search.found_file import FoundBy, found_text
 from rogue.harness.search.page import search_page
-from rogue.harness.search.record import FOUND, PAGE, Asked, SearchFiles, read_asked
-from rogue.harness.search.slots import KeptSlots
+from rogue.harness.search.record import FOUND, PAGE, Asked, SearchFiles
 from rogue.harness.search.space import Aim, Space, check_space
 from rogue.harness.search.values import Target, make_target
 from rogue.harness.search.words import find_sentence, measure_text, outcome_lines, told_line
-from rogue.harness.termination import StoppedError, termination_as_interrupt
 from rogue.harness.testbeds import find_testbed
 from rogue.harness.testbeds.base import Testbed
 from rogue.workloads.printable import printable
 
 
-@dataclass(frozen=True, slots=True)
-class SearchOptions:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchOptions(GrowingOptions):
     """Options of `rogue search`, as given."""
 
-    loaded: LoadedExperiment | None
-    """The experiment, read and checked; None with `resume`."""
-    space: Document | None
+    command = "search"
+    space: Document | None = None
     """The space file; None with `resume`."""
-    arguments: tuple[str, ...]
     worst: str | None = None
     against: str | None = None
-    testbed: str = "simulator"
-    out: Path | None = None
-    """None: where runs are by default."""
-    jobs: int | None = None
-    resume: Path | None = None
-    dask: str | None = None
-    """Address of a scheduler; None for processes on this computer."""
     has_baseline: bool = True
     is_plan: bool = False
     """Whether nothing is run."""
-    trust: Trust = NOBODY
-    """With `resume`: which code of the search may run."""
-    trusts_inventory: bool = False
-    """Whether the inventory may be a program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,30 +80,14 @@ def run_search(options: SearchOptions) -> ExitCode:
     if options.is_plan:
         testbed = find_testbed(options.testbed, is_trusted=options.trusts_inventory)
         return _print_plan(_ready(asked, loaded, testbed), options)
-    search = _ready(asked, loaded, _testbed(options.testbed, options))
-    plan = Plan(loaded, search.base.testbed, ())
-    run = begin_run(plan, options.out or DEFAULT_OUT, ("rogue", *options.arguments), datetime.now(UTC))
-    with locked(run.directory):
-        SearchFiles(run).write_asked(asked)
+    search = _ready(asked, loaded, options.ready_testbed(options.testbed))
+    with begun_run(loaded, search.base.testbed, asked, options) as run:
         return _work(search, run, options)
 
 
 def _resume(options: SearchOptions, directory: Path) -> ExitCode:
-    manifest, asked = read_manifest(directory), read_asked(directory)
-    with locked(directory):
-        begun = begun_testbed(manifest.testbed, options.testbed, options.arguments)
-        plugins = load_trusted(manifest.plugins, options.trust)
-        files = kept_files(kept_data(directory, manifest))
-        source = manifest.source
-        document = Document(source.file, source.sha256, source.data, {})
-        loaded = check_document(document, source.set, plugins, files)
-        search = _ready(asked, loaded, _testbed(begun, options), files)
-        run = reopen_run(directory, ("rogue", *options.arguments))
-        return _work(search, run, options)
-
-
-def _testbed(name: str, options: SearchOptions) -> Testbed:
-    return ready_testbed(name, options.dask, is_trusted=options.trusts_inventory, command="search")
+    with resumed(directory, Asked, options) as begun:
+        return _work(_ready(*begun), reopen_run(directory, options.words), options)
 
 
 def _with_aim(space: Document, worst: str | None, against: str | None) -> dict[str, JsonValue]:
@@ -166,7 +122,7 @@ def _ready(
 
 def _print_plan(search: _Search, options: SearchOptions) -> ExitCode:
     typer.echo(printable(f"{search.measure}, {search.target.direction}"))
-    samplers = 2 if search.asked.has_baseline and search.space.sampler != "random" else 1
+    samplers = len(search.space.samplers(has_baseline=search.asked.has_baseline))
     jobs = jobs_at_once(search.base.testbed, options.jobs, None)
     for line in forecast_lines(search.base, search.space, samplers, jobs):
         typer.echo(printable(line))
@@ -175,27 +131,11 @@ def _print_plan(search: _Search, options: SearchOptions) -> ExitCode:
 
 def _work(search: _Search, run: Run, options: SearchOptions) -> ExitCode:
     """Search, then say and write what came of it; Ctrl-C leaves what is there."""
-    outcome = Outcome()
-    with ExitStack() as after:
-        cluster = after.enter_context(opened_cluster(options.dask))
-        slots = after.enter_context(KeptSlots(None if cluster is None else cluster.make_slot))
-        workers = Workers(jobs_at_once(search.base.testbed, options.jobs, cluster), slots.lend)
-        seconds_max = search.space.budget.cell_ns / 1e9
-        bench = Bench(run, search.base, search.target, workers, seconds_max, tuple(search.space.keys))
-        campaign = Campaign(
-            bench, search.space, search.asked.has_baseline, time.monotonic, lambda told: _show(told, search)
-        )
-        try:
-            with termination_as_interrupt():
-                campaign.run(outcome)
-        except (KeyboardInterrupt, ClusterLostError) as stop:
-            _finish(search, run, outcome)
-            said = said_again(run.manifest, options.dask, is_trusted=options.trusts_inventory)
-            again = call_again("search", "--resume", run.directory, *said)
-            kept = f"what was measured is kept; to go on: {again}"
-            if isinstance(stop, ClusterLostError):
-                raise ClusterLostError(f"{stop}; {kept}") from stop
-            raise StoppedError(f"stopped; {kept}", stop) from stop
+    outcome, space = Outcome(), search.space
+    with growing(run, search.base.testbed, options, lambda: _finish(search, run, outcome)) as workers:
+        bench = Bench(run, search.base, search.target, workers, space.budget.cell_ns / 1e9, tuple(space.keys))
+        has_baseline = search.asked.has_baseline
+        Campaign(bench, space, has_baseline, time.monotonic, lambda told: _show(told, search)).run(outcome)
     _finish(search, run, outcome)
     return ExitCode.OK
 

@@ -1,9 +1,6 @@
 """`rogue sensitivity`."""
 
-import json
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -11,43 +8,28 @@ import typer
 from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter
 
 from rogue.harness.columns import align
+from rogue.harness.commands.growing_run import GrowingOptions, begun_run, growing, resumed
 from rogue.harness.commands.index import update_index_of
-from rogue.harness.commands.run import (
-    begun_testbed,
-    jobs_at_once,
-    opened_cluster,
-    ready_testbed,
-    said_again,
-)
-from rogue.harness.data.files import DataFiles, kept_files
-from rogue.harness.errors import ClusterLostError, UsageError
+from rogue.harness.data.files import DataFiles
+from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.experiment.document import Document
 from rogue.harness.experiment.load import LoadedExperiment, check_document
-from rogue.harness.plan.plan import Plan
-from rogue.harness.plugins.trust import NOBODY, Trust, load_trusted
-from rogue.harness.program import call_again
-from rogue.harness.results.data import kept_data
-from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.recorded_run import Run
-from rogue.harness.results.run_directory import DEFAULT_OUT, locked
-from rogue.harness.run import Workers, begin_run, reopen_run
-from rogue.harness.search.base import check_places, make_base, named_for_search
+from rogue.harness.run import Workers, reopen_run
+from rogue.harness.search.base import Base, check_places, make_base, named_for_search
 from rogue.harness.search.bench import Bench, Measured
 from rogue.harness.search.question import Question, question_of_claim, question_of_measure
-from rogue.harness.search.record import SearchFiles, read_record
+from rogue.harness.search.record import SearchFiles
 from rogue.harness.search.screening import Asked, Screened, screen
-from rogue.harness.search.slots import KeptSlots
-from rogue.harness.search.values import make_target
+from rogue.harness.search.values import Target, make_target
 from rogue.harness.search.variation import Variation, check_variation
 from rogue.harness.search.words import moved_rows, point_line, screened_line, tornado_of
-from rogue.harness.termination import StoppedError, termination_as_interrupt
 from rogue.harness.testbeds.base import Testbed
 from rogue.reports.pages.sensitivity import sensitivity_html
 from rogue.workloads.printable import printable
 
 SUFFIX: Final = "-sensitivity"
-ASKED: Final = "sensitivity.json"
 PAGE: Final = "sensitivity.html"
 
 
@@ -62,27 +44,14 @@ class AskedVariation(BaseModel):
     claims: list[str]
 
 
-@dataclass(frozen=True, slots=True)
-class SensitivityOptions:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SensitivityOptions(GrowingOptions):
     """Options of `rogue sensitivity`, as given."""
 
-    loaded: LoadedExperiment | None
-    """The experiment, read and checked; None with `resume`."""
-    vary: Document | None
+    command = "sensitivity"
+    vary: Document | None = None
     """The file of what varies; None with `resume`."""
-    claims: tuple[str, ...]
-    arguments: tuple[str, ...]
-    testbed: str = "simulator"
-    out: Path | None = None
-    """None: where runs are by default."""
-    jobs: int | None = None
-    resume: Path | None = None
-    dask: str | None = None
-    """Address of a scheduler; None for processes on this computer."""
-    trust: Trust = NOBODY
-    """With `resume`: which code of the screening may run."""
-    trusts_inventory: bool = False
-    """Whether the inventory may be a program."""
+    claims: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +61,15 @@ class _Screening:
     loaded: LoadedExperiment
     testbed: Testbed
     variation: Variation
-    questions: list[Question]
-    files: DataFiles | None = None
+    asked: list[tuple[Question, Base, Target]]
 
-    def bench(self, question: Question, run: Run, workers: Workers) -> Bench:
-        """Return what measures for a question; UsageError if the experiment lacks its transport."""
-        base = make_base(self.loaded, self.testbed, question.aim, self.variation.seeds.first, self.files)
+    def benches(self, run: Run, workers: Workers) -> list[Asked]:
+        """Return what measures for each question."""
         seconds_max, keys = self.variation.cell_ns / 1e9, tuple(self.variation.keys)
-        return Bench(run, base, make_target(question.aim), workers, seconds_max, keys)
+        return [
+            Asked(question, Bench(run, base, target, workers, seconds_max, keys))
+            for question, base, target in self.asked
+        ]
 
 
 def run_sensitivity(options: SensitivityOptions) -> ExitCode:
@@ -116,32 +86,19 @@ def run_sensitivity(options: SensitivityOptions) -> ExitCode:
         variation=TypeAdapter(dict[str, JsonValue]).validate_python(options.vary.data),
         claims=list(options.claims),
     )
-    screening = _ready(asked, loaded, _testbed(options.testbed, options))
-    plan = Plan(loaded, screening.testbed, ())
-    run = begin_run(plan, options.out or DEFAULT_OUT, ("rogue", *options.arguments), datetime.now(UTC))
-    with locked(run.directory):
-        SearchFiles(run).write({ASKED: json.dumps(asked.model_dump(mode="json"), indent=1) + "\n"})
+    screening = _ready(asked, loaded, options.ready_testbed(options.testbed))
+    with begun_run(loaded, screening.testbed, asked, options) as run:
         return _work(screening, run, options)
 
 
 def _resume(options: SensitivityOptions, directory: Path) -> ExitCode:
-    manifest, asked = read_manifest(directory), read_record(directory / ASKED, AskedVariation)
-    with locked(directory):
-        begun = begun_testbed(manifest.testbed, options.testbed, options.arguments)
-        plugins = load_trusted(manifest.plugins, options.trust)
-        files = kept_files(kept_data(directory, manifest))
-        source = manifest.source
-        document = Document(source.file, source.sha256, source.data, {})
-        loaded = check_document(document, source.set, plugins, files)
-        screening = replace(_ready(asked, loaded, _testbed(begun, options)), files=files)
-        return _work(screening, reopen_run(directory, ("rogue", *options.arguments)), options)
+    with resumed(directory, AskedVariation, options) as begun:
+        return _work(_ready(*begun), reopen_run(directory, options.words), options)
 
 
-def _testbed(name: str, options: SensitivityOptions) -> Testbed:
-    return ready_testbed(name, options.dask, is_trusted=options.trusts_inventory, command="sensitivity")
-
-
-def _ready(asked: AskedVariation, loaded: LoadedExperiment, testbed: Testbed) -> _Screening:
+def _ready(
+    asked: AskedVariation, loaded: LoadedExperiment, testbed: Testbed, files: DataFiles | None = None
+) -> _Screening:
     """Check everything before anything is written."""
     variation = check_variation(Document(asked.file, asked.sha256, asked.variation, {}))
     check_places(loaded.document, variation.keys)
@@ -150,31 +107,17 @@ def _ready(asked: AskedVariation, loaded: LoadedExperiment, testbed: Testbed) ->
     if not questions:
         got = f"sensitivity: got neither measures in {asked.file} nor a claim"
         raise UsageError(f"{got}, expected one at least; add --claim ID or measures.")
-    screening = _Screening(loaded, testbed, variation, questions)
-    for question in questions:
-        make_base(loaded, screening.testbed, question.aim, variation.seeds.first)
-        make_target(question.aim)
-    return screening
+    ready = [
+        (each, make_base(loaded, testbed, each.aim, variation.seeds.first, files), make_target(each.aim))
+        for each in questions
+    ]
+    return _Screening(loaded, testbed, variation, ready)
 
 
 def _work(screening: _Screening, run: Run, options: SensitivityOptions) -> ExitCode:
     """Screen, then say and write what came of it; Ctrl-C leaves the cells that are there."""
-    with ExitStack() as after:
-        cluster = after.enter_context(opened_cluster(options.dask))
-        slots = after.enter_context(KeptSlots(None if cluster is None else cluster.make_slot))
-        workers = Workers(jobs_at_once(screening.testbed, options.jobs, cluster), slots.lend)
-        asked = [Asked(each, screening.bench(each, run, workers)) for each in screening.questions]
-        try:
-            with termination_as_interrupt():
-                found = screen(asked, screening.variation, _show)
-        except (KeyboardInterrupt, ClusterLostError) as stop:
-            typer.echo(run.directory)
-            said = said_again(run.manifest, options.dask, is_trusted=options.trusts_inventory)
-            again = call_again("sensitivity", "--resume", run.directory, *said)
-            kept = f"what was measured is kept; to go on: {again}"
-            if isinstance(stop, ClusterLostError):
-                raise ClusterLostError(f"{stop}; {kept}") from stop
-            raise StoppedError(f"stopped; {kept}", stop) from stop
+    with growing(run, screening.testbed, options, lambda: typer.echo(run.directory)) as workers:
+        found = screen(screening.benches(run, workers), screening.variation, _show)
     _finish(screening, run, found)
     return ExitCode.OK
 

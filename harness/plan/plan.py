@@ -76,8 +76,8 @@ class Plan:
         return tuple(planned for planned in self.cells if planned.unsupported is None)
 
     def jobs(self, wanted: int) -> int:
-        """The number of cells at once: as wanted, but at most what the testbed can run."""
-        return min(wanted, self.testbed.jobs_max or wanted)
+        """The number of cells at once on the testbed."""
+        return self.testbed.jobs(wanted)
 
     def cost(self, jobs: int) -> Cost:
         """What all of it should take."""

@@ -144,9 +144,14 @@ def named_for_search(document: Document, suffix: str = SUFFIX) -> Document:
     it would undo what a person has set after it.
     """
     name = str(document.data.get("name", ""))
-    named = name if name.endswith(suffix) else f"{name[: _NAME_LENGTH_MAX - len(suffix)]}{suffix}"
+    named = name if name.endswith(suffix) else with_suffix(name, suffix)
     data = {key: value for key, value in document.data.items() if key not in (SCALE, SCALES)}
     return with_setting(replace(document, data=data), ("name",), named, document.place(("name",)))
+
+
+def with_suffix(name: str, suffix: str) -> str:
+    """Return the name of an experiment with a suffix, as short as a name has to be."""
+    return f"{name[: _NAME_LENGTH_MAX - len(suffix)]}{suffix}"
 
 
 def place_of(named: str, choices: Sequence[TransportChoice]) -> int:

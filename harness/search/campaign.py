@@ -9,7 +9,7 @@ from rogue.harness.experiment.choices import Scalar
 from rogue.harness.search.bench import Bench, Measured
 from rogue.harness.search.sampler import Asked, Sampler
 from rogue.harness.search.shrink import simplest
-from rogue.harness.search.space import RANDOM, SamplerName, Space
+from rogue.harness.search.space import SamplerName, Space
 
 ASKS_PER_CELL: Final = 20
 """After so many proposals for each cell of the budget a sampler gives up: nearly all values cannot be."""
@@ -67,15 +67,9 @@ class Campaign:
     """Real time in seconds."""
     on_told: Callable[[Told], None]
 
-    @property
-    def samplers(self) -> list[SamplerName]:
-        """Return who proposes values, in that order."""
-        own = self.space.sampler
-        return [own, RANDOM] if self.has_baseline and own != RANDOM else [own]
-
     def run(self, outcome: Outcome) -> None:
         """Fill an outcome in; what was told so far stands in it whenever this is stopped."""
-        for sampler in self.samplers:
+        for sampler in self.space.samplers(has_baseline=self.has_baseline):
             outcome.is_out_of_time |= not self._search(sampler, outcome)
         self._confirm(outcome)
         outcome.is_over = True

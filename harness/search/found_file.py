@@ -4,17 +4,19 @@ import shlex
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import yaml
 
 from rogue.harness.experiment.choices import Scalar
 from rogue.harness.experiment.document import Document, with_setting
 from rogue.harness.experiment.settings import FACTORS, parse_path
-from rogue.harness.search.base import SUFFIX
+from rogue.harness.search.base import SUFFIX, with_suffix
 from rogue.workloads.printable import printable
 
 WIDTH: int = 118
-DROPPED = (FACTORS, "scale", "scales", "agree_within")
+FOUND_SUFFIX: Final = "-found"
+DROPPED = (FACTORS, "agree_within")
 """What says nothing about one point of an experiment."""
 
 
@@ -33,9 +35,9 @@ def found_text(document: Document, values: Mapping[str, Scalar], seeds: range, f
     """Return the experiment at these values with these seeds as a file."""
     for key, value in values.items():
         document = with_setting(document, parse_path(key) or (), value, document.file)
-    name = str(document.data["name"]).removesuffix(SUFFIX)
+    name = with_suffix(str(document.data["name"]).removesuffix(SUFFIX), FOUND_SUFFIX)
     data = {key: value for key, value in document.data.items() if key not in DROPPED}
-    data |= {"name": f"{name[:57]}-found", "seed": seeds.start, "repetitions": len(seeds)}
+    data |= {"name": name, "seed": seeds.start, "repetitions": len(seeds)}
     head = [*textwrap.wrap(_one_line(f"{found.sentence}."), WIDTH - 2)]
     head.append(_one_line(f"Found by: {shlex.join(found.command)}"))
     if found.has_files:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from rogue.harness.errors import UsageError
 from rogue.harness.search.space import Aim
-from rogue.reports.claims import Claim, read_claims
+from rogue.reports.claims import Claim, Verdict, read_claims, single_of
 from rogue.reports.claims.claim import JudgedBy, Reference
-from rogue.reports.claims.judge import distance
+from rogue.reports.claims.judge import judge_number, judge_side
 from rogue.workloads.spelling import meant
 
 
@@ -54,9 +54,9 @@ def _transport(reference: Reference | None) -> str | None:
 
 
 def _holds(claim: Claim) -> Callable[[float], bool]:
-    """Return what decides; beside another transport the number is a ratio, and its side that of 1."""
+    """Return what decides, as for a run with one cell; beside another transport the side is that of 1."""
     direction = claim.direction
     if claim.judged_by is JudgedBy.SIDE and direction is not None:
-        value = 1.0 if direction.value is None else direction.value
-        return lambda number: number > value if direction.sign == "above" else number < value
-    return lambda number: distance(claim, number) <= claim.tolerance
+        sign, side = direction.sign, single_of(1.0 if direction.value is None else direction.value)
+        return lambda number: judge_side(sign, single_of(number), side) is Verdict.AGREES
+    return lambda number: judge_number(claim, single_of(number)) is Verdict.REPRODUCED

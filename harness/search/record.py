@@ -15,7 +15,6 @@ from rogue.harness.results.recorded_run import Run
 from rogue.reports.reading.files import checksum, read_regular
 from rogue.workloads.bounded_json import parse_json
 
-ASKED: Final = "search.json"
 PAGE: Final = "search.html"
 FOUND: Final = "find.yml"
 Record = TypeVar("Record", bound=BaseModel)
@@ -56,14 +55,9 @@ class SearchFiles:
                 files[name] = checksum(directory / name)
         self.run.write()
 
-    def write_asked(self, asked: Asked) -> None:
+    def write_record(self, name: str, asked: BaseModel) -> None:
         """Write what was asked, at the start."""
-        self.write({ASKED: json.dumps(asked.model_dump(mode="json"), indent=1) + "\n"})
-
-
-def read_asked(directory: Path) -> Asked:
-    """Read what a search was asked."""
-    return read_record(directory / ASKED, Asked)
+        self.write({name: json.dumps(asked.model_dump(mode="json"), indent=1) + "\n"})
 
 
 def read_record(file: Path, model: type[Record]) -> Record:

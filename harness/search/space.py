@@ -1,18 +1,18 @@
 """The file that says what a search may change, what it looks for, and how long it may take."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
-from rogue.harness.errors import ConfigError, Problem
-from rogue.harness.experiment.document import Document, read_document
+from rogue.harness.errors import ConfigError
+from rogue.harness.experiment.document import Document
 from rogue.harness.experiment.load import FACTOR_ROOTS
 from rogue.harness.experiment.model import REPETITIONS_MAX, SEED_MAX
 from rogue.harness.experiment.problems import find_problems
 from rogue.harness.experiment.settings import parse_path
 from rogue.harness.search.ranges import Range
+from rogue.harness.search.reading import read_as
 from rogue.workloads.mistakes import mistake, mistakes_at
 from rogue.workloads.specification import Specification, Time
 
@@ -109,6 +109,10 @@ class Space(Specification):
     sampler_seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = 1
     """Seed of the sampler alone."""
 
+    def samplers(self, *, has_baseline: bool) -> list[SamplerName]:
+        """Return who proposes values, in that order; random values are a baseline for all but themselves."""
+        return [self.sampler, RANDOM] if has_baseline and self.sampler != RANDOM else [self.sampler]
+
     @model_validator(mode="after")
     def _check(self) -> Self:
         check_keys(self.keys)
@@ -125,28 +129,14 @@ def check_keys(keys: Iterable[str]) -> None:
             raise mistakes_at({"keys": found})
 
 
-def read_space(file: str) -> tuple[Document, Space]:
+def read_space(file: str) -> Space:
     """Read a space file; ConfigError with a sentence per mistake."""
-    document = read_space_document(file)
-    return document, check_space(document)
+    return check_space(read_space_document(file))
 
 
 def read_space_document(file: str) -> Document:
-    """Read a space file before it is checked; ConfigError speaks of a space where there is none."""
-    try:
-        return read_document(file)
-    except ConfigError as error:
-        raise ConfigError([_of_space(problem) for problem in error.problems]) from error
-
-
-def _of_space(problem: Problem) -> Problem:
-    """Return a fault of a whole file, or of its YAML, as one of a space."""
-    if problem.key or "experiment" not in problem.expected:
-        return problem
-    expected = problem.expected.replace("an experiment", "a space").replace(
-        "readable experiment", "readable space"
-    )
-    return replace(problem, expected=expected, advice="`rogue list spaces` has some to start from")
+    """Read a space file before it is checked."""
+    return read_as(file, "space file", "`rogue list spaces` has some to start from")
 
 
 def check_space(document: Document) -> Space:

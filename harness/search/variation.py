@@ -8,6 +8,7 @@ from rogue.harness.errors import ConfigError
 from rogue.harness.experiment.document import Document
 from rogue.harness.experiment.problems import find_problems
 from rogue.harness.search.ranges import Range
+from rogue.harness.search.reading import read_as
 from rogue.harness.search.space import SeedRange, check_keys
 from rogue.workloads.mistakes import mistake, mistakes_at
 from rogue.workloads.specification import Specification, Time
@@ -39,6 +40,11 @@ class Variation(Specification):
         if self.levels % 2:
             raise mistakes_at({"levels": mistake("an even number", "write 4")})
         return self
+
+
+def read_variation_document(file: str) -> Document:
+    """Read a file of what varies before it is checked."""
+    return read_as(file, "file of what varies", "docs/SEARCH.md says what is in it")
 
 
 def check_variation(document: Document) -> Variation:

@@ -67,6 +67,10 @@ class Testbed(ABC):
         """How many cells may run at once; None: as many as there are cores."""
         return None
 
+    def jobs(self, wanted: int) -> int:
+        """The number of cells at once: as wanted, but at most what can run here."""
+        return min(wanted, self.jobs_max or wanted)
+
     def obstacles(self) -> list[str]:
         """What is in the way of measuring here now, a sentence each; asked once before a run."""
         return []

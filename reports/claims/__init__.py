@@ -1,7 +1,7 @@
 """Claims: published numbers as data (`*.yaml` in this folder), held against what a run measured."""
 
 from rogue.reports.claims.claim import Claim, claims_sha256, read_claims
-from rogue.reports.claims.evaluate import evaluate, hold_against
+from rogue.reports.claims.evaluate import evaluate, hold_against, single_of
 from rogue.reports.claims.outcome import Evidence, Outcome
 from rogue.reports.claims.row import ClaimRow, rows_of
 from rogue.reports.claims.verdict import VERDICT_MEANINGS, Verdict, counted_verdict
@@ -19,4 +19,5 @@ __all__ = [
     "hold_against",
     "read_claims",
     "rows_of",
+    "single_of",
 ]

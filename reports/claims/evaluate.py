@@ -104,10 +104,10 @@ def _caution(claim: Claim, found: Verdict, measured: MeanInterval) -> str:
     """Say where a mean and what is around it have different verdicts."""
     what = "interval" if measured.has_interval else "single values"
     if found is Verdict.CLOSE:
-        is_within = judge_number(claim, _single(measured.mean)) is Verdict.REPRODUCED
+        is_within = judge_number(claim, single_of(measured.mean)) is Verdict.REPRODUCED
         return f" The mean lies within the tolerance, not all of the {what}: {_MORE}" if is_within else ""
     if found is Verdict.MISSED and measured.exists:
-        reaches = any(judge_number(claim, _single(end)) is not found for end in ends(measured))
+        reaches = any(judge_number(claim, single_of(end)) is not found for end in ends(measured))
         return f" A part of the {what} lies within twice the tolerance: {_MORE}" if reaches else ""
     return ""
 
@@ -149,10 +149,11 @@ def _reference(claim: Claim, evidence: Evidence) -> MeanInterval | None:
     """Return what a direction is relative to: a value, or the mean of another setting."""
     if claim.direction is None or claim.direction.value is None:
         return evidence.rival
-    return _single(claim.direction.value)
+    return single_of(claim.direction.value)
 
 
-def _single(value: float) -> MeanInterval:
+def single_of(value: float) -> MeanInterval:
+    """Return one number as the mean of itself."""
     return MeanInterval(value, None, None, 1, (value,))
 
 

@@ -29,7 +29,7 @@ SPACES = sorted(file.stem for file in (FOUND / "spaces").glob("*.yml"))
 @pytest.mark.parametrize("name", SPACES)
 def test_a_space_can_be_searched_from_its_start_with_the_command_at_its_head(name: str) -> None:
     file, start = FOUND / f"spaces/{name}.yml", FOUND / f"start/{name}.yml"
-    _, space = read_space(str(file))
+    space = read_space(str(file))
     command = f"rogue search {start.relative_to(ROOT)} --space {file.relative_to(ROOT)}"
     assert file.read_text().splitlines()[0] == f"# {command}"
     assert space.aim is not None and make_target(space.aim).bound is not None
@@ -71,7 +71,7 @@ def test_what_varies_starts_from_an_experiment_with_the_command_at_its_head() ->
 @pytest.mark.long
 @pytest.mark.parametrize("name", [file.stem for file in sorted(FOUND.glob("*.yml"))])
 def test_a_find_is_one_on_its_seeds(name: str, tmp_path: Path) -> None:
-    _, space = read_space(str(FOUND / f"spaces/{name}.yml"))
+    space = read_space(str(FOUND / f"spaces/{name}.yml"))
     assert space.aim is not None
     target, loaded = make_target(space.aim), load_experiment(str(FOUND / f"{name}.yml"))
     base = make_base(loaded, find_testbed("simulator"), space.aim, space.seeds.held_out_first)

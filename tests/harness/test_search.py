@@ -1,10 +1,11 @@
 """A search from the experiment to the find, on a testbed where a number follows from the values."""
 
 from dataclasses import replace
+from itertools import chain, repeat
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from helpers.fake_testbed import OBSTACLE
 from helpers.searched import SPACE, HillTestbed, hill, space_document, testbed
 
 from rogue.harness.commands.search import SearchOptions, run_search
@@ -13,10 +14,7 @@ from rogue.harness.exit_codes import ExitCode
 from rogue.harness.experiment.load import load_experiment
 from rogue.harness.results.comparison import compare_run
 from rogue.harness.results.manifest import read_manifest
-from rogue.harness.results.recorded_run import Run
-from rogue.harness.run import Workers
 from rogue.harness.termination import StoppedError
-from rogue.remote.errors import NodeError
 
 __all__ = ["testbed"]
 
@@ -102,7 +100,7 @@ def test_a_search_that_was_stopped_goes_on_to_the_same_end(
     directory = Path(printed)
     assert read_manifest(directory).status == "partial"
     assert compare_run(directory, read_manifest(directory)).differences == []
-    again = SearchOptions(None, None, ("search", "--resume"), jobs=1, resume=directory)
+    again = SearchOptions(arguments=("search", "--resume"), jobs=1, resume=directory)
     resumed, _ = searched(again, capsys)
     assert resumed == directory and len(testbed.ran) == count, "nothing ran twice"
     assert (whole / "search.html").read_text() == (directory / "search.html").read_text()
@@ -182,42 +180,28 @@ def test_what_cannot_be_searched_is_a_sentence(
     assert not (tmp_path / "results").exists()
 
 
-def test_the_testbed_has_to_be_able_to_measure(
-    tmp_path: Path, testbed: HillTestbed, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"worst": "jain"}, "got --worst jain, expected metric fct_mean_ns as the aim says"),
+        ({"against": "other"}, "got --against other, expected against own as the aim says"),
+    ],
+)
+def test_the_command_line_does_not_say_otherwise_than_the_aim(
+    tmp_path: Path, testbed: HillTestbed, changed: dict[str, str], words: str
 ) -> None:
-    monkeypatch.setenv(OBSTACLE, "a node is gone")
-    with pytest.raises(NodeError, match=r"search: simulator cannot measure, .*\n  a node is gone"):
-        run_search(options(tmp_path))
-    assert not (tmp_path / "results").exists()
+    asked = options(tmp_path, SPACE.replace("transport: own", "transport: own, against: own"))
+    with pytest.raises(UsageError, match=rf"space\.yml: {words}; leave the option out"):
+        run_search(replace(asked, **changed))  # type: ignore[arg-type]
 
 
-def test_no_more_cells_run_at_once_than_the_testbed_can(
-    tmp_path: Path, testbed: HillTestbed, monkeypatch: pytest.MonkeyPatch
+def test_a_search_without_time_for_its_cells_is_not_complete(
+    tmp_path: Path, testbed: HillTestbed, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    jobs = []
-
-    def noted(count: int, *others: object) -> Workers:
-        jobs.append(count)
-        return Workers(count, *others)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(HillTestbed, "jobs_max", 1)
-    monkeypatch.setattr("rogue.harness.commands.search.Workers", noted)
-    assert run_search(replace(options(tmp_path), jobs=8)) is ExitCode.OK
-    assert jobs == [1]
-    with pytest.raises(UsageError, match="expected a testbed whose cells need nothing but a processor"):
-        run_search(replace(options(tmp_path), dask="tcp://localhost:1"))
-
-
-def test_an_inventory_that_only_the_run_names_is_not_opened(
-    tmp_path: Path, testbed: HillTestbed, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run_search(options(tmp_path)) is ExitCode.OK
-    directory = Path(capsys.readouterr().out.splitlines()[-1])
-    run = Run(directory, read_manifest(directory))
-    run.manifest.testbed = "inventory.yml"
-    run.write()
-    again = SearchOptions(None, None, ("search",), resume=directory)
-    with pytest.raises(UsageError, match="--resume: got no --testbed, expected the inventory"):
-        run_search(again)
-    with pytest.raises(UsageError, match=r"got 'kernel', expected 'inventory\.yml', on which"):
-        run_search(replace(again, testbed="kernel"))
+    clock = chain([0.0, 0.0], repeat(10.0))
+    monkeypatch.setattr("rogue.harness.commands.search.time", SimpleNamespace(monotonic=lambda: next(clock)))
+    text = SPACE.replace("batch: 3", "batch: 3, for: 10s")
+    run, lines = searched(replace(options(tmp_path, text), has_baseline=False), capsys)
+    assert lines[1].startswith("tpe: 3 proposals"), "one batch, and no other after ten seconds"
+    assert "The time of the budget was over before its cells were; --resume goes on." in lines
+    assert read_manifest(run).status == "partial"

@@ -1,5 +1,6 @@
 """A search on a testbed whose transfers take a time that follows from the values, and nothing else."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,13 @@ from helpers.inline_slot import InlineSlot
 from rogue.harness.cell.cell import Cell
 from rogue.harness.experiment.document import Document, read_document
 from rogue.harness.experiment.load import LoadedExperiment
+from rogue.harness.plan.plan import Plan
+from rogue.harness.run import Workers, begin_run
+from rogue.harness.search.base import make_base
+from rogue.harness.search.bench import Bench
+from rogue.harness.search.slots import KeptSlots
+from rogue.harness.search.space import Aim
+from rogue.harness.search.values import make_target
 from rogue.harness.testbeds import TESTBEDS
 from rogue.harness.testbeds.base import CellResult, Progress
 from rogue.workloads.streams import start_jitter_ns
@@ -61,6 +69,14 @@ class HillTestbed(FakeTestbed):
 def hill(directory: Path, *settings: str) -> LoadedExperiment:
     """The experiment of a search."""
     return load_text(directory, EXPERIMENT, *settings)
+
+
+def hill_bench(directory: Path, testbed: HillTestbed, aim: Aim, keys: tuple[str, ...]) -> Bench:
+    """What measures in a new run."""
+    loaded = hill(directory)
+    run = begin_run(Plan(loaded, testbed, ()), directory, ("rogue",), datetime(2026, 11, 20, tzinfo=UTC))
+    base = make_base(loaded, testbed, aim, 1)
+    return Bench(run, base, make_target(aim), Workers(1, KeptSlots().lend), 60.0, keys)
 
 
 def space_document(directory: Path, text: str = SPACE) -> Document:

@@ -1,10 +1,8 @@
 """A screening from the experiment to its table, on a testbed where a number follows from one key."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from helpers.fake_testbed import OBSTACLE
 from helpers.searched import VARIATION, HillTestbed, hill, space_document, testbed
 
 from rogue.harness.commands.run import RunOptions, run_experiment
@@ -13,9 +11,6 @@ from rogue.harness.errors import ClusterLostError, UsageError
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.results.comparison import compare_run
 from rogue.harness.results.manifest import read_manifest
-from rogue.harness.results.recorded_run import Run
-from rogue.harness.run import Workers
-from rogue.remote.errors import NodeError
 
 __all__ = ["testbed"]
 
@@ -47,7 +42,7 @@ def test_the_key_that_moves_the_number_comes_first_and_the_others_do_nothing(
     assert {cell.seed for cell in read_manifest(run).cells} == {1, 2}
     assert len(testbed.ran) == len(read_manifest(run).cells) == 12, "six points; three come twice"
     assert "workload.senders" in (run / "sensitivity.html").read_text()
-    again = SensitivityOptions(None, None, (), ("sensitivity",), jobs=1, resume=run)
+    again = SensitivityOptions(arguments=("sensitivity",), jobs=1, resume=run)
     assert run_sensitivity(again) is ExitCode.OK
     assert capsys.readouterr().out.splitlines()[2] == first and len(testbed.ran) == 12
     resumed = RunOptions("", None, "fake", None, (), 1, run, False, None, None, False, ())
@@ -69,47 +64,6 @@ def test_what_cannot_be_screened_is_a_sentence(
     with pytest.raises(UsageError, match=words):
         run_sensitivity(options(tmp_path, text, *claims))
     assert not (tmp_path / "results").exists()
-
-
-def test_the_testbed_has_to_be_able_to_measure(
-    tmp_path: Path, testbed: HillTestbed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(OBSTACLE, "a node is gone")
-    with pytest.raises(NodeError, match=r"sensitivity: simulator cannot measure, .*\n  a node is gone"):
-        run_sensitivity(options(tmp_path))
-    assert not (tmp_path / "results").exists()
-
-
-def test_no_more_cells_run_at_once_than_the_testbed_can(
-    tmp_path: Path, testbed: HillTestbed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    jobs = []
-
-    def noted(count: int, *others: object) -> Workers:
-        jobs.append(count)
-        return Workers(count, *others)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(HillTestbed, "jobs_max", 1)
-    monkeypatch.setattr("rogue.harness.commands.sensitivity.Workers", noted)
-    assert run_sensitivity(replace(options(tmp_path), jobs=8)) is ExitCode.OK
-    assert jobs == [1]
-    with pytest.raises(UsageError, match="expected a testbed whose cells need nothing but a processor"):
-        run_sensitivity(replace(options(tmp_path), dask="tcp://localhost:1"))
-
-
-def test_an_inventory_that_only_the_run_names_is_not_opened(
-    tmp_path: Path, testbed: HillTestbed, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run_sensitivity(options(tmp_path)) is ExitCode.OK
-    directory = Path(capsys.readouterr().out.splitlines()[-1])
-    run = Run(directory, read_manifest(directory))
-    run.manifest.testbed = "inventory.yml"
-    run.write()
-    again = SensitivityOptions(None, None, (), ("sensitivity",), resume=directory)
-    with pytest.raises(UsageError, match="--resume: got no --testbed, expected the inventory"):
-        run_sensitivity(again)
-    with pytest.raises(UsageError, match=r"got 'kernel', expected 'inventory\.yml', on which"):
-        run_sensitivity(replace(again, testbed="kernel"))
 
 
 def test_a_cluster_that_is_lost_says_how_to_go_on(

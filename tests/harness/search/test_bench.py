@@ -3,9 +3,11 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
 from helpers.experiments import load_text
 from helpers.searched import HillTestbed, testbed
 
+from rogue.harness.cell.cell import Cell
 from rogue.harness.experiment.choices import Scalar
 from rogue.harness.plan.plan import Plan
 from rogue.harness.results.manifest import read_manifest
@@ -15,8 +17,9 @@ from rogue.harness.search.bench import Bench
 from rogue.harness.search.slots import KeptSlots
 from rogue.harness.search.space import Aim
 from rogue.harness.search.values import make_target
-from rogue.harness.testbeds.base import Testbed
+from rogue.harness.testbeds.base import CellResult, Failure, Progress, Testbed
 from rogue.workloads.manifest import CellRecord
+from rogue.workloads.records import FailureKind
 
 __all__ = ["testbed"]
 
@@ -55,6 +58,24 @@ def test_keys_with_the_same_last_word_do_not_share_a_cell(tmp_path: Path, testbe
     again = bench(tmp_path, testbed)
     assert again.measure(POINTS, range(1, 2)) == first.measure(POINTS, range(1, 2))
     assert len(testbed.ran) == 3, "nothing runs twice"
+
+
+@pytest.mark.parametrize(
+    ("kind", "runs"), [(FailureKind.NODE_LOST, 2), (FailureKind.OUT_OF_SPACE, 2), (FailureKind.TIMEOUT, 1)]
+)
+def test_a_cell_that_was_lost_runs_again_and_one_that_failed_does_not(
+    tmp_path: Path, testbed: HillTestbed, monkeypatch: pytest.MonkeyPatch, kind: FailureKind, runs: int
+) -> None:
+    def fails(self: HillTestbed, cell: Cell, progress: Progress) -> CellResult:
+        self.ran.append(cell.id)
+        return CellResult(failure=Failure(kind, "as asked"))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(HillTestbed, "run", fails)
+        (found,) = bench(tmp_path, testbed).measure(POINTS[:1], range(1, 2))
+    assert (found.value, found.problem) == (None, "roce-senders4-r1: as asked")
+    (again,) = bench(tmp_path, testbed).measure(POINTS[:1], range(1, 2))
+    assert len(testbed.ran) == runs and again.value == (2000.0 if runs == 2 else None)
 
 
 def test_a_cell_is_its_own_in_a_batch_of_one_too(tmp_path: Path, testbed: HillTestbed) -> None:

@@ -7,11 +7,12 @@ import pytest
 from helpers.searched import hill
 
 from rogue.harness.experiment.load import load_experiment
+from rogue.harness.search.base import named_for_search
 from rogue.harness.search.found_file import FoundBy, found_text
 
 
 def test_values_and_seeds_stand_in_it_and_scales_do_not(tmp_path: Path) -> None:
-    document = hill(tmp_path, "scales={quick: {repetitions: 1}}").document
+    document = named_for_search(hill(tmp_path, "scales={quick: {repetitions: 1}}").document)
     values = {"workload.senders": 7, "transports[1].rto_low": "200us"}
     text = found_text(
         document, values, range(101, 104), FoundBy("It breaks", ("rogue", "search", "x"), has_files=True)

@@ -10,6 +10,13 @@ def test_a_claim_of_a_side_holds_on_that_side() -> None:
     asked = question_of_claim("X-2-10")
     assert (asked.aim.metric, asked.aim.transport) == ("queue_deviation_share", "roce+dcqcn")
     assert asked.holds is not None and asked.holds(0.6) and not asked.holds(0.5)
+    assert not asked.holds(0.504), "level with .5, as a run's mean would be: on no side"
+
+
+def test_a_claim_of_a_number_holds_as_far_as_its_tolerance() -> None:
+    asked = question_of_claim("I-6-timely-slowdown")
+    assert asked.holds is not None and asked.holds(1.1) and not asked.holds(1.101)
+    assert 1.1 - 1.0 > 0.1, "in binary; 1.1 lies within 1.0 + .1 all the same"
 
 
 def test_a_measure_alone_has_no_verdict() -> None:

@@ -1,0 +1,33 @@
+"""What a campaign does with its time."""
+
+from collections.abc import Sequence
+from itertools import chain, repeat
+from pathlib import Path
+
+import pytest
+from helpers.searched import SPACE, HillTestbed, hill_bench, space_document, testbed
+
+from rogue.harness.search.campaign import Campaign, Outcome
+from rogue.harness.search.space import check_space
+
+__all__ = ["testbed"]
+
+
+@pytest.mark.parametrize(
+    ("times", "proposals"),
+    [
+        ([0.0, 9.9, 10.0, 10.0, 19.9, 20.0], (3, 3)),
+        ([0.0, 10.0, 10.0, 20.0], (0, 0)),
+    ],
+)
+def test_each_sampler_has_the_time_and_a_batch_that_began_is_told(
+    tmp_path: Path, testbed: HillTestbed, times: Sequence[float], proposals: tuple[int, int]
+) -> None:
+    text = SPACE.replace("cells: 12, batch: 3", "cells: 100, batch: 3, for: 10s").replace("bound: 5000, ", "")
+    space = check_space(space_document(tmp_path, text))
+    assert space.aim is not None
+    bench = hill_bench(tmp_path, testbed, space.aim, tuple(space.keys))
+    clock, outcome = chain(times, repeat(times[-1])), Outcome()
+    Campaign(bench, space, True, lambda: next(clock), lambda _: None).run(outcome)
+    assert (len(outcome.of("tpe")), len(outcome.of("random"))) == proposals
+    assert outcome.is_out_of_time and outcome.is_over
