@@ -48,8 +48,9 @@ class Sampler:
             else optuna.distributions.CategoricalDistribution(each.choices)
             for key, each in keys.items()
         }
-        self._failed = optuna.trial.TrialState.FAIL
-        startup = max(1, min(STARTUP_MAX, round(STARTUP_SHARE * cells)))
+        self._states = optuna.trial.TrialState
+        self._startup = startup = max(1, min(STARTUP_MAX, round(STARTUP_SHARE * cells)))
+        self._numbers = 0
         samplers = optuna.samplers
         made = {
             "tpe": lambda: samplers.TPESampler(seed=seed, n_startup_trials=startup),
@@ -68,11 +69,16 @@ class Sampler:
         return Asked(values, trial)
 
     def tell(self, asked: Asked, value: float | None) -> None:
-        """Say what a proposal gave; None where it gave no number."""
-        if value is None:
-            self._study.tell(asked.trial, state=self._failed)
-        else:
+        """Say what a proposal gave; None where it gave no number.
+
+        Once there are enough numbers to learn from, a proposal without one counts as worse than all of them.
+        """
+        if value is not None:
+            self._numbers += 1
             self._study.tell(asked.trial, value)
+            return
+        can_learn = self._numbers >= self._startup
+        self._study.tell(asked.trial, state=self._states.PRUNED if can_learn else self._states.FAIL)
 
 
 def _optuna() -> ModuleType:

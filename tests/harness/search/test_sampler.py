@@ -46,3 +46,18 @@ def test_without_the_package_the_message_says_how_to_get_it(monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(UsageError, match=r"pip install 'rogue-testbed\[search\]'"):
         Sampler("tpe", KEYS, "least", 1, 10)
+
+
+def shown_impossible(name: SamplerName) -> list[bool]:
+    """Which of 60 proposals cannot be: those of many senders, where the aim would be met best."""
+    sampler, found = Sampler(name, KEYS, "most", 5, 60), []
+    for _ in range(60):
+        asked = sampler.ask()
+        senders = float(asked.values["workload.senders"])
+        found.append(senders > 500)
+        sampler.tell(asked, None if found[-1] else senders)
+    return found
+
+
+def test_tpe_learns_what_cannot_be() -> None:
+    assert sum(shown_impossible("tpe")[-20:]) < sum(shown_impossible("random")[-20:])
