@@ -5,6 +5,7 @@ This module alone imports Optuna, and only while a search is running.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
@@ -39,7 +40,9 @@ class Sampler:
     def __init__(
         self, name: SamplerName, keys: Mapping[str, Range], direction: Direction, seed: int, cells: int
     ) -> None:
-        optuna = _optuna()
+        optuna = _package("optuna")
+        if name == "cmaes":
+            _package("cmaes")  # Optuna would look for it at the first proposal
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self._keys = keys
         self._distributions = {
@@ -55,6 +58,12 @@ class Sampler:
         made = {
             "tpe": lambda: samplers.TPESampler(seed=seed, n_startup_trials=startup),
             "random": lambda: samplers.RandomSampler(seed=seed),
+            "cmaes": lambda: samplers.CmaEsSampler(
+                seed=seed,
+                n_startup_trials=startup,
+                independent_sampler=samplers.RandomSampler(seed=seed),  # of choices, which have no distance
+                warn_independent_sampling=False,
+            ),
             "nsga2": lambda: samplers.NSGAIISampler(seed=seed, population_size=max(2, startup)),
         }
         self._study = optuna.create_study(direction=_DIRECTIONS[direction], sampler=made[name]())
@@ -81,10 +90,9 @@ class Sampler:
         self._study.tell(asked.trial, state=self._states.PRUNED if can_learn else self._states.FAIL)
 
 
-def _optuna() -> ModuleType:
+def _package(name: str) -> ModuleType:
     try:
-        import optuna
+        return import_module(name)
     except ImportError as error:
-        got = "search: got no Optuna, expected the package that proposes values"
+        got = f"search: got no {name}, expected the package, which proposes values"
         raise UsageError(f"{got}; install it with `pip install 'rogue-testbed[search]'`.") from error
-    return optuna

@@ -16,7 +16,7 @@ from rogue.harness.search.reading import read_as
 from rogue.workloads.mistakes import mistake, mistakes_at
 from rogue.workloads.specification import Specification, Time
 
-SamplerName = Literal["tpe", "random", "nsga2"]
+SamplerName = Literal["tpe", "cmaes", "nsga2", "random"]
 RANDOM: Final[SamplerName] = "random"
 Direction = Literal["least", "most"]
 
