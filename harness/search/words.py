@@ -10,8 +10,9 @@ from rogue.harness.search.question import Question
 from rogue.harness.search.screening import Moved, Screened
 from rogue.harness.search.space import SamplerName, Space
 from rogue.harness.search.values import Target, make_target
+from rogue.harness.search.weakness import Tried
 from rogue.reports.pages.sensitivity import Bar, Tornado
-from rogue.reports.quantities import NARROW_SPACE, readable
+from rogue.reports.quantities import NARROW_SPACE, counted, readable
 
 
 def value_text(value: float | None, target: Target) -> str:
@@ -156,3 +157,19 @@ def outcome_lines(outcome: Outcome, target: Target, measure: str, space: Space) 
     elif target.bound is not None:
         lines.append("No find within this space and budget.")
     return lines
+
+
+def tried_text(tried: Tried) -> str:
+    """Return what a known weakness gave on all seeds, and what counts; or why it gave nothing."""
+    if tried.reason:
+        return tried.reason
+    known = [number for number in tried.numbers if number is not None]
+    ends = dict.fromkeys(value_text(end(known), tried.target) for end in (min, max))
+    name = tried.target.metric.name
+    seeds = counted(len(known), "seed")
+    return f"{name} is {' to '.join(ends)} on {seeds}; {bound_text(tried.target)}"
+
+
+def tried_line(tried: Tried) -> str:
+    """Return the same after its name and its verdict."""
+    return f"{tried.name}: {tried.verdict}; {tried_text(tried)}"

@@ -205,3 +205,15 @@ def test_a_search_without_time_for_its_cells_is_not_complete(
     assert lines[1].startswith("tpe: 3 proposals"), "one batch, and no other after ten seconds"
     assert "The time of the budget was over before its cells were; --resume goes on." in lines
     assert read_manifest(run).status == "partial"
+
+
+def test_a_find_is_run_on_another_testbed_too(
+    tmp_path: Path, testbed: HillTestbed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, lines = searched(replace(options(tmp_path), confirm="fake"), capsys)
+    told = next(line for line in lines if line.startswith("On "))
+    assert "shares it: fct_mean_ns is" in told and told.endswith("a find is at least 5 µs.")
+    assert f"# {told}" in "\n".join((run / "find.yml").read_text().splitlines())
+    assert told in (run / "search.html").read_text()
+    (confirmed,) = (tmp_path / "results").glob("hill-found/*/manifest.json")
+    assert [cell.seed for cell in read_manifest(confirmed.parent).cells] == [101, 101, 102, 102, 103, 103]
