@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from rogue.harness.command_line.experiments import Jobs, Out, Plugins, TestbedName, TrustsInventory
+from rogue.harness.command_line.experiments import Jobs, Out, Plugins, Settings, TestbedName, TrustsInventory
 from rogue.harness.exit_codes import ExitCode
 
 Finds = Annotated[
@@ -30,6 +30,7 @@ def weaknesses(  # noqa: PLR0913  (one parameter per option)
     transport: Transport = None,
     testbed: TestbedName = "simulator",
     out: Out = None,
+    settings: Settings = None,
     jobs: Jobs = None,
     plugins: Plugins = None,
     trusts_inventory: TrustsInventory = False,
@@ -46,7 +47,8 @@ def weaknesses(  # noqa: PLR0913  (one parameter per option)
     from rogue.harness.commands.weaknesses import WeaknessesOptions, run_weaknesses
 
     options = WeaknessesOptions(
-        finds=tuple(finds or ()), transport=transport, arguments=tuple(sys.argv[1:]), testbed=testbed,
-        out=out, jobs=jobs, plugins=tuple(plugins or ()), trusts_inventory=trusts_inventory,
+        finds=tuple(finds or ()), transport=transport, settings=tuple(settings or ()),
+        arguments=tuple(sys.argv[1:]), testbed=testbed, out=out, jobs=jobs, plugins=tuple(plugins or ()),
+        trusts_inventory=trusts_inventory,
     )  # fmt: skip
     return run_weaknesses(options)

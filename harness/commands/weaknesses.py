@@ -51,6 +51,8 @@ class WeaknessesOptions:
     """Files; none means all that come with this checkout."""
     transport: str | None = None
     """Whom they are tried with; None: those that they were found in."""
+    settings: tuple[str, ...] = ()
+    """What changes in each find."""
     arguments: tuple[str, ...]
     testbed: str = DEFAULT_TESTBED
     out: Path | None = None
@@ -91,7 +93,7 @@ def _finds(options: WeaknessesOptions) -> list[str]:
 
 def _made(find: Path, testbed: Testbed, options: WeaknessesOptions) -> Weakness | Tried:
     """Return a find ready to run, or why it cannot be tried with this transport."""
-    loaded, aim = load_named(str(find), (), options.plugins), read_criterion(find)
+    loaded, aim = load_named(str(find), options.settings, options.plugins), read_criterion(find)
     try:
         return make_weakness(find, loaded, aim, testbed, options.transport)
     except HarnessError as error:

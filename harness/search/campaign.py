@@ -13,6 +13,8 @@ from rogue.harness.search.space import SamplerName, Space
 
 ASKS_PER_CELL: Final = 20
 """After so many proposals for each cell of the budget a sampler gives up: nearly all values cannot be."""
+UNMEASURED_MAX: Final = 20
+"""After so many values that ran and gave no number a search is over: its workload has no such measure."""
 CANDIDATES_MAX: Final = 3
 """So many values that look like a find are tried on the held-out seeds, the worst first."""
 
@@ -50,6 +52,12 @@ class Outcome:
     is_over: bool = False
     """Whether nobody stopped it."""
 
+    @property
+    def is_unmeasured(self) -> bool:
+        """Return whether enough values ran to see that none has a number."""
+        ran = [each.measured for each in self.told if each.measured.cells]
+        return len(ran) >= UNMEASURED_MAX and all(each.value is None for each in ran)
+
     def of(self, sampler: SamplerName) -> list[Told]:
         """Return what one sampler proposed, in its order."""
         return [each for each in self.told if each.sampler == sampler]
@@ -81,6 +89,8 @@ class Campaign:
         until = self.clock() + space.budget.for_ns / 1e9
         cells = number = 0
         while cells < space.budget.cells and number < ASKS_PER_CELL * space.budget.cells:
+            if outcome.is_unmeasured:
+                return True
             if self.clock() >= until:
                 return False
             asked = [sampler.ask() for _ in range(self._batch(cells))]

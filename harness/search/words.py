@@ -150,7 +150,10 @@ def outcome_lines(outcome: Outcome, target: Target, measure: str, space: Space) 
         f"Not a find: {value_text(each.value, target)} on the held-out seeds at {values_text(each.values)}."
         for each in outcome.refuted
     ]
-    if not outcome.is_over:
+    if outcome.is_unmeasured:
+        why = next(each.measured.problem for each in outcome.told if each.measured.cells)
+        lines.append(f"Given up: no value had a number ({why}); choose a measure that this workload has.")
+    elif not outcome.is_over:
         lines.append("Stopped before it was over; --resume goes on.")
     elif outcome.find is not None:
         lines.append(f"Find: {find_sentence(outcome.find, target, measure, space)}.")

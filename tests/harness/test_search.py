@@ -217,3 +217,14 @@ def test_a_find_is_run_on_another_testbed_too(
     assert told in (run / "search.html").read_text()
     (confirmed,) = (tmp_path / "results").glob("hill-found/*/manifest.json")
     assert [cell.seed for cell in read_manifest(confirmed.parent).cells] == [101, 101, 102, 102, 103, 103]
+
+
+def test_a_measure_that_no_value_has_ends_the_search_early(
+    tmp_path: Path, testbed: HillTestbed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    space = SPACE.replace("fct_mean_ns", "probe_p50_ns").replace("cells: 12", "cells: 1000")
+    run, lines = searched(options(tmp_path, space), capsys)
+    assert lines[1].startswith("tpe: 36 proposals, 42 cells, 36 without a number") and not lines[2].startswith("random")
+    words = "Given up: no value had a number (probe_p50_ns was not measured); choose a measure"
+    assert lines[-1].startswith(words)
+    assert read_manifest(run).status == "complete", "there is nothing to go on with"
