@@ -16,7 +16,8 @@ from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.experiment.document import Document
 from rogue.harness.experiment.load import LoadedExperiment, check_document
-from rogue.harness.results.recorded_run import Run
+from rogue.harness.results.files import write_whole
+from rogue.harness.results.recorded_run import SO_FAR, Run
 from rogue.harness.run import reopen_run
 from rogue.harness.search.base import Base, check_places, make_base, named_for_search
 from rogue.harness.search.bench import Bench
@@ -29,7 +30,14 @@ from rogue.harness.search.record import FOUND, PAGE, Asked, SearchFiles
 from rogue.harness.search.space import Aim, Space, check_space
 from rogue.harness.search.values import Target, make_target
 from rogue.harness.search.weakness import make_weakness
-from rogue.harness.search.words import find_sentence, measure_text, outcome_lines, told_line, tried_text
+from rogue.harness.search.words import (
+    find_sentence,
+    measure_text,
+    outcome_lines,
+    so_far_lines,
+    told_line,
+    tried_text,
+)
 from rogue.harness.testbeds import find_testbed
 from rogue.harness.testbeds.base import Testbed
 from rogue.workloads.printable import printable
@@ -141,7 +149,9 @@ def _work(search: _Search, run: Run, options: SearchOptions) -> ExitCode:
     with growing(run, search.base.testbed, options, lambda: _finish(search, run, outcome)) as workers:
         bench = Bench(run, search.base, search.target, workers, space.budget.cell_ns / 1e9, tuple(space.keys))
         has_baseline = search.asked.has_baseline
-        Campaign(bench, space, has_baseline, time.monotonic, lambda told: _show(told, search)).run(outcome)
+        Campaign(
+            bench, space, has_baseline, time.monotonic, lambda told: _show(told, search, run, outcome)
+        ).run(outcome)
     confirmed = ""
     if confirmer is not None and outcome.find is not None:
         confirmed = _confirmed(search, run, outcome.find, confirmer, options)
@@ -159,8 +169,12 @@ def _confirmed(search: _Search, run: Run, find: Find, testbed: Testbed, options:
     return f"On {testbed.name} {gave.verdict}: {tried_text(gave)}."
 
 
-def _show(told: Told, search: _Search) -> None:
-    typer.echo(printable(told_line(told, search.target)), err=True)
+def _show(told: Told, search: _Search, run: Run, outcome: Outcome) -> None:
+    """Say what a proposal gave, here and to whoever watches."""
+    line = told_line(told, search.target)
+    typer.echo(printable(line), err=True)
+    lines = [*so_far_lines(outcome, search.target, search.measure), line]
+    write_whole(run.directory / SO_FAR, "\n".join(map(printable, lines)).encode())
 
 
 def _finish(search: _Search, run: Run, outcome: Outcome, confirmed: str = "") -> None:
@@ -173,6 +187,7 @@ def _finish(search: _Search, run: Run, outcome: Outcome, confirmed: str = "") ->
     title = search.base.loaded.experiment.title or search.base.loaded.experiment.name
     page = search_page(title, lines, outcome, search.space, search.target)
     files.write({PAGE: page, FOUND: _found(search, run, outcome, confirmed)})
+    (run.directory / SO_FAR).unlink(missing_ok=True)
     update_index_of([run.directory])
     for line in lines:
         typer.echo(printable(line))

@@ -139,11 +139,17 @@ def find_sentence(find: Find, target: Target, measure: str, space: Space) -> str
     )
 
 
+def so_far_lines(outcome: Outcome, target: Target, measure: str) -> list[str]:
+    """Return what is looked for, and how far each sampler has come."""
+    end = "smallest" if target.direction == "least" else "largest"
+    names = dict.fromkeys(each.sampler for each in outcome.told)
+    lines = [sampler_line(name, outcome, target) for name in names]
+    return [f"{measure}, {end}; {bound_text(target)}.", *lines]
+
+
 def outcome_lines(outcome: Outcome, target: Target, measure: str, space: Space) -> list[str]:
     """Return the summary of a search."""
-    lines = [f"{measure}, {'smallest' if target.direction == 'least' else 'largest'}; {bound_text(target)}."]
-    names = dict.fromkeys(each.sampler for each in outcome.told)
-    lines += [sampler_line(name, outcome, target) for name in names]
+    lines = so_far_lines(outcome, target, measure)
     if outcome.is_out_of_time:
         lines.append("The time of the budget was over before its cells were; --resume goes on.")
     lines += [

@@ -14,6 +14,7 @@ from rogue.harness.exit_codes import ExitCode
 from rogue.harness.experiment.load import load_experiment
 from rogue.harness.results.comparison import compare_run
 from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.recorded_run import SO_FAR
 from rogue.harness.termination import StoppedError
 
 __all__ = ["testbed"]
@@ -83,10 +84,12 @@ def test_a_search_that_was_stopped_goes_on_to_the_same_end(
     whole, _ = searched(without_baseline(tmp_path), capsys)
     count = len(testbed.ran)
     testbed.ran.clear()
-    run_cell = HillTestbed.run
+    run_cell, said = HillTestbed.run, list[str]()
 
     def stops(self: HillTestbed, *given: object) -> object:
         if len(self.ran) == 9:
+            (file,) = (tmp_path / "results").glob(f"*/*/{SO_FAR}")
+            said.extend(file.read_text().splitlines())
             raise KeyboardInterrupt
         return run_cell(self, *given)  # type: ignore[arg-type]
 
@@ -105,6 +108,8 @@ def test_a_search_that_was_stopped_goes_on_to_the_same_end(
     assert resumed == directory and len(testbed.ran) == count, "nothing ran twice"
     assert (whole / "search.html").read_text() == (directory / "search.html").read_text()
     assert read_manifest(directory).status == "complete"
+    assert said[1].startswith("tpe: 3 proposals") and said[2].startswith("tpe 3: "), "for whoever watched"
+    assert not (directory / SO_FAR).exists()
 
 
 def test_beside_another_transport_the_number_is_a_ratio(
@@ -224,7 +229,9 @@ def test_a_measure_that_no_value_has_ends_the_search_early(
 ) -> None:
     space = SPACE.replace("fct_mean_ns", "probe_p50_ns").replace("cells: 12", "cells: 1000")
     run, lines = searched(options(tmp_path, space), capsys)
-    assert lines[1].startswith("tpe: 36 proposals, 42 cells, 36 without a number") and not lines[2].startswith("random")
+    assert lines[1].startswith("tpe: 36 proposals, 42 cells, 36 without a number") and not lines[
+        2
+    ].startswith("random")
     words = "Given up: no value had a number (probe_p50_ns was not measured); choose a measure"
     assert lines[-1].startswith(words)
     assert read_manifest(run).status == "complete", "there is nothing to go on with"
