@@ -27,11 +27,12 @@ from rogue.harness.search.forecast import forecast_lines
 from rogue.harness.search.found_file import FoundBy, found_document, found_text
 from rogue.harness.search.page import search_page
 from rogue.harness.search.record import FOUND, PAGE, Asked, SearchFiles
-from rogue.harness.search.space import Aim, Space, check_space
+from rogue.harness.search.space import Aim, SecondAim, Space, check_space
 from rogue.harness.search.values import Target, make_target
 from rogue.harness.search.weakness import make_weakness
 from rogue.harness.search.words import (
     find_sentence,
+    front_lines,
     measure_text,
     outcome_lines,
     so_far_lines,
@@ -67,6 +68,8 @@ class _Search:
     space: Space
     aim: Aim
     target: Target
+    also: Target | None
+    """The second aim."""
     asked: Asked
 
     @property
@@ -130,7 +133,14 @@ def _ready(
         raise UsageError(f"{got}, expected a measure; `rogue list measures` has them.")
     check_places(loaded.document, space.keys)
     base = make_base(loaded, testbed, space.aim, space.seeds.first, files)
-    return _Search(base, space, space.aim, make_target(space.aim), asked)
+    also = None if space.also is None else _second(space.aim, space.also)
+    return _Search(base, space, space.aim, make_target(space.aim), also, asked)
+
+
+def _second(aim: Aim, also: SecondAim) -> Target:
+    """Return the second aim of a search, which is about the same transports."""
+    said = {"metric": also.metric, "direction": also.direction, "bound": also.bound}
+    return make_target(aim.model_copy(update=said))
 
 
 def _print_plan(search: _Search, options: SearchOptions) -> ExitCode:
@@ -147,7 +157,8 @@ def _work(search: _Search, run: Run, options: SearchOptions) -> ExitCode:
     outcome, space = Outcome(), search.space
     confirmer = None if options.confirm is None else options.ready_testbed(options.confirm)
     with growing(run, search.base.testbed, options, lambda: _finish(search, run, outcome)) as workers:
-        bench = Bench(run, search.base, search.target, workers, space.budget.cell_ns / 1e9, tuple(space.keys))
+        seconds_max, keys = space.budget.cell_ns / 1e9, tuple(space.keys)
+        bench = Bench(run, search.base, search.target, workers, seconds_max, keys, search.also)
         has_baseline = search.asked.has_baseline
         Campaign(
             bench, space, has_baseline, time.monotonic, lambda told: _show(told, search, run, outcome)
@@ -171,7 +182,7 @@ def _confirmed(search: _Search, run: Run, find: Find, testbed: Testbed, options:
 
 def _show(told: Told, search: _Search, run: Run, outcome: Outcome) -> None:
     """Say what a proposal gave, here and to whoever watches."""
-    line = told_line(told, search.target)
+    line = told_line(told, search.target, search.also)
     typer.echo(printable(line), err=True)
     lines = [*so_far_lines(outcome, search.target, search.measure), line]
     write_whole(run.directory / SO_FAR, "\n".join(map(printable, lines)).encode())
@@ -180,12 +191,13 @@ def _show(told: Told, search: _Search, run: Run, outcome: Outcome) -> None:
 def _finish(search: _Search, run: Run, outcome: Outcome, confirmed: str = "") -> None:
     """Write the page and the find, print the summary, and the run's directory as the last line."""
     lines = outcome_lines(outcome, search.target, search.measure, search.space)
+    lines += [] if search.also is None else front_lines(outcome, search.target, search.also)
     lines += [confirmed] if confirmed else []
     is_whole = outcome.is_over and not outcome.is_out_of_time
     run.manifest.status = "complete" if is_whole else "partial"
     files = SearchFiles(run)
     title = search.base.loaded.experiment.title or search.base.loaded.experiment.name
-    page = search_page(title, lines, outcome, search.space, search.target)
+    page = search_page(title, lines, outcome, search.space, (search.target, search.also))
     files.write({PAGE: page, FOUND: _found(search, run, outcome, confirmed)})
     (run.directory / SO_FAR).unlink(missing_ok=True)
     update_index_of([run.directory])

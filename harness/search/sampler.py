@@ -3,7 +3,7 @@
 This module alone imports Optuna, and only while a search is running.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
@@ -38,7 +38,12 @@ class Sampler:
     """
 
     def __init__(
-        self, name: SamplerName, keys: Mapping[str, Range], direction: Direction, seed: int, cells: int
+        self,
+        name: SamplerName,
+        keys: Mapping[str, Range],
+        directions: Sequence[Direction],
+        seed: int,
+        cells: int,
     ) -> None:
         optuna = _package("optuna")
         if name == "cmaes":
@@ -54,6 +59,7 @@ class Sampler:
         self._states = optuna.trial.TrialState
         self._startup = startup = max(1, min(STARTUP_MAX, round(STARTUP_SHARE * cells)))
         self._numbers = 0
+        self._has_two_aims = len(directions) > 1
         samplers = optuna.samplers
         made = {
             "tpe": lambda: samplers.TPESampler(seed=seed, n_startup_trials=startup),
@@ -66,7 +72,9 @@ class Sampler:
             ),
             "nsga2": lambda: samplers.NSGAIISampler(seed=seed, population_size=max(2, startup)),
         }
-        self._study = optuna.create_study(direction=_DIRECTIONS[direction], sampler=made[name]())
+        self._study = optuna.create_study(
+            directions=[_DIRECTIONS[each] for each in directions], sampler=made[name]()
+        )
 
     def ask(self) -> Asked:
         """Return the next proposal."""
@@ -77,16 +85,16 @@ class Sampler:
         }
         return Asked(values, trial)
 
-    def tell(self, asked: Asked, value: float | None) -> None:
-        """Say what a proposal gave; None where it gave no number.
+    def tell(self, asked: Asked, values: Sequence[float]) -> None:
+        """Say what a proposal gave, a number for each aim; nothing where it gave none.
 
         Once there are enough numbers to learn from, a proposal without one counts as worse than all of them.
         """
-        if value is not None:
+        if values:
             self._numbers += 1
-            self._study.tell(asked.trial, value)
+            self._study.tell(asked.trial, values)
             return
-        can_learn = self._numbers >= self._startup
+        can_learn = self._numbers >= self._startup and not self._has_two_aims  # Optuna does not prune those
         self._study.tell(asked.trial, state=self._states.PRUNED if can_learn else self._states.FAIL)
 
 

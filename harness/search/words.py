@@ -5,7 +5,7 @@ from math import isinf
 
 from rogue.harness.experiment.choices import Scalar
 from rogue.harness.search.bench import Measured
-from rogue.harness.search.campaign import Find, Outcome, Told
+from rogue.harness.search.campaign import Find, Outcome, Told, front_of
 from rogue.harness.search.question import Question
 from rogue.harness.search.screening import Moved, Screened
 from rogue.harness.search.space import SamplerName, Space
@@ -95,12 +95,25 @@ def values_text(values: Mapping[str, Scalar]) -> str:
     return ", ".join(f"{key} {value}" for key, value in values.items()) or "the experiment as it is"
 
 
-def told_line(told: Told, target: Target) -> str:
+def told_line(told: Told, target: Target, also: Target | None = None) -> str:
     """Return a line about one proposal."""
     measured = told.measured
-    gave = value_text(measured.value, target) if measured.problem is None else f"none ({measured.problem})"
+    gave = both_text(measured, target, also) if measured.problem is None else f"none ({measured.problem})"
     mark = ", a candidate" if told.is_find else ""
     return f"{told.sampler} {told.number}: {gave}{mark}; {values_text(measured.values)}"
+
+
+def both_text(measured: Measured, target: Target, also: Target | None) -> str:
+    """Return the number of each aim."""
+    first = value_text(measured.value, target)
+    return first if also is None else f"{first} and {also.metric.name} {value_text(measured.also, also)}"
+
+
+def front_lines(outcome: Outcome, target: Target, also: Target) -> list[str]:
+    """Return the proposals that no other beats in both aims, the furthest in the first aim first."""
+    sign = 1 if target.direction == "least" else -1
+    front = sorted(front_of(outcome.told, target, also), key=lambda each: sign * (each.measured.value or 0.0))
+    return [f"On the front: {told_line(each, target, also)}." for each in front]
 
 
 def best_of(told: list[Told], target: Target) -> Told | None:

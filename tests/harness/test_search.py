@@ -9,7 +9,7 @@ import pytest
 from helpers.searched import SPACE, HillTestbed, hill, space_document, testbed
 
 from rogue.harness.commands.search import SearchOptions, run_search
-from rogue.harness.errors import UsageError
+from rogue.harness.errors import ConfigError, UsageError
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.experiment.load import load_experiment
 from rogue.harness.results.comparison import compare_run
@@ -235,3 +235,18 @@ def test_a_measure_that_no_value_has_ends_the_search_early(
     words = "Given up: no value had a number (probe_p50_ns was not measured); choose a measure"
     assert lines[-1].startswith(words)
     assert read_manifest(run).status == "complete", "there is nothing to go on with"
+
+
+def test_two_aims_have_a_front(
+    tmp_path: Path, testbed: HillTestbed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    second = "also: {metric: transfer_rate_mean_bps, direction: most, bound: 1e9}\nsampler: nsga2\n"
+    run, lines = searched(options(tmp_path, SPACE + second), capsys)
+    front = [line for line in lines if line.startswith("On the front: ")]
+    assert front and all("transfer_rate_mean_bps" in line for line in front)
+    assert "transfer_rate_mean_bps" in (run / "search.html").read_text()
+
+
+def test_only_who_knows_two_aims_takes_them(tmp_path: Path, testbed: HillTestbed) -> None:
+    with pytest.raises(ConfigError, match="expected nsga2 or random, for there are two aims"):
+        run_search(options(tmp_path, SPACE + "also: {metric: jain}\n"))

@@ -18,12 +18,12 @@ KEYS = {
 
 def proposed(name: SamplerName, seed: int, count: int = 24) -> list[dict[str, Scalar]]:
     """Proposals of a sampler that looks for few senders; each fifth gives no number."""
-    sampler = Sampler(name, KEYS, "least", seed, count)
+    sampler = Sampler(name, KEYS, ["least"], seed, count)
     found = []
     for number in range(count):
         asked = sampler.ask()
         senders = asked.values["workload.senders"]
-        sampler.tell(asked, None if number % 5 == 4 else float(senders))
+        sampler.tell(asked, [] if number % 5 == 4 else [float(senders)])
         found.append(dict(asked.values))
     return found
 
@@ -49,17 +49,17 @@ def test_without_a_package_the_message_says_how_to_get_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(UsageError, match=rf"got no {package}, .*`pip install 'rogue-testbed\[search\]'"):
-        Sampler("cmaes", KEYS, "least", 1, 10)
+        Sampler("cmaes", KEYS, ["least"], 1, 10)
 
 
 def shown_impossible(name: SamplerName) -> list[bool]:
     """Which of 60 proposals cannot be: those of many senders, where the aim would be met best."""
-    sampler, found = Sampler(name, KEYS, "most", 5, 60), []
+    sampler, found = Sampler(name, KEYS, ["most"], 5, 60), []
     for _ in range(60):
         asked = sampler.ask()
         senders = float(asked.values["workload.senders"])
         found.append(senders > 500)
-        sampler.tell(asked, None if found[-1] else senders)
+        sampler.tell(asked, [] if found[-1] else [senders])
     return found
 
 
