@@ -173,9 +173,9 @@ class FakeNode(System):
         installed = {name: self.versions.get(name, FIRST) for name in self.packages}
         return "rc  removed 1\n" + "".join(f"ii  {name} {version}\n" for name, version in installed.items())
 
-    def _apt_cache(self, command: list[str], _text: str) -> None:
-        if command[-1] not in self.mirrored:
-            raise CommandError(command, "E: No packages found")
+    def _apt_cache(self, command: list[str], _text: str) -> str:
+        """As apt 2.6 does: a version that is not there is no error."""
+        return "Package: something\n" if command[-1] in self.mirrored else ""
 
     def _apt_get(self, command: list[str], _text: str) -> None:
         if "install" in command:

@@ -109,8 +109,8 @@ def _put_back(system: System, versions: dict[str, str], added: list[str]) -> Non
 
 
 def _is_offered(system: System, package: str) -> bool:
+    """Whether a mirror has a version; of a package with other ones apt says nothing, and fails not."""
     try:
-        system.run(["apt-cache", "show", package])
+        return bool(system.run(["apt-cache", "show", package]).strip())
     except CommandError:
         return False
-    return True
