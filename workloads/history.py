@@ -28,7 +28,8 @@ NODES: Final = (
 """What results of other testbeds do."""
 RULE: Final = (
     "A result is as many commits old as came after its run's own and changed "
-    f"{', '.join(dict.fromkeys(DEPENDENCES.values()))}, the run's testbed, or the experiment's file."
+    f"{', '.join(dict.fromkeys(DEPENDENCES.values()))}, the run's testbed, or the experiment's file. "
+    "Changes of the measures alone do not count where the verdict was given by those of today."
 )
 COMMIT_LENGTH: Final = 12
 """Of a commit as it is shown."""
@@ -50,9 +51,16 @@ ChangesSince = Callable[[str | None], Sequence[Change] | None]
 """The commits after one, the newest first; None where nobody can say."""
 
 
-def changes_of(changes: Sequence[Change], experiment: str, testbed: str) -> list[Change]:
-    """Return those changes that an experiment's results on a testbed depend on."""
+def changes_of(
+    changes: Sequence[Change], experiment: str, testbed: str, *, with_measures: bool = True
+) -> list[Change]:
+    """Return those changes that an experiment's results on a testbed depend on.
+
+    with_measures: also what makes another verdict of the same tables.
+    """
     places = (*DEPENDENCES, *(SIMULATOR if testbed == "simulator" else NODES))
+    if not with_measures:
+        places = tuple(place for place in places if place not in MEASURES)
     return [
         change
         for change in changes

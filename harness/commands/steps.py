@@ -11,7 +11,7 @@ from rogue.harness.commands.run import DEFAULT_TESTBED
 from rogue.harness.experiment.load import LoadedExperiment
 from rogue.harness.plan.plan import make_plan
 from rogue.harness.testbeds import find_testbed
-from rogue.workloads.history import COMMIT_LENGTH, Change, ChangesSince, changes_of, changes_of_measures
+from rogue.workloads.history import COMMIT_LENGTH, Change, ChangesSince, changes_of
 from rogue.workloads.manifest import Git, Manifest
 from rogue.workloads.rechecks import Recheck, recheck, table_digests
 
@@ -71,7 +71,7 @@ def step_of(
     if fresh and fresh[0][1].status == "complete":
         return Step(name, loaded, Standing.COMPLETE, fresh[0][0])
     for run, manifest, _ in alike:
-        found = same_today(manifest, loaded, today, changes_since)
+        found = same_today(manifest, loaded, today)
         if found is not None:
             return Step(name, loaded, Standing.COMPLETE, run, why=found.text)
     seconds = expected_seconds(loaded)
@@ -116,20 +116,13 @@ def stale_because(
     changes = changes_since(manifest.git.commit)
     if changes is None:
         return f"nobody knows what was changed since {(manifest.git.commit or 'its commit')[:COMMIT_LENGTH]}"
-    touching = changes_of(changes, name, DEFAULT_TESTBED)
+    touching = changes_of(changes, name, DEFAULT_TESTBED, with_measures=False)  # the board judges again
     return _changes_text(touching, manifest) if touching else None
 
 
-def same_today(
-    manifest: Manifest, loaded: LoadedExperiment, today: Sequence[Manifest], changes_since: ChangesSince
-) -> Recheck | None:
-    """Return why a complete run is one of today's code: some of its seeds gave the same tables again.
-
-    None, too, if the measures were touched since: then the same tables may give another verdict.
-    """
+def same_today(manifest: Manifest, loaded: LoadedExperiment, today: Sequence[Manifest]) -> Recheck | None:
+    """Return why a complete run is one of today's code: some of its seeds gave the same tables again."""
     if manifest.status != "complete" or manifest.source.sha256 != loaded.document.sha256:
-        return None
-    if not today or changes_of_measures(changes_since(manifest.git.commit) or ()):
         return None
     digests = table_digests(manifest)
     found = (recheck(digests, table_digests(other), other.git.commit or "") for other in today)

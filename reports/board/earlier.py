@@ -41,6 +41,7 @@ class EarlierRun(_Part):
     clean: bool
     hardware: bool
     rechecked: EarlierRecheck | None = None
+    measures_sha256: str | None = None
 
 
 class EarlierClaim(_Part):
@@ -114,6 +115,7 @@ def _run(run: EarlierRun, digests: Digests) -> BoardRun:
         is_hardware=run.hardware,
         digests=digests,
         rechecked=None if found is None else Recheck(found.commit, found.seeds, found.same),
+        measures_sha256=run.measures_sha256,
     )
 
 
@@ -133,6 +135,7 @@ def run_content(each: BoardClaim) -> JsonValue:
         "age_commits": None if each.age.changes is None else len(each.age.changes),
         "stale": each.age.is_stale,
         "rechecked": _recheck_content(each.age.recheck),
+        "measures_sha256": each.run.measures_sha256,
     }
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from rogue.reports.board.age import UNKNOWN, Age
 from rogue.reports.board.stored import StoredOutcome
-from rogue.reports.claims import Claim, Verdict
+from rogue.reports.claims import Claim, Verdict, measures_sha256
 from rogue.reports.claims.claim import JudgedBy
 from rogue.reports.claims.evaluate import IS_HARDWARE
 from rogue.reports.claims.row import verdict_counts
@@ -38,10 +38,12 @@ class BoardRun:
     """Of its cells' tables."""
     rechecked: Recheck | None = None
     """What an earlier board says became of its cells since."""
+    measures_sha256: str | None = None
+    """By which measures its verdicts were given."""
 
     @classmethod
     def of(cls, directory: Path, manifest: Manifest) -> "BoardRun":
-        """Return the facts that a manifest has."""
+        """Return the facts that a manifest has, of a run that is judged today."""
         return cls(
             directory=directory,
             run_id=manifest.run_id,
@@ -52,6 +54,7 @@ class BoardRun:
             is_clean=manifest.git.commit is not None and manifest.git.dirty is False,
             is_hardware=any(cell.facts.get(IS_HARDWARE) is True for cell in manifest.cells),
             digests=table_digests(manifest),
+            measures_sha256=measures_sha256(),
         )
 
 
@@ -142,10 +145,13 @@ def _age(run: BoardRun, runs: Sequence[BoardRun], changes_since: ChangesSince) -
         for commit, own in since.items()
         if own is not None and len(own) < len(changes)
     )
+    is_judged_today = run.measures_sha256 == measures_sha256()
     if found is not None and found.is_same:
-        newer = {change.commit for change in [*(since[found.commit] or ()), *changes_of_measures(changes)]}
+        judging = () if is_judged_today else changes_of_measures(changes)
+        newer = {change.commit for change in [*(since[found.commit] or ()), *judging]}
         changes = [change for change in changes if change.commit in newer]
-    return Age(tuple(changes_of(changes, run.experiment, run.testbed)), found)
+    own = changes_of(changes, run.experiment, run.testbed, with_measures=not is_judged_today)
+    return Age(tuple(own), found)
 
 
 def _rechecks(run: BoardRun, runs: Sequence[BoardRun]) -> Iterator[Recheck]:

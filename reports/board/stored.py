@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from rogue.reports.claims import Verdict, claims_sha256, evaluate, read_claims
+from rogue.reports.claims import Verdict, claims_sha256, evaluate, measures_sha256, read_claims
 from rogue.reports.claims.claims_file import CLAIMS_SCHEMA, claims_text
 from rogue.reports.reading.files import CLAIMS, read_regular
 from rogue.reports.reading.load import Run
@@ -38,6 +38,7 @@ class StoredClaims(BaseModel):
 
     schema_version: int = Field(alias="schema")
     claims_sha256: str
+    measures_sha256: str
     run_id: str
     outcomes: list[StoredOutcome]
 
@@ -71,5 +72,6 @@ def _current(text: str) -> list[StoredOutcome] | None:
         claims = StoredClaims.model_validate(content)
     except (ValueError, ValidationError):
         return None
-    is_new = claims.schema_version == CLAIMS_SCHEMA and claims.claims_sha256 == claims_sha256()
+    judged_by = (claims.schema_version, claims.claims_sha256, claims.measures_sha256)
+    is_new = judged_by == (CLAIMS_SCHEMA, claims_sha256(), measures_sha256())
     return claims.outcomes if is_new else None

@@ -2,6 +2,7 @@
 
 from rogue.reports.claims.claim import Claim, claims_sha256, read_claims
 from rogue.reports.claims.evaluate import evaluate, hold_against, single_of
+from rogue.reports.claims.measures import measures_sha256
 from rogue.reports.claims.outcome import Evidence, Outcome
 from rogue.reports.claims.row import ClaimRow, rows_of
 from rogue.reports.claims.verdict import VERDICT_MEANINGS, Verdict, counted_verdict
@@ -17,6 +18,7 @@ __all__ = [
     "counted_verdict",
     "evaluate",
     "hold_against",
+    "measures_sha256",
     "read_claims",
     "rows_of",
     "single_of",

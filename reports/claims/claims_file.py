@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from rogue.reports.claims.claim import claims_sha256
+from rogue.reports.claims.measures import measures_sha256
 from rogue.reports.claims.outcome import Outcome
 from rogue.workloads.manifest import Manifest
 
@@ -16,6 +17,7 @@ def claims_text(manifest: Manifest, outcomes: Sequence[Outcome]) -> str:
     content = {
         "schema": CLAIMS_SCHEMA,
         "claims_sha256": claims_sha256(),
+        "measures_sha256": measures_sha256(),
         "run_id": manifest.run_id,
         "commit": manifest.git.commit,
         "outcomes": [outcome.as_json() for outcome in outcomes],

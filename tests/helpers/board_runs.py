@@ -6,7 +6,7 @@ from pathlib import Path
 from helpers.tiny_run import cell, manifest
 
 from rogue.reports.board import StoredOutcome
-from rogue.reports.claims import claims_sha256
+from rogue.reports.claims import claims_sha256, measures_sha256
 from rogue.workloads.manifest import checksum_of
 
 COMMIT = "1234567890abcdef1234567890abcdef12345678"
@@ -38,6 +38,7 @@ def write_run(directory: Path, *outcomes: StoredOutcome, **changes: object) -> P
     content = {
         "schema": 1,
         "claims_sha256": claims_sha256(),
+        "measures_sha256": measures_sha256(),
         "run_id": directory.name,
         "outcomes": [each.model_dump(mode="json") for each in outcomes],
     }

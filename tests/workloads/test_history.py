@@ -44,6 +44,12 @@ def test_what_an_experiment_on_the_simulator_depends_on(path: str, is_dependence
     assert changes_of([change], "a/b", "simulator") == ([change] if is_dependence else [])
 
 
+def test_measures_can_be_left_out() -> None:
+    measures = Change("m", "s", ("reports/cells/view.py", "reports/metrics/delay.py"))
+    both = Change("b", "s", ("reports/metrics/delay.py", "workloads/units.py"))
+    assert changes_of([measures, both], "a/b", "simulator", with_measures=False) == [both]
+
+
 @pytest.mark.parametrize("path", ["harness/testbeds/kernel/network.py", "rogue_agent/node/main.py"])
 def test_on_another_testbed_all_testbeds_and_the_nodes_count(path: str) -> None:
     change = Change("c", "s", (path,))

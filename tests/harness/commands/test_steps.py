@@ -115,13 +115,19 @@ def with_tables(directory: Path, tables: Mapping[str, str]) -> Manifest:
     return manifest
 
 
+def test_measures_that_changed_need_no_other_run_for_the_board_judges_again(tmp_path: Path) -> None:
+    old = present(tmp_path, NAME, commit="b")
+    whole = with_tables(old, {})
+    step = step_of(NAME, loaded(NAME), [(old, whole)], NOW, lambda _: [MEASURE])
+    assert (step.standing, step.why) == (Standing.COMPLETE, "")
+
+
 @pytest.mark.parametrize(
     ("again", "is_changed", "touched", "standing"),
     [
         ("1", False, ENGINE, Standing.COMPLETE),
         ("other", False, ENGINE, Standing.STALE),
         ("1", True, ENGINE, Standing.STALE),
-        ("1", False, MEASURE, Standing.STALE),
     ],
 )
 def test_a_stale_run_stands_if_one_seed_gives_the_same_tables_today(

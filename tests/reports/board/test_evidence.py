@@ -8,7 +8,7 @@ from helpers.board_runs import COMMIT, outcome
 from rogue.reports.board import BoardClaim, BoardRun, best_evidence
 from rogue.reports.board.evidence import evidence_text
 from rogue.reports.board.stored import StoredOutcome
-from rogue.reports.claims import Verdict, read_claims
+from rogue.reports.claims import Verdict, measures_sha256, read_claims
 from rogue.workloads.history import Change
 from rogue.workloads.rechecks import Recheck
 
@@ -152,11 +152,13 @@ def test_the_newest_run_decides_and_other_tables_are_told() -> None:
     assert age_with(again(AGAIN), again(LATER, "z")) == other
 
 
-def test_a_change_of_the_measures_counts_whatever_the_tables_are(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_of_the_measures_counts_unless_they_have_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     measures = Change("c0", "metrics: another percentile", ("reports/metrics/delay.py",))
     monkeypatch.setitem(SINCE, OLD, [CHANGES[0], measures])
     told = f"stale by 1 commit since seed 1 gave the same tables at {LATER[:12]}"
     assert age_with(again(LATER)) == told
+    up_to_date = f"up to date, seed 1 gave the same tables at {LATER[:12]}"
+    assert age_with(again(LATER), measures_sha256=measures_sha256()) == up_to_date, "it was judged again"
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def test_a_file_that_cannot_be_used_is_none(tmp_path: Path, text: str | bytes | 
     assert not is_current(run)
 
 
-@pytest.mark.parametrize("change", [{"claims_sha256": "0"}, {"schema": 0}])
+@pytest.mark.parametrize("change", [{"claims_sha256": "0"}, {"measures_sha256": "0"}, {"schema": 0}])
 def test_verdicts_by_other_claims_are_old(tmp_path: Path, change: dict[str, object]) -> None:
     run = write_run(tmp_path / "a", outcome())
     content = json.loads((run / "claims.json").read_text())
