@@ -88,6 +88,7 @@ TABLES: Final[tuple[tuple[str, Collection[str]], ...]] = (
         (
             "fct_mean_ns",
             "fct_p99_ns",
+            "fct_max_ns",
             "slowdown_mean",
             "long_fct_p50_ns",
             "long_fct_p90_ns",

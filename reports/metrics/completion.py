@@ -135,6 +135,16 @@ METRICS = (
         lost=_LOST,
     ),
     Metric(
+        "fct_max_ns",
+        "Completion, longest",
+        Unit.TIME,
+        "How long the slowest of all transfers took, which papers call tail completion time; one that did not"
+        " complete counts as infinite.",
+        ("flows",),
+        percentile_ns(is_long=None, percent=100),
+        lost=_LOST,
+    ),
+    Metric(
         "slowdown_mean",
         "Slowdown, mean",
         Unit.RATIO,

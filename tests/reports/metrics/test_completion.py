@@ -71,6 +71,7 @@ def test_means_are_over_all_where_all_complete(tmp_path: Path) -> None:
             for fct, slowdown in ((10, 2.0), (20, None), (60, 3.0))]  # fmt: skip
     view = tiny_view(tmp_path, {"flows": rows})
     assert METRICS["fct_mean_ns"].of(view, SECOND) == 30
+    assert METRICS["fct_max_ns"].of(view, SECOND) == 60
     assert METRICS["slowdown_mean"].of(view, SECOND) == 2.5  # of the two whose ideal is known
 
 
