@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/configuration.h"
+#include "base/path_facts.h"
 #include "cc/constant.h"
 #include "cc/control.h"
 #include "cc/controller.h"
@@ -17,6 +18,7 @@
 #include "cc/rocc.h"
 #include "cc/timely.h"
 #include "cc/timely_patched.h"
+#include "protocol/framing.h"
 
 namespace simulator {
 
@@ -33,16 +35,22 @@ inline const Control& control_named(std::string_view name) {
 }
 
 inline std::unique_ptr<Controller> create_controller(std::string_view name, const ParameterValues& given,
-                                                     BitsPerSecond line_rate) {
+                                                     const PathFacts& path) {
   const Control& control = control_named(name);
-  return control.create(checked(control.name, control.parameters, given), line_rate);
+  return control.create(checked(control.name, control.parameters, given), path);
 }
 
-// What a connection asks for, of ours or not.
-inline std::unique_ptr<Controller> controller_of(const ConnectionConfiguration& asked,
-                                                 BitsPerSecond line_rate) {
-  if (asked.control_maker) return asked.control_maker(line_rate);
-  return create_controller(asked.control, asked.control_parameters, line_rate);
+// What a connection asks for at its first or second end, of ours or not.
+inline std::unique_ptr<Controller> controller_of(const ConnectionConfiguration& asked, bool is_first,
+                                                 BitsPerSecond line_rate, const Framing& framing) {
+  const PathFacts path{
+      .line_rate = line_rate,
+      .base_rtt = is_first ? asked.base_rtt_ab : asked.base_rtt_ba,
+      .mtu = {asked.mtu_bytes},
+      .packet = framing.wire_bytes(framing.write_frame_bytes(asked.mtu_bytes, false)),
+      .hops = static_cast<std::uint32_t>((is_first ? asked.route_ab : asked.route_ba).size() - 1)};
+  if (asked.control_maker) return asked.control_maker(path);
+  return create_controller(asked.control, asked.control_parameters, path);
 }
 
 }  // namespace simulator
