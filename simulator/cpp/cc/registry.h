@@ -5,25 +5,53 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/check.h"
 #include "base/configuration.h"
 #include "base/path_facts.h"
+#include "cc/as_outside.h"
 #include "cc/constant.h"
 #include "cc/control.h"
 #include "cc/controller.h"
 #include "cc/dcqcn.h"
 #include "cc/hpcc.h"
 #include "cc/parameters.h"
+#include "cc/powertcp.h"
 #include "cc/rocc.h"
+#include "cc/swift.h"
+#include "cc/theta_powertcp.h"
 #include "cc/timely.h"
 #include "cc/timely_patched.h"
 #include "protocol/framing.h"
 
 namespace simulator {
 
-inline constexpr std::array kControls = {kConstant,      kDcqcn,         kDcqcnNs3Rdma, kTimely,
-                                         kTimelyNs3Rdma, kTimelyPatched, kRocc,         kHpcc};
+// As csg-htsim has it (841d9e7): its integers cut the window to whole packets before the target is worked out, and its
+// routes count no hops once they are copied.
+inline constexpr std::pair<std::string_view, double> kSwiftHtsimChanges[] = {{"hop_ns", 0},
+                                                                             {"flow_whole", 1}};
+inline constexpr auto kSwiftParameters = parameters_of<kTableOfSwift>();
+inline constexpr auto kSwiftHtsimParameters = changed(kSwiftParameters, kSwiftHtsimChanges);
+inline constexpr auto kPowerTcpParameters = parameters_of<kTableOfPowerTcp>();
+inline constexpr auto kThetaPowerTcpParameters = parameters_of<kTableOfThetaPowerTcp>();
+
+inline constexpr std::array kControls = {
+    kConstant,
+    kDcqcn,
+    kDcqcnNs3Rdma,
+    kTimely,
+    kTimelyNs3Rdma,
+    kTimelyPatched,
+    kRocc,
+    kHpcc,
+    as_outside<kTableOfSwift>(kTableOfSwift.name, kTableOfSwift.meaning, kSwiftParameters),
+    as_outside<kTableOfSwift>("swift-htsim", "Swift as the simulator csg-htsim has it",
+                              kSwiftHtsimParameters),
+    as_outside<kTableOfPowerTcp>(kTableOfPowerTcp.name, kTableOfPowerTcp.meaning, kPowerTcpParameters),
+    as_outside<kTableOfThetaPowerTcp>(kTableOfThetaPowerTcp.name, kTableOfThetaPowerTcp.meaning,
+                                      kThetaPowerTcpParameters),
+};
 
 inline const Control& control_named(std::string_view name) {
   std::string known;

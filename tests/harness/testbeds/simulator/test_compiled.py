@@ -213,3 +213,28 @@ def test_a_constructor_may_be_told_of_the_path(tmp_path: Path) -> None:
     assert told == {
         "base_rtt_ps": base_rtt_ps, "mtu_bytes": 1024, "packet_bytes": 1106, "hops": 1, "rate_bps": 10**10,
     }  # fmt: skip
+
+
+def test_a_copy_of_a_shipped_header_is_a_plug_in_with_the_same_bytes(tmp_path: Path) -> None:
+    """PowerTCP hears of hops, acknowledgements and its path, and keeps a vector."""
+    text = (Path(__file__).parents[4] / "simulator/cpp/cc/powertcp.h").read_text()
+    (tmp_path / "mine.h").write_text(text.replace('"powertcp"', '"mine"'))
+    load_plugins([read_plugin(str(tmp_path / "mine.h"), "")])
+    try:
+        digests = [incast_digest(name) for name in ("powertcp", "mine")]
+    finally:
+        unload_plugins()
+    assert digests[0] == digests[1]
+
+
+def incast_digest(control: str) -> str:
+    simulation = Star(hosts=5, features={"has_telemetry": True}).build()
+    for host in range(4):
+        pair, _ = simulation.connect(
+            f"h{host}", "h4", mtu_bytes=1024, retry_count=7, timeout_exponent=14, control=NicControl(control)
+        )
+        for verb in range(20):
+            pair.post_write(verb, 10**5, True)
+    simulation.run_until(2 * MILLISECOND_NS)
+    assert simulation.statistics()["verbs_done"] > 0
+    return simulation.digest()
