@@ -12,7 +12,7 @@ from rogue.simulator.marking import Marking
 from rogue.simulator.memory import Memory
 from rogue.simulator.parameters import ControlParameter
 from rogue.simulator.profiles import CX3PRO, CX4, IDEAL, PROFILES, NicProfile
-from rogue.simulator.prototype import Hop, PrototypeControl
+from rogue.simulator.prototype import Hop, PathFacts, PrototypeControl
 from rogue.simulator.reliability import RELIABILITIES, Reliability, check_parameters
 from rogue.simulator.simulation import Simulation
 from rogue.simulator.spraying import SPRAYING_PARAMETERS, Spraying, spraying_of, unsprayable
@@ -49,6 +49,7 @@ __all__ = [
     "Memory",
     "NicControl",
     "NicProfile",
+    "PathFacts",
     "PriorityFlowControl",
     "PrototypeControl",
     "QueuePair",

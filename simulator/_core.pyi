@@ -187,7 +187,11 @@ class Controller:
         *,
         line_rate_bps: int,
         parameters: dict[str, float] = ...,
-        control_maker: Callable[[int], object] | CompiledMaker | None = None,
+        control_maker: Callable[[int, int, int, int, int], object] | CompiledMaker | None = None,
+        base_rtt_ps: int = ...,
+        mtu_bytes: int = ...,
+        packet_bytes: int = ...,
+        hops: int = ...,
     ) -> None: ...
     def on_cnp(self, now_ps: int) -> None:
         """Take a congestion notification packet."""

@@ -9,7 +9,7 @@ from rogue.simulator._core import CompiledKind, CompiledMaker, Controller, contr
 from rogue.simulator.errors import ControlError, SimulationError
 from rogue.simulator.flow_control import PRIORITIES
 from rogue.simulator.parameters import ControlParameter, require_integer, require_one_of
-from rogue.simulator.prototype import PrototypeControl, checked
+from rogue.simulator.prototype import PathFacts, PrototypeControl, checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class ControlKind:
     """Whether switches tell it rates, in messages that go back the way of its packets."""
 
     def maker(self, parameters: Mapping[str, float]) -> "ControlMaker | None":
-        """Return what makes a control from the line's rate; None: the engine, of its own.
+        """Return what makes a control from the facts of its path; None: the engine, of its own.
 
         SimulationError for values that cannot be.
         """
@@ -42,10 +42,11 @@ class ControlKind:
             return self.compiled.maker([values[each.name] for each in self.parameters])
         return partial(self._prototype, values)
 
-    def _prototype(self, values: Mapping[str, float], line_rate_bps: int) -> PrototypeControl:
+    def _prototype(self, values: Mapping[str, float], *facts: int) -> PrototypeControl:
         assert self.prototype is not None
+        path = PathFacts(*facts)
         try:
-            return self.prototype(values, line_rate_bps)
+            return self.prototype(values, path if self.prototype.wants_path else path.line_rate_bps)
         except SimulationError:
             raise
         except Exception as error:
@@ -53,7 +54,7 @@ class ControlKind:
             raise ControlError(f"{self.prototype.__name__} cannot be made: {what}") from error
 
 
-ControlMaker: TypeAlias = Callable[[int], PrototypeControl] | CompiledMaker
+ControlMaker: TypeAlias = Callable[[int, int, int, int, int], PrototypeControl] | CompiledMaker
 
 
 CONTROLS: Final[dict[str, ControlKind]] = {
@@ -105,14 +106,19 @@ class NicControl:
         kind = CONTROLS.get(self.name)
         return None if kind is None else kind.maker(self.parameters)
 
-    def arguments(self, where: str, service: str) -> dict[str, object]:
-        """Return what the engine wants to know; it checks name and parameters itself."""
+    def arguments(self, where: str, service: str, base_rtts_ps: tuple[int, int]) -> dict[str, object]:
+        """Return what the engine wants to know; it checks name and parameters itself.
+
+        ``base_rtts_ps`` are those of full packets from the first and from the second host.
+        """
         if self.wants_acknowledgements:
             require_one_of(where, "service", service, ("rc",))
         return {
             "control": self.name,
             "control_parameters": {name: float(value) for name, value in self.parameters.items()},
             "control_maker": self._maker(),
+            "base_rtt_ab_ps": base_rtts_ps[0],
+            "base_rtt_ba_ps": base_rtts_ps[1],
             "cnp_priority": require_integer(where, "cnp_priority", self.cnp_priority, 0, PRIORITIES - 1),
         }
 

@@ -20,6 +20,21 @@ class Hop(NamedTuple):
     """Of the link."""
 
 
+class PathFacts(NamedTuple):
+    """What is known of the way to the other end before anything is sent."""
+
+    line_rate_bps: int
+    """Of the own link."""
+    base_rtt_ps: int
+    """Of a full packet and its acknowledgement, while nothing else is on the way."""
+    mtu_bytes: int
+    """Payload of a full packet."""
+    packet_bytes: int
+    """What a full packet occupies on the wire."""
+    hops: int
+    """Switches on the way there."""
+
+
 class PrototypeControl:
     """What the engine asks and tells, as `Controller` in simulator/cpp/cc/controller.h.
 
@@ -27,6 +42,8 @@ class PrototypeControl:
     two. A control keeps no clock and draws no unseeded random numbers. Times are picoseconds.
     """
 
+    wants_path: ClassVar[bool] = False
+    """It is made from `PathFacts` instead of the line's rate alone."""
     wants_acknowledgements: ClassVar[bool] = False
     """Each packet is acknowledged, and `on_acknowledgement` called."""
     wants_telemetry: ClassVar[bool] = False
@@ -55,9 +72,9 @@ class PrototypeControl:
         super().__init_subclass__()
         cls.hears_departures = cls.on_sent is not PrototypeControl.on_sent
 
-    def __init__(self, parameters: Mapping[str, float], line_rate_bps: int) -> None:
+    def __init__(self, parameters: Mapping[str, float], path: "PathFacts | int") -> None:
         """Begin at the line's rate; `parameters` has all that were registered, checked."""
-        self.rate_bps = line_rate_bps
+        self.rate_bps = path.line_rate_bps if isinstance(path, PathFacts) else path
 
     def on_cnp(self, now_ps: int) -> None:
         """Take a congestion notification packet."""

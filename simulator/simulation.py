@@ -95,7 +95,7 @@ class Simulation(Faults, Switches, Forwarding, Packets):
             loss = IndependentLoss(loss_probability)
         rule = {} if loss is None else loss.arguments(where)
         headroom_a, headroom_b = self._flow_controls.headrooms(where, *ends, rate_bps, delay_ps)
-        self._topology.add_link(where, *ends, delay_ps)
+        self._topology.add_link(where, *ends, delay_ps, rate_bps)
         self._engine.add_link(
             *ends,
             rate_bps=rate_bps,
@@ -136,7 +136,7 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         ack_every = ack_every_of(control, ack_every_packets, profile.ack_every_packets)
         self._flow_controls.check_mtu(where, require_integer(where, "mtu_bytes", mtu_bytes, 1, MTU_BYTES_MAX))
         require_connection(where, ack_every, retry_count, timeout_exponent, service)
-        route_ab, route_ba = self._routes(where, (host_a, host_b), path_seed, spraying)
+        routes = route_ab, route_ba = self._routes(where, (host_a, host_b), path_seed, spraying)
         round_trip_ps = require_timeout(where, timeout_exponent, self._topology.delay_ps(route_ab + route_ba))
         ends = self._engine.connect(
             a=host_a,
@@ -150,7 +150,7 @@ class Simulation(Faults, Switches, Forwarding, Packets):
             is_unreliable=service == "uc",
             limiter_of=self._lender(where, limiter_of, hosts),
             priority=require_integer(where, "priority", priority, 0, PRIORITIES - 1),
-            **(control.arguments(where, service) if control else {}),
+            **(control.arguments(where, service, self._base_rtts_ps(*routes, mtu_bytes)) if control else {}),
             **(reliability.arguments(where, service, round_trip_ps, control) if reliability else {}),
             **(spraying.arguments(where, service, control, path_seed) if spraying else {}),
         )
@@ -336,6 +336,12 @@ class Simulation(Faults, Switches, Forwarding, Packets):
             self._topology.require_shortest_paths(where, hosts)
         there = self._topology.route(where, *hosts, path_seed)
         return there, self._topology.route(where, hosts[1], hosts[0], path_seed)
+
+    def _base_rtts_ps(self, there: list[int], back: list[int], mtu_bytes: int) -> tuple[int, int]:
+        """Return the base round trips of full packets from either end."""
+        ways = ((there, back), (back, there))
+        one, other = (self._topology.base_rtt_ps(*way, self.framing, mtu_bytes) for way in ways)
+        return one, other
 
     @staticmethod
     def _two_hosts(where: str, host_a: int, host_b: int) -> frozenset[int]:

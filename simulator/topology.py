@@ -1,6 +1,7 @@
 """The names of nodes and links of a simulated network, and the routes between its hosts."""
 
 from rogue.simulator.errors import SimulationError
+from rogue.simulator.framing import Framing
 from rogue.simulator.profiles import NicProfile
 from rogue.simulator.routing import EXPIRES, FLOODS, ForwardingTables, Router, RoutingLoopError
 
@@ -21,6 +22,7 @@ class Topology:
         self._profiles: list[NicProfile | None] = []  # None for a switch
         self._neighbours: list[list[tuple[int, int]]] = []
         self._delays_ps: list[int] = []
+        self._rates_bps: list[int] = []
         self._router: Router | None = None
 
     def add_node(self, where: str, name: str, profile: NicProfile | None) -> None:
@@ -33,7 +35,7 @@ class Topology:
         self._profiles.append(profile)
         self._neighbours.append([])
 
-    def add_link(self, where: str, a: int, b: int, delay_ps: int) -> None:
+    def add_link(self, where: str, a: int, b: int, delay_ps: int, rate_bps: int) -> None:
         """Join two nodes."""
         self._require_open(where)
         if a == b or any(neighbour == b for neighbour, _ in self._neighbours[a]):
@@ -46,6 +48,7 @@ class Topology:
         self._neighbours[b].append((a, link + 1))
         self.link_ends += [(a, b), (b, a)]
         self._delays_ps += [delay_ps, delay_ps]
+        self._rates_bps += [rate_bps, rate_bps]
 
     def node(self, where: str, name: str) -> int:
         """Return the number of the node with that name."""
@@ -121,6 +124,21 @@ class Topology:
     def delay_ps(self, route: list[int]) -> int:
         """Return the propagation delay along a route."""
         return sum(self._delays_ps[link] for link in route if link not in (EXPIRES, FLOODS))
+
+    def base_rtt_ps(self, there: list[int], back: list[int], framing: Framing, mtu_bytes: int) -> int:
+        """Return how long a full packet and its acknowledgement take while nothing else is on the way.
+
+        Source: sum of L / C + delay over the links, as packets are stored and forwarded.
+        """
+        data_bytes = framing.wire_bytes(framing.write_frame_bytes(mtu_bytes, is_first=False))
+        ack_bytes = framing.wire_bytes(framing.ack_frame_bytes)
+        times_ps = [
+            -(-8 * size_bytes * 10**12 // self._rates_bps[link])
+            for size_bytes, route in ((data_bytes, there), (ack_bytes, back))
+            for link in route
+            if link not in (EXPIRES, FLOODS)
+        ]
+        return sum(times_ps) + self.delay_ps(there + back)
 
     def link_name(self, link: int) -> str:
         """Return the name of the port that sends on this link, such as ``s0->h8``."""

@@ -154,6 +154,11 @@ NIC_CONTROLS: Final[dict[str, ControlFeature]] = {
     "hpcc": ControlFeature(
         "HPCC: telemetry in the packets, window in the NIC", wants_telemetry=True, title="HPCC"
     ),
+    "swift": ControlFeature("Swift in the NIC: a window by delay, also below one packet", title="Swift"),
+    "powertcp": ControlFeature(
+        "PowerTCP: telemetry in the packets, window in the NIC", wants_telemetry=True, title="PowerTCP"
+    ),
+    "theta-powertcp": ControlFeature("PowerTCP by round-trip times, without telemetry", title="θ-PowerTCP"),
 }
 """Controls of the engine, each by its name in `simulator/cpp/cc/registry.h`; plug-ins add to them."""
 PAUSING: Final = "pfc"

@@ -62,7 +62,8 @@ def _value(parameter: NumericParameter, key: str, value: Scalar) -> float:
                 raise ParameterError(ParameterMistake(key, error.expected, error.advice)) from error
     if isinstance(value, str):
         raise ParameterError(ParameterMistake(key, "a number", "write it without quotes and without a unit"))
-    if parameter.name.endswith(COUNT_SUFFIXES) and value != int(value):
+    is_counted = parameter.name.endswith(COUNT_SUFFIXES) and parameter.minimum == int(parameter.minimum)
+    if is_counted and value != int(value):  # a least part of a packet says that parts mean something
         raise ParameterError(ParameterMistake(key, "a whole number", "round it"))
     return _within(parameter, key, value, "")
 

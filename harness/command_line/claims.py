@@ -59,7 +59,8 @@ def reproduce(  # noqa: PLR0913  (one parameter per option)
     paper: Annotated[
         str,
         typer.Argument(
-            metavar="PAPER", help="rogue, irn, rocc, hpcc, rdma-at-scale, ecn-or-delay, dctcp or all."
+            metavar="PAPER",
+            help="rogue, irn, rocc, hpcc, rdma-at-scale, ecn-or-delay, dctcp, swift, powertcp or all.",
         ),
     ],
     settings: Settings = None,

@@ -29,7 +29,7 @@ def simulated(topology: Topology, seed: int) -> SimulatedTopology:
     for switch in topology.switch_names():
         network.add_node("test", switch, None)
     for link in topology.links():
-        network.add_link("test", network.node("test", link.a), network.node("test", link.b), 0)
+        network.add_link("test", network.node("test", link.a), network.node("test", link.b), 0, link.rate_bps)
     return network
 
 

@@ -26,6 +26,10 @@ CONTROLS = (
     NicControl("rocc", {"rise_timer_ns": 5_000, "processing_delay_ns": 1_000}),
     NicControl("rocc", {"rise_timer_ns": 30_000, "processing_delay_ns": 0}, cnp_priority=3),
     NicControl("hpcc", {"base_rtt_ns": 8_000}),
+    NicControl("swift", {"base_target_ns": 5_000, "flow_range_ns": 20_000}),
+    NicControl("swift-htsim", {"base_target_ns": 2_000, "cwnd_initial_packets": 0.3}),
+    NicControl("powertcp"),
+    NicControl("theta-powertcp", {"gamma": 0.5}),
 )
 RELIABILITIES = (
     Reliability("irn"),

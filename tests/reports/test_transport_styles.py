@@ -76,9 +76,9 @@ def test_the_two_of_every_first_run_differ_to_the_colour_blind(kind: str) -> Non
 
 
 def test_unknown_transport_gets_the_same_look_every_time() -> None:
-    assert style_of("swift") == style_of("swift")
-    assert style_of("swift").name == "swift"
-    assert style_of("swift").colour not in {style.colour for style in TRANSPORT_STYLES.values()}
+    assert style_of("vegas") == style_of("vegas")
+    assert style_of("vegas").name == "vegas"
+    assert style_of("vegas").colour not in {style.colour for style in TRANSPORT_STYLES.values()}
 
 
 def test_variant_of_a_known_transport_is_named_after_it() -> None:
@@ -113,13 +113,13 @@ def test_transports_of_a_run_differ_in_colour_while_there_are_colours_and_always
 
 
 def test_styles_come_in_the_order_of_the_run_and_twice_the_same() -> None:
-    names = [("swift", "swift"), ("rogue", "rogue"), ("homa", "homa")]
-    assert list(styles_of(names)) == ["swift", "rogue", "homa"]
+    names = [("vegas", "vegas"), ("rogue", "rogue"), ("homa", "homa")]
+    assert list(styles_of(names)) == ["vegas", "rogue", "homa"]
     assert styles_of([*names, *names]) == styles_of(names)
 
 
 def test_every_colour_has_a_dark_partner() -> None:
-    for name in (*TRANSPORT_STYLES, "swift", "homa", "ndp"):
+    for name in (*TRANSPORT_STYLES, "vegas", "homa", "ndp"):
         style = style_of(name)
         assert DARK_PARTNERS[style.colour] == style.colour_dark
 
@@ -133,8 +133,9 @@ def test_every_colour_has_a_dark_partner() -> None:
         ("resilient_roce", "Resilient RoCE"),
         ("roce-lossy+dcqcn", "RoCE, lossy, with DCQCN"),
         ("irn-nobdp", "IRN without cap"),
-        ("swift", "swift"),
-        ("roce+swift", "roce+swift"),
+        ("roce+swift", "RoCE with Swift"),
+        ("vegas", "vegas"),
+        ("roce+vegas", "roce+vegas"),
     ],
 )
 def test_names_of_known_words_are_said(name: str, said: str) -> None:

@@ -7,12 +7,14 @@ from helpers.networks import GBPS, MILLISECOND_NS, ReferenceSimulation, Star
 
 from rogue.simulator import (
     CONTROLS,
+    IDEAL,
     ControlError,
     ControlKind,
     ControlParameter,
     Hop,
     Marking,
     NicControl,
+    PathFacts,
     PrototypeControl,
     Simulation,
     SimulationError,
@@ -58,6 +60,17 @@ class Curious(PrototypeControl):
         return {"calls": len(self.heard)}
 
 
+class Knowing(PrototypeControl):
+    """It keeps what it is told of its path."""
+
+    wants_path = True
+    told: list[PathFacts] = []  # noqa: RUF012 - of the test's
+
+    def __init__(self, parameters: Mapping[str, float], path: PathFacts) -> None:
+        super().__init__(parameters, path)
+        self.told.append(path)
+
+
 class Broken(Steady):
     """Whatever a test puts into its class."""
 
@@ -66,10 +79,11 @@ class Broken(Steady):
 def known() -> Iterator[None]:
     mine = {
         name: ControlKind(name, "of a test", TABLE, kind.wants_acknowledgements, kind.wants_telemetry, kind)
-        for name, kind in (("steady", Steady), ("curious", Curious), ("broken", Broken))
+        for name, kind in (("steady", Steady), ("curious", Curious), ("knowing", Knowing), ("broken", Broken))
     }
     CONTROLS.update(mine)
     Curious.made.clear()
+    Knowing.told.clear()
     yield
     for name in mine:
         del CONTROLS[name]
@@ -246,3 +260,29 @@ def test_parameters_are_checked_as_the_engine_does() -> None:
         NicControl("steady", {"speed": 1}).check(10 * GBPS)
     with pytest.raises(SimulationError, match=r"expected rate_bps from 1 to 1e\+13, got 0"):
         NicControl("steady", {"rate_bps": 0}).check(10 * GBPS)
+
+
+@pytest.mark.parametrize("kind", [Simulation, ReferenceSimulation])
+def test_it_may_be_told_of_the_path_from_either_end(kind: type[Simulation]) -> None:
+    """1106 bytes there and 86 back over a fast and a slow link, 1 us each: stored and forwarded."""
+    simulation = kind(seed=1)
+    for name in ("h0", "h1"):
+        simulation.add_host(name, IDEAL)
+    simulation.add_switch("s0", buffer_bytes=None, alpha=1.0)
+    for name, rate_bps in (("h0", 10 * GBPS), ("h1", GBPS)):
+        simulation.add_link(name, "s0", rate_bps=rate_bps, delay_ps=1_000_000)
+    queue_pair, _ = simulation.connect(
+        "h0", "h1", mtu_bytes=1024, retry_count=7, timeout_exponent=14, control=NicControl("knowing")
+    )
+    base_rtt_ps = 884_800 + 8_848_000 + 688_000 + 68_800 + 4_000_000
+    assert Knowing.told == [
+        PathFacts(10 * GBPS, base_rtt_ps, mtu_bytes=1024, packet_bytes=1106, hops=1),
+        PathFacts(GBPS, base_rtt_ps, mtu_bytes=1024, packet_bytes=1106, hops=1),
+    ]
+    queue_pair.post_write(1, 1024, True)
+    simulation.record_oracle_rtt()
+    simulation.run_until(MILLISECOND_NS)
+    table = simulation.oracle_table()
+    reth_ps = 16 * 8 * 1_000  # of a first packet, on the slow link
+    [rtt_ps] = table["t_comp_ps"] - table["t_last_ps"]
+    assert rtt_ps + 884_800 + 16 * 800 == pytest.approx(base_rtt_ps + reth_ps + 16 * 800, abs=10)

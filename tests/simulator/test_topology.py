@@ -1,7 +1,7 @@
 import pytest
 from helpers.networks import Star, connect
 
-from rogue.simulator import IDEAL, Simulation, SimulationError
+from rogue.simulator import IDEAL, ROCEV2, Simulation, SimulationError
 from rogue.simulator.topology import Topology
 
 
@@ -9,11 +9,13 @@ def test_links_are_numbered_in_pairs_and_named_after_their_ends() -> None:
     topology = Topology()
     for name, profile in (("h0", IDEAL), ("h1", IDEAL), ("s0", None)):
         topology.add_node("test", name, profile)
-    topology.add_link("test", 0, 2, 100)
-    topology.add_link("test", 1, 2, 50)
+    topology.add_link("test", 0, 2, 100, 10**9)
+    topology.add_link("test", 1, 2, 50, 10**10)
     assert [topology.link_name(link) for link in range(4)] == ["h0->s0", "s0->h0", "h1->s0", "s0->h1"]
     assert topology.route("test", 0, 1, 0) == [0, 3]
     assert topology.delay_ps([0, 3]) == 150
+    data_ps, ack_ps = 8_848_000 + 884_800, 688_000 + 68_800  # 1106 and 86 bytes at 1 and 10 Gb/s
+    assert topology.base_rtt_ps([0, 3], [2, 1], ROCEV2, 1024) == data_ps + ack_ps + 2 * 150
 
 
 def simulation_of(*nodes: str) -> Simulation:

@@ -7,7 +7,7 @@ from pydantic import Field
 from rogue.workloads.specification import Size, Time
 from rogue.workloads.streams import start_jitter_ns
 from rogue.workloads.topologies.topology import HOSTS_MAX, Placement
-from rogue.workloads.traffic.workload import Flow, Verb, Workload
+from rogue.workloads.traffic.workload import Flow, Verb, Workload, flow_ends
 
 
 class Incast(Workload):
@@ -22,6 +22,8 @@ class Incast(Workload):
     """How the bytes are moved."""
     verb_size_bytes: Size | None = None
     """The application posts a transfer as verbs of this size; by default as one."""
+    connections: Annotated[int, Field(ge=1, le=1024)] = 1
+    """How many connections each sender has, each with transfers of its own."""
     repeat_for_ns: Time | None = None
     """Senders repeat the transfer back to back for this time; by default each sends once."""
 
@@ -30,7 +32,7 @@ class Incast(Workload):
         return self.senders + 1
 
     def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
-        """One flow per sender, each with its own start jitter."""
+        """One flow per connection, each with its own start jitter."""
         receiver = placement.receiver
         return tuple(
             Flow(
@@ -38,12 +40,14 @@ class Incast(Workload):
                 destination=receiver,
                 verb=self.verb,
                 size_bytes=self.size_bytes,
-                start_ns=start_jitter_ns(seed, f"{sender}->{receiver}"),
+                start_ns=start_jitter_ns(seed, flow_ends(sender, receiver, number)),
                 count=1 if self.repeat_for_ns is None else None,
                 repeat_until_ns=self.repeat_for_ns,
                 verb_bytes=self.verb_size_bytes,
+                number=number,
             )
             for sender in placement.senders[: self.senders]
+            for number in range(self.connections)
         )
 
     @property

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/path_facts.h"
 #include "base/units.h"
 
 namespace simulator {
@@ -101,8 +102,8 @@ struct LinkConfiguration {
 
 class Controller;
 
-// Makes a congestion control from the line's rate.
-using ControlMaker = std::function<std::unique_ptr<Controller>(BitsPerSecond)>;
+// Makes a congestion control from what is known of its path.
+using ControlMaker = std::function<std::unique_ptr<Controller>(const PathFacts&)>;
 
 struct ConnectionConfiguration {
   std::uint32_t host_a = 0;
@@ -119,6 +120,8 @@ struct ConnectionConfiguration {
   std::map<std::string, double> control_parameters{};
   ControlMaker control_maker{};  // of one that is not ours; its parameters are its own business
   std::uint32_t cnp_priority = 0;
+  Picoseconds base_rtt_ab{};  // of a full packet from a, for its control
+  Picoseconds base_rtt_ba{};
   std::string reliability{};  // empty = go-back-N, of RC
   std::map<std::string, double> reliability_parameters{};
   std::optional<std::uint32_t> acknowledgement_priority{};  // with a reliability; none: `priority`

@@ -104,6 +104,7 @@ struct FieldsOf<ConnectionConfiguration> {
       Field{"is_unreliable", &Connection::is_unreliable}, Field{"priority", &Connection::priority},
       Field{"control", &Connection::control}, Field{"control_parameters", &Connection::control_parameters},
       Field{"control_maker", &Connection::control_maker}, Field{"cnp_priority", &Connection::cnp_priority},
+      Field{"base_rtt_ab_ps", &Connection::base_rtt_ab}, Field{"base_rtt_ba_ps", &Connection::base_rtt_ba},
       Field{"reliability", &Connection::reliability},
       Field{"reliability_parameters", &Connection::reliability_parameters},
       Field{"acknowledgement_priority", &Connection::acknowledgement_priority},

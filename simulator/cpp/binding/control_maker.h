@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/configuration.h"
+#include "base/path_facts.h"
 #include "binding/fields.h"
 #include "binding/outside_text.h"
 #include "binding/python_control.h"
@@ -35,12 +36,13 @@ struct Reading<ControlMaker> {
   static ControlMaker read(std::string_view, nb::handle from) {
     if (from.is_none()) return {};
     if (nb::isinstance<CompiledMaker>(from)) {
-      return [maker = nb::cast<CompiledMaker>(from)](BitsPerSecond line_rate) -> std::unique_ptr<Controller> {
-        return std::make_unique<CompiledControl>(maker.kind, maker.values, line_rate);
+      return [maker = nb::cast<CompiledMaker>(from)](const PathFacts& path) -> std::unique_ptr<Controller> {
+        return std::make_unique<CompiledControl>(maker.kind, maker.values, path);
       };
     }
-    return [maker = nb::borrow<nb::object>(from)](BitsPerSecond line_rate) -> std::unique_ptr<Controller> {
-      return std::make_unique<PythonControl>(maker(line_rate.value));
+    return [maker = nb::borrow<nb::object>(from)](const PathFacts& path) -> std::unique_ptr<Controller> {
+      return std::make_unique<PythonControl>(
+          maker(path.line_rate.value, path.base_rtt.value, path.mtu.value, path.packet.value, path.hops));
     };
   }
 };

@@ -15,6 +15,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/path_facts.h"
 #include "binding/bound_engine.h"
 #include "binding/control_maker.h"
 #include "binding/outside_text.h"
@@ -30,6 +31,10 @@ namespace nb = nanobind;
 // When the packet left a port, what waited there, what it had sent, its rate.
 using HopTuple = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
 
+// Of a control without a network that is told no other: 1024 bytes in a packet of RoCEv2, one switch.
+inline constexpr PathFacts kUsualPath{
+    .line_rate = {10'000'000'000}, .base_rtt = {10'000'000}, .mtu = {1024}, .packet = {1106}, .hops = 1};
+
 struct BoundPoint {
   RoccPoint point;
 };
@@ -43,7 +48,7 @@ struct BoundController {
 inline nb::list list_controls() {
   nb::list controls;
   for (const Control& control : kControls) {
-    const auto usual = create_controller(control.name, {}, {10'000'000'000});
+    const auto usual = create_controller(control.name, {}, kUsualPath);
     controls.append(nb::make_tuple(std::string(control.name), std::string(control.meaning),
                                    parameter_list(control.parameters), usual->wants_acknowledgements(),
                                    usual->wants_telemetry(), usual->wants_feedback()));
@@ -79,13 +84,16 @@ inline void bind_controllers(nb::module_& module) {
       .def(
           "__init__",
           [](BoundController* self, const std::string& name, std::int64_t line_rate_bps,
-             const ParameterValues& parameters, nb::handle maker) {
+             const ParameterValues& parameters, nb::handle maker, std::int64_t base_rtt_ps,
+             std::int64_t mtu_bytes, std::int64_t packet_bytes, std::uint32_t hops) {
             const auto outside = Reading<ControlMaker>::read("control_maker", maker);
-            new (self) BoundController{outside ? outside({line_rate_bps})
-                                               : create_controller(name, parameters, {line_rate_bps})};
+            const PathFacts path{{line_rate_bps}, {base_rtt_ps}, {mtu_bytes}, {packet_bytes}, hops};
+            new (self) BoundController{outside ? outside(path) : create_controller(name, parameters, path)};
           },
           nb::arg("name"), nb::kw_only(), nb::arg("line_rate_bps"), nb::arg("parameters") = ParameterValues{},
-          nb::arg("control_maker") = nb::none())
+          nb::arg("control_maker") = nb::none(), nb::arg("base_rtt_ps") = kUsualPath.base_rtt.value,
+          nb::arg("mtu_bytes") = kUsualPath.mtu.value, nb::arg("packet_bytes") = kUsualPath.packet.value,
+          nb::arg("hops") = kUsualPath.hops)
       .def(
           "on_cnp", [](BoundController& self, std::int64_t now_ps) { self.controller->on_cnp({now_ps}); },
           nb::arg("now_ps"))

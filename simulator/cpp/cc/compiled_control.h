@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/path_facts.h"
 #include "base/units.h"
 #include "cc/controller.h"
 #include "cc/outside_control.h"
@@ -30,10 +31,15 @@ struct CompiledKind {
 class CompiledControl final : public OutsideControl<CompiledControl> {
  public:
   // `values` are those of all parameters, in the order of the table.
-  CompiledControl(const CompiledKind& kind, const std::vector<double>& values, BitsPerSecond line_rate)
+  CompiledControl(const CompiledKind& kind, const std::vector<double>& values, const PathFacts& path)
       : OutsideControl(kind.table->name, kind.file, kind.wants()), table_(*kind.table) {
     rogue::abi::Fault fault;
-    control_ = table_.create(values.data(), line_rate.value, &attributes_, &fault);
+    const rogue::PathFacts told{.line_rate_bps = path.line_rate.value,
+                                .base_rtt_ps = path.base_rtt.value,
+                                .mtu_bytes = path.mtu.value,
+                                .packet_bytes = path.packet.value,
+                                .hops = path.hops};
+    control_ = table_.create(values.data(), &told, &attributes_, &fault);
     if (control_ == nullptr) throw raised("its constructor", fault);
     try {
       begin(*attributes_);

@@ -5,23 +5,53 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/check.h"
 #include "base/configuration.h"
+#include "base/path_facts.h"
+#include "cc/as_outside.h"
 #include "cc/constant.h"
 #include "cc/control.h"
 #include "cc/controller.h"
 #include "cc/dcqcn.h"
 #include "cc/hpcc.h"
 #include "cc/parameters.h"
+#include "cc/powertcp.h"
 #include "cc/rocc.h"
+#include "cc/swift.h"
+#include "cc/theta_powertcp.h"
 #include "cc/timely.h"
 #include "cc/timely_patched.h"
+#include "protocol/framing.h"
 
 namespace simulator {
 
-inline constexpr std::array kControls = {kConstant,      kDcqcn,         kDcqcnNs3Rdma, kTimely,
-                                         kTimelyNs3Rdma, kTimelyPatched, kRocc,         kHpcc};
+// As csg-htsim has it (841d9e7): its integers cut the window to whole packets before the target is worked out, and its
+// routes count no hops once they are copied.
+inline constexpr std::pair<std::string_view, double> kSwiftHtsimChanges[] = {{"hop_ns", 0},
+                                                                             {"flow_whole", 1}};
+inline constexpr auto kSwiftParameters = parameters_of<kTableOfSwift>();
+inline constexpr auto kSwiftHtsimParameters = changed(kSwiftParameters, kSwiftHtsimChanges);
+inline constexpr auto kPowerTcpParameters = parameters_of<kTableOfPowerTcp>();
+inline constexpr auto kThetaPowerTcpParameters = parameters_of<kTableOfThetaPowerTcp>();
+
+inline constexpr std::array kControls = {
+    kConstant,
+    kDcqcn,
+    kDcqcnNs3Rdma,
+    kTimely,
+    kTimelyNs3Rdma,
+    kTimelyPatched,
+    kRocc,
+    kHpcc,
+    as_outside<kTableOfSwift>(kTableOfSwift.name, kTableOfSwift.meaning, kSwiftParameters),
+    as_outside<kTableOfSwift>("swift-htsim", "Swift as the simulator csg-htsim has it",
+                              kSwiftHtsimParameters),
+    as_outside<kTableOfPowerTcp>(kTableOfPowerTcp.name, kTableOfPowerTcp.meaning, kPowerTcpParameters),
+    as_outside<kTableOfThetaPowerTcp>(kTableOfThetaPowerTcp.name, kTableOfThetaPowerTcp.meaning,
+                                      kThetaPowerTcpParameters),
+};
 
 inline const Control& control_named(std::string_view name) {
   std::string known;
@@ -33,16 +63,22 @@ inline const Control& control_named(std::string_view name) {
 }
 
 inline std::unique_ptr<Controller> create_controller(std::string_view name, const ParameterValues& given,
-                                                     BitsPerSecond line_rate) {
+                                                     const PathFacts& path) {
   const Control& control = control_named(name);
-  return control.create(checked(control.name, control.parameters, given), line_rate);
+  return control.create(checked(control.name, control.parameters, given), path);
 }
 
-// What a connection asks for, of ours or not.
-inline std::unique_ptr<Controller> controller_of(const ConnectionConfiguration& asked,
-                                                 BitsPerSecond line_rate) {
-  if (asked.control_maker) return asked.control_maker(line_rate);
-  return create_controller(asked.control, asked.control_parameters, line_rate);
+// What a connection asks for at its first or second end, of ours or not.
+inline std::unique_ptr<Controller> controller_of(const ConnectionConfiguration& asked, bool is_first,
+                                                 BitsPerSecond line_rate, const Framing& framing) {
+  const PathFacts path{
+      .line_rate = line_rate,
+      .base_rtt = is_first ? asked.base_rtt_ab : asked.base_rtt_ba,
+      .mtu = {asked.mtu_bytes},
+      .packet = framing.wire_bytes(framing.write_frame_bytes(asked.mtu_bytes, false)),
+      .hops = static_cast<std::uint32_t>((is_first ? asked.route_ab : asked.route_ba).size() - 1)};
+  if (asked.control_maker) return asked.control_maker(path);
+  return create_controller(asked.control, asked.control_parameters, path);
 }
 
 }  // namespace simulator

@@ -17,7 +17,7 @@ void Controls::add(std::uint32_t qp, const ConnectionConfiguration& configuratio
   const BitsPerSecond line_rate = world_.speeds[world_.ports[sender.link].speed].rate;
   queue_pairs_.resize(world_.senders.size());
   queue_pairs_[qp] = {
-      .controller = controller_of(configuration, line_rate),
+      .controller = controller_of(configuration, qp < sender.peer, line_rate, world_.framing),
       .timer = engine_.timers_.create(TimerKind::kControl, qp),
       .cnp_flags = static_cast<std::uint8_t>(configuration.cnp_priority << PacketFlags::kPriorityShift),
       .line_rate = line_rate,

@@ -27,6 +27,15 @@ namespace rogue {
 inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();      // of a time
 inline constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();  // of bytes
 
+// What is known of the way to the other end before anything is sent.
+struct PathFacts {
+  std::int64_t line_rate_bps;  // of the own link
+  std::int64_t base_rtt_ps;    // of a full packet and its acknowledgement, while nothing else is on the way
+  std::int64_t mtu_bytes;      // payload of a full packet
+  std::int64_t packet_bytes;   // what a full packet occupies on the wire
+  std::uint32_t hops;          // switches on the way there
+};
+
 // What the simulator reads after each call.
 struct Attributes {
   std::int64_t rate_bps = 0;               // of wire bytes; no limit if it is not below the line's
@@ -116,6 +125,7 @@ class NicControl : public Attributes {
   static constexpr bool wants_marks = false;      // switches mark packets as for DCQCN
 
   explicit NicControl(std::int64_t line_rate_bps) { rate_bps = line_rate_bps; }
+  explicit NicControl(const PathFacts& path) : NicControl(path.line_rate_bps) {}
   NicControl(const NicControl&) = delete;
   NicControl& operator=(const NicControl&) = delete;
   virtual ~NicControl() = default;
@@ -141,7 +151,7 @@ class NicControl : public Attributes {
 
 namespace abi {
 
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;  // 1 told the line's rate alone
 
 // Filled in by a call that returns no success.
 struct Fault {
@@ -176,7 +186,7 @@ struct Table {
   std::uint8_t hears_departures;
 
   // Returns nothing, or a control, and sets where its attributes are.
-  void* (*create)(const double* values, std::int64_t line_rate_bps, const Attributes** attributes, Fault*);
+  void* (*create)(const double* values, const PathFacts* path, const Attributes** attributes, Fault*);
   void (*destroy)(void* control);
   int (*on_cnp)(void* control, std::int64_t now_ps, Fault*);
   int (*on_sent)(void* control, std::int64_t now_ps, std::int64_t wire_bytes, Fault*);
@@ -215,8 +225,12 @@ int kept(Fault* fault, Call call) noexcept {
 }
 
 template <class Control>
-concept CanBeControl = std::is_base_of_v<NicControl, Control> &&
-                       std::is_constructible_v<Control, const Parameters&, std::int64_t>;
+concept ToldPath = std::is_constructible_v<Control, const Parameters&, const PathFacts&>;
+
+template <class Control>
+concept CanBeControl =
+    std::is_base_of_v<NicControl, Control> &&
+    (ToldPath<Control> || std::is_constructible_v<Control, const Parameters&, std::int64_t>);
 
 // The calls of one class, as the table has them.
 template <CanBeControl Control, const std::span<const Parameter>& parameters>
@@ -224,10 +238,18 @@ struct Calls {
   static constexpr bool kHearsDepartures =
       !std::is_same_v<decltype(&Control::on_sent), void (NicControl::*)(std::int64_t, std::int64_t)>;
 
-  static void* create(const double* values, std::int64_t line_rate_bps, const Attributes** attributes,
+  static void* create(const double* values, const PathFacts* path, const Attributes** attributes,
                       Fault* fault) {
     Control* control = nullptr;
-    kept(fault, [&] { *attributes = control = new Control(Parameters(parameters, values), line_rate_bps); });
+    kept(fault, [&] {
+      const Parameters given(parameters, values);
+      if constexpr (ToldPath<Control>) {
+        control = new Control(given, *path);
+      } else {
+        control = new Control(given, path->line_rate_bps);
+      }
+      *attributes = control;
+    });
     return control;
   }
   static Control& of(void* control) { return *static_cast<Control*>(control); }
@@ -286,7 +308,7 @@ struct Calls {
 
 // The last line of a file: its class, its name in experiments (`roce+NAME`), what it is in a few words, and its
 // parameters, each as {name, value, minimum, maximum, meaning}. The class is made from
-// `const rogue::Parameters&` and the line's rate in bits per second.
+// `const rogue::Parameters&`, and from `const rogue::PathFacts&` or only the line's rate in bits per second.
 #define ROGUE_NIC_CONTROL(Control, name, meaning, ...)                                            \
   extern "C" __attribute__((visibility("default"))) const void* rogue_nic_control() noexcept {    \
     static constexpr ::rogue::Parameter table[] = {                                               \

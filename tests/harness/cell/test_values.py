@@ -18,6 +18,11 @@ def test_a_time_has_its_unit_in_the_value() -> None:
     }
 
 
+def test_a_part_of_a_packet_is_a_value_where_the_least_is_one() -> None:
+    table = (SwitchParameter("cwnd_min_packets", 0.001, 1e-6, 1, "a window"),)
+    assert values_of(table, {"cwnd_min_packets": 0.5}) == {"cwnd_min_packets": 0.5}
+
+
 @pytest.mark.parametrize(
     ("key", "value", "expected"),
     [

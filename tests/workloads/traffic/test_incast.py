@@ -28,6 +28,13 @@ def test_a_sender_starts_alike_however_many_there_are() -> None:
     assert incast(senders=2).flows(HOSTS, 5) == incast().flows(HOSTS, 5)[:2]
 
 
+def test_a_sender_may_have_several_connections() -> None:
+    flows = incast(senders=2, connections=2).flows(HOSTS, 1)
+    assert [flow.ends for flow in flows] == ["h0->h8", "h0->h8#1", "h1->h8", "h1->h8#1"]
+    assert len({flow.start_ns for flow in flows}) == len(flows)
+    assert flows[::2] == incast(senders=2).flows(HOSTS, 1)
+
+
 def test_repeating_stops_with_time() -> None:
     flows = incast(repeat_for="20s").flows(HOSTS, 1)
     assert {(flow.count, flow.repeat_until_ns) for flow in flows} == {(None, 20_000_000_000)}

@@ -100,7 +100,7 @@ def test_nothing_calls_it_again() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (OLD, "my.h: got a control that expected version 1 of rogue/nic_control.h, got 0, expected"),
+        (OLD, "my.h: got a control that expected version 2 of rogue/nic_control.h, got 0, expected"),
         ("int nothing;", "my.h: got no control, expected a header that ends with ROGUE_NIC_CONTROL"),
         (
             'extern "C" { int wanted(); } int nothing = wanted();',
@@ -180,3 +180,61 @@ def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:
     text = MOODY.read_text().replace('"moody"', '"dcqcn"')
     with pytest.raises(ConfigError, match=r"my.h: got a second nic_control dcqcn, expected a name that no"):
         load_plugins([plugin(text, "my.h")])
+
+
+PATH = """\
+#pragma once
+#include <rogue/nic_control.h>
+class Knowing final : public rogue::NicControl {
+ public:
+  Knowing(const rogue::Parameters&, const rogue::PathFacts& path) : NicControl(path), path_(path) {}
+  rogue::Metrics metrics(std::int64_t) const override {
+    return {{"base_rtt_ps", double(path_.base_rtt_ps)}, {"mtu_bytes", double(path_.mtu_bytes)},
+            {"packet_bytes", double(path_.packet_bytes)}, {"hops", double(path_.hops)}};
+  }
+ private:
+  rogue::PathFacts path_;
+};
+ROGUE_NIC_CONTROL(Knowing, "knowing", "It says what it was told of its path");
+"""
+
+
+def test_a_constructor_may_be_told_of_the_path(tmp_path: Path) -> None:
+    (tmp_path / "knowing.h").write_text(PATH)
+    load_plugins([read_plugin(str(tmp_path / "knowing.h"), "")])
+    try:
+        simulation = Star(hosts=2).build()
+        control = NicControl("knowing")
+        simulation.connect("h0", "h1", mtu_bytes=1024, retry_count=7, timeout_exponent=14, control=control)
+        told, _ = simulation.control_metrics().values()
+    finally:
+        unload_plugins()
+    base_rtt_ps = 2 * (884_800 + 68_800) + 4_000_000
+    assert told == {
+        "base_rtt_ps": base_rtt_ps, "mtu_bytes": 1024, "packet_bytes": 1106, "hops": 1, "rate_bps": 10**10,
+    }  # fmt: skip
+
+
+def test_a_copy_of_a_shipped_header_is_a_plug_in_with_the_same_bytes(tmp_path: Path) -> None:
+    """PowerTCP hears of hops, acknowledgements and its path, and keeps a vector."""
+    text = (Path(__file__).parents[4] / "simulator/cpp/cc/powertcp.h").read_text()
+    (tmp_path / "mine.h").write_text(text.replace('"powertcp"', '"mine"'))
+    load_plugins([read_plugin(str(tmp_path / "mine.h"), "")])
+    try:
+        digests = [incast_digest(name) for name in ("powertcp", "mine")]
+    finally:
+        unload_plugins()
+    assert digests[0] == digests[1]
+
+
+def incast_digest(control: str) -> str:
+    simulation = Star(hosts=5, features={"has_telemetry": True}).build()
+    for host in range(4):
+        pair, _ = simulation.connect(
+            f"h{host}", "h4", mtu_bytes=1024, retry_count=7, timeout_exponent=14, control=NicControl(control)
+        )
+        for verb in range(20):
+            pair.post_write(verb, 10**5, True)
+    simulation.run_until(2 * MILLISECOND_NS)
+    assert simulation.statistics()["verbs_done"] > 0
+    return simulation.digest()

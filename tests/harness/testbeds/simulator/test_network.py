@@ -131,7 +131,7 @@ def test_routes_are_the_shortest_paths_that_plans_go_by(kind: str) -> None:
     for node in (*topology.host_names(), *topology.switch_names()):
         routes.add_node(kind, node, IDEAL if node in topology.host_names() else None)
     for link in topology.links():
-        routes.add_link(kind, routes.node(kind, link.a), routes.node(kind, link.b), 0)
+        routes.add_link(kind, routes.node(kind, link.a), routes.node(kind, link.b), 0, link.rate_bps)
     hosts = topology.host_names()
     for ends in zip(hosts, reversed(hosts), strict=True):
         if ends[0] != ends[1]:

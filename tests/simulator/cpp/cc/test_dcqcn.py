@@ -228,6 +228,6 @@ def test_nonsense_gives_a_sentence(wrong: dict[str, float], sentence: str) -> No
 
 def test_an_unknown_control() -> None:
     with pytest.raises(
-        SimulationError, match=r"expected a control named .*dcqcn, dcqcn-ns3-rdma.*, got swift"
+        SimulationError, match=r"expected a control named .*dcqcn, dcqcn-ns3-rdma.*, got vegas"
     ):
-        controller("swift")
+        controller("vegas")
