@@ -17,12 +17,13 @@ from rogue.harness.experiment.document import Document
 from rogue.harness.experiment.load import LoadedExperiment, check_document
 from rogue.harness.results.recorded_run import Run
 from rogue.harness.run import Workers, reopen_run
+from rogue.harness.search.asked import Asked, values_beside
 from rogue.harness.search.base import Base, check_places, make_base, named_for_search
 from rogue.harness.search.bench import Bench, Measured
 from rogue.harness.search.question import Question, question_of_claim, question_of_measure
 from rogue.harness.search.record import SearchFiles
-from rogue.harness.search.screening import Asked, Screened, screen
-from rogue.harness.search.values import Target, make_target
+from rogue.harness.search.screening import Screened, screen
+from rogue.harness.search.values import make_target
 from rogue.harness.search.variation import Variation, check_variation
 from rogue.harness.search.words import moved_rows, point_line, screened_line, tornado_of
 from rogue.harness.testbeds.base import Testbed
@@ -61,15 +62,21 @@ class _Screening:
     loaded: LoadedExperiment
     testbed: Testbed
     variation: Variation
-    asked: list[tuple[Question, Base, Target]]
+    asked: list[tuple[Question, Base]]
 
     def benches(self, run: Run, workers: Workers) -> list[Asked]:
         """Return what measures for each question."""
-        seconds_max, keys = self.variation.cell_ns / 1e9, tuple(self.variation.keys)
+        seconds_max, keys = self.variation.cell_ns / 1e9, tuple(self.keys)
         return [
-            Asked(question, Bench(run, base, target, workers, seconds_max, keys))
-            for question, base, target in self.asked
+            Asked(question, Bench(run, base, make_target(question.aim), workers, seconds_max, keys))
+            for question, base in self.asked
         ]
+
+    @property
+    def keys(self) -> list[str]:
+        """Return the keys that vary, and those at which a claim compares other values."""
+        beside = (values_beside(question.beside, base.subject) for question, base in self.asked)
+        return list(dict.fromkeys([*self.variation.keys, *(key for each in beside for key in each)]))
 
 
 def run_sensitivity(options: SensitivityOptions) -> ExitCode:
@@ -101,17 +108,17 @@ def _ready(
 ) -> _Screening:
     """Check everything before anything is written."""
     variation = check_variation(Document(asked.file, asked.sha256, asked.variation, {}))
-    check_places(loaded.document, variation.keys)
     questions = [question_of_claim(identifier) for identifier in asked.claims]
     questions += [question_of_measure(metric, variation.transport) for metric in variation.measures]
     if not questions:
         got = f"sensitivity: got neither measures in {asked.file} nor a claim"
         raise UsageError(f"{got}, expected one at least; add --claim ID or measures.")
-    ready = [
-        (each, make_base(loaded, testbed, each.aim, variation.seeds.first, files), make_target(each.aim))
-        for each in questions
-    ]
-    return _Screening(loaded, testbed, variation, ready)
+    for each in questions:
+        make_target(each.aim)  # an error now, and not when the run has begun
+    ready = [(each, make_base(loaded, testbed, each.aim, variation.seeds.first, files)) for each in questions]
+    screening = _Screening(loaded, testbed, variation, ready)
+    check_places(loaded.document, screening.keys)
+    return screening
 
 
 def _work(screening: _Screening, run: Run, options: SensitivityOptions) -> ExitCode:
