@@ -17,12 +17,12 @@ from rogue.harness.experiment.document import Document
 from rogue.harness.experiment.load import LoadedExperiment, check_document
 from rogue.harness.results.recorded_run import Run
 from rogue.harness.run import Workers, reopen_run
+from rogue.harness.search.analysis import Analysed, analyse
 from rogue.harness.search.asked import Asked, values_beside
 from rogue.harness.search.base import Base, check_places, make_base, named_for_search
 from rogue.harness.search.bench import Bench, Measured
 from rogue.harness.search.question import Question, question_of_claim, question_of_measure
 from rogue.harness.search.record import SearchFiles
-from rogue.harness.search.screening import Screened, screen
 from rogue.harness.search.values import make_target
 from rogue.harness.search.variation import Variation, check_variation
 from rogue.harness.search.words import moved_rows, point_line, screened_line, tornado_of
@@ -124,7 +124,7 @@ def _ready(
 def _work(screening: _Screening, run: Run, options: SensitivityOptions) -> ExitCode:
     """Screen, then say and write what came of it; Ctrl-C leaves the cells that are there."""
     with growing(run, screening.testbed, options, lambda: typer.echo(run.directory)) as workers:
-        found = screen(screening.benches(run, workers), screening.variation, _show)
+        found = analyse(screening.benches(run, workers), screening.variation, _show)
     _finish(screening, run, found)
     return ExitCode.OK
 
@@ -133,14 +133,16 @@ def _show(question: Question, measured: Measured) -> None:
     typer.echo(printable(point_line(question, measured)), err=True)
 
 
-def _finish(screening: _Screening, run: Run, found: list[Screened]) -> None:
+def _finish(screening: _Screening, run: Run, found: list[Analysed]) -> None:
     experiment = screening.loaded.experiment
-    page = sensitivity_html(experiment.title or experiment.name, [tornado_of(each) for each in found])
+    page = sensitivity_html(
+        experiment.title or experiment.name, [tornado_of(each.screened) for each in found]
+    )
     run.manifest.status = "complete"
     SearchFiles(run).write({PAGE: page})
     update_index_of([run.directory])
     for each in found:
-        typer.echo(printable(screened_line(each)))
-        typer.echo("\n".join(printable(f"  {line}") for line in align(moved_rows(each))))
+        typer.echo(printable(screened_line(each.screened)))
+        typer.echo("\n".join(printable(f"  {line}") for line in align(moved_rows(each.screened))))
     typer.echo(f"page: {run.directory / PAGE}", err=True)
     typer.echo(run.directory)

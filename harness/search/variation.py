@@ -14,6 +14,26 @@ from rogue.workloads.mistakes import mistake, mistakes_at
 from rogue.workloads.specification import Specification, Time
 
 
+class SobolPlan(Specification):
+    """Sobol indices of the keys that a screening leaves."""
+
+    keys: Annotated[int, Field(ge=2, le=16)] = 3
+    """Of how many keys, those that moved a number most; all others stay as the experiment has them."""
+    samples: Annotated[int, Field(ge=4, le=4096)] = 16
+    """A power of two; there are two points more than keys for each of them."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.samples.bit_count() != 1:
+            raise mistakes_at({"samples": mistake("a power of two", "write 16")})
+        return self
+
+    @property
+    def points(self) -> int:
+        """Return how many points it takes."""
+        return self.samples * (self.keys + 2)
+
+
 class Variation(Specification):
     """The whole file."""
 
@@ -31,8 +51,12 @@ class Variation(Specification):
     """A step compares the same seed at both of its ends."""
     cell_ns: Time = 60 * 10**9
     """Values of which a cell should take longer than this on one core are left out."""
+    sobol: SobolPlan | None = None
+    """For each measure and claim; left out, no indices are worked out."""
+    flip: Annotated[int, Field(ge=0, le=10_000)] = 0
+    """Points that may be tried for each claim, to find the smallest change that turns it."""
     sampler_seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = 1
-    """Seed of the trajectories alone."""
+    """Seed of trajectories and indices alone."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -72,6 +72,6 @@ def test_a_cluster_that_is_lost_says_how_to_go_on(
     def lost(*_: object) -> None:
         raise ClusterLostError("the scheduler is gone")
 
-    monkeypatch.setattr("rogue.harness.commands.sensitivity.screen", lost)
+    monkeypatch.setattr("rogue.harness.commands.sensitivity.analyse", lost)
     with pytest.raises(ClusterLostError, match=r"gone; what was measured is kept; .* sensitivity --resume"):
         run_sensitivity(options(tmp_path))
