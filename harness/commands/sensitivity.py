@@ -18,6 +18,8 @@ from rogue.harness.experiment.load import LoadedExperiment, check_document
 from rogue.harness.results.recorded_run import Run
 from rogue.harness.run import Workers, reopen_run
 from rogue.harness.search.analysis import Analysed, analyse
+from rogue.harness.search.analysis_page import sensitivity_of
+from rogue.harness.search.analysis_words import index_rows, turn_line
 from rogue.harness.search.asked import Asked, values_beside
 from rogue.harness.search.base import Base, check_places, make_base, named_for_search
 from rogue.harness.search.bench import Bench, Measured
@@ -25,7 +27,7 @@ from rogue.harness.search.question import Question, question_of_claim, question_
 from rogue.harness.search.record import SearchFiles
 from rogue.harness.search.values import make_target
 from rogue.harness.search.variation import Variation, check_variation
-from rogue.harness.search.words import moved_rows, point_line, screened_line, tornado_of
+from rogue.harness.search.words import moved_rows, point_line, screened_line
 from rogue.harness.testbeds.base import Testbed
 from rogue.reports.pages.sensitivity import sensitivity_html
 from rogue.workloads.printable import printable
@@ -135,14 +137,17 @@ def _show(question: Question, measured: Measured) -> None:
 
 def _finish(screening: _Screening, run: Run, found: list[Analysed]) -> None:
     experiment = screening.loaded.experiment
-    page = sensitivity_html(
-        experiment.title or experiment.name, [tornado_of(each.screened) for each in found]
-    )
+    shown = sensitivity_of(experiment.title or experiment.name, found, screening.variation)
+    page = sensitivity_html(shown)
     run.manifest.status = "complete"
     SearchFiles(run).write({PAGE: page})
     update_index_of([run.directory])
     for each in found:
         typer.echo(printable(screened_line(each.screened)))
-        typer.echo("\n".join(printable(f"  {line}") for line in align(moved_rows(each.screened))))
+        for rows in (moved_rows(each.screened), index_rows(each.indices) if each.indices else []):
+            for line in align(rows):
+                typer.echo(printable(f"  {line}"))
+        if (turn := turn_line(each)) is not None:
+            typer.echo(printable(turn))
     typer.echo(f"page: {run.directory / PAGE}", err=True)
     typer.echo(run.directory)

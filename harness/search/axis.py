@@ -7,7 +7,6 @@ from rogue.harness.errors import UsageError
 from rogue.harness.experiment.choices import Scalar
 from rogue.harness.search.base import Base
 from rogue.harness.search.ranges import Range
-from rogue.workloads.units import UnitError
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,23 +17,30 @@ class Axis:
     range: Range
     own: Scalar
     """What the experiment itself says."""
-
-    @property
-    def start(self) -> float:
-        """Where the own value lies, 0 to 1."""
-        return self.share_of(self.own)
+    start: float
+    """Where that lies, 0 to 1."""
 
     def at(self, share: float) -> Scalar:
         """Return the value at a share of the way; several choices divide it into equal steps."""
-        if self.range.choices is not None:
-            return self.range.choices[round(share * (len(self.range.choices) - 1))]
-        return self.range.at(share)
+        choices = self.range.choices
+        return self.range.at(share) if choices is None else choices[round(share * (len(choices) - 1))]
 
-    def share_of(self, value: Scalar) -> float:
-        """Return how far on the way from one end to the other a value stands."""
-        if self.range.choices is not None:
-            return self.range.choices.index(value) / (len(self.range.choices) - 1)
-        return self.range.share_of(value)
+    def distance_to(self, value: Scalar) -> float:
+        """Return how far a value lies from the own one, as a share of the range."""
+        place = place_of(self.range, value)
+        assert place is not None, "it was drawn from the range"
+        return abs(place - self.start)
+
+
+def place_of(each: Range, value: Scalar) -> float | None:
+    """Return how far on the way from one end to the other a value stands; None outside, or if it is none."""
+    if each.choices is not None:
+        return each.choices.index(value) / (len(each.choices) - 1) if value in each.choices else None
+    try:
+        share = each.share_of(value)
+    except ValueError:
+        return None
+    return share if 0 < share < 1 or each.at(share) == value else None
 
 
 def axes_of(keys: Mapping[str, Range], base: Base) -> list[Axis]:
@@ -43,14 +49,11 @@ def axes_of(keys: Mapping[str, Range], base: Base) -> list[Axis]:
 
 
 def _axis(key: str, each: Range, base: Base) -> Axis:
-    axis = Axis(key, each, base.own_value(key))
-    try:
-        is_within = axis.at(axis.start) == axis.own or 0 < axis.start < 1
-    except (ValueError, UnitError):
-        is_within = False
-    if not is_within:
+    own = base.own_value(key)
+    start = place_of(each, own)
+    if start is None:
         ends = each.choices or (each.from_, each.to)
-        got = f"sensitivity: got {axis.own} at {key} in {base.document.file}"
-        expected = f"a value between {ends[0]} and {ends[-1]}, from which a change can be measured"
+        got = f"sensitivity: got {own} at {key} in {base.document.file}"
+        expected = f"a value from {ends[0]} to {ends[-1]}, from which a change can be measured"
         raise UsageError(f"{got}, expected {expected}; write it there, widen the range, or leave out flip.")
-    return axis
+    return Axis(key, each, own, start)

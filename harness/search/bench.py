@@ -50,6 +50,8 @@ class Measured:
     cells: int = 0
     problem: str | None = None
     """Why there is no number."""
+    first_cell: str = ""
+    """Name of the first of them."""
 
     @property
     def known(self) -> list[float]:
@@ -136,7 +138,7 @@ class Bench:
         numbers = value_by_seed(read, self.target, subject, against)
         value = self.target.mildest(numbers)
         problem = _why_none(self.target, [*subject, *against]) if value is None else None
-        return Measured(values, tuple(numbers), value, len(plan.cells), problem)
+        return Measured(values, tuple(numbers), value, len(plan.cells), problem, subject[0].id)
 
 
 def _is_done(record: CellRecord) -> bool:

@@ -121,7 +121,7 @@ class _Line:
         for axis, reach in zip(self.axes, self.reach, strict=True):
             value = axis.at(min(1.0, max(0.0, axis.start + part * reach)))
             if value != axis.own:
-                found.append(Change(axis.key, axis.own, value, abs(axis.share_of(value) - axis.start)))
+                found.append(Change(axis.key, axis.own, value, axis.distance_to(value)))
         return tuple(found)
 
 
@@ -160,7 +160,7 @@ def _lines(axes: Sequence[Axis], keys: int) -> Iterator[_Line]:
 def _changes_to(measured: Measured, axes: Sequence[Axis]) -> tuple[Change, ...]:
     pairs = [(axis, measured.values.get(axis.key, axis.own)) for axis in axes]
     return tuple(
-        Change(axis.key, axis.own, value, abs(axis.share_of(value) - axis.start))
+        Change(axis.key, axis.own, value, axis.distance_to(value))
         for axis, value in pairs
         if value != axis.own
     )

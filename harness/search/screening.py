@@ -49,7 +49,7 @@ def screen(
 ) -> list[Screened]:
     """Run the cells of all trajectories, one after the other, and work the effects out."""
     keys = list(variation.keys)
-    points = sample(len(keys), variation.trajectories, variation.levels, variation.sampler_seed)
+    points = points_of(variation)
     values = [values_at(point, variation) for point in points]
     length, found = len(keys) + 1, []
     for each in asked:
@@ -60,6 +60,11 @@ def screen(
                 on_point(each.question, one)
         found.append(Screened(each, _moved(each, keys, points, measured), measured))
     return found
+
+
+def points_of(variation: Variation) -> list[Point]:
+    """Return the points of all trajectories, one after the other."""
+    return sample(len(variation.keys), variation.trajectories, variation.levels, variation.sampler_seed)
 
 
 def values_at(point: Point, variation: Variation) -> dict[str, Scalar]:

@@ -64,8 +64,9 @@ def tornado_of(screened: Screened) -> Tornado:
         )
         for each in screened.moved
     ]
-    aim = screened.question.aim
-    return Tornado(screened.question.title, aim.metric, screened_line(screened), bars)
+    title = screened.question.title
+    summary = screened_line(screened).removeprefix(title).lstrip(": ")
+    return Tornado(title, screened.question.aim.metric, summary, bars)
 
 
 def _texts(moved: Moved, screened: Screened) -> tuple[str, str, str, str]:
