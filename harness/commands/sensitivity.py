@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter
 from rogue.harness.columns import align
 from rogue.harness.commands.growing_run import GrowingOptions, begun_run, growing, resumed
 from rogue.harness.commands.index import update_index_of
+from rogue.harness.commands.run import jobs_at_once
 from rogue.harness.data.files import DataFiles
 from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
@@ -18,9 +19,11 @@ from rogue.harness.experiment.load import LoadedExperiment, check_document
 from rogue.harness.results.recorded_run import Run
 from rogue.harness.run import Workers, reopen_run
 from rogue.harness.search.analysis import Analysed, analyse
+from rogue.harness.search.analysis_forecast import plan_lines
 from rogue.harness.search.analysis_page import sensitivity_of
 from rogue.harness.search.analysis_words import index_rows, turn_line
 from rogue.harness.search.asked import Asked, values_beside
+from rogue.harness.search.axis import axes_of
 from rogue.harness.search.base import Base, check_places, make_base, named_for_search
 from rogue.harness.search.bench import Bench, Measured
 from rogue.harness.search.question import Question, question_of_claim, question_of_measure
@@ -28,6 +31,7 @@ from rogue.harness.search.record import SearchFiles
 from rogue.harness.search.values import make_target
 from rogue.harness.search.variation import Variation, check_variation
 from rogue.harness.search.words import moved_rows, point_line, screened_line
+from rogue.harness.testbeds import find_testbed
 from rogue.harness.testbeds.base import Testbed
 from rogue.reports.pages.sensitivity import sensitivity_html
 from rogue.workloads.printable import printable
@@ -55,6 +59,7 @@ class SensitivityOptions(GrowingOptions):
     vary: Document | None = None
     """The file of what varies; None with `resume`."""
     claims: tuple[str, ...] = ()
+    is_plan: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +100,9 @@ def run_sensitivity(options: SensitivityOptions) -> ExitCode:
         variation=TypeAdapter(dict[str, JsonValue]).validate_python(options.vary.data),
         claims=list(options.claims),
     )
+    if options.is_plan:
+        testbed = find_testbed(options.testbed, is_trusted=options.trusts_inventory)
+        return _print_plan(_ready(asked, loaded, testbed), options)
     screening = _ready(asked, loaded, options.ready_testbed(options.testbed))
     with begun_run(loaded, screening.testbed, asked, options) as run:
         return _work(screening, run, options)
@@ -120,7 +128,16 @@ def _ready(
     ready = [(each, make_base(loaded, testbed, each.aim, variation.seeds.first, files)) for each in questions]
     screening = _Screening(loaded, testbed, variation, ready)
     check_places(loaded.document, screening.keys)
+    if variation.flip and asked.claims:
+        axes_of(variation.keys, ready[0][1])
     return screening
+
+
+def _print_plan(screening: _Screening, options: SensitivityOptions) -> ExitCode:
+    jobs = jobs_at_once(screening.testbed, options.jobs, None)
+    for line in plan_lines(screening.asked, screening.variation, jobs):
+        typer.echo(printable(line))
+    return ExitCode.OK
 
 
 def _work(screening: _Screening, run: Run, options: SensitivityOptions) -> ExitCode:
