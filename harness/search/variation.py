@@ -19,13 +19,13 @@ class SobolPlan(Specification):
 
     keys: Annotated[int, Field(ge=2, le=16)] = 3
     """Of how many keys, those that moved a number most; all others stay as the experiment has them."""
-    samples: Annotated[int, Field(ge=4, le=4096)] = 16
+    samples: Annotated[int, Field(ge=4, le=4096)] = 64
     """A power of two; there are two points more than keys for each of them."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.samples.bit_count() != 1:
-            raise mistakes_at({"samples": mistake("a power of two", "write 16")})
+            raise mistakes_at({"samples": mistake("a power of two", "write 64")})
         return self
 
     @property
