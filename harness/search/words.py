@@ -42,7 +42,7 @@ def screened_line(screened: Screened) -> str:
     points = f"{len(numbers)} of {len(screened.measured)} points have a number"
     if screened.question.holds is None:
         return f"{screened.question.title}: {points}."
-    return f"{screened.question.title} It holds at {screened.held} of them; {points}."
+    return f"{screened.question.title} {points}, and it holds at {screened.held} of them."
 
 
 def moved_rows(screened: Screened) -> list[Sequence[str]]:
