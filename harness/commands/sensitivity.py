@@ -164,7 +164,7 @@ def _finish(screening: _Screening, run: Run, found: list[Analysed]) -> None:
         for rows in (moved_rows(each.screened), index_rows(each.indices) if each.indices else []):
             for line in align(rows):
                 typer.echo(printable(f"  {line}"))
-        if (turn := turn_line(each)) is not None:
+        if (turn := turn_line(each, screening.variation.held_out.numbers)) is not None:
             typer.echo(printable(turn))
     typer.echo(f"page: {run.directory / PAGE}", err=True)
     typer.echo(run.directory)

@@ -1,12 +1,12 @@
 """All that is asked of a measure or a claim: a screening, indices of what it leaves, the smallest turn."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rogue.harness.search.asked import Asked
 from rogue.harness.search.axis import Axis, axes_of
 from rogue.harness.search.bench import Measured
-from rogue.harness.search.flip import Flip, find_flip
+from rogue.harness.search.flip import Flip, find_flip, turns_again
 from rogue.harness.search.question import Question
 from rogue.harness.search.screening import Screened, screen
 from rogue.harness.search.sobol import Index, indices_of, sample_blocks
@@ -74,7 +74,10 @@ def _flip(screened: Screened, variation: Variation, on_point: OnPoint) -> Flip |
     found = find_flip(screened, _ranked(screened, variation), variation.flip, variation.seeds.numbers)
     for one in (found.own, *found.tried):
         on_point(screened.question, one)
-    return found
+    if found.turn is None or found.held is None:
+        return found
+    again = turns_again(screened.asked, found.turn, found.held, variation.held_out.numbers)
+    return replace(found, again=again)
 
 
 def _ranked(screened: Screened, variation: Variation) -> list[Axis]:

@@ -56,8 +56,9 @@ def parts_of(asked: Asked, variation: Variation) -> list[tuple[str, int, int]]:
         parts.append(("indices", points * len(asked), points * sum(each.values())))
     claims = [question for question, _ in asked if question.holds is not None]
     if variation.flip and claims:
-        points = variation.flip + 1
-        parts.append(("turns", points * len(claims), points * sum(each[one.title] for one in claims)))
+        points, again = variation.flip + 1, 2 * variation.held_out.count
+        cells = sum((points + again / seeds) * each[one.title] for one in claims)
+        parts.append(("turns", points * len(claims), round(cells)))
     return parts
 
 

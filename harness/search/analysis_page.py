@@ -37,7 +37,7 @@ def _answer(analysed: Analysed, variation: Variation) -> Answer:
         tornado=tornado_of(screened),
         unit=None if question.target.is_ratio else question.target.metric.unit,
         published=question.published,
-        turn=turn_line(analysed) or "",
+        turn=turn_line(analysed, variation.held_out.numbers) or "",
         indices=[list(row) for row in index_rows(analysed.indices)[1:]] if analysed.indices else [],
         curves=[_curve(key, analysed, variation) for key in moving[:_CURVES_MAX]],
     )

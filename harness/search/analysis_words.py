@@ -10,7 +10,7 @@ from rogue.harness.search.words import value_text
 from rogue.reports.quantities import counted, joined
 
 
-def turn_line(analysed: Analysed) -> str | None:
+def turn_line(analysed: Analysed, held_out: range) -> str | None:
     """Return the smallest change that turns a claim; None where none was looked for."""
     flip = analysed.flip
     if flip is None:
@@ -23,9 +23,9 @@ def turn_line(analysed: Analysed) -> str | None:
     if flip.turn is None:
         return f"{own}, and at none of {tried} that were tried is that otherwise."
     there = number_text(analysed, flip.turn.measured)
-    return (
-        f"{own}. {_smallest(flip)}: {joined([_change_text(each) for each in flip.turn.changes])} ({there})."
-    )
+    changes = joined([_change_text(each) for each in flip.turn.changes])
+    others = counted(len(held_out), "other seed")
+    return f"{own}. {_smallest(flip)}: {changes} ({there}). Of {others} it turns with {flip.again}."
 
 
 def _smallest(flip: Flip) -> str:

@@ -39,9 +39,11 @@ class Asked:
 
     def verdict(self, measured: Measured) -> bool | None:
         """Return whether the mean over the seeds bears the claim out; None without a claim or a number."""
-        if self.question.holds is None or measured.value is None:
-            return None
-        return self.question.holds(fmean(measured.known))
+        return self.verdict_of(None if measured.value is None else fmean(measured.known))
+
+    def verdict_of(self, number: float | None) -> bool | None:
+        """Return whether a number bears the claim out; None without a claim or a number."""
+        return None if self.question.holds is None or number is None else self.question.holds(number)
 
 
 def values_beside(parameters: Mapping[str, Scalar], subject: int) -> dict[str, Scalar]:

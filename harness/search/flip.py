@@ -55,6 +55,8 @@ class Flip:
     turn: Turn | None
     tried: list[Measured]
     """Points that were tried, beside the experiment itself."""
+    again: int = 0
+    """On how many of the held-out seeds it turns as well."""
 
 
 @dataclass(slots=True)
@@ -146,6 +148,14 @@ def find_flip(screened: Screened, axes: Sequence[Axis], points: int, seeds: rang
         for line in _lines(axes, 2):
             search.follow(line, 0)
     return Flip(own, held, search.best, search.tried)
+
+
+def turns_again(asked: Asked, turn: Turn, held: bool, seeds: range) -> int:
+    """Return on how many seeds a claim says at the experiment what it said, and otherwise where it turned."""
+    points = [{}, {each.key: each.after for each in turn.changes}]
+    measured = asked.measure(points, seeds)
+    here, there = ([asked.verdict_of(value) for value in each.by_seed] for each in measured)
+    return sum(one is held and other is (not held) for one, other in zip(here, there, strict=False))
 
 
 def _lines(axes: Sequence[Axis], keys: int) -> Iterator[_Line]:

@@ -6,6 +6,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from rogue.harness.errors import ConfigError
 from rogue.harness.experiment.document import Document
+from rogue.harness.experiment.model import REPETITIONS_MAX
 from rogue.harness.experiment.problems import find_problems
 from rogue.harness.search.ranges import Range
 from rogue.harness.search.reading import read_as
@@ -55,12 +56,18 @@ class Variation(Specification):
     """For each measure and claim; left out, no indices are worked out."""
     flip: Annotated[int, Field(ge=0, le=10_000)] = 0
     """Points that may be tried for each claim, to find the smallest change that turns it."""
+    held_out: SeedRange = Field(default_factory=lambda: SeedRange(first=101, count=3))
+    """Seeds on which the smallest change is tried again: a claim may turn with one seed by chance."""
     sampler_seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = 1
     """Seed of trajectories and indices alone."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         check_keys(self.keys)
+        seeds, others = self.seeds.numbers, self.held_out.numbers
+        if others.start < seeds.stop or others.stop - seeds.start > REPETITIONS_MAX:
+            expected = f"seeds above those of the screening, at most {REPETITIONS_MAX} above its first"
+            raise mistakes_at({"held_out": mistake(expected, "write {first: 101, count: 3}")})
         if self.levels % 2:
             raise mistakes_at({"levels": mistake("an even number", "write 4")})
         return self

@@ -150,5 +150,5 @@ def test_a_plan_runs_nothing(
     whole: SensitivityOptions, tmp_path: Path, testbed: HillTestbed, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_sensitivity(replace(whole, is_plan=True)) is ExitCode.OK
-    assert capsys.readouterr().out.splitlines()[-1].startswith("at most 50 cells in all, about ")
+    assert capsys.readouterr().out.splitlines()[-1].startswith("at most 56 cells in all, about ")
     assert not testbed.ran and not (tmp_path / "results").exists()

@@ -19,7 +19,10 @@ OTHER = Question(
 
 
 def test_cells_of_each_part_are_counted(tmp_path: Path) -> None:
-    """Nine points, two seeds; indices at 4 * 4 points, turns at 8 points and the experiment's own."""
+    """Nine points, two seeds; indices at 4 * 4 points, turns at 8 points and the experiment's own.
+
+    Both ends of a turn run with three seeds more: 9 * 2 + 2 * 3 cells for each setting.
+    """
     variation, loaded = check_variation(space_document(tmp_path, WHOLE)), hill(tmp_path)
 
     def parts(*questions: Question) -> list[tuple[str, int, int]]:
@@ -32,7 +35,7 @@ def test_cells_of_each_part_are_counted(tmp_path: Path) -> None:
     assert parts(CLAIM, RATIO, OTHER) == [
         ("screening", 9, 54),
         ("indices", 48, 160),
-        ("turns", 27, 90),
+        ("turns", 27, 120),
     ]
 
 
@@ -41,6 +44,6 @@ def test_the_plan_has_ranges_with_their_sources_and_a_time(tmp_path: Path) -> No
     base = make_base(hill(tmp_path), HillTestbed(), AIM, 1)
     first, *_, last = plan_lines([(CLAIM, base)], variation, 2)
     assert first == "workload.senders: 2 to 8 hosts, linear; a test"
-    assert last.startswith("at most 68 cells in all, about ") and last.endswith("with 2 at once")
+    assert last.startswith("at most 74 cells in all, about ") and last.endswith("with 2 at once")
     wide = check_variation(space_document(tmp_path, WHOLE.replace("from: 2, to: 8", "from: 20, to: 80")))
     assert list(plan_lines([(PLAIN, base)], wide, 1))[-1].startswith("none of the first values can be")

@@ -7,7 +7,7 @@ from helpers.searched import VARIATION, HillTestbed, hill_bench, space_document,
 
 from rogue.harness.search.asked import Asked
 from rogue.harness.search.axis import axes_of
-from rogue.harness.search.flip import Flip, find_flip
+from rogue.harness.search.flip import Change, Flip, Turn, find_flip, turns_again
 from rogue.harness.search.question import Question
 from rogue.harness.search.screening import Screened
 from rogue.harness.search.space import Aim
@@ -70,3 +70,13 @@ def test_without_a_number_at_the_experiment_nothing_turns(tmp_path: Path, testbe
     asked = Asked(Question("It is short.", aim, lambda _: True), hill_bench(tmp_path, testbed, aim, ()))
     found = find_flip(Screened(asked, [], []), [], 12, range(1, 2))
     assert (found.held, found.turn, found.tried) == (None, None, [])
+
+
+def test_a_turn_that_needs_its_own_seed_does_not_turn_again(tmp_path: Path, testbed: HillTestbed) -> None:
+    """2 µs with two senders, 4 µs with four and 5 µs with five, on every seed."""
+    question = Question("It is short.", AIM, lambda number: number < 5000)
+    asked = Asked(question, hill_bench(tmp_path, testbed, AIM, ("workload.senders",)))
+    (own,) = asked.measure([{}], range(1, 2))
+    far, near = (Turn((Change("workload.senders", 2, after, 0.5),), own) for after in (5, 4))
+    assert turns_again(asked, far, True, range(101, 104)) == 3
+    assert turns_again(asked, near, True, range(101, 104)) == 0
