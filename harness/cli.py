@@ -21,6 +21,7 @@ from rogue.harness.command_line import (
     sensitivity,
     switch,
     testbed,
+    weaknesses,
 )
 from rogue.harness.errors import HarnessError
 from rogue.harness.exit_codes import ExitCode
@@ -76,6 +77,7 @@ for _command in (
     experiments.plan,
     search.search,
     sensitivity.sensitivity,
+    weaknesses.weaknesses,
     runs.report,
     runs.compare,
     runs.export,

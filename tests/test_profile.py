@@ -40,7 +40,7 @@ class Context:
         self.legal: dict[str, list[str]] = {}
         self.errors: list[str] = []
         self.nodes: list[Node] = []
-        self.lan = SimpleNamespace(members=[], isolated=False)
+        self.lan = SimpleNamespace(members=[], isolated=False, is_jumbo=False)
         self.is_printed = False
 
     def defineParameter(
@@ -68,7 +68,9 @@ class Context:
 
     def LAN(self, _: str) -> SimpleNamespace:
         self.lan.addInterface = self.lan.members.append
-        self.lan.setNoInterSwitchLinks = lambda: setattr(self.lan, "isolated", True)
+        if "geni.rspec.emulab" in sys.modules:  # without it a LAN has none of these
+            self.lan.setNoInterSwitchLinks = lambda: setattr(self.lan, "isolated", True)
+            self.lan.setJumboFrames = lambda: setattr(self.lan, "is_jumbo", True)
         return self.lan
 
     def printRequestRSpec(self, request: object) -> None:
@@ -78,16 +80,20 @@ class Context:
 
 def run(monkeypatch: pytest.MonkeyPatch, **answers: object) -> Context:
     context = Context(answers)
-    portal, pg, rspec, geni = (ModuleType(name) for name in ("portal", "pg", "rspec", "geni"))
+    portal, pg, emulab, rspec, geni = map(ModuleType, ("portal", "pg", "emulab", "rspec", "geni"))
     vars(portal).update(
         context=context,
         Context=Context,
-        ParameterType=SimpleNamespace(INTEGER="integer", NODETYPE="nodetype", STRING="string"),
+        ParameterType=SimpleNamespace(
+            BOOLEAN="boolean", INTEGER="integer", NODETYPE="nodetype", STRING="string"
+        ),
         ParameterError=lambda text, names: f"{', '.join(names)}: {text}",
     )
     vars(pg).update(IPv4Address=lambda *words: words, Execute=lambda **words: words)
-    vars(rspec)["pg"], vars(geni)["portal"], vars(geni)["rspec"] = pg, portal, rspec
+    vars(rspec).update(pg=pg, emulab=emulab)
+    vars(geni).update(portal=portal, rspec=rspec)
     names = {"geni": geni, "geni.portal": portal, "geni.rspec": rspec, "geni.rspec.pg": pg}
+    names["geni.rspec.emulab"] = emulab
     for name, module in names.items():
         monkeypatch.setitem(sys.modules, name, module)
     runpy.run_path(str(PROFILE), run_name="__main__")
@@ -103,6 +109,14 @@ def test_hosts_share_one_lan_and_the_controller_is_not_on_it(monkeypatch: pytest
     ]
     assert context.lan.isolated
     assert context.is_printed
+
+
+@pytest.mark.parametrize("is_jumbo", [True, False])
+def test_the_lan_has_jumbo_frames_unless_somebody_declines(
+    monkeypatch: pytest.MonkeyPatch, is_jumbo: bool
+) -> None:
+    assert run(monkeypatch).lan.is_jumbo
+    assert run(monkeypatch, jumbo_frames=is_jumbo).lan.is_jumbo is is_jumbo
 
 
 def test_only_hardware_is_offered_that_an_inventory_can_be_written_for(

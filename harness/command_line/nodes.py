@@ -85,7 +85,7 @@ def doctor(  # noqa: PLR0913  (one parameter per option)
     Looks at tools, clocks, the agent's checksum, MTUs, RDMA devices on the experiment network, every pair of
     hosts over that network with packets of full size, what earlier runs left, and whether everything is
     still as provisioning left it. If nothing refuses, each two hosts with cards send for 2 s over RoCE.
-    With an experiment, hardware switches are compared with what it asks of them.
+    With an experiment, MTUs of hosts and what hardware switches have are compared with what it asks for.
 
     \b
       rogue doctor virtual

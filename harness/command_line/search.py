@@ -40,6 +40,14 @@ IsPlan = Annotated[bool, typer.Option("--plan", help="Say what it should take; r
 HasBaseline = Annotated[
     bool, typer.Option("--baseline/--no-baseline", help="Also draw random values with the same budget.")
 ]
+Confirm = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TESTBED",
+        help="Run the find on this testbed, too, for example on the kernel.",
+        autocompletion=completion.testbeds,
+    ),
+]
 ResumedSearch = Annotated[
     Path | None,
     typer.Option(
@@ -58,6 +66,7 @@ def search(  # noqa: PLR0913  (one parameter per option)
     against: Against = None,
     is_plan: IsPlan = False,
     has_baseline: HasBaseline = True,
+    confirm: Confirm = None,
     testbed: TestbedName = "simulator",
     out: Out = None,
     settings: Settings = None,
@@ -92,5 +101,6 @@ def search(  # noqa: PLR0913  (one parameter per option)
         loaded=loaded, arguments=tuple(sys.argv[1:]), testbed=testbed, out=out, jobs=jobs, resume=resume,
         dask=dask, trust=Trust(files, trusts_plugins), trusts_inventory=trusts_inventory,
         space=document, worst=worst, against=against, has_baseline=has_baseline, is_plan=is_plan,
+        confirm=confirm,
     )  # fmt: skip
     return run_search(options)

@@ -23,6 +23,7 @@ from rogue.harness.provisioning.measuring import measure
 from rogue.harness.provisioning.provision import deployed_files
 from rogue.harness.provisioning.switches.findings import switch_findings
 from rogue.harness.termination import StoppedError
+from rogue.harness.testbeds.ssh.packet_sizes import too_large_packets
 from rogue.remote.errors import NodeError
 
 
@@ -54,8 +55,9 @@ def examine_nodes(named: NamedInventory, log: Path | None, asked: NamedCells | N
 
 
 def _network_differs(cells: Sequence[Cell], inventory: Inventory) -> list[str]:
-    """Print what hardware switches have beside what the cells ask for; the sentences that refuse."""
-    found = []
+    """Print what switches have beside what the cells ask for; the sentences that refuse, of hosts, too."""
+    said = [too_large_packets(cell, inventory, cell.topology.host_names()) for cell in cells]
+    found = [f"refused: {words}." for words in dict.fromkeys(said) if words]
     for switch in hardware_of(inventory):
         each = asked_switch(cells, inventory, switch)
         try:

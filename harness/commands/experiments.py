@@ -67,3 +67,8 @@ def experiment_files() -> list[Path]:
 def space_files() -> list[Path]:
     """Every space of `rogue search` that comes with this checkout."""
     return sorted(DIRECTORY.glob("found/spaces/*.yml"))
+
+
+def found_files() -> list[Path]:
+    """Every find of `rogue search` that comes with this checkout."""
+    return sorted(DIRECTORY.glob("found/*.yml"))

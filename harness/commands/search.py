@@ -10,23 +10,35 @@ from pydantic import JsonValue, TypeAdapter
 from rogue.harness.commands.growing_run import GrowingOptions, begun_run, growing, resumed
 from rogue.harness.commands.index import update_index_of
 from rogue.harness.commands.run import jobs_at_once
+from rogue.harness.commands.weaknesses import try_weakness
 from rogue.harness.data.files import DataFiles
 from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.experiment.document import Document
 from rogue.harness.experiment.load import LoadedExperiment, check_document
-from rogue.harness.results.recorded_run import Run
+from rogue.harness.results.files import write_whole
+from rogue.harness.results.recorded_run import SO_FAR, Run
 from rogue.harness.run import reopen_run
 from rogue.harness.search.base import Base, check_places, make_base, named_for_search
 from rogue.harness.search.bench import Bench
-from rogue.harness.search.campaign import Campaign, Outcome, Told
+from rogue.harness.search.campaign import Campaign, Find, Outcome, Told
+from rogue.harness.search.criterion import criterion
 from rogue.harness.search.forecast import forecast_lines
-from rogue.harness.search.found_file import FoundBy, found_text
+from rogue.harness.search.found_file import FoundBy, found_document, found_text
 from rogue.harness.search.page import search_page
 from rogue.harness.search.record import FOUND, PAGE, Asked, SearchFiles
-from rogue.harness.search.space import Aim, Space, check_space
+from rogue.harness.search.space import Aim, SecondAim, Space, check_space
 from rogue.harness.search.values import Target, make_target
-from rogue.harness.search.words import find_sentence, measure_text, outcome_lines, told_line
+from rogue.harness.search.weakness import make_weakness
+from rogue.harness.search.words import (
+    find_sentence,
+    front_lines,
+    measure_text,
+    outcome_lines,
+    so_far_lines,
+    told_line,
+    tried_text,
+)
 from rogue.harness.testbeds import find_testbed
 from rogue.harness.testbeds.base import Testbed
 from rogue.workloads.printable import printable
@@ -44,6 +56,8 @@ class SearchOptions(GrowingOptions):
     has_baseline: bool = True
     is_plan: bool = False
     """Whether nothing is run."""
+    confirm: str | None = None
+    """Another testbed, on which a find is run, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +68,8 @@ class _Search:
     space: Space
     aim: Aim
     target: Target
+    also: Target | None
+    """The second aim."""
     asked: Asked
 
     @property
@@ -117,7 +133,14 @@ def _ready(
         raise UsageError(f"{got}, expected a measure; `rogue list measures` has them.")
     check_places(loaded.document, space.keys)
     base = make_base(loaded, testbed, space.aim, space.seeds.first, files)
-    return _Search(base, space, space.aim, make_target(space.aim), asked)
+    also = None if space.also is None else _second(space.aim, space.also)
+    return _Search(base, space, space.aim, make_target(space.aim), also, asked)
+
+
+def _second(aim: Aim, also: SecondAim) -> Target:
+    """Return the second aim of a search, which is about the same transports."""
+    said = {"metric": also.metric, "direction": also.direction, "bound": also.bound}
+    return make_target(aim.model_copy(update=said))
 
 
 def _print_plan(search: _Search, options: SearchOptions) -> ExitCode:
@@ -132,27 +155,51 @@ def _print_plan(search: _Search, options: SearchOptions) -> ExitCode:
 def _work(search: _Search, run: Run, options: SearchOptions) -> ExitCode:
     """Search, then say and write what came of it; Ctrl-C leaves what is there."""
     outcome, space = Outcome(), search.space
+    confirmer = None if options.confirm is None else options.ready_testbed(options.confirm)
     with growing(run, search.base.testbed, options, lambda: _finish(search, run, outcome)) as workers:
-        bench = Bench(run, search.base, search.target, workers, space.budget.cell_ns / 1e9, tuple(space.keys))
+        seconds_max, keys = space.budget.cell_ns / 1e9, tuple(space.keys)
+        bench = Bench(run, search.base, search.target, workers, seconds_max, keys, search.also)
         has_baseline = search.asked.has_baseline
-        Campaign(bench, space, has_baseline, time.monotonic, lambda told: _show(told, search)).run(outcome)
-    _finish(search, run, outcome)
+        Campaign(
+            bench, space, has_baseline, time.monotonic, lambda told: _show(told, search, run, outcome)
+        ).run(outcome)
+    confirmed = ""
+    if confirmer is not None and outcome.find is not None:
+        confirmed = _confirmed(search, run, outcome.find, confirmer, options)
+    _finish(search, run, outcome, confirmed)
     return ExitCode.OK
 
 
-def _show(told: Told, search: _Search) -> None:
-    typer.echo(printable(told_line(told, search.target)), err=True)
+def _confirmed(search: _Search, run: Run, find: Find, testbed: Testbed, options: SearchOptions) -> str:
+    """Run the find on another testbed, beside the search; return what it gave there, in a sentence."""
+    loaded = search.base.loaded
+    document = found_document(loaded.document, find.simple.values, search.space.seeds.held_out)
+    found = check_document(document, (), loaded.plugins, search.base.files)
+    weakness = make_weakness(run.directory / FOUND, found, search.aim, testbed, None)
+    gave = try_weakness(weakness, run.directory.parent.parent, options.words, options.jobs)
+    return f"On {testbed.name} {gave.verdict}: {tried_text(gave)}."
 
 
-def _finish(search: _Search, run: Run, outcome: Outcome) -> None:
+def _show(told: Told, search: _Search, run: Run, outcome: Outcome) -> None:
+    """Say what a proposal gave, here and to whoever watches."""
+    line = told_line(told, search.target, search.also)
+    typer.echo(printable(line), err=True)
+    lines = [*so_far_lines(outcome, search.target, search.measure), line]
+    write_whole(run.directory / SO_FAR, "\n".join(map(printable, lines)).encode())
+
+
+def _finish(search: _Search, run: Run, outcome: Outcome, confirmed: str = "") -> None:
     """Write the page and the find, print the summary, and the run's directory as the last line."""
     lines = outcome_lines(outcome, search.target, search.measure, search.space)
+    lines += [] if search.also is None else front_lines(outcome, search.target, search.also)
+    lines += [confirmed] if confirmed else []
     is_whole = outcome.is_over and not outcome.is_out_of_time
     run.manifest.status = "complete" if is_whole else "partial"
     files = SearchFiles(run)
     title = search.base.loaded.experiment.title or search.base.loaded.experiment.name
-    page = search_page(title, lines, outcome, search.space, search.target)
-    files.write({PAGE: page, FOUND: _found(search, run, outcome)})
+    page = search_page(title, lines, outcome, search.space, (search.target, search.also))
+    files.write({PAGE: page, FOUND: _found(search, run, outcome, confirmed)})
+    (run.directory / SO_FAR).unlink(missing_ok=True)
     update_index_of([run.directory])
     for line in lines:
         typer.echo(printable(line))
@@ -162,7 +209,7 @@ def _finish(search: _Search, run: Run, outcome: Outcome) -> None:
     typer.echo(run.directory)
 
 
-def _found(search: _Search, run: Run, outcome: Outcome) -> str | None:
+def _found(search: _Search, run: Run, outcome: Outcome, confirmed: str) -> str | None:
     """Return the file of the find; None if there is none."""
     find = outcome.find
     if find is None:
@@ -170,5 +217,7 @@ def _found(search: _Search, run: Run, outcome: Outcome) -> str | None:
     sentence = find_sentence(find, search.target, search.measure, search.space)
     command = run.manifest.sessions[0].command
     loaded = search.base.loaded
-    found = FoundBy(sentence, command, has_files=bool(loaded.data or loaded.document.data.get("plugins")))
-    return found_text(loaded.document, find.simple.values, search.space.seeds.held_out, found)
+    has_files = bool(loaded.data or loaded.document.data.get("plugins"))
+    found = FoundBy(sentence, command, criterion(search.aim, search.target), has_files, confirmed)
+    document = found_document(loaded.document, find.simple.values, search.space.seeds.held_out)
+    return found_text(document, found)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final, Self
 from rogue.harness.live.figures import Figures
 from rogue.harness.live.server import LiveServer
 from rogue.harness.live.standing import Standing
-from rogue.harness.results.recorded_run import present_manifest
+from rogue.harness.results.recorded_run import SO_FAR, present_manifest
+from rogue.reports.reading.files import read_regular
 from rogue.workloads.manifest import CellRecord
 from rogue.workloads.records import CellStatus
 
@@ -107,6 +108,7 @@ class RunPage:
             refresh_seconds=self.refresh_seconds,
             figures_of=latest.cells if latest else None,
             problem=self._figures.problem,
+            so_far=_so_far(self._run),
         )
 
     def _last_page(self) -> str:
@@ -117,6 +119,14 @@ class RunPage:
         file = self._run / "report.html"
         report = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
         return last_page(_title(standing), str(self._run), _counts(standing), report)
+
+
+def _so_far(run: Path) -> list[str]:
+    """What a search says of itself, a sentence a line."""
+    try:
+        return read_regular(run / SO_FAR).decode(errors="replace").splitlines()
+    except OSError:
+        return []
 
 
 def _title(standing: Standing) -> str:

@@ -137,6 +137,9 @@ def _of_node(node: str, facts: Facts, may_drift: frozenset[str] = frozenset()) -
     version = tuple(int(part) for part in facts["python"].split(".")[:2])
     if version < OLDEST_PYTHON:
         yield Finding(node, "Python", facts["python"], "3.10 or later", "install a newer distribution")
+    if not facts["is_supported_system"]:
+        expected = "Debian, Ubuntu, or what is made from them"
+        yield Finding(node, "system", facts["distribution"], expected, "install one of them on this node")
     for tool, words in facts["tools"].items():
         if words is None:
             yield Finding(node, f"tool {tool}", "nothing", "it installed", _PROVISION)
@@ -204,6 +207,9 @@ def _rdma(host: Host, facts: Facts) -> Iterator[Finding]:
         advice = (
             _PROVISION if is_soft else "check the card's driver, and that the address is on its interface"
         )
+        if not there and facts["ipv6_gids"]:
+            there = f"GIDs of IPv6 alone ({', '.join(facts['ipv6_gids'])})"
+            advice = "give the interface that address as well: nothing is measured over IPv6"
         yield Finding(host.name, "RDMA device", there or "none", expected, advice)
     for port in asked_for:
         if port["state"] != "ACTIVE":

@@ -17,6 +17,8 @@ class Lan:
     interfaces: tuple[ManifestInterface, ...]
     """Of hosts, with an address, in the manifest's order."""
     switches: tuple[str, ...]
+    is_jumbo: bool = False
+    """Whether all of its links were asked to carry packets of 9000 bytes."""
 
     def __str__(self) -> str:
         return f"{self.name} ({', '.join(interface.node for interface in self.interfaces)})"
@@ -52,7 +54,8 @@ def lans_of(manifest: Manifest) -> Iterator[Lan]:
         through = tuple(dict.fromkeys(each.node for each in own if each.node in switches))
         hosts = tuple(each for each in own if each.node not in switches and each.address is not None)
         if len({each.node for each in hosts}) >= _HOSTS_MIN:
-            yield Lan(through[0] if len(links) > 1 else links[0].name, hosts, through)
+            name = through[0] if len(links) > 1 else links[0].name
+            yield Lan(name, hosts, through, all(link.is_jumbo for link in links))
 
 
 def _joined(

@@ -52,6 +52,8 @@ class ManifestLink:
 
     name: str
     interfaces: tuple[str, ...]
+    is_jumbo: bool = False
+    """Whether it was asked to carry packets of 9000 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,9 @@ class _Reader:
     def link(self) -> ManifestLink:
         """The element as a link."""
         return ManifestLink(
-            self._name, tuple(self._text(each, "client_id") for each in self._all("interface_ref"))
+            self._name,
+            tuple(self._text(each, "client_id") for each in self._all("interface_ref")),
+            any(each.get("enabled") == "true" for each in self._all("jumboframes")),
         )
 
     def _all(self, tag: str) -> Iterator[ElementTree.Element]:

@@ -10,6 +10,8 @@ from rogue.harness.provisioning.lans import Lan
 from rogue.harness.provisioning.manifest import Manifest, ManifestInterface
 
 _ETHERNET_MTU_BYTES: Final = 1_500
+_JUMBO_MTU_BYTES: Final = 9_000
+"""Of a link with setJumboFrames. Source: geni-lib, geni/rspec/emulab/emuext.py."""
 CARDS: Final = (
     "c6525-100g", "c6525-25g", "d6515", "m400", "m510", "r650", "r6525", "r7525", "xl170",
 )  # fmt: skip
@@ -34,7 +36,7 @@ def inventory_text(manifest: Manifest, lan: Lan, choices: Choices) -> str:
         "testbed_kind": "cloudlab",
         "ansible_user": choices.user,
         "known_hosts_file": "~/.ssh/known_hosts",
-        "experiment_mtu": _ETHERNET_MTU_BYTES,
+        "experiment_mtu": _JUMBO_MTU_BYTES if lan.is_jumbo else _ETHERNET_MTU_BYTES,
     }
     if lan.switches:
         variables["allocated_switches"] = allocated_switches(manifest, lan)

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple, Protocol
 
 from rogue.harness.provisioning.findings import Facts, Finding
 from rogue.harness.provisioning.inventory import Host, Inventory
+from rogue.harness.provisioning.rdma_mtu import payload_bytes
 from rogue.remote.errors import NodeError
 from rogue.remote.shell import Shell
 
@@ -20,9 +21,6 @@ _TRIES: Final = 5
 TCP_PORT: Final = 18_515
 _ECN_CAPABLE: Final = 0b10
 """ECT(0), as the agent's queue pairs have it. Source: RFC 3168, section 5."""
-_RDMA_MTUS: Final = (4096, 2048, 1024, 512, 256)
-_HEADERS_BYTES: Final = 60
-"""Of a RoCE v2 packet inside Ethernet: IPv4 20, UDP 8, BTH 12, RETH 16, ICRC 4."""
 _ROW: Final = re.compile(r"^\s*\d+\s+\d+\s+[\d.]+\s+([\d.]+)\s+[\d.]+\s*$", re.MULTILINE)
 """perftest's row of results: bytes, iterations, peak, mean in Gb/s, messages."""
 _BPS_PER_GBPS: Final = 1_000_000_000
@@ -60,7 +58,7 @@ class End(NamedTuple):
         """
         variables = self.host.variables
         words = ["ib_write_bw", "-d", str(self.port["device"]), "-i", str(self.port["port"])]
-        words += ["-x", str(self.port["gid_index"]), "-m", str(rdma_mtu_bytes(variables.experiment_mtu))]
+        words += ["-x", str(self.port["gid_index"]), "-m", str(payload_bytes(variables.experiment_mtu))]
         words += ["-D", str(SECONDS), "-F", "--report_gbits", "-p", str(tcp_port)]
         words += [f"--tclass={(variables.dscp or 0) << 2 | (_ECN_CAPABLE if is_ecn_capable else 0)}"]
         words += more
@@ -90,11 +88,6 @@ def rounds(ends: Sequence[End]) -> Iterator[list[tuple[End, End]]]:
         across = zip(seats[: len(seats) // 2], reversed(seats), strict=False)
         yield [(here, there) for here, there in across if here is not None and there is not None]
         seats.insert(1, seats.pop())
-
-
-def rdma_mtu_bytes(ip_mtu_bytes: int) -> int:
-    """The largest payload of a RoCE packet that fits."""
-    return next((size for size in _RDMA_MTUS if size + _HEADERS_BYTES <= ip_mtu_bytes), _RDMA_MTUS[-1])
 
 
 def ends_of(inventory: Inventory, facts: Mapping[str, Facts]) -> Iterator[End]:

@@ -2,12 +2,17 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from rogue.harness.results.cell_directory import stored_record
+from rogue.harness.results.files import TEMPORARY_PREFIX
 from rogue.harness.results.manifest import CELL_RECORD, read_manifest, write_manifest
 from rogue.harness.results.run_directory import CELLS, cell_checksums
 from rogue.workloads.manifest import CellRecord, Manifest
 from rogue.workloads.records import CellStatus
+
+SO_FAR: Final = f"{TEMPORARY_PREFIX}so-far.txt"
+"""What a search says until it is over, a sentence a line, for whoever watches; no file of the run."""
 
 
 @dataclass(slots=True)

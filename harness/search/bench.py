@@ -47,6 +47,8 @@ class Measured:
     """In the order of the seeds; None where a cell has no such number."""
     value: float | None = None
     """That of the seed which looks least like a find; None if one seed gave none."""
+    also: float | None = None
+    """The same of the second aim."""
     cells: int = 0
     problem: str | None = None
     """Why there is no number."""
@@ -71,6 +73,13 @@ class Bench:
     """Values of which a cell should take longer are infeasible."""
     keys: tuple[str, ...]
     """Keys of the space."""
+    also: Target | None = None
+    """The second aim."""
+
+    def is_find(self, measured: Measured) -> bool:
+        """Return whether values meet the criterion, in both aims if the second one has a bound."""
+        is_also = self.also is None or self.also.bound is None or self.also.is_find(measured.also)
+        return is_also and self.target.is_find(measured.value)
 
     def measure(self, asked: Sequence[Mapping[str, Scalar]], seeds: range) -> list[Measured]:
         """Return what each of these values gives on these seeds; cells that are there do not run again."""
@@ -138,7 +147,12 @@ class Bench:
         numbers = value_by_seed(read, self.target, subject, against)
         value = self.target.mildest(numbers)
         problem = _why_none(self.target, [*subject, *against]) if value is None else None
-        return Measured(values, tuple(numbers), value, len(plan.cells), problem, subject[0].id)
+        also = None
+        if self.also is not None and value is not None:
+            also = self.also.mildest(value_by_seed(read, self.also, subject, against))
+            problem = _why_none(self.also, [*subject, *against]) if also is None else None
+            value = None if also is None else value
+        return Measured(values, tuple(numbers), value, also, len(plan.cells), problem, subject[0].id)
 
 
 def _is_done(record: CellRecord) -> bool:

@@ -10,9 +10,12 @@ from rogue.harness.search.bench import Bench, Measured
 from rogue.harness.search.sampler import Asked, Sampler
 from rogue.harness.search.shrink import simplest
 from rogue.harness.search.space import SamplerName, Space
+from rogue.harness.search.values import Target
 
 ASKS_PER_CELL: Final = 20
 """After so many proposals for each cell of the budget a sampler gives up: nearly all values cannot be."""
+UNMEASURED_MAX: Final = 20
+"""After so many values that ran and gave no number a search is over: its workload has no such measure."""
 CANDIDATES_MAX: Final = 3
 """So many values that look like a find are tried on the held-out seeds, the worst first."""
 
@@ -50,6 +53,12 @@ class Outcome:
     is_over: bool = False
     """Whether nobody stopped it."""
 
+    @property
+    def is_unmeasured(self) -> bool:
+        """Return whether enough values ran to see that none has a number."""
+        ran = [each.measured for each in self.told if each.measured.cells]
+        return len(ran) >= UNMEASURED_MAX and all(each.value is None for each in ran)
+
     def of(self, sampler: SamplerName) -> list[Told]:
         """Return what one sampler proposed, in its order."""
         return [each for each in self.told if each.sampler == sampler]
@@ -76,18 +85,21 @@ class Campaign:
 
     def _search(self, name: SamplerName, outcome: Outcome) -> bool:
         """Let one sampler use its budget; whether its time was enough."""
-        space, target = self.space, self.bench.target
-        sampler = Sampler(name, space.keys, target.direction, space.sampler_seed, space.budget.cells)
+        space, bench = self.space, self.bench
+        directions = [each.direction for each in (bench.target, bench.also) if each is not None]
+        sampler = Sampler(name, space.keys, directions, space.sampler_seed, space.budget.cells)
         until = self.clock() + space.budget.for_ns / 1e9
         cells = number = 0
         while cells < space.budget.cells and number < ASKS_PER_CELL * space.budget.cells:
+            if outcome.is_unmeasured:
+                return True
             if self.clock() >= until:
                 return False
             asked = [sampler.ask() for _ in range(self._batch(cells))]
             for proposal, measured in self._measured(asked):
-                sampler.tell(proposal, measured.value)
+                sampler.tell(proposal, _numbers(measured))
                 number, cells = number + 1, cells + measured.cells
-                told = Told(name, number, measured, target.is_find(measured.value))
+                told = Told(name, number, measured, bench.is_find(measured))
                 outcome.told.append(told)
                 self.on_told(told)
         return True
@@ -104,7 +116,7 @@ class Campaign:
     def _confirm(self, outcome: Outcome) -> None:
         for told in self._candidates(outcome.told):
             held_out = self._held_out(told.measured.values)
-            if self.bench.target.is_find(held_out.value):
+            if self.bench.is_find(held_out):
                 outcome.find = Find(told, held_out, self._simplified(told.measured.values, held_out))
                 return
             outcome.refuted.append(held_out)
@@ -125,10 +137,29 @@ class Campaign:
         found = {tuple(values.items()): held_out}
 
         def holds(tried: Mapping[str, Scalar]) -> bool:
-            is_find = self.bench.target.is_find
-            if not is_find(self.bench.measure([tried], self.space.seeds.numbers)[0].value):
+            if not self.bench.is_find(self.bench.measure([tried], self.space.seeds.numbers)[0]):
                 return False
             found[tuple(tried.items())] = measured = self._held_out(tried)
-            return is_find(measured.value)
+            return self.bench.is_find(measured)
 
         return found[tuple(simplest(values, self.space, holds).items())]
+
+
+def _numbers(measured: Measured) -> list[float]:
+    """Return what a sampler learns from: a number for each aim, or none."""
+    return [number for number in (measured.value, measured.also) if number is not None]
+
+
+def front_of(told: Sequence[Told], target: Target, also: Target) -> list[Told]:
+    """Return the proposals of which no other is worse in one aim and as bad in the other."""
+
+    def as_bad(one: Measured, other: Measured) -> bool:
+        pairs = ((target, one.value, other.value), (also, one.also, other.also))
+        return all(not each.is_worse(theirs or 0.0, own or 0.0) for each, own, theirs in pairs)
+
+    found: list[Told] = []
+    for each in (one for one in told if one.measured.value is not None):
+        if any(as_bad(kept.measured, each.measured) for kept in found):
+            continue
+        found = [kept for kept in found if not as_bad(each.measured, kept.measured)] + [each]
+    return found

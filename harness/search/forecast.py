@@ -20,7 +20,7 @@ def forecast_lines(base: Base, space: Space, samplers: int, jobs: int) -> Iterat
     """Yield the ranges, the share of values that can be, and the expected time."""
     for key, each in space.keys.items():
         yield f"{key}: {range_text(each)}; {each.source}"
-    sampler = Sampler(RANDOM, space.keys, "least", space.sampler_seed, space.budget.cells)
+    sampler = Sampler(RANDOM, space.keys, ["least"], space.sampler_seed, space.budget.cells)
     seconds_max = space.budget.cell_ns / 1e9
     plans = [base.cells_at(sampler.ask().values, space.seeds.numbers, seconds_max) for _ in range(DRAWN)]
     reasons = Counter(plan.reason for plan in plans if isinstance(plan, Infeasible))

@@ -3,19 +3,21 @@
 from rogue.harness.search.campaign import Outcome
 from rogue.harness.search.space import Space
 from rogue.harness.search.values import Target
-from rogue.harness.search.words import value_text
+from rogue.harness.search.words import both_text
 from rogue.reports.pages.search import Row, Searched, search_html
 
 
-def search_page(title: str, lines: list[str], outcome: Outcome, space: Space, target: Target) -> str:
+def search_page(
+    title: str, lines: list[str], outcome: Outcome, space: Space, aims: tuple[Target, Target | None]
+) -> str:
     """Return the page: the summary, how far each sampler got, and every proposal."""
-    keys = list(space.keys)
+    (target, also), keys = aims, list(space.keys)
     rows = [
         Row(
             each.sampler,
             each.number,
             each.measured.value,
-            value_text(each.measured.value, target),
+            both_text(each.measured, target, also),
             [str(each.measured.values.get(key, "")) for key in keys],
             each.measured.problem or "",
             each.is_find,

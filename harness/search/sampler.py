@@ -3,8 +3,9 @@
 This module alone imports Optuna, and only while a search is running.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
@@ -37,9 +38,16 @@ class Sampler:
     """
 
     def __init__(
-        self, name: SamplerName, keys: Mapping[str, Range], direction: Direction, seed: int, cells: int
+        self,
+        name: SamplerName,
+        keys: Mapping[str, Range],
+        directions: Sequence[Direction],
+        seed: int,
+        cells: int,
     ) -> None:
-        optuna = _optuna()
+        optuna = _package("optuna")
+        if name == "cmaes":
+            _package("cmaes")  # Optuna would look for it at the first proposal
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self._keys = keys
         self._distributions = {
@@ -48,15 +56,25 @@ class Sampler:
             else optuna.distributions.CategoricalDistribution(each.choices)
             for key, each in keys.items()
         }
-        self._failed = optuna.trial.TrialState.FAIL
-        startup = max(1, min(STARTUP_MAX, round(STARTUP_SHARE * cells)))
+        self._states = optuna.trial.TrialState
+        self._startup = startup = max(1, min(STARTUP_MAX, round(STARTUP_SHARE * cells)))
+        self._numbers = 0
+        self._has_two_aims = len(directions) > 1
         samplers = optuna.samplers
         made = {
             "tpe": lambda: samplers.TPESampler(seed=seed, n_startup_trials=startup),
             "random": lambda: samplers.RandomSampler(seed=seed),
+            "cmaes": lambda: samplers.CmaEsSampler(
+                seed=seed,
+                n_startup_trials=startup,
+                independent_sampler=samplers.RandomSampler(seed=seed),  # of choices, which have no distance
+                warn_independent_sampling=False,
+            ),
             "nsga2": lambda: samplers.NSGAIISampler(seed=seed, population_size=max(2, startup)),
         }
-        self._study = optuna.create_study(direction=_DIRECTIONS[direction], sampler=made[name]())
+        self._study = optuna.create_study(
+            directions=[_DIRECTIONS[each] for each in directions], sampler=made[name]()
+        )
 
     def ask(self) -> Asked:
         """Return the next proposal."""
@@ -67,18 +85,22 @@ class Sampler:
         }
         return Asked(values, trial)
 
-    def tell(self, asked: Asked, value: float | None) -> None:
-        """Say what a proposal gave; None where it gave no number."""
-        if value is None:
-            self._study.tell(asked.trial, state=self._failed)
-        else:
-            self._study.tell(asked.trial, value)
+    def tell(self, asked: Asked, values: Sequence[float]) -> None:
+        """Say what a proposal gave, a number for each aim; nothing where it gave none.
+
+        Once there are enough numbers to learn from, a proposal without one counts as worse than all of them.
+        """
+        if values:
+            self._numbers += 1
+            self._study.tell(asked.trial, values)
+            return
+        can_learn = self._numbers >= self._startup and not self._has_two_aims  # Optuna does not prune those
+        self._study.tell(asked.trial, state=self._states.PRUNED if can_learn else self._states.FAIL)
 
 
-def _optuna() -> ModuleType:
+def _package(name: str) -> ModuleType:
     try:
-        import optuna
+        return import_module(name)
     except ImportError as error:
-        got = "search: got no Optuna, expected the package that proposes values"
+        got = f"search: got no {name}, expected the package, which proposes values"
         raise UsageError(f"{got}; install it with `pip install 'rogue-testbed[search]'`.") from error
-    return optuna

@@ -16,8 +16,10 @@ from rogue.harness.search.reading import read_as
 from rogue.workloads.mistakes import mistake, mistakes_at
 from rogue.workloads.specification import Specification, Time
 
-SamplerName = Literal["tpe", "random", "nsga2"]
+SamplerName = Literal["tpe", "cmaes", "nsga2", "random"]
 RANDOM: Final[SamplerName] = "random"
+TWO_AIMS: Final[tuple[SamplerName, ...]] = ("nsga2", RANDOM)
+"""Samplers that know what to do with two aims."""
 Direction = Literal["least", "most"]
 
 
@@ -42,6 +44,15 @@ class Aim(Specification):
         words += ["of", self.transport] if self.transport else []
         words += ["over that of", self.against] if self.against else []
         return " ".join(words)
+
+
+class SecondAim(Specification):
+    """What is looked for at the same time, of the same transports."""
+
+    metric: Annotated[str, Field(min_length=1, max_length=100)]
+    direction: Direction | None = None
+    bound: float | None = None
+    """With one, a find is no better than that either."""
 
 
 class SeedRange(Specification):
@@ -101,6 +112,8 @@ class Space(Specification):
     """The whole file."""
 
     aim: Aim | None = None
+    also: SecondAim | None = None
+    """A second aim: of two that pull apart there is a front, which NSGA-II looks for."""
     keys: Annotated[dict[str, Range], Field(min_length=1, max_length=64)]
     """A range per key of the experiment."""
     seeds: Seeds = Field(default_factory=Seeds)
@@ -116,6 +129,9 @@ class Space(Specification):
     @model_validator(mode="after")
     def _check(self) -> Self:
         check_keys(self.keys)
+        if self.also is not None and self.sampler not in TWO_AIMS:
+            found = mistake(f"{' or '.join(TWO_AIMS)}, for there are two aims", "write sampler: nsga2")
+            raise mistakes_at({"sampler": found})
         return self
 
 

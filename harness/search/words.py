@@ -5,13 +5,14 @@ from math import isinf
 
 from rogue.harness.experiment.choices import Scalar
 from rogue.harness.search.bench import Measured
-from rogue.harness.search.campaign import Find, Outcome, Told
+from rogue.harness.search.campaign import Find, Outcome, Told, front_of
 from rogue.harness.search.question import Question
 from rogue.harness.search.screening import Moved, Screened
 from rogue.harness.search.space import SamplerName, Space
 from rogue.harness.search.values import Target
+from rogue.harness.search.weakness import Tried
 from rogue.reports.pages.sensitivity import Bar, Tornado
-from rogue.reports.quantities import NARROW_SPACE, readable
+from rogue.reports.quantities import NARROW_SPACE, counted, readable
 
 
 def value_text(value: float | None, target: Target) -> str:
@@ -95,12 +96,25 @@ def values_text(values: Mapping[str, Scalar]) -> str:
     return ", ".join(f"{key} {value}" for key, value in values.items()) or "the experiment as it is"
 
 
-def told_line(told: Told, target: Target) -> str:
+def told_line(told: Told, target: Target, also: Target | None = None) -> str:
     """Return a line about one proposal."""
     measured = told.measured
-    gave = value_text(measured.value, target) if measured.problem is None else f"none ({measured.problem})"
+    gave = both_text(measured, target, also) if measured.problem is None else f"none ({measured.problem})"
     mark = ", a candidate" if told.is_find else ""
     return f"{told.sampler} {told.number}: {gave}{mark}; {values_text(measured.values)}"
+
+
+def both_text(measured: Measured, target: Target, also: Target | None) -> str:
+    """Return the number of each aim."""
+    first = value_text(measured.value, target)
+    return first if also is None else f"{first} and {also.metric.name} {value_text(measured.also, also)}"
+
+
+def front_lines(outcome: Outcome, target: Target, also: Target) -> list[str]:
+    """Return the proposals that no other beats in both aims, the furthest in the first aim first."""
+    sign = 1 if target.direction == "least" else -1
+    front = sorted(front_of(outcome.told, target, also), key=lambda each: sign * (each.measured.value or 0.0))
+    return [f"On the front: {told_line(each, target, also)}." for each in front]
 
 
 def best_of(told: list[Told], target: Target) -> Told | None:
@@ -139,21 +153,46 @@ def find_sentence(find: Find, target: Target, measure: str, space: Space) -> str
     )
 
 
+def so_far_lines(outcome: Outcome, target: Target, measure: str) -> list[str]:
+    """Return what is looked for, and how far each sampler has come."""
+    end = "smallest" if target.direction == "least" else "largest"
+    names = dict.fromkeys(each.sampler for each in outcome.told)
+    lines = [sampler_line(name, outcome, target) for name in names]
+    return [f"{measure}, {end}; {bound_text(target)}.", *lines]
+
+
 def outcome_lines(outcome: Outcome, target: Target, measure: str, space: Space) -> list[str]:
     """Return the summary of a search."""
-    lines = [f"{measure}, {'smallest' if target.direction == 'least' else 'largest'}; {bound_text(target)}."]
-    names = dict.fromkeys(each.sampler for each in outcome.told)
-    lines += [sampler_line(name, outcome, target) for name in names]
+    lines = so_far_lines(outcome, target, measure)
     if outcome.is_out_of_time:
         lines.append("The time of the budget was over before its cells were; --resume goes on.")
     lines += [
         f"Not a find: {value_text(each.value, target)} on the held-out seeds at {values_text(each.values)}."
         for each in outcome.refuted
     ]
-    if not outcome.is_over:
+    if outcome.is_unmeasured:
+        why = next(each.measured.problem for each in outcome.told if each.measured.cells)
+        lines.append(f"Given up: no value had a number ({why}); choose a measure that this workload has.")
+    elif not outcome.is_over:
         lines.append("Stopped before it was over; --resume goes on.")
     elif outcome.find is not None:
         lines.append(f"Find: {find_sentence(outcome.find, target, measure, space)}.")
     elif target.bound is not None:
         lines.append("No find within this space and budget.")
     return lines
+
+
+def tried_text(tried: Tried) -> str:
+    """Return what a known weakness gave on all seeds, and what counts; or why it gave nothing."""
+    if tried.reason:
+        return tried.reason
+    known = [number for number in tried.numbers if number is not None]
+    ends = dict.fromkeys(value_text(end(known), tried.target) for end in (min, max))
+    name = tried.target.metric.name
+    seeds = counted(len(known), "seed")
+    return f"{name} is {' to '.join(ends)} on {seeds}; {bound_text(tried.target)}"
+
+
+def tried_line(tried: Tried) -> str:
+    """Return the same after its name and its verdict."""
+    return f"{tried.name}: {tried.verdict}; {tried_text(tried)}"

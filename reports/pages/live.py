@@ -35,6 +35,8 @@ class LivePage:
     """How many cells the figures are about; None before there are any."""
     problem: str | None
     """Why there are no newer figures."""
+    so_far: Sequence[str] = ()
+    """What a search says of itself: it does not know all of its cells, so there is no share of them."""
 
     @property
     def elapsed(self) -> str:

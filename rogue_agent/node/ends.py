@@ -13,6 +13,7 @@ from rogue.agent.drivers.verbs.discovery import find_port
 from rogue.agent.drivers.verbs.endpoint import opened
 from rogue.agent.node.end import End, Workplace
 from rogue.agent.node.messages import KERNEL_TCPS, Prepare
+from rogue.agent.node.processors import stay_near
 from rogue.agent.node.tcp_end import TcpReceiverEnd, TcpSenderEnd
 from rogue.agent.node.turn_keeper import paced_interface, place_of
 from rogue.agent.node.verbs_end import Foundation, VerbsEnd
@@ -41,6 +42,7 @@ def _open_verbs_end(request: Prepare, workplace: Workplace, stack: ExitStack) ->
         raise SettingsError("verb", "read", "write or send: an unreliable connection has no READ")
     if request.tells and (settings.service == "uc" or request.verb == "read"):
         raise SettingsError("tells", request.tells, "nothing, but of WRITEs and SENDs over RC, or over TCP")
+    processors = stay_near(port, workplace.sysfs)
     plan = endpoint_plan(request, settings)
     endpoint = stack.enter_context(opened(pyverbs, port, plan, workplace.stamp))
     if request.fill_seed is not None:
@@ -49,7 +51,9 @@ def _open_verbs_end(request: Prepare, workplace: Workplace, stack: ExitStack) ->
     interface = replace(paced_interface(request, port), lender=None if turns is None else turns.fileno())
     limiter = _limiter(request, interface, workplace, stack)
     end_class = VerbsRequester if request.end == "requester" else VerbsResponderEnd
-    return end_class(Foundation(request, workplace, settings, line_rate_bps, endpoint, limiter, turns))
+    return end_class(
+        Foundation(request, workplace, settings, line_rate_bps, endpoint, limiter, turns, processors)
+    )
 
 
 def _turns(

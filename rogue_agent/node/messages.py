@@ -137,7 +137,7 @@ class Prepared(RoleReply):
     """What the peer needs to connect, and what the driver found and will use: recorded with every result.
 
     Whatever the service has no use for is null. `limiter_step_bps` is what rates are rounded up to, 0 for
-    exact.
+    exact. `processors`: to which the role was bound, if to any.
     """
 
     wire_type: ClassVar[str] = "prepared"
@@ -167,6 +167,7 @@ class Prepared(RoleReply):
     buffer_bytes: int | None = field(default=None, metadata=_takes(Optional(_BUFFER_BYTES)))
     tcp_port: int | None = field(default=None, metadata=_takes(Optional(Integer(1, 65_535))))
     tcp_token: int | None = field(default=None, metadata=_takes(Optional(Integer(0, _U64))))
+    processors: str | None = field(default=None, metadata=_takes(Optional(Text("[0-9]+(,[0-9]+)*", 4_096))))
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,8 @@ class Foundation:
     endpoint: Endpoint
     limiter: RateLimiter | None
     turns: BorrowedLimiters | None = None
+    processors: "str | None" = None
+    """To which the role was bound."""
 
 
 class VerbsEnd(End):
@@ -76,6 +78,7 @@ class VerbsEnd(End):
             rkey=endpoint.buffer.rkey,
             buffer_address=endpoint.buffer.address,
             buffer_bytes=endpoint.buffer.size_bytes,
+            processors=base.processors,
         )
 
     def _join(self, peer: Prepared) -> tuple[Remote, int]:

@@ -9,11 +9,12 @@ import pytest
 from helpers.searched import SPACE, HillTestbed, hill, space_document, testbed
 
 from rogue.harness.commands.search import SearchOptions, run_search
-from rogue.harness.errors import UsageError
+from rogue.harness.errors import ConfigError, UsageError
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.experiment.load import load_experiment
 from rogue.harness.results.comparison import compare_run
 from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.recorded_run import SO_FAR
 from rogue.harness.termination import StoppedError
 
 __all__ = ["testbed"]
@@ -83,10 +84,12 @@ def test_a_search_that_was_stopped_goes_on_to_the_same_end(
     whole, _ = searched(without_baseline(tmp_path), capsys)
     count = len(testbed.ran)
     testbed.ran.clear()
-    run_cell = HillTestbed.run
+    run_cell, said = HillTestbed.run, list[str]()
 
     def stops(self: HillTestbed, *given: object) -> object:
         if len(self.ran) == 9:
+            (file,) = (tmp_path / "results").glob(f"*/*/{SO_FAR}")
+            said.extend(file.read_text().splitlines())
             raise KeyboardInterrupt
         return run_cell(self, *given)  # type: ignore[arg-type]
 
@@ -105,6 +108,8 @@ def test_a_search_that_was_stopped_goes_on_to_the_same_end(
     assert resumed == directory and len(testbed.ran) == count, "nothing ran twice"
     assert (whole / "search.html").read_text() == (directory / "search.html").read_text()
     assert read_manifest(directory).status == "complete"
+    assert said[1].startswith("tpe: 3 proposals") and said[2].startswith("tpe 3: "), "for whoever watched"
+    assert not (directory / SO_FAR).exists()
 
 
 def test_beside_another_transport_the_number_is_a_ratio(
@@ -205,3 +210,43 @@ def test_a_search_without_time_for_its_cells_is_not_complete(
     assert lines[1].startswith("tpe: 3 proposals"), "one batch, and no other after ten seconds"
     assert "The time of the budget was over before its cells were; --resume goes on." in lines
     assert read_manifest(run).status == "partial"
+
+
+def test_a_find_is_run_on_another_testbed_too(
+    tmp_path: Path, testbed: HillTestbed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, lines = searched(replace(options(tmp_path), confirm="fake"), capsys)
+    told = next(line for line in lines if line.startswith("On "))
+    assert "shares it: fct_mean_ns is" in told and told.endswith("a find is at least 5 µs.")
+    assert f"# {told}" in "\n".join((run / "find.yml").read_text().splitlines())
+    assert told in (run / "search.html").read_text()
+    (confirmed,) = (tmp_path / "results").glob("hill-found/*/manifest.json")
+    assert [cell.seed for cell in read_manifest(confirmed.parent).cells] == [101, 101, 102, 102, 103, 103]
+
+
+def test_a_measure_that_no_value_has_ends_the_search_early(
+    tmp_path: Path, testbed: HillTestbed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    space = SPACE.replace("fct_mean_ns", "probe_p50_ns").replace("cells: 12", "cells: 1000")
+    run, lines = searched(options(tmp_path, space), capsys)
+    assert lines[1].startswith("tpe: 36 proposals, 42 cells, 36 without a number") and not lines[
+        2
+    ].startswith("random")
+    words = "Given up: no value had a number (probe_p50_ns was not measured); choose a measure"
+    assert lines[-1].startswith(words)
+    assert read_manifest(run).status == "complete", "there is nothing to go on with"
+
+
+def test_two_aims_have_a_front(
+    tmp_path: Path, testbed: HillTestbed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    second = "also: {metric: transfer_rate_mean_bps, direction: most, bound: 1e9}\nsampler: nsga2\n"
+    run, lines = searched(options(tmp_path, SPACE + second), capsys)
+    front = [line for line in lines if line.startswith("On the front: ")]
+    assert front and all("transfer_rate_mean_bps" in line for line in front)
+    assert "transfer_rate_mean_bps" in (run / "search.html").read_text()
+
+
+def test_only_who_knows_two_aims_takes_them(tmp_path: Path, testbed: HillTestbed) -> None:
+    with pytest.raises(ConfigError, match="expected nsga2 or random, for there are two aims"):
+        run_search(options(tmp_path, SPACE + "also: {metric: jain}\n"))

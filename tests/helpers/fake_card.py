@@ -7,6 +7,7 @@ that net/dcb/dcbnl.c keeps a table that nobody looks at), hw/mlx5/cong.c,
 Documentation/ABI/testing/configfs-rdma_cm.
 """
 
+import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,6 +15,7 @@ from ansible_collections.rogue.testbed.plugins.module_utils.system import Comman
 from helpers.fake_node import FakeNode
 
 PCI = "0000:03:00.0"
+MODULES = f"/lib/modules/{os.uname().release}"
 INTERRUPTS = ("120", "121", "122")
 _SWAPPED = "0:1 1:0 2:2 3:3 4:4 5:5 6:6 7:7"
 
@@ -29,6 +31,7 @@ class FakeCardNode(FakeNode):
         super().__init__(root)
         self.driver = driver
         self.link_toggles = 0
+        self.builds_modules = True
         self.card_rates["eth1"] = [0] * 8
         self.objects = {
             "ets": {"tc-tsa": _all("vendor"), "tc-bw": _all("100"), "prio-tc": _SWAPPED},
@@ -82,12 +85,15 @@ class FakeCardNode(FakeNode):
         self.objects, self.card_rates = fresh.objects, fresh.card_rates
 
     def _apt_get(self, command: list[str], text: str) -> None:
-        """doca-host is a file, and brings the repository that has doca-ofed."""
+        """doca-host is a file, and brings the repository that has doca-ofed; that has newer libraries."""
         if command[-1].endswith(".deb"):
             assert Path(command[-1]).read_bytes(), "fetched before"
             self.packages.add("doca-host")
         elif command[-1] == "doca-ofed" and "doca-host" in self.packages:
             self.packages |= {"doca-ofed", "mlnx-ofed-kernel-dkms"}
+            self.versions |= dict.fromkeys(self.packages & {"libibverbs1", "rdma-core"}, "2410mlnx54")
+            if self.builds_modules:
+                self.write(f"{MODULES}/updates/dkms/mlx5_core.ko.zst", "")
         else:
             super()._apt_get(command, text)
 

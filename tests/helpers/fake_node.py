@@ -11,6 +11,7 @@ BY_ITSELF = "qdisc fq_codel 0: root refcnt 2 limit 10240p\n"
 SYSCTLS = {"net.ipv4.tcp_ecn": "2", "net.ipv4.tcp_rmem": "4096\t131072\t6291456"}
 PACKAGES = ("iproute2", "python3")
 MIRROR = ("ethtool", "perftest")
+FIRST = "1.0"
 BROUGHT_ALONG = {"perftest": ("libibumad3",)}
 
 
@@ -29,7 +30,12 @@ class FakeNode(System):
         self.iproute2 = "6.1.0"
         self.trees: dict[str, list[str]] = {name: [] for name in interfaces}
         self.packages = set(PACKAGES)
+        self.versions: dict[str, str] = {}
+        """Of packages that have another one than the first."""
+        self.mirrored = set(MIRROR)
+        """What can be installed, as `name` or `name=version`."""
         self.path("/sys/module").mkdir(parents=True)
+        self.write("/etc/os-release", 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nID=debian\n')
         for number, name in enumerate(interfaces):
             self.write(f"/sys/class/net/{name}/mtu", "1500\n")
             self.write(f"/sys/class/net/{name}/address", f"52:54:00:00:00:{number:02x}\n")
@@ -74,7 +80,7 @@ class FakeNode(System):
             "roots": dict(self.roots),
             "trees": {name: list(lines) for name, lines in self.trees.items()},
             "card_rates": {name: list(rates) for name, rates in self.card_rates.items()},
-            "packages": set(self.packages),
+            "packages": {name: self.versions.get(name, FIRST) for name in self.packages},
         }
 
     def _modprobe(self, command: list[str], _text: str) -> str:
@@ -164,14 +170,24 @@ class FakeNode(System):
     def _dpkg_query(self, command: list[str], _text: str) -> str:
         if command[3] == "${Version}":
             raise CommandError(command, f"dpkg-query: no packages found matching {command[4]}")
-        return "rc  removed\n" + "".join(f"ii  {name}\n" for name in self.packages)
+        installed = {name: self.versions.get(name, FIRST) for name in self.packages}
+        return "rc  removed 1\n" + "".join(f"ii  {name} {version}\n" for name, version in installed.items())
+
+    def _apt_cache(self, command: list[str], _text: str) -> str:
+        """As apt 2.6 does: a version that is not there is no error."""
+        return "Package: something\n" if command[-1] in self.mirrored else ""
 
     def _apt_get(self, command: list[str], _text: str) -> None:
         if "install" in command:
-            for name in command[command.index("install") + 1 :]:
-                if name not in MIRROR:
-                    raise CommandError(command, f"Unable to locate package {name}")
-                self.packages |= {name, *BROUGHT_ALONG.get(name, ())}
+            for word in command[command.index("install") + 1 :]:
+                if word.endswith("-"):
+                    self.packages.discard(word[:-1])
+                elif word not in self.mirrored:
+                    raise CommandError(command, f"Unable to locate package {word}")
+                else:
+                    name, _, version = word.partition("=")
+                    self.versions[name] = version or FIRST
+                    self.packages |= {name, *BROUGHT_ALONG.get(name, ())}
         if "purge" in command:
             self.packages -= set(command[command.index("purge") + 1 :])
 

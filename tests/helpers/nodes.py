@@ -49,6 +49,8 @@ def host_facts(address: str, peer: str) -> dict[str, Any]:
         "kernel": "6.1.0",
         "python": "3.11.2",
         "distribution": "Debian GNU/Linux 12 (bookworm)",
+        "is_supported_system": True,
+        "ipv6_gids": [],
         "tools": {"tc": "tc utility, iproute2-6.1.0", "pyverbs": "44.0-2"},
         "interfaces": {"eth1": {"mac": "52:54:00:00:00:01", "mtu": 4300, "is_up": True, "gro": "on"}},
         "interface_with_mac": None,

@@ -9,7 +9,14 @@ from helpers.fake_switch import served_switch
 from helpers.switch_inventory import hardware
 
 from rogue.harness.provisioning.switches.connection import open_switch
-from rogue.harness.provisioning.switches.operations import apply, differences, plan, plan_from_nothing, undo
+from rogue.harness.provisioning.switches.operations import (
+    OpenSwitch,
+    apply,
+    differences,
+    plan,
+    plan_from_nothing,
+    undo,
+)
 from rogue.harness.provisioning.switches.registry import PLATFORMS
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
 from rogue.remote.errors import NodeError, RejectedError
@@ -40,9 +47,20 @@ def is_set_read_back_and_undone(
         ]
         assert state() != before
         assert (differences(opened, wanted), apply(opened, wanted)) == ([], [])
+        _tells_what_was_set(opened, wanted)
         undo(opened)
         assert state() == before
         assert (opened.ledger.changes(), undo(opened)) == ([], [])
+
+
+def _tells_what_was_set(opened: OpenSwitch, wanted: HardwareSwitchVariables) -> None:
+    """In numbers, at each port."""
+    standing = opened.standing(wanted)
+    for interface in wanted.interfaces:
+        for number, asked in wanted.switch_priorities.items():
+            told = standing.port(interface).of_priority(number)
+            assert told is not None
+            assert (told.marks, told.pauses) == (asked.marks, asked.pauses)
 
 
 def rejection_is_rolled_back(

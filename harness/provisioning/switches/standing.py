@@ -1,7 +1,7 @@
 """What a hardware switch has, in numbers, as it tells it itself; None is what it does not tell."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,6 +37,15 @@ class Standing:
     def port(self, interface: str) -> StandingPort:
         """One of which nothing is told, if it is not there."""
         return self.ports.get(interface, StandingPort())
+
+
+def told_by_lines(
+    found: Configuration,
+    interfaces: Iterable[str],
+    priorities_of: Callable[[str], Mapping[int, PrioritySettings] | None],
+) -> Standing:
+    """What lines of a configuration say of ports; None of a port on which something has no numbers here."""
+    return Standing({each: StandingPort(priorities_of(each)) for each in interfaces}, configuration=found)
 
 
 def told_as_json(text: str) -> Mapping[str, Any]:

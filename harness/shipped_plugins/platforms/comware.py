@@ -18,12 +18,20 @@ No Comware switch has run this.
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import ClassVar, Final
 
-from rogue.harness.provisioning.switches.change import Context, Line
+from rogue.harness.provisioning.switches.change import Configuration, Context, Line
 from rogue.harness.provisioning.switches.platform import Platform
 from rogue.harness.provisioning.switches.plugins import register_switch_platform
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking, PrioritySettings
+from rogue.harness.provisioning.switches.standing import (
+    Standing,
+    that_do_something,
+    told_by_lines,
+    told_marks,
+    told_priority,
+)
 from rogue.harness.provisioning.switches.units import kilobytes_mistake
 from rogue.remote.login import Dialect
 
@@ -32,7 +40,10 @@ _DSCPS_PER_CLASS: Final = 8
 _COLOURS: Final = range(3)
 _TABLE: Final = "qos wred queue table rogue"
 _PFC: Final = "priority-flow-control"
-_OWNED: Final = re.compile(rf"qos wred apply |{_PFC} no-drop dot1p ")
+_APPLY: Final = "qos wred apply"
+_QUEUE: Final = re.compile(r"queue (\d) (.*)")
+_LEVEL: Final = re.compile(r"drop-level \d low-limit (\d+) high-limit (\d+) discard-probability (\d+)")
+_OWNED: Final = re.compile(rf"{_APPLY} |{_PFC} no-drop dot1p ")
 
 
 class Comware(Platform):
@@ -66,11 +77,17 @@ class Comware(Platform):
             port = (f"interface {interface}",)
             if any(each.dscp for each in wanted.switch_priorities.values()):
                 lines.append(_line(port, "qos trust", "dscp"))
-            lines += [_line(port, "qos wred apply", "rogue")] if wanted.marking else []
+            lines += [_line(port, _APPLY, "rogue")] if wanted.marking else []
             if wanted.pausing:
                 lines.append(Line(port, f"{_PFC} enable", f"{_PFC} enable", f"undo {_PFC}"))
                 lines.append(_line(port, f"{_PFC} no-drop dot1p", ",".join(map(str, wanted.pausing))))
         return lines
+
+    def standing(self, found: Configuration, ports: str, wanted: HardwareSwitchVariables) -> Standing:
+        """Marks and pauses, if the size of a cell is known; rates and MTUs are not read."""
+        del ports
+        cell_bytes = wanted.switch_cell_bytes
+        return told_by_lines(found, wanted.interfaces, partial(_standing, found, cell_bytes))
 
     def owns(self, context: Context, line: str, interfaces: Sequence[str]) -> bool:
         """Tables of others, and PFC where nothing should pause, on our ports."""
@@ -100,6 +117,48 @@ def _mistake_of_marks(marks: Marking, cell_bytes: int | None) -> str | None:
     if marks.from_bytes // cell_bytes >= _LIMIT_CELLS_MAX:
         return f"got {marks.from_bytes} bytes, expected fewer than {_LIMIT_CELLS_MAX} cells"
     return kilobytes_mistake(marks.from_bytes, cell_bytes)
+
+
+def _standing(
+    found: Configuration, cell_bytes: int | None, interface: str
+) -> dict[int, PrioritySettings] | None:
+    """None where a queue of its table has no step, or where nobody knows yet whether the port pauses."""
+    port = found.get((f"interface {interface}",), ())
+    tables = [line.removeprefix(_APPLY).strip() for line in port if line.startswith(_APPLY)]
+    marks: dict[int, Marking | None] = {}
+    for name in tables:
+        marks |= _marks(found.get((f"qos wred queue table {name}",), ()), cell_bytes)
+    if (tables and not marks) or None in marks.values() or f"{_PFC} auto" in port:
+        return None
+    pausing = _pausing(port) if f"{_PFC} enable" in port else ()
+    return that_do_something(
+        {number: told_priority(marks=marks.get(number), pauses=str(number) in pausing) for number in range(8)}
+    )
+
+
+def _marks(table: Sequence[str], cell_bytes: int | None) -> dict[int, Marking | None]:
+    """What each queue of a table marks; None for one that this has no numbers for."""
+    texts: dict[int, list[str]] = {}
+    for line in table:
+        if queue := _QUEUE.fullmatch(line):
+            texts.setdefault(int(queue[1]), []).append(queue[2])
+    return {number: _step(of_queue, cell_bytes) for number, of_queue in texts.items()}
+
+
+def _step(texts: Sequence[str], cell_bytes: int | None) -> Marking | None:
+    """A step, if all colours have the same one."""
+    levels = [each for text in texts if (each := _LEVEL.fullmatch(text))]
+    limits = {each.groups() for each in levels}
+    if "ecn" not in texts or cell_bytes is None or len(levels) != len(_COLOURS) or len(limits) != 1:
+        return None
+    low, high, percent = map(int, limits.pop())
+    is_step = (high, percent) == (low + 1, 100)
+    return told_marks(low * cell_bytes, low * cell_bytes, 100) if is_step else None
+
+
+def _pausing(port: Sequence[str]) -> list[str]:
+    listed = (line.rpartition(" ")[2] for line in port if line.startswith(f"{_PFC} no-drop dot1p "))
+    return next(listed, "").split(",")
 
 
 def _line(context: Context, key: str, value: str = "") -> Line:

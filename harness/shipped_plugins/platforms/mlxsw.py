@@ -17,12 +17,20 @@ No such switch has run this.
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from rogue.harness.provisioning.switches.change import Change, Configuration, Context, Line
 from rogue.harness.provisioning.switches.platform import Command, Platform
 from rogue.harness.provisioning.switches.plugins import register_switch_platform
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking, PrioritySettings
+from rogue.harness.provisioning.switches.standing import (
+    Standing,
+    that_do_something,
+    told_by_lines,
+    told_marks,
+    told_priority,
+)
 from rogue.harness.provisioning.switches.units import percent_mistake, whole_percent
 from rogue.remote.errors import NodeError
 
@@ -35,6 +43,7 @@ _STRICT: Final = "ets bands 8 strict 8 priomap 7 6 5 4 3 2 1 0"
 _PRIOMAP: Final = [7, 6, 5, 4, 3, 2, 1, 0]
 _OF_THE_KERNEL: Final = ("fq_codel", "mq", "noqueue", "pfifo_fast")
 """The queue of a port that was not configured."""
+_NUMBERS: Final = re.compile(r"from (\d+) to (\d+) percent (\d+)")
 _MEAN_PACKET_BYTES: Final = 1_000
 
 
@@ -57,6 +66,11 @@ class Mlxsw(Platform):
     def lines(self, wanted: HardwareSwitchVariables) -> list[Line]:
         """Queues first, without which nothing else is taken; pauses and what leads to them last."""
         return [line for interface in wanted.interfaces for line in _of_port(interface, wanted)]
+
+    def standing(self, found: Configuration, ports: str, wanted: HardwareSwitchVariables) -> Standing:
+        """Marks, pauses and headroom; rates and MTUs are not read."""
+        del ports
+        return told_by_lines(found, wanted.interfaces, partial(_standing, found.get((), ())))
 
     def owns(self, context: Context, line: str, interfaces: Sequence[str]) -> bool:
         """What marks and what pauses on our ports."""
@@ -152,6 +166,38 @@ def _of_dcb(interface: str, kind: str, shown: Mapping[str, Any]) -> Iterator[str
         yield f"{interface} buffer {number} {index}"
     for index, size_bytes in enumerate(shown.get("buffer_size", [])):
         yield f"{interface} headroom {index} {size_bytes}"
+
+
+def _standing(lines: Sequence[str], interface: str) -> dict[int, PrioritySettings] | None:
+    """None where a queue drops, or is not the chip's."""
+    own = [line.split()[1:] for line in lines if line.split()[0] == interface]
+    told = {(kind, int(words[0])): " ".join(words[1:]) for kind, *words in own if words[0].isdigit()}
+    marks = {number: _NUMBERS.fullmatch(text) for (kind, number), text in told.items() if kind == "marks"}
+    if not all(marks.values()):
+        return None
+    of_bands = {
+        number: told_marks(int(each[1]), int(each[2]), int(each[3]))
+        for number, each in marks.items()
+        if each is not None
+    }
+    pausing = {number for (kind, number), text in told.items() if (kind, text) == ("pauses", "on")}
+    return that_do_something(
+        {
+            number: told_priority(
+                marks=of_bands.get(number),
+                pauses=number in pausing,
+                headroom_bytes=_headroom(told, number) if number in pausing else None,
+            )
+            for number in range(_PRIORITIES)
+        }
+    )
+
+
+def _headroom(told: Mapping[tuple[str, int], str], number: int) -> int | None:
+    """Of the buffer that a priority has."""
+    index = told.get(("buffer", number))
+    size = None if index is None else told.get(("headroom", int(index)))
+    return None if size is None else int(size)
 
 
 def _call(change: Change) -> str:

@@ -16,12 +16,20 @@ No Onyx switch has run this.
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import ClassVar, Final
 
 from rogue.harness.provisioning.switches.change import Configuration, Context, Line
 from rogue.harness.provisioning.switches.platform import Platform
 from rogue.harness.provisioning.switches.plugins import register_switch_platform
-from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
+from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, PrioritySettings
+from rogue.harness.provisioning.switches.standing import (
+    Standing,
+    that_do_something,
+    told_by_lines,
+    told_marks,
+    told_priority,
+)
 from rogue.harness.provisioning.switches.units import kilobytes_mistake
 from rogue.remote.login import Dialect
 
@@ -30,6 +38,9 @@ _DSCPS_PER_CLASS: Final = 8
 _PFC: Final = "dcb priority-flow-control"
 _PORTS: Final = re.compile(r"interface ethernet (\S+)-(\S+) (.*)")
 _MARKS: Final = re.compile(r"interface ethernet (\S+) (traffic-class \d congestion-control)\b")
+_NUMBERS: Final = re.compile(
+    r"traffic-class (\d) congestion-control ecn minimum-absolute (\d+) maximum-absolute (\d+)"
+)
 _PRIORITY: Final = re.compile(rf"{_PFC} priority \d enable$")
 
 
@@ -71,6 +82,11 @@ class Onyx(Platform):
             lines += _port(f"interface ethernet {interface}", wanted)
         return lines
 
+    def standing(self, found: Configuration, ports: str, wanted: HardwareSwitchVariables) -> Standing:
+        """Marks and pauses; rates and MTUs are not read."""
+        del ports
+        return told_by_lines(found, wanted.interfaces, partial(_standing, found.get((), ())))
+
     def owns(self, context: Context, line: str, interfaces: Sequence[str]) -> bool:
         """Other priorities that pause anywhere, and other classes that mark on our ports."""
         marks = _MARKS.match(line)
@@ -98,6 +114,30 @@ def _port(port: str, wanted: HardwareSwitchVariables) -> Iterator[Line]:
         least, most = marks.from_bytes // KB_BYTES, marks.to_bytes // KB_BYTES
         text = f"{port} {key} ecn minimum-absolute {least} maximum-absolute {most}"
         yield Line((), text, f"{port} {key}", f"{port} no {key}")
+
+
+def _standing(lines: Sequence[str], interface: str) -> dict[int, PrioritySettings] | None:
+    """None where a class drops, or marks by percent of a buffer."""
+    port = f"interface ethernet {interface} "
+    own = [line.removeprefix(port) for line in lines if line.startswith(port)]
+    marks = [each for each in own if each.startswith("traffic-class ") and " congestion-control" in each]
+    found = [_NUMBERS.fullmatch(each) for each in marks]
+    if not all(found):
+        return None
+    of_queues = {
+        int(each[1]): told_marks(int(each[2]) * KB_BYTES, int(each[3]) * KB_BYTES, 100)
+        for each in found
+        if each is not None
+    }
+    pauses = f"{_PFC} mode on force" in own and any(line.startswith(f"{_PFC} enable") for line in lines)
+    return that_do_something(
+        {
+            number: told_priority(
+                marks=of_queues.get(number), pauses=pauses and f"{_PFC} priority {number} enable" in lines
+            )
+            for number in range(8)
+        }
+    )
 
 
 def _each_port(line: str) -> Iterator[str]:

@@ -16,12 +16,20 @@ No OS10 switch has run this.
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import ClassVar, Final
 
-from rogue.harness.provisioning.switches.change import Context, Line
+from rogue.harness.provisioning.switches.change import Configuration, Context, Line
 from rogue.harness.provisioning.switches.platform import Platform
 from rogue.harness.provisioning.switches.plugins import register_switch_platform
-from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
+from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking, PrioritySettings
+from rogue.harness.provisioning.switches.standing import (
+    Standing,
+    that_do_something,
+    told_by_lines,
+    told_marks,
+    told_priority,
+)
 from rogue.harness.provisioning.switches.units import kilobytes_mistake, percent_mistake, whole_percent
 from rogue.remote.login import Dialect
 
@@ -29,6 +37,9 @@ KB_BYTES: Final = 1_000
 THRESHOLD_KB_MAX: Final = 12_480
 _OWNED: Final = re.compile(
     r"service-policy (?:input type network-qos|output type queuing) |priority-flow-control mode on$"
+)
+_NUMBERS: Final = re.compile(
+    r"random-detect color green minimum-threshold (\d+) maximum-threshold (\d+) drop-probability (\d+)"
 )
 _INPUT: Final = "service-policy input type network-qos"
 _OUTPUT: Final = "service-policy output type queuing"
@@ -76,6 +87,11 @@ class Os10(Platform):
                     _line(port, _INPUT, "rogue-pauses"),
                 ]
         return lines
+
+    def standing(self, found: Configuration, ports: str, wanted: HardwareSwitchVariables) -> Standing:
+        """Marks and pauses by the policies of the ports; rates and MTUs are not read."""
+        del ports
+        return told_by_lines(found, wanted.interfaces, partial(_standing, found))
 
     def owns(self, context: Context, line: str, interfaces: Sequence[str]) -> bool:
         """Policies of others on our ports, and PFC where nothing should pause."""
@@ -125,6 +141,57 @@ def _pauses(wanted: HardwareSwitchVariables) -> Iterator[Line]:
         yield _mode((policy,), inner)
         yield _line((policy, inner), "pause")
         yield _line((policy, inner), "pfc-cos", str(number))
+
+
+def _standing(found: Configuration, interface: str) -> dict[int, PrioritySettings] | None:
+    """None where a queue drops instead, or is not one that a class names by its number."""
+    port = found.get((f"interface {interface}",), ())
+    queues = _classes(found, "queuing", _value(port, _OUTPUT), "match queue")
+    groups = _classes(found, "network-qos", _value(port, _INPUT), "match qos-group")
+    marks = {number: _profile(found, lines) for number, lines in queues.items()}
+    if None in {*queues, *groups} or "drops" in marks.values():
+        return None
+    pausing = {number for number, lines in groups.items() if "pause" in lines}
+    does_pause = "priority-flow-control mode on" in port
+    return that_do_something(
+        {
+            number: told_priority(marks=marks.get(number), pauses=does_pause and number in pausing)
+            for number in range(8)
+        }
+    )
+
+
+def _classes(
+    found: Configuration, kind: str, policy: str | None, match: str
+) -> dict[int | None, tuple[str, ...]]:
+    """Lines of each class of a policy, by the number that its class map matches; None where it has none."""
+    mode = f"policy-map type {kind} {policy}"
+    classes = {}
+    for context, lines in found.items():
+        if len(context) == 2 and context[0] == mode:
+            name = context[1].removeprefix("class ")
+            number = _value(found.get((f"class-map type {kind} {name}",), ()), match)
+            classes[int(number) if number and number.isdigit() else None] = lines
+    return classes
+
+
+def _profile(found: Configuration, queue: Sequence[str]) -> Marking | str | None:
+    """Marks of the profile that a queue names; `drops` if it marks nothing, None without one."""
+    name = _value(queue, "random-detect")
+    if name is None:
+        return None
+    lines = found.get((f"wred {name}",), ())
+    numbers = next((each for line in lines if (each := _NUMBERS.fullmatch(line))), None)
+    if numbers is None or "random-detect ecn" not in lines:
+        return "drops"
+    least, most, percent = (int(each) for each in numbers.groups())
+    return told_marks(least * KB_BYTES, most * KB_BYTES, percent)
+
+
+def _value(lines: Sequence[str], key: str) -> str | None:
+    """What stands behind a key; None without such a line."""
+    found = (line for line in lines if line.startswith(f"{key} "))
+    return next((line.removeprefix(f"{key} ") for line in found), None)
 
 
 def _mode(context: Context, text: str) -> Line:

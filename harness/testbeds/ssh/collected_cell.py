@@ -132,6 +132,7 @@ class CollectedCell:
             "nic_profile": card_profile(str(port.get("hca_type"))),
             "dcqcn": None if prepared.device is None else str(port.get("dcqcn", "unknown")),
             **_card_facts(port),
+            **({} if limited.processors is None else {"agent_processors": limited.processors}),
             **pacing_facts(self._flows, self._done.prepared),
             "rate_limiter_step_bps": limited.limiter_step_bps,
             "switch": self._environment.switch,

@@ -17,6 +17,7 @@ from rogue.harness.testbeds.ssh.card_features import is_of_cards, missing_featur
 from rogue.harness.testbeds.ssh.declared import unmarked
 from rogue.harness.testbeds.ssh.declared_numbers import other_numbers
 from rogue.harness.testbeds.ssh.limiters import missing_limiters
+from rogue.harness.testbeds.ssh.packet_sizes import too_large_packets
 from rogue.harness.testbeds.ssh.switch import unsupported_fault, unsupported_marking
 from rogue.harness.testbeds.ssh.topology import too_slow, unsupported_topology
 from rogue.workloads.transports import BASES, TransportName
@@ -46,6 +47,7 @@ def unsupported(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabiliti
     return (
         _kernels_own(cell, inventory)
         or unsupported_topology(cell, inventory, used)
+        or too_large_packets(cell, inventory, used)
         or simulators_traffic(cell)
         or too_fine(cell)
         or cell.idleness

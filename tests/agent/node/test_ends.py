@@ -1,12 +1,15 @@
 import os
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from helpers.agent_roles import LIMIT_MS, Stage
 
 from rogue.agent.core.errors import SettingsError
 from rogue.agent.drivers.limiters.base import LimiterError
+from rogue.agent.drivers.verbs.discovery import PortAddress
 from rogue.agent.drivers.verbs.errors import VerbsUnavailable
+from rogue.agent.node import ends
 from rogue.agent.node.messages import Prepare
 
 PREPARE = Prepare("here", LIMIT_MS, "requester", "10.9.0.1", "rogue", 4_096)
@@ -28,6 +31,18 @@ def test_leaving_gives_everything_back(stage: Stage) -> None:
     assert len(stage.fabric.queue_pairs) == 3, "main, shadow and side channel"
     stage.stack.close()
     assert stage.fabric.queue_pairs == {}
+
+
+def test_a_role_is_near_its_card_before_it_has_memory(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stay_near(port: PortAddress, sysfs: Path) -> str:
+        assert (port.device, sysfs) == ("rxe0", stage.directory / "sysfs")
+        assert stage.fabric.queue_pairs == {}
+        return "0,1"
+
+    assert stage.enter(PREPARE).introduction.processors is None, "a device in software"
+    stage.stack.close()
+    monkeypatch.setattr(ends, "stay_near", stay_near)
+    assert stage.enter(PREPARE).introduction.processors == "0,1"
 
 
 def test_a_limiter_belongs_to_a_priority(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -122,3 +122,20 @@ def test_a_switch_that_does_not_reply_refuses(
     asked = NamedCells(write_experiment(tmp_path), ("transports=[dctcp]",))
     assert command.examine_nodes(NamedInventory("rack.yaml"), None, asked) is ExitCode.TESTBED
     assert "refused: tor: gone" in capsys.readouterr().out.splitlines()
+
+
+def test_packets_that_do_not_fit_the_hosts_network_refuse(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    examined(monkeypatch)
+    monkeypatch.setattr(command, "_measured", lambda *_: [])
+    asked = NamedCells(write_experiment(tmp_path), ("topology.mtu=2048",))
+    assert command.examine_nodes(NamedInventory(str(path)), None, asked) is ExitCode.OK
+    small = write_inventory(tmp_path, ("experiment_mtu: 4300", "experiment_mtu: 1500"))
+    monkeypatch.setattr(command, "judge", lambda *_: [])
+    assert command.examine_nodes(NamedInventory(str(small)), None, asked) is ExitCode.TESTBED
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-2].startswith(
+        "refused: packets of 2048 bytes (topology.mtu) need an MTU of 2144 bytes, and the"
+    )
+    assert lines[-1] == "measuring is refused; findings that refuse: 1"

@@ -15,6 +15,7 @@ from rogue.harness.live.figures import SoFar
 from rogue.harness.live.run_page import RunPage
 from rogue.harness.live.standing import Standing
 from rogue.harness.results.manifest import write_manifest
+from rogue.harness.results.recorded_run import SO_FAR
 from rogue.workloads.records import CellStatus
 
 PATIENCE_SECONDS = 60
@@ -83,6 +84,13 @@ def test_with_figures_it_is_the_report_so_far(live: RunPage, figures: type[NoFig
     assert '<meta http-equiv="refresh"' in page
     assert 'href="report"' in page, "from the page's own address, which has the key"
     assert get(live.url + "report") == REPORT
+
+
+def test_of_a_search_it_shows_how_far_that_has_come(live: RunPage) -> None:
+    (live._run / SO_FAR).write_text("the smallest jain\ntpe: 3 proposals\ntpe 3: .5 <b>")
+    page = live.page("/") or ""
+    assert "<p>tpe: 3 proposals</p>" in page and "<p>Last: tpe 3: .5 &lt;b&gt;</p>" in page
+    assert "<progress" not in page, "nobody knows how many cells there will be"
 
 
 def test_a_large_page_is_fetched_less_often(live: RunPage, figures: type[NoFigures]) -> None:

@@ -176,6 +176,11 @@ REFUSALS: dict[str, tuple[str, Change]] = {
         "h1",
         lambda f: f["rdma_ports"][0].update(is_asked_for=False),
     ),
+    "h1: RDMA device: got GIDs of IPv6 alone (fd00::11 on eth1), expected one with the RoCE v2 GID "
+    "of 10.9.0.11; give the interface that address as well: nothing is measured over IPv6": (
+        "h1",
+        lambda f: f.update(rdma_ports=[], ipv6_gids=["fd00::11 on eth1"]),
+    ),
     "h1: RDMA device: got none, expected": ("h1", lambda f: f.update(rdma_ports=[])),
     "h1: RDMA device rxe0 port 1: got DOWN, expected ACTIVE": (
         "h1",
@@ -217,6 +222,16 @@ def test_what_makes_measuring_wrong_refuses(inventory: Inventory, sentence: str)
     assert finding.refuses
     assert str(finding).startswith(f"refused: {sentence}")
     assert str(finding).endswith(".")
+
+
+def test_another_family_of_systems_is_refused_by_name(inventory: Inventory) -> None:
+    rocky = {"distribution": "Rocky Linux 9.4", "is_supported_system": False}
+    refused, differs = judged(inventory, "h1", lambda facts: facts.update(rocky))
+    assert str(refused) == (
+        "refused: h1: system: got Rocky Linux 9.4, expected Debian, Ubuntu, or what is made from them; "
+        "install one of them on this node."
+    )
+    assert not differs.refuses
 
 
 WARNINGS: dict[str, tuple[str, Change]] = {

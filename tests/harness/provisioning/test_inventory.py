@@ -79,6 +79,9 @@ MISTAKES: dict[str, Change] = {
         "fabric", ports=[{"bridge": "s0", "interface": "eth1", "peer": "{{ peer }}"}]
     ),
     "h0.experiment_address: got '10.9', expected an IPv4 address; inv": host("h0", experiment_address="10.9"),
+    "h1.experiment_address: got 'fd00::11', expected an IPv4 address beside it: nothing is meas": host(
+        "h1", experiment_address="fd00::11"
+    ),
     "h1.experiment_address: got 10.9.0.10, which h0 has, expected an address of its own; give": host(
         "h1", experiment_address="10.9.0.10"
     ),

@@ -44,6 +44,27 @@ def test_allocated_switches_stay_in_sight(tmp_path: Path) -> None:
     assert len(inventory.hosts) == 4
 
 
+def jumbo(path: Path, text: str) -> Path:
+    """The manifest of a request whose links were asked for jumbo frames."""
+    path.write_text(text.replace("</link>", '<emulab:jumboframes enabled="true"/></link>'))
+    return path
+
+
+def test_the_mtu_is_that_of_the_links(tmp_path: Path) -> None:
+    assert "experiment_mtu: 1500\n" in text_of(C6525)
+    for name, source in (("lan", C6525), ("switch", XL170)):
+        assert "experiment_mtu: 9000\n" in text_of(jumbo(tmp_path / name, source.read_text()))
+    declined = C6525.read_text().replace("</link>", '<emulab:jumboframes enabled="false"/></link>')
+    (tmp_path / "declined").write_text(declined)
+    assert "experiment_mtu: 1500\n" in text_of(tmp_path / "declined")
+
+
+def test_one_cable_without_jumbo_frames_is_the_lan_s_limit(tmp_path: Path) -> None:
+    first, rest = XL170.read_text().split("</link>", 1)
+    (tmp_path / "one").write_text(f'{first}<emulab:jumboframes enabled="true"/></link>{rest}')
+    assert "experiment_mtu: 1500\n" in text_of(tmp_path / "one")
+
+
 @pytest.mark.parametrize("hardware", ["c6525-25g", "c6525-100g", "d6515", "r650", "xl170", "m510"])
 def test_types_with_cards_need_no_flags(tmp_path: Path, hardware: str) -> None:
     path = tmp_path / "manifest.xml"

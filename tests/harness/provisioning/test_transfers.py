@@ -8,7 +8,7 @@ import pytest
 from helpers.nodes import host_facts, write_inventory
 
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
-from rogue.harness.provisioning.transfers import End, measure_transfers, rdma_mtu_bytes, rounds
+from rogue.harness.provisioning.transfers import End, measure_transfers, rounds
 from rogue.remote.errors import NodeError
 
 FACTS = {"h0": host_facts("10.9.0.10", "h1"), "h1": host_facts("10.9.0.11", "h0")}
@@ -99,7 +99,3 @@ def test_every_pair_once_and_no_host_twice_at_a_time(inventory: Inventory, hosts
     done = sorted(tuple(sorted(pair)) for pairs in of_rounds for pair in pairs)
     assert done == sorted(combinations(range(hosts), 2))
     assert len(of_rounds) <= max(0, hosts)
-
-
-def test_the_largest_payload_that_fits() -> None:
-    assert [rdma_mtu_bytes(mtu) for mtu in (1500, 4300, 9000, 1083, 600)] == [1024, 4096, 4096, 512, 512]

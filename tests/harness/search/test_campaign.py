@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from helpers.searched import SPACE, HillTestbed, hill_bench, space_document, testbed
 
-from rogue.harness.search.campaign import Campaign, Outcome
-from rogue.harness.search.space import check_space
+from rogue.harness.search.bench import Measured
+from rogue.harness.search.campaign import Campaign, Outcome, Told, front_of
+from rogue.harness.search.space import Aim, check_space
+from rogue.harness.search.values import make_target
 
 __all__ = ["testbed"]
 
@@ -31,3 +33,11 @@ def test_each_sampler_has_the_time_and_a_batch_that_began_is_told(
     Campaign(bench, space, True, lambda: next(clock), lambda _: None).run(outcome)
     assert (len(outcome.of("tpe")), len(outcome.of("random"))) == proposals
     assert outcome.is_out_of_time and outcome.is_over
+
+
+def test_the_front_is_what_no_other_beats_in_both_aims() -> None:
+    least, most = make_target(Aim(metric="jain")), make_target(Aim(metric="fct_mean_ns"))
+    pairs = [(0.5, 1.0), (0.5, 2.0), (0.9, 9.0), (0.4, 1.0), (0.9, 9.0), (1.0, 3.0)]
+    told = [Told("nsga2", number, Measured({}, (), *pair), False) for number, pair in enumerate(pairs)]
+    told.append(Told("nsga2", 9, Measured({}), False))
+    assert [each.number for each in front_of(told, least, most)] == [1, 2, 3]

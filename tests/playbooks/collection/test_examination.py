@@ -45,6 +45,14 @@ def test_the_rdma_port_is_found_from_the_experiment_address(node: FakeNode) -> N
     assert found[0]["state"] == "ACTIVE"
 
 
+def test_addresses_of_ipv6_are_told_apart_from_those_that_every_link_has(node: FakeNode) -> None:
+    add_gid(node, 0, "IB/RoCE v1", "fd00::9")
+    add_gid(node, 1, "RoCE v2", "fe80::1")
+    add_gid(node, 2, "RoCE v2", "fd00::10")
+    facts = examine(node, QUESTION)
+    assert (facts["rdma_ports"], facts["ipv6_gids"]) == ([], ["fd00::10 on eth1"])
+
+
 def test_a_cards_model_and_rate_are_read_a_device_in_software_has_neither(node: FakeNode) -> None:
     add_gid(node, 0, "RoCE v2", "::ffff:10.9.0.10")
     (port,) = examine(node, QUESTION)["rdma_ports"]

@@ -26,7 +26,7 @@ def test_without_entries_nothing_of_it_is_left(tmp_path: Path) -> None:
     assert not node.path(LEDGER).parent.exists()
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"version": 1}', '{"version": 1, "changes": [{"kind": "mtu"}]}'])
+@pytest.mark.parametrize("text", ["", "[]", '{"version": 2}', '{"version": 2, "changes": [{"kind": "mtu"}]}'])
 def test_a_damaged_file_is_refused(tmp_path: Path, text: str) -> None:
     node = FakeNode(tmp_path)
     node.write(LEDGER, text)
@@ -36,6 +36,6 @@ def test_a_damaged_file_is_refused(tmp_path: Path, text: str) -> None:
 
 def test_a_file_of_another_version_is_refused(tmp_path: Path) -> None:
     node = FakeNode(tmp_path)
-    node.write(LEDGER, '{"version": 2, "changes": []}')
-    with pytest.raises(StateError, match="got version 2, expected 1; tear down with the rogue"):
+    node.write(LEDGER, '{"version": 1, "changes": []}')
+    with pytest.raises(StateError, match="got version 1, expected 2; tear down with the rogue"):
         Ledger(node)

@@ -8,7 +8,7 @@ from ansible_collections.rogue.testbed.plugins.module_utils.ledger import Ledger
 from ansible_collections.rogue.testbed.plugins.module_utils.states import Wanted, drift, establish, restore
 from helpers.fake_card import FakeCardNode
 
-ON_DISK = ("packages", "ofed", "directories", "files", "unpacked")
+ON_DISK = ("package_source", "packages", "ofed", "directories", "files", "unpacked")
 """Kinds of what a reboot leaves alone."""
 MODULES = ("ib_uverbs", "rdma_rxe")
 WANTED: Wanted = {

@@ -51,7 +51,7 @@ def test_everything_is_established_once_and_put_back(node: FakeNode) -> None:
         "kernel_modules ib_uverbs",
         "kernel_modules rdma_rxe",
         "mtu eth1",
-        "packages rdma",
+        "packages rdma (perftest)",
         "soft_roce eth1",
         "sysctls net.ipv4.tcp_ecn",
         "traffic_control eth1",

@@ -6,6 +6,7 @@ from rogue.harness.provisioning.switches.standing import (
     StandingPort,
     that_do_something,
     told_as_json,
+    told_by_lines,
     told_marks,
     told_priority,
     whole_number,
@@ -49,3 +50,9 @@ def test_what_no_inventory_may_ask_for_can_be_told() -> None:
     assert told_priority(marks=marks, pause_alpha=256.0).pause_alpha == 256
     both = {1: told_priority(), 2: told_priority(pauses=True), 3: told_priority(marks=marks)}
     assert sorted(that_do_something(both)) == [2, 3]
+
+
+def test_ports_by_lines_of_which_some_have_no_numbers() -> None:
+    told = told_by_lines({(): ("a",)}, ("1/1", "1/2"), {"1/1": {}, "1/2": None}.get)
+    assert [told.port(each).priorities for each in ("1/1", "1/2")] == [{}, None]
+    assert told.configuration == {(): ("a",)}

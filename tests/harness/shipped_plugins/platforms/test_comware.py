@@ -13,6 +13,7 @@ from helpers.switch_contract import (
 from helpers.switch_inventory import wanted
 
 from rogue.harness.provisioning.switches.registry import PLATFORMS
+from rogue.harness.provisioning.switches.standing import told_marks, told_priority
 
 Comware = type(PLATFORMS["comware"])
 
@@ -107,3 +108,41 @@ def test_what_others_have_bound_goes_without_its_name() -> None:
         "undo qos wred apply",
         "undo priority-flow-control no-drop dot1p",
     ]
+
+
+LEVELS = tuple(
+    f"queue 5 drop-level {each} low-limit 10 high-limit 11 discard-probability 100" for each in range(3)
+)
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        ((*LEVELS, "queue 5 ecn"), {5: told_priority(marks=told_marks(2_080, 2_080, 100))}),
+        (LEVELS, None),
+        ((*LEVELS[:2], "queue 5 ecn"), None),
+        ((*LEVELS[:2], LEVELS[2].replace("low-limit 10", "low-limit 9"), "queue 5 ecn"), None),
+        (tuple(line.replace("high-limit 11", "high-limit 90") for line in (*LEVELS, "queue 5 ecn")), None),
+        ((), None),
+    ],
+)
+def test_tables_of_others_are_read_in_numbers_or_not_at_all(
+    table: tuple[str, ...], expected: dict[int, object] | None
+) -> None:
+    found: dict[tuple[str, ...], tuple[str, ...]] = {
+        (f"interface {PORT}",): ("qos wred apply theirs",),
+        ("qos wred queue table theirs",): table,
+    }
+    assert Comware().standing(found, "", WANTED).ports[PORT].priorities == expected
+    unknown = wanted("comware", (PORT,), switch_priorities={}, switch_cell_bytes=None)
+    assert Comware().standing(found, "", unknown).ports[PORT].priorities is None, "no size of a cell"
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [("enable", {3: told_priority(pauses=True), 4: told_priority(pauses=True)}), ("auto", None), ("", {})],
+)
+def test_a_port_pauses_where_it_is_enabled(state: str, expected: dict[int, object] | None) -> None:
+    lines = (f"priority-flow-control {state}".strip(), "priority-flow-control no-drop dot1p 3,4")
+    found = {(f"interface {PORT}",): lines}
+    assert Comware().standing(found, "", WANTED).ports[PORT].priorities == expected

@@ -17,6 +17,7 @@ from helpers.switch_inventory import LOSSLESS, hardware, wanted
 from rogue.harness.provisioning.switches.connection import open_switch
 from rogue.harness.provisioning.switches.operations import apply, differences
 from rogue.harness.provisioning.switches.registry import PLATFORMS
+from rogue.harness.provisioning.switches.standing import Standing, told_marks, told_priority
 from rogue.remote.errors import NodeError
 
 Mlxsw = type(PLATFORMS["mlxsw"])
@@ -150,3 +151,19 @@ def test_a_priority_that_is_only_told_apart_needs_no_queues() -> None:
 def test_without_tc_there_is_a_sentence(shown: str) -> None:
     with pytest.raises(NodeError, match="expected a list in JSON; install iproute2 there"):
         Mlxsw().configuration(shown)
+
+
+def test_what_somebody_else_has_set_is_read_in_numbers_or_not_at_all(switch: FakeMlxsw) -> None:
+    def standing() -> Standing:
+        return Mlxsw().standing(Mlxsw().configuration(switch.shown()), "", WANTED)
+
+    assert standing().ports["swp1"].priorities == {}
+    assert standing().ports["swp2"].priorities == {
+        4: told_priority(pauses=True, headroom_bytes=100_000),
+        6: told_priority(marks=told_marks(100, 400, 25)),
+    }
+    switch.red["swp2", 2]["ecn"] = False
+    assert standing().ports["swp2"].priorities is None, "it drops"
+    switch.red["swp2", 2]["ecn"] = True
+    switch.is_offloaded = False
+    assert standing().ports["swp2"].priorities is None, "not the chip's"

@@ -13,6 +13,7 @@ from helpers.switch_contract import (
 from helpers.switch_inventory import wanted
 
 from rogue.harness.provisioning.switches.registry import PLATFORMS
+from rogue.harness.provisioning.switches.standing import told_marks, told_priority
 
 Onyx = type(PLATFORMS["onyx"])
 
@@ -91,3 +92,19 @@ def test_ranges_of_ports_are_told_apart() -> None:
 def test_what_it_cannot(settings: dict[str, object], mistake: str | None) -> None:
     told = Onyx().mistake(wanted("onyx", switch_priorities={"3": settings}))
     assert told == (None if mistake is None else f"priority 3: {mistake}")
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ((OLD,), {3: told_priority(marks=told_marks(70_000, 70_000, 100))}),
+        (("interface ethernet 1/2 traffic-class 3 congestion-control red minimum-absolute 70",), None),
+        (("dcb priority-flow-control enable", "dcb priority-flow-control priority 3 enable"), {}),
+        ((), {}),
+    ],
+)
+def test_what_others_have_set_is_read_in_numbers_or_not_at_all(
+    lines: tuple[str, ...], expected: dict[int, object] | None
+) -> None:
+    """PFC's priorities count for the whole switch, and a port takes part or not."""
+    assert Onyx().standing({(): lines}, "", WANTED).ports["1/2"].priorities == expected

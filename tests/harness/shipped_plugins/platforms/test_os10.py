@@ -13,6 +13,7 @@ from helpers.switch_contract import (
 from helpers.switch_inventory import wanted
 
 from rogue.harness.provisioning.switches.registry import PLATFORMS
+from rogue.harness.provisioning.switches.standing import told_marks, told_priority
 
 Os10 = type(PLATFORMS["os10"])
 
@@ -124,3 +125,45 @@ def test_what_a_lost_session_has_changed_is_undone_later(tmp_path: Path, switch:
 def test_what_it_cannot(settings: dict[str, object], mistake: str) -> None:
     assert Os10().mistake(wanted("os10", switch_priorities={"3": settings})) == f"priority 3: {mistake}"
     assert Os10().mistake(WANTED) is None
+
+
+PORT = ("interface ethernet1/1/1",)
+THEIRS: dict[tuple[str, ...], tuple[str, ...]] = {
+    PORT: ("service-policy output type queuing theirs",),
+    ("policy-map type queuing theirs", "class lossless"): ("random-detect steep",),
+    ("class-map type queuing lossless",): ("match queue 4",),
+    ("wred steep",): (
+        "random-detect color green minimum-threshold 100 maximum-threshold 200 drop-probability 50",
+        "random-detect ecn",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({}, {4: told_priority(marks=told_marks(100_000, 200_000, 50))}),
+        ({("wred steep",): ("random-detect ecn",)}, None),
+        ({("wred steep",): THEIRS["wred steep",][:1]}, None),
+        ({("class-map type queuing lossless",): ("match qos-group 4",)}, None),
+        ({("policy-map type queuing theirs", "class lossless"): ("bandwidth percent 30",)}, {}),
+        ({PORT: ()}, {}),
+    ],
+)
+def test_policies_of_others_are_read_in_numbers_or_not_at_all(
+    changed: dict[tuple[str, ...], tuple[str, ...]], expected: dict[int, object] | None
+) -> None:
+    assert Os10().standing({**THEIRS, **changed}, "", WANTED).ports["ethernet1/1/1"].priorities == expected
+
+
+def test_without_pfc_on_the_port_nothing_pauses() -> None:
+    pauses: dict[tuple[str, ...], tuple[str, ...]] = {
+        PORT: ("service-policy input type network-qos p", "priority-flow-control mode on"),
+        ("policy-map type network-qos p", "class c"): ("pause", "pfc-cos 3"),
+        ("class-map type network-qos c",): ("match qos-group 3",),
+    }
+    assert Os10().standing(pauses, "", WANTED).ports["ethernet1/1/1"].priorities == {
+        3: told_priority(pauses=True)
+    }
+    without = {**pauses, PORT: pauses[PORT][:1]}
+    assert Os10().standing(without, "", WANTED).ports["ethernet1/1/1"].priorities == {}

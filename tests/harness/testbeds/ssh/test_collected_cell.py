@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from helpers.fake_agents import FakeAgent, fake_inventory, gone
+from helpers.fake_agents import FakeAgent, fake_inventory, gone, prepared
 
-from rogue.agent.node.messages import Message, Result, Results, Stop
+from rogue.agent.node.messages import Message, Prepare, Result, Results, Stop
 from rogue.harness.testbeds.base import CellResult, Failure
 from rogue.harness.testbeds.ssh.agents import close_nodes
 from rogue.workloads.records import FailureKind
@@ -73,6 +73,13 @@ def test_what_is_hardware_is_a_fact(run: Run, agents: dict[str, FakeAgent]) -> N
     assert facts["nic"] == "rxe0, ConnectX-3 Pro, driver mlx4_core (hardware)"
     assert (facts["nic_firmware"], facts["nic_pcie"]) == ("2.42.5000", "8.0 GT/s PCIe x8")
     assert "nic_accelerations" not in facts, "a ConnectX-3 has none"
+
+
+def test_where_the_sender_s_agent_ran_is_a_fact(run: Run, agents: dict[str, FakeAgent]) -> None:
+    assert "agent_processors" not in run().facts
+    for agent in agents.values():
+        agent.replies[Prepare] = lambda request: replace(prepared(request.role), processors="0,1")
+    assert run().facts["agent_processors"] == "0,1"
 
 
 def test_what_a_connection_was_told_is_kept_for_replay(run: Run, agents: dict[str, FakeAgent]) -> None:

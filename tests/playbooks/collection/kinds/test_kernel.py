@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.rogue.testbed.plugins.module_utils.kinds.kernel import KernelModule, Sysctl
+from ansible_collections.rogue.testbed.plugins.module_utils.module_builds import modules_directory
 from ansible_collections.rogue.testbed.plugins.module_utils.system import StateError
 from helpers.fake_node import FakeNode
 
@@ -31,8 +32,12 @@ def test_a_module_that_was_loaded_stays(tmp_path: Path) -> None:
 
 
 def test_a_kernel_without_the_module_says_so(tmp_path: Path) -> None:
-    with pytest.raises(StateError, match="module not found"):
-        KernelModule().establish(FakeNode(tmp_path), "none_such", True)
+    node = FakeNode(tmp_path)
+    node.path(modules_directory()).mkdir(parents=True)
+    with pytest.raises(
+        StateError, match=r"kernel module none_such: kernel .* has none such: install the pack"
+    ):
+        KernelModule().establish(node, "none_such", True)
 
 
 def test_a_sysctl_of_several_words_compares_by_its_words(tmp_path: Path) -> None:

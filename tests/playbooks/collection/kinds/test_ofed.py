@@ -5,7 +5,7 @@ import pytest
 from ansible_collections.rogue.testbed.plugins.module_utils.ledger import Ledger
 from ansible_collections.rogue.testbed.plugins.module_utils.states import Wanted, establish, restore
 from ansible_collections.rogue.testbed.plugins.module_utils.system import StateError
-from helpers.fake_card import FakeCardNode
+from helpers.fake_card import MODULES, FakeCardNode
 
 CONTENT = b"a package\n"
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
@@ -25,6 +25,7 @@ def wanted(url: str, changes: dict[str, str] | None = None) -> Wanted:
 def node_with(tmp_path: Path, hca_type: str, driver: str = "mlx5_core") -> FakeCardNode:
     node = FakeCardNode(tmp_path / "node", driver)
     node.write("/sys/class/infiniband/mlx5_0/hca_type", f"{hca_type}\n")
+    node.write(f"{MODULES}/build/Makefile", "")
     return node
 
 
@@ -39,6 +40,37 @@ def test_what_was_installed_is_removed_and_nothing_else(tmp_path: Path, url: str
     assert not establish(node, Ledger(node), "ofed", wanted(url), False)
     restore(node, Ledger(node), False)
     assert node.packages == before
+
+
+def test_libraries_that_it_replaced_get_their_versions_back(tmp_path: Path, url: str) -> None:
+    node = node_with(tmp_path, "MT4119")
+    node.packages |= {"libibverbs1", "rdma-core"}
+    node.versions |= {"libibverbs1": "50.0-2", "rdma-core": "50.0-2"}
+    node.mirrored |= {"libibverbs1=50.0-2", "rdma-core=50.0-2"}
+    before = node.state()["packages"]
+    establish(node, Ledger(node), "ofed", wanted(url), False)
+    assert node.versions["libibverbs1"] == "2410mlnx54"
+    restore(node, Ledger(node), False)
+    assert node.state()["packages"] == before
+
+
+def test_without_headers_dkms_would_build_nothing(tmp_path: Path, url: str) -> None:
+    node = node_with(tmp_path, "MT4119")
+    node.path(f"{MODULES}/build/Makefile").unlink()
+    with pytest.raises(StateError, match=r"its headers are missing, .*: install linux-headers-"):
+        establish(node, Ledger(node), "ofed", wanted(url), False)
+    assert not any(command.startswith("apt-get") for command in node.commands)
+
+
+def test_modules_that_were_not_built_are_an_error_and_nothing_stays(tmp_path: Path, url: str) -> None:
+    node = node_with(tmp_path, "MT4119")
+    node.builds_modules = False
+    before = node.state()["packages"]
+    with pytest.raises(
+        StateError, match=r"was taken off again: kernel .*: no mlx5_core was built for it; read"
+    ):
+        establish(node, Ledger(node), "ofed", wanted(url), False)
+    assert node.state()["packages"] == before
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,14 @@ import os
 import platform
 import re
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .accelerations import accelerations
 from .cards import MLX4, MLX5, card_of, dcqcn_state
+from .distribution import is_supported, name_of
 from .interfaces import find_interface
 from .kinds.card_priorities import CardPriorities
 from .ledger import Ledger
@@ -65,12 +67,14 @@ def examine(system: System, question: Question) -> Facts:
     return {
         "kernel": platform.release(),
         "python": platform.python_version(),
-        "distribution": _distribution(system),
+        "distribution": name_of(system),
+        "is_supported_system": is_supported(system),
         "tools": {tool: _version(system, tool) for tool in question.tools},
         "interfaces": {name: _interface(system, name) for name in names},
         "interface_with_mac": own,
         "addresses": _addresses(system),
         "rdma_ports": _rdma_ports(system, question.address),
+        "ipv6_gids": _ipv6_gids(system),
         "changes": len(ledger.entries),
         "drift": drift(system, ledger),
         "files": {path: _checksum(system, path) for path in question.files},
@@ -86,11 +90,6 @@ def examine(system: System, question: Question) -> Facts:
             if time is None and _round_trip_ms(system, question.peers[name], _SMALL_BYTES) is not None
         ],
     }
-
-
-def _distribution(system: System) -> str:
-    found = re.search(r'^PRETTY_NAME="?([^"\n]*)', system.read("/etc/os-release") or "", re.MULTILINE)
-    return found.group(1) if found else "unknown"
 
 
 def _version(system: System, tool: str) -> str | None:
@@ -159,7 +158,33 @@ def _addresses(system: System) -> dict[str, list[str]]:
 def _rdma_ports(system: System, address: str) -> list[Facts]:
     """Every RoCE v2 entry in a GID table, and whether it is the address asked for."""
     wanted = f"::ffff:{address}" if address else ""
-    ports = []
+    return [
+        {
+            "device": port.parents[1].name,
+            "port": int(port.name),
+            "gid_index": index,
+            "interface": interface,
+            "state": (port / "state").read_text().split(":")[-1].strip(),
+            "hca_type": _words(port.parents[1] / "hca_type"),
+            "rate_bps": _rate_bps(_words(port / "rate")),
+            "is_asked_for": bool(wanted) and gid == ipaddress.IPv6Address(wanted),
+        }
+        for port, index, interface, gid in _roce_gids(system)
+        if gid.ipv4_mapped is not None
+    ]
+
+
+def _ipv6_gids(system: System) -> list[str]:
+    """Those of addresses that somebody gave: every interface has one of its own link."""
+    return [
+        f"{gid} on {interface}"
+        for _, _, interface, gid in _roce_gids(system)
+        if gid.ipv4_mapped is None and not gid.is_link_local
+    ]
+
+
+def _roce_gids(system: System) -> Iterator[tuple[Path, int, str, ipaddress.IPv6Address]]:
+    """Port, index, interface and GID of each RoCE v2 entry."""
     for types in sorted(system.path("/sys/class/infiniband").glob("*/ports/*/gid_attrs/types/*")):
         port = types.parents[2]
         try:
@@ -168,20 +193,8 @@ def _rdma_ports(system: System, address: str) -> list[Facts]:
             gid = ipaddress.IPv6Address((port / "gids" / types.name).read_text().strip())
         except OSError:  # an empty slot of the table reads so
             continue
-        if kind == "RoCE v2" and gid.ipv4_mapped is not None:
-            ports.append(
-                {
-                    "device": port.parents[1].name,
-                    "port": int(port.name),
-                    "gid_index": int(types.name),
-                    "interface": interface,
-                    "state": (port / "state").read_text().split(":")[-1].strip(),
-                    "hca_type": _words(port.parents[1] / "hca_type"),
-                    "rate_bps": _rate_bps(_words(port / "rate")),
-                    "is_asked_for": bool(wanted) and gid == ipaddress.IPv6Address(wanted),
-                }
-            )
-    return ports
+        if kind == "RoCE v2":
+            yield port, int(types.name), interface, gid
 
 
 def _words(path: Path) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from .system import StateError, System
 
 LEDGER = "/var/lib/rogue/changes.json"
-VERSION = 1
+VERSION = 2
 
 
 @dataclass

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from .distribution import refusal
 from .kinds import KINDS
 from .kinds.kind import Kind
 from .ledger import Entry, Ledger
@@ -34,6 +35,8 @@ class Changes:
 def establish(system: System, ledger: Ledger, owner: str, wanted: Wanted, check: bool) -> Changes:
     """Make the node what the role wants; what the role wanted once and does not want now is undone first."""
     changes = Changes()
+    if unknown := refusal(system):
+        raise StateError(unknown)
     mistakes = [
         KINDS[name].mistake(key, value) for name in KINDS for key, value in wanted.get(name, {}).items()
     ]
@@ -56,10 +59,10 @@ def _establish_one(system: System, ledger: Ledger, want: Entry, changes: Changes
     observed = _observe(kind, system, want, check)
     if kind.is_met(observed, want.wanted) or (known and _is_as_left(kind, known, want, observed)):
         return
-    refusal = kind.refusal(want.key, observed) if known is None else None
-    if refusal is not None:
-        raise StateError(refusal)
-    changes.note(want.kind, want.key, observed, want.wanted)
+    reason = kind.refusal(want.key, observed) if known is None else None
+    if reason is not None:
+        raise StateError(reason)
+    changes.note(want.kind, kind.called(want.key, observed, want.wanted), observed, want.wanted)
     if check:
         return
     entry = known or Entry(want.owner, want.kind, want.key, None, observed)

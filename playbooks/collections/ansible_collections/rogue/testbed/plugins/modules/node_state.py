@@ -18,6 +18,10 @@ options:
     description: Role that wants it.
     type: str
     required: true
+  package_source:
+    description: Where apt finds packages beside its own mirrors, C(proxy) and C(repository).
+    type: dict
+    default: {}
   packages:
     description: Packages of the distribution, by the name of their list; missing ones are installed with apt.
     type: dict
@@ -119,6 +123,7 @@ from ..module_utils.states import Wanted, establish  # noqa: E402
 from ..module_utils.system import StateError, System  # noqa: E402
 
 _DICTIONARIES = (
+    "package_source",
     "packages",
     "sysctls",
     "mtu",

@@ -10,6 +10,7 @@ from .kernel import KernelModule, Sysctl
 from .kind import Kind
 from .links import Mtu, SoftRoce
 from .ofed import Ofed
+from .package_source import PackageSource
 from .packages import Packages
 from .roce_mode import RoceMode
 from .traffic_control import TrafficControl
@@ -17,6 +18,7 @@ from .tuning import CardInterrupts, Governor
 from .unpacked import Unpacked
 
 KINDS: dict[str, Kind] = {
+    "package_source": PackageSource(),
     "packages": Packages(),
     "ofed": Ofed(),
     "kernel_modules": KernelModule(),

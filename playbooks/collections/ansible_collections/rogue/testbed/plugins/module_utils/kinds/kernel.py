@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 from pathlib import PurePosixPath
 
+from ..module_builds import modules_directory, why_not_loaded
 from ..system import CommandError, StateError, System
 from .kind import Kind, Value
 
@@ -31,7 +31,10 @@ class KernelModule(Kind):
 
     def establish(self, system: System, key: str, wanted: Value) -> None:
         """Load it with what it needs."""
-        system.run(["modprobe", key])
+        try:
+            system.run(["modprobe", key])
+        except CommandError as error:
+            raise StateError(why_not_loaded(system, key, str(error))) from error
 
     def undo(self, system: System, key: str, before: Value, after: Value) -> None:
         """Unload the module if it was not loaded before, then unused modules that came with it."""
@@ -72,7 +75,7 @@ def _is_unused(system: System, module: str) -> bool:
 
 
 def _built_in(system: System) -> set[str]:
-    lines = (system.read(f"/lib/modules/{os.uname().release}/modules.builtin") or "").splitlines()
+    lines = (system.read(f"{modules_directory()}/modules.builtin") or "").splitlines()
     return {PurePosixPath(line).name.split(".")[0].replace("-", "_") for line in lines}
 
 

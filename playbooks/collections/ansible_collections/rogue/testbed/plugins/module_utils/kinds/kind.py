@@ -50,6 +50,10 @@ class Kind(ABC):
         """Why what is there must not be replaced, as it could not be put back; None if it may."""
         return None
 
+    def called(self, key: str, observed: Value, wanted: Value) -> str:
+        """What a change of this key is called where people look."""
+        return key
+
     def summary(self, value: Value) -> Value:
         """The part of a value that is enough to compare and to show."""
         return value

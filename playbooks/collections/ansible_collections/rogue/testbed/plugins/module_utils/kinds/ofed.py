@@ -11,11 +11,14 @@ import urllib.request
 from pathlib import Path
 
 from ..cards import MLX4, card_of
-from ..system import CommandError, StateError, System
+from ..module_builds import check_built, check_headers
+from ..system import StateError, System
 from .kind import Value
 from .packages import Packages
 
 _META_PACKAGE = "doca-ofed"
+_MODULE = "mlx5_core"
+_BUILD_LOGS = "/var/lib/dkms/mlnx-ofed-kernel"
 _SCHEMES = ("file", "http", "https")
 _LAST_VERSIONS = {"MT4115": (2, 9), "MT4117": (2, 9)}
 """Of ConnectX-4 and ConnectX-4 Lx. Source: NVIDIA, DOCA Documentation v2.9.2, "Changes and New Features"."""
@@ -27,8 +30,9 @@ class Ofed(Packages):
     """The key is an interface, wanted is `{version, url, sha256}`: the package doca-host of a mirror.
 
     That package brings a repository with it, from which doca-ofed is installed. What came with both is
-    removed again. The new drivers, and later the old ones, work from the next boot on: nothing is unloaded,
-    for a card may carry the network that one has logged in by.
+    removed again, and libraries that it replaced get the versions back that they had. The new drivers, and
+    later the old ones, work from the next boot on: nothing is unloaded, for a card may carry the network that
+    one has logged in by.
     """
 
     def mistake(self, key: str, wanted: Value) -> str | None:
@@ -39,9 +43,15 @@ class Ofed(Packages):
         """It is installed, of whatever version."""
         return observed is not None and _META_PACKAGE in observed
 
+    def called(self, key: str, observed: Value, wanted: Value) -> str:
+        """The key alone: what it brings along, only its mirror knows."""
+        return key
+
     def establish(self, system: System, key: str, wanted: Value) -> None:
         """Fetch the package, compare its checksum, install; StateError says what cannot work."""
-        _refuse_what_cannot_work(system, key, wanted["version"])
+        version = wanted["version"]
+        _refuse_what_cannot_work(system, key, version)
+        before = self.observe(system, key)
         with tempfile.TemporaryDirectory(prefix="rogue-ofed-") as directory:
             package = Path(directory) / "doca-host.deb"
             _fetch(wanted["url"], package, wanted["sha256"])
@@ -49,8 +59,11 @@ class Ofed(Packages):
                 system.run(["apt-get", "-qq", "--yes", "install", str(package)])
                 system.run(["apt-get", "-qq", "update"])
                 system.run(["apt-get", "-qq", "--yes", "--no-install-recommends", "install", _META_PACKAGE])
-            except CommandError as error:
-                raise StateError(f"DOCA-OFED {wanted['version']} cannot be installed: {error}") from error
+                check_built(system, _MODULE, _BUILD_LOGS)
+            except StateError as error:
+                self.undo(system, key, before, self.observe(system, key))
+                text = f"DOCA-OFED {version} cannot be installed, and was taken off again: {error}"
+                raise StateError(text) from error
 
 
 def _refuse_what_cannot_work(system: System, key: str, version: str) -> None:
@@ -70,6 +83,7 @@ def _refuse_what_cannot_work(system: System, key: str, version: str) -> None:
             f"interface {key}: DOCA-OFED {version} has no driver for ConnectX-4 ({model}); the last with one "
             f"is {last[0]}.{last[1]}: set ofed_version to that"
         )
+    check_headers(system, "DOCA-OFED")
 
 
 def _fetch(url: str, path: Path, sha256: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 
 from ..system import CommandError, StateError, System
@@ -9,13 +10,16 @@ from .kind import Kind, Value
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9.+-]*[a-z0-9.+]")
 """Source: Debian Policy, section 5.6.1. What ends with a minus apt takes for one to remove."""
-_QUERY = ["dpkg-query", "--show", "--showformat", "${db:Status-Abbrev} ${Package}\n"]
+_QUERY = ["dpkg-query", "--show", "--showformat", "${db:Status-Abbrev} ${Package} ${Version}\n"]
+_UPDATE = ["apt-get", "-qq", "update"]
+_INSTALL = ["apt-get", "-qq", "--yes", "--no-install-recommends"]
 
 
 class Packages(Kind):
     """A list of packages under a name.
 
-    What installing them brought along is found by comparing before and after, and only that is removed again.
+    What installing them brought along, and which versions it changed, is found by comparing before and after.
+    Only that is put back.
     """
 
     def mistake(self, key: str, wanted: Value) -> str | None:
@@ -26,27 +30,87 @@ class Packages(Kind):
         return f"packages {key}: got {wrong[0]!r}, expected the name of a package of the distribution"
 
     def observe(self, system: System, key: str) -> Value:
-        """Everything that is installed."""
+        """Everything that is installed, with its version."""
         lines = (line.split() for line in system.run(_QUERY).splitlines())
-        return sorted(name for status, name in lines if status == "ii")
+        return {words[1]: words[2] for words in lines if words[0] == "ii"}
 
     def is_met(self, observed: Value, wanted: Value) -> bool:
         """None is missing."""
         return set(wanted) <= set(observed)
 
+    def called(self, key: str, observed: Value, wanted: Value) -> str:
+        """With the names of those that are missing."""
+        return f"{key} ({', '.join(_missing(observed, wanted))})"
+
+    def has_drifted(self, observed: Value, after: Value) -> bool:
+        """Never: what others install and upgrade is theirs, and tools that lack are told one by one."""
+        return False
+
     def establish(self, system: System, key: str, wanted: Value) -> None:
         """Install what is missing, and nothing that is merely recommended."""
-        missing = sorted(set(wanted) - set(self.observe(system, key)))
+        missing = _missing(self.observe(system, key), wanted)
         try:
-            system.run(["apt-get", "-qq", "update"])
-            system.run(["apt-get", "-qq", "--yes", "--no-install-recommends", "install", *missing])
+            system.run(_UPDATE)
+            system.run([*_INSTALL, "install", *missing])
         except CommandError as error:
-            text = f"packages {', '.join(missing)} are missing and cannot be installed: {error}"
-            raise StateError(text) from error
+            raise StateError(
+                f"packages {', '.join(missing)} are missing and cannot be installed: {error}; install them "
+                "by hand, or give this node a mirror: base_package_proxy or base_package_repository in the "
+                "inventory (docs/TESTBEDS.md)"
+            ) from error
 
     def undo(self, system: System, key: str, before: Value, after: Value) -> None:
-        """Remove what came with them and is still there."""
-        added = set(after or before) - set(before)
-        left = sorted(added & set(self.observe(system, key)))
-        if left:
-            system.run(["apt-get", "-qq", "--yes", "purge", *left])
+        """Remove what came with them and is still there, and put versions back that they changed."""
+        if after is None:
+            return
+        now = self.observe(system, key)
+        added = sorted((set(after) - set(before)) & set(now))
+        changed = {
+            name: version
+            for name, version in before.items()
+            if after.get(name) != version and now.get(name) == after.get(name)
+        }
+        if not changed:
+            if added:
+                system.run(["apt-get", "-qq", "--yes", "purge", *added])
+            return
+        _put_back(system, changed, added)
+
+    def summary(self, value: Value) -> Value:
+        """Names alone."""
+        return value if value is None else sorted(value)
+
+    def kept(self, value: Value) -> Value:
+        """With versions."""
+        return value
+
+
+def _missing(installed: dict[str, str], wanted: list[str]) -> list[str]:
+    return sorted(set(wanted) - set(installed))
+
+
+def _put_back(system: System, versions: dict[str, str], added: list[str]) -> None:
+    """Install these versions and remove what was added, at once, for each may need the other.
+
+    StateError names versions that no mirror has any more, after the rest is put back.
+    """
+    with contextlib.suppress(CommandError):  # what was known before may do
+        system.run(_UPDATE)
+    there = [f"{name}={version}" for name, version in sorted(versions.items())]
+    found = [each for each in there if _is_offered(system, each)]
+    removed = [f"{name}-" for name in added]
+    system.run([*_INSTALL, "--purge", "--allow-downgrades", "install", *found, *removed])
+    lost = [each for each in there if each not in found]
+    if lost:
+        raise StateError(
+            f"the versions {', '.join(lost)} were here before and no mirror of this node has them: install "
+            "these by hand, or others that may stay, and tear down again"
+        )
+
+
+def _is_offered(system: System, package: str) -> bool:
+    """Whether a mirror has a version; of a package with other ones apt says nothing, and fails not."""
+    try:
+        return bool(system.run(["apt-cache", "show", package]).strip())
+    except CommandError:
+        return False

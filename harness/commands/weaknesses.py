@@ -1,0 +1,144 @@
+"""`rogue weaknesses`."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from textwrap import shorten
+from typing import Final
+
+import typer
+from rich.console import Console
+
+from rogue.harness.commands.experiments import find_experiment, found_files, load_named
+from rogue.harness.commands.index import update_index_of
+from rogue.harness.commands.output_file import write_output
+from rogue.harness.commands.run import DEFAULT_TESTBED, jobs_at_once, ready_testbed
+from rogue.harness.errors import ConfigError, HarnessError
+from rogue.harness.exit_codes import ExitCode
+from rogue.harness.plan.plan import Plan, make_plan
+from rogue.harness.progress import ProgressDisplay
+from rogue.harness.results.recorded_run import Run
+from rogue.harness.results.run_directory import DEFAULT_OUT, locked
+from rogue.harness.run import Workers, begin_run, work
+from rogue.harness.search.criterion import read_criterion
+from rogue.harness.search.values import make_target
+from rogue.harness.search.weakness import Tried, Verdict, Weakness, make_weakness, tried
+from rogue.harness.search.words import tried_line, tried_text
+from rogue.harness.termination import StoppedError, termination_as_interrupt
+from rogue.harness.testbeds.base import Testbed
+from rogue.reports.pages.weaknesses import Row, Weaknesses, weaknesses_html
+from rogue.reports.quantities import counted
+from rogue.workloads.printable import printable
+
+REASON_LENGTH_MAX: Final = 160
+"""Characters; what is expected may be a long list of names."""
+PAGE: Final = "weaknesses-{}.html"
+_SUMMED: Final = {
+    Verdict.SHARED: "shared",
+    Verdict.PARTLY: "shared on some seeds",
+    Verdict.NOT_SHARED: "not shared",
+    Verdict.UNKNOWN: "that cannot be tried",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeaknessesOptions:
+    """Options of `rogue weaknesses`, as given."""
+
+    finds: tuple[str, ...] = ()
+    """Files; none means all that come with this checkout."""
+    transport: str | None = None
+    """Whom they are tried with; None: those that they were found in."""
+    settings: tuple[str, ...] = ()
+    """What changes in each find."""
+    arguments: tuple[str, ...]
+    testbed: str = DEFAULT_TESTBED
+    out: Path | None = None
+    jobs: int | None = None
+    plugins: tuple[Path, ...] = ()
+    trusts_inventory: bool = False
+
+    @property
+    def place(self) -> Path:
+        """Where the runs and the page are."""
+        return self.out or DEFAULT_OUT
+
+
+def run_weaknesses(options: WeaknessesOptions) -> ExitCode:
+    """Run each find, say what it gave, write the page, and print the page's path last."""
+    testbed = ready_testbed(options.testbed, None, is_trusted=options.trusts_inventory, command="weaknesses")
+    made = [_made(Path(find), testbed, options) for find in _finds(options)]
+    results: list[Tried] = []
+    try:
+        with termination_as_interrupt():
+            for number, each in enumerate(made, start=1):
+                typer.echo(f"[{number}/{len(made)}] {each.name}", err=True)
+                results.append(each if isinstance(each, Tried) else _tried(each, options))
+                typer.echo(printable(tried_line(results[-1])))
+    except KeyboardInterrupt as stop:
+        raise StoppedError("stopped; no page was written.", stop) from stop
+    summary = _summary(results, options)
+    page = options.place / PAGE.format((options.transport or "own").replace("+", "-"))
+    write_output(page, _page(results, summary, options))
+    typer.echo(printable(summary))
+    typer.echo(page)
+    return ExitCode.OK
+
+
+def _finds(options: WeaknessesOptions) -> list[str]:
+    return [find_experiment(find) for find in options.finds] or [str(file) for file in found_files()]
+
+
+def _made(find: Path, testbed: Testbed, options: WeaknessesOptions) -> Weakness | Tried:
+    """Return a find ready to run, or why it cannot be tried with this transport."""
+    loaded, aim = load_named(str(find), options.settings, options.plugins), read_criterion(find)
+    try:
+        return make_weakness(find, loaded, aim, testbed, options.transport)
+    except HarnessError as error:
+        title = loaded.experiment.title or loaded.experiment.name
+        return Tried(find.stem, title, make_target(aim), reason=_reason(error))
+
+
+def _reason(error: HarnessError) -> str:
+    if isinstance(error, ConfigError):
+        problem = error.problems[0]
+        return shorten(f"{problem.key}: got {problem.got}, expected {problem.expected}", REASON_LENGTH_MAX)
+    return str(error)
+
+
+def _tried(weakness: Weakness, options: WeaknessesOptions) -> Tried:
+    return try_weakness(weakness, options.place, ("rogue", *options.arguments), options.jobs)
+
+
+def try_weakness(weakness: Weakness, place: Path, words: Sequence[str], jobs: int | None) -> Tried:
+    """Run a find as a run of its own, begun with these words, and read its numbers."""
+    base = weakness.base
+    plan = make_plan(base.loaded, base.testbed)
+    refused = next((each.unsupported for each in plan.cells if each.unsupported is not None), None)
+    if refused is not None:
+        return Tried(weakness.name, weakness.title, weakness.target, reason=refused)
+    run = begin_run(plan, place, words, datetime.now(UTC))
+    with locked(run.directory):
+        _work(run, plan, jobs)
+    update_index_of([run.directory])
+    return tried(weakness, run)
+
+
+def _work(run: Run, plan: Plan, jobs: int | None) -> None:
+    with ProgressDisplay(plan.cells, Console(stderr=True)) as display:
+        work(run, plan, plan.cells, Workers(jobs_at_once(plan.testbed, jobs, None)), display)
+
+
+def _summary(results: Sequence[Tried], options: WeaknessesOptions) -> str:
+    counts = Counter(each.verdict for each in results)
+    who = options.transport or "The transport of each find"
+    words = ", ".join(f"{counts[verdict]} {_SUMMED[verdict]}" for verdict in Verdict if counts[verdict])
+    return f"{who} on {options.testbed}, {counted(len(results), 'find')}: {words}."
+
+
+def _page(results: Sequence[Tried], summary: str, options: WeaknessesOptions) -> str:
+    title = options.transport or f"Where they were found, on {options.testbed}"
+    rows = [Row(each.name, each.title, each.verdict, tried_text(each)) for each in results]
+    return weaknesses_html(Weaknesses(title, summary, rows))

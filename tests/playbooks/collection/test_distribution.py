@@ -1,0 +1,45 @@
+from pathlib import Path
+
+import pytest
+from ansible_collections.rogue.testbed.plugins.module_utils.distribution import name_of, refusal
+from ansible_collections.rogue.testbed.plugins.module_utils.ledger import Ledger
+from ansible_collections.rogue.testbed.plugins.module_utils.states import establish
+from ansible_collections.rogue.testbed.plugins.module_utils.system import StateError
+from helpers.fake_node import FakeNode
+
+OS_RELEASE = "/etc/os-release"
+UBUNTU = 'PRETTY_NAME="Ubuntu 22.04.4 LTS"\nID=ubuntu\nID_LIKE=debian\n'
+DOCA_IMAGE = 'PRETTY_NAME="Something of a vendor"\nID=vendor\nID_LIKE="ubuntu debian"\n'
+ROCKY = (
+    'NAME="Rocky Linux"\nID="rocky"\nID_LIKE="rhel centos fedora"\n'
+    'PRETTY_NAME="Rocky Linux 9.4 (Blue Onyx)"\n'
+)
+
+
+def node_with(tmp_path: Path, text: str) -> FakeNode:
+    node = FakeNode(tmp_path)
+    node.write(OS_RELEASE, text)
+    return node
+
+
+@pytest.mark.parametrize("text", ["ID=debian\n", UBUNTU, DOCA_IMAGE])
+def test_debian_and_what_is_made_from_it(tmp_path: Path, text: str) -> None:
+    assert refusal(node_with(tmp_path, text)) is None
+
+
+@pytest.mark.parametrize("is_check", [False, True])
+def test_another_family_is_refused_by_name_before_anything_is_changed(tmp_path: Path, is_check: bool) -> None:
+    node = node_with(tmp_path, ROCKY)
+    before = node.state()
+    with pytest.raises(
+        StateError,
+        match=r"system: got Rocky Linux 9\.4 \(Blue Onyx\), expected Debian, Ubuntu, or what is made from",
+    ):
+        establish(node, Ledger(node), "base", {"packages": {"base": ["perftest"]}}, is_check)
+    assert (node.state(), node.commands) == (before, [])
+
+
+def test_a_system_that_says_nothing(tmp_path: Path) -> None:
+    node = node_with(tmp_path, "")
+    assert name_of(node) == "an unknown system"
+    assert "got an unknown system" in str(refusal(node))
