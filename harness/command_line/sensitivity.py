@@ -25,6 +25,7 @@ Vary = Annotated[Path | None, typer.Option(metavar="FILE", help="Which keys vary
 Claims = Annotated[
     list[str] | None, typer.Option("--claim", metavar="ID", help="Ask what moves this claim; repeatable.")
 ]
+IsPlan = Annotated[bool, typer.Option("--plan", help="Say what it should take; run nothing.")]
 ResumedScreening = Annotated[
     Path | None,
     typer.Option(
@@ -40,6 +41,7 @@ def sensitivity(  # noqa: PLR0913  (one parameter per option)
     experiment: OptionalExperiment = "",
     vary: Vary = None,
     claims: Claims = None,
+    is_plan: IsPlan = False,
     testbed: TestbedName = "simulator",
     out: Out = None,
     settings: Settings = None,
@@ -50,15 +52,17 @@ def sensitivity(  # noqa: PLR0913  (one parameter per option)
     trusts_plugins: TrustsPlugins = False,
     trusts_inventory: TrustsInventory = False,
 ) -> ExitCode:
-    """Say which keys of an experiment move a measure or a claim, by Morris's screening.
+    """Say which keys of an experiment move a measure or a claim, and what turns the claim.
 
-    Each key is moved a few times, alone, from random points; the seeds are the same before and after.
+    Morris's screening moves each key a few times, alone, from random points, with the same seeds before and
+    after. The file may ask for Sobol indices of the keys that are left, and for the smallest change of one or
+    two keys that turns a claim. The last line on standard output is the directory.
 
     \b
       rogue sensitivity my.yml --vary vary.yml
       rogue sensitivity controls/dcqcn-delay --set 'factors={}' --claim X-2-10 --vary vary.yml
     """
-    is_changed = any((experiment, vary, claims, settings, out))
+    is_changed = any((experiment, vary, claims, settings, out, is_plan))
     check_start("sensitivity", experiment, ("--vary", vary), resume, is_changed=is_changed)
     from rogue.harness.commands.experiments import find_experiment, load_named
 
@@ -72,6 +76,6 @@ def sensitivity(  # noqa: PLR0913  (one parameter per option)
     options = SensitivityOptions(
         loaded=loaded, arguments=tuple(sys.argv[1:]), testbed=testbed, out=out, jobs=jobs, resume=resume,
         dask=dask, trust=Trust(files, trusts_plugins), trusts_inventory=trusts_inventory,
-        vary=document, claims=tuple(claims or ()),
+        vary=document, is_plan=is_plan, claims=tuple(claims or ()),
     )  # fmt: skip
     return run_sensitivity(options)

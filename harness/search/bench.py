@@ -52,6 +52,8 @@ class Measured:
     cells: int = 0
     problem: str | None = None
     """Why there is no number."""
+    first_cell: str = ""
+    """Name of the first of them."""
 
     @property
     def known(self) -> list[float]:
@@ -150,7 +152,7 @@ class Bench:
             also = self.also.mildest(value_by_seed(read, self.also, subject, against))
             problem = _why_none(self.also, [*subject, *against]) if also is None else None
             value = None if also is None else value
-        return Measured(values, tuple(numbers), value, also, len(plan.cells), problem)
+        return Measured(values, tuple(numbers), value, also, len(plan.cells), problem, subject[0].id)
 
 
 def _is_done(record: CellRecord) -> bool:

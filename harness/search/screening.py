@@ -2,21 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from statistics import fmean
 
 from rogue.harness.experiment.choices import Scalar
-from rogue.harness.search.bench import Bench, Measured
+from rogue.harness.search.asked import Asked
+from rogue.harness.search.bench import Measured
 from rogue.harness.search.morris import Effect, Point, Step, effect_of, sample, steps_of
 from rogue.harness.search.question import Question
 from rogue.harness.search.variation import Variation
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A question, and the bench that measures for it."""
-
-    question: Question
-    bench: Bench
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +28,7 @@ class Moved:
 class Screened:
     """What came of one question; keys that move its number most come first."""
 
-    question: Question
+    asked: Asked
     moved: list[Moved]
     measured: list[Measured]
     """Of each point, in the order of the trajectories."""
@@ -44,8 +36,12 @@ class Screened:
     @property
     def held(self) -> int:
         """Return at how many points the claim held."""
-        verdicts = [_verdict(self.question, each) for each in self.measured]
-        return sum(verdict is True for verdict in verdicts)
+        return sum(self.asked.verdict(each) is True for each in self.measured)
+
+    @property
+    def question(self) -> Question:
+        """What was asked."""
+        return self.asked.question
 
 
 def screen(
@@ -53,17 +49,22 @@ def screen(
 ) -> list[Screened]:
     """Run the cells of all trajectories, one after the other, and work the effects out."""
     keys = list(variation.keys)
-    points = sample(len(keys), variation.trajectories, variation.levels, variation.sampler_seed)
+    points = points_of(variation)
     values = [values_at(point, variation) for point in points]
     length, found = len(keys) + 1, []
     for each in asked:
         measured: list[Measured] = []
         for start in range(0, len(values), length):
-            measured += each.bench.measure(values[start : start + length], variation.seeds.numbers)
+            measured += each.measure(values[start : start + length], variation.seeds.numbers)
             for one in measured[start:]:
                 on_point(each.question, one)
-        found.append(Screened(each.question, _moved(each.question, keys, points, measured), measured))
+        found.append(Screened(each, _moved(each, keys, points, measured), measured))
     return found
+
+
+def points_of(variation: Variation) -> list[Point]:
+    """Return the points of all trajectories, one after the other."""
+    return sample(len(variation.keys), variation.trajectories, variation.levels, variation.sampler_seed)
 
 
 def values_at(point: Point, variation: Variation) -> dict[str, Scalar]:
@@ -72,16 +73,18 @@ def values_at(point: Point, variation: Variation) -> dict[str, Scalar]:
 
 
 def _moved(
-    question: Question, keys: Sequence[str], points: Sequence[Point], measured: Sequence[Measured]
+    asked: Asked, keys: Sequence[str], points: Sequence[Point], measured: Sequence[Measured]
 ) -> list[Moved]:
     steps = steps_of(points)
     numbers = [each.by_seed for each in measured]
-    verdicts = [_verdict(question, each) for each in measured]
+    verdicts = [asked.verdict(each) for each in measured]
     found = []
     for place, key in enumerate(keys):
         own = [step for step in steps if step.key == place]
         turned, judged = _turned(own, verdicts)
-        found.append(Moved(key, effect_of(place, own, numbers), turned if question.holds else None, judged))
+        found.append(
+            Moved(key, effect_of(place, own, numbers), turned if asked.question.holds else None, judged)
+        )
     return sorted(found, key=lambda each: -1.0 if each.effect is None else each.effect.size, reverse=True)
 
 
@@ -90,10 +93,3 @@ def _turned(steps: Sequence[Step], verdicts: Sequence[bool | None]) -> tuple[int
     pairs = [(verdicts[step.before], verdicts[step.after]) for step in steps]
     judged = [pair for pair in pairs if None not in pair]
     return sum(before is not after for before, after in judged), len(judged)
-
-
-def _verdict(question: Question, measured: Measured) -> bool | None:
-    """Return whether the mean over the seeds bears the claim out; None without a claim or a number."""
-    if question.holds is None or measured.value is None:
-        return None
-    return question.holds(fmean(measured.known))

@@ -9,7 +9,7 @@ from rogue.harness.search.campaign import Find, Outcome, Told, front_of
 from rogue.harness.search.question import Question
 from rogue.harness.search.screening import Moved, Screened
 from rogue.harness.search.space import SamplerName, Space
-from rogue.harness.search.values import Target, make_target
+from rogue.harness.search.values import Target
 from rogue.harness.search.weakness import Tried
 from rogue.reports.pages.sensitivity import Bar, Tornado
 from rogue.reports.quantities import NARROW_SPACE, counted, readable
@@ -32,7 +32,7 @@ def measure_text(target: Target, subject: str, against: str | None) -> str:
 
 def point_line(question: Question, measured: Measured) -> str:
     """Return a line about one point of a screening."""
-    target = make_target(question.aim)
+    target = question.target
     gave = value_text(measured.value, target) if measured.problem is None else f"none ({measured.problem})"
     return f"{target.metric.name}: {gave}; {values_text(measured.values)}"
 
@@ -43,7 +43,7 @@ def screened_line(screened: Screened) -> str:
     points = f"{len(numbers)} of {len(screened.measured)} points have a number"
     if screened.question.holds is None:
         return f"{screened.question.title}: {points}."
-    return f"{screened.question.title} It holds at {screened.held} of them; {points}."
+    return f"{screened.question.title} {points}, and it holds at {screened.held} of them."
 
 
 def moved_rows(screened: Screened) -> list[Sequence[str]]:
@@ -65,8 +65,9 @@ def tornado_of(screened: Screened) -> Tornado:
         )
         for each in screened.moved
     ]
-    aim = screened.question.aim
-    return Tornado(screened.question.title, aim.metric, screened_line(screened), bars)
+    title = screened.question.title
+    summary = screened_line(screened).removeprefix(title).lstrip(": ")
+    return Tornado(title, screened.question.aim.metric, summary, bars)
 
 
 def _texts(moved: Moved, screened: Screened) -> tuple[str, str, str, str]:
@@ -74,7 +75,7 @@ def _texts(moved: Moved, screened: Screened) -> tuple[str, str, str, str]:
     turned = "" if moved.turned is None else f"{moved.turned} of {moved.judged}"
     if moved.effect is None:
         return ("no number", "", "", turned)
-    target = make_target(screened.question.aim)
+    target = screened.question.target
     size, mean, spread = (
         f"{'-' if number < 0 else ''}{value_text(abs(number), target)}"
         for number in (moved.effect.size, moved.effect.mean, moved.effect.spread)

@@ -1,16 +1,19 @@
-"""The page of a screening: which keys move a number, and how far."""
+"""The page of a sensitivity analysis: which keys move a number, how far, and what turns a claim."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 
 from rogue.reports.drawing.look import figure_look
 from rogue.reports.drawing.panels import panels, plain, widen_left
-from rogue.reports.drawing.svg import to_svg
-from rogue.reports.templates.environment import environment, style
-from rogue.reports.transport_styles import TRANSPORT_STYLES
+from rogue.reports.drawing.svg import css_variable, to_svg
+from rogue.reports.pages.response_curves import Curve, response_curves
+from rogue.reports.quantities import Unit, readable
+from rogue.reports.templates.environment import TEMPLATES, environment, script_source, style
+from rogue.reports.transport_styles import DARK_PARTNERS, TRANSPORT_STYLES
 
 _LOOK = TRANSPORT_STYLES["rogue"]
 _BAR_INCHES = 0.28
@@ -41,25 +44,107 @@ class Tornado:
     bars: list[Bar]
 
 
-def sensitivity_html(title: str, tornados: Sequence[Tornado]) -> str:
-    """Return the page of a screening."""
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of one measure or claim."""
+
+    name: str
+    tornado: Tornado
+    unit: Unit | None
+    """Of the numbers; None for ratios."""
+    published: float | None
+    turn: str
+    """The smallest change that turns the claim, in a sentence; empty where none was looked for."""
+    indices: Sequence[Sequence[str]]
+    """Sobol indices: a key, its share alone, and together with others."""
+    curves: Sequence[Curve]
+
+    def share(self, key: str) -> float:
+        """Return how long the bar of a key is, of the longest one."""
+        sizes = {bar.key: bar.size or 0.0 for bar in self.tornado.bars}
+        longest = max(sizes.values(), default=0.0)
+        return sizes[key] / longest if longest else 0.0
+
+    def size_text(self, key: str) -> str:
+        """Return mu* of a key."""
+        return next(bar.texts[0] for bar in self.tornado.bars if bar.key == key)
+
+    def written(self, number: float) -> str:
+        """Return a number as an axis has it."""
+        return f"{number:.3g}" if self.unit is None else readable(number, self.unit)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one question found at a point."""
+
+    text: str
+    holds: bool | None
+    """Whether the claim does; None without one, or without a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A point that ran."""
+
+    name: str
+    """Of its first cell."""
+    values: Sequence[str]
+    places: Sequence[float | None]
+    """Of the values on their ranges, 0 to 1; None where one lies outside."""
+    results: Sequence[Result | None]
+    """In the order of the questions; None where one did not ask here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """All that the page shows."""
+
+    title: str
+    keys: Sequence[str]
+    answers: Sequence[Answer]
+    ran: Sequence[Ran]
+
+
+def sensitivity_html(sensitivity: Sensitivity) -> str:
+    """Return the page of an analysis; it is complete without its script."""
+    text = script_text()
     return environment().get_template("sensitivity.html.j2").render(
-        title=title,
-        sections=[(each, _picture(each, number)) for number, each in enumerate(tornados, start=1)],
+        sensitivity=sensitivity,
+        sections=[_section(each, number) for number, each in enumerate(sensitivity.answers, start=1)],
         style=style(),
+        css_variable=css_variable,
+        colours=DARK_PARTNERS,
+        script=Markup(text),
+        script_source=script_source(text),
     )  # fmt: skip
 
 
-def _picture(tornado: Tornado, number: int) -> Markup | None:
+def script_text() -> str:
+    """Return the script of the page: a slider per key, over what ran."""
+    return (TEMPLATES / "sensitivity.js").read_text(encoding="utf-8")
+
+
+def _section(answer: Answer, number: int) -> tuple[Answer, Markup | None, Markup | None]:
+    """Return an answer with its pictures."""
+    curves = response_curves(
+        answer.curves, answer.published, answer.written, f"curves{number}", answer.tornado.title
+    )
+    return answer, _picture(answer, number), curves
+
+
+def _picture(answer: Answer, number: int) -> Markup | None:
     """Draw a bar per key; None without any number."""
+    tornado = answer.tornado
     if all(bar.size is None for bar in tornado.bars):
         return None
     with figure_look():
         words = ", ".join(bar.key for bar in tornado.bars)
-        return to_svg(_drawn(tornado), f"tornado{number}", tornado.title, f"Longest first: {words}.")
+        return to_svg(_drawn(answer), f"tornado{number}", tornado.title, f"Longest first: {words}.")
 
 
-def _drawn(tornado: Tornado) -> Figure:
+def _drawn(answer: Answer) -> Figure:
+    tornado = answer.tornado
     bars = [bar for bar in reversed(tornado.bars) if bar.size is not None]
     figure, (axis,) = panels([""], columns=1, height_inches=1.0 + _BAR_INCHES * len(bars), legend=False)
     widen_left(figure, _NAME_INCHES)
@@ -71,5 +156,6 @@ def _drawn(tornado: Tornado) -> Figure:
     )  # fmt: skip
     axis.set_yticks(list(places), [bar.key for bar in bars])
     axis.set_xlim(left=0)
-    axis.set_xlabel(plain(f"{tornado.measure}: mean change over the whole range, in its base unit"))
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda number, _: answer.written(number)))
+    axis.set_xlabel(plain(f"{tornado.measure}: mean change over the whole range"))
     return figure

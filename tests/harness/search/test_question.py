@@ -31,3 +31,12 @@ def test_a_claim_that_is_not_there_or_needs_more_is_a_sentence() -> None:
     hardware = next(claim.id for claim in read_claims() if claim.metric is None)
     with pytest.raises(UsageError, match="which needs hardware"):
         question_of_claim(hardware)
+
+
+def test_a_claim_may_compare_with_other_factor_values() -> None:
+    asked = question_of_claim("R-23-flat")
+    assert asked.beside == {"workload.load": 0.1} and asked.aim.against is None and asked.target.is_ratio
+    assert asked.holds is not None and asked.holds(1.2) and not asked.holds(1.3)
+    assert (asked.name, asked.published) == ("R-23-flat", 1.0)
+    falls = question_of_claim("R-15-falls")
+    assert falls.holds is not None and falls.holds(0.9) and not falls.holds(0.995), "level is on no side"

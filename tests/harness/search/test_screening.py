@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from helpers.searched import VARIATION, HillTestbed, hill_bench, space_document, testbed
 
+from rogue.harness.search.asked import Asked
 from rogue.harness.search.question import Question
-from rogue.harness.search.screening import Asked, screen
+from rogue.harness.search.screening import screen
 from rogue.harness.search.space import Aim
 from rogue.harness.search.variation import check_variation
 

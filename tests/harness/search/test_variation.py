@@ -15,6 +15,8 @@ from rogue.harness.search.variation import check_variation
         ("levels: 4", "levels: 5", "an even number"),
         ("workload.senders", "seed.first", "dotted keys that start with"),
         ("{count: 2}", "{counts: 2}", "write count if that is meant"),
+        ("levels: 4", "sobol: {samples: 12}", "a power of two"),
+        ("levels: 4", "held_out: {first: 2}", "seeds above those of the screening"),
     ],
 )
 def test_a_mistake_has_a_place_and_what_to_do(tmp_path: Path, written: str, changed: str, words: str) -> None:
