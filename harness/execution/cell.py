@@ -32,6 +32,8 @@ class Task:
     """Real time after which the cell counts as hanging."""
     plugins: tuple[PluginSource, ...] = ()
     """Code from outside, without which the cell cannot even be unpickled."""
+    silent_seconds: float = math.inf
+    """Real time without any word of the cell after which its plug-ins count as hanging."""
 
 
 def execute(task: Task, progress: Progress) -> CellRecord:

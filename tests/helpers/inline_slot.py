@@ -9,6 +9,8 @@ from rogue.workloads.manifest import CellRecord
 class InlineSlot:
     """Runs each cell at once, where a Slot starts a process for it."""
 
+    is_heard = True
+
     def __init__(self) -> None:
         self._fractions: list[float] = []
 
