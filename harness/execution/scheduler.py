@@ -74,7 +74,7 @@ class _Running:
         now, task = time.monotonic(), self.task
         if self.slot.is_heard and now - self.heard > task.silent_seconds:
             files = ", ".join(plugin.file for plugin in task.plugins)
-            got = f"{task.silent_seconds:g} s of real time without progress of the cell"
+            got = f"{task.silent_seconds:.0f} s of real time without progress of the cell"
             expected = f"every call of {files} to return"
             return f"got {got}, expected {expected}; correct what never ends, or raise time_limit"
         if now - self.started > task.limit_seconds:

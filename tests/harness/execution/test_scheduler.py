@@ -9,10 +9,10 @@ import pytest
 from helpers.cell_records import cell_record
 from helpers.experiments import SMALL, load_text
 from helpers.fake_testbed import PIPE, FakeTestbed
-from helpers.inline_slot import InlineSlot
 from helpers.plugin_files import FIXED_TWICE, plugin
 
 from rogue.harness.execution.cell import Task
+from rogue.harness.execution.inline_slot import InlineSlot
 from rogue.harness.execution.scheduler import run_tasks
 from rogue.harness.plan.cells import plan_cells
 from rogue.workloads.manifest import CellRecord
