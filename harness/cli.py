@@ -88,6 +88,7 @@ for _command in (
     nodes.provision,
     nodes.doctor,
     nodes.teardown,
+    runs.tag,
     runs.rm,
     runs.watch,
     claims.claims,

@@ -1,16 +1,36 @@
-"""A run in Python, with the plug-ins that its author names: `rogue.load`."""
+"""Runs in Python, with the plug-ins that their author names: `rogue.load` and `rogue.run`."""
 
+import hashlib
+import json
 import warnings
-from collections.abc import Iterable
-from os import PathLike
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from rogue.harness.commands.experiments import load_named
+from rogue.harness.commands.run import DEFAULT_TESTBED, ready_testbed
+from rogue.harness.errors import ConfigError, Problem
+from rogue.harness.execution.cell import Task
+from rogue.harness.execution.inline_slot import InlineSlot
+from rogue.harness.experiment.document import Document
+from rogue.harness.experiment.load import PLUGINS, LoadedExperiment, check_document
+from rogue.harness.experiment.settings import apply_settings
+from rogue.harness.plan.plan import make_plan
+from rogue.harness.plugins.installed import plugins_at
+from rogue.harness.plugins.trial import load_tried
 from rogue.harness.plugins.trust import Trust, left_out, load_what_is_trusted
 from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.run_directory import DEFAULT_OUT, locked
+from rogue.harness.run import Workers, cells_left, start_run, work
+from rogue.workloads.manifest import CellRecord
+from rogue.workloads.records import CellStatus
 
 if TYPE_CHECKING:
     from rogue.reports.results.loaded import LoadedRun
+
+DICTIONARY: Final = "<dictionary>"
+"""In place of the name of an experiment's file."""
 
 
 def load(
@@ -33,3 +53,63 @@ def load(
     for text in left_out(untrusted):
         warnings.warn(f"{text}; name it: rogue.load(RUN, plugins=[FILE])", stacklevel=2)
     return run
+
+
+def run(
+    experiment: Mapping[str, object] | str | PathLike[str],
+    plugins: Sequence[str | PathLike[str]] = (),
+    *,
+    settings: Sequence[str] = (),
+    out: str | PathLike[str] = DEFAULT_OUT,
+    testbed: str = DEFAULT_TESTBED,
+) -> "LoadedRun":
+    """Run an experiment in this process, one cell after the other, and open the run.
+
+    `experiment` has the keys of a file, or is the name of one; `settings` change it as `--set` does. Files
+    that a dictionary names stand in the working directory. Cells that fail are in `run.cells`, and told with
+    a warning; a wrong experiment is a `rogue.HarnessError`. `rogue report RUN` makes the report.
+    """
+    loaded = _loaded(experiment, tuple(map(Path, plugins)), tuple(settings))
+    plan = make_plan(loaded, ready_testbed(testbed, None, is_trusted=False))
+    begun = start_run(plan, Path(out), ("rogue.run",))
+    with locked(begun.directory):
+        work(begun, plan, cells_left(begun, plan), Workers(1, InlineSlot), _Unwatched())
+    failed = [cell for cell in begun.manifest.cells if cell.status is CellStatus.FAILED]
+    if failed:
+        of_all = f"{len(failed)} of {len(begun.manifest.cells)} cells failed"
+        warnings.warn(f"{of_all}, the first, {failed[0].id}: {failed[0].message}", stacklevel=2)
+    return load(begun.directory, plugins, trusts_plugins=True)
+
+
+class _Unwatched:
+    """Nobody looks while it runs."""
+
+    def on_started(self, task: Task) -> None: ...
+
+    def on_progress(self, task: Task, fraction: float) -> None: ...
+
+    def on_finished(self, record: CellRecord) -> None: ...
+
+
+def _loaded(
+    experiment: Mapping[str, object] | str | PathLike[str],
+    plugins: tuple[Path, ...],
+    settings: tuple[str, ...],
+) -> LoadedExperiment:
+    if not isinstance(experiment, Mapping):
+        return load_named(fspath(experiment), settings, plugins)
+    document = apply_settings(_document(experiment), settings)
+    named = document.data.get(PLUGINS)
+    own = [Path(each) for each in named if isinstance(each, str)] if isinstance(named, list) else []
+    return check_document(document, settings, load_tried(plugins_at([*plugins, *own])))
+
+
+def _document(experiment: Mapping[str, object]) -> Document:
+    """The dictionary as a file would have it, which a run can keep."""
+    try:
+        text = json.dumps(dict(experiment))
+    except (TypeError, ValueError) as error:
+        expected = "texts, numbers, lists and dictionaries, as a file has them"
+        advice = "write what is something else as a text"
+        raise ConfigError([Problem(DICTIONARY, "", str(error), expected, advice)]) from error
+    return Document(DICTIONARY, hashlib.sha256(text.encode()).hexdigest(), json.loads(text), {})

@@ -1,6 +1,7 @@
 """Numbers as a person reads them: a unit, and no more digits than are meant."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -11,6 +12,8 @@ NEVER = "none"
 SLOW_BPS = 1e8
 """Below this rate a sentence says Mb/s."""
 DECIMALS_MAX = 3
+DIGITS_MAX = 1e5
+"""From here on a number has six digits, and the next larger unit is used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,14 @@ class Unit(Enum):
         return self.value.symbol
 
 
+MULTIPLES: dict[Unit, tuple[Scale, ...]] = {
+    Unit.RATE: (Scale("Mb/s", 1e6), Unit.RATE.value),
+    Unit.TIME: (Scale("ns", 1.0), Unit.TIME.value, Scale("ms", 1e6), Scale("s", 1e9)),
+    Unit.BYTES: (Scale("B", 1.0), Unit.BYTES.value, Scale("MB", 1e6), Scale("GB", 1e9)),
+}
+"""Units of quantities that have several, from small to large."""
+
+
 def number_text(value: float | None, unit: Unit, scale: Scale | None = None) -> str:
     """Write a quantity, given in base units, without its symbol; a dash where nothing was measured.
 
@@ -59,13 +70,28 @@ def number_text(value: float | None, unit: Unit, scale: Scale | None = None) -> 
     return text.replace(",", NARROW_SPACE).replace("-", "\u2212")
 
 
-def quantity_text(value: float | None, unit: Unit) -> str:
+def quantity_text(value: float | None, unit: Unit, scale: Scale | None = None) -> str:
     """Write a quantity, given in base units, with its symbol: `9.21 Gb/s`, `45.8 Mb/s`."""
-    if unit is Unit.RATE and value is not None and 0 < abs(value) < SLOW_BPS:
-        scaled = value / 1e6
-        return f"{scaled:.{_decimals_for_three_digits(scaled)}f}{NARROW_SPACE}Mb/s".replace("-", "\u2212")
-    text = number_text(value, unit)
-    return f"{text}{NARROW_SPACE}{unit.symbol}" if unit.symbol and text not in {NO_VALUE, NEVER} else text
+    scale = scale or usual_scale(value, unit)
+    text = number_text(value, unit, scale)
+    return f"{text}{NARROW_SPACE}{scale.symbol}" if scale.symbol and text not in {NO_VALUE, NEVER} else text
+
+
+def usual_scale(value: float | None, unit: Unit) -> Scale:
+    """Return in what a quantity of a sentence is written."""
+    is_slow = unit is Unit.RATE and value is not None and 0 < abs(value) < SLOW_BPS
+    return MULTIPLES[unit][0] if is_slow else unit.value
+
+
+def common_scale(values: Iterable[float | None], unit: Unit) -> Scale:
+    """Return the unit that suits the least of several values, or a larger one that the largest needs."""
+    sizes = [abs(value) for value in values if value and math.isfinite(value)]
+    multiples = MULTIPLES.get(unit, ())
+    if not sizes or not multiples:
+        return unit.value
+    fitting = [scale for scale in multiples if scale.base_units <= min(sizes)]
+    short = [scale for scale in multiples if max(sizes) < DIGITS_MAX * scale.base_units]
+    return max(fitting[-1:] + short[:1], key=lambda scale: scale.base_units, default=multiples[-1])
 
 
 def readable(value: float | None, unit: Unit) -> str:

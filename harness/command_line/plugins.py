@@ -9,7 +9,10 @@ from rogue.harness.exit_codes import ExitCode
 
 
 def new(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="control, nic-control, workload or topology.")],
+    kind: Annotated[
+        str,
+        typer.Argument(metavar="KIND", help="control, nic-control, workload, topology, measure or figure."),
+    ],
     name: Annotated[str, typer.Argument(metavar="NAME", help="What experiments will call it.")],
     directory: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="Where the files go.", file_okay=False, exists=True)

@@ -203,6 +203,26 @@ def sign(
     return sign_run(run, key)
 
 
+def tag(
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="Directory of the run.", autocompletion=completion.runs)
+    ],
+    tags: Annotated[
+        list[str] | None, typer.Argument(metavar="[TAG]...", help="Words; without any it has none.")
+    ] = None,
+) -> ExitCode:
+    """Give a run tags, in place of those that it has, for the list of runs to show.
+
+    They stand in tags.json beside the runs of a results directory; the run stays as it is.
+
+    \b
+      rogue tag results/quickstart/20261120T101500Z-3f9a1c submitted figure-3
+    """
+    from rogue.harness.commands.tag import tag_run
+
+    return tag_run(run, tags or [])
+
+
 def rm(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Directories of runs.")],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rogue.harness.cell.cell import Cell
+from rogue.harness.execution.program import program_facts
 from rogue.harness.plugins.loading import place_in_plugin
 from rogue.harness.plugins.source import PluginSource
 from rogue.harness.results.cell_directory import discard_unfinished, store_cell
@@ -32,6 +33,8 @@ class Task:
     """Real time after which the cell counts as hanging."""
     plugins: tuple[PluginSource, ...] = ()
     """Code from outside, without which the cell cannot even be unpickled."""
+    silent_seconds: float = math.inf
+    """Real time without any word of the cell after which its plug-ins count as hanging."""
 
 
 def execute(task: Task, progress: Progress) -> CellRecord:
@@ -57,6 +60,7 @@ def _measure(task: Task, progress: Progress) -> tuple[CellResult, dict[str, byte
     try:
         result = task.testbed.run(task.cell, progress)
         tables = encode(result.tables)
+        result.facts |= program_facts(task.cell, result.tables)
     except Exception as error:
         result.failure = _failure_of(error)
         result.raw["traceback.txt"] = traceback.format_exc().encode()

@@ -34,6 +34,10 @@ class Watcher(Protocol):
 class CellSlot(Protocol):
     """What runs one cell at a time: a process on this computer, or a worker elsewhere."""
 
+    @property
+    def is_heard(self) -> bool:
+        """Whether a running cell reports its progress."""
+
     def start(self, task: Task) -> Future[CellRecord]:
         """Begin a cell; the slot must be free."""
 
@@ -47,18 +51,35 @@ class CellSlot(Protocol):
         """Give up whatever it runs."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Running:
     """A cell in its process."""
 
     slot: CellSlot
     task: Task
     started: float = field(default_factory=time.monotonic)
+    heard: float = field(default_factory=time.monotonic)
+    """When it last reported progress."""
+
+    def take_progress(self) -> float | None:
+        """What it reported since the last call."""
+        fraction = self.slot.take_progress()
+        if fraction is not None:
+            self.heard = time.monotonic()
+        return fraction
 
     @property
-    def is_overdue(self) -> bool:
-        """It has run for longer than any cell of its kind should."""
-        return time.monotonic() - self.started > self.task.limit_seconds
+    def overdue(self) -> str | None:
+        """Say that it runs or is silent for longer than any cell of its kind should; None if it is not."""
+        now, task = time.monotonic(), self.task
+        if self.slot.is_heard and now - self.heard > task.silent_seconds:
+            files = ", ".join(plugin.file for plugin in task.plugins)
+            got = f"{task.silent_seconds:.0f} s of real time without progress of the cell"
+            expected = f"every call of {files} to return"
+            return f"got {got}, expected {expected}; correct what never ends, or raise time_limit"
+        if now - self.started > task.limit_seconds:
+            return f"the cell was not over after {task.limit_seconds:g} s of real time"
+        return None
 
 
 def run_tasks(
@@ -79,10 +100,10 @@ def run_tasks(
                     watcher.on_started(task)
                 finished, _ = wait(running, POLL_SECONDS, FIRST_COMPLETED)
                 _pass_on_progress(running.values(), watcher)
-                overdue = {future for future, each in running.items() if each.is_overdue} - finished
-                for future in (*finished, *overdue):
-                    each = running.pop(future)
-                    record = _store_overdue(each) if future in overdue else _record_of(each, future)
+                overdue = {future: each.overdue for future, each in running.items() if future not in finished}
+                for future in (*finished, *(future for future, words in overdue.items() if words)):
+                    each, words = running.pop(future), overdue.get(future)
+                    record = _store_overdue(each, words) if words else _record_of(each, future)
                     watcher.on_finished(record)
                     free.append(each.slot)
         finally:
@@ -103,8 +124,7 @@ def _slots(count: int, make_slot: Callable[[], CellSlot]) -> Iterator[list[CellS
 
 def _pass_on_progress(running: Iterable[_Running], watcher: Watcher) -> None:
     for each in running:
-        fraction = each.slot.take_progress()
-        if fraction is not None:
+        if (fraction := each.take_progress()) is not None:
             watcher.on_progress(each.task, fraction)
 
 
@@ -115,11 +135,10 @@ def _record_of(running: _Running, future: Future[CellRecord]) -> CellRecord:
         return _store_failure(running.task, error.kind, str(error))
 
 
-def _store_overdue(running: _Running) -> CellRecord:
+def _store_overdue(running: _Running, words: str) -> CellRecord:
     """End the process of a cell that hangs."""
     running.slot.close()
-    limit = f"{running.task.limit_seconds:g} s of real time"
-    return _store_failure(running.task, FailureKind.TIMEOUT, f"the cell was not over after {limit}")
+    return _store_failure(running.task, FailureKind.TIMEOUT, words)
 
 
 def _store_failure(task: Task, kind: FailureKind, message: str) -> CellRecord:

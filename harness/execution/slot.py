@@ -66,6 +66,8 @@ class _Call:
 class Slot:
     """Runs one cell after the other in a process of its own; a new process replaces one that died."""
 
+    is_heard: Final = True
+
     def __init__(self) -> None:
         self._worker: _Worker | None = None
         self._call: _Call | None = None

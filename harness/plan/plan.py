@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.mistakes import ParameterMistake
+from rogue.harness.cell.timing import SECOND_NS
 from rogue.harness.cell.volume import expected_bytes
 from rogue.harness.counting import Counted, in_silence
 from rogue.harness.errors import ConfigError, Problem
@@ -18,6 +19,8 @@ from rogue.harness.testbeds.base import Testbed
 
 LIMIT_SECONDS_MIN: Final = 600.0
 LIMIT_FACTOR: Final = 50.0
+SILENT_SECONDS_MIN: Final = 60.0
+SILENT_FACTOR: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,16 @@ class PlannedCell:
     def limit_seconds(self) -> float:
         """How long it may take before it counts as hanging: generous, for machines may be busy."""
         return LIMIT_SECONDS_MIN + LIMIT_FACTOR * self.seconds
+
+    @property
+    def silent_seconds(self) -> float:
+        """How long it may report nothing where code from outside may never return."""
+        return patience_seconds(self.cell) + SILENT_FACTOR * self.seconds
+
+
+def patience_seconds(cell: Cell) -> float:
+    """The cell's time limit as real time, but no less than a busy machine needs to start."""
+    return max(SILENT_SECONDS_MIN, cell.timing.limit_ns / SECOND_NS)
 
 
 class Cost(NamedTuple):

@@ -9,7 +9,7 @@ from rogue.harness.errors import UsageError
 from rogue.workloads.spelling import meant
 
 STARTS: Final = Path(__file__).parent / "starts"
-KINDS: Final = ("control", "workload", "topology", "nic-control")
+KINDS: Final = ("control", "workload", "topology", "nic-control", "measure", "figure")
 COMPILED: Final = ("nic-control",)
 """Kinds that C++ has, too."""
 LANGUAGES: Final[dict[str, str]] = {"python": ".py", "c++": ".h"}

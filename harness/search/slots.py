@@ -18,6 +18,10 @@ class _LentSlot:
         self._future: Future[CellRecord] | None = None
         self._is_back = False
 
+    @property
+    def is_heard(self) -> bool:
+        return self._slot.is_heard
+
     def start(self, task: Task) -> Future[CellRecord]:
         self._future = self._slot.start(task)
         return self._future

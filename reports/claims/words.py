@@ -7,7 +7,16 @@ from rogue.reports.claims.claim import Claim, JudgedBy
 from rogue.reports.claims.reference import reference_text
 from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.intervals import MeanInterval
-from rogue.reports.quantities import NEVER, NO_VALUE, Unit, counted, joined, number_text, quantity_text
+from rogue.reports.quantities import (
+    NEVER,
+    NO_VALUE,
+    Unit,
+    counted,
+    joined,
+    number_text,
+    quantity_text,
+    usual_scale,
+)
 
 NEVER_MEANS: Final = "something never came back, which counts as infinite and makes the mean so"
 _BOUNDS = {"at_least": "at least ", "at_most": "at most ", "equals": ""}
@@ -77,10 +86,12 @@ def interval_text(claim: Claim, measured: MeanInterval | None) -> str:
     if measured is None or measured.low is None or measured.high is None:
         return NO_VALUE
     unit = unit_of(claim)
+    scale = usual_scale(measured.mean, unit)
     if measured.values and not measured.has_interval:
-        values = sorted(measured.values)
-        return joined([*(number_text(value, unit) for value in values[:-1]), quantity_text(values[-1], unit)])
-    return f"{number_text(measured.low, unit)} to {quantity_text(measured.high, unit)}"
+        *smaller, largest = sorted(measured.values)
+        texts = [number_text(value, unit, scale) for value in smaller]
+        return joined([*texts, quantity_text(largest, unit, scale)])
+    return f"{number_text(measured.low, unit, scale)} to {quantity_text(measured.high, unit, scale)}"
 
 
 def mean_text(claim: Claim, measured: MeanInterval | None) -> str:

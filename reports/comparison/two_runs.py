@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.difference import ALPHA, Difference, Verdict, difference, runs_needed
 from rogue.reports.metrics.metric import Metric
-from rogue.reports.quantities import NO_VALUE, counted, readable
+from rogue.reports.quantities import NO_VALUE, common_scale, counted, quantity_text, readable
 from rogue.reports.results import Results, Setting
 from rogue.reports.results.headlines import headlines_of
 
@@ -43,7 +43,8 @@ class Compared:
     def row(self) -> tuple[str, ...]:
         """The difference in words, a column of HEAD each."""
         found, unit = self.difference, self.metric.unit
-        means = [readable(mean, unit) for mean in self.means]
+        scale = common_scale(self.means, unit)
+        means = [quantity_text(mean, unit, scale) for mean in self.means]
         ends = [end for end in (found.low, found.high) if end is not None]
         interval = " to ".join(_signed(end, self) for end in ends) or NO_VALUE
         p = NO_VALUE if found.p is None else f"{found.p:.3f}"

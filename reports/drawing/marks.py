@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
 from numpy.typing import NDArray
 
 from rogue.reports.quantities import duration_text, size_text
@@ -99,6 +99,27 @@ def time_axis(axis: Axes) -> None:
     axis.xaxis.set_major_locator(LogLocator(subs=(1.0,) if high > LONG_AXIS * low else (1.0, 2.0, 5.0)))
     axis.xaxis.set_major_formatter(ReadableTicks(duration_text, "ns"))
     axis.xaxis.set_minor_formatter(FuncFormatter(lambda _value, _: ""))
+
+
+def ratio_axis(axis: Axes, *, vertical: bool = False) -> None:
+    """Make an axis logarithmic, with plain numbers at powers of ten or also at 2 and 5."""
+    target = axis.yaxis if vertical else axis.xaxis
+    (axis.set_yscale if vertical else axis.set_xscale)("log")
+    low, high = axis.get_ylim() if vertical else axis.get_xlim()
+    if high < 4 * low:
+        low, high = low / 2, 2 * high
+    (axis.set_ylim if vertical else axis.set_xlim)(low, high)
+    target.set_major_locator(LogLocator(subs=(1.0,) if high > LONG_AXIS * low else (1.0, 2.0, 5.0)))
+    target.set_major_formatter(ReadableTicks(lambda value: f"{value:g}", ""))
+    target.set_minor_formatter(NullFormatter())
+
+
+def size_ticks(axis: Axes) -> None:
+    """Make a horizontal axis logarithmic in bytes, with ticks such as `10 KB` at powers of ten."""
+    axis.set_xscale("log")
+    axis.xaxis.set_major_locator(LogLocator())
+    axis.xaxis.set_major_formatter(ReadableTicks(size_text, "bytes"))
+    axis.xaxis.set_minor_formatter(NullFormatter())
 
 
 def size_axis(axis: Axes, low_bytes: float, high_bytes: float, *, vertical: bool) -> None:

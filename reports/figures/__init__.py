@@ -12,6 +12,7 @@ from rogue.reports.figures.figure import ReportFigure
 from rogue.reports.figures.flow_shares import FlowShares
 from rogue.reports.figures.flow_spread import FlowSpread
 from rogue.reports.figures.group_slowdowns import GroupSlowdowns
+from rogue.reports.figures.link_use import LinkUse
 from rogue.reports.figures.probe_latency import ProbeLatency
 from rogue.reports.figures.published_beside import PublishedBeside
 from rogue.reports.figures.queue_depth import QueueDistribution, QueueOverTime
@@ -19,6 +20,7 @@ from rogue.reports.figures.queue_map import QueueMap
 from rogue.reports.figures.rate_estimate import RateEstimate
 from rogue.reports.figures.recovery import RecoveryTimeline
 from rogue.reports.figures.rtt_estimate import RttEstimate
+from rogue.reports.figures.size_slowdowns import SizeSlowdowns
 from rogue.reports.figures.throughput import ThroughputOverTime
 from rogue.reports.figures.two_factors import TwoFactors
 from rogue.reports.figures.window import WindowOverTime
@@ -33,12 +35,14 @@ FIGURES: Final[dict[str, type[ReportFigure]]] = {
     "recovery": RecoveryTimeline,
     "completion_times": CompletionTimes,
     "group_slowdowns": GroupSlowdowns,
+    "size_slowdowns": SizeSlowdowns,
     "flow_shares": FlowShares,
     "flow_spread": FlowSpread,
     "probe_latency": ProbeLatency,
     "queue_over_time": QueueOverTime,
     "queue_distribution": QueueDistribution,
     "queue_map": QueueMap,
+    "link_use": LinkUse,
     "cpu_load": CpuLoad,
     "rtt_estimate": RttEstimate,
     "rate_estimate": RateEstimate,

@@ -3,13 +3,11 @@
 from typing import ClassVar, Final
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullFormatter
 
 from rogue.reports.cells.coded import coded
 from rogue.reports.cells.view import CellView, once_per_cell
-from rogue.reports.drawing.marks import LONG_AXIS, ReadableTicks, Values, draw_cdf, line_look
+from rogue.reports.drawing.marks import Values, draw_cdf, line_look, ratio_axis
 from rogue.reports.drawing.panels import legend_above, panels, plain
 from rogue.reports.figures.figure import ReportFigure
 from rogue.reports.metrics.completion import counted as is_counted
@@ -57,7 +55,7 @@ class GroupSlowdowns(ReportFigure):
                 if len(values):
                     look = line_look(setting.style, len(points[point]))
                     draw_cdf(axis, values, plain(setting.style.name), **look)
-            _ratio_axis(axis)
+            ratio_axis(axis)
             axis.set_xlabel("slowdown")
             axis.set_ylabel("fraction of transfers")
         legend_above(figure, axes)
@@ -99,18 +97,6 @@ class GroupSlowdowns(ReportFigure):
             for of_view in (slowdowns, times_ns)
         ]
         return found[0], found[1]
-
-
-def _ratio_axis(axis: Axes) -> None:
-    """Make a horizontal axis logarithmic, with plain numbers at powers of ten or also at 2 and 5."""
-    axis.set_xscale("log")
-    low, high = axis.get_xlim()
-    if high < 4 * low:
-        low, high = low / 2, 2 * high
-    axis.set_xlim(low, high)
-    axis.xaxis.set_major_locator(LogLocator(subs=(1.0,) if high > LONG_AXIS * low else (1.0, 2.0, 5.0)))
-    axis.xaxis.set_major_formatter(ReadableTicks(lambda value: f"{value:g}", ""))
-    axis.xaxis.set_minor_formatter(NullFormatter())
 
 
 def _shown(group: str) -> str:

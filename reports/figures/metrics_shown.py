@@ -10,6 +10,7 @@ SHOWN_BY_NAME: Final[dict[str, tuple[str, ...]]] = {
     "completion_times": (
         "fct_", "long_fct_", "short_fct_", "slowdown_", "unfinished_share", "transfer_rate_",
     ),
+    "size_slowdowns": ("slowdown_",),
     "flow_shares": (
         "jain", "worst_flow_", "flow_p50_", "flow_mean_", "least_flow_", "most_flow_", "median_flow_",
     ),

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rogue.reports.cells.bottleneck import bottleneck_sentence
-from rogue.reports.cells.view import CellView
+from rogue.reports.cells.view import CellView, once_per_cell
 from rogue.reports.drawing.marks import Values
 from rogue.reports.drawing.panels import COLUMNS_MAX, panels, plain
 from rogue.reports.figures.figure import ReportFigure
@@ -28,7 +28,7 @@ LEVELS: Final = 6
 """Shades between the lightest and the darkest."""
 ROW_INCHES: Final = 0.22
 
-Map = tuple[list[str], Values, float]
+Map = tuple[tuple[str, ...], Values, float]
 
 
 class QueueMap(ReportFigure):
@@ -91,14 +91,12 @@ class QueueMap(ReportFigure):
 
     def _maps(self, results: Results, settings: Sequence[Setting]) -> list[Map]:
         """Return the map of each setting, all with the same ports."""
-        tables = [_queues(self._view(results, setting)) for setting in settings]
-        waiting: pd.Series[float] = pd.concat(
-            [table.groupby(table["port"].astype(str))["max_bytes"].sum() for table in tables]
-        )
+        views = [self._view(results, setting) for setting in settings]
+        waiting: pd.Series[float] = pd.concat([_waiting(view) for view in views])
         together = waiting.groupby(level=0, sort=False).sum().sort_values(ascending=False, kind="stable")
         most = PORTS_MAX if len(settings) < MANY_PANELS else PORTS_OF_MANY_MAX
-        ports = [str(port) for port in together[together > 0].index[:most]]
-        return [_map_of(table, ports) for table in tables]
+        ports = tuple(str(port) for port in together[together > 0].index[:most])
+        return [_map_of(view, ports) for view in views]
 
 
 def _queues(view: CellView) -> pd.DataFrame:
@@ -107,18 +105,27 @@ def _queues(view: CellView) -> pd.DataFrame:
     return queues
 
 
-def _map_of(queues: pd.DataFrame, ports: list[str]) -> Map:
+@once_per_cell
+def _waiting(view: CellView) -> "pd.Series[float]":
+    """Return how much waited at each port, all samples together."""
+    queues = _queues(view)
+    return queues.groupby(queues["port"].astype(str))["max_bytes"].sum()
+
+
+@once_per_cell
+def _map_of(view: CellView, ports: tuple[str, ...]) -> Map:
     """Return ports, the longest queue of each (rows) in each short time (columns), and the end in ns."""
+    queues = _queues(view)
     end_ns = float(queues.loc[queues["max_bytes"] > 0, "t_ns"].max())
     kept = queues[queues["port"].isin(ports) & (queues["t_ns"] <= end_ns)]
     bins = np.maximum(np.ceil(kept["t_ns"] / end_ns * BINS).astype("int64") - 1, 0)
     table = kept["max_bytes"].groupby([kept["port"].astype(str), bins]).max().unstack()
-    full = pd.DataFrame(table).reindex(index=ports, columns=range(BINS))
+    full = pd.DataFrame(table).reindex(index=list(ports), columns=range(BINS))
     grid: Values = full.ffill(axis=1).fillna(0).to_numpy(dtype=np.float64)
     return ports, grid, end_ns
 
 
-def _draw(axis: Axes, ports: list[str], grid: Values, highest: float) -> None:
+def _draw(axis: Axes, ports: Sequence[str], grid: Values, highest: float) -> None:
     """Draw the rows, a bar as long as a queue stays at a level; where nothing waits the paper is left alone.
 
     Bars are vectors: the page takes no picture from elsewhere, not even from within a drawing.

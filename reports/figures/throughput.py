@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rogue.reports.cells.view import CellView
-from rogue.reports.drawing.marks import POINTS_MAX, Values, draw_spread, rule
+from rogue.reports.drawing.marks import POINTS_MAX, Values, draw_spread
 from rogue.reports.drawing.panels import compared_panels, legend_above, panels, scales_from_zero
 from rogue.reports.drawing.points import points_text
 from rogue.reports.figures.figure import ReportFigure
@@ -153,11 +153,11 @@ def _draw_share(axis: Axes, view: CellView) -> None:
     ideal_bps = view.entry.number("ideal_goodput_bps")
     if not ideal_bps or not view.levels:
         return
-    if view.is_simultaneous:
-        rule(axis, ideal_bps / len(view.flow_ids) / 1e9, "ideal share")
-        return
-    shares = [ideal_bps / len(level.flow_ids) / 1e9 for level in view.levels]
+    counts = [len(level.flow_ids) for level in view.levels]
     edges_s = [level.start_ns / 1e9 for level in view.levels] + [view.levels[-1].end_ns / 1e9]
+    if view.is_simultaneous:
+        counts, edges_s = [len(view.flow_ids)], [edges_s[0], edges_s[-1]]
+    shares = [ideal_bps / count / 1e9 for count in counts]
     axis.step(
         edges_s,
         [*shares, shares[-1]],

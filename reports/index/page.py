@@ -9,11 +9,12 @@ from urllib.parse import quote
 
 from rogue.reports.errors import ReportError
 from rogue.reports.index.entry import Entry, State
-from rogue.reports.index.reading import is_regular
+from rogue.reports.index.reading import is_regular, verdict_class
 from rogue.reports.index.text import shown
+from rogue.reports.index.trend import trends
 from rogue.reports.quantities import counted, size_text
 from rogue.reports.reading.files import write_whole
-from rogue.reports.templates.environment import environment, style
+from rogue.reports.templates.environment import environment, script, script_source, style
 
 INDEX: Final = "index.html"
 GENERATOR: Final = "RoGUE testbed, index of runs"
@@ -63,6 +64,12 @@ def index_page(results: Path, entries: Sequence[Entry]) -> str:
         generator=GENERATOR,
         groups=_groups(results, runs),
         reports=[_row(results, entry) for entry in reports],
+        trends=[
+            (trend, [(run, _report_href(results, run.entry)) for run in trend.runs]) for trend in trends(runs)
+        ],
+        verdict_class=verdict_class,
+        script=script(),
+        script_source=script_source(script()),
         total=f"{counted(len(runs), 'run')}, {size_text(size_bytes)}",
         states=[(state.value, sum(run.state is state for run in runs)) for state in State],
         style=style(),
@@ -96,9 +103,13 @@ def _row(results: Path, entry: Entry) -> Row:
         entry=entry,
         directory=shown(entry.directory.name),
         href=_href(entry.directory, results) + "/",
-        report_href=None if entry.report is None else _href(entry.report, results),
+        report_href=_report_href(results, entry),
         size=size if entry.is_size_whole else f"more than {size}",
     )
+
+
+def _report_href(results: Path, entry: Entry) -> str | None:
+    return None if entry.report is None else _href(entry.report, results)
 
 
 def _relative(path: Path, results: Path) -> Path:

@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from rogue.reports.index.combined import RUNS
 from rogue.reports.index.entry import Entry
 from rogue.reports.index.reading import IsLocked, is_regular, is_run_name, read_combined, read_entry
+from rogue.reports.index.tags import Tags, read_tags
 from rogue.reports.index.text import shown
 from rogue.workloads.manifest import MANIFEST
 
@@ -18,17 +20,21 @@ DIRECTORIES_MAX: Final = 20_000
 
 def find_entries(results: Path, is_locked: IsLocked, experiment: str | None = None) -> list[Entry]:
     """Return the runs and reports below a directory, newest first; those of one experiment if it is named."""
-    runs, reports = [], []
+    runs, reports, tags = [], [], read_tags(results)
     for directory in _candidates(results):
         if is_regular(directory / RUNS) and not is_regular(directory / MANIFEST):
             reports.append(directory)
         else:
-            runs.append(read_entry(directory, is_locked))
+            runs.append(_tagged(read_entry(directory, is_locked), tags))
     known = {entry.run_id: entry.data_sha256 for entry in runs}
     entries = [*runs, *(read_combined(directory, known) for directory in reports)]
     if experiment is not None:
         entries = [entry for entry in entries if shown(experiment) in entry.experiment.split(", ")]
     return sorted(entries, key=lambda entry: (entry.created, str(entry.directory)), reverse=True)
+
+
+def _tagged(entry: Entry, tags: Tags) -> Entry:
+    return replace(entry, tags=tags[entry.run_id]) if entry.run_id in tags else entry
 
 
 def _candidates(results: Path) -> Iterator[Path]:

@@ -13,6 +13,8 @@ from rogue.reports.cells.waits import Floats, Waits, waits_of
 from rogue.reports.metrics.metric import Lost, Metric
 from rogue.reports.quantities import Unit
 
+PROGRAM = "program_ns"
+"""The fact of a cell whose traffic is a program with computing of its own."""
 _LOST = Lost("unfinished_share", "not completed")
 
 
@@ -24,7 +26,13 @@ def waits(view: CellView) -> Waits | None:
 
 
 def whole_ns(view: CellView, _interval_ns: int) -> float | None:
-    """Return the time from the first start to the last arrival; infinite if something did not arrive."""
+    """Return the time from the first start to the last arrival, or to the last computing of a program.
+
+    It is infinite if something did not arrive.
+    """
+    if PROGRAM in view.entry.facts:
+        program_ns = view.entry.number(PROGRAM)
+        return math.inf if program_ns is None else program_ns
     found = waits(view)
     if found is None:
         return None
@@ -80,8 +88,8 @@ METRICS = (
         "whole_ns",
         "The whole",
         Unit.TIME,
-        "From the start of the first transfer to the arrival of the last at its receiver; infinite if one did"
-        " not arrive.",
+        "From the start of the first transfer to the arrival of the last at its receiver, of a program also"
+        " to the end of its last computing; infinite if one did not arrive.",
         ("flows",),
         whole_ns,
         lost=_LOST,

@@ -7,18 +7,11 @@ from typing import Final
 
 from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.metric import Metric
-from rogue.reports.quantities import SLOW_BPS, Scale, Unit
+from rogue.reports.quantities import DIGITS_MAX, MULTIPLES, SLOW_BPS, Scale, Unit
 from rogue.reports.results import Results
 
-DIGITS_MAX: Final = 1e5
-"""From here on a number has six digits, and the next larger unit is used."""
 LEAST_SHOWN: Final = 1e-3
 """A value that would be smaller is written as 0, so that the column keeps a smaller unit."""
-_LARGER: Final[dict[Unit, tuple[Scale, ...]]] = {
-    Unit.TIME: (Scale("ms", 1e6), Scale("s", 1e9)),
-    Unit.BYTES: (Scale("MB", 1e6), Scale("GB", 1e9)),
-}
-_SLOW: Final = Scale("Mb/s", 1e6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +47,8 @@ def column_scale(values: Sequence[float], unit: Unit) -> Scale:
         return scale
     least, largest = min(sizes), max(sizes)
     if unit is Unit.RATE and (largest < SLOW_BPS or least < LEAST_SHOWN * scale.base_units):
-        return _SLOW
-    for larger in _LARGER.get(unit, ()):
+        return MULTIPLES[unit][0]
+    for larger in MULTIPLES.get(unit, ())[2:]:
         if largest >= DIGITS_MAX * scale.base_units and least >= LEAST_SHOWN * larger.base_units:
             scale = larger
     return scale

@@ -11,7 +11,15 @@ from rogue.reports.comparison.differences import Side, reasons
 from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.metric import Metric
 from rogue.reports.pages.tables import CsvRow, Head, ReportTable, Value, csv_href
-from rogue.reports.quantities import NARROW_SPACE, NO_VALUE, Unit, counted, readable
+from rogue.reports.quantities import (
+    NO_VALUE,
+    Scale,
+    common_scale,
+    counted,
+    number_text,
+    quantity_text,
+    readable,
+)
 from rogue.reports.results import Results, Setting, settings_of
 from rogue.reports.results.headlines import headlines_of
 from rogue.workloads.records import CellStatus
@@ -151,23 +159,20 @@ def _all_agree(means: list[float | None], within: float) -> bool | None:
 def _row(
     setting: Setting, metric: Metric, sides: list[Side | None], ratios: list[float | None]
 ) -> tuple[Value, ...]:
-    numbers = [Value(with_ends(side, metric)) for side in sides]
+    means = [side.mean(metric.name) for side in sides if side is not None]
+    scale = common_scale(means, metric.unit)
+    numbers = [Value(with_ends(side, metric, scale)) for side in sides]
     quotients = [Value(NO_VALUE if ratio is None else f"{ratio:.2f}") for ratio in ratios]
     return Value(setting.title, colour=setting.style.colour), Value(metric.title), *numbers, *quotients
 
 
-def with_ends(side: Side | None, metric: Metric) -> str:
-    """Write a mean with the ends of its interval; a unit that is the same for all stands once."""
+def with_ends(side: Side | None, metric: Metric, scale: Scale) -> str:
+    """Write a mean with the ends of its interval, both in the unit of the row, which stands once."""
     if side is None:
         return NO_VALUE
-    text, ends = readable(side.mean(metric.name), metric.unit), side.ends(metric.name)
-    low, high = (readable(end, metric.unit) for end in ends) if ends else (text, text)
-    if low == high:
-        return text
-    symbols = {each.partition(NARROW_SPACE)[2] for each in (text, low, high)}
-    if len(symbols) == 1 and metric.unit is not Unit.COUNT:
-        low, high = (each.partition(NARROW_SPACE)[0] for each in (low, high))
-    return f"{text} ({low} to {high})"
+    text, ends = quantity_text(side.mean(metric.name), metric.unit, scale), side.ends(metric.name)
+    low, high = (number_text(end, metric.unit, scale) for end in ends or (None, None))
+    return text if low == high else f"{text} ({low} to {high})"
 
 
 def _differences(

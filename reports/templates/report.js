@@ -153,12 +153,14 @@
   // Tables.
 
   function number(cell) {
-    const text = (cell.firstChild ? cell.firstChild.textContent : "").replaceAll("\u202f", "").replace("\u2212", "-");
+    const text = (cell.dataset.number || (cell.firstChild ? cell.firstChild.textContent : "")).replaceAll("\u202f", "").replace("\u2212", "-");
     return text.trim() && isFinite(Number(text)) ? Number(text) : null;
   }
 
+  // Those that name what is below them stay at the top.
+  const rowsOf = body => [...body.rows].filter(row => !row.classList.contains("group"));
+
   function sort(table, column) {
-    const body = table.tBodies[0];
     const [place, sign] = [Math.abs(column) - 1, Math.sign(column)];
     const compare = (one, other) => {
       const [a, b] = [one.cells[place], other.cells[place]];
@@ -167,7 +169,7 @@
       if (m !== null || n !== null) return m === null ? 1 : -1;
       return sign * a.textContent.localeCompare(b.textContent, "en", {numeric: true});
     };
-    body.append(...[...body.rows].sort(compare));
+    for (const body of table.tBodies) body.append(...rowsOf(body).sort(compare));
     [...table.tHead.rows[0].cells].forEach((head, at) => {
       if (at === place) head.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
       else head.removeAttribute("aria-sort");
@@ -175,7 +177,7 @@
   }
 
   function filter(table, text) {
-    for (const row of table.tBodies[0].rows) {
+    for (const row of [...table.tBodies].flatMap(rowsOf)) {
       row.hidden = !row.textContent.toLowerCase().includes(text.toLowerCase());
     }
   }
@@ -195,7 +197,7 @@
       const column = Number(view.sort.get(at));
       if (Math.abs(column) >= 1 && Math.abs(column) <= table.tHead.rows[0].cells.length) sort(table, column);
     }
-    if (table.tBodies[0].rows.length < 4) return;
+    if ([...table.tBodies].flatMap(rowsOf).length < 4) return;
     const input = element("input", {type: "search", value: view.find.get(at) || ""});
     input.oninput = () => {
       view.find.set(at, input.value);

@@ -1,4 +1,4 @@
-"""Runs of the testbed in Python: `rogue.load(DIRECTORY)`; docs/RESULTS.md has the tables.
+"""The testbed in Python: `rogue.run(EXPERIMENT)`, `rogue.load(RUN)`; docs/RESULTS.md has the tables.
 
 Nodes have this package without pandas, so that what is offered here is imported when it is asked for.
 """
@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rogue.harness.errors import HarnessError
-    from rogue.harness.notebook import load
+    from rogue.harness.notebook import load, run
     from rogue.reports.errors import ReportError
     from rogue.reports.results.loaded import LoadedRun
 
-__all__ = ["HarnessError", "LoadedRun", "ReportError", "load"]
+__all__ = ["HarnessError", "LoadedRun", "ReportError", "load", "run"]
 
 _PLACES = {
     "HarnessError": "rogue.harness.errors",
     "LoadedRun": "rogue.reports.results.loaded",
     "ReportError": "rogue.reports.errors",
     "load": "rogue.harness.notebook",
+    "run": "rogue.harness.notebook",
 }
 
 

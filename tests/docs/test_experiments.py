@@ -7,6 +7,7 @@ import pytest
 import write_reference
 
 from rogue.harness.experiment.load import load_experiment
+from rogue.workloads.topologies import TOPOLOGIES
 
 TEXT = write_reference.PAGE.read_text()
 YAML_BLOCKS = re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL)
@@ -48,3 +49,11 @@ def test_the_example_is_an_experiment(tmp_path: Path, factors: str) -> None:
     loaded = load_experiment(str(file))
     assert len(loaded.points) == (4 if factors else 3)
     assert loaded.experiment.repetitions * len(loaded.experiment.transports) == 15
+
+
+def test_who_receives_an_incast_is_as_the_page_says() -> None:
+    star = TOPOLOGIES["star"].model_validate({"kind": "star", "hosts": 10, "rate": "10Gbps"})
+    assert star.placement(has_probe=True).receiver == "h8"
+    assert star.placement(has_probe=False).receiver == star.probe_host() == "h9"
+    text = " ".join(TEXT.split())
+    assert "The probe has the last host, h9, for itself, so that h8 receives here; without a probe h9" in text

@@ -31,8 +31,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=["load", "schema"])
-def test_a_program_runs(run: Path, program: str) -> None:
+@pytest.mark.parametrize("program", PROGRAMS, ids=["load", "run", "schema"])
+def test_a_program_runs(run: Path, tmp_path: Path, program: str) -> None:
     text = program.replace("results/quickstart/RUN_ID", str(run)).replace(
         "RUN/cells/CELL", f"{run}/cells/written"
     )
@@ -42,6 +42,7 @@ def test_a_program_runs(run: Path, program: str) -> None:
         capture_output=True,
         text=True,
         check=False,
+        cwd=tmp_path,
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.strip() not in {"", "None"}

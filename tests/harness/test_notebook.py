@@ -1,15 +1,17 @@
-"""A run in Python: its plug-ins run only if somebody names them, and what is left out is told."""
+"""Runs in Python: a run's plug-ins run only if somebody names them, and what is left out is told."""
 
 import json
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from helpers.plugin_files import SHOWN
 from helpers.sample_run import write_sample_run
 
 import rogue
+from rogue.harness.execution import slot
 from rogue.harness.plugins.loading import unload_plugins
 from rogue.workloads.manifest import checksum_of
 
@@ -48,3 +50,53 @@ def test_one_that_is_named_or_trusted_is_there(directory: Path) -> None:
 def test_a_plug_in_that_is_not_there_is_a_sentence(directory: Path) -> None:
     with pytest.raises(rogue.HarnessError, match=r"gone\.py"):
         rogue.load(directory, plugins=["gone.py"])
+
+
+EXPERIMENT = {
+    "name": "small",
+    "topology": {"kind": "star", "hosts": 3, "rate": "10Gbps", "delay": "1us"},
+    "workload": {"kind": "incast", "senders": 2, "size": "100KB"},
+    "transports": ["roce"],
+}
+
+
+def test_a_dictionary_runs_in_this_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slot, "_start_worker", None)
+    sweep = {**EXPERIMENT, "factors": {"workload.senders": [1, 2]}}
+    run = rogue.run(sweep, settings=["seed=7"], out=tmp_path)
+    assert run.cells["status"].tolist() == ["ok", "ok"]
+    assert run.cells["seed"].tolist() == [7, 7]
+    assert len(run.flows) == 3
+    assert run.manifest.status == "complete"
+    again = rogue.load(tmp_path / "small" / run.manifest.run_id)
+    pd.testing.assert_frame_equal(again.flows, run.flows)
+
+
+def test_a_file_runs_with_a_plug_in(tmp_path: Path) -> None:
+    file = tmp_path / "small.yaml"
+    file.write_text(json.dumps(EXPERIMENT))
+    try:
+        run = rogue.run(file, plugins=[SHOWN], out=tmp_path / "results")
+        assert "flows_seen" in measures(run)
+    finally:
+        unload_plugins()
+
+
+def test_cells_that_fail_are_told(tmp_path: Path) -> None:
+    slow = {**EXPERIMENT, "time_limit": "10us"}
+    with pytest.warns(UserWarning, match=r"1 of 1 cells failed, the first, roce-r1: .* raise time_limit"):
+        run = rogue.run(slow, out=tmp_path)
+    assert run.cells["status"].tolist() == ["failed"]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"topology": {"kind": "star", "hosts": 0}}, r"<dictionary>: topology\.hosts: got 0, expected"),
+        ({"seed": object()}, r"<dictionary>: got Object of type object .*; write what is something else"),
+    ],
+)
+def test_a_wrong_dictionary_is_a_sentence(tmp_path: Path, change: dict[str, object], words: str) -> None:
+    with pytest.raises(rogue.HarnessError, match=words):
+        rogue.run({**EXPERIMENT, **change}, out=tmp_path)
+    assert not list(tmp_path.iterdir())

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from helpers.experiments import SMALL, load_text
 from helpers.fake_testbed import MENDED, FakeTestbed
-from helpers.inline_slot import InlineSlot
 
 from rogue.harness.errors import NothingToRunError, UsageError
 from rogue.harness.execution.cell import Task
+from rogue.harness.execution.inline_slot import InlineSlot
 from rogue.harness.plan.plan import Plan, make_plan
 from rogue.harness.results.comparison import check_files, compare_run
 from rogue.harness.results.manifest import read_manifest

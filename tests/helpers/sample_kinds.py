@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 from helpers.sample_run import write_manifest, write_table
-from helpers.tiny_run import SECOND, cell, delivery, filled, manifest, transfer
+from helpers.tiny_run import SECOND, SOURCE, cell, delivery, filled, manifest, transfer
 
 Rows = Sequence[Mapping[str, object]]
 
@@ -240,3 +240,47 @@ def write_loaded_run(directory: Path) -> Path:
                 )  # fmt: skip
                 cells.append((entry, {"flows": flows, "cpu": rows}))
     return write_cells(directory, cells, {"kind": "incast", "senders": 2})
+
+
+SIZES = (1_000, 20_000, 400_000)
+
+
+def sized_rows(slowdowns: Mapping[int, float], lost: int = 0) -> list[dict[str, object]]:
+    """A hundred transfers of each size; the last is ten times slower, and some of the largest are lost."""
+    return [
+        transfer(
+            f"main/h{number}->h9",
+            size_bytes=size_bytes,
+            slowdown=slowdown * (10 if number == 99 else 1),
+            fct_ns=size_bytes,
+            status="unfinished" if size_bytes == max(SIZES) and number < lost else "ok",
+        )
+        for size_bytes, slowdown in slowdowns.items()
+        for number in range(100)
+    ]
+
+
+DUMBBELL = {"kind": "dumbbell", "hosts_per_side": 2, "rate": "40Gbps", "bottleneck_rate": "10Gbps"}
+GIGABYTE = 1_000_000_000
+
+
+def sent(**ports: int) -> list[dict[str, object]]:
+    """What each port has sent, named with _ for the arrow."""
+    return [
+        {"node": port[:2], "port": port.replace("_", "->"), "name": name, "before": 7, "after": 7 + count}
+        for port, count in ports.items()
+        for name in ("tx_bytes", "rx_bytes")
+    ]
+
+
+def write_linked_run(
+    directory: Path, counters: Mapping[str, Rows], topology: object = DUMBBELL, **factors: object
+) -> Path:
+    """Write cells whose traffic lasts from 1 s to 2 s, each with a transport and counters of its own."""
+    flows = [transfer("main/h0->h2", start_ns=SECOND, end_ns=2 * SECOND)]
+    for name, rows in counters.items():
+        for table, each in (("flows", flows), ("counters", rows)):
+            write_table(directory / f"cells/{name}-r1/{table}.parquet", table, filled(table, each))
+    cells = [cell(f"{name}-r1", transport=name, factors=factors) for name in counters]
+    write_manifest(directory, manifest(cells, source={**SOURCE, "data": {"topology": topology}}))
+    return directory

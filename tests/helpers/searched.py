@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from helpers.experiments import load_text
 from helpers.fake_testbed import FakeTestbed, flows
-from helpers.inline_slot import InlineSlot
 
 from rogue.harness.cell.cell import Cell
+from rogue.harness.execution.inline_slot import InlineSlot
 from rogue.harness.experiment.document import Document, read_document
 from rogue.harness.experiment.load import LoadedExperiment
 from rogue.harness.plan.plan import Plan

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.sample_kinds import write_cells
+from helpers.sample_kinds import GIGABYTE, sent, sized_rows, write_cells, write_linked_run
 from helpers.sample_run import Sample, write_manifest, write_sample_run
 from helpers.tiny_run import SECOND, cell, delivery, manifest, tiny_view, transfer
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -41,6 +41,8 @@ OTHER_RUN = {
     "critical_path": "waiting",
     "completion_times": "pairs",
     "group_slowdowns": "traced",
+    "size_slowdowns": "sized",
+    "link_use": "linked",
     "cpu_load": "loaded",
 }
 
@@ -64,6 +66,21 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> Results:
     ]
     cells = [(cell(f"{name}-r1", transport=name), {"flows": flows}) for name in ("rogue", "roce")]
     return Results(Run(write_cells(tmp_path_factory.mktemp("traced"), cells, {"kind": "trace"})))
+
+
+@pytest.fixture(scope="module")
+def sized(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Transfers of three sizes, over two transports."""
+    rows = {"flows": sized_rows({1_000: 4.0, 20_000: 2.0, 400_000: 1.5})}
+    cells = [(cell(f"{name}-r1", transport=name), rows) for name in ("rogue", "roce")]
+    return Results(Run(write_cells(tmp_path_factory.mktemp("sized"), cells, {"kind": "poisson"})))
+
+
+@pytest.fixture(scope="module")
+def linked(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """A link between two switches, over two transports."""
+    counters = {name: sent(s0_s1=GIGABYTE, s1_s0=0) for name in ("rogue", "roce")}
+    return Results(Run(write_linked_run(tmp_path_factory.mktemp("linked"), counters)))
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from rogue.reports.quantities import (
     NARROW_SPACE,
     NO_VALUE,
     Unit,
+    common_scale,
     counted,
     duration_text,
     joined,
@@ -86,3 +87,26 @@ def test_words() -> None:
 )
 def test_slow_rates_have_a_smaller_unit_in_sentences(rate_bps: float, text: str) -> None:
     assert quantity_text(rate_bps, Unit.RATE).replace(NARROW_SPACE, " ") == text
+
+
+@pytest.mark.parametrize(
+    ("values", "unit", "symbol"),
+    [
+        ((71_049, 7_204_000), Unit.TIME, "µs"),
+        ((7_204_000, 20e9), Unit.TIME, "ms"),
+        ((900, 2e9), Unit.TIME, "ms"),
+        ((3.0, 5e12), Unit.TIME, "s"),
+        ((45.8e6, 9.2e9), Unit.RATE, "Mb/s"),
+        ((2e9, 9e9), Unit.RATE, "Gb/s"),
+        ((1e3, 400e9), Unit.RATE, "Gb/s"),
+        ((0, None, math.inf, 2e6), Unit.BYTES, "MB"),
+        ((0, math.nan), Unit.BYTES, "KB"),
+        ((0.1, 0.5), Unit.PERCENT, "%"),
+    ],
+)
+def test_values_of_a_row_have_one_unit(values: tuple[float | None, ...], unit: Unit, symbol: str) -> None:
+    scale = common_scale(values, unit)
+    assert scale.symbol == symbol
+    assert quantity_text(values[-1], unit, scale) in {
+        NO_VALUE, f"{number_text(values[-1], unit, scale)}{NARROW_SPACE}{symbol}",
+    }  # fmt: skip

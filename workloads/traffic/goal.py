@@ -1,6 +1,6 @@
 """Programs of messages and computing, as LogGOPSim and ATLAHS take them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Literal
 
 from rogue.workloads.files import from_file
@@ -9,7 +9,7 @@ from rogue.workloads.streams import start_jitter_ns
 from rogue.workloads.topologies.topology import Placement
 from rogue.workloads.traffic.goal_schedule import GoalSchedule, Turn
 from rogue.workloads.traffic.steps import Sent, Step, Steps, all_of
-from rogue.workloads.traffic.workload import Flow, Pushed, Workload
+from rogue.workloads.traffic.workload import Flow, Predecessor, Pushed, Workload
 
 
 class Goal(Workload):
@@ -36,11 +36,20 @@ class Goal(Workload):
 
     def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
         """One flow for each pair of ranks of which one sends to the other, and each tag between them."""
+        return self._program(placement, seed).steps.flows(self.verb)
+
+    def computed(self, placement: Placement, seed: int) -> tuple[int, tuple[Predecessor, ...]]:
+        """When all computing is done, also what nothing waits for: not before this instant and these."""
+        program = self._program(placement, seed)
+        last = all_of(program.computed())
+        return last.least_ns, program.steps.predecessors(last)
+
+    def _program(self, placement: Placement, seed: int) -> "_Program":
         hosts = placement.hosts[: self.file.ranks]
         program = _Program(self, hosts, [start_jitter_ns(seed, host) for host in hosts])
         for turn in self.file.turns():
             program.take(turn)
-        return program.steps.flows(self.verb)
+        return program
 
     @property
     def duration_ns(self) -> None:
@@ -64,6 +73,13 @@ class _Program:
     def take(self, turn: Turn) -> None:
         """The next turn, in order."""
         self._taken[turn] = self._done(turn) if turn.is_done else self._started(turn)
+
+    def computed(self) -> Iterator[Step]:
+        """When each calc is done."""
+        operations = self._goal.file.operations
+        for turn, step in self._taken.items():
+            if turn.is_done and operations[turn.operation].kind == "calc":
+                yield step
 
     def _started(self, turn: Turn) -> Step:
         schedule = self._goal.file

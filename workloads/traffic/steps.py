@@ -69,13 +69,14 @@ class Steps:
         transfer = len(self._arrivals)
         self._ends.append((*ends, self._counts[ends]))
         self._counts[ends] += 1
-        self._arrivals.append(Arrival(after.least_ns, size_bytes, self._predecessors(after)))
+        self._arrivals.append(Arrival(after.least_ns, size_bytes, self.predecessors(after)))
         started, arrived, ended = (
             Step({Cause(transfer, moment): 0}) for moment in ("start", "arrival", "end")
         )
         return Sent(started, arrived, ended)
 
-    def _predecessors(self, after: Step) -> tuple[Predecessor, ...]:
+    def predecessors(self, after: Step) -> tuple[Predecessor, ...]:
+        """Return what a step comes after, with the pauses."""
         return tuple(
             Predecessor(
                 flow_ends(*self._ends[cause.transfer][:3]),

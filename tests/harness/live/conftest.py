@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from helpers.experiments import SMALL, load_text
 from helpers.fake_testbed import FakeTestbed
-from helpers.inline_slot import InlineSlot
 
 from rogue.harness.execution.cell import Task
+from rogue.harness.execution.inline_slot import InlineSlot
 from rogue.harness.plan.plan import make_plan
 from rogue.harness.results.recorded_run import Run
 from rogue.harness.run import Workers, cells_left, start_run, work

@@ -3,12 +3,18 @@
 from pathlib import Path
 
 import pytest
+from helpers.sample_run import Sample, write_sample_run
 
+import rogue
 from rogue.harness.errors import UsageError
 from rogue.harness.plugins.contract import contract_faults
 from rogue.harness.plugins.loading import load_plugins
 from rogue.harness.plugins.source import read_plugin
 from rogue.harness.plugins.start import COMPILED, KINDS, STARTS, write_start
+from rogue.reports.drawing.look import figure_look
+from rogue.reports.figures import FIGURES
+from rogue.reports.reading.load import Run
+from rogue.reports.results import Results
 
 
 @pytest.mark.parametrize(
@@ -39,7 +45,7 @@ def test_each_kind_has_its_start() -> None:
         (
             "contrl",
             "x",
-            "got 'contrl', expected one of control, workload, topology, nic-control; write control if",
+            "got 'contrl', expected one of control, workload, topology, nic-control, measure, figure; write",
         ),
         ("control", "My Own", "got the name 'My Own', expected lower-case letters"),
         ("control", "../x", "got the name '../x'"),
@@ -71,3 +77,19 @@ def test_a_language_that_cannot_be_is_a_sentence(
     with pytest.raises(UsageError, match=words):
         write_start(kind, "mine", tmp_path, language)
     assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("kind", ["measure", "figure"])
+def test_a_start_for_reports_measures_and_draws_a_run(kind: str, tmp_path: Path) -> None:
+    file, _ = write_start(kind, "my_own", tmp_path)
+    run = write_sample_run(tmp_path / "run", Sample(senders=(2, 4), repetitions=2, seconds=0.5))
+    loaded = rogue.load(run, plugins=[file])
+    if kind == "measure":
+        own = loaded.metrics.query("metric == 'my_own'")
+        assert len(own) == len(loaded.cells)
+        return
+    results, figure = Results(Run(run)), FIGURES["my_own"]()
+    with figure_look():
+        axes = figure.draw(results).axes
+    assert [len(axis.lines) for axis in axes] == [2, 2]
+    assert "RoGUE, senders 2: median " in figure.describe(results)

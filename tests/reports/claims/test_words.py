@@ -6,7 +6,7 @@ import pytest
 from helpers.judged_claims import judge
 
 from rogue.reports.claims import read_claims
-from rogue.reports.claims.words import judged_text
+from rogue.reports.claims.words import interval_text, judged_text
 from rogue.reports.metrics.intervals import MeanInterval
 from rogue.reports.results import Results
 
@@ -63,3 +63,15 @@ def test_a_number_that_nobody_published_is_not_called_so(
 )
 def test_the_tolerance_stands_beside_the_number(name: str, text: str) -> None:
     assert judged_text(CLAIMS[name]).replace("\u202f", " ") == text
+
+
+@pytest.mark.parametrize(
+    ("measured", "text"),
+    [
+        (MeanInterval(50e6, 30e6, 170e6, 5), "30.0 to 170 Mb/s"),
+        (MeanInterval(150e6, 90e6, 170e6, 5), "0.090 to 0.17 Gb/s"),
+        (MeanInterval(50e6, 30e6, 70e6, 2, (30e6, 70e6)), "30.0 and 70.0 Mb/s"),
+    ],
+)
+def test_an_interval_has_the_unit_of_its_mean(measured: MeanInterval, text: str) -> None:
+    assert interval_text(CLAIMS["R-26-mean"], measured).replace("\u202f", " ") == text

@@ -99,3 +99,10 @@ def test_what_else_differs_is_told(tmp_path: Path) -> None:
         "testbed: simulator in A, virtual in B", "topology.rate_bps: 10000000000 in A, 25000000000 in B",
     ]  # fmt: skip
     assert told_apart(first, first) == []
+
+
+def test_both_runs_have_the_unit_that_suits_the_smaller_value(tmp_path: Path) -> None:
+    first = results(tmp_path / "a", {"rogue": {"probe_p50_ns": [71e3], "jain": [1.0]}})
+    second = results(tmp_path / "b", {"rogue": {"probe_p50_ns": [7.2e6], "jain": [1.0]}})
+    row = next(each.row for each in compare(first, second) if each.metric.name == "probe_p50_ns")
+    assert [word.replace("\u202f", " ") for word in row[2:4]] == ["71.0 µs", "7 200 µs"]

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pandas as pd
+import pytest
 from helpers.sample_kinds import write_cells
 from helpers.tiny_run import cell, transfer
 
@@ -47,6 +49,16 @@ def test_its_caption_names_the_bottleneck(tmp_path: Path) -> None:
     caption = QueueMap().omission(results)
     assert "The darkest is 4\u202fKB." in caption
     assert "a->b is the bottleneck (66 % of what waits at switches, 4\u202fKB at most)" in caption
+
+
+def test_what_was_drawn_is_not_worked_out_again_for_its_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = results_of(tmp_path, [sample("a->b", 1, 4000), sample("b->c", 1, 2000)])
+    with figure_look():
+        QueueMap().draw(results)
+    monkeypatch.delattr(pd.DataFrame, "groupby")
+    assert "longest queues a->b 4\u202fKB, b->c 2\u202fKB" in QueueMap().describe(results)
 
 
 def test_one_queue_needs_no_map(tmp_path: Path) -> None:

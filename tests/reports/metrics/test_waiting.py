@@ -65,3 +65,11 @@ def test_transfers_that_wait_for_none_have_no_whole(tmp_path: Path) -> None:
     view = tiny_view(tmp_path, {"flows": [transfer("main/h0->h1")]}, bus_bytes=3_000)
     assert METRICS["whole_ns"].of(view, SECOND) is None
     assert METRICS["bus_bandwidth_bps"].of(view, SECOND) is None
+
+
+@pytest.mark.parametrize(("program_ns", "whole_ns"), [(9_000, 9_000), (None, math.inf)])
+def test_a_program_is_over_when_its_last_computing_is(
+    tmp_path: Path, program_ns: int | None, whole_ns: float
+) -> None:
+    flows = [transfer("main/h0->h1")]
+    assert METRICS["whole_ns"].of(tiny_view(tmp_path, {"flows": flows}, program_ns=program_ns), 0) == whole_ns

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from helpers.browser import DARK, LOGGED, browse, complaints, measured, with_probe
+from helpers.browser import DARK, LOGGED, browse, complaints, measured, steps_in, with_probe
 
 from rogue.reports.figures import FIGURES
 
@@ -74,3 +74,15 @@ def test_prints(report: Path, tmp_path: Path) -> None:
     browse(report, tmp_path, f"--print-to-pdf={path}")
     assert path.read_bytes().startswith(b"%PDF")
     assert path.stat().st_size > 50_000
+
+
+def test_a_narrow_page_shows_every_verdict(report: Path, tmp_path: Path) -> None:
+    steps = """
+      const room = document.documentElement.clientWidth;
+      const boxes = [...document.querySelectorAll(".claims td.verdict")].map(
+        cell => cell.getBoundingClientRect());
+      const seen = boxes.filter(box => box.width > 0 && box.left >= 0 && box.right <= room);
+      return {all: boxes.length, seen: seen.length};
+    """
+    found = steps_in(report, tmp_path, steps, "--window-size=400,900")
+    assert found["seen"] == found["all"] != 0

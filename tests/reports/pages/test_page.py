@@ -17,7 +17,7 @@ from rogue.reports.pages.build import build
 # The sample is one incast: nothing is swept, nothing fails and recovers, no transfer comes at its own time,
 # no host’s processor is watched, no transfers are drawn at random, no two factors vary, no flows are many,
 # and nobody published a number about it.
-DRAWN = len(FIGURES) - 10
+DRAWN = len(FIGURES) - 12
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 
 

@@ -8,7 +8,7 @@ from rogue.reports.comparison.differences import Side
 from rogue.reports.metrics import METRICS
 from rogue.reports.pages.build import build
 from rogue.reports.pages.side_by_side import Difference, SideBySide, side_by_side, with_ends, without_shared
-from rogue.reports.quantities import NARROW_SPACE
+from rogue.reports.quantities import NARROW_SPACE, Unit
 from rogue.reports.results import Results
 
 
@@ -60,12 +60,12 @@ def test_means_are_shown_with_the_ends_between_which_they_lie(results: list[Resu
     side = Side("simulator", results[0], setting)
     values = results[0].per_run(setting, "probe_p50_ns")
     assert len(set(values)) > 1
-    mean, _, ends = with_ends(side, METRICS["probe_p50_ns"]).partition(" (")
+    mean, _, ends = with_ends(side, METRICS["probe_p50_ns"], Unit.TIME.value).partition(" (")
     low, high = map(float, ends.rstrip(")").split(" to "))
     assert low <= float(mean.split(NARROW_SPACE)[0]) <= high
     assert low < high
-    assert with_ends(side, METRICS["drops_packets"]) == "0", "one value needs no ends"
-    assert with_ends(None, METRICS["jain"]) == "–"
+    assert with_ends(side, METRICS["drops_packets"], Unit.COUNT.value) == "0", "one value needs no ends"
+    assert with_ends(None, METRICS["jain"], Unit.INDEX.value) == "–"
 
 
 def test_a_reason_that_all_differences_share_is_told_once() -> None:
@@ -99,3 +99,10 @@ def test_the_page_shows_it_before_the_runs(results: list[Results], tmp_path: Pat
     assert "busy for 97.0" in page
     alone = build(results[0].run.directory, tmp_path / "one.html").read_text()
     assert "Side by side" not in alone
+
+
+def test_every_cell_of_a_row_has_one_unit(compared: SideBySide) -> None:
+    units = {"ns", "µs", "ms", "s", "B", "KB", "MB", "GB", "Mb/s", "Gb/s"}
+    for row in compared.table.rows:
+        found = {word for value in row[2:] for word in value.text.split(NARROW_SPACE) if word in units}
+        assert len(found) <= 1, [value.text for value in row]

@@ -72,3 +72,12 @@ def test_a_message_that_waits_holds_up_no_other_tag() -> None:
     goal = Goal.model_validate({"kind": "goal", "file": goal_schedule(text)})
     free, waits = sorted(flow.arrivals[0].start_ns for flow in goal.flows(HOSTS, 1))
     assert waits - free == 1_000_000
+
+
+def test_all_computing_is_known_also_what_nothing_waits_for() -> None:
+    text = TEXT.replace("d requires r\n", "d requires r\nl: calc 77\nl requires r\n")
+    text = text.replace("b: send 200b to 2\n", "b: send 200b to 2\ne: recv 5b from 2\n")
+    goal = Goal.model_validate({"kind": "goal", "file": goal_schedule(text)})
+    least_ns, after = goal.computed(HOSTS, 1)
+    assert 0 <= least_ns < 11_000
+    assert set(after) == {Predecessor("h0->h1", 0, "arrival", 530), Predecessor("h1->h2", 0, "arrival", 77)}

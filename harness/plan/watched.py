@@ -1,0 +1,62 @@
+"""A plan whose plug-ins may never return: a process of its own makes it, and is ended if it falls silent."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from signal import SIGKILL
+
+from rogue.harness.counting import Counted, in_silence
+from rogue.harness.errors import ConfigError, Problem
+from rogue.harness.experiment.load import LoadedExperiment
+from rogue.harness.plan.cells import plan_cells
+from rogue.harness.plan.plan import Plan, make_plan, patience_seconds
+from rogue.harness.testbeds.base import Testbed
+
+
+def make_watched_plan(loaded: LoadedExperiment, testbed: Testbed, counted: Counted = in_silence) -> Plan:
+    """Make the plan; ConfigError if a plug-in does not return within the time limit of a cell.
+
+    Of the process nothing is believed but an end: whatever it could not plan is planned, and told, here.
+    """
+    asked = [plugin.source.file for plugin in loaded.plugins if not plugin.source.is_installed]
+    if not asked or testbed.jobs_max is not None:  # connections to nodes cannot be shared with a process
+        return make_plan(loaded, testbed, counted)
+    silent_s = max(map(patience_seconds, plan_cells(loaded)))
+    with _planning(loaded, testbed) as pipe:
+        try:
+            while pipe.poll(silent_s):
+                message = pipe.recv()
+                if isinstance(message, list):
+                    return Plan(loaded, testbed, tuple(message))
+                counted(*message)
+        except EOFError:
+            return make_plan(loaded, testbed, counted)
+    got = f"a plug-in that has not returned after {silent_s:g} s of planning"
+    advice = "correct what never ends, or raise time_limit; `rogue check-plugin` shows more"
+    raise ConfigError([Problem(", ".join(asked), "", got, "an end of each call", advice)])
+
+
+@contextmanager
+def _planning(loaded: LoadedExperiment, testbed: Testbed) -> Iterator[Connection]:
+    """A copy of this process that plans, and what it says; it is over at the end of the block."""
+    ours, theirs = Pipe(duplex=False)
+    child = os.fork()
+    if child == 0:
+        _plan_and_exit(theirs, loaded, testbed)
+    theirs.close()
+    try:
+        yield ours
+    finally:
+        os.kill(child, SIGKILL)
+        os.waitpid(child, 0)
+        ours.close()
+
+
+def _plan_and_exit(pipe: Connection, loaded: LoadedExperiment, testbed: Testbed) -> None:
+    """Everything that this copy does: it tells how far it is, and then a list of all cells."""
+    try:
+        pipe.send(list(make_plan(loaded, testbed, lambda *count: pipe.send(count)).cells))
+    finally:
+        os._exit(0)

@@ -1,0 +1,50 @@
+"""Words that a person gave to runs; they stand beside the runs, which stay as they were written."""
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from rogue.reports.errors import ReportError
+from rogue.reports.reading.files import TEXT_BYTES_MAX, write_whole
+from rogue.workloads.bounded_json import parse_json
+
+TAGS: Final = "tags.json"
+TAGS_MAX: Final = 16
+"""Of one run."""
+_TAG: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
+
+Tags = dict[str, tuple[str, ...]]
+"""By the id of a run."""
+
+
+def read_tags(results: Path) -> Tags:
+    """Return the tags of a results directory; what is none is left out."""
+    path = results / TAGS
+    try:
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > TEXT_BYTES_MAX:
+            return {}
+        content = parse_json(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    if not isinstance(content, dict):
+        return {}
+    return {
+        run: tuple(tag for tag in tags if isinstance(tag, str) and _TAG.fullmatch(tag))[:TAGS_MAX]
+        for run, tags in content.items()
+        if isinstance(tags, list)
+    }
+
+
+def write_tags(results: Path, run_id: str, tags: Sequence[str]) -> None:
+    """Give a run these tags in place of those that it has; ReportError if one is none."""
+    for tag in tags:
+        if not _TAG.fullmatch(tag):
+            expected = "small letters, digits, ., _ and -, up to 32, a letter or digit first"
+            raise ReportError(f"tag: got {tag!r}, expected {expected}; choose another word.")
+    if len(tags) > TAGS_MAX:
+        raise ReportError(f"tag: got {len(tags)} tags, expected at most {TAGS_MAX}; leave some out.")
+    known = read_tags(results) | {run_id: tuple(dict.fromkeys(tags))}
+    kept = {run: list(words) for run, words in sorted(known.items()) if words}
+    write_whole(results / TAGS, json.dumps(kept, indent=1) + "\n")

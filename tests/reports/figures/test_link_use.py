@@ -1,0 +1,74 @@
+"""How busy links between switches were."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.sample_kinds import DUMBBELL, GIGABYTE, Rows, sent, write_linked_run
+
+from rogue.reports.cells.transfers import natural
+from rogue.reports.drawing.look import figure_look
+from rogue.reports.figures.link_use import LINKS_MAX, LinkUse, uses
+from rogue.reports.reading.load import Run
+from rogue.reports.results import Results
+
+
+def results_of(
+    directory: Path, counters: Mapping[str, Rows], topology: object = DUMBBELL, **factors: object
+) -> Results:
+    return Results(Run(write_linked_run(directory, counters, topology, **factors)))
+
+
+def test_a_link_has_a_row_and_a_transport_a_column(tmp_path: Path) -> None:
+    results = results_of(
+        tmp_path,
+        {
+            "rogue": sent(s0_s1=GIGABYTE, s1_s0=GIGABYTE // 10, h0_s0=GIGABYTE),
+            "roce": sent(s0_s1=GIGABYTE // 2, s1_s0=0),
+        },
+    )
+    with figure_look():
+        (axis,) = LinkUse().draw(results).axes
+    assert [label.get_text() for label in axis.get_yticklabels()] == ["s0->s1", "s1->s0"]
+    assert [label.get_text() for label in axis.get_xticklabels()] == ["RoGUE", "Native RoCE"]
+    (mesh,) = axis.collections
+    assert np.asarray(mesh.get_array()).reshape(2, 2) == pytest.approx(np.array([[80.0, 40.0], [8.0, 0.0]]))
+    words = LinkUse().describe(results).replace("\u202f", " ")
+    assert "most used s0->s1 80.0 %, least used of these s1->s0 8.0 %" in words
+
+
+def test_a_factor_changes_the_rate(tmp_path: Path) -> None:
+    counted = {"rogue": sent(s0_s1=GIGABYTE, s1_s0=0)}
+    results = results_of(tmp_path, counted, **{"topology.bottleneck_rate": "20Gbps"})
+    (view,) = results.views.values()
+    assert uses(view) == {"s0->s1": pytest.approx(0.4), "s1->s0": 0.0}
+
+
+@pytest.mark.parametrize(
+    "topology",
+    [
+        {"kind": "star", "hosts": 3, "rate": "10Gbps"},
+        {"kind": "links", "file": "net.yaml"},
+        {"kind": "rack_of_mine"},
+        {"kind": []},
+        None,
+    ],
+    ids=["one switch", "from a file", "of a plug-in", "wrong", "none"],
+)
+def test_a_network_without_known_links_between_switches_has_no_map(tmp_path: Path, topology: object) -> None:
+    results = results_of(tmp_path, {"rogue": sent(s0_s1=GIGABYTE, s1_s0=0)}, topology)
+    assert LinkUse().skipped_because(results) == LinkUse().missing
+
+
+def test_the_busiest_links_are_shown_in_the_order_of_their_names(tmp_path: Path) -> None:
+    ring = {"kind": "ring", "switch_count": 20, "hosts_per_switch": 1, "rate": "10Gbps"}
+    ports = {f"s{number}_s{(number + 1) % 20}": 1000 * (20 - number) for number in range(20)}
+    back = {f"s{(number + 1) % 20}_s{number}": 0 for number in range(20)}
+    results = results_of(tmp_path, {"rogue": sent(**ports, **back)}, ring)
+    with figure_look():
+        (axis,) = LinkUse().draw(results).axes
+    names = [label.get_text() for label in axis.get_yticklabels()]
+    assert len(names) == LINKS_MAX
+    assert names == sorted(names, key=natural)
+    assert {f"s{number}->s{(number + 1) % 20}" for number in range(20)} <= set(names)

@@ -1,0 +1,38 @@
+"""Words that a person gave to runs."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rogue.reports.errors import ReportError
+from rogue.reports.index.tags import TAGS_MAX, read_tags, write_tags
+
+
+def test_tags_are_kept_by_run_and_replaced(tmp_path: Path) -> None:
+    write_tags(tmp_path, "one", ["submitted", "figure-3", "submitted"])
+    write_tags(tmp_path, "two", ["draft"])
+    assert read_tags(tmp_path) == {"one": ("submitted", "figure-3"), "two": ("draft",)}
+    write_tags(tmp_path, "one", [])
+    assert read_tags(tmp_path) == {"two": ("draft",)}
+
+
+@pytest.mark.parametrize("tag", ["", "Über", "a b", "-x", "x" * 33, "a\n"])
+def test_what_is_no_tag_is_a_sentence_and_changes_nothing(tmp_path: Path, tag: str) -> None:
+    with pytest.raises(ReportError, match="expected small letters, digits"):
+        write_tags(tmp_path, "one", [tag])
+    with pytest.raises(ReportError, match="expected at most 16"):
+        write_tags(tmp_path, "one", [f"t{number}" for number in range(TAGS_MAX + 1)])
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("text", ["", "[", "[]", '{"one": 7}', '{"one": ["<b>", 3]}', "[" * 100_000])
+def test_a_file_of_others_costs_the_tags_alone(tmp_path: Path, text: str) -> None:
+    (tmp_path / "tags.json").write_text(text)
+    assert not any(read_tags(tmp_path).values())
+
+
+def test_no_link_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").write_text(json.dumps({"one": ["submitted"]}))
+    (tmp_path / "tags.json").symlink_to(tmp_path / "elsewhere")
+    assert read_tags(tmp_path) == {}
