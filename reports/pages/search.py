@@ -13,7 +13,7 @@ from rogue.reports.drawing.look import figure_look
 from rogue.reports.drawing.panels import legend_above, panels, plain
 from rogue.reports.drawing.svg import to_svg
 from rogue.reports.templates.environment import environment, style
-from rogue.reports.transport_styles import TRANSPORT_STYLES
+from rogue.reports.transport_styles import DARK_PARTNERS, TRANSPORT_STYLES
 
 LOG_FROM_RATIO: Final = 30.0
 """From this ratio of the largest to the smallest value a linear axis would hide the small ones."""
@@ -63,7 +63,8 @@ def search_html(searched: Searched) -> str:
     """Return the page of a search."""
     groups = [(name, _ordered(searched.rows, name, is_least=searched.is_least)) for name in searched.samplers]
     return environment().get_template("search.html.j2").render(
-        searched=searched, groups=groups, history=_history(searched), style=style()
+        searched=searched, groups=groups, history=_history(searched), style=style(),
+        colours=DARK_PARTNERS,
     )  # fmt: skip
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from helpers.command_line import rogue
 
-from rogue.harness.execution.inline_slot import InlineSlot
 from rogue.harness.experiment.document import read_document
 from rogue.harness.experiment.load import load_experiment
 from rogue.harness.plan.plan import Plan

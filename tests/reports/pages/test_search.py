@@ -41,3 +41,8 @@ def test_ticks_of_values_far_apart_are_numbers() -> None:
     rows = [Row("tpe", 1, 0.01, "", [""], "", False), Row("tpe", 2, 10.0, "", [""], "", False)]
     page = page_of(rows)
     assert "mathdefault" not in page and ">0.1<" in page and "whole_ns" in page
+
+
+def test_its_figure_has_the_colours_of_light_and_dark() -> None:
+    page = page_of(ROWS)
+    assert "--c-" in page.partition("</style>")[0]
