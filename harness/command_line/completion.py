@@ -21,8 +21,9 @@ LISTS: Final = (
 )  # fmt: skip
 FIGURES: Final = (
     "published_beside", "factor_sweep", "two_factors", "bars", "throughput", "critical_path", "recovery",
-    "completion_times", "group_slowdowns", "flow_shares", "flow_spread", "probe_latency", "queue_over_time",
-    "queue_distribution", "queue_map", "cpu_load", "rtt_estimate", "rate_estimate", "window", "control",
+    "completion_times", "group_slowdowns", "size_slowdowns", "flow_shares", "flow_spread",
+    "probe_latency", "queue_over_time", "queue_distribution", "queue_map", "link_use", "cpu_load",
+    "rtt_estimate", "rate_estimate", "window", "control",
 )  # fmt: skip
 """These two lists are copies, for the modules that have them take long to import; a test compares them."""
 
