@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter
 
 from rogue.reports.drawing.look import figure_look
 from rogue.reports.drawing.panels import legend_above, panels, plain
-from rogue.reports.drawing.svg import to_svg
+from rogue.reports.drawing.svg import css_variable, to_svg
 from rogue.reports.templates.environment import environment, style
 from rogue.reports.transport_styles import DARK_PARTNERS, TRANSPORT_STYLES
 
@@ -64,7 +64,7 @@ def search_html(searched: Searched) -> str:
     groups = [(name, _ordered(searched.rows, name, is_least=searched.is_least)) for name in searched.samplers]
     return environment().get_template("search.html.j2").render(
         searched=searched, groups=groups, history=_history(searched), style=style(),
-        colours=DARK_PARTNERS,
+        colours=DARK_PARTNERS, css_variable=css_variable,
     )  # fmt: skip
 
 
