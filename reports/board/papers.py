@@ -26,7 +26,7 @@ def experiments_of(paper: str, claims: Sequence[Claim], shipped: Sequence[str]) 
     """Return the shipped experiments of a paper, or of all.
 
     They are those that its claims name, and what else lies in a directory of which no other paper's claims
-    alone name anything.
+    alone name anything; the top directory is nobody's.
     """
     known = [*papers_of(claims), ALL]
     if paper not in known:
@@ -52,6 +52,7 @@ def _owners(claims: Sequence[Claim]) -> dict[str, set[str]]:
     owners: dict[str, set[str]] = {}
     for name, of in papers.items():
         owners.setdefault(_directory(name), set()).update(of if len(of) == 1 else set())
+    owners.pop("", None)
     return owners
 
 

@@ -227,7 +227,7 @@ class TestOthers:
         ("what", "words"),
         [
             ("transports", "rogue +rc +simulator, .*nodes +the RoGUE agent over reliable connections"),
-            ("workloads", "senders     required"),
+            ("workloads", "senders +required"),
             ("topologies", "buffer +default 9MB +Buffer of each switch"),
             ("experiments", "rogue-paper/incast"),
             ("figures", "throughput"),

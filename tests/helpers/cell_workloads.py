@@ -10,7 +10,10 @@ PAIR = "[{source: h0, destination: h1}]"
 WORKLOADS_OWN: Mapping[str, tuple[Values, Values]] = {
     "incast": (
         {"senders": 2, "size": "20KB"},
-        {"senders": 1, "size": "30KB", "verb": "read", "verb_size": "5KB", "repeat_for": "9ms"},
+        {
+            "senders": 1, "connections": 2, "size": "30KB", "verb": "read", "verb_size": "5KB",
+            "repeat_for": "9ms",
+        },
     ),
     "staggered": (
         {"senders": 3, "step": "2ms", "size": "20KB"},

@@ -54,6 +54,7 @@ def test_what_nobody_published_is_no_published_claim() -> None:
     derived = {f"X-5-{what}-{n}" for what in ("swing", "crest", "trough") for n in (1, 2, 10, 40)}
     derived |= {"X-3-queue-2", "X-3-queue-10", "X-3-queue-40", "X-6-use", "M-2", "slow-receiver"}
     derived |= {"C-3-shares", "C-3-use", "C-6-rate", "deadlock-flooding", "deadlock-flooding-flow"}
+    derived |= {"PT-4a-equilibrium", "SW-htsim-queue"}
     assert of(Badge.DERIVED) == derived
     assert of(Badge.MODEL) == {
         "X-1-2", "X-1-10", "X-2-2", "X-2-64", "X-2-10-slope", "X-2-64-slope", "slow-receiver-drops",
@@ -62,7 +63,7 @@ def test_what_nobody_published_is_no_published_claim() -> None:
 
 
 def test_what_is_so_wide_that_it_says_little_wears_a_badge() -> None:
-    assert of(Badge.ORDER_OF_MAGNITUDE) == {"R-28-timely", "R-28-dcqcn"}
+    assert of(Badge.ORDER_OF_MAGNITUDE) == {"R-28-timely", "R-28-dcqcn", "SW-T3-loss"}
     for name, each in CLAIMS.items():
         if each.published and each.tolerance / abs(each.published) > 0.5:
             assert name in of(Badge.ORDER_OF_MAGNITUDE), f"{name}: more than half of the number is tolerance"
@@ -80,6 +81,8 @@ def test_what_a_full_port_passes_wears_a_badge() -> None:
     assert of(Badge.VACUOUS_ALONE) == {
         "R-12-same", "R-13-roce", "R-14-tolerates", "R-19-mean", "R-25-mean", "R-27-mean", "R-21-rogue",
         "R-21-dctcp", "R-22-rogue", "C-3-use", "X-6-use", "M-1-drops", "M-5",
+        "PT-4a-throughput", "PT-4a-throughput-255", "PT-4b-throughput", "PT-4b-throughput-255",
+        "SW-17-throughput", "SW-T3-throughput", "SW-htsim-throughput",
     }  # fmt: skip
 
 
