@@ -52,8 +52,8 @@ class VerbsRequester(VerbsEnd):
         records = FlowRecords(
             transfers=TransferLog(spool.table("transfers", transfers.COLUMNS)),
             events=self._events,
-            rtt=spool.table("rtt", RTT_COLUMNS) if self._has_rtt else None,
-            control=spool.table("control", CONTROL_COLUMNS) if self._has_control else None,
+            rtt=spool.late_table("rtt", RTT_COLUMNS) if self._has_rtt else None,
+            control=spool.late_table("control", CONTROL_COLUMNS) if self._has_control else None,
             meter=self._meter,
         )
         connection = self._connection(peer, mtu_bytes)
