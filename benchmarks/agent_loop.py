@@ -7,8 +7,8 @@ it out; nothing moves. `agent_us` is the processor time of one thread per verb w
 verbs themselves take (`device_us`): the least that a core spends. pyverbs, a card's doorbell and rates that
 are set come on top. Beside it the shares of `posting`, `polling` and `deciding` (the core, the step around
 it, keeping rows of tables), `stamp_us`, one reading of the host's clock, and `writing_us`, which the rows of
-a verb take to become text when the flow has ended. `core_full_gbps` is the payload at which a core has nothing
-left. Medians of the rounds.
+a verb take to become text when the flow has ended. `core_full_gbps` is the payload at which a core has
+nothing left. Medians of the rounds.
 """
 
 import argparse
