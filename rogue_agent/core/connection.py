@@ -35,6 +35,8 @@ from rogue.agent.core.uc_lane import UcLane
 WRITES, READS, MESSAGES = range(3)
 """Numbers of the lanes; the last is no lane of its own, only numbers for messages to the peer's library."""
 
+_OPEN = State.OPEN
+
 
 @unique
 class QpEvent(Enum):
@@ -150,7 +152,7 @@ class Connection:
 
     def on_posted(self, wr_id: int, nic_ns: NicNs) -> None:
         """The driver posted this verb, and had read the NIC's clock just before."""
-        if self._state is not State.OPEN:
+        if self._state is not _OPEN:
             self._enter(Event.POSTED)
         number = wr_id >> LANE_SHIFT
         if number == MESSAGES:
@@ -190,13 +192,13 @@ class Connection:
         """Take the completions of one poll, in the order of the completion queue."""
         lanes = self._lanes
         for wr_id, status, nic_ns, _byte_len, _imm in completions:
-            if status == SUCCESS and self._state is State.OPEN:
+            if status == SUCCESS and self._state is _OPEN:
                 lane = lanes[wr_id >> LANE_SHIFT]
                 if lane.complete(now, wr_id, nic_ns, self._actions):
                     self._move_rate(lane)
             else:
                 self._on_trouble(now, wr_id, status)
-        if self._state is State.OPEN:
+        if self._state is _OPEN:
             for lane in lanes:
                 lane.post_batches(self._actions)
 

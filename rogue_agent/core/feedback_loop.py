@@ -22,6 +22,9 @@ class SampleVerdict(Enum):
     RATE_CHANGED = "rate_changed"
 
 
+_ACCEPTED = SampleVerdict.ACCEPTED
+
+
 class FeedbackLoop:
     """Congestion control, RTT estimator, limiter and hold-off of one direction of a connection.
 
@@ -73,8 +76,10 @@ class FeedbackLoop:
 
     def next_rate(self) -> int | None:
         """Return the rate to program now, None to leave the limiter alone; a rate starts a hold-off."""
+        if self._limiter is None or self._hold_off.is_paused:
+            return None
         target_bps = self.cc.target_rate_bps
-        if self._limiter is None or target_bps is None or self._hold_off.is_paused:
+        if target_bps is None:
             return None
         rate_bps = self._limiter.request(target_bps, self.rate_bps)
         if rate_bps is not None:
@@ -85,9 +90,10 @@ class FeedbackLoop:
 
     def coming_rate_bps(self) -> int:
         """Return what the limiter will apply once it has been told what follows from the last sample."""
+        if self._limiter is None or self._is_rate_pending or self._hold_off.is_paused:
+            return self._coming_bps
         target_bps = self.cc.target_rate_bps
-        is_told = self._is_rate_pending or self._hold_off.is_paused
-        if self._limiter is None or target_bps is None or is_told:
+        if target_bps is None:
             return self._coming_bps
         rate_bps = self._limiter.preview(target_bps, self.rate_bps)
         return self.rate_bps if rate_bps is None else self._limiter.rounded_up(rate_bps)
@@ -160,7 +166,7 @@ class FeedbackLoop:
             return rtt_ns, SampleVerdict.RATE_CHANGED
         self.cc.on_sample(Sample(rtt_ns, now, self._acked_bytes, inflight_bytes))
         self._acked_bytes = 0
-        return rtt_ns, SampleVerdict.ACCEPTED
+        return rtt_ns, _ACCEPTED
 
     def _start_epoch(self) -> None:
         self._hold_off.restart()

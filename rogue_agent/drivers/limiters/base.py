@@ -36,13 +36,15 @@ class RateLimiter(ABC):
     """Paces everything that this end sends with one priority.
 
     `kind` names it in results. `step_bps` is what rates are rounded up to. `is_behind_device` says whether
-    packets wait in it that a device in software has called sent. Each write becomes a row of the table
+    packets wait in it that a device in software has called sent, `holds_back` whether verbs are posted later
+    than they are handed over. Each write becomes a row of the table
     `limiter`, with the time until it was known to act, where that can be known.
     """
 
     kind: str
     step_bps: int
     is_behind_device = False
+    holds_back = False
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -63,7 +65,7 @@ class RateLimiter(ABC):
         return True
 
     def release_ns(self, now: HostNs, wire_bytes: int) -> HostNs:
-        """When a verb that is handed over now may be posted: at once, where packets are held back below."""
+        """When a verb that is handed over now may be posted; asked of limiters that hold verbs back only."""
         return now
 
     @abstractmethod

@@ -214,7 +214,7 @@ class VerbsFlow(RecoveringFlow):
     def post_send(self, action: PostSend) -> NicNs:
         """Post the verb, or hold it back as long as a limiter in software wants."""
         now, stamp_ns = self._clock(), self._stamp()
-        if self._limiter is not None:
+        if self._limiter is not None and self._limiter.holds_back:
             release_ns = self._limiter.release_ns(now, self._wire_bytes(action))
             if self._held or release_ns > now:
                 self._held.append((release_ns, action))
@@ -333,7 +333,7 @@ class VerbsFlow(RecoveringFlow):
     def _count(self, now: HostNs, sends: list[Completion]) -> None:
         """Add up the payload of the batches that completed."""
         posted, delivered_bytes = self._posted, 0
-        for wr_id, status, *_ in sends:
+        for wr_id, status, _nic_ns, _byte_len, _imm in sends:
             if status == SUCCESS and posted and posted[0][0] == wr_id:
                 delivered_bytes += posted.popleft()[1]
         if delivered_bytes:
