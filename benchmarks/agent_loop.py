@@ -6,9 +6,9 @@ The verbs are pretended at the boundary of pyverbs: a post puts a completion int
 it out; nothing moves. `agent_us` is the processor time of one thread per verb without what the pretended
 verbs themselves take (`device_us`): the least that a core spends. pyverbs, a card's doorbell and rates that
 are set come on top. Beside it the shares of `posting`, `polling` and `deciding` (the core, the step around
-it, keeping rows of tables), `stamp_us`, one reading of the host's clock, and `writing_us`, which the rows of
-a verb take to become text when the flow has ended. `core_full_gbps` is the payload at which a core has
-nothing left. Medians of the rounds.
+it, keeping rows of tables), and `writing_us`, which the rows of a verb take to become text when the flow has
+ended. `core_full_gbps` is the payload at which a core has nothing left. `turn_us` is a turn of a process that
+polls and finds nothing, `stamp_us` one reading of the host's clock. Medians of the rounds.
 """
 
 import argparse
@@ -24,6 +24,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from helpers import fake_verbs_queues as queues
+from helpers.agent_roles import LIMIT_MS, Stage
 from helpers.fake_verbs import EVENT_FILE, fake_pyverbs
 from helpers.fake_verbs_device import SendFlags
 from helpers.fake_verbs_network import Fabric, QueuePair, SendRequest
@@ -53,11 +54,14 @@ from rogue.agent.drivers.verbs.flow import (
     VerbsFlow,
 )
 from rogue.agent.drivers.verbs.pump import CompletionPump
+from rogue.agent.node.messages import Load, Start
 
 GBPS = 1_000_000_000
 SENDS = 64
 INTERVAL_NS = 10_000_000
 STAMPS = 100_000
+TURNS = 10_000
+LONG_NS = 3_600_000_000_000
 CASES = tuple(
     (transport, rate, mode)
     for transport, rate in (("rogue", 25), ("rogue", 100), ("roce", 100))
@@ -101,6 +105,7 @@ def main(arguments: list[str]) -> int:
         "repeat": chosen.repeat,
         "verbs": chosen.verbs,
         "stamp_us": round(stamp_us(), 3),
+        "turn_us": round(median(turn_us() for _ in range(chosen.repeat)), 3),
         "figures": figures,
     }
     sys.stdout.write(json.dumps(report, indent=2) + "\n")
@@ -199,6 +204,21 @@ def of_device(here: Endpoint, verbs: int) -> float:
         else:
             queue.poll(32)
     return (time.thread_time_ns() - begin_ns) / 1e3 / verbs
+
+
+def turn_us() -> float:
+    """A turn of a data process that polls and finds nothing: requests, deadlines, and an empty queue."""
+    with TemporaryDirectory() as directory, ExitStack() as stack:
+        stage = Stage(Path(directory), stack, clock=cast(Any, SimpleNamespace(read=host_ns)))
+        here, _ = stage.pair(completions="polling", buffer_bytes=BUFFER_BYTES)
+        here.role.handle(Load("here", LIMIT_MS, 0, count=None, interval_ns=LONG_NS))
+        here.role.handle(Start("here", LIMIT_MS, host_ns(), LONG_NS))
+        here.turn()
+        begin_ns = time.thread_time_ns()
+        for _ in range(TURNS):
+            here.workplace.poller.turn(here.role.deadline_ns)
+            here.role.on_time(host_ns())
+        return (time.thread_time_ns() - begin_ns) / 1e3 / TURNS
 
 
 def stamp_us() -> float:

@@ -127,7 +127,8 @@ class VerbsRequester(VerbsEnd):
         flow = self._flow
         if flow is None:
             return
-        if flow.deadline_ns is not None and now >= flow.deadline_ns:
+        deadline_ns = flow.deadline_ns
+        if deadline_ns is not None and now >= deadline_ns:
             before = self._base.workplace.clock()
             flow.on_time(now)
             if self._pump is not None:

@@ -12,7 +12,7 @@ from rogue.agent.core.actions import (
     TransferDone,
 )
 from rogue.agent.core.application import Application, Schedule, Watcher
-from rogue.agent.core.clocks import HostNs, NicNs
+from rogue.agent.core.clocks import HostNs, NicNs, earlier
 from rogue.agent.core.completions import SUCCESS, Completion, status_name
 from rogue.agent.core.connection import Connection, QpEvent
 from rogue.agent.core.errors import PostRefused
@@ -159,7 +159,7 @@ class VerbsFlow(RecoveringFlow):
     def is_finished(self) -> bool:
         """Whether the schedule holds nothing more and no transfer runs."""
         application = self._application
-        if application is None or application.has_more:
+        if application is None or application.is_running or application.has_more:
             return False
         return len(application.records) == self._records.transfers.count
 
@@ -169,9 +169,8 @@ class VerbsFlow(RecoveringFlow):
         if self._is_over:
             return None
         next_ns = None if self._application is None else self._application.next_start_ns
-        held_ns = self._held[0][0] if self._held else None
-        instants = (self._timer_ns, next_ns, held_ns)
-        return min((instant for instant in instants if instant is not None), default=None)
+        first_ns = earlier(self._timer_ns, next_ns)
+        return earlier(first_ns, self._held[0][0]) if self._held else first_ns
 
     def on_time(self, now: HostNs) -> None:
         """Post what was held back, start the transfers that are due, let the connection look at its timer."""
