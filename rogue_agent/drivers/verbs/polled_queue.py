@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 from rogue.agent.core.clocks import NicNs
 from rogue.agent.core.completions import SUCCESS, Completion
-from rogue.agent.drivers.verbs.clock import NicClock
+from rogue.agent.drivers.verbs.clock import NicClock, PairedClock
 from rogue.agent.drivers.verbs.completion_queue import DATAGRAM, CompletionQueue, is_datagram
 from rogue.agent.drivers.verbs.errors import VerbsError
 from rogue.agent.drivers.verbs.pyverbs import Pyverbs
@@ -38,7 +38,7 @@ class PolledQueue(CompletionQueue):
         if self._nic_clock is None:
             self.cq = make(context, attributes(cqe=entries, wc_flags=wanted))
         self.clock_name = "host" if self._nic_clock is None else "nic"
-        self.stamp = clock if self._nic_clock is None else self._nic_clock.now
+        self.stamp = clock if self._nic_clock is None else PairedClock(self._nic_clock.now, clock).now
 
     @property
     def handle(self) -> object:
