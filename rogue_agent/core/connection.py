@@ -116,9 +116,7 @@ class Connection:
 
     def actions(self) -> list[Action]:
         """Hand out what the driver must do, in order, and forget it."""
-        actions = self._actions
-        if actions:
-            self._actions = []
+        actions, self._actions = self._actions, []
         return actions
 
     def next_deadline(self) -> Deadline | None:
@@ -168,8 +166,8 @@ class Connection:
         self._break(Event.REFUSED, now)
         self._end_if_empty(now)
 
-    def on_rate_set(self, effective_bps: int) -> None:
-        """The limiter applies this rate from now on: what SetRate led to, or the NIC's own doing."""
+    def on_rate_set(self, effective_bps: int | None) -> None:
+        """The limiter applies this rate from now on; None after a SetRate: that will be told later."""
         self._enter(Event.RATE_SET)
         self._writes.feedback.on_rate_set(effective_bps)
 

@@ -37,6 +37,7 @@ class FeedbackLoop:
         "_coming_bps",
         "_estimator",
         "_hold_off",
+        "_is_rate_late",
         "_is_rate_pending",
         "_limiter",
         "cc",
@@ -55,7 +56,7 @@ class FeedbackLoop:
         self._limiter = Limiter(link, settings.rate_change_max_bps) if link.has_limiter else None
         needs_anchor = self._estimator is not None and self._estimator.needs_anchor
         self._hold_off = HoldOff(settings.hold_off_bytes, needs_anchor=needs_anchor)
-        self._is_rate_pending = False
+        self._is_rate_pending = self._is_rate_late = False
         self._coming_bps = self.rate_bps
         self._acked_bytes = 0
 
@@ -98,15 +99,20 @@ class FeedbackLoop:
         rate_bps = self._limiter.preview(target_bps, self.rate_bps)
         return self.rate_bps if rate_bps is None else self._limiter.rounded_up(rate_bps)
 
-    def on_rate_set(self, effective_bps: int) -> None:
+    def on_rate_set(self, effective_bps: int | None) -> None:
         """The limiter now applies this rate; an unrequested change starts a hold-off as well.
 
-        A limiter that rounds up may name a rate above the line's, which the line does not carry.
+        None: the rate that was asked for acts later. What is posted meanwhile has no sample, and the hold-off
+        starts anew when it is known that it acts. A limiter that rounds up may name a rate above the line's,
+        which the line does not carry.
         """
+        if effective_bps is None:
+            self._is_rate_late = True
+            return
         rate_bps = min(effective_bps, self.link.line_rate_bps)
-        if not self._is_rate_pending and rate_bps != self.rate_bps:
+        if self._is_rate_late or (not self._is_rate_pending and rate_bps != self.rate_bps):
             self._start_epoch()
-        self._is_rate_pending = False
+        self._is_rate_pending = self._is_rate_late = False
         self.rate_bps = self._coming_bps = rate_bps
 
     def rounded_up(self, rate_bps: int) -> int:
@@ -138,6 +144,8 @@ class FeedbackLoop:
 
     def admits(self, *, is_idle: bool) -> bool:
         """Whether a batch may be posted now as far as sampling is concerned."""
+        if self._is_rate_late:
+            return not self._hold_off.is_paused
         return self._hold_off.admits(is_idle=is_idle)
 
     def on_post(self, batch: Batch, *, is_idle: bool) -> None:
@@ -160,7 +168,7 @@ class FeedbackLoop:
         """Estimate the RTT of a completed batch; let the congestion control have it if it counts."""
         assert self._estimator is not None, "sample() without an estimator"
         rtt_ns = self._estimator.sample(batch, completed_ns)
-        if batch.epoch == NO_EPOCH or rtt_ns is None:
+        if batch.epoch == NO_EPOCH or rtt_ns is None or self._is_rate_late:
             return rtt_ns, SampleVerdict.HOLD_OFF
         if batch.epoch != self._hold_off.epoch:
             return rtt_ns, SampleVerdict.RATE_CHANGED

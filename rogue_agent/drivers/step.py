@@ -48,8 +48,8 @@ class Driver(Protocol):
     def post_send(self, action: PostSend) -> NicNs:
         """Post a verb; return the NIC's clock read just before. Raises PostRefused if it cannot be posted."""
 
-    def set_rate(self, rate_bps: int) -> int:
-        """Program the limiter; return the rate it really applies."""
+    def set_rate(self, rate_bps: int) -> int | None:
+        """Program the limiter; return the rate it really applies, None if that is told later."""
 
     def arm_timer(self, deadline_ns: HostNs | None) -> None:
         """Have `Connection.on_timer` called at this instant, or not at all."""

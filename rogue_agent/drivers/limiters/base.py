@@ -1,6 +1,7 @@
 """What a rate limiter is to a flow."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from rogue.agent.core.clocks import HostNs
@@ -46,14 +47,20 @@ class RateLimiter(ABC):
     is_behind_device = False
     holds_back = False
 
+    on_acting: Callable[[HostNs, int], None] | None = None
+    """Whom a limiter that takes its time tells which rate acts; without one it has to wait."""
+
     def __init__(self, table: Table) -> None:
         self._table = table
         self.writes = 0
         self.actuations_ns: list[int] = []
 
     @abstractmethod
-    def set_rate(self, rate_bps: int, now: HostNs) -> int:
-        """Have this rate applied from now on, 0 for none; return the rate that will really be applied."""
+    def set_rate(self, rate_bps: int, now: HostNs) -> int | None:
+        """Have this rate applied from now on, 0 for none; return the rate that will really be applied.
+
+        None if `on_acting` is told it when it acts.
+        """
 
     def use(self, priority: int) -> None:
         """Pace this priority from now on, whose limiter was lent to us; `set_rate` follows."""

@@ -2,8 +2,8 @@
 
 pyverbs can arm and wait only for plain completion queues, and only extended ones carry timestamps. In event
 mode the time of a completion is therefore the host clock read right after the poll that found it, and the
-time of a post the same clock read just before. In polling mode both are in the NIC's time, where it has a clock.
-Either way they are of one clock, as the RTT estimator needs.
+time of a post the same clock read just before. In polling mode both are in the NIC's time, where it has a
+clock. Either way they are of one clock, as the RTT estimator needs.
 """
 
 import time

@@ -85,6 +85,8 @@ class VerbsFlow(RecoveringFlow):
         self._shape = shape
         self._lap_bytes = max(1, shape.memory_bytes // shape.verb_bytes * shape.verb_bytes)
         self._limiter = limiter
+        if limiter is not None:
+            limiter.on_acting = self._on_rate
         self._departures = Departures() if shape.is_dated else None
         self._records = records
         self._clock, self._stamp = clocks
@@ -261,15 +263,26 @@ class VerbsFlow(RecoveringFlow):
             except PostRefused:
                 self._connection.on_qp_event(now, self._queue_pair.qp_num, QpEvent.ERROR)
 
-    def set_rate(self, rate_bps: int) -> int:
-        """Program the limiter of this flow's priority; return the rate that it will really apply."""
+    def set_rate(self, rate_bps: int) -> int | None:
+        """Program the limiter of this flow's priority; return the rate that it applies, None if not yet."""
         assert self._limiter is not None, f"asked for {rate_bps} bit/s, although there is no limiter"
         now = self._clock()
         effective_bps = self._limiter.set_rate(rate_bps, now)
+        if effective_bps is not None:
+            self._note_rate(now, effective_bps)
+        return effective_bps
+
+    def _note_rate(self, now: HostNs, effective_bps: int) -> None:
         if self._departures is not None:
             self._departures.on_rate(now, effective_bps)
         self._records.meter.limit(now, effective_bps)
-        return effective_bps
+
+    def _on_rate(self, now: HostNs, effective_bps: int) -> None:
+        """A rate that was asked for before acts now."""
+        self._note_rate(now, effective_bps)
+        if not self._is_over:
+            self._connection.on_rate_set(effective_bps)
+            self._go_on(now)
 
     def arm_timer(self, deadline_ns: HostNs | None) -> None:
         """Remember the connection's deadline for the event loop."""
