@@ -8,7 +8,7 @@ clock. Either way they are of one clock, as the RTT estimator needs.
 
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from rogue.agent.core.clocks import HostNs, NicNs
 from rogue.agent.drivers.verbs.errors import VerbsError
@@ -21,14 +21,10 @@ _PAIR_TRIES = 3
 """A pair that took longer was interrupted; the narrowest of so many counts."""
 
 
-def host_ns() -> HostNs:
-    """Read the clock that timers run on."""
-    return HostNs(time.monotonic_ns())
-
-
-def nic_ns() -> NicNs:
-    """Read the host's clock in place of the NIC's."""
-    return NicNs(time.monotonic_ns())
+host_ns = cast("Callable[[], HostNs]", time.monotonic_ns)
+"""Reads the clock that timers run on; nothing stands between, for a verb has five readings."""
+nic_ns = cast("Callable[[], NicNs]", time.monotonic_ns)
+"""Reads the host's clock in place of the NIC's."""
 
 
 class Clocks(NamedTuple):

@@ -225,10 +225,10 @@ class VerbsFlow(RecoveringFlow):
 
     def _post(self, action: PostSend, before_ns: HostNs) -> None:
         """Post the verb between the same places of both memories."""
-        place = action.offset_bytes
-        if place + action.length_bytes > self._shape.memory_bytes:
+        place, length_bytes, shape = action.offset_bytes, action.length_bytes, self._shape
+        if place + length_bytes > shape.memory_bytes:
             place %= self._lap_bytes
-        if self._shape.has_counted_writes and action.imm is None and action.verb == "write":
+        if shape.has_counted_writes and action.imm is None and action.verb == "write":
             action = action._replace(imm=_COUNTED)
         (local, lkey), (remote, rkey) = self._local, self._remote
         try:
@@ -241,7 +241,7 @@ class VerbsFlow(RecoveringFlow):
             self._departures.on_post(before_ns, action.wr_id, wire_bytes, is_signaled=action.signaled)
         self.posting_ns += self._clock() - before_ns
         self.posted_verbs += 1
-        self._unsignaled_bytes += action.length_bytes
+        self._unsignaled_bytes += length_bytes
         if action.signaled:
             self.posted_batches += 1
             self._posted.append((action.wr_id, self._unsignaled_bytes))
