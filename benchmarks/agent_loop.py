@@ -6,12 +6,12 @@ The verbs are pretended at the boundary of pyverbs: a post puts a completion int
 it out; nothing moves. `agent_us` is the processor time of one thread per verb without what the pretended
 verbs themselves take (`device_us`): the least that a core spends. pyverbs, a card's doorbell and rates that
 are set come on top. Beside it the shares of `posting`, `polling` and `deciding` (the core, the step around
-it, tables), and `stamp_us`, one reading of the host's clock. `core_full_gbps` is the payload at which a core
-has nothing left. Medians of the rounds.
+it, keeping rows of tables), and `writing_us`, which the rows of a verb take to become text when the flow has
+ended. `core_full_gbps` is the payload at which a core has nothing left. `turn_us` is a turn of a process that
+polls and finds nothing, `stamp_us` one reading of the host's clock. Medians of the rounds.
 """
 
 import argparse
-import io
 import json
 import sys
 import time
@@ -19,10 +19,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any, cast
 
 from helpers import fake_verbs_queues as queues
+from helpers.agent_roles import LIMIT_MS, Stage
 from helpers.fake_verbs import EVENT_FILE, fake_pyverbs
 from helpers.fake_verbs_device import SendFlags
 from helpers.fake_verbs_network import Fabric, QueuePair, SendRequest
@@ -37,7 +39,7 @@ from rogue.agent.core.settings import TransportSettings
 from rogue.agent.core.transports import settings_for
 from rogue.agent.drivers.meter import COLUMNS as METER_COLUMNS
 from rogue.agent.drivers.meter import ThroughputMeter
-from rogue.agent.drivers.spool import Table
+from rogue.agent.drivers.spool import Spool
 from rogue.agent.drivers.transfers import COLUMNS as TRANSFER_COLUMNS
 from rogue.agent.drivers.transfers import TransferLog
 from rogue.agent.drivers.verbs import completion_queue
@@ -52,11 +54,14 @@ from rogue.agent.drivers.verbs.flow import (
     VerbsFlow,
 )
 from rogue.agent.drivers.verbs.pump import CompletionPump
+from rogue.agent.node.messages import Load, Start
 
 GBPS = 1_000_000_000
 SENDS = 64
 INTERVAL_NS = 10_000_000
 STAMPS = 100_000
+TURNS = 10_000
+LONG_NS = 3_600_000_000_000
 CASES = tuple(
     (transport, rate, mode)
     for transport, rate in (("rogue", 25), ("rogue", 100), ("roce", 100))
@@ -100,6 +105,7 @@ def main(arguments: list[str]) -> int:
         "repeat": chosen.repeat,
         "verbs": chosen.verbs,
         "stamp_us": round(stamp_us(), 3),
+        "turn_us": round(median(turn_us() for _ in range(chosen.repeat)), 3),
         "figures": figures,
     }
     sys.stdout.write(json.dumps(report, indent=2) + "\n")
@@ -109,9 +115,9 @@ def main(arguments: list[str]) -> int:
 def measured(transport: str, rate_bps: int, mode: str, verbs: int) -> Figures:
     """One round of a transport."""
     settings = settings_for(transport, rate_bps, {})
-    with two_ends(settings.service, mode) as (here, there):
+    with two_ends(settings.service, mode) as (here, there), spooled() as spool:
         device_us = of_device(here, verbs)
-        flow = flow_of(settings, rate_bps, here, there)
+        flow = flow_of(settings, rate_bps, here, there, spool)
         pump = CompletionPump(here.queue, host_ns, flow.on_completions, lambda _now: None)
         begin_ns = time.thread_time_ns()
         flow.follow(Schedule(verbs * settings.segment_bytes, host_ns()))
@@ -120,14 +126,17 @@ def measured(transport: str, rate_bps: int, mode: str, verbs: int) -> Figures:
             pump.drain(host_ns())
             if (due_ns := flow.deadline_ns) is not None and due_ns <= host_ns():
                 flow.on_time(host_ns())
-        total_us = (time.thread_time_ns() - begin_ns) / 1e3 / verbs
+        end_ns = time.thread_time_ns()
+        spool.flush()
+        writing_us = (time.thread_time_ns() - end_ns) / 1e3 / verbs
     assert flow.ended["ok"] == 1, flow.first_error
-    agent_us, spent = total_us - device_us, pump.spent
+    agent_us, spent = (end_ns - begin_ns) / 1e3 / verbs - device_us, pump.spent
     busy_ns = spent.polling_ns + spent.deciding_ns
     return {
         "verb_bytes": settings.segment_bytes,
         "agent_us": agent_us,
         "device_us": device_us,
+        "writing_us": writing_us,
         "posting_share": flow.posting_ns / busy_ns,
         "polling_share": spent.polling_ns / busy_ns,
         "deciding_share": (spent.deciding_ns - flow.posting_ns) / busy_ns,
@@ -149,17 +158,28 @@ def two_ends(service: str, mode: str) -> Iterator[tuple[Endpoint, Endpoint]]:
         yield here, there
 
 
-def flow_of(settings: TransportSettings, rate_bps: int, here: Endpoint, there: Endpoint) -> VerbsFlow:
+@contextmanager
+def spooled() -> Iterator[Spool]:
+    """Tables as a data process has them, in a directory that is gone afterwards."""
+    with TemporaryDirectory() as directory:
+        spool = Spool(Path(directory), "flow")
+        yield spool
+        spool.close()
+
+
+def flow_of(
+    settings: TransportSettings, rate_bps: int, here: Endpoint, there: Endpoint, spool: Spool
+) -> VerbsFlow:
     """As a data process makes one, with all its tables."""
     link = LinkFacts(rate_bps, MTU_BYTES, rate_step_bps=1_000_000, has_limiter=False)
     peer = Peer(link, there.queue_pair.qp_num, None, None)
     connection = Connection(settings, link, here.queue_pair.qp_num, tracing=True, peer=peer)
     records = FlowRecords(
-        TransferLog(Table(io.StringIO(), TRANSFER_COLUMNS)),
-        Table(io.StringIO(), EVENT_COLUMNS),
-        Table(io.StringIO(), RTT_COLUMNS),
-        Table(io.StringIO(), CONTROL_COLUMNS),
-        ThroughputMeter(Table(io.StringIO(), METER_COLUMNS), INTERVAL_NS),
+        TransferLog(spool.table("transfers", TRANSFER_COLUMNS)),
+        spool.table("events", EVENT_COLUMNS),
+        spool.late_table("rtt", RTT_COLUMNS),
+        spool.late_table("control", CONTROL_COLUMNS),
+        ThroughputMeter(spool.table("throughput", METER_COLUMNS), INTERVAL_NS),
     )
     shape = FlowShape(BUFFER_BYTES, settings.segment_bytes, MTU_BYTES, False)
     clocks = Clocks(host_ns, nic_ns)
@@ -184,6 +204,21 @@ def of_device(here: Endpoint, verbs: int) -> float:
         else:
             queue.poll(32)
     return (time.thread_time_ns() - begin_ns) / 1e3 / verbs
+
+
+def turn_us() -> float:
+    """A turn of a data process that polls and finds nothing: requests, deadlines, and an empty queue."""
+    with TemporaryDirectory() as directory, ExitStack() as stack:
+        stage = Stage(Path(directory), stack, clock=cast(Any, SimpleNamespace(read=host_ns)))
+        here, _ = stage.pair(completions="polling", buffer_bytes=BUFFER_BYTES)
+        here.role.handle(Load("here", LIMIT_MS, 0, count=None, interval_ns=LONG_NS))
+        here.role.handle(Start("here", LIMIT_MS, host_ns(), LONG_NS))
+        here.turn()
+        begin_ns = time.thread_time_ns()
+        for _ in range(TURNS):
+            here.workplace.poller.turn(here.role.deadline_ns)
+            here.role.on_time(host_ns())
+        return (time.thread_time_ns() - begin_ns) / 1e3 / TURNS
 
 
 def stamp_us() -> float:

@@ -12,3 +12,10 @@ HostNs = NewType("HostNs", int)
 
 NicNs = NewType("NicNs", int)
 """Nanoseconds of the NIC's free-running clock."""
+
+
+def earlier(one_ns: HostNs | None, other_ns: HostNs | None) -> HostNs | None:
+    """The first of two instants, of which None never comes."""
+    if one_ns is None or (other_ns is not None and other_ns < one_ns):
+        return other_ns
+    return one_ns

@@ -35,6 +35,8 @@ from rogue.agent.core.uc_lane import UcLane
 WRITES, READS, MESSAGES = range(3)
 """Numbers of the lanes; the last is no lane of its own, only numbers for messages to the peer's library."""
 
+_OPEN = State.OPEN
+
 
 @unique
 class QpEvent(Enum):
@@ -114,9 +116,7 @@ class Connection:
 
     def actions(self) -> list[Action]:
         """Hand out what the driver must do, in order, and forget it."""
-        actions = self._actions
-        if actions:
-            self._actions = []
+        actions, self._actions = self._actions, []
         return actions
 
     def next_deadline(self) -> Deadline | None:
@@ -150,7 +150,7 @@ class Connection:
 
     def on_posted(self, wr_id: int, nic_ns: NicNs) -> None:
         """The driver posted this verb, and had read the NIC's clock just before."""
-        if self._state is not State.OPEN:
+        if self._state is not _OPEN:
             self._enter(Event.POSTED)
         number = wr_id >> LANE_SHIFT
         if number == MESSAGES:
@@ -166,8 +166,8 @@ class Connection:
         self._break(Event.REFUSED, now)
         self._end_if_empty(now)
 
-    def on_rate_set(self, effective_bps: int) -> None:
-        """The limiter applies this rate from now on: what SetRate led to, or the NIC's own doing."""
+    def on_rate_set(self, effective_bps: int | None) -> None:
+        """The limiter applies this rate from now on; None after a SetRate: that will be told later."""
         self._enter(Event.RATE_SET)
         self._writes.feedback.on_rate_set(effective_bps)
 
@@ -190,13 +190,13 @@ class Connection:
         """Take the completions of one poll, in the order of the completion queue."""
         lanes = self._lanes
         for wr_id, status, nic_ns, _byte_len, _imm in completions:
-            if status == SUCCESS and self._state is State.OPEN:
+            if status == SUCCESS and self._state is _OPEN:
                 lane = lanes[wr_id >> LANE_SHIFT]
                 if lane.complete(now, wr_id, nic_ns, self._actions):
                     self._move_rate(lane)
             else:
                 self._on_trouble(now, wr_id, status)
-        if self._state is State.OPEN:
+        if self._state is _OPEN:
             for lane in lanes:
                 lane.post_batches(self._actions)
 

@@ -22,6 +22,9 @@ class SampleVerdict(Enum):
     RATE_CHANGED = "rate_changed"
 
 
+_ACCEPTED = SampleVerdict.ACCEPTED
+
+
 class FeedbackLoop:
     """Congestion control, RTT estimator, limiter and hold-off of one direction of a connection.
 
@@ -34,6 +37,7 @@ class FeedbackLoop:
         "_coming_bps",
         "_estimator",
         "_hold_off",
+        "_is_rate_late",
         "_is_rate_pending",
         "_limiter",
         "cc",
@@ -52,7 +56,7 @@ class FeedbackLoop:
         self._limiter = Limiter(link, settings.rate_change_max_bps) if link.has_limiter else None
         needs_anchor = self._estimator is not None and self._estimator.needs_anchor
         self._hold_off = HoldOff(settings.hold_off_bytes, needs_anchor=needs_anchor)
-        self._is_rate_pending = False
+        self._is_rate_pending = self._is_rate_late = False
         self._coming_bps = self.rate_bps
         self._acked_bytes = 0
 
@@ -73,8 +77,10 @@ class FeedbackLoop:
 
     def next_rate(self) -> int | None:
         """Return the rate to program now, None to leave the limiter alone; a rate starts a hold-off."""
+        if self._limiter is None or self._hold_off.is_paused:
+            return None
         target_bps = self.cc.target_rate_bps
-        if self._limiter is None or target_bps is None or self._hold_off.is_paused:
+        if target_bps is None:
             return None
         rate_bps = self._limiter.request(target_bps, self.rate_bps)
         if rate_bps is not None:
@@ -85,22 +91,28 @@ class FeedbackLoop:
 
     def coming_rate_bps(self) -> int:
         """Return what the limiter will apply once it has been told what follows from the last sample."""
+        if self._limiter is None or self._is_rate_pending or self._hold_off.is_paused:
+            return self._coming_bps
         target_bps = self.cc.target_rate_bps
-        is_told = self._is_rate_pending or self._hold_off.is_paused
-        if self._limiter is None or target_bps is None or is_told:
+        if target_bps is None:
             return self._coming_bps
         rate_bps = self._limiter.preview(target_bps, self.rate_bps)
         return self.rate_bps if rate_bps is None else self._limiter.rounded_up(rate_bps)
 
-    def on_rate_set(self, effective_bps: int) -> None:
+    def on_rate_set(self, effective_bps: int | None) -> None:
         """The limiter now applies this rate; an unrequested change starts a hold-off as well.
 
-        A limiter that rounds up may name a rate above the line's, which the line does not carry.
+        None: the rate that was asked for acts later. What is posted meanwhile has no sample, and the hold-off
+        starts anew when it is known that it acts. A limiter that rounds up may name a rate above the line's,
+        which the line does not carry.
         """
+        if effective_bps is None:
+            self._is_rate_late = True
+            return
         rate_bps = min(effective_bps, self.link.line_rate_bps)
-        if not self._is_rate_pending and rate_bps != self.rate_bps:
+        if self._is_rate_late or (not self._is_rate_pending and rate_bps != self.rate_bps):
             self._start_epoch()
-        self._is_rate_pending = False
+        self._is_rate_pending = self._is_rate_late = False
         self.rate_bps = self._coming_bps = rate_bps
 
     def rounded_up(self, rate_bps: int) -> int:
@@ -132,6 +144,8 @@ class FeedbackLoop:
 
     def admits(self, *, is_idle: bool) -> bool:
         """Whether a batch may be posted now as far as sampling is concerned."""
+        if self._is_rate_late:
+            return not self._hold_off.is_paused
         return self._hold_off.admits(is_idle=is_idle)
 
     def on_post(self, batch: Batch, *, is_idle: bool) -> None:
@@ -154,13 +168,13 @@ class FeedbackLoop:
         """Estimate the RTT of a completed batch; let the congestion control have it if it counts."""
         assert self._estimator is not None, "sample() without an estimator"
         rtt_ns = self._estimator.sample(batch, completed_ns)
-        if batch.epoch == NO_EPOCH or rtt_ns is None:
+        if batch.epoch == NO_EPOCH or rtt_ns is None or self._is_rate_late:
             return rtt_ns, SampleVerdict.HOLD_OFF
         if batch.epoch != self._hold_off.epoch:
             return rtt_ns, SampleVerdict.RATE_CHANGED
         self.cc.on_sample(Sample(rtt_ns, now, self._acked_bytes, inflight_bytes))
         self._acked_bytes = 0
-        return rtt_ns, SampleVerdict.ACCEPTED
+        return rtt_ns, _ACCEPTED
 
     def _start_epoch(self) -> None:
         self._hold_off.restart()

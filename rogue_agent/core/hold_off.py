@@ -22,6 +22,10 @@ class Phase(Enum):
     PAUSED = "nothing is posted until there is a limiter again"
 
 
+_SAMPLING = Phase.SAMPLING
+"""Looked up once: to find a member of an enumeration takes longer than all else that is asked per batch."""
+
+
 class HoldOff:
     """Gate in front of each post; `epoch` numbers the limiter's settings.
 
@@ -64,9 +68,10 @@ class HoldOff:
 
         `is_idle`: nothing is posted and uncompleted.
         """
-        if self.phase is Phase.SAMPLING:
+        phase = self.phase
+        if phase is _SAMPLING:
             return True
-        if self.phase is Phase.HOLDING and self._remaining_bytes <= 0:
+        if phase is Phase.HOLDING and self._remaining_bytes <= 0:
             self.phase = Phase.DRAINING if self._needs_anchor else Phase.SAMPLING
         if self.phase is Phase.DRAINING and is_idle:
             self.phase = Phase.SAMPLING
@@ -74,7 +79,7 @@ class HoldOff:
 
     def on_post(self, payload_bytes: int) -> int:
         """Count a batch; return the epoch that its sample belongs to, NO_EPOCH if it does not count."""
-        if self.phase is Phase.SAMPLING:
+        if self.phase is _SAMPLING:
             return self.epoch
         self._remaining_bytes -= payload_bytes
         return NO_EPOCH

@@ -18,6 +18,7 @@ from rogue.agent.core.segmentation import Segmenter, Transfer
 from rogue.agent.core.settings import TransportSettings
 from rogue.agent.core.window import Window
 
+_ACCEPTED = SampleVerdict.ACCEPTED
 LANE_SHIFT = 56
 """A verb's number says from this bit on which lane it belongs to; below, each lane counts from 1."""
 
@@ -156,21 +157,21 @@ class Lane:
 
     def _sample(self, now: HostNs, batch: Batch, completed_ns: NicNs, actions: list[Action]) -> bool:
         """Let the feedback loop see a completed batch; return whether its sample counted."""
-        rtt_ns, verdict = self.feedback.sample(batch, completed_ns, now, self.inflight_bytes)
+        rtt_ns, verdict = self.feedback.sample(batch, completed_ns, now, self._window.inflight_bytes)
         if self._tracing and rtt_ns is not None:
             actions.append(self._trace(now, batch, rtt_ns, verdict))
-        return verdict is SampleVerdict.ACCEPTED
+        return verdict is _ACCEPTED
 
     def _trace(self, now: HostNs, batch: Batch, rtt_ns: float, verdict: SampleVerdict) -> Trace:
-        feedback = self.feedback
+        feedback, cc = self.feedback, self.feedback.cc
         return Trace(
             now,
             batch.wr_id,
             rtt_ns,
             feedback.coming_rate_bps(),
-            verdict.value,
-            feedback.cc.metrics(),
-            self._window.overrules(feedback.cc.cwnd_packets),
+            verdict._value_,
+            cc.metrics(),
+            self._window.overrules(cc.cwnd_packets),
         )
 
     def withdraw(self) -> None:

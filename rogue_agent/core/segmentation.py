@@ -67,7 +67,7 @@ class Segmenter:
                 return None
             self._batch = Batch()
             self._is_full = False
-        while self._waiting and not self._is_full:
+        while not self._is_full and self._waiting:
             self._add_verb(self._batch)
         return self._batch
 
@@ -140,8 +140,8 @@ class Segmenter:
     def _wire_bytes(self, verb: Verb, length_bytes: int, has_immediate: bool) -> tuple[int, int]:
         """Return the sizes of a verb and of its last packet; those of a whole segment are computed once."""
         key = (verb, has_immediate)
-        if length_bytes == self._segment_bytes and key in self._segment_wire_bytes:
-            return self._segment_wire_bytes[key]
+        if length_bytes == self._segment_bytes and (known := self._segment_wire_bytes.get(key)):
+            return known
         sizes = self._framing.verb_wire_bytes(
             verb, length_bytes, self._mtu_bytes, has_immediate=has_immediate
         )

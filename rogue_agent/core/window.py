@@ -45,10 +45,10 @@ class Window:
         """Whether the batch may be posted now."""
         if self.inflight_verbs + len(batch.sends) > self._verbs_max:
             return False
-        limit_bytes = max(cwnd_packets * self._mtu_bytes, self._least_bytes)
-        return (
-            self.inflight_bytes + batch.payload_bytes <= limit_bytes or len(self.batches) < self._batches_min
-        )
+        if len(self.batches) < self._batches_min:
+            return True
+        needed_bytes = self.inflight_bytes + batch.payload_bytes
+        return needed_bytes <= self._least_bytes or needed_bytes <= cwnd_packets * self._mtu_bytes
 
     def push(self, batch: Batch) -> None:
         """Count a batch as posted."""

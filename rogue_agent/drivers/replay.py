@@ -43,7 +43,7 @@ _INPUTS: dict[str, tuple[Callable[[Any], object], ...]] = {
     "submit": (lambda fields: Transfer(*fields),),
     "on_posted": (int, NicNs),
     "on_post_refused": (HostNs, int),
-    "on_rate_set": (int,),
+    "on_rate_set": (lambda bps: None if bps is None else int(bps),),
     "on_completions": (HostNs, _completions),
     "on_receives": (HostNs, _completions),
     "on_qp_event": (HostNs, int, QpEvent.__getitem__),

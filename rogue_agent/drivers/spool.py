@@ -1,11 +1,16 @@
 """Tables and logs of a run, written to files on the node as they come."""
 
 import csv
+import pickle
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import TextIO
+from tempfile import TemporaryFile
+from typing import IO, TextIO
 
 Value = str | int | float | None
+_Kept = tuple[Value, ...] | tuple[int, dict[str, Value]]
+_ROWS_AT_ONCE = 256
 
 
 class Table:
@@ -26,6 +31,53 @@ class Table:
         )
 
 
+class LateTable(Table):
+    """A table whose rows are kept as they are, and made into text by `write`, for that takes longer.
+
+    `kept` is the file where they wait. Rows may be of mutable values: what they are now counts.
+    """
+
+    def __init__(self, file: TextIO, columns: Sequence[str], kept: IO[bytes]) -> None:
+        super().__init__(file, columns)
+        self._kept = kept
+        self._rows: list[_Kept] = []
+
+    def row(self, *values: Value) -> None:
+        """Keep one row."""
+        self._keep(values)
+
+    def named(self, t_ns: int, values: Mapping[str, Value]) -> None:
+        """Keep a row for each of some named values at one instant."""
+        self._keep((t_ns, dict(values)))
+
+    def write(self) -> None:
+        """Write all that was kept, in order."""
+        self._put_away()
+        end = self._kept.tell()
+        self._kept.seek(0)
+        while self._kept.tell() < end:
+            for row in pickle.load(self._kept):
+                if isinstance(row[-1], dict):
+                    super().named(*row)
+                else:
+                    super().row(*row)
+        self._kept.seek(0)
+
+    def close(self) -> None:
+        """Write what is left, and keep nothing more."""
+        with self._kept:
+            self.write()
+
+    def _keep(self, row: _Kept) -> None:
+        self._rows.append(row)
+        if len(self._rows) == _ROWS_AT_ONCE:
+            self._put_away()
+
+    def _put_away(self) -> None:
+        pickle.dump(self._rows, self._kept, pickle.HIGHEST_PROTOCOL)
+        self._rows.clear()
+
+
 class Spool:
     """The files of one role, in one directory, each named after the role and what is in it."""
 
@@ -33,11 +85,19 @@ class Spool:
         self.directory = directory
         self._role = role
         self._files: list[TextIO] = []
+        self._late: list[LateTable] = []
         self.paths: dict[str, Path] = {}
 
     def table(self, name: str, columns: Sequence[str]) -> Table:
         """Open a table."""
         return Table(self.file(name, "csv"), columns)
+
+    def late_table(self, name: str, columns: Sequence[str]) -> Table:
+        """Open a table whose rows are on disk only after `flush`: one that gets a row for each verb."""
+        kept = TemporaryFile(dir=self.directory)  # noqa: SIM115 - `close` closes it
+        table = LateTable(self.file(name, "csv"), columns, kept)
+        self._late.append(table)
+        return table
 
     def file(self, name: str, suffix: str) -> TextIO:
         """Open a file for text."""
@@ -49,11 +109,16 @@ class Spool:
 
     def flush(self) -> None:
         """Have everything that was written on the node's disk, as far as other processes can tell."""
+        for table in self._late:
+            table.write()
         for file in self._files:
             file.flush()
 
     def close(self) -> None:
         """Close all files; what does not fit on the disk any more is lost."""
+        for table in self._late:
+            with suppress(OSError):
+                table.close()
         for file in self._files:
             try:
                 file.close()

@@ -48,8 +48,8 @@ class Driver(Protocol):
     def post_send(self, action: PostSend) -> NicNs:
         """Post a verb; return the NIC's clock read just before. Raises PostRefused if it cannot be posted."""
 
-    def set_rate(self, rate_bps: int) -> int:
-        """Program the limiter; return the rate it really applies."""
+    def set_rate(self, rate_bps: int) -> int | None:
+        """Program the limiter; return the rate it really applies, None if that is told later."""
 
     def arm_timer(self, deadline_ns: HostNs | None) -> None:
         """Have `Connection.on_timer` called at this instant, or not at all."""
@@ -167,13 +167,13 @@ def rtt_sample(action: Trace) -> RttSample:
     """What the congestion control knew at one sample, as a row."""
     base_rtt_ns = action.metrics.get("base_rtt_ns")
     return RttSample(
-        t_ns=action.t_ns,
-        wr_id=action.wr_id,
-        rtt_ns=round(action.rtt_ns),
-        base_rtt_ns=None if base_rtt_ns is None else round(base_rtt_ns),
-        cwnd_packets=action.metrics["cwnd_packets"],
-        limiter_bps=action.limiter_bps,
-        accepted=action.reason == _ACCEPTED,
-        reason=action.reason,
-        overruled=action.is_overruled,
+        action.t_ns,
+        action.wr_id,
+        round(action.rtt_ns),
+        None if base_rtt_ns is None else round(base_rtt_ns),
+        action.metrics["cwnd_packets"],
+        action.limiter_bps,
+        action.reason == _ACCEPTED,
+        action.reason,
+        action.is_overruled,
     )

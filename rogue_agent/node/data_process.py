@@ -85,7 +85,7 @@ class DataProcess:
         """Let the role do what is due; time spent waiting counts from its start."""
         before = role.state
         role.on_time(self._workplace.clock())
-        if before is RoleState.WAITING and role.state is not before:
+        if role.state is not before and before is RoleState.WAITING:
             self._workplace.poller.waiting_ns = 0
 
     def _read(self, _now: HostNs) -> None:

@@ -87,7 +87,7 @@ def _limiter(
         raise SettingsError("priority", 0, "1 to 7 where there is a limiter")
     if (request.limiter, request.end, request.verb) == ("software", "responder", "read"):
         raise SettingsError("limiter", "software", "htb or dcb: no software can hold back responses to READs")
-    table = workplace.spool.table("limiter", COLUMNS)
+    table = workplace.spool.late_table("limiter", COLUMNS)
     limiter = LIMITERS[request.limiter](table, workplace.poller, interface)
     stack.callback(limiter.close)
     return limiter

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from enum import Enum, unique
 
 from rogue.agent.core.application import Schedule
-from rogue.agent.core.clocks import HostNs
+from rogue.agent.core.clocks import HostNs, earlier
 from rogue.agent.node.end import End, Report
 from rogue.agent.node.errors import MessageError
 from rogue.agent.node.messages import (
@@ -38,6 +38,8 @@ class RoleState(Enum):
     FAILED = "failed"
 
 
+_RUNNING = RoleState.RUNNING
+"""Looked up once: an agent that polls asks for it several times a turn."""
 _STARTED = frozenset({RoleState.WAITING, RoleState.RUNNING, RoleState.FINISHED, RoleState.FAILED})
 
 
@@ -72,23 +74,22 @@ class Role:
     @property
     def deadline_ns(self) -> HostNs | None:
         """When `on_time` must be called at the latest."""
-        instants = [self._end.deadline_ns]
-        if self.state is RoleState.WAITING:
-            instants.append(self._start_ns)
-        elif self.state is RoleState.RUNNING:
-            instants.append(self._end_ns)
-        elif self.state is RoleState.FAILED:
-            return None
-        return min((instant for instant in instants if instant is not None), default=None)
+        state = self.state
+        if state is _RUNNING:
+            return earlier(self._end.deadline_ns, self._end_ns)
+        if state is RoleState.WAITING:
+            return earlier(self._end.deadline_ns, self._start_ns)
+        return None if state is RoleState.FAILED else self._end.deadline_ns
 
     def on_time(self, now: HostNs) -> None:
         """Let the end do what is due, and see whether its time is over."""
-        if self.state is RoleState.FAILED:
-            return
-        if self.state is RoleState.WAITING and now >= self._start_ns:
-            self.state = RoleState.RUNNING
+        if self.state is not _RUNNING:
+            if self.state is RoleState.FAILED:
+                return
+            if self.state is RoleState.WAITING and now >= self._start_ns:
+                self.state = _RUNNING
         self._end.on_time(now)
-        if self.state is RoleState.RUNNING and (now >= self._end_ns or self._end.is_finished):
+        if self.state is _RUNNING and (now >= self._end_ns or self._end.is_finished):
             self._finish(now)
 
     def fail(self, trouble: Exception) -> None:

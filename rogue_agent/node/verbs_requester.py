@@ -52,8 +52,8 @@ class VerbsRequester(VerbsEnd):
         records = FlowRecords(
             transfers=TransferLog(spool.table("transfers", transfers.COLUMNS)),
             events=self._events,
-            rtt=spool.table("rtt", RTT_COLUMNS) if self._has_rtt else None,
-            control=spool.table("control", CONTROL_COLUMNS) if self._has_control else None,
+            rtt=spool.late_table("rtt", RTT_COLUMNS) if self._has_rtt else None,
+            control=spool.late_table("control", CONTROL_COLUMNS) if self._has_control else None,
             meter=self._meter,
         )
         connection = self._connection(peer, mtu_bytes)
@@ -127,7 +127,8 @@ class VerbsRequester(VerbsEnd):
         flow = self._flow
         if flow is None:
             return
-        if flow.deadline_ns is not None and now >= flow.deadline_ns:
+        deadline_ns = flow.deadline_ns
+        if deadline_ns is not None and now >= deadline_ns:
             before = self._base.workplace.clock()
             flow.on_time(now)
             if self._pump is not None:

@@ -36,8 +36,11 @@ from rogue.harness.testbeds.ssh.node import HEARTBEAT_LIMIT_S, REPLY_LIMIT_S, No
 from rogue.remote.errors import NodeError
 from rogue.workloads.records import FailureKind
 
-ROLE_LIMIT_MS: Final = int(REPLY_LIMIT_S * 1000) - 5_000
+_MARGIN_S: Final = 5.0
+ROLE_LIMIT_MS: Final = int((REPLY_LIMIT_S - _MARGIN_S) * 1000)
 """The supervisor gives up on a data process before we give up on the supervisor."""
+RESULT_LIMIT_MS_MAX: Final = 3_600_000
+"""The most that the protocol takes."""
 START_MARGIN_S: Final = 1.0
 STARTS_MAX: Final = 3
 """How often a common start is tried that some node hears of too late."""
@@ -195,9 +198,10 @@ class Conductor:
         flow, end = role
         name = flow.role(end)
         size_bytes = compared_bytes(flow)
-        request = Result(name, ROLE_LIMIT_MS, size_bytes > 0, size_bytes or None)
+        limit_ms = result_limit_ms(self._timing.limit_ns)
+        request = Result(name, limit_ms, size_bytes > 0, size_bytes or None)
         try:
-            results = node.ask(request, Results)
+            results = node.ask(request, Results, limit_ms / 1e3 + _MARGIN_S)
         except TestbedError as error:
             if error.kind is FailureKind.NODE_LOST:
                 raise
@@ -240,6 +244,11 @@ class Conductor:
         asked = (role for role in self._asked if file == f"{role}.log" or file.startswith(f"{role}-"))
         role = next(asked, None)
         return role is not None and (file.endswith(".log") or role not in self.done.results)
+
+
+def result_limit_ms(run_ns: int) -> int:
+    """How long a result may take: its tables are made then, in less time than the run took."""
+    return min(ROLE_LIMIT_MS + run_ns // 1_000_000, RESULT_LIMIT_MS_MAX)
 
 
 def joined(errors: Sequence[TestbedError]) -> TestbedError:

@@ -118,8 +118,9 @@ class Vegas(CongestionControl):
         diff = cwnd * (rtt - base_rtt) / rtt, the packets that this window keeps in queues.
         Source: RoGUE, section 3.3.  Test: test_vegas.py::test_window_worked_examples.
         """
-        rtt_ns = sample.rtt_ns
-        base_rtt_ns = self.base_rtt_ns = max(self._floor_ns, min(self.base_rtt_ns, rtt_ns))
+        rtt_ns, base_rtt_ns = sample.rtt_ns, self.base_rtt_ns
+        if rtt_ns < base_rtt_ns:
+            base_rtt_ns = self.base_rtt_ns = max(self._floor_ns, rtt_ns)
         rtt_ns = max(rtt_ns, base_rtt_ns)
         diff_packets = self._diff_packets = self.cwnd_packets * (rtt_ns - base_rtt_ns) / rtt_ns
         if self._is_slow_start:

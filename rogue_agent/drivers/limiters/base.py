@@ -1,6 +1,7 @@
 """What a rate limiter is to a flow."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from rogue.agent.core.clocks import HostNs
@@ -36,13 +37,18 @@ class RateLimiter(ABC):
     """Paces everything that this end sends with one priority.
 
     `kind` names it in results. `step_bps` is what rates are rounded up to. `is_behind_device` says whether
-    packets wait in it that a device in software has called sent. Each write becomes a row of the table
+    packets wait in it that a device in software has called sent, `holds_back` whether verbs are posted later
+    than they are handed over. Each write becomes a row of the table
     `limiter`, with the time until it was known to act, where that can be known.
     """
 
     kind: str
     step_bps: int
     is_behind_device = False
+    holds_back = False
+
+    on_acting: Callable[[HostNs, int], None] | None = None
+    """Whom a limiter that takes its time tells which rate acts; without one it has to wait."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -50,8 +56,11 @@ class RateLimiter(ABC):
         self.actuations_ns: list[int] = []
 
     @abstractmethod
-    def set_rate(self, rate_bps: int, now: HostNs) -> int:
-        """Have this rate applied from now on, 0 for none; return the rate that will really be applied."""
+    def set_rate(self, rate_bps: int, now: HostNs) -> int | None:
+        """Have this rate applied from now on, 0 for none; return the rate that will really be applied.
+
+        None if `on_acting` is told it when it acts.
+        """
 
     def use(self, priority: int) -> None:
         """Pace this priority from now on, whose limiter was lent to us; `set_rate` follows."""
@@ -63,7 +72,7 @@ class RateLimiter(ABC):
         return True
 
     def release_ns(self, now: HostNs, wire_bytes: int) -> HostNs:
-        """When a verb that is handed over now may be posted: at once, where packets are held back below."""
+        """When a verb that is handed over now may be posted; asked of limiters that hold verbs back only."""
         return now
 
     @abstractmethod

@@ -10,6 +10,7 @@ from rogue.agent.core.clocks import HostNs
 from rogue.agent.drivers.limiters import bank
 from rogue.agent.drivers.limiters.base import LimiterError, LimiterSlots, PacedInterface, RateLimiter
 from rogue.agent.drivers.limiters.dcbnl import DcbNetlink
+from rogue.agent.drivers.limiters.rate_writer import Order, RateWriter
 from rogue.agent.drivers.poller import Poller
 from rogue.agent.drivers.spool import Table
 
@@ -34,8 +35,9 @@ _PRIORITIES = 8
 class DcbLimiter(RateLimiter):
     """The traffic class that an interface has for a priority, in the bank that all processes share.
 
-    A rate acts when the call returns: the driver waits for its card. There is no limit from the beginning,
-    whatever a process that was killed has left.
+    A rate acts when the bank has told the card, for the driver waits for it. A flow that wants to go on
+    meanwhile has rates told by a thread, but for the first one, before which it posts nothing. There is no
+    limit from the beginning, whatever a process that was killed has left.
     """
 
     kind = "dcb"
@@ -53,25 +55,55 @@ class DcbLimiter(RateLimiter):
             if not self._is_lent:
                 self._bank.take(self._slot)
             self._opened = opened.pop_all()
+        self._writer: RateWriter | None = None
+        self._is_first = True
 
     def use(self, priority: int) -> None:
         """Pace the class of this priority from now on."""
+        self._is_first = True
         self._slot = self._classes[priority]
         self._bank.borrow(self._slot)
 
-    def set_rate(self, rate_bps: int, now: HostNs) -> int:
+    @property
+    def is_settled(self) -> bool:
+        """Whether the card has the last rate."""
+        return self._writer is None or self._writer.is_settled
+
+    def set_rate(self, rate_bps: int, now: HostNs) -> int | None:
         """Set the traffic class's maximum, in whole steps."""
         effective_bps = _rounded_up(rate_bps, self.step_bps)
         if self._has_coarse_steps and effective_bps > _FINE_STEPS_BPS_MAX:
             effective_bps = _rounded_up(rate_bps, _COARSE_STEP_BPS)
         if effective_bps > _RATE_BPS_MAX:
             effective_bps = 0
-        self._bank.set_rate(self._slot, effective_bps // _BPS_PER_KBPS)
+        if self.on_acting is not None and not self._is_first:
+            self._write_later(Order(now, rate_bps, effective_bps))
+            return None
+        self._is_first = False
+        self._write(Order(now, rate_bps, effective_bps))
         self._record(now, rate_bps, effective_bps, self._poller.now() - now)
         return effective_bps or self._line_rate_bps
 
+    def _write(self, order: Order) -> None:
+        self._bank.set_rate(self._slot, order.effective_bps // _BPS_PER_KBPS)
+
+    def _write_later(self, order: Order) -> None:
+        if self._writer is None:
+            self._writer = RateWriter(self._write, self._poller, self._on_written)
+        dropped = self._writer.tell(order)
+        if dropped is not None:
+            self._record(*dropped, None)
+
+    def _on_written(self, now: HostNs, order: Order) -> None:
+        self._record(*order, now - order.asked_ns)
+        if self.on_acting is not None and self.is_settled:
+            self.on_acting(now, order.effective_bps or self._line_rate_bps)
+
     def close(self) -> None:
         """Lift the limit; of one that was lent its owner does so."""
+        if self._writer is not None:
+            for order in self._writer.close():
+                self._record(*order, None)
         if not self._is_lent:
             self._bank.give_back(self._slot)
         self._opened.close()

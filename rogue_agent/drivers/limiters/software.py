@@ -19,6 +19,7 @@ class SoftwareLimiter(RateLimiter):
 
     kind = "software"
     step_bps = 0
+    holds_back = True
 
     def __init__(self, table: Table, poller: Poller, interface: PacedInterface) -> None:
         super().__init__(table)

@@ -115,7 +115,7 @@ class EventQueue(CompletionQueue):
             now_ns = self.stamp()
             flag = self._with_immediate
             for wc in entries:
-                if is_datagram(wc.wr_id):
+                if wc.wr_id >= DATAGRAM and is_datagram(wc.wr_id):
                     self.sources[wc.wr_id] = wc.src_qp
             yield [
                 (

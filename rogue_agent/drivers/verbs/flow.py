@@ -12,7 +12,7 @@ from rogue.agent.core.actions import (
     TransferDone,
 )
 from rogue.agent.core.application import Application, Schedule, Watcher
-from rogue.agent.core.clocks import HostNs, NicNs
+from rogue.agent.core.clocks import HostNs, NicNs, earlier
 from rogue.agent.core.completions import SUCCESS, Completion, status_name
 from rogue.agent.core.connection import Connection, QpEvent
 from rogue.agent.core.errors import PostRefused
@@ -85,6 +85,8 @@ class VerbsFlow(RecoveringFlow):
         self._shape = shape
         self._lap_bytes = max(1, shape.memory_bytes // shape.verb_bytes * shape.verb_bytes)
         self._limiter = limiter
+        if limiter is not None:
+            limiter.on_acting = self._on_rate
         self._departures = Departures() if shape.is_dated else None
         self._records = records
         self._clock, self._stamp = clocks
@@ -159,7 +161,7 @@ class VerbsFlow(RecoveringFlow):
     def is_finished(self) -> bool:
         """Whether the schedule holds nothing more and no transfer runs."""
         application = self._application
-        if application is None or application.has_more:
+        if application is None or application.is_running or application.has_more:
             return False
         return len(application.records) == self._records.transfers.count
 
@@ -169,9 +171,8 @@ class VerbsFlow(RecoveringFlow):
         if self._is_over:
             return None
         next_ns = None if self._application is None else self._application.next_start_ns
-        held_ns = self._held[0][0] if self._held else None
-        instants = (self._timer_ns, next_ns, held_ns)
-        return min((instant for instant in instants if instant is not None), default=None)
+        first_ns = earlier(self._timer_ns, next_ns)
+        return earlier(first_ns, self._held[0][0]) if self._held else first_ns
 
     def on_time(self, now: HostNs) -> None:
         """Post what was held back, start the transfers that are due, let the connection look at its timer."""
@@ -214,7 +215,7 @@ class VerbsFlow(RecoveringFlow):
     def post_send(self, action: PostSend) -> NicNs:
         """Post the verb, or hold it back as long as a limiter in software wants."""
         now, stamp_ns = self._clock(), self._stamp()
-        if self._limiter is not None:
+        if self._limiter is not None and self._limiter.holds_back:
             release_ns = self._limiter.release_ns(now, self._wire_bytes(action))
             if self._held or release_ns > now:
                 self._held.append((release_ns, action))
@@ -224,10 +225,10 @@ class VerbsFlow(RecoveringFlow):
 
     def _post(self, action: PostSend, before_ns: HostNs) -> None:
         """Post the verb between the same places of both memories."""
-        place = action.offset_bytes
-        if place + action.length_bytes > self._shape.memory_bytes:
+        place, length_bytes, shape = action.offset_bytes, action.length_bytes, self._shape
+        if place + length_bytes > shape.memory_bytes:
             place %= self._lap_bytes
-        if self._shape.has_counted_writes and action.imm is None and action.verb == "write":
+        if shape.has_counted_writes and action.imm is None and action.verb == "write":
             action = action._replace(imm=_COUNTED)
         (local, lkey), (remote, rkey) = self._local, self._remote
         try:
@@ -240,7 +241,7 @@ class VerbsFlow(RecoveringFlow):
             self._departures.on_post(before_ns, action.wr_id, wire_bytes, is_signaled=action.signaled)
         self.posting_ns += self._clock() - before_ns
         self.posted_verbs += 1
-        self._unsignaled_bytes += action.length_bytes
+        self._unsignaled_bytes += length_bytes
         if action.signaled:
             self.posted_batches += 1
             self._posted.append((action.wr_id, self._unsignaled_bytes))
@@ -262,15 +263,26 @@ class VerbsFlow(RecoveringFlow):
             except PostRefused:
                 self._connection.on_qp_event(now, self._queue_pair.qp_num, QpEvent.ERROR)
 
-    def set_rate(self, rate_bps: int) -> int:
-        """Program the limiter of this flow's priority; return the rate that it will really apply."""
+    def set_rate(self, rate_bps: int) -> int | None:
+        """Program the limiter of this flow's priority; return the rate that it applies, None if not yet."""
         assert self._limiter is not None, f"asked for {rate_bps} bit/s, although there is no limiter"
         now = self._clock()
         effective_bps = self._limiter.set_rate(rate_bps, now)
+        if effective_bps is not None:
+            self._note_rate(now, effective_bps)
+        return effective_bps
+
+    def _note_rate(self, now: HostNs, effective_bps: int) -> None:
         if self._departures is not None:
             self._departures.on_rate(now, effective_bps)
         self._records.meter.limit(now, effective_bps)
-        return effective_bps
+
+    def _on_rate(self, now: HostNs, effective_bps: int) -> None:
+        """A rate that was asked for before acts now."""
+        self._note_rate(now, effective_bps)
+        if not self._is_over:
+            self._connection.on_rate_set(effective_bps)
+            self._go_on(now)
 
     def arm_timer(self, deadline_ns: HostNs | None) -> None:
         """Remember the connection's deadline for the event loop."""
@@ -333,7 +345,7 @@ class VerbsFlow(RecoveringFlow):
     def _count(self, now: HostNs, sends: list[Completion]) -> None:
         """Add up the payload of the batches that completed."""
         posted, delivered_bytes = self._posted, 0
-        for wr_id, status, *_ in sends:
+        for wr_id, status, _nic_ns, _byte_len, _imm in sends:
             if status == SUCCESS and posted and posted[0][0] == wr_id:
                 delivered_bytes += posted.popleft()[1]
         if delivered_bytes:

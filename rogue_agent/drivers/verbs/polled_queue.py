@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 
 from rogue.agent.core.clocks import NicNs
 from rogue.agent.core.completions import SUCCESS, Completion
-from rogue.agent.drivers.verbs.clock import NicClock
-from rogue.agent.drivers.verbs.completion_queue import CompletionQueue, is_datagram
+from rogue.agent.drivers.verbs.clock import NicClock, PairedClock
+from rogue.agent.drivers.verbs.completion_queue import DATAGRAM, CompletionQueue, is_datagram
 from rogue.agent.drivers.verbs.errors import VerbsError
 from rogue.agent.drivers.verbs.pyverbs import Pyverbs
 
@@ -22,7 +22,7 @@ class PolledQueue(CompletionQueue):
     mode = "polling"
 
     def __init__(self, pyverbs: Pyverbs, context: object, entries: int, clock: Callable[[], NicNs]) -> None:
-        self._pyverbs = pyverbs
+        self._no_attributes = pyverbs.cq.PollCqAttr()
         self.sources = {}
         self._with_immediate = int(pyverbs.enums.ibv_wc_flags.IBV_WC_WITH_IMM)
         flags = pyverbs.enums.ibv_create_cq_wc_flags
@@ -38,7 +38,7 @@ class PolledQueue(CompletionQueue):
         if self._nic_clock is None:
             self.cq = make(context, attributes(cqe=entries, wc_flags=wanted))
         self.clock_name = "host" if self._nic_clock is None else "nic"
-        self.stamp = clock if self._nic_clock is None else self._nic_clock.now
+        self.stamp = clock if self._nic_clock is None else PairedClock(self._nic_clock.now, clock).now
 
     @property
     def handle(self) -> object:
@@ -58,28 +58,29 @@ class PolledQueue(CompletionQueue):
         The queue is locked in between. Going on with `poll_next` would be cheaper, but soft-RoCE's library
         steps over an entry when that finds no more: it gives the last one back there and in `end_poll`.
         """
-        entries: list[Completion] = []
+        cq, entries = self.cq, list[Completion]()
         stamp_ns = None
-        while len(entries) < _POLL_ENTRIES and not self.cq.start_poll(self._pyverbs.cq.PollCqAttr()):
+        while len(entries) < _POLL_ENTRIES and not cq.start_poll(self._no_attributes):
             if stamp_ns is None and self._nic_clock is None:
                 stamp_ns = self.stamp()
             entries.append(self._entry(stamp_ns))
-            self.cq.end_poll()
+            cq.end_poll()
         return entries
 
     def _entry(self, stamp_ns: NicNs | None) -> Completion:
         """The entry that is read now; of one that failed only number and status mean anything."""
-        wr_id, status = self.cq.wr_id, self.cq.status
+        cq = self.cq
+        wr_id, status = cq.wr_id, cq.status
         if stamp_ns is None:
             assert self._nic_clock is not None, "no other stamp"
-            stamp_ns = self._nic_clock.of_cycles(self.cq.read_timestamp())
+            stamp_ns = self._nic_clock.of_cycles(cq.read_timestamp())
         if status != SUCCESS:
             return (wr_id, status, stamp_ns, 0, None)
-        if is_datagram(wr_id):
-            self.sources[wr_id] = self.cq.read_src_qp()
-        has_immediate = self.cq.read_wc_flags() & self._with_immediate
-        imm = socket.ntohl(self.cq.read_imm_data()) if has_immediate else None
-        return (wr_id, status, stamp_ns, self.cq.read_byte_len(), imm)
+        if wr_id >= DATAGRAM and is_datagram(wr_id):
+            self.sources[wr_id] = cq.read_src_qp()
+        has_immediate = cq.read_wc_flags() & self._with_immediate
+        imm = socket.ntohl(cq.read_imm_data()) if has_immediate else None
+        return (wr_id, status, stamp_ns, cq.read_byte_len(), imm)
 
     def close(self) -> None:
         """Destroy the queue."""

@@ -44,6 +44,8 @@ class VerbsResponder(PeerListener):
         self._local = endpoint.buffer.address, endpoint.buffer.lkey
         self._remote = memory.address, memory.rkey
         self._limiter = limiter
+        if limiter is not None:
+            limiter.on_acting = meter.limit
         self._events = events
         self._meter = meter
         self._clock = clock
@@ -80,7 +82,9 @@ class VerbsResponder(PeerListener):
             self._acknowledge(action)
         elif isinstance(action, SetResponseRate):
             if self._limiter is not None:
-                self._meter.limit(now, self._limiter.set_rate(action.rate_bps, now))
+                effective_bps = self._limiter.set_rate(action.rate_bps, now)
+                if effective_bps is not None:
+                    self._meter.limit(now, effective_bps)
         elif isinstance(action, ResetQueuePair):
             self._endpoint.reset(action.qp_num)
             self._events.row(now, "reset", f"queue pair {action.qp_num}")

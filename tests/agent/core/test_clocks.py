@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from mypy import api
 
+from rogue.agent.core.clocks import HostNs, earlier
+
 SOURCES = Path(__file__).parents[3] / "src"
 LINES = {
     "connection.on_posted(1, nic)": None,
@@ -21,6 +23,15 @@ from rogue.agent.core.clocks import HostNs, NicNs
 from rogue.agent.core.connection import Connection
 def use(connection: Connection, host: HostNs, nic: NicNs) -> None:
 """
+
+
+@pytest.mark.parametrize(
+    ("one_ns", "other_ns", "first_ns"), [(None, None, None), (3, None, 3), (None, 4, 4), (3, 4, 3), (5, 4, 4)]
+)
+def test_what_never_comes_is_not_the_earlier(
+    one_ns: HostNs | None, other_ns: HostNs | None, first_ns: HostNs | None
+) -> None:
+    assert earlier(one_ns, other_ns) == first_ns
 
 
 def test_mypy_tells_the_clocks_apart(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,6 +39,14 @@ def settle(feedback: FeedbackLoop, effective_bps: int) -> None:
     assert not feedback.admits(is_idle=False)
 
 
+def settle_without_anchor(feedback: FeedbackLoop) -> None:
+    """The same for an estimator that needs no empty queue pair."""
+    feedback.next_rate()
+    feedback.on_rate_set(1800 * MBPS)
+    for _ in range(3):
+        post(feedback, 0, is_idle=False)
+
+
 def sample(feedback: FeedbackLoop, batch: Batch, completed_ns: NicNs) -> tuple[float | None, SampleVerdict]:
     return feedback.sample(batch, completed_ns, HostNs(0), SEGMENT)
 
@@ -79,15 +87,29 @@ def test_batches_of_the_hold_off_do_not_count() -> None:
 
 def test_a_batch_on_its_way_when_the_rate_changes_does_not_count() -> None:
     feedback = feedback_over(estimator="literal")
-    feedback.next_rate()
-    feedback.on_rate_set(1800 * MBPS)
-    for _ in range(3):
-        post(feedback, 0, is_idle=False)
+    settle_without_anchor(feedback)
     first, second = (post(feedback, 1_000_000, is_idle=False) for _ in range(2))
     assert sample(feedback, first, completed_at(first, 52_000))[1] is SampleVerdict.ACCEPTED
     assert feedback.next_rate() is not None
     assert sample(feedback, second, completed_at(second, 350_000))[1] is SampleVerdict.RATE_CHANGED
     assert feedback.cc.cwnd_packets == 20
+
+
+def test_until_a_late_rate_acts_batches_flow_and_no_sample_counts() -> None:
+    """The hold-off of three batches begins when the rate is known to act, whatever was posted before."""
+    feedback = feedback_over(estimator="literal")
+    settle_without_anchor(feedback)
+    first = post(feedback, 1_000_000, is_idle=False)
+    assert sample(feedback, first, completed_at(first, 52_000))[1] is SampleVerdict.ACCEPTED
+    assert feedback.next_rate() == 2800 * MBPS
+    feedback.on_rate_set(None)
+    batches = [post(feedback, 2_000_000, is_idle=False) for _ in range(5)]
+    verdicts = {sample(feedback, batch, completed_at(batch, 900_000))[1] for batch in batches}
+    assert verdicts == {SampleVerdict.HOLD_OFF}
+    assert {batch.rate_bps for batch in batches} == {1800 * MBPS}
+    feedback.on_rate_set(2800 * MBPS)
+    epochs = [post(feedback, 3_000_000, is_idle=False).epoch for _ in range(4)]
+    assert [epoch == NO_EPOCH for epoch in epochs] == [True, True, True, False]
 
 
 def test_the_rate_of_a_batch_is_the_effective_one() -> None:

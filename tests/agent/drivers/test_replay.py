@@ -88,6 +88,16 @@ def test_a_recovery_with_datagrams_and_refusals_is_repeated() -> None:
     assert replay(recovering()[1].getvalue().splitlines()) == 8
 
 
+def test_a_rate_that_acts_later_is_repeated() -> None:
+    connection, log = recovering()
+    connection.on_rate_set(None)
+    connection.on_rate_set(2_000_000_000)
+    connection.submit(Transfer(9, 65_536))
+    connection.actions()
+    assert '["on_rate_set",[null],[],null]' in log.getvalue()
+    replay(log.getvalue().splitlines())
+
+
 def changed(text: str, line: int, change: object) -> list[str]:
     lines = text.splitlines()
     entry = json.loads(lines[line])

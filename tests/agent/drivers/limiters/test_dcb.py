@@ -176,3 +176,40 @@ def test_priorities_that_share_a_class_have_no_limiters(
 )
 def test_fast_cards_have_coarse_steps(driver: str, line_rate_bps: int, step: int) -> None:
     assert step_bps(driver, line_rate_bps) == step
+
+
+def test_a_flow_that_goes_on_meanwhile_hears_when_its_rate_acts(
+    table: Table, rows: io.StringIO, poller: Poller, cards: dict[str, FakeCard]
+) -> None:
+    """The first rate is waited for, for nothing is posted before it; so is the first one after a turn."""
+    acting: list[int] = []
+    limiter = of_priority(3, table, poller)
+    limiter.on_acting = lambda _now, rate_bps: acting.append(rate_bps)
+    assert limiter.set_rate(2 * GBPS, HostNs(5)) == 2 * GBPS
+    assert limiter.set_rate(3 * GBPS, HostNs(6)) is None
+    assert not limiter.is_settled
+    poller.turn(None)
+    assert (acting, limiter.is_settled) == ([3 * GBPS], True)
+    assert cards["enp1s0"].rates_kbps[4] == 3_000_000
+    limiter.use(3)
+    assert limiter.set_rate(4 * GBPS, HostNs(7)) == 4 * GBPS
+    limiter.set_rate(0, HostNs(8))
+    poller.turn(None)
+    assert acting[1:] == [10 * GBPS], "no limit is the line rate"
+    limiter.close()
+    assert [row.split(",")[0] for row in rows.getvalue().splitlines()[1:]] == ["5", "6", "7", "8"]
+
+
+def test_a_card_that_refuses_a_rate_ends_the_flow_that_went_on(
+    table: Table, rows: io.StringIO, poller: Poller, cards: dict[str, FakeCard]
+) -> None:
+    limiter = of_priority(3, table, poller)
+    limiter.on_acting = lambda _now, _rate_bps: None
+    limiter.set_rate(2 * GBPS, HostNs(5))
+    cards["enp1s0"].error = 95
+    limiter.set_rate(3 * GBPS, HostNs(6))
+    with pytest.raises(LimiterError, match="refuses this maxrate: Operation not supported"):
+        poller.turn(None)
+    cards["enp1s0"].error = 0
+    limiter.close()
+    assert rows.getvalue().splitlines()[-1] == "6,3000000000,3000000000,"

@@ -1,8 +1,9 @@
 import pytest
 from helpers.fake_verbs_device import Context, FakeError
 
+from rogue.agent.core.clocks import NicNs
 from rogue.agent.drivers.verbs import clock
-from rogue.agent.drivers.verbs.clock import NicClock
+from rogue.agent.drivers.verbs.clock import NicClock, PairedClock
 from rogue.agent.drivers.verbs.errors import VerbsError
 
 
@@ -74,3 +75,58 @@ def test_a_clock_without_a_frequency_is_no_clock() -> None:
 
     with pytest.raises(VerbsError, match="does not tell its clock's frequency"):
         NicClock(Odd("mlx5_0"), 1, FakeError)
+
+
+class TwoClocks:
+    """A host's clock, and a NIC's that is ahead and a tenth faster; reading takes time."""
+
+    def __init__(self) -> None:
+        self.host_ns, self.nic_reads, self.reading_ns = 0, 0, 2_000
+
+    def host(self) -> int:
+        return self.host_ns
+
+    def nic(self) -> NicNs:
+        self.nic_reads += 1
+        self.host_ns += self.reading_ns // 2
+        nic_ns = 5_000_000 + self.host_ns + self.host_ns // 10
+        self.host_ns += self.reading_ns - self.reading_ns // 2
+        return NicNs(nic_ns)
+
+
+def test_paired_worked_example() -> None:
+    """Paired at 1 us, where the NIC stands at 5 001.1 us; 100 us later it is read from the host's clock."""
+    clocks = TwoClocks()
+    paired = PairedClock(clocks.nic, clocks.host)
+    assert clocks.host_ns == 2_000
+    assert paired.now() == 5_002_100
+    clocks.host_ns = 102_000
+    assert paired.now() == 5_102_100
+    assert clocks.nic_reads == 1
+
+
+def test_a_pair_is_renewed_after_a_millisecond() -> None:
+    clocks = TwoClocks()
+    paired = PairedClock(clocks.nic, clocks.host)
+    clocks.host_ns = 1_001_999
+    paired.now()
+    assert clocks.nic_reads == 1
+    clocks.host_ns = 1_002_000
+    assert paired.now() == 5_000_000 + 1_003_000 + 100_300 + 1_000
+    assert clocks.nic_reads == 2
+
+
+@pytest.mark.parametrize(("slow_reads", "reads", "ahead_ns"), [(1, 2, 5_001_100), (5, 3, 5_000_500)])
+def test_of_pairs_that_were_interrupted_the_narrowest_counts(
+    slow_reads: int, reads: int, ahead_ns: int
+) -> None:
+    """The first takes 10 us. Worked: one of 2 us follows, around 11; or two follow that take longer still."""
+    clocks = TwoClocks()
+
+    def nic() -> NicNs:
+        clocks.reading_ns = 2_000 if clocks.nic_reads >= slow_reads else 10_000 + clocks.nic_reads * 5_000
+        return clocks.nic()
+
+    paired = PairedClock(nic, clocks.host)
+    assert clocks.nic_reads == reads
+    assert paired.now() == clocks.host_ns + ahead_ns

@@ -162,6 +162,25 @@ def test_the_limiter_is_programmed_before_the_first_post(
     assert int(row["effective_bps"]) >= int(row["requested_bps"])
 
 
+def test_a_flow_goes_on_while_a_rate_is_late(
+    stack: ExitStack, pyverbs: Pyverbs, fabric: Fabric, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limited = scene(stack, pyverbs, fabric, has_limiter=True)
+    limiter = limited.limiter
+    assert limiter is not None and limiter.on_acting is not None
+    late: list[int] = []
+    apply = limiter.set_rate
+    monkeypatch.setattr(limiter, "set_rate", lambda rate_bps, now: late.append(apply(rate_bps, now)))
+    limited.follow(Schedule(60 * SEGMENT_BYTES, START))
+    for _ in range(5):
+        limited.turn()
+    assert limited.flow.posted_batches >= 10
+    assert {row["accepted"] for row in limited.sent.rows("rtt")} <= {"0"}
+    limiter.on_acting(HostNs(6_000), late[0])
+    limited.run()
+    assert "1" in {row["accepted"] for row in limited.sent.rows("rtt")}
+
+
 def test_over_uc_the_peer_acknowledges_each_batch(over_uc: Scene) -> None:
     over_uc.requester.buffer.fill(9)
     over_uc.follow(Schedule(BUFFER_BYTES, START))

@@ -24,7 +24,7 @@ from rogue.agent.node.messages import (
 from rogue.harness.testbeds.base import TestbedError
 from rogue.harness.testbeds.ends.roles import plan_roles
 from rogue.harness.testbeds.ssh import conduct
-from rogue.harness.testbeds.ssh.conduct import Conductor, joined
+from rogue.harness.testbeds.ssh.conduct import Conductor, joined, result_limit_ms
 from rogue.workloads.records import FailureKind
 
 HOSTS = ("h0", "h1", "h2", "h3")
@@ -99,6 +99,19 @@ def test_checksums_are_asked_of_reliable_flows_only(tmp_path: Path) -> None:
     assert {role for role, wanted in sums.items() if wanted} == {
         "flow0-requester", "flow0-responder", "flow1-requester", "flow1-responder",
     }  # fmt: skip
+
+
+def test_results_may_take_as_long_as_the_run_whose_tables_they_are(tmp_path: Path) -> None:
+    """Worked: 2 seconds of traffic beside the 55 of any reply, and no more than the protocol takes."""
+    agents = {name: FakeAgent() for name in HOSTS}
+    leader = conductor(tmp_path, agents)
+    leader.prepare()
+    leader.run(lambda _done: None, lambda _start_ns: None)
+    (result,) = asked(agents["h0"], Result)
+    assert isinstance(result, Result)
+    assert result.time_limit_ms == 57_000
+    assert result_limit_ms(10**12) == 1_055_000
+    assert result_limit_ms(10**13) == 3_600_000
 
 
 def test_nodes_that_only_receive_hear_from_us_while_the_traffic_lasts(
