@@ -184,7 +184,8 @@ def _show(told: Told, search: _Search, run: Run, outcome: Outcome) -> None:
     """Say what a proposal gave, here and to whoever watches."""
     line = told_line(told, search.target, search.also)
     typer.echo(printable(line), err=True)
-    lines = [*so_far_lines(outcome, search.target, search.measure), line]
+    front = [] if search.also is None else front_lines(outcome, search.target, search.also)
+    lines = [*so_far_lines(outcome, search.target, search.measure), *front, line]
     write_whole(run.directory / SO_FAR, "\n".join(map(printable, lines)).encode())
 
 

@@ -238,10 +238,15 @@ def test_a_measure_that_no_value_has_ends_the_search_early(
 
 
 def test_two_aims_have_a_front(
-    tmp_path: Path, testbed: HillTestbed, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, testbed: HillTestbed, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    said = list[str]()
+    monkeypatch.setattr(
+        "rogue.harness.commands.search.write_whole", lambda _, text: said.append(text.decode())
+    )
     second = "also: {metric: transfer_rate_mean_bps, direction: most, bound: 1e9}\nsampler: nsga2\n"
     run, lines = searched(options(tmp_path, SPACE + second), capsys)
+    assert "On the front: " in said[-1], "for whoever watches"
     front = [line for line in lines if line.startswith("On the front: ")]
     assert front and all("transfer_rate_mean_bps" in line for line in front)
     assert "transfer_rate_mean_bps" in (run / "search.html").read_text()
