@@ -1,4 +1,4 @@
-"""Tables and logs of a run, written to files on the node as they come."""
+"""Tables and logs of a run, written to files on the node as they come, or when they are asked for."""
 
 import csv
 import pickle
