@@ -25,7 +25,7 @@ def agent_is_slow(cell: Cell) -> str | None:
     return (
         f"the agent takes all of a core for one flow at {least_bps / 1e9:.0f} Gb/s at the latest, and the "
         f"hosts' links have {line_rate_bps / 1e9:g} Gb/s: fewer flows than fill them are limited by "
-        "computing (benchmarks/agent_loop.py, on an AMD EPYC)"
+        "computing, the less the larger their `segment` is (benchmarks/agent_loop.py, on an AMD EPYC)"
     )
 
 

@@ -30,7 +30,8 @@ def test_the_plan_says_so_where_the_links_are_faster(tmp_path: Path) -> None:
     fast = cell_of(tmp_path, "transports=[rogue]", "topology.rate=40Gbps")
     assert agent_is_slow(fast) == (
         "the agent takes all of a core for one flow at 37 Gb/s at the latest, and the hosts' links have 40 "
-        "Gb/s: fewer flows than fill them are limited by computing (benchmarks/agent_loop.py, on an AMD EPYC)"
+        "Gb/s: fewer flows than fill them are limited by computing, the less the larger their "
+        "`segment` is (benchmarks/agent_loop.py, on an AMD EPYC)"
     )
     assert agent_is_slow(cell_of(tmp_path, "transports=[rogue]")) is None
     assert agent_is_slow(cell_of(tmp_path, "transports=[roce]", "topology.rate=100Gbps")) is None
