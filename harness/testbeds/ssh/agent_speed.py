@@ -7,12 +7,12 @@ from rogue.harness.cell.carrier import Group
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.parameters import agent_settings
 
-SAMPLED_VERB_NS: Final = 14_000
+SAMPLED_VERB_NS: Final = 13_500
 """Processor time for a verb whose completion is a sample, with completions polled and all rows kept.
 
-Source: benchmarks/agent_loop.py, "rogue at 25 Gb/s, polling" and half of `turn_us`, for a core that is full
-finds two verbs in a turn; on an AMD EPYC at 2.6 GHz nominal, 25 November 2026, beside other work. The card
-cost nothing there, so a real one makes it more."""
+Source: benchmarks/agent_loop.py, "rogue at 100 Gb/s, polling" and half of `turn_us`, for a core that is full
+finds two verbs in a turn, as there; on an AMD EPYC at 2.6 GHz nominal, 25 November 2026, beside other work.
+The card cost nothing there, so a real one makes it more."""
 
 
 def agent_is_slow(cell: Cell) -> str | None:
