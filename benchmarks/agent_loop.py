@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -52,6 +53,7 @@ from rogue.agent.drivers.verbs.flow import (
     FlowRecords,
     FlowShape,
     VerbsFlow,
+    write_sample,
 )
 from rogue.agent.drivers.verbs.pump import CompletionPump
 from rogue.agent.node.messages import Load, Start
@@ -177,8 +179,9 @@ def flow_of(
     records = FlowRecords(
         TransferLog(spool.table("transfers", TRANSFER_COLUMNS)),
         spool.table("events", EVENT_COLUMNS),
-        spool.late_table("rtt", RTT_COLUMNS),
-        spool.late_table("control", CONTROL_COLUMNS),
+        spool.late(
+            partial(write_sample, spool.table("rtt", RTT_COLUMNS), spool.table("control", CONTROL_COLUMNS))
+        ),
         ThroughputMeter(spool.table("throughput", METER_COLUMNS), INTERVAL_NS),
     )
     shape = FlowShape(BUFFER_BYTES, settings.segment_bytes, MTU_BYTES, False)

@@ -1,16 +1,15 @@
-"""Tables and logs of a run, written to files on the node as they come."""
+"""Tables and logs of a run, written to files on the node as they come, or when they are asked for."""
 
 import csv
 import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, TextIO
 
 Value = str | int | float | None
-_Kept = tuple[Value, ...] | tuple[int, dict[str, Value]]
-_ROWS_AT_ONCE = 256
+_CALLS_AT_ONCE = 256
 
 
 class Table:
@@ -31,51 +30,61 @@ class Table:
         )
 
 
-class LateTable(Table):
-    """A table whose rows are kept as they are, and made into text by `write`, for that takes longer.
+class Late:
+    """Calls that are kept, in order, until `make`: what they make of rows takes longer than to keep them.
 
-    `kept` is the file where they wait. Rows may be of mutable values: what they are now counts.
+    `kept` is the file where they wait. Their arguments are kept as they are, once in a while all at once; so
+    they must not be changed after a call.
     """
 
-    def __init__(self, file: TextIO, columns: Sequence[str], kept: IO[bytes]) -> None:
-        super().__init__(file, columns)
+    def __init__(self, call: Callable[..., None], kept: IO[bytes]) -> None:
+        self._call = call
         self._kept = kept
-        self._rows: list[_Kept] = []
+        self._waiting: list[tuple[object, ...]] = []
 
-    def row(self, *values: Value) -> None:
-        """Keep one row."""
-        self._keep(values)
+    def __call__(self, *arguments: object) -> None:
+        """Keep one call."""
+        self._waiting.append(arguments)
+        if len(self._waiting) == _CALLS_AT_ONCE:
+            self._put_away()
 
-    def named(self, t_ns: int, values: Mapping[str, Value]) -> None:
-        """Keep a row for each of some named values at one instant."""
-        self._keep((t_ns, dict(values)))
-
-    def write(self) -> None:
-        """Write all that was kept, in order."""
+    def make(self) -> None:
+        """Make all the calls that were kept."""
         self._put_away()
         end = self._kept.tell()
         self._kept.seek(0)
         while self._kept.tell() < end:
-            for row in pickle.load(self._kept):
-                if isinstance(row[-1], dict):
-                    super().named(*row)
-                else:
-                    super().row(*row)
+            for arguments in pickle.load(self._kept):
+                self._call(*arguments)
         self._kept.seek(0)
 
     def close(self) -> None:
-        """Write what is left, and keep nothing more."""
+        """Make what is left, and keep nothing more."""
         with self._kept:
-            self.write()
-
-    def _keep(self, row: _Kept) -> None:
-        self._rows.append(row)
-        if len(self._rows) == _ROWS_AT_ONCE:
-            self._put_away()
+            self.make()
 
     def _put_away(self) -> None:
-        pickle.dump(self._rows, self._kept, pickle.HIGHEST_PROTOCOL)
-        self._rows.clear()
+        pickle.dump(self._waiting, self._kept, pickle.HIGHEST_PROTOCOL)
+        self._waiting.clear()
+
+
+class LateTable(Table):
+    """A table whose rows become text late."""
+
+    def __init__(
+        self, file: TextIO, columns: Sequence[str], late: Callable[[Callable[..., None]], Late]
+    ) -> None:
+        super().__init__(file, columns)
+        self._late = late(super().row)
+
+    def row(self, *values: Value) -> None:
+        """Keep one row."""
+        self._late(*values)
+
+    def named(self, t_ns: int, values: Mapping[str, Value]) -> None:
+        """Keep a row for each of some named values at one instant."""
+        for name, value in values.items():
+            self.row(t_ns, name, value)
 
 
 class Spool:
@@ -85,7 +94,7 @@ class Spool:
         self.directory = directory
         self._role = role
         self._files: list[TextIO] = []
-        self._late: list[LateTable] = []
+        self._late: list[Late] = []
         self.paths: dict[str, Path] = {}
 
     def table(self, name: str, columns: Sequence[str]) -> Table:
@@ -94,10 +103,13 @@ class Spool:
 
     def late_table(self, name: str, columns: Sequence[str]) -> Table:
         """Open a table whose rows are on disk only after `flush`: one that gets a row for each verb."""
+        return LateTable(self.file(name, "csv"), columns, self.late)
+
+    def late(self, call: Callable[..., None]) -> Late:
+        """Return what keeps calls of this until `flush`."""
         kept = TemporaryFile(dir=self.directory)  # noqa: SIM115 - `close` closes it
-        table = LateTable(self.file(name, "csv"), columns, kept)
-        self._late.append(table)
-        return table
+        self._late.append(Late(call, kept))
+        return self._late[-1]
 
     def file(self, name: str, suffix: str) -> TextIO:
         """Open a file for text."""
@@ -109,16 +121,16 @@ class Spool:
 
     def flush(self) -> None:
         """Have everything that was written on the node's disk, as far as other processes can tell."""
-        for table in self._late:
-            table.write()
+        for late in self._late:
+            late.make()
         for file in self._files:
             file.flush()
 
     def close(self) -> None:
         """Close all files; what does not fit on the disk any more is lost."""
-        for table in self._late:
+        for late in self._late:
             with suppress(OSError):
-                table.close()
+                late.close()
         for file in self._files:
             try:
                 file.close()

@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import asdict
+from functools import partial
 
 from rogue.agent.core.application import Schedule
 from rogue.agent.core.clocks import HostNs
@@ -11,6 +12,7 @@ from rogue.agent.core.link import LinkFacts
 from rogue.agent.drivers import transfers
 from rogue.agent.drivers.limiters.base import LimiterError
 from rogue.agent.drivers.replay import RecordedConnection
+from rogue.agent.drivers.spool import Late
 from rogue.agent.drivers.transfers import TransferLog
 from rogue.agent.drivers.verbs.clock import Clocks
 from rogue.agent.drivers.verbs.flow import (
@@ -19,6 +21,7 @@ from rogue.agent.drivers.verbs.flow import (
     FlowRecords,
     FlowShape,
     VerbsFlow,
+    write_sample,
 )
 from rogue.agent.drivers.verbs.pump import CompletionPump
 from rogue.agent.node.end import Report
@@ -52,8 +55,7 @@ class VerbsRequester(VerbsEnd):
         records = FlowRecords(
             transfers=TransferLog(spool.table("transfers", transfers.COLUMNS)),
             events=self._events,
-            rtt=spool.late_table("rtt", RTT_COLUMNS) if self._has_rtt else None,
-            control=spool.late_table("control", CONTROL_COLUMNS) if self._has_control else None,
+            sample=self._sampled(),
             meter=self._meter,
         )
         connection = self._connection(peer, mtu_bytes)
@@ -74,6 +76,15 @@ class VerbsRequester(VerbsEnd):
                 base.endpoint.queue, base.workplace.clock, self._flow.on_completions, lambda _now: None
             )
         )
+
+    def _sampled(self) -> Late | None:
+        """What keeps samples until the end."""
+        if not self._has_rtt and not self._has_control:
+            return None
+        spool = self._base.workplace.spool
+        rtt = spool.table("rtt", RTT_COLUMNS) if self._has_rtt else None
+        control = spool.table("control", CONTROL_COLUMNS) if self._has_control else None
+        return spool.late(partial(write_sample, rtt, control))
 
     @property
     def _has_rtt(self) -> bool:

@@ -3,6 +3,7 @@
 import io
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 
 from helpers.fake_verbs_network import Fabric
 
@@ -30,6 +31,7 @@ from rogue.agent.drivers.verbs.flow import (
     FlowRecords,
     FlowShape,
     VerbsFlow,
+    write_sample,
 )
 from rogue.agent.drivers.verbs.pyverbs import Pyverbs
 from rogue.agent.drivers.verbs.queue_pair import PathAttributes, RemoteMemory, RemoteQueuePair
@@ -182,8 +184,7 @@ def scene(
     records = FlowRecords(
         TransferLog(sent.table("transfers", TRANSFER_COLUMNS)),
         sent.table("events", EVENT_COLUMNS),
-        sent.table("rtt", RTT_COLUMNS),
-        sent.table("control", CONTROL_COLUMNS),
+        partial(write_sample, sent.table("rtt", RTT_COLUMNS), sent.table("control", CONTROL_COLUMNS)),
         ThroughputMeter(sent.table("throughput", METER_COLUMNS), INTERVAL_NS),
     )
     shape = FlowShape(BUFFER_BYTES, settings.segment_bytes, MTU_BYTES, settings.service == "uc")

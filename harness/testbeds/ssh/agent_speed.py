@@ -7,12 +7,12 @@ from rogue.harness.cell.carrier import Group
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.parameters import agent_settings
 
-SAMPLED_VERB_NS: Final = 14_000
+SAMPLED_VERB_NS: Final = 13_500
 """Processor time for a verb whose completion is a sample, with completions polled and all rows kept.
 
-Source: benchmarks/agent_loop.py, "rogue at 25 Gb/s, polling" and half of `turn_us`, for a core that is full
-finds two verbs in a turn; on an AMD EPYC at 2.6 GHz nominal, 25 November 2026, beside other work. The card
-cost nothing there, so a real one makes it more."""
+Source: benchmarks/agent_loop.py, "rogue at 100 Gb/s, polling" and half of `turn_us`, for a core that is full
+finds two verbs in a turn, as there; on an AMD EPYC at 2.6 GHz nominal, 25 November 2026, beside other work.
+The card cost nothing there, so a real one makes it more."""
 
 
 def agent_is_slow(cell: Cell) -> str | None:
@@ -25,7 +25,7 @@ def agent_is_slow(cell: Cell) -> str | None:
     return (
         f"the agent takes all of a core for one flow at {least_bps / 1e9:.0f} Gb/s at the latest, and the "
         f"hosts' links have {line_rate_bps / 1e9:g} Gb/s: fewer flows than fill them are limited by "
-        "computing (benchmarks/agent_loop.py, on an AMD EPYC)"
+        "computing, the less the larger their `segment` is (benchmarks/agent_loop.py, on an AMD EPYC)"
     )
 
 

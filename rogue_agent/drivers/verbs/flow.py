@@ -1,8 +1,10 @@
 """A flow on real verbs: the application's schedule above the connection, the queue pairs below it."""
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeAlias
 
 from rogue.agent.core.actions import (
     PostSend,
@@ -16,6 +18,7 @@ from rogue.agent.core.clocks import HostNs, NicNs, earlier
 from rogue.agent.core.completions import SUCCESS, Completion, status_name
 from rogue.agent.core.connection import Connection, QpEvent
 from rogue.agent.core.errors import PostRefused
+from rogue.agent.core.feedback_loop import SampleVerdict
 from rogue.agent.core.wire import framing_named
 from rogue.agent.drivers.limiters.base import RateLimiter
 from rogue.agent.drivers.meter import ThroughputMeter
@@ -32,18 +35,20 @@ RTT_COLUMNS = RttSample._fields
 CONTROL_COLUMNS = ("t_ns", "name", "value")
 EVENT_COLUMNS = ("t_ns", "event", "detail")
 _WIRE = framing_named("rocev2")
+Sample: TypeAlias = tuple[HostNs, int, float, int, str, dict[str, float], bool]
+"""The fields of a Trace, as a plain tuple, which takes less time to keep."""
+_ACCEPTED = SampleVerdict.ACCEPTED.value
 _COUNTED = 0
 """Immediate value of a WRITE that has none of its own, so that the receiver can count it."""
 
 
 @dataclass(frozen=True)
 class FlowRecords:
-    """Where a flow writes what it sees; RTT samples and the control only if there is a table."""
+    """Where a flow writes what it sees; `sample` is given each sample, if there is a table of them."""
 
     transfers: TransferLog
     events: Table
-    rtt: Table | None
-    control: Table | None
+    sample: Callable[[Sample], None] | None
     meter: ThroughputMeter
 
 
@@ -62,6 +67,15 @@ class FlowShape:
     mtu_bytes: int
     has_counted_writes: bool
     is_dated: bool = False
+
+
+def write_sample(rtt: Table | None, control: Table | None, fields: Sample) -> None:
+    """Make rows of a sample."""
+    action = Trace(*fields)
+    if rtt is not None:
+        rtt.row(*rtt_sample(action))
+    if control is not None:
+        control.named(action.t_ns, action.metrics)
 
 
 class VerbsFlow(RecoveringFlow):
@@ -325,15 +339,13 @@ class VerbsFlow(RecoveringFlow):
         self._endpoint.side.send(payload)
 
     def trace(self, action: Trace) -> None:
-        """Write one RTT sample as a row, and what the control believes after it."""
-        sample = rtt_sample(action)
-        if sample.accepted and action.rtt_ns > 0:
-            throughput_bps = sample.cwnd_packets * self._shape.mtu_bytes * 8e9 / action.rtt_ns
-            self._records.meter.estimate(action.t_ns, throughput_bps)
-        if self._records.rtt is not None:
-            self._records.rtt.row(*sample)
-        if self._records.control is not None:
-            self._records.control.named(action.t_ns, action.metrics)
+        """Have one RTT sample written, and what the control believes after it."""
+        records, metrics = self._records, action.metrics
+        if action.reason == _ACCEPTED and action.rtt_ns > 0:
+            throughput_bps = metrics["cwnd_packets"] * self._shape.mtu_bytes * 8e9 / action.rtt_ns
+            records.meter.estimate(action.t_ns, throughput_bps)
+        if records.sample is not None:
+            records.sample(action[:])
 
     def _begin(self, now: HostNs) -> None:
         application = self._application

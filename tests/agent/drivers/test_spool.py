@@ -2,7 +2,7 @@ import csv
 import io
 from pathlib import Path
 
-from rogue.agent.drivers.spool import LateTable, Spool, Table, Value
+from rogue.agent.drivers.spool import Spool, Table
 
 
 def test_a_row_stands_under_its_columns(tmp_path: Path) -> None:
@@ -45,15 +45,13 @@ def test_named_values_of_one_instant_are_a_row_each_as_single_rows_are() -> None
 
 
 def test_a_late_table_is_byte_equal_to_one_that_is_written_at_once(tmp_path: Path) -> None:
-    """More rows than are kept at once, of every kind of value, some of which change after they were told."""
+    """More rows than are kept at once, of every kind of value."""
     spool = Spool(tmp_path, "mover")
     tables = [spool.table("now", ("t_ns", "a")), spool.late_table("late", ("t_ns", "a"))]
     for table in tables:
-        values: dict[str, Value] = {}
         for t_ns in range(300):
-            values.update({"rtt": t_ns / 7, "is_starting": t_ns % 2 == 0, "x,y": None})
-            table.named(t_ns, values)
-            table.row(t_ns, None, True, "accepted", 1e22, -0.0)
+            table.row(t_ns, None, t_ns % 2 == 0, "x,y", t_ns / 7, 1e22, -0.0)
+            table.named(t_ns, {"cwnd_packets": t_ns / 3, "is_starting": True})
     spool.flush()
     now, late = (spool.paths[name].read_text() for name in ("now", "late"))
     assert now == late
@@ -62,21 +60,24 @@ def test_a_late_table_is_byte_equal_to_one_that_is_written_at_once(tmp_path: Pat
     assert spool.paths["late"].read_text() == now + "300,after a flush\n"
 
 
-def test_nothing_of_a_late_table_is_written_before_it_is_flushed(tmp_path: Path) -> None:
-    file = io.StringIO()
-    table = LateTable(file, ("t_ns",), io.BytesIO())
-    table.row(1)
-    assert file.getvalue() == "t_ns\n"
-    table.write()
-    assert file.getvalue() == "t_ns\n1\n"
+def test_calls_that_are_kept_are_made_in_order_and_not_before(tmp_path: Path) -> None:
+    spool = Spool(tmp_path, "mover")
+    made: list[object] = []
+    late = spool.late(lambda *arguments: made.append(arguments))
+    for number in range(600):
+        late(number, {"cwnd_packets": number / 3})
+    assert not made
+    spool.flush()
+    assert made == [(number, {"cwnd_packets": number / 3}) for number in range(600)]
+    spool.close()
+    assert len(made) == 600
 
 
 def test_closing_late_tables_goes_on_when_the_disk_is_full(tmp_path: Path) -> None:
     spool = Spool(tmp_path, "mover")
-    table = spool.late_table("rtt", ("t_ns",))
-    assert isinstance(table, LateTable)
-    table._kept.close()
-    table._kept = FullDisk()  # type: ignore[assignment]
+    full = spool.late(lambda: None)
+    full._kept.close()
+    full._kept = FullDisk()
     last = spool.late_table("limiter", ("t_ns",))
     last.row(5)
     spool.close()
