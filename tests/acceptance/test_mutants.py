@@ -82,8 +82,8 @@ def swapped_signs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def no_floor(monkeypatch: pytest.MonkeyPatch) -> None:
-    with_floor = "max(self._floor_ns, min(self.base_rtt_ns, rtt_ns))"
-    mutate(monkeypatch, Vegas, "on_sample", (with_floor, "min(self.base_rtt_ns, rtt_ns)"))
+    with_floor = "max(self._floor_ns, rtt_ns)"
+    mutate(monkeypatch, Vegas, "on_sample", (with_floor, "rtt_ns"))
 
 
 def no_slow_start(monkeypatch: pytest.MonkeyPatch) -> None:

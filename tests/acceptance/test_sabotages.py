@@ -52,8 +52,8 @@ def swapped_alpha_and_beta(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def no_floor(monkeypatch: pytest.MonkeyPatch) -> None:
-    with_floor = "max(self._floor_ns, min(self.base_rtt_ns, rtt_ns))"
-    mutate(monkeypatch, Vegas, "on_sample", (with_floor, "min(self.base_rtt_ns, rtt_ns)"))
+    with_floor = "max(self._floor_ns, rtt_ns)"
+    mutate(monkeypatch, Vegas, "on_sample", (with_floor, "rtt_ns"))
 
 
 def literal_estimator(monkeypatch: pytest.MonkeyPatch) -> None:
