@@ -9,7 +9,7 @@ from pydantic import JsonValue, TypeAdapter
 
 from rogue.harness.commands.growing_run import GrowingOptions, begun_run, growing, resumed
 from rogue.harness.commands.index import update_index_of
-from rogue.harness.commands.run import jobs_at_once
+from rogue.harness.commands.run import jobs_at_once, ready_testbed
 from rogue.harness.commands.weaknesses import try_weakness
 from rogue.harness.data.files import DataFiles
 from rogue.harness.errors import UsageError
@@ -39,6 +39,7 @@ from rogue.harness.search.words import (
     told_line,
     tried_text,
 )
+from rogue.harness.termination import StoppedError, termination_as_interrupt
 from rogue.harness.testbeds import find_testbed
 from rogue.harness.testbeds.base import Testbed
 from rogue.workloads.printable import printable
@@ -97,13 +98,22 @@ def run_search(options: SearchOptions) -> ExitCode:
         testbed = find_testbed(options.testbed, is_trusted=options.trusts_inventory)
         return _print_plan(_ready(asked, loaded, testbed), options)
     search = _ready(asked, loaded, options.ready_testbed(options.testbed))
+    confirmer = _confirmer(options)
     with begun_run(loaded, search.base.testbed, asked, options) as run:
-        return _work(search, run, options)
+        return _work(search, run, options, confirmer)
 
 
 def _resume(options: SearchOptions, directory: Path) -> ExitCode:
+    confirmer = _confirmer(options)
     with resumed(directory, Asked, options) as begun:
-        return _work(_ready(*begun), reopen_run(directory, options.words), options)
+        return _work(_ready(*begun), reopen_run(directory, options.words), options, confirmer)
+
+
+def _confirmer(options: SearchOptions) -> Testbed | None:
+    """Return the testbed on which a find is run, too, in a state to measure; no cluster is part of it."""
+    if options.confirm is None:
+        return None
+    return ready_testbed(options.confirm, None, is_trusted=options.trusts_inventory, command=options.command)
 
 
 def _with_aim(space: Document, worst: str | None, against: str | None) -> dict[str, JsonValue]:
@@ -152,10 +162,9 @@ def _print_plan(search: _Search, options: SearchOptions) -> ExitCode:
     return ExitCode.OK
 
 
-def _work(search: _Search, run: Run, options: SearchOptions) -> ExitCode:
+def _work(search: _Search, run: Run, options: SearchOptions, confirmer: Testbed | None) -> ExitCode:
     """Search, then say and write what came of it; Ctrl-C leaves what is there."""
     outcome, space = Outcome(), search.space
-    confirmer = None if options.confirm is None else options.ready_testbed(options.confirm)
     with growing(run, search.base.testbed, options, lambda: _finish(search, run, outcome)) as workers:
         seconds_max, keys = space.budget.cell_ns / 1e9, tuple(space.keys)
         bench = Bench(run, search.base, search.target, workers, seconds_max, keys, search.also)
@@ -164,9 +173,14 @@ def _work(search: _Search, run: Run, options: SearchOptions) -> ExitCode:
             bench, space, has_baseline, time.monotonic, lambda told: _show(told, search, run, outcome)
         ).run(outcome)
     confirmed = ""
-    if confirmer is not None and outcome.find is not None:
-        confirmed = _confirmed(search, run, outcome.find, confirmer, options)
-    _finish(search, run, outcome, confirmed)
+    try:
+        if confirmer is not None and outcome.find is not None:
+            with termination_as_interrupt():
+                confirmed = _confirmed(search, run, outcome.find, confirmer, options)
+    except KeyboardInterrupt as stop:
+        raise StoppedError("stopped; the find is kept, and was not confirmed.", stop) from stop
+    finally:
+        _finish(search, run, outcome, confirmed)
     return ExitCode.OK
 
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from textwrap import shorten
@@ -22,6 +22,7 @@ from rogue.harness.progress import ProgressDisplay
 from rogue.harness.results.recorded_run import Run
 from rogue.harness.results.run_directory import DEFAULT_OUT, locked
 from rogue.harness.run import Workers, begin_run, work
+from rogue.harness.search.base import Base
 from rogue.harness.search.criterion import read_criterion
 from rogue.harness.search.values import make_target
 from rogue.harness.search.weakness import Tried, Verdict, Weakness, make_weakness, tried
@@ -34,7 +35,7 @@ from rogue.workloads.printable import printable
 
 REASON_LENGTH_MAX: Final = 160
 """Characters; what is expected may be a long list of names."""
-PAGE: Final = "weaknesses-{}.html"
+PAGE: Final = "weaknesses-{}-{}.html"
 _SUMMED: Final = {
     Verdict.SHARED: "shared",
     Verdict.PARTLY: "shared on some seeds",
@@ -80,7 +81,8 @@ def run_weaknesses(options: WeaknessesOptions) -> ExitCode:
     except KeyboardInterrupt as stop:
         raise StoppedError("stopped; no page was written.", stop) from stop
     summary = _summary(results, options)
-    page = options.place / PAGE.format((options.transport or "own").replace("+", "-"))
+    who = (options.transport or "own").replace("+", "-")
+    page = options.place / PAGE.format(who, Path(options.testbed).stem)
     write_output(page, _page(results, summary, options))
     typer.echo(printable(summary))
     typer.echo(page)
@@ -115,7 +117,7 @@ def _tried(weakness: Weakness, options: WeaknessesOptions) -> Tried:
 def try_weakness(weakness: Weakness, place: Path, words: Sequence[str], jobs: int | None) -> Tried:
     """Run a find as a run of its own, begun with these words, and read its numbers."""
     base = weakness.base
-    plan = make_plan(base.loaded, base.testbed)
+    plan = _compared(make_plan(base.loaded, base.testbed), base)
     refused = next((each.unsupported for each in plan.cells if each.unsupported is not None), None)
     if refused is not None:
         return Tried(weakness.name, weakness.title, weakness.target, reason=refused)
@@ -124,6 +126,12 @@ def try_weakness(weakness: Weakness, place: Path, words: Sequence[str], jobs: in
         _work(run, plan, jobs)
     update_index_of([run.directory])
     return tried(weakness, run)
+
+
+def _compared(plan: Plan, base: Base) -> Plan:
+    """Return a plan with the cells of those transports alone that matter to the find."""
+    shown = {each.shown for each in base.compared(base.loaded)}
+    return replace(plan, cells=tuple(each for each in plan.cells if each.cell.transport.shown in shown))
 
 
 def _work(run: Run, plan: Plan, jobs: int | None) -> None:

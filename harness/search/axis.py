@@ -40,7 +40,11 @@ def place_of(each: Range, value: Scalar) -> float | None:
         share = each.share_of(value)
     except ValueError:
         return None
-    return share if 0 < share < 1 or each.at(share) == value else None
+    if 0 < share < 1:
+        return share
+    end, quantity = each.at(share), each.quantity
+    is_end = end == value if quantity is None else quantity.parse(end) == quantity.parse(value)
+    return share if is_end else None
 
 
 def axes_of(keys: Mapping[str, Range], base: Base) -> list[Axis]:

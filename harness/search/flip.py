@@ -122,7 +122,7 @@ class _Line:
         found = []
         for axis, reach in zip(self.axes, self.reach, strict=True):
             value = axis.at(min(1.0, max(0.0, axis.start + part * reach)))
-            if value != axis.own:
+            if axis.distance_to(value) > 0:
                 found.append(Change(axis.key, axis.own, value, axis.distance_to(value)))
         return tuple(found)
 
@@ -172,5 +172,5 @@ def _changes_to(measured: Measured, axes: Sequence[Axis]) -> tuple[Change, ...]:
     return tuple(
         Change(axis.key, axis.own, value, axis.distance_to(value))
         for axis, value in pairs
-        if value != axis.own
+        if axis.distance_to(value) > 0
     )

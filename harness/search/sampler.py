@@ -88,7 +88,7 @@ class Sampler:
     def tell(self, asked: Asked, values: Sequence[float]) -> None:
         """Say what a proposal gave, a number for each aim; nothing where it gave none.
 
-        Once there are enough numbers to learn from, a proposal without one counts as worse than all of them.
+        Once there are enough numbers to learn from, a proposal without one is worse than all of them to TPE.
         """
         if values:
             self._numbers += 1

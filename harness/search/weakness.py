@@ -40,11 +40,6 @@ class Weakness:
         experiment = self.base.loaded.experiment
         return experiment.title or experiment.name
 
-    @property
-    def shown(self) -> str:
-        """The transport that is looked at."""
-        return self.base.loaded.experiment.transports[self.base.subject].shown
-
 
 @dataclass(frozen=True, slots=True)
 class Tried:

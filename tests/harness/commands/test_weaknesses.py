@@ -46,7 +46,7 @@ def test_a_find_holds_for_its_own_transport_and_not_for_another(
     assert "shares it" in Path(lines[3]).read_text()
     others = tried(tmp_path, capsys, finds[0], transport="rogue")
     assert others[0].startswith("slow: does not share it") and others[1].startswith("rogue on simulator")
-    assert Path(others[2]).name == "weaknesses-rogue.html"
+    assert Path(others[2]).name == "weaknesses-rogue-simulator.html"
     runs = sorted((tmp_path / "results").glob("hill/*/manifest.json"))
     assert [read_manifest(run.parent).status for run in runs] == ["complete"] * 3
 

@@ -38,3 +38,15 @@ def test_an_own_value_outside_of_the_range_is_a_sentence(tmp_path: Path, key: st
 def test_what_is_no_value_of_a_range_has_no_place() -> None:
     assert place_of(SENDERS, 9) is None and place_of(SENDERS, 8) == 1.0
     assert place_of(BUFFER, "2MB") is None and place_of(SIZE, "default") is None
+
+
+def test_an_end_has_its_place_however_it_is_written(tmp_path: Path) -> None:
+    delay = Range.model_validate({"from": "1.5us", "to": "20us", "source": "a test"})
+    assert place_of(delay, "1.5us") == place_of(delay, "1500ns") == 0.0
+    assert place_of(delay, "1.4us") is None
+    base = make_base(
+        load_text(tmp_path, EXPERIMENT, "topology.delay=1.5us"), HillTestbed(),
+        Aim(metric="jain", transport="own"), 1,
+    )  # fmt: skip
+    (axis,) = axes_of({"topology.delay": delay}, base)
+    assert axis.distance_to(axis.at(0.0)) == 0.0, "the same time in other words is no change"
