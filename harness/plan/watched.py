@@ -7,11 +7,12 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from signal import SIGKILL
 
+from rogue.harness.cell.timing import SECOND_NS
 from rogue.harness.counting import Counted, in_silence
 from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.experiment.load import LoadedExperiment
-from rogue.harness.plan.cells import plan_cells
-from rogue.harness.plan.plan import Plan, make_plan, patience_seconds
+from rogue.harness.plan import plan as plans
+from rogue.harness.plan.plan import Plan, make_plan
 from rogue.harness.testbeds.base import Testbed
 
 
@@ -23,7 +24,8 @@ def make_watched_plan(loaded: LoadedExperiment, testbed: Testbed, counted: Count
     asked = [plugin.source.file for plugin in loaded.plugins if not plugin.source.is_installed]
     if not asked or testbed.jobs_max is not None:  # connections to nodes cannot be shared with a process
         return make_plan(loaded, testbed, counted)
-    silent_s = max(map(patience_seconds, plan_cells(loaded)))
+    limits_s = [(point.experiment.time_limit_ns or 0) / SECOND_NS for point in loaded.points]
+    silent_s = max(plans.SILENT_SECONDS_MIN, *limits_s)
     with _planning(loaded, testbed) as pipe:
         try:
             while pipe.poll(silent_s):

@@ -54,6 +54,8 @@ class Measured:
     """Why there is no number."""
     first_cell: str = ""
     """Name of the first of them."""
+    has_failed: bool = False
+    """Whether a cell failed, which says nothing about the measure."""
 
     @property
     def known(self) -> list[float]:
@@ -152,7 +154,10 @@ class Bench:
             also = self.also.mildest(value_by_seed(read, self.also, subject, against))
             problem = _why_none(self.also, [*subject, *against]) if also is None else None
             value = None if also is None else value
-        return Measured(values, tuple(numbers), value, also, len(plan.cells), problem, subject[0].id)
+        has_failed = any(record.status is not CellStatus.OK for record in (*subject, *against))
+        return Measured(
+            values, tuple(numbers), value, also, len(plan.cells), problem, subject[0].id, has_failed
+        )
 
 
 def _is_done(record: CellRecord) -> bool:

@@ -54,10 +54,15 @@ class Outcome:
     """Whether nobody stopped it."""
 
     @property
+    def ran(self) -> list[Measured]:
+        """Return values of which all cells ran; a cell that failed says nothing about the measure."""
+        found = (each.measured for each in self.told)
+        return [measured for measured in found if measured.cells and not measured.has_failed]
+
+    @property
     def is_unmeasured(self) -> bool:
         """Return whether enough values ran to see that none has a number."""
-        ran = [each.measured for each in self.told if each.measured.cells]
-        return len(ran) >= UNMEASURED_MAX and all(each.value is None for each in ran)
+        return len(self.ran) >= UNMEASURED_MAX and all(each.value is None for each in self.ran)
 
     def of(self, sampler: SamplerName) -> list[Told]:
         """Return what one sampler proposed, in its order."""

@@ -171,7 +171,7 @@ def outcome_lines(outcome: Outcome, target: Target, measure: str, space: Space) 
         for each in outcome.refuted
     ]
     if outcome.is_unmeasured:
-        why = next(each.measured.problem for each in outcome.told if each.measured.cells)
+        why = outcome.ran[0].problem
         lines.append(f"Given up: no value had a number ({why}); choose a measure that this workload has.")
     elif not outcome.is_over:
         lines.append("Stopped before it was over; --resume goes on.")

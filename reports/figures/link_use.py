@@ -78,6 +78,9 @@ class LinkUse(ReportFigure):
         links, sentences = self._links(results), []
         for setting in self.shown(results):
             shares = self._uses(results, setting, links)
+            if np.isnan(shares).all():
+                sentences.append(f"{setting.title}: none of these links.")
+                continue
             ends = [
                 f"{links[place]} {quantity_text(float(shares[place]), Unit.PERCENT)}"
                 for place in (int(np.nanargmax(shares)), int(np.nanargmin(shares)))

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from pydantic import JsonValue
+
 from rogue.reports.errors import ReportError
 from rogue.reports.reading.files import TEXT_BYTES_MAX, write_whole
 from rogue.workloads.bounded_json import parse_json
@@ -21,20 +23,27 @@ Tags = dict[str, tuple[str, ...]]
 
 def read_tags(results: Path) -> Tags:
     """Return the tags of a results directory; what is none is left out."""
-    path = results / TAGS
     try:
-        if path.is_symlink() or not path.is_file() or path.stat().st_size > TEXT_BYTES_MAX:
-            return {}
-        content = parse_json(path.read_bytes())
+        content = _content(results / TAGS)
     except (OSError, ValueError):
-        return {}
-    if not isinstance(content, dict):
         return {}
     return {
         run: tuple(tag for tag in tags if isinstance(tag, str) and _TAG.fullmatch(tag))[:TAGS_MAX]
         for run, tags in content.items()
         if isinstance(tags, list)
     }
+
+
+def _content(path: Path) -> dict[str, JsonValue]:
+    """Return what the file says; OSError or ValueError if it is no file of tags."""
+    if path.is_symlink():
+        raise ValueError("a link")
+    if path.stat().st_size > TEXT_BYTES_MAX:
+        raise ValueError("a file that is too large")
+    content = parse_json(path.read_bytes())
+    if not isinstance(content, dict):
+        raise ValueError("no object")
+    return content
 
 
 def write_tags(results: Path, run_id: str, tags: Sequence[str]) -> None:
@@ -45,6 +54,14 @@ def write_tags(results: Path, run_id: str, tags: Sequence[str]) -> None:
             raise ReportError(f"tag: got {tag!r}, expected {expected}; choose another word.")
     if len(tags) > TAGS_MAX:
         raise ReportError(f"tag: got {len(tags)} tags, expected at most {TAGS_MAX}; leave some out.")
+    path = results / TAGS
+    try:
+        _content(path)
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as error:
+        expected = "tags as `rogue tag` writes them"
+        raise ReportError(f"{path}: got {error}, expected {expected}; correct or remove it.") from error
     known = read_tags(results) | {run_id: tuple(dict.fromkeys(tags))}
     kept = {run: list(words) for run, words in sorted(known.items()) if words}
-    write_whole(results / TAGS, json.dumps(kept, indent=1) + "\n")
+    write_whole(path, json.dumps(kept, indent=1) + "\n")

@@ -41,6 +41,7 @@ class Late:
         self._call = call
         self._kept = kept
         self._waiting: list[tuple[object, ...]] = []
+        self._trouble: Exception | None = None
 
     def __call__(self, *arguments: object) -> None:
         """Keep one call."""
@@ -49,7 +50,16 @@ class Late:
             self._put_away()
 
     def make(self) -> None:
-        """Make all the calls that were kept."""
+        """Make all calls that were kept; once one has failed none is made, or some would be made twice."""
+        if self._trouble is not None:
+            raise self._trouble
+        try:
+            self._make()
+        except Exception as error:
+            self._trouble = error
+            raise
+
+    def _make(self) -> None:
         self._put_away()
         end = self._kept.tell()
         self._kept.seek(0)

@@ -2,6 +2,8 @@ import csv
 import io
 from pathlib import Path
 
+import pytest
+
 from rogue.agent.drivers.spool import Spool, Table
 
 
@@ -82,3 +84,21 @@ def test_closing_late_tables_goes_on_when_the_disk_is_full(tmp_path: Path) -> No
     last.row(5)
     spool.close()
     assert spool.paths["limiter"].read_text() == "t_ns\n5\n"
+
+
+def test_a_call_that_fails_is_the_last_one_and_none_is_made_twice(tmp_path: Path) -> None:
+    spool, made = Spool(tmp_path, "mover"), list[int]()
+
+    def make(number: int) -> None:
+        if number == 300:
+            raise OSError(28, "No space left on device")
+        made.append(number)
+
+    late = spool.late(make)
+    for number in range(600):
+        late(number)
+    for _ in range(2):
+        with pytest.raises(OSError, match="No space"):
+            spool.flush()
+    spool.close()
+    assert made == list(range(300))

@@ -99,3 +99,15 @@ def test_no_process_is_started_without_plug_ins_or_over_connections_to_nodes(
     experiment = loaded(tmp_path, *plugins)
     testbed = OnNodes() if plugins else SimulatorTestbed()
     assert len(make_watched_plan(experiment, testbed).cells) == 1
+
+
+def test_nothing_of_a_plug_in_is_called_before_the_other_process_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    experiment = loaded(tmp_path, PluginSource("halve.py", PYTHON))
+    called = list[object]()
+    monkeypatch.setattr(type(experiment.experiment.workload), "flows", lambda *given: called.append(given))
+    monkeypatch.setattr(watched.os, "fork", lambda: (_ for _ in ()).throw(BlockingIOError))
+    with pytest.raises(BlockingIOError):
+        make_watched_plan(experiment, SimulatorTestbed())
+    assert not called, "what never returns there would never return here"

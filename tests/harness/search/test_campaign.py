@@ -1,6 +1,7 @@
 """What a campaign does with its time."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain, repeat
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from helpers.searched import SPACE, HillTestbed, hill_bench, space_document, testbed
 
 from rogue.harness.search.bench import Measured
-from rogue.harness.search.campaign import Campaign, Outcome, Told, front_of
+from rogue.harness.search.campaign import UNMEASURED_MAX, Campaign, Outcome, Told, front_of
 from rogue.harness.search.space import Aim, check_space
 from rogue.harness.search.values import make_target
 
@@ -41,3 +42,11 @@ def test_the_front_is_what_no_other_beats_in_both_aims() -> None:
     told = [Told("nsga2", number, Measured({}, (), *pair), False) for number, pair in enumerate(pairs)]
     told.append(Told("nsga2", 9, Measured({}), False))
     assert [each.number for each in front_of(told, least, most)] == [1, 2, 3]
+
+
+def test_cells_that_fail_do_not_say_that_there_is_no_such_measure() -> None:
+    none = Measured({}, cells=1, problem="jain was not measured")
+    told = [Told("tpe", number, none, False) for number in range(UNMEASURED_MAX)]
+    assert Outcome(told).is_unmeasured
+    failed = replace(none, problem="a node is gone", has_failed=True)
+    assert not Outcome([*told[1:], Told("tpe", 0, failed, False)]).is_unmeasured

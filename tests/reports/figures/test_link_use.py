@@ -38,6 +38,15 @@ def test_a_link_has_a_row_and_a_transport_a_column(tmp_path: Path) -> None:
     assert "most used s0->s1 80.0 %, least used of these s1->s0 8.0 %" in words
 
 
+def test_a_setting_without_any_of_the_busiest_links_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counters = {"rogue": sent(s0_s1=GIGABYTE, s1_s0=GIGABYTE // 10), "roce": sent(s0_s1=0, s1_s0=0)}
+    monkeypatch.setattr(LinkUse, "_links", lambda *_: ["s8->s9"])
+    words = LinkUse().describe(results_of(tmp_path, counters))
+    assert words.count("none of these links.") == 2
+
+
 def test_a_factor_changes_the_rate(tmp_path: Path) -> None:
     counted = {"rogue": sent(s0_s1=GIGABYTE, s1_s0=0)}
     results = results_of(tmp_path, counted, **{"topology.bottleneck_rate": "20Gbps"})

@@ -36,3 +36,12 @@ def test_no_link_is_followed(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").write_text(json.dumps({"one": ["submitted"]}))
     (tmp_path / "tags.json").symlink_to(tmp_path / "elsewhere")
     assert read_tags(tmp_path) == {}
+
+
+@pytest.mark.parametrize("text", ["", '{"one": ["draft"]', "[]"])
+def test_tags_that_cannot_be_read_are_not_written_over(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "tags.json"
+    file.write_text(text)
+    with pytest.raises(ReportError, match="correct or remove it"):
+        write_tags(tmp_path, "two", ["submitted"])
+    assert file.read_text() == text
