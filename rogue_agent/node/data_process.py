@@ -6,7 +6,7 @@ import sys
 import traceback
 from collections import deque
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 
 from rogue.agent.baselines.errors import BaselineUnavailable
@@ -119,6 +119,10 @@ class DataProcess:
             self._role = Role(request, end, workplace.clock, events)
             return end.introduce(request.role)
         if role.trouble is not None and not isinstance(request, Heartbeat):
+            with suppress(
+                OSError
+            ):  # rows of what failed are wanted most, and the end may leave no time for them
+                workplace.spool.flush()
             raise role.trouble
         reply = role.handle(request)
         return self._with_files(reply) if isinstance(reply, Results) else reply

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from helpers.agent_roles import LIMIT_MS, Stage
 
+from rogue.agent.drivers.spool import Spool
 from rogue.agent.drivers.verbs import completion_queue, endpoint
 from rogue.agent.drivers.verbs.errors import VerbsUnavailable
 from rogue.agent.node.data_process import DataProcess, blame
@@ -160,11 +161,18 @@ def test_trouble_in_a_running_flow_is_told_to_the_next_requests(
     def breaks(self: object) -> None:
         raise ZeroDivisionError("division by zero")
 
+    flushed: list[Spool] = []
+
+    def flush(spool: Spool) -> None:
+        flushed.append(spool)
+
+    monkeypatch.setattr(Spool, "flush", flush)
     monkeypatch.setattr(completion_queue.EventQueue, "rearm", breaks)
     *_, result, alive = converse(stage, PREPARE, to_itself, LOAD, START, RESULT, HEARTBEAT)
     assert error_of(result) == ("mover", "bug", "ZeroDivisionError: division by zero", "result")
     assert isinstance(alive, Alive)
     assert (alive.state, alive.error) == ("failed", "division by zero")
+    assert len(flushed) == 1, "its rows are there for whoever looks"
     assert capsys.readouterr().err.count("Traceback") == 2, "once when it failed, once in the reply"
 
 

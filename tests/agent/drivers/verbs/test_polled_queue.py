@@ -18,7 +18,9 @@ def test_completions_carry_the_nics_timestamps_where_it_has_them(pyverbs: Pyverb
     context = Context("mlx5_0", has_clock=True, has_timestamps=True, cycles=426_000)
     queue = PolledQueue(pyverbs, context, 128, lambda: NicNs(context.cycles * 10**6 // 427_000))
     assert (queue.mode, queue.clock_name) == ("polling", "nic")
-    before = queue.stamp()
+    before, reads = queue.stamp(), context.cycles
+    queue.stamp()
+    assert context.cycles == reads, "no post reads the card's registers"
     queue.cq.push(WorkCompletion(7, 0, 65_536))
     ((entry,),) = queue.drain()
     assert entry[:2] == (7, 0)

@@ -39,6 +39,11 @@ def test_an_installation_that_never_finished_removes_nothing(tmp_path: Path) -> 
     node = FakeNode(tmp_path)
     KIND.undo(node, "rdma", KIND.observe(node, "rdma"), None)
     assert not any("purge" in command for command in node.commands)
+    before = KIND.observe(node, "rdma")
+    node.packages.add("perftest")
+    with pytest.raises(StateError, match=r"was cut off, .* provision again"):
+        KIND.undo(node, "rdma", before, None)
+    assert "perftest" in node.packages, "what others installed meanwhile is theirs"
 
 
 def test_a_removed_package_whose_settings_are_left_is_missing(tmp_path: Path) -> None:

@@ -61,9 +61,14 @@ class Packages(Kind):
 
     def undo(self, system: System, key: str, before: Value, after: Value) -> None:
         """Remove what came with them and is still there, and put versions back that they changed."""
-        if after is None:
-            return
         now = self.observe(system, key)
+        if after is None:
+            if now != before:
+                raise StateError(
+                    f"installing packages {key} was cut off, and nobody knows what it changed: "
+                    "provision again, and tear down then"
+                )
+            return
         added = sorted((set(after) - set(before)) & set(now))
         changed = {
             name: version
