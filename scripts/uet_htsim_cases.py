@@ -1,16 +1,17 @@
-"""Choose the cases of uet-htsim's committed results that ours are compared with, by a rule, and write them down.
+"""Choose the cases of uet-htsim's committed results that ours are compared with, by a rule.
 
-.venv/bin/python scripts/uet_htsim_cases.py CHECKOUT       # of github.com/ultraethernet/uet-htsim, commit 40ccb05
+.venv/bin/python scripts/uet_htsim_cases.py CHECKOUT   # github.com/ultraethernet/uet-htsim, commit 40ccb05
 
-The rule, written down before the first run. A case is one command line of htsim_uec with its tail completion time.
+The rule, written down before the first run. A case is one command line of htsim_uec with its tail completion
+time.
 1. Senders alone control congestion (-sender_cc_only), for `uet` has no credits of receivers.
 2. `validate_outputs`: all cases, those without reused connections (-conn_reuse), for `uet` has no messages.
-3. `results`, of each network and traffic the newer file (`_2`): permutations of 8192 hosts with messages of 1 MB, and
-   incasts of 1 MB into one of 8192 hosts that start together (`0us`).
+3. `results`, of each network and traffic the newer file (`_2`): permutations of 8192 hosts with messages of
+   1 MB, and incasts of 1 MB into one of 8192 hosts that start together (`0us`).
 4. What two files run with the same options and traffic counts once, where it comes first.
 
-Tolerances, also from before the first run: a case is met within 5 %, and close within 10 %. What is compared is the time
-from the first start to the end of the last transfer.
+Tolerances, also from before the first run: a case is met within 5 %, and close within 10 %. What is compared
+is the time from the first start to the end of the last transfer.
 """
 
 import csv

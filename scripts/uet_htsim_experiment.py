@@ -1,11 +1,12 @@
-"""What a command line of uet-htsim is as an experiment of ours: network and traffic from its files, by `rogue import`.
+"""What a command line of uet-htsim is as an experiment of ours; its files are read as `rogue import` does.
 
-What a command does not state is what its program computes (main_uec.cpp, commit 40ccb05); `results` was written in 2024,
-when windows aimed at 6 us. Nothing is chosen for a case alone.
+What a command does not state its program computes (main_uec.cpp, commit 40ccb05); `results` was written
+in 2024, when windows aimed at 6 us. Nothing is chosen for a case alone.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from math import ceil
 from pathlib import Path
 from typing import Final
@@ -71,7 +72,8 @@ def tree_of(case: Case, checkout: Path, nodes: int) -> Tree:
 
 
 def failed_links(tree: Tree, failed: int) -> set[str]:
-    """Those that are slow: of three tiers, links of the first switch above the racks to cores; of two, all of the first.
+    """Those that are slow: of three tiers the links of the first switch above the racks to cores, so many; of
+    two the links of so many spines.
 
     Source: FatTreeTopology::init_network. There a link of three tiers is slow in one direction, to the racks.
     """
@@ -87,6 +89,7 @@ def _links(tree: Tree) -> list[tuple[str, dict[str, str]]]:
     return [(link["link"], link) for link in yaml.load(text, Loader=yaml.CSafeLoader)["links"]]
 
 
+@lru_cache(maxsize=4)
 def network_text(tree: Tree, failed: int) -> str:
     """The network's file."""
     slow = failed_links(tree, failed) if failed else set()

@@ -1,9 +1,10 @@
 """Run the cases of docs/uet-htsim/cases.csv on the simulator, and write down what comes of them.
 
-.venv/bin/python scripts/uet_htsim_run.py CHECKOUT [MEASURED.csv] [KEY=VALUE ...]
+.venv/bin/python scripts/uet_htsim_run.py CHECKOUT             # all cases as they are: measured.csv
+.venv/bin/python scripts/uet_htsim_run.py CHECKOUT --by-rate   # those with slow links: measured-by-rate.csv
 
-Cases that MEASURED.csv (docs/uet-htsim/measured.csv) already has are not run again. KEY=VALUE changes the topology of
-all cases, for an ablation, and wants a file of its own.
+With --by-rate switches trim and mark at bytes in proportion to their ports' rates, as uet-htsim's do. Cases
+that a file already has are not run again.
 """
 
 import csv
@@ -13,7 +14,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
-import yaml
 from uet_htsim_cases import CASES, Case
 from uet_htsim_experiment import write_case
 
@@ -22,6 +22,9 @@ from rogue.harness.plan.cells import plan_cells
 from rogue.harness.testbeds.simulator.network import SimulatedNetwork, build_network
 
 MEASURED: Final = CASES.with_name("measured.csv")
+BY_RATE: Final = CASES.with_name("measured-by-rate.csv")
+CHANGES: Final[Mapping[Path, Mapping[str, object]]] = {MEASURED: {}, BY_RATE: {"thresholds": "rate"}}
+"""By file, what its cases have of the topology that a command does not say."""
 LIMIT_NS: Final = 200_000_000
 STEP_NS: Final = 100_000
 SEEDS: Final = (1, 2, 3)
@@ -85,29 +88,32 @@ def _is_done(network: SimulatedNetwork) -> bool:
     return all(flow.transfers and flow.transfers[-1].end_ns is not None for flow in network.flows)
 
 
-def runs(cases: Sequence[Case], done: Sequence[Measured]) -> Iterator[tuple[int, int]]:
-    """Cases, by their places, and seeds that are left, the first seeds of all cases before the others."""
+def runs(
+    cases: Sequence[Case], done: Sequence[Measured], *, only_slow: bool = False
+) -> Iterator[tuple[int, int]]:
+    """Cases, by their places, and seeds that are left, the first seeds of all cases before the others.
+
+    `only_slow`: those with slow links, for all others have ports of one rate.
+    """
     have = {(each.case, each.seed) for each in done}
     for seed in SEEDS:
         for number, case in enumerate(cases, start=1):
             is_wanted = seed == SEEDS[0] or LARGE not in case.matrix
+            is_wanted = is_wanted and ("-failed" in case.options or not only_slow)
             if is_wanted and (number, seed) not in have:
                 yield number, seed
 
 
-def main(checkout: Path, path: Path, changes: Mapping[str, object]) -> None:
+def main(checkout: Path, path: Path) -> None:
     """Run what is left, and write each result as soon as it is there."""
     cases, done = read_cases(), read_measured(path)
     if not done:
         path.write_text(",".join(Measured._fields) + "\n")
-    for number, seed in runs(cases, done):
-        tail_us, again = measure(cases[number - 1], checkout, changes, seed)
+    for number, seed in runs(cases, done, only_slow=path == BY_RATE):
+        tail_us, again = measure(cases[number - 1], checkout, CHANGES[path], seed)
         with path.open("a") as stream:
             stream.write(f"{number},{seed},{tail_us:.3f},{again}\n")
 
 
 if __name__ == "__main__":
-    words = sys.argv[2:]
-    settings = [word.split("=", 1) for word in words if "=" in word]
-    places = [Path(word) for word in words if "=" not in word] or [MEASURED]
-    main(Path(sys.argv[1]), places[0], {key: yaml.safe_load(value) for key, value in settings})
+    main(Path(sys.argv[1]), BY_RATE if "--by-rate" in sys.argv[2:] else MEASURED)

@@ -20,6 +20,7 @@ from rogue.harness.testbeds.simulator.features import (
     framing,
     has_telemetry,
     marking,
+    thresholds_at_bps,
     trimming,
 )
 from rogue.harness.testbeds.simulator.flows import NicFlow, RunningFlow, shared_limiters, start_flow
@@ -125,6 +126,7 @@ def build_links(cell: Cell) -> Simulation:
         marking=marking(cell),
         fair_rates=switch_fair_rates(cell),
         has_telemetry=has_telemetry(cell),
+        thresholds_at_bps=thresholds_at_bps(cell),
     )
     for switch in cell.network.switches:
         add_switch(

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "engine/winner_tree.h"
+#include "protocol/thresholds.h"
 
 namespace simulator {
 
@@ -46,7 +47,8 @@ std::uint32_t Builder::add_switch(const std::string& name, const SwitchConfigura
                              .has_weights = configuration.has_weights(),
                              .rocc = configuration.rocc,
                              .has_telemetry = configuration.has_telemetry,
-                             .trimming = configuration.trimming});
+                             .trimming = configuration.trimming,
+                             .thresholds_at = configuration.thresholds_at});
   if (configuration.trimming) world_.priorities |= mask_of(configuration.trimming->priority);
   return static_cast<std::uint32_t>(world_.nodes.size() - 1);
 }
@@ -92,14 +94,15 @@ void Builder::add_classes(Port& port, std::uint32_t from, std::uint32_t to, Byte
   if (element.has_weights) classes.turns = std::make_unique<WeightedTurns>(element.weights);
   classes.has_turns = element.has_weights;
   classes.has_telemetry = element.has_telemetry;
-  if (element.trimming) classes.use_trimming(*element.trimming);
+  const BitsPerSecond rate = world_.speeds[port.speed].rate;
+  if (element.trimming) classes.use_trimming(at_rate(*element.trimming, rate, element.thresholds_at));
   if (element.rocc) {
     const std::uint32_t timer = timers_.create(TimerKind::kCongestionPoint, link);
-    classes.rocc = std::make_unique<RoccPort>(*element.rocc, world_.speeds[port.speed].rate, timer);
+    classes.rocc = std::make_unique<RoccPort>(*element.rocc, rate, timer);
   }
   if (!world_.has_marking(from)) return;
   const RandomStream stream(world_.seed, "marking:" + world_.nodes[from].name + "->" + world_.nodes[to].name);
-  classes.use_marker(Marker(world_.switches[port.owner].markings, stream));
+  classes.use_marker(Marker(at_rate(element.markings, rate, element.thresholds_at), stream));
 }
 
 void Builder::add_port(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration,

@@ -50,6 +50,7 @@ struct Switch {
   std::optional<std::map<std::string, double>> rocc;
   bool has_telemetry;
   std::optional<TrimmingConfiguration> trimming;
+  BitsPerSecond thresholds_at;
   std::vector<Pausing> pausing{};
 };
 
