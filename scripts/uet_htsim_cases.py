@@ -49,6 +49,8 @@ class Case(NamedTuple):
     tail_us: float
     again: int
     """Packets that were sent again."""
+    older_us: float | None = None
+    """What an older file has of the same command line, which shows what a change of that program is worth."""
 
 
 def cases_in(text: str, file: str) -> Iterator[Case]:
@@ -103,8 +105,21 @@ def chosen(checkout: Path) -> list[Case]:
     for path in files_in(checkout):
         name = str(path.relative_to(checkout / DATACENTER))
         for case in filter(is_chosen, cases_in(path.read_text(), name)):
-            found.setdefault((case.matrix, case.topology, case.options), case)
-    return list(found.values())
+            found.setdefault(_key(case), case)
+    older = dict(_older(checkout))
+    return [case._replace(older_us=older.get(_key(case))) for case in found.values()]
+
+
+def _key(case: Case) -> tuple[str, str, str]:
+    return case.matrix, case.topology, case.options
+
+
+def _older(checkout: Path) -> Iterator[tuple[tuple[str, str, str], float]]:
+    results = checkout / DATACENTER / "results"
+    for path in (*sorted(results.glob("*_nscc*.txt")), results / "experiment2_out.txt"):
+        if not path.stem.endswith("_2"):
+            for case in cases_in(path.read_text(), path.name):
+                yield _key(case), case.tail_us
 
 
 if __name__ == "__main__":

@@ -48,7 +48,12 @@ def read_cases(path: Path = CASES) -> list[Case]:
     """The cases of the file, in its order."""
     with path.open() as stream:
         return [
-            Case(**{**row, "tail_us": float(row["tail_us"]), "again": int(row["again"])})
+            Case(
+                *(row[key] for key in ("file", "matrix", "topology", "options")),
+                float(row["tail_us"]),
+                int(row["again"]),
+                float(row["older_us"]) if row["older_us"] else None,
+            )
             for row in csv.DictReader(stream)
         ]
 

@@ -103,8 +103,10 @@ class Topology(Specification, ABC):
     Only packets of transports that know trimming are cut. By default switches do not trim.
     """
     thresholds: Literal["bytes", "rate"] = "bytes"
-    """Where switches trim and mark: at the stated bytes at every port, or (`rate`) at those bytes at a port that is
-    as fast as the fastest host, and in proportion at slower and faster ports."""
+    """Where switches trim and mark: at the stated bytes at every port, or (`rate`) in proportion to its rate.
+
+    The bytes are then those of a port as fast as the fastest host.
+    """
     ttl_hops: Annotated[int, Field(ge=1, le=255)] | None = None
     """Links that a packet may take where a fault sends it in a loop; by default no loop is allowed."""
 

@@ -103,7 +103,7 @@ def test_an_incast_is_trimmed_and_everything_arrives(tmp_path: Path) -> None:
 
 
 def test_thresholds_may_follow_the_rates_of_ports(tmp_path: Path) -> None:
-    """Two hosts send to one whose port has a tenth of their rate: its queue is cut at a tenth of the bytes."""
+    """Two hosts send over a link with a tenth of their rate: its queue is cut at a tenth of the bytes."""
     network = "kind: two_tier, racks: 2, hosts_per_rack: 2, leaves: 1, rate: 100Gbps, uplink_rate: 10Gbps"
     own = "mtu: 4096, framing: uec, nic: ideal, buffer: unbounded, trim_above: 178450B"
     longest_bytes = []
