@@ -150,7 +150,7 @@ def draw(found: Sequence[Row], path: Path) -> None:
         own = [row for row in found if row.group == group and row.best]
         theirs, ours = [row.case.tail_us for row in own], [fmean(m.tail_us for m in row.best) for row in own]
         axes.scatter(theirs, ours, s=16, marker=marker, alpha=0.7, label=group)
-    slow = [row for row in found if row.by_rate]
+    slow = [row for row in found if row.by_rate and row.first]
     theirs, ours = [row.case.tail_us for row in slow], [fmean(m.tail_us for m in row.first) for row in slow]
     axes.scatter(
         theirs, ours, s=16, marker="x", color="0.3", label="slow links, the same bytes at every port"

@@ -12,7 +12,7 @@ FIRST = [Measured(1, 1, 103.0, 0), Measured(1, 2, 105.0, 2), Measured(2, 1, 120.
 
 
 def found() -> list[Row]:
-    return rows([CASE, INCAST, CASE], FIRST, [Measured(2, 1, 107.0, 3)])
+    return rows([CASE, INCAST, CASE], FIRST, [Measured(2, 1, 107.0, 3), Measured(3, 1, 100.0, 0)])
 
 
 def test_a_deviation_is_the_mean_of_the_seeds() -> None:

@@ -1,6 +1,6 @@
-// Thresholds of a switch that are in proportion to the rates of its ports: a queue of a slow port is as long in time as
-// one of a fast port. Source: uet-htsim, datacenter/fat_tree_topology.cpp (alloc_queue, commit 40ccb05), whose slow
-// links trim and mark at their share of the bytes.
+// Thresholds of a switch that are in proportion to the rates of its ports: a queue of a slow port is as long in
+// time as one of a fast port. Source: uet-htsim, datacenter/fat_tree_topology.cpp (alloc_queue, commit 40ccb05),
+// whose slow links trim and mark at their share of the bytes.
 #pragma once
 
 #include <vector>
