@@ -7,14 +7,8 @@ from rogue.simulator._core import Engine
 from rogue.simulator.feedback import FairRates
 from rogue.simulator.flow_control import FlowControls, PriorityFlowControl
 from rogue.simulator.framing import Framing
-from rogue.simulator.marking import Marking, marking_rules, weights_of
-from rogue.simulator.parameters import (
-    BUFFER_BYTES_MAX,
-    RATE_BPS_MAX,
-    require_integer,
-    require_one_of,
-    require_positive,
-)
+from rogue.simulator.marking import Marking, marking_rules, stated_at, weights_of
+from rogue.simulator.parameters import BUFFER_BYTES_MAX, require_integer, require_one_of, require_positive
 from rogue.simulator.topology import Topology
 from rogue.simulator.trimming import Trimming
 
@@ -60,8 +54,8 @@ class Switches:
         With any of the others each port has a queue per priority. The largest priority goes first; those with
         ``weights`` share what the others leave. The headroom of all links is set aside from the buffer, or
         that of a link from its own. With ``has_telemetry`` ports write into packets what a control that wants
-        it should know; the simulation's framing must have room for it. ``marking`` and ``trimming`` are those
-        of a port of ``thresholds_at_bps``, and others have them in proportion to their rates (None: alike).
+        it should know; the framing must have room for it. With ``thresholds_at_bps`` a port has the stated
+        marking and trimming at that rate, and another one in proportion.
         """
         where = f"add_switch {name}"
         if buffer_bytes is not None:
@@ -69,14 +63,12 @@ class Switches:
         require_positive(where, "alpha", alpha)
         is_input_queued = require_one_of(where, "kind", kind, SWITCH_KINDS) == "voq"
         arguments: dict[str, object] = {"has_telemetry": has_telemetry, "is_input_queued": is_input_queued}
+        arguments |= stated_at(where, thresholds_at_bps)
         arguments |= {"weights": weights_of(where, weights), "markings": marking_rules(where, marking)}
         if flow_control is not None:
             arguments["pause"] = flow_control.arguments(where, self.framing, buffer_bytes)
         if trimming is not None:
             arguments |= trimming.arguments(where)
-        if thresholds_at_bps is not None:
-            require_integer(where, "thresholds_at_bps", thresholds_at_bps, 1, RATE_BPS_MAX)
-            arguments["thresholds_at_bps"] = thresholds_at_bps
         if fair_rates is not None:
             arguments |= fair_rates.arguments(where)
         self._topology.add_node("add_switch", name, None)

@@ -51,14 +51,12 @@ void Engine::add_direction(std::uint32_t from, std::uint32_t to, const LinkConfi
   const LinkLoss loss(configuration.loss, stream);
   links_.push_back({.from = from, .to = to, .configuration = configuration, .loss = loss});
   links_.back().has_classes = has_shared_buffer(from) || has_flow_control(to);
-  if (has_shared_buffer(from) && nodes_[from].configuration.is_input_queued)
-    links_.back().input = SharedBuffer(nodes_[from].configuration);
-  if (has_shared_buffer(from) && nodes_[from].configuration.has_weights())
-    links_.back().turns = WeightedTurns(nodes_[from].configuration.weights);
   const SwitchConfiguration& own = nodes_[from].configuration;
+  if (has_shared_buffer(from) && own.is_input_queued) links_.back().input = SharedBuffer(own);
+  if (has_shared_buffer(from) && own.has_weights()) links_.back().turns = WeightedTurns(own.weights);
   if (has_shared_buffer(from) && own.trimming)
     links_.back().trimming = at_rate(*own.trimming, configuration.rate, own.thresholds_at);
-  if (has_shared_buffer(from) && !nodes_[from].configuration.markings.empty()) {
+  if (has_shared_buffer(from) && !own.markings.empty()) {
     const RandomStream marks(seed_, "marking:" + nodes_[from].name + "->" + nodes_[to].name);
     links_.back().marker = Marker(at_rate(own.markings, configuration.rate, own.thresholds_at), marks);
   }
@@ -68,9 +66,9 @@ void Engine::add_direction(std::uint32_t from, std::uint32_t to, const LinkConfi
     links_.back().refresh_timer = add_timer(TimerKind::kRefreshPause, number);
     links_.back().watchdog_timer = add_timer(TimerKind::kWatchdog, number);
   }
-  if (nodes_[from].is_host || !nodes_[from].configuration.rocc) return;
+  if (nodes_[from].is_host || !own.rocc) return;
   const std::uint32_t timer = add_timer(TimerKind::kCongestionPoint, number);
-  links_.back().rocc.emplace(*nodes_[from].configuration.rocc, configuration.rate, timer);
+  links_.back().rocc.emplace(*own.rocc, configuration.rate, timer);
 }
 
 std::uint32_t Engine::connect(const ConnectionConfiguration& configuration) {
