@@ -73,6 +73,15 @@ def test_modules_that_were_not_built_are_an_error_and_nothing_stays(tmp_path: Pa
     assert node.state()["packages"] == before
 
 
+def test_a_package_whose_script_failed_does_not_stay(tmp_path: Path, url: str) -> None:
+    node = node_with(tmp_path, "MT4119")
+    node.failing_scripts.add("doca-ofed")
+    before = node.state()["packages"]
+    with pytest.raises(StateError, match=r"cannot be installed, and was taken off again: .*dpkg returned an"):
+        establish(node, Ledger(node), "ofed", wanted(url), False)
+    assert node.state()["packages"] == before
+
+
 @pytest.mark.parametrize(
     ("hca_type", "version", "is_refused"),
     [

@@ -61,9 +61,9 @@ class Ofed(Packages):
                 system.run(["apt-get", "-qq", "--yes", "--no-install-recommends", "install", _META_PACKAGE])
                 check_built(system, _MODULE, _BUILD_LOGS)
             except StateError as error:
-                self.undo(system, key, before, self.observe(system, key))
-                text = f"DOCA-OFED {version} cannot be installed, and was taken off again: {error}"
-                raise StateError(text) from error
+                left = self.take_off(system, key, before)
+                end = "" if left else ", and was taken off again"
+                raise StateError(f"DOCA-OFED {version} cannot be installed{end}: {error}{left}") from error
 
 
 def _refuse_what_cannot_work(system: System, key: str, version: str) -> None:
