@@ -138,7 +138,7 @@ def _of_node(node: str, facts: Facts, may_drift: frozenset[str] = frozenset()) -
     if version < OLDEST_PYTHON:
         yield Finding(node, "Python", facts["python"], "3.10 or later", "install a newer distribution")
     if not facts["is_supported_system"]:
-        expected = "Debian, Ubuntu, or what is made from them"
+        expected = "Debian, Ubuntu, RHEL or Rocky from release 10 on, or what is made from them"
         yield Finding(node, "system", facts["distribution"], expected, "install one of them on this node")
     for tool, words in facts["tools"].items():
         if words is None:

@@ -228,8 +228,8 @@ def test_another_family_of_systems_is_refused_by_name(inventory: Inventory) -> N
     rocky = {"distribution": "Rocky Linux 9.4", "is_supported_system": False}
     refused, differs = judged(inventory, "h1", lambda facts: facts.update(rocky))
     assert str(refused) == (
-        "refused: h1: system: got Rocky Linux 9.4, expected Debian, Ubuntu, or what is made from them; "
-        "install one of them on this node."
+        "refused: h1: system: got Rocky Linux 9.4, expected Debian, Ubuntu, RHEL or Rocky from release 10 "
+        "on, or what is made from them; install one of them on this node."
     )
     assert not differs.refuses
 

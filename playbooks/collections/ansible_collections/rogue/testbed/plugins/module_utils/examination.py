@@ -15,7 +15,7 @@ from typing import Any
 
 from .accelerations import accelerations
 from .cards import MLX4, MLX5, card_of, dcqcn_state
-from .distribution import is_supported, name_of
+from .distribution import DEBIAN, RHEL, family_of, is_supported, name_of
 from .interfaces import find_interface
 from .kinds.card_priorities import CardPriorities
 from .ledger import Ledger
@@ -27,8 +27,11 @@ _VERSIONS = {
     "tc": ["tc", "-Version"],
     "rdma": ["rdma", "-Version"],
     "ib_write_bw": ["ib_write_bw", "--version"],
-    "pyverbs": ["dpkg-query", "--show", "--showformat", "${Version}", "python3-pyverbs"],
     "ping": ["ping", "-V"],
+}
+_PYVERBS = {
+    DEBIAN: ["dpkg-query", "--show", "--showformat", "${Version}", "python3-pyverbs"],
+    RHEL: ["rpm", "--query", "--queryformat", "%{VERSION}", "python3-pyverbs"],
 }
 _OURS = ("rogue-agent.pyz", "/opt/rogue/dool")
 _ROUND_TRIP = re.compile(r"= [\d.]+/([\d.]+)/")
@@ -95,7 +98,7 @@ def examine(system: System, question: Question) -> Facts:
 def _version(system: System, tool: str) -> str | None:
     """Its own words; None if it is not there."""
     try:
-        words = system.run(_VERSIONS[tool]).strip()
+        words = system.run(_VERSIONS.get(tool) or _PYVERBS[family_of(system) or DEBIAN]).strip()
     except CommandError as error:
         return None if "not installed" in error.words or "no packages found" in error.words else "there"
     return words.splitlines()[0] if words else "there"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .distribution import refusal
+from .distribution import of_this_system, refusal
 from .kinds import KINDS
 from .kinds.kind import Kind
 from .ledger import Entry, Ledger
@@ -37,6 +37,8 @@ def establish(system: System, ledger: Ledger, owner: str, wanted: Wanted, check:
     changes = Changes()
     if unknown := refusal(system):
         raise StateError(unknown)
+    lists = {key: of_this_system(system, value) for key, value in wanted.get("packages", {}).items()}
+    wanted = {**wanted, "packages": lists}
     mistakes = [
         KINDS[name].mistake(key, value) for name in KINDS for key, value in wanted.get(name, {}).items()
     ]

@@ -1,21 +1,16 @@
-"""Packages of the distribution; Debian and Ubuntu."""
+"""Packages of the distribution."""
 
 from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator
 
+from ..package_managers import manager_of
 from ..system import CommandError, StateError, System
 from .kind import Kind, Value
 
-_NAME = re.compile(r"[a-z0-9][a-z0-9.+-]*[a-z0-9.+]")
-"""Source: Debian Policy, section 5.6.1. What ends with a minus apt takes for one to remove."""
-_QUERY = ["dpkg-query", "--show", "--showformat", "${db:Status-Status}\t${Package}\t${Version}\n"]
-_ABSENT = ("not-installed", "config-files")
-_WHOLE = ("installed", "triggers-awaited", "triggers-pending")
-_UPDATE = ["apt-get", "-qq", "update"]
-_INSTALL = ["apt-get", "-qq", "--yes", "--no-install-recommends"]
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]*[A-Za-z0-9.+]")
+"""Of a Debian package (Debian Policy, section 5.6.1) or an RPM; what ends with a minus apt would remove."""
 
 
 class Packages(Kind):
@@ -34,7 +29,7 @@ class Packages(Kind):
 
     def observe(self, system: System, key: str) -> Value:
         """Everything that is there, with its version; what is there by half has its state behind it."""
-        return dict(_present(system))
+        return manager_of(system).present(system)
 
     def is_met(self, observed: Value, wanted: Value) -> bool:
         """None is missing, or there by half."""
@@ -53,8 +48,7 @@ class Packages(Kind):
         before = self.observe(system, key)
         missing = _missing(before, wanted)
         try:
-            system.run(_UPDATE)
-            system.run([*_INSTALL, "install", *missing])
+            manager_of(system).install(system, missing)
         except CommandError as error:
             left = self.take_off(system, key, before)
             raise StateError(
@@ -89,7 +83,7 @@ class Packages(Kind):
         }
         if not changed:
             if added:
-                system.run(["apt-get", "-qq", "--yes", "purge", *added])
+                manager_of(system).remove(system, added)
             return
         _put_back(system, changed, added)
 
@@ -111,18 +105,6 @@ class Packages(Kind):
         return value
 
 
-def _present(system: System) -> Iterator[tuple[str, str]]:
-    """Name and version of each package with files on this node, for dpkg counts some that are not whole.
-
-    A script of its own that failed leaves one `half-configured`. Held ones are as whole as others.
-    Source: dpkg-query(1), "Package states".
-    """
-    for line in system.run(_QUERY).splitlines():
-        state, name, version = line.split("\t")
-        if state not in _ABSENT:
-            yield name, version if state in _WHOLE else f"{version} ({state})"
-
-
 def _is_whole(version: str) -> bool:
     return not version.endswith(")")
 
@@ -136,23 +118,15 @@ def _put_back(system: System, versions: dict[str, str], added: list[str]) -> Non
 
     StateError names versions that no mirror has any more, after the rest is put back.
     """
+    manager = manager_of(system)
     with contextlib.suppress(CommandError):  # what was known before may do
-        system.run(_UPDATE)
-    there = [f"{name}={version}" for name, version in sorted(versions.items())]
-    found = [each for each in there if _is_offered(system, each)]
-    removed = [f"{name}-" for name in added]
-    system.run([*_INSTALL, "--purge", "--allow-downgrades", "install", *found, *removed])
+        manager.refresh(system)
+    there = [manager.exact(name, version) for name, version in sorted(versions.items())]
+    found = [each for each in there if manager.is_offered(system, each)]
+    manager.put_back(system, found, added)
     lost = [each for each in there if each not in found]
     if lost:
         raise StateError(
             f"the versions {', '.join(lost)} were here before and no mirror of this node has them: install "
             "these by hand, or others that may stay, and tear down again"
         )
-
-
-def _is_offered(system: System, package: str) -> bool:
-    """Whether a mirror has a version; of a package with other ones apt says nothing, and fails not."""
-    try:
-        return bool(system.run(["apt-cache", "show", package]).strip())
-    except CommandError:
-        return False
