@@ -209,7 +209,7 @@ def _rdma(host: Host, facts: Facts) -> Iterator[Finding]:
         )
         if not there and facts["ipv6_gids"]:
             there = f"GIDs of IPv6 alone ({', '.join(facts['ipv6_gids'])})"
-            advice = "give the interface that address as well: nothing is measured over IPv6"
+            advice = "give the interface that address as well, or all hosts an experiment_address of IPv6"
         yield Finding(host.name, "RDMA device", there or "none", expected, advice)
     for port in asked_for:
         if port["state"] != "ACTIVE":

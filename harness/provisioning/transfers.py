@@ -21,6 +21,10 @@ _TRIES: Final = 5
 TCP_PORT: Final = 18_515
 _ECN_CAPABLE: Final = 0b10
 """ECT(0), as the agent's queue pairs have it. Source: RFC 3168, section 5."""
+_OVER_IPV6: Final = "--ipv6-addr"
+"""The hosts talk about the test over IPv6; Debian 12's perftest cannot."""
+_IPV6: Final = 6
+_UNTRIED: Final = "keep in mind that nobody tried a WRITE over RoCE here"
 _ROW: Final = re.compile(r"^\s*\d+\s+\d+\s+[\d.]+\s+([\d.]+)\s+[\d.]+\s*$", re.MULTILINE)
 """perftest's row of results: bytes, iterations, peak, mean in Gb/s, messages."""
 _BPS_PER_GBPS: Final = 1_000_000_000
@@ -62,6 +66,7 @@ class End(NamedTuple):
         words += ["-D", str(SECONDS), "-F", "--report_gbits", "-p", str(tcp_port)]
         words += [f"--tclass={(variables.dscp or 0) << 2 | (_ECN_CAPABLE if is_ecn_capable else 0)}"]
         words += more
+        words += [_OVER_IPV6] if variables.experiment_address.version == _IPV6 else []
         words += [str(peer.host.variables.experiment_address)] if peer else []
         return shlex.join(words)
 
@@ -106,6 +111,9 @@ def _transfer(shells: Mapping[str, Shell], pair: tuple[End, End]) -> Finding | N
     try:
         said = transferred(shells, pair)
     except NodeError as error:
+        if f"unrecognized option '{_OVER_IPV6}'" in str(error):
+            got, expected = f"a perftest without {_OVER_IPV6}", "a later one, as addresses are of IPv6"
+            return Finding(sender.name, what, got, expected, _UNTRIED, refuses=False)
         advice = "check GID, MTU and DSCP on the way: the same packets must pass at both ends and the switch"
         return Finding(sender.name, what, str(error), "a WRITE over RoCE that arrives", advice)
     return judge_bandwidth(pair, what, said)

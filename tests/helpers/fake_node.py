@@ -32,6 +32,9 @@ class FakeNode(System):
         self.packages = set(PACKAGES)
         self.versions: dict[str, str] = {}
         """Of packages that have another one than the first."""
+        self.addresses = (
+            "1: lo    inet 127.0.0.1/8 scope host lo\n2: eth1    inet 10.9.0.10/24 scope global eth1\n"
+        )
         self.package_states: dict[str, str] = {}
         """Of packages that are not just installed, as dpkg calls them."""
         self.failing_scripts: set[str] = set()
@@ -105,7 +108,7 @@ class FakeNode(System):
 
     def _ip(self, command: list[str], _text: str) -> str:
         if "address" in command:
-            return "1: lo    inet 127.0.0.1/8 scope host lo\n2: eth1    inet 10.9.0.10/24 scope global eth1\n"
+            return self.addresses
         assert command[1:4] == ["link", "set", "dev"]
         self.write(f"/sys/class/net/{command[4]}/mtu", f"{command[6]}\n")
         return ""

@@ -177,7 +177,7 @@ REFUSALS: dict[str, tuple[str, Change]] = {
         lambda f: f["rdma_ports"][0].update(is_asked_for=False),
     ),
     "h1: RDMA device: got GIDs of IPv6 alone (fd00::11 on eth1), expected one with the RoCE v2 GID "
-    "of 10.9.0.11; give the interface that address as well: nothing is measured over IPv6": (
+    "of 10.9.0.11; give the interface that address as well, or all hosts an experim": (
         "h1",
         lambda f: f.update(rdma_ports=[], ipv6_gids=["fd00::11 on eth1"]),
     ),

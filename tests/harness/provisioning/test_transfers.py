@@ -1,5 +1,7 @@
 """Transfers between hosts with cards; perftest's words are those of its version 4.5."""
 
+from dataclasses import replace
+from ipaddress import IPv6Address
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -64,6 +66,22 @@ def test_a_link_at_its_rate_has_no_finding(inventory: Inventory) -> None:
     assert asked[1].startswith("h0 runs: timeout 60 sh -c 'for try in 0 1 2 3 4; do ")
     assert f"{common} 10.9.0.11 && exit 0" in asked[1]
     assert asked[2] == "h1 ends"
+
+
+def test_over_ipv6_perftest_is_told_so_and_one_that_cannot_is_a_warning(inventory: Inventory) -> None:
+    hosts = [
+        replace(each, variables=each.variables.model_copy(update={"experiment_address": address}))
+        for each, address in zip(inventory.hosts, map(IPv6Address, ("fd00::10", "fd00::11")), strict=True)
+    ]
+    over_ipv6 = replace(inventory, hosts=tuple(hosts))
+    findings, asked = measured(over_ipv6, TABLE.format(gbps="9.21"))
+    assert findings == []
+    assert asked[0].endswith(" --tclass=104 --ipv6-addr")
+    assert " --ipv6-addr fd00::11 && exit 0" in asked[1]
+    (finding,), _ = measured(over_ipv6, NodeError("ib_write_bw: unrecognized option '--ipv6-addr'"))
+    assert finding.startswith("warning: h0: transfer to h1 over the experiment network: got a perftest with")
+    (finding,), _ = measured(over_ipv6, NodeError("`ib_write_bw --ipv6-addr fd00::11` ended with 1"))
+    assert finding.startswith("refused: h0: transfer to h1")
 
 
 def test_below_nine_tenths_of_the_line_rate_is_refused(inventory: Inventory) -> None:

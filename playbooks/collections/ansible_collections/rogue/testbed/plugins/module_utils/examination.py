@@ -35,7 +35,8 @@ _PYVERBS = {
 }
 _OURS = ("rogue-agent.pyz", "/opt/rogue/dool")
 _ROUND_TRIP = re.compile(r"= [\d.]+/([\d.]+)/")
-_PING_HEADERS_BYTES = 28
+_PING_HEADERS_BYTES = {4: 28, 6: 48}
+"""IP and ICMP, by the version of IP."""
 _SMALL_BYTES = 576
 """Every network passes such a packet in one piece. Source: RFC 791."""
 
@@ -150,17 +151,19 @@ def _card(system: System, name: str) -> Facts | None:
 
 
 def _addresses(system: System) -> dict[str, list[str]]:
-    """IPv4 addresses by interface."""
+    """Addresses by interface, without those that every link of IPv6 has."""
     found: dict[str, list[str]] = {}
-    for line in system.run(["ip", "-4", "-oneline", "address", "show"]).splitlines():
+    for line in system.run(["ip", "-oneline", "address", "show"]).splitlines():
         _, name, _, address, *_ = line.split()
-        found.setdefault(name, []).append(address.split("/")[0])
+        parsed = ipaddress.ip_interface(address).ip
+        if parsed.version == 4 or not parsed.is_link_local:
+            found.setdefault(name, []).append(str(parsed))
     return found
 
 
 def _rdma_ports(system: System, address: str) -> list[Facts]:
-    """Every RoCE v2 entry in a GID table, and whether it is the address asked for."""
-    wanted = f"::ffff:{address}" if address else ""
+    """RoCE v2 entries of IPv4 addresses in GID tables, and of the address asked for, of either family."""
+    wanted = _gid_of(address) if address else None
     return [
         {
             "device": port.parents[1].name,
@@ -170,11 +173,16 @@ def _rdma_ports(system: System, address: str) -> list[Facts]:
             "state": (port / "state").read_text().split(":")[-1].strip(),
             "hca_type": _words(port.parents[1] / "hca_type"),
             "rate_bps": _rate_bps(_words(port / "rate")),
-            "is_asked_for": bool(wanted) and gid == ipaddress.IPv6Address(wanted),
+            "is_asked_for": gid == wanted,
         }
         for port, index, interface, gid in _roce_gids(system)
-        if gid.ipv4_mapped is not None
+        if gid.ipv4_mapped is not None or gid == wanted
     ]
+
+
+def _gid_of(address: str) -> ipaddress.IPv6Address:
+    """An address as it stands in a GID table: of IPv4 as ::ffff:a.b.c.d."""
+    return ipaddress.IPv6Address(address if ":" in address else f"::ffff:{address}")
 
 
 def _ipv6_gids(system: System) -> list[str]:
@@ -251,7 +259,7 @@ def _existing(system: System, directory: str) -> str:
 
 def _round_trip_ms(system: System, address: str, packet_bytes: int) -> float | None:
     """Mean over the network with the largest packets, in one piece; None if none came back."""
-    size = str(packet_bytes - _PING_HEADERS_BYTES)
+    size = str(packet_bytes - _PING_HEADERS_BYTES[6 if ":" in address else 4])
     command = ["ping", "-n", "-q", "-c", "3", "-i", "0.2", "-W", "2", "-M", "do", "-s", size, address]
     try:
         found = _ROUND_TRIP.search(system.run(command))
