@@ -17,6 +17,7 @@ from rogue.workloads.units import RATE
 HOSTS_MAX: Final = 4096
 
 HostCount = Annotated[int, Field(ge=2, le=HOSTS_MAX)]
+Weight = Annotated[int, Field(ge=0, le=1000)]
 Mtu = Literal[256, 512, 1024, 2048, 4096]
 SwitchKind = Literal["shared", "voq"]
 
@@ -102,6 +103,12 @@ class Topology(Specification, ABC):
 
     Only packets of transports that know trimming are cut. By default switches do not trim.
     """
+    weights: Annotated[tuple[Weight, ...], Field(max_length=8, strict=False)] = ()
+    """Of priorities 0, 1 and so on: those with one share a port in proportion, after those with 0 or none.
+
+    By default the largest priority goes first. Ports take turns by deficit round-robin, a frame at a time.
+    Source: Shreedhar and Varghese, "Efficient fair queuing using deficit round-robin", SIGCOMM 1995.
+    """
     ttl_hops: Annotated[int, Field(ge=1, le=255)] | None = None
     """Links that a packet may take where a fault sends it in a loop; by default no loop is allowed."""
 
@@ -111,6 +118,9 @@ class Topology(Specification, ABC):
         fields = type(self).model_fields
         shares = [] if self.switch == "shared" else ["alpha", "pause_alpha"]
         wrong = [name for name in shares if getattr(self, name) != fields[name].default]
+        if self.weights and self.switch == "voq":
+            found = mistake("none with switch: voq, whose inputs take turns", "remove them")
+            raise mistakes_at({"weights": found})
         if wrong:
             found = mistake("nothing with switch: voq, whose links have buffers of their own", "remove it")
             raise mistakes_at(dict.fromkeys(wrong, found))

@@ -17,6 +17,7 @@ SIMULATED: Final = {
     "framing": "packets of nodes have the headers of RoCEv2",
     "delay_spread": "cables of nodes are as long as they are",
     "trim_above": "no switch of ours cuts payloads off",
+    "weights": "nodes have one traffic class, which shares with none",
     "ttl_hops": "no switch of ours counts the links that a packet has taken",
 }
 """Keys that only the simulator can carry out."""

@@ -111,8 +111,9 @@ def _unsupported_priorities(cell: Cell) -> str | None:
         return asked.contradiction
     if asked.pausing and cell.topology.buffer_bytes is None:
         return "+pfc needs switches with a buffer: set topology.buffer"
-    if set(asked.priorities) != {0} and not asked.pausing and not asked.curves:
-        return "switches without +pfc and marking have one traffic class: set priority to 0"
+    has_classes = asked.pausing or asked.curves or asked.weights
+    if set(asked.priorities) != {0} and not has_classes:
+        return "switches without +pfc, marking and topology.weights have one traffic class: set priority to 0"
     return None
 
 
@@ -175,6 +176,7 @@ def feature_facts(cell: Cell) -> dict[str, Fact]:
         facts["switch"] = "voq"
     if cell.topology.trim_above_bytes is not None:
         facts["trim_above_bytes"] = cell.topology.trim_above_bytes
+    facts |= {f"weight_of_priority_{each}": weight for each, weight in cell.network.weights.items()}
     if control is not None:
         if control.xoff_bytes is not None:
             facts["pfc_xoff_bytes"] = control.xoff_bytes

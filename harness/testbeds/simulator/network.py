@@ -125,6 +125,7 @@ def build_links(cell: Cell) -> Simulation:
         marking=marking(cell),
         fair_rates=switch_fair_rates(cell),
         has_telemetry=has_telemetry(cell),
+        weights=cell.network.weights,
     )
     for switch in cell.network.switches:
         add_switch(
