@@ -36,7 +36,9 @@ name: shares
 topology: {kind: star, hosts: 4, rate: 10Gbps, buffer: unbounded}
 traffic:
   - {name: a, workload: {kind: pairs, size: 1MB, run_for: 10ms, flows: [{source: h0, destination: h2}]}}
-  - {name: b, priority: 1, workload: {kind: pairs, size: 1MB, run_for: 10ms, flows: [{source: h1, destination: h2}]}}
+  - name: b
+    priority: 1
+    workload: {kind: pairs, size: 1MB, run_for: 10ms, flows: [{source: h1, destination: h2}]}
 transports: [roce]
 measure: [throughput]
 """
