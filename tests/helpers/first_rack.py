@@ -247,7 +247,7 @@ def first_rack(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fir
 def _be_patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """All servers of the rack and all who log in share this computer's processors, and Python's one lock.
 
-    A server that is asked by twelve at once on a busy computer says its first word later than real ones would.
+    A server that twelve ask at once says its first word later here than real ones would.
     """
     monkeypatch.setattr(reach, "REACH_LIMIT_S", PATIENCE_S)
     monkeypatch.setitem(inspect.unwrap(open_switch).__kwdefaults__, "limit_s", PATIENCE_S)
