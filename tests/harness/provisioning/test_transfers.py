@@ -10,7 +10,7 @@ import pytest
 from helpers.nodes import host_facts, write_inventory
 
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
-from rogue.harness.provisioning.transfers import End, measure_transfers, rounds
+from rogue.harness.provisioning.transfers import End, least_share, measure_transfers, rounds
 from rogue.remote.errors import NodeError
 
 FACTS = {"h0": host_facts("10.9.0.10", "h1"), "h1": host_facts("10.9.0.11", "h0")}
@@ -92,6 +92,24 @@ def test_below_nine_tenths_of_the_line_rate_is_refused(inventory: Inventory) -> 
     assert finding.startswith(
         "refused: h0: transfer to h1 over the experiment network: got 9.21 Gb/s, expected 22.5 Gb/s at least"
     )
+
+
+@pytest.mark.parametrize(
+    ("payload", "share"), [(4096, 0.9), (2048, 0.9), (1024, 0.8981), (512, 0.8361), (256, 0.7347)]
+)
+def test_small_packets_leave_less_of_a_link_for_payload(payload: int, share: float) -> None:
+    """Worked: of 594 bytes on the wire 512 are payload, 0.862; 0.97 of that is 0.8361."""
+    assert least_share(payload) == pytest.approx(share, abs=0.0001)
+
+
+def test_one_queue_pair_need_not_fill_a_link_of_100_gbps(tmp_path: Path) -> None:
+    """At MTU 1500 packets carry 1024 bytes: four queue pairs send at once, and both ends know it."""
+    small = load_inventory(write_inventory(tmp_path, ("soft_roce}", "card}"), ("4300", "1500")))
+    findings, asked = measured(small, TABLE.format(gbps="89.9"), 100 * 10**9)
+    assert findings == []
+    assert all(" -m 1024 " in line and line.count(" -q 4") == 1 for line in asked[:2])
+    _, asked = measured(small, TABLE.format(gbps="23.0"), 25 * 10**9)
+    assert not any(" -q " in line for line in asked)
 
 
 def test_what_does_not_arrive_is_a_sentence(inventory: Inventory) -> None:
