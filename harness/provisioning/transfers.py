@@ -20,7 +20,7 @@ _LEAST_OF_PAYLOAD: Final = 0.97
 _WIRE_HEADERS_BYTES: Final = 82
 """RoCE v2: Ethernet with preamble and gap 38, IPv4 20, UDP 8, BTH 12, ICRC 4."""
 _ONE_PAIR_BPS_MAX: Final = 25_000_000_000
-"""Beyond, several queue pairs send at once: one alone may be slower than the link, above all with small packets.
+"""Beyond, several send at once: one alone may be slower than the link, with small packets above all.
 At which rate that begins nobody here has seen."""
 _QUEUE_PAIRS: Final = 4
 SECONDS: Final = 2
