@@ -177,6 +177,9 @@ def _interface(host: Host, facts: Facts) -> Iterator[Finding]:
         what, has = f"MAC of {name}", f"{with_mac or 'no interface'} has that"
         advice = f"correct experiment_interface in the inventory: {has}"
         yield Finding(host.name, what, interface["mac"] or "none", wanted.experiment_mac, advice)
+    if stacked := interface.get("stacked"):
+        advice = "give the address to a port of the card itself"
+        yield Finding(host.name, f"interface {name}", stacked, "one port of one card", advice)
     if not interface["is_up"]:
         advice = f"ip link set dev {name} up, and check the cable"
         yield Finding(host.name, f"interface {name}", "one that is down", "one that is up", advice)

@@ -167,6 +167,10 @@ REFUSALS: dict[str, tuple[str, Change]] = {
         lambda f: f["interfaces"].update(eth1=None),
     ),
     "h1: interface eth1: got one that is down": ("h1", lambda f: f["interfaces"]["eth1"].update(is_up=False)),
+    "h1: interface eth1: got a VLAN, expected one port of one card; give the address to a port of": (
+        "h1",
+        lambda f: f["interfaces"]["eth1"].update(stacked="a VLAN"),
+    ),
     "h1: MTU of eth1: got 1500, expected 4300": ("h1", lambda f: f["interfaces"]["eth1"].update(mtu=1500)),
     "h1: address of eth1: got 10.9.0.99, expected 10.9.0.11": (
         "h1",

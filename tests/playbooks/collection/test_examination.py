@@ -119,10 +119,34 @@ def test_interfaces_and_addresses(node: FakeNode) -> None:
     node.write("/sys/class/net/eth1/operstate", "up\n")
     facts = examine(node, QUESTION)
     assert facts["interfaces"] == {
-        "eth1": {"mac": "52:54:00:00:00:01", "mtu": 1500, "is_up": True, "gro": "on", "card": None},
+        "eth1": {
+            "mac": "52:54:00:00:00:01",
+            "mtu": 1500,
+            "is_up": True,
+            "gro": "on",
+            "stacked": "",
+            "card": None,
+        },
         "eth9": None,
     }
     assert facts["addresses"] == {"lo": ["127.0.0.1"], "eth1": ["10.9.0.10"]}
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "told"),
+    [
+        ("uevent", "INTERFACE=eth1\nIFINDEX=3\n", ""),
+        ("uevent", "DEVTYPE=vlan\nINTERFACE=eth1\nIFINDEX=7\n", "a VLAN"),
+        ("uevent", "DEVTYPE=bond\nINTERFACE=eth1\n", "a bond"),
+        ("master/bonding/mode", "802.3ad 4\n", "a part of the bond master"),
+        ("master/bridge/stp_state", "0\n", ""),
+    ],
+)
+def test_bonds_and_vlans_are_known_whatever_they_are_called(
+    node: FakeNode, path: str, text: str, told: str
+) -> None:
+    node.write(f"/sys/class/net/eth1/{path}", text)
+    assert examine(node, QUESTION)["interfaces"]["eth1"]["stacked"] == told
 
 
 def test_files_are_named_by_their_checksum(node: FakeNode) -> None:

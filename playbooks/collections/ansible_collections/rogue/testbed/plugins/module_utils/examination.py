@@ -33,6 +33,7 @@ _PYVERBS = {
     DEBIAN: ["dpkg-query", "--show", "--showformat", "${Version}", "python3-pyverbs"],
     RHEL: ["rpm", "--query", "--queryformat", "%{VERSION}", "python3-pyverbs"],
 }
+_STACKED = {"bond": "a bond", "vlan": "a VLAN"}
 _OURS = ("rogue-agent.pyz", "/opt/rogue/dool")
 _ROUND_TRIP = re.compile(r"= [\d.]+/([\d.]+)/")
 _PING_HEADERS_BYTES = {4: 28, 6: 48}
@@ -126,8 +127,24 @@ def _interface(system: System, name: str) -> Facts | None:
         "mtu": int(mtu),
         "is_up": (system.read(f"{directory}/operstate") or "").strip() in {"up", "unknown"},
         "gro": merging.group(1) if merging else None,
+        "stacked": _stacked(system, name),
         "card": _card(system, name),
     }
+
+
+def _stacked(system: System, name: str) -> str:
+    """What it is made of other interfaces, or part of, whatever it is called; empty for one by itself.
+
+    Source: Linux, `SET_NETDEV_DEVTYPE` in drivers/net/bonding/bond_main.c and net/8021q/vlan_dev.c, which
+    `uevent` shows; Documentation/ABI, testing/sysfs-class-net (master).
+    """
+    directory = f"/sys/class/net/{name}"
+    found = re.search(r"^DEVTYPE=(\w+)$", system.read(f"{directory}/uevent") or "", re.MULTILINE)
+    if found and found.group(1) in _STACKED:
+        return _STACKED[found.group(1)]
+    master = system.path(f"{directory}/master")
+    is_of_bond = bool(system.read(f"{directory}/master/bonding/mode"))
+    return f"a part of the bond {master.resolve().name}" if is_of_bond else ""
 
 
 def _card(system: System, name: str) -> Facts | None:
