@@ -14,9 +14,11 @@ from rogue.remote.login import Login
 from rogue.remote.turns import Turns
 from rogue.remote.unknown_keys import UnknownKeyError
 
-_MEANT: Final = dict.fromkeys(
-    ("No existing session", "Error reading SSH protocol banner"), "its SSH server did not reply in time"
-)
+_SILENT: Final = "its SSH server did not reply in time"
+_MEANT: Final = {
+    "No existing session": _SILENT,
+    "Error reading SSH protocol banner": f"{_SILENT}, or turned us away (MaxStartups)",
+}
 """What paramiko says, as one limit or the other is reached first, and what it then means."""
 _THREAD_LIMIT_S: Final = 10.0
 """A connection's thread ends by itself soon after its socket is closed."""
