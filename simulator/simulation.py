@@ -58,8 +58,9 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         self.framing = framing
         if ttl_hops is not None:
             require_integer("Simulation", "ttl_hops", ttl_hops, 1, TTL_HOPS_MAX)
-        self._topology = Topology(require_integer("Simulation", "seed", seed, 0, 2**64 - 1), ttl_hops)
+        require_integer("Simulation", "seed", seed, 0, 2**64 - 1)
         self._engine = self._engine_type(seed=seed, framing=framing)
+        self._topology = Topology(seed, ttl_hops, self._engine.find_route)
         self._hosts_of: dict[int, frozenset[int]] = {}  # by number of queue pair
         self._end_of = {}
         self._flow_controls = FlowControls(framing)

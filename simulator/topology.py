@@ -1,9 +1,16 @@
 """The names of nodes and links of a simulated network, and the routes between its hosts."""
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 from rogue.simulator.errors import SimulationError
 from rogue.simulator.framing import Framing
 from rogue.simulator.profiles import NicProfile
 from rogue.simulator.routing import EXPIRES, FLOODS, ForwardingTables, Router, RoutingLoopError
+
+
+FindRoute: TypeAlias = Callable[[int, int, int], list[int]]
+"""Links from a host to a host for an entropy, over shortest paths; none if there is no way."""
 
 
 class Topology:
@@ -11,10 +18,15 @@ class Topology:
 
     Nodes are numbered in the order they are added. Each link is two directed links: the one from a to b has
     an even number n, the way back is n + 1. ``seed`` is that of the hash that chooses among equal routes.
+    ``find_route`` is the engine's search, which is the fast one; without it, and where switches were told
+    otherwise, routes are searched for here.
     """
 
-    def __init__(self, seed: int = 0, ttl_hops: int | None = None) -> None:
+    def __init__(
+        self, seed: int = 0, ttl_hops: int | None = None, find_route: FindRoute | None = None
+    ) -> None:
         self._seed = seed
+        self._find_route = find_route
         self.tables = ForwardingTables(ttl_hops)
         self.names: list[str] = []
         self.link_ends: list[tuple[int, int]] = []
@@ -73,18 +85,29 @@ class Topology:
 
     def route(self, where: str, source: int, destination: int, entropy: int) -> list[int]:
         """Return the numbers of the links from one host to another. From then on the topology is fixed."""
-        ends = f"{self.names[source]!r} to {self.names[destination]!r}"
+        router = self.close()
+        if self._find_route is not None and not self.tables.speak_of(destination):
+            route = self._find_route(source, destination, entropy)
+        else:
+            route = self._told_route(where, router, source, destination, entropy)
+        if not route:
+            raise SimulationError(f"{where}: there is no way from {self._ends(source, destination)}")
+        return route
+
+    def _told_route(
+        self, where: str, router: Router, source: int, destination: int, entropy: int
+    ) -> list[int] | None:
         try:
-            route = self.close().route(source, destination, entropy)
+            return router.route(source, destination, entropy)
         except RoutingLoopError as loop:
             nodes = ", ".join(self.names[node] for node in loop.nodes)
             raise SimulationError(
-                f"{where}: packets from {ends} go in a loop: {nodes}; "
+                f"{where}: packets from {self._ends(source, destination)} go in a loop: {nodes}; "
                 "expected a way that ends there, or ttl_hops after which they are dropped"
             ) from None
-        if route is None:
-            raise SimulationError(f"{where}: there is no way from {ends}")
-        return route
+
+    def _ends(self, source: int, destination: int) -> str:
+        return f"{self.names[source]!r} to {self.names[destination]!r}"
 
     def require_shortest_paths(self, where: str, hosts: tuple[int, int]) -> None:
         """Raise SimulationError if a switch was told something else for one of these hosts."""

@@ -9,8 +9,8 @@ from rogue.workloads.specification import Rate
 from rogue.workloads.topologies.link import Link
 from rogue.workloads.topologies.topology import Topology
 
-K_MAX: Final = 24
-"""3456 hosts."""
+K_MAX: Final = 64
+"""65 536 hosts."""
 
 
 def _even(k: int) -> int:

@@ -14,7 +14,8 @@ from rogue.workloads.topologies.link import Link
 from rogue.workloads.topologies.shortest_paths import PathShape, ShortestPaths
 from rogue.workloads.units import RATE
 
-HOSTS_MAX: Final = 4096
+HOSTS_MAX: Final = 65_536
+"""A fat tree of switches with 64 ports."""
 
 HostCount = Annotated[int, Field(ge=2, le=HOSTS_MAX)]
 Mtu = Literal[256, 512, 1024, 2048, 4096]

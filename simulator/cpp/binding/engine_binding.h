@@ -116,7 +116,13 @@ void bind_topology(Class& engine) {
             return self.engine.add_link(a, b, read_fields<LinkConfiguration>(values));
           },
           nb::arg("a"), nb::arg("b"), nb::arg("values"))
-      .def("connect", &connect<EngineType>);
+      .def("connect", &connect<EngineType>)
+      .def(
+          "find_route",
+          [](Bound& self, std::uint32_t source, std::uint32_t destination, std::uint64_t entropy) {
+            return self.engine.find_route(source, destination, entropy);
+          },
+          nb::arg("source"), nb::arg("destination"), nb::arg("entropy"));
 }
 
 template <class EngineType, class Class>

@@ -62,6 +62,8 @@ class Engine {
   std::uint32_t connect(const ConnectionConfiguration& configuration);
   std::uint32_t add_datagram_queue_pair(std::uint32_t host);
   std::uint32_t add_route(const std::vector<std::uint32_t>& links);
+  std::vector<std::uint32_t> find_route(std::uint32_t source, std::uint32_t destination,
+                                        std::uint64_t entropy);
 
   std::int64_t post(std::uint32_t qp, const Verb& verb);
   double nic_clock_at(std::uint32_t qp, Picoseconds at) const { return node_of(qp).clock.exact_ns(at); }
