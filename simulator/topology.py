@@ -1,5 +1,6 @@
 """The names of nodes and links of a simulated network, and the routes between its hosts."""
 
+from collections import Counter
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -32,7 +33,7 @@ class Topology:
         self.link_ends: list[tuple[int, int]] = []
         self._node_of_name: dict[str, int] = {}
         self._profiles: list[NicProfile | None] = []  # None for a switch
-        self._neighbours: list[list[tuple[int, int]]] = []
+        self._link_to: list[dict[int, int]] = []  # by node, then by neighbour
         self._delays_ps: list[int] = []
         self._rates_bps: list[int] = []
         self._router: Router | None = None
@@ -45,19 +46,18 @@ class Topology:
         self._node_of_name[name] = len(self.names)
         self.names.append(name)
         self._profiles.append(profile)
-        self._neighbours.append([])
+        self._link_to.append({})
 
     def add_link(self, where: str, a: int, b: int, delay_ps: int, rate_bps: int) -> None:
         """Join two nodes."""
         self._require_open(where)
-        if a == b or any(neighbour == b for neighbour, _ in self._neighbours[a]):
+        if a == b or b in self._link_to[a]:
             raise SimulationError(f"{where}: expected two different nodes that are not joined yet")
         for node in (a, b):
-            if self._profiles[node] is not None and self._neighbours[node]:
+            if self._profiles[node] is not None and self._link_to[node]:
                 raise SimulationError(f"{where}: host {self.names[node]!r} has its only link already")
         link = len(self.link_ends)
-        self._neighbours[a].append((b, link))
-        self._neighbours[b].append((a, link + 1))
+        self._link_to[a][b], self._link_to[b][a] = link, link + 1
         self.link_ends += [(a, b), (b, a)]
         self._delays_ps += [delay_ps, delay_ps]
         self._rates_bps += [rate_bps, rate_bps]
@@ -80,7 +80,8 @@ class Topology:
         """Fix the topology."""
         if self._router is None:
             is_host = [profile is not None for profile in self._profiles]
-            self._router = Router(self._neighbours, is_host, self._seed, self.tables)
+            neighbours = [list(links.items()) for links in self._link_to]
+            self._router = Router(neighbours, is_host, self._seed, self.tables)
         return self._router
 
     def route(self, where: str, source: int, destination: int, entropy: int) -> list[int]:
@@ -131,18 +132,17 @@ class Topology:
 
     def link_between(self, where: str, a: int, b: int) -> int:
         """Return the number of the link from a to b."""
-        for neighbour, link in self._neighbours[a]:
-            if neighbour == b:
-                return link
+        if b in self._link_to[a]:
+            return self._link_to[a][b]
         raise SimulationError(f"{where}: {self.names[a]!r} and {self.names[b]!r} are not joined by a link")
 
     def neighbour_of_host(self, where: str, host: int) -> int:
         """Return the number of the node that a host is joined to."""
-        if not self._neighbours[host]:
+        if not self._link_to[host]:
             raise SimulationError(
                 f"{where}: expected {self.names[host]!r} to be joined to a switch, got no link; add it first"
             )
-        return self._neighbours[host][0][0]
+        return next(iter(self._link_to[host]))
 
     def delay_ps(self, route: list[int]) -> int:
         """Return the propagation delay along a route."""
@@ -155,13 +155,15 @@ class Topology:
         """
         data_bytes = framing.wire_bytes(framing.write_frame_bytes(mtu_bytes, is_first=False))
         ack_bytes = framing.wire_bytes(framing.ack_frame_bytes)
-        times_ps = [
-            -(-8 * size_bytes * 10**12 // self._rates_bps[link])
-            for size_bytes, route in ((data_bytes, there), (ack_bytes, back))
-            for link in route
-            if link not in (EXPIRES, FLOODS)
-        ]
-        return sum(times_ps) + self.delay_ps(there + back)
+        sending_ps = self._sending_ps(data_bytes, there) + self._sending_ps(ack_bytes, back)
+        return sending_ps + self.delay_ps(there + back)
+
+    def _sending_ps(self, size_bytes: int, route: list[int]) -> int:
+        """How long so many bytes on the wire are being sent, link after link; most links have one rate."""
+        links_of_rate = Counter(self._rates_bps[link] for link in route if link not in (EXPIRES, FLOODS))
+        return sum(
+            links * -(-8 * size_bytes * 10**12 // rate_bps) for rate_bps, links in links_of_rate.items()
+        )
 
     def link_name(self, link: int) -> str:
         """Return the name of the port that sends on this link, such as ``s0->h8``."""

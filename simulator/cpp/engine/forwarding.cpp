@@ -79,7 +79,8 @@ void Forwarding::find_groups(std::uint32_t target) {
   find_trunks();
   const std::size_t switches = world_.switches.size();
   std::vector<std::uint32_t> hops(switches, kNowhere);
-  std::vector<std::vector<std::uint32_t>> ports(switches);
+  found_.resize(switches);
+  for (std::vector<std::uint32_t>& ports : found_) ports.clear();
   std::vector<std::uint32_t> reached{target};
   hops[target] = 0;
   for (std::size_t nth = 0; nth < reached.size(); ++nth) {
@@ -89,27 +90,39 @@ void Forwarding::find_groups(std::uint32_t target) {
         hops[trunk.far] = next;
         reached.push_back(trunk.far);
       }
-      if (hops[trunk.far] == next) ports[trunk.far].push_back(trunk.link ^ 1);
+      if (hops[trunk.far] == next) found_[trunk.far].push_back(trunk.link ^ 1);
     }
   }
   GroupsBySwitch& groups = towards_[target];
   groups.reserve(switches);
   for (std::uint32_t element = 0; element < switches; ++element) {
-    std::ranges::sort(ports[element]);
-    groups.push_back(group_of(element, ports[element]));
+    std::ranges::sort(found_[element]);
+    groups.push_back(group_of(element, found_[element]));
   }
 }
 
 // A switch has few groups: one up, and one for each port down.
 std::uint32_t Forwarding::group_of(std::uint32_t element, const std::vector<std::uint32_t>& ports) {
+  if (ports.size() == 1) return group_of_one(ports.front());
   if (groups_known_.empty()) groups_known_.resize(world_.switches.size());
   std::vector<std::uint32_t>& known = groups_known_[element];
   const auto same = [&](std::uint32_t group) { return std::ranges::equal(ports_of(groups_[group]), ports); };
   if (const auto found = std::ranges::find_if(known, same); found != known.end()) return *found;
-  known.push_back(static_cast<std::uint32_t>(groups_.size()));
-  groups_.push_back({static_cast<std::uint32_t>(ports_.size()), static_cast<std::uint32_t>(ports.size())});
-  ports_.insert(ports_.end(), ports.begin(), ports.end());
+  known.push_back(add_group(ports));
   return known.back();
+}
+
+std::uint32_t Forwarding::group_of_one(std::uint32_t port) {
+  if (groups_of_one_.empty()) groups_of_one_.resize(world_.links.size(), kNowhere);
+  if (groups_of_one_[port] == kNowhere) groups_of_one_[port] = add_group({port});
+  return groups_of_one_[port];
+}
+
+std::uint32_t Forwarding::add_group(const std::vector<std::uint32_t>& ports) {
+  const auto first = static_cast<std::uint32_t>(ports_.size());
+  ports_.insert(ports_.end(), ports.begin(), ports.end());
+  groups_.push_back({first, static_cast<std::uint32_t>(ports.size())});
+  return static_cast<std::uint32_t>(groups_.size() - 1);
 }
 
 void Forwarding::find_trunks() {

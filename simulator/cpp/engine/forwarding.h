@@ -66,6 +66,8 @@ class Forwarding {
   const GroupsBySwitch& groups_towards(std::uint32_t target);
   void find_groups(std::uint32_t target);
   std::uint32_t group_of(std::uint32_t element, const std::vector<std::uint32_t>& ports);
+  std::uint32_t group_of_one(std::uint32_t port);
+  std::uint32_t add_group(const std::vector<std::uint32_t>& ports);
   void find_trunks();
 
   const World& world_;
@@ -73,7 +75,9 @@ class Forwarding {
   std::vector<Way> ways_;                                 // by receiving queue pair
   std::vector<GroupsBySwitch> towards_;                   // by target; empty until somebody asks
   std::vector<Group> groups_;                             // each once
-  std::vector<std::vector<std::uint32_t>> groups_known_;  // of each switch
+  std::vector<std::vector<std::uint32_t>> groups_known_;  // of each switch, those of several ports
+  std::vector<std::uint32_t> groups_of_one_;              // by port
+  std::vector<std::vector<std::uint32_t>> found_;         // by switch, in the search that goes on
   std::vector<std::uint32_t> ports_;
   std::vector<std::vector<Trunk>> trunks_;  // of each switch, in the order of its ports
 };
