@@ -41,7 +41,7 @@ class SwitchGraph:
         return self._hops[block][place]
 
     def _search(self, first: int) -> list[memoryview]:
-        """Hops to the switches from this number on: each is a bit that spreads from neighbour to neighbour."""
+        """Hops to the switches from this number on: each is a bit that spreads to its neighbours."""
         count = len(self.number)
         targets = range(first, min(first + SEARCHED_AT_ONCE, count))
         hops = np.full((count, len(targets)), -1, np.int32)
@@ -55,7 +55,7 @@ class SwitchGraph:
             seen = self._from_neighbours(np.bitwise_or, new)
             new, distance = seen & ~reached, distance + 1
             reached |= new
-        return [memoryview(np.ascontiguousarray(hops[:, place])) for place in range(len(targets))]
+        return [np.ascontiguousarray(hops[:, place]).data for place in range(len(targets))]
 
     def _from_neighbours(self, fold: np.ufunc, values: NDArray[np.uint64]) -> NDArray[np.uint64]:
         found = np.zeros_like(values)
