@@ -9,7 +9,6 @@ from rogue.simulator.framing import Framing
 from rogue.simulator.profiles import NicProfile
 from rogue.simulator.routing import EXPIRES, FLOODS, ForwardingTables, Router, RoutingLoopError
 
-
 FindRoute: TypeAlias = Callable[[int, int, int], list[int]]
 """Links from a host to a host for an entropy, over shortest paths; none if there is no way."""
 
@@ -87,6 +86,7 @@ class Topology:
     def route(self, where: str, source: int, destination: int, entropy: int) -> list[int]:
         """Return the numbers of the links from one host to another. From then on the topology is fixed."""
         router = self.close()
+        route: list[int] | None
         if self._find_route is not None and not self.tables.speak_of(destination):
             route = self._find_route(source, destination, entropy)
         else:

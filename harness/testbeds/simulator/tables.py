@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 from rogue.agent.drivers.step import RttSample
 from rogue.harness.cell.cell import Cell
 from rogue.harness.testbeds.base import Columns
-from rogue.harness.testbeds.rows import columns_of
 from rogue.harness.testbeds.simulator.control_samples import control_table
 from rogue.harness.testbeds.simulator.flows import RunningFlow
 from rogue.harness.testbeds.simulator.network import SimulatedNetwork
 from rogue.harness.testbeds.simulator.packets import packets_table
 from rogue.harness.testbeds.simulator.resent import ResentBytes
 from rogue.harness.testbeds.transfers import Transfers, events_table, flows_table, latency_table
-from rogue.workloads.records import CounterRow, EventRow
+from rogue.workloads.records import EventRow
 
 PICOSECONDS = 1_000
 SECOND_NS = 1_000_000_000
@@ -71,9 +70,17 @@ def _events(network: SimulatedNetwork) -> Iterator[EventRow]:
 
 def counters_table(network: SimulatedNetwork) -> Columns:
     """Counters at the end; a simulated network starts with zeros."""
-    counters = network.simulation.counters()
-    rows = (CounterRow(node, port, name, before=0, after=value) for node, port, name, value in counters)
-    return columns_of(CounterRow, sorted(rows))
+    table = network.simulation.counter_table()
+    order = np.lexsort([_places(table[name]) for name in ("name", "port", "node")])
+    sorted_table = {name: column[order] for name, column in table.items()}
+    after = sorted_table.pop("value")
+    return {**sorted_table, "before": np.zeros_like(after), "after": after}
+
+
+def _places(words: Array) -> Integers:
+    """The place of each word among the different ones, sorted."""
+    place = {word: number for number, word in enumerate(sorted(set(words.tolist())))}
+    return np.array([place[word] for word in words.tolist()], np.int64)
 
 
 class Samples:

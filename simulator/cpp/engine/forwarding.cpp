@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <string>
 
 #include "protocol/queue_pair.h"
@@ -57,8 +58,9 @@ std::vector<std::uint32_t> Forwarding::route(std::uint32_t source, std::uint32_t
   if (world_.nodes[node].is_host || world_.nodes[target].is_host) return {};
   const PathHash hash(world_.seed, source, destination);
   std::vector<std::uint32_t> links{first};
+  const GroupsBySwitch& groups = groups_towards(target);
   for (; node != target; node = world_.links[links.back()].to) {
-    const Group group = groups_[groups_towards(target)[world_.nodes[node].index]];
+    const Group group = groups_[groups[world_.nodes[node].index]];
     if (group.count == 0) return {};
     links.push_back(ports_of(group)[group.count == 1 ? 0 : hash.choice(entropy, node, group.count)]);
   }
@@ -74,9 +76,29 @@ const Forwarding::GroupsBySwitch& Forwarding::groups_towards(std::uint32_t targe
   return towards_[index];
 }
 
-// One search from the target: whoever is one hop further sends back over the link that it was seen over.
 void Forwarding::find_groups(std::uint32_t target) {
   find_trunks();
+  if (const std::uint32_t first = first_twins_[target]; first != target) {
+    if (towards_[first].empty()) search(first);
+    return copy_groups(first, target);
+  }
+  search(target);
+}
+
+// Twins are equally far from everybody else, so only they and their neighbours forward otherwise.
+void Forwarding::copy_groups(std::uint32_t twin, std::uint32_t target) {
+  GroupsBySwitch& groups = towards_[target];
+  groups = towards_[twin];
+  std::vector<std::uint32_t> ports;
+  for (const Trunk& trunk : trunks_[twin]) ports.push_back(trunk.link);
+  std::ranges::sort(ports);
+  groups[twin] = group_of(twin, ports);
+  groups[target] = group_of(target, {});
+  for (const Trunk& trunk : trunks_[target]) groups[trunk.far] = group_of_one(trunk.link ^ 1);
+}
+
+// One search from the target: whoever is one hop further sends back over the link that it was seen over.
+void Forwarding::search(std::uint32_t target) {
   const std::size_t switches = world_.switches.size();
   std::vector<std::uint32_t> hops(switches, kNowhere);
   found_.resize(switches);
@@ -128,11 +150,18 @@ std::uint32_t Forwarding::add_group(const std::vector<std::uint32_t>& ports) {
 void Forwarding::find_trunks() {
   if (!trunks_.empty()) return;
   trunks_.resize(world_.switches.size());
-  for (std::size_t element = 0; element < trunks_.size(); ++element) {
+  std::map<std::vector<std::uint32_t>, std::uint32_t> firsts;  // by neighbours
+  for (std::uint32_t element = 0; element < trunks_.size(); ++element) {
+    std::vector<std::uint32_t> neighbours;
     for (const std::uint32_t link : world_.switches[element].links) {
       const Node& far = world_.nodes[world_.links[link].to];
-      if (!far.is_host) trunks_[element].push_back({link, far.index});
+      if (far.is_host) continue;
+      trunks_[element].push_back({link, far.index});
+      neighbours.push_back(far.index);
     }
+    std::ranges::sort(neighbours);
+    const bool is_alone = neighbours.empty();
+    first_twins_.push_back(is_alone ? element : firsts.try_emplace(neighbours, element).first->second);
   }
 }
 

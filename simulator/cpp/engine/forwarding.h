@@ -65,6 +65,8 @@ class Forwarding {
   std::uint32_t only_link_of(std::uint32_t host) const;
   const GroupsBySwitch& groups_towards(std::uint32_t target);
   void find_groups(std::uint32_t target);
+  void search(std::uint32_t target);
+  void copy_groups(std::uint32_t twin, std::uint32_t target);
   std::uint32_t group_of(std::uint32_t element, const std::vector<std::uint32_t>& ports);
   std::uint32_t group_of_one(std::uint32_t port);
   std::uint32_t add_group(const std::vector<std::uint32_t>& ports);
@@ -80,6 +82,7 @@ class Forwarding {
   std::vector<std::vector<std::uint32_t>> found_;         // by switch, in the search that goes on
   std::vector<std::uint32_t> ports_;
   std::vector<std::vector<Trunk>> trunks_;  // of each switch, in the order of its ports
+  std::vector<std::uint32_t> first_twins_;  // of each switch, the first with the same neighbours
 };
 
 }  // namespace simulator

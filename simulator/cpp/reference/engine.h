@@ -317,7 +317,7 @@ class Engine {
   void watch_pauses(std::uint32_t number);
   void on_watchdog_timer(std::uint32_t number);
   void empty_queue(std::uint32_t number, std::uint32_t priority);
-  void add_class_counters(const Link& link, std::vector<Counter>& result) const;
+  void add_class_counters(std::uint32_t number, std::vector<Counter>& result) const;
   void receive(const Packet& packet);
   void on_request(std::uint32_t qp, const Packet& packet);
   Reply accept(std::uint32_t qp, const Packet& packet);
