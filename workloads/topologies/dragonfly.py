@@ -22,8 +22,8 @@ class Dragonfly(Topology):
     network has a = 2 p = 2 h, where p is the number of hosts of a switch.
 
     Packets take shortest paths: at most one link between groups, with one link within a group before it and
-    one after it, or two links between groups, over a third one, where that is no longer. Nothing sends packets
-    a longer way around what is busy.
+    one after it, or two links between groups, over a third one, where that is no longer. Nothing sends
+    packets a longer way around what is busy.
 
     Source: Kim, Dally, Scott and Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008,
     section 3.

@@ -167,6 +167,10 @@ def _probe_facts(cell: Cell, network: SimulatedNetwork) -> dict[str, Fact]:
 
 
 def _settings(network: SimulatedNetwork) -> bytes:
-    """The agent's settings per flow, defaults filled in."""
-    settings = {flow.flow_id: asdict(flow.settings) for flow in network.flows}
-    return json.dumps(settings, indent=1, sort_keys=True).encode()
+    """The agents' settings, defaults filled in, each once and with the flows that have them."""
+    flow_ids: dict[int, list[str]] = {}
+    settings = {id(flow.settings): flow.settings for flow in network.flows}
+    for flow in network.flows:
+        flow_ids.setdefault(id(flow.settings), []).append(flow.flow_id)
+    listed = [{"settings": asdict(settings[each]), "flows": ids} for each, ids in flow_ids.items()]
+    return json.dumps(listed, indent=1, sort_keys=True).encode()

@@ -48,8 +48,9 @@ def test_the_bottleneck_is_the_slowest_link_that_all_share(tmp_path: Path) -> No
 
 
 def test_settings_are_kept_with_their_defaults(tmp_path: Path) -> None:
-    settings = json.loads(run(tmp_path).raw["settings.json"])
-    assert settings["main/h0->h2"]["cc_parameters"]["alpha_packets"] == 2
+    [alike] = json.loads(run(tmp_path).raw["settings.json"])
+    assert alike["settings"]["cc_parameters"]["alpha_packets"] == 2
+    assert alike["flows"] == ["main/h0->h2", "main/h1->h2"]
 
 
 def test_a_cell_ends_when_its_transfers_do(tmp_path: Path) -> None:
