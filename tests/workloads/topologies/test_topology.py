@@ -1,5 +1,7 @@
 """Every topology: connected, named by the rule, deterministic."""
 
+import pickle
+
 import pytest
 from helpers.data_files import NETWORK, link_list
 from pydantic import ValidationError
@@ -72,6 +74,14 @@ def test_nic_follows_the_rate(rate: str, nic: str) -> None:
     assert topology.nic_of("h0") == nic
     named = TOPOLOGIES["star"].model_validate({"hosts": 2, "rate": rate, "nic": "ideal"})
     assert named.nic_of("h0") == "ideal"
+
+
+def test_another_process_gets_the_topology_and_nothing_that_was_worked_out(topology: Topology) -> None:
+    before = len(pickle.dumps(topology))
+    assert topology.path(*topology.host_names()[:2])
+    sent = pickle.dumps(topology)
+    assert len(sent) == before
+    assert pickle.loads(sent) == topology
 
 
 def test_it_is_described_in_a_line(topology: Topology) -> None:
