@@ -1,13 +1,12 @@
 """The names of nodes and links of a simulated network, and the routes between its hosts."""
 
-from collections import Counter
 from collections.abc import Callable
 from typing import TypeAlias
 
 from rogue.simulator.errors import SimulationError
 from rogue.simulator.framing import Framing
 from rogue.simulator.profiles import NicProfile
-from rogue.simulator.routing import EXPIRES, FLOODS, ForwardingTables, Router, RoutingLoopError
+from rogue.simulator.routing import FLOODS, ForwardingTables, Router, RoutingLoopError
 
 FindRoute: TypeAlias = Callable[[int, int, int], list[int]]
 """Links from a host to a host for an entropy, over shortest paths; none if there is no way."""
@@ -35,6 +34,7 @@ class Topology:
         self._link_to: list[dict[int, int]] = []  # by node, then by neighbour
         self._delays_ps: list[int] = []
         self._rates_bps: list[int] = []
+        self._sending_times_ps: dict[tuple[int, tuple[int, ...]], int] = {}  # by size, and rates of a route
         self._router: Router | None = None
 
     def add_node(self, where: str, name: str, profile: NicProfile | None) -> None:
@@ -146,7 +146,7 @@ class Topology:
 
     def delay_ps(self, route: list[int]) -> int:
         """Return the propagation delay along a route."""
-        return sum(self._delays_ps[link] for link in route if link not in (EXPIRES, FLOODS))
+        return sum([self._delays_ps[link] for link in route if link < FLOODS])
 
     def base_rtt_ps(self, there: list[int], back: list[int], framing: Framing, mtu_bytes: int) -> int:
         """Return how long a full packet and its acknowledgement take while nothing else is on the way.
@@ -159,11 +159,13 @@ class Topology:
         return sending_ps + self.delay_ps(there + back)
 
     def _sending_ps(self, size_bytes: int, route: list[int]) -> int:
-        """How long so many bytes on the wire are being sent, link after link; most links have one rate."""
-        links_of_rate = Counter(self._rates_bps[link] for link in route if link not in (EXPIRES, FLOODS))
-        return sum(
-            links * -(-8 * size_bytes * 10**12 // rate_bps) for rate_bps, links in links_of_rate.items()
-        )
+        """How long so many bytes on the wire are being sent, link after link."""
+        rates_bps = tuple([self._rates_bps[link] for link in route if link < FLOODS])
+        known = self._sending_times_ps.get((size_bytes, rates_bps))
+        if known is None:
+            known = sum(-(-8 * size_bytes * 10**12 // rate_bps) for rate_bps in rates_bps)
+            self._sending_times_ps[size_bytes, rates_bps] = known
+        return known
 
     def link_name(self, link: int) -> str:
         """Return the name of the port that sends on this link, such as ``s0->h8``."""

@@ -51,13 +51,18 @@ class SimulatedNetwork:
 
 @contextmanager
 def _nothing_thrown_away() -> Iterator[None]:
-    """Thousands of agents are made and all of them stay: looking for garbage would double the time."""
+    """Thousands of agents are made and all of them stay: looking for garbage would double the time.
+
+    Nor is it looked for among them while the simulation runs, but again when the next one is built.
+    """
     was_enabled = gc.isenabled()
+    gc.unfreeze()
     gc.disable()
     try:
         yield
     finally:
         if was_enabled:
+            gc.freeze()
             gc.enable()
 
 
