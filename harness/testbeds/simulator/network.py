@@ -50,23 +50,21 @@ class SimulatedNetwork:
 
 
 @contextmanager
-def _nothing_thrown_away() -> Iterator[None]:
+def nothing_thrown_away() -> Iterator[None]:
     """Thousands of agents are made and all of them stay: looking for garbage would double the time.
 
-    Nor is it looked for among them while the simulation runs, but again when the next one is built.
+    Nor need it be looked for among them while the simulation runs: see SimulatorTestbed.
     """
     was_enabled = gc.isenabled()
-    gc.unfreeze()
     gc.disable()
     try:
         yield
     finally:
         if was_enabled:
-            gc.freeze()
             gc.enable()
 
 
-@_nothing_thrown_away()
+@nothing_thrown_away()
 def build_network(cell: Cell) -> SimulatedNetwork:
     """Translate a cell; nothing has happened yet in the simulation."""
     experiment, timing = cell.experiment, cell.timing

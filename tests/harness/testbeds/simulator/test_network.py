@@ -88,14 +88,6 @@ def test_garbage_is_collected_again_afterwards(tmp_path: Path) -> None:
     assert gc.isenabled()
 
 
-def test_what_was_built_is_left_alone_until_the_next_one(tmp_path: Path) -> None:
-    network(tmp_path)
-    built = gc.get_freeze_count()
-    network(tmp_path)
-    assert 0 < gc.get_freeze_count() < 1.5 * built
-    gc.unfreeze()
-
-
 MESH = """\
 name: mesh
 topology: {kind: two_tier, hosts_per_rack: 3, rate: 10Gbps, uplink_rate: 10Gbps, nic: ideal}
