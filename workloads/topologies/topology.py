@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -14,7 +14,8 @@ from rogue.workloads.topologies.link import Link
 from rogue.workloads.topologies.shortest_paths import PathShape, ShortestPaths
 from rogue.workloads.units import RATE
 
-HOSTS_MAX: Final = 4096
+HOSTS_MAX: Final = 65_536
+"""A fat tree of switches with 64 ports."""
 
 HostCount = Annotated[int, Field(ge=2, le=HOSTS_MAX)]
 Weight = Annotated[int, Field(ge=0, le=1000)]
@@ -133,6 +134,12 @@ class Topology(Specification, ABC):
             found = mistake("nothing with switch: voq, whose links have buffers of their own", "remove it")
             raise mistakes_at(dict.fromkeys(wrong, found))
         return self
+
+    def __getstate__(self) -> dict[Any, Any]:
+        """What was worked out is not sent to other processes: of a large network that takes longer."""
+        state = super().__getstate__()
+        own = {name: value for name, value in state["__dict__"].items() if name in type(self).model_fields}
+        return {**state, "__dict__": own}
 
     @abstractmethod
     def host_names(self) -> tuple[str, ...]:

@@ -50,8 +50,11 @@ class SimulatedNetwork:
 
 
 @contextmanager
-def _nothing_thrown_away() -> Iterator[None]:
-    """Thousands of agents are made and all of them stay: looking for garbage would double the time."""
+def nothing_thrown_away() -> Iterator[None]:
+    """Thousands of agents are made and all of them stay: looking for garbage would double the time.
+
+    Nor need it be looked for among them while the simulation runs: see SimulatorTestbed.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -61,7 +64,7 @@ def _nothing_thrown_away() -> Iterator[None]:
             gc.enable()
 
 
-@_nothing_thrown_away()
+@nothing_thrown_away()
 def build_network(cell: Cell) -> SimulatedNetwork:
     """Translate a cell; nothing has happened yet in the simulation."""
     experiment, timing = cell.experiment, cell.timing

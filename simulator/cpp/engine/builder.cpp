@@ -61,15 +61,14 @@ std::uint32_t Builder::add_link(std::uint32_t a, std::uint32_t b, const LinkConf
 }
 
 std::uint16_t Builder::speed_index(const LinkConfiguration& configuration) {
-  const auto same = [&](const LinkSpeed& speed) {
-    return speed.rate == configuration.rate && speed.delay == configuration.delay;
-  };
-  const auto found = std::find_if(world_.speeds.begin(), world_.speeds.end(), same);
-  if (found != world_.speeds.end()) return static_cast<std::uint16_t>(found - world_.speeds.begin());
+  const auto number = static_cast<std::uint16_t>(world_.speeds.size());
+  const auto [found, is_new] =
+      speeds_.try_emplace({configuration.rate.value, configuration.delay.value}, number);
+  if (!is_new) return found->second;
   if (world_.speeds.size() > 0xffff)
     throw SimulationError("too many kinds of links: at most 65536 pairs of rate and delay");
   world_.speeds.emplace_back(configuration.rate, configuration.delay);
-  return static_cast<std::uint16_t>(world_.speeds.size() - 1);
+  return number;
 }
 
 // The part of a port that plain output-queued switches do without.

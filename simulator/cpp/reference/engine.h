@@ -62,6 +62,8 @@ class Engine {
   std::uint32_t connect(const ConnectionConfiguration& configuration);
   std::uint32_t add_datagram_queue_pair(std::uint32_t host);
   std::uint32_t add_route(const std::vector<std::uint32_t>& links);
+  std::vector<std::uint32_t> find_route(std::uint32_t source, std::uint32_t destination,
+                                        std::uint64_t entropy);
 
   std::int64_t post(std::uint32_t qp, const Verb& verb);
   double nic_clock_at(std::uint32_t qp, Picoseconds at) const { return node_of(qp).clock.exact_ns(at); }
@@ -315,7 +317,7 @@ class Engine {
   void watch_pauses(std::uint32_t number);
   void on_watchdog_timer(std::uint32_t number);
   void empty_queue(std::uint32_t number, std::uint32_t priority);
-  void add_class_counters(const Link& link, std::vector<Counter>& result) const;
+  void add_class_counters(std::uint32_t number, std::vector<Counter>& result) const;
   void receive(const Packet& packet);
   void on_request(std::uint32_t qp, const Packet& packet);
   Reply accept(std::uint32_t qp, const Packet& packet);

@@ -43,18 +43,23 @@ const std::vector<std::int64_t>& Engine::hops_to(std::uint32_t host) {
 
 std::vector<std::uint32_t> Engine::sprayed_route(std::uint32_t qp, std::uint32_t path) {
   const QueuePair& sender = queue_pairs_[qp];
-  const std::uint32_t destination = queue_pairs_[sender.peer].node;
-  const PathHash hash(seed_, sender.node, destination);
+  return find_route(sender.node, queue_pairs_[sender.peer].node, sender.path_seed ^ path);
+}
+
+std::vector<std::uint32_t> Engine::find_route(std::uint32_t source, std::uint32_t destination,
+                                              std::uint64_t entropy) {
+  const PathHash hash(seed_, source, destination);
   const std::vector<std::int64_t>& hops = hops_to(destination);
+  if (hops[source] < 0) return {};
   std::vector<std::uint32_t> route;
-  std::uint32_t node = sender.node;
+  std::uint32_t node = source;
   while (node != destination) {
     std::vector<std::uint32_t> equal;
     for (std::uint32_t link = 0; link < links_.size(); ++link) {
       if (links_[link].from == node && hops[links_[link].to] == hops[node] - 1) equal.push_back(link);
     }
     const auto count = static_cast<std::uint32_t>(equal.size());
-    route.push_back(equal[hash.choice(sender.path_seed ^ path, node, count)]);
+    route.push_back(equal[hash.choice(entropy, node, count)]);
     node = links_[route.back()].to;
   }
   return route;
