@@ -32,7 +32,7 @@ from rogue.simulator.parameters import (
 )
 from rogue.simulator.profiles import NicProfile
 from rogue.simulator.reliability import Reliability, service_of
-from rogue.simulator.spraying import Spraying
+from rogue.simulator.spraying import Spraying, with_choosers
 from rogue.simulator.switches import Switches
 from rogue.simulator.topology import Topology
 from rogue.simulator.waits import Wait, find_deadlock
@@ -136,6 +136,7 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         ack_every = ack_every_of(control, ack_every_packets, profile.ack_every_packets)
         self._flow_controls.check_mtu(where, require_integer(where, "mtu_bytes", mtu_bytes, 1, MTU_BYTES_MAX))
         require_connection(where, ack_every, retry_count, timeout_exponent, service)
+        spraying = with_choosers(where, spraying, service, control) if self._has_choosers else spraying
         routes = route_ab, route_ba = self._routes(where, (host_a, host_b), path_seed, spraying)
         round_trip_ps = require_timeout(where, timeout_exponent, self._topology.delay_ps(route_ab + route_ba))
         ends = self._engine.connect(

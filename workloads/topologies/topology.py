@@ -9,7 +9,8 @@ from pydantic import Field, model_validator
 
 from rogue.workloads.framing import FRAMINGS, Framing
 from rogue.workloads.mistakes import mistake, mistakes_at
-from rogue.workloads.specification import Delay, Size, SizeOrUnbounded, Specification, Time
+from rogue.workloads.specification import Delay, FromList, Size, SizeOrUnbounded, Specification, Time
+from rogue.workloads.switch_controls import SwitchControlChoice, contradiction_of
 from rogue.workloads.topologies.link import Link
 from rogue.workloads.topologies.shortest_paths import PathShape, ShortestPaths
 from rogue.workloads.units import RATE
@@ -102,6 +103,12 @@ class Topology(Specification, ABC):
 
     Only packets of transports that know trimming are cut. By default switches do not trim.
     """
+    switch_controls: Annotated[tuple[SwitchControlChoice, ...], FromList, Field(max_length=2)] = ()
+    """Parts of all switches that plug-ins bring, each a name, or a mapping with the name and parameters.
+
+    At most one judges packets at ports, in the place of the marking that a transport asks for, and at most one
+    chooses among equal ports.
+    """
     ttl_hops: Annotated[int, Field(ge=1, le=255)] | None = None
     """Links that a packet may take where a fault sends it in a loop; by default no loop is allowed."""
 
@@ -114,6 +121,16 @@ class Topology(Specification, ABC):
         if wrong:
             found = mistake("nothing with switch: voq, whose links have buffers of their own", "remove it")
             raise mistakes_at(dict.fromkeys(wrong, found))
+        return self
+
+    @model_validator(mode="after")
+    def _check_switch_controls(self) -> Self:
+        expected = contradiction_of(self.switch_controls)
+        if expected is None and self.trim_above_bytes is not None:
+            names = [each.name for each in self.switch_controls if each.entry.trims]
+            expected = f"no trim_above beside {names[0]}, which trims" if names else None
+        if expected is not None:
+            raise mistakes_at({"switch_controls": mistake(expected, "take one away")})
         return self
 
     @abstractmethod

@@ -12,6 +12,7 @@
 #include "base/configuration.h"
 #include "base/units.h"
 #include "cc/rocc_point.h"
+#include "cc/switch_control.h"
 #include "engine/packet_pool.h"
 #include "engine/virtual_queues.h"
 #include "protocol/marker.h"
@@ -40,6 +41,7 @@ struct ClassCounters {
 
   std::array<OfPriority, kPriorities> priorities{};
   std::optional<TrimmingConfiguration> trimming{};
+  std::unique_ptr<SwitchControl> judge{};  // of packets, from outside
   std::int64_t trimmed_packets = 0;
   Bytes trimmed;                  // that were cut off
   std::int64_t pause_frames = 0;  // that told the far end of its link to pause or to go on
@@ -52,10 +54,10 @@ struct ClassCounters {
 struct alignas(64) ClassedPort {
   PriorityMask waiting = 0;    // queues that are not empty
   PriorityMask told = 0;       // priorities that may be paused: the copy of pauses->told()
-  PriorityMask inspected = 0;  // priorities whose arrivals marker, watchdog or trimming want to see
+  PriorityMask inspected = 0;  // priorities whose arrivals marker, watchdog, trimming or judge want to see
   PriorityMask shut = 0;       // by the watchdog: what comes is dropped
   bool is_pause_frame_due = false;
-  bool has_telemetry = false;
+  bool watches_departures = false;  // for telemetry, or for its judge
   bool has_turns = false;
   bool has_virtual_queues = false;
   std::array<ClassQueue, kPriorities> queues{};
@@ -92,8 +94,15 @@ struct alignas(64) ClassedPort {
 
   void inspect_arrivals() {
     constexpr PriorityMask kAll = 0xff;
-    const PriorityMask trimmed = counters->trimming ? kAll : PriorityMask{0};
-    inspected = static_cast<PriorityMask>(shut | trimmed | (marker ? marker->inspected() : PriorityMask{0}));
+    const bool is_judged = counters->judge != nullptr && counters->judge->sees_arrivals();
+    const PriorityMask all = counters->trimming || is_judged ? kAll : PriorityMask{0};
+    inspected = static_cast<PriorityMask>(shut | all | (marker ? marker->inspected() : PriorityMask{0}));
+  }
+
+  void use_judge(std::unique_ptr<SwitchControl> judge) {
+    counters->judge = std::move(judge);
+    watches_departures = watches_departures || counters->judge->sees_departures();
+    inspect_arrivals();
   }
 
   void use_trimming(const TrimmingConfiguration& configuration) {

@@ -33,6 +33,13 @@ class Forwarding {
   // Where a sprayed packet goes on that has come over `link` to a switch.
   std::uint32_t next_link(std::uint32_t link, const Packet& packet);
 
+  // The equal ports that it may take there, and which of them is `next_link`.
+  struct Equal {
+    std::span<const std::uint32_t> ports;
+    std::uint32_t hashed;
+  };
+  Equal equal_ports(std::uint32_t link, const Packet& packet);
+
  private:
   // Of the packets that a queue pair receives.
   struct Way {

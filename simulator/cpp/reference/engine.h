@@ -24,6 +24,7 @@
 #include "catalogue/reliabilities.h"
 #include "cc/controller.h"
 #include "cc/rocc_point.h"
+#include "cc/switch_control.h"
 #include "protocol/datagram.h"
 #include "protocol/fault.h"
 #include "protocol/framing.h"
@@ -151,6 +152,7 @@ class Engine {
     SwitchConfiguration configuration;
     SharedBuffer shared_buffer{SwitchConfiguration{}};  // with flow control, instead of `used`
     std::int64_t used = 0;
+    std::shared_ptr<SwitchControl> chooser{};
     std::vector<Limiter> limiters;
     std::vector<RandomStream> lags;
     std::vector<std::uint32_t> queue_pairs;
@@ -182,6 +184,7 @@ class Engine {
     std::optional<RoccPort> rocc{};
     std::optional<WeightedTurns> turns{};
     std::optional<TrimmingConfiguration> trimming{};
+    std::shared_ptr<SwitchControl> judge{};
     std::int64_t trimmed_packets = 0;
     std::int64_t trimmed_bytes = 0;
     bool is_busy = false;
@@ -274,11 +277,21 @@ class Engine {
   void end_route(std::uint32_t link, const Packet& packet, std::uint32_t end);
   std::vector<std::uint32_t> flooded_ports(std::uint32_t link) const;
   void trim_if_full(Link& link, Packet& packet);
+  void cut(Link& link, Packet& packet);
+  rogue::PacketSeen seen(const Packet& packet) const;
+  static std::int64_t waiting_bytes(const Link& link);
+  rogue::Verdict judge_arrival(Link& link, Packet& packet);
+  bool may_depart(Link& link, Packet& packet);
+  void refuse(Link& link, std::uint32_t number, const Packet& packet, PacketFate fate);
+  void choose(std::uint32_t number, Packet& packet);
+  std::vector<std::uint32_t> equal_ports(std::uint32_t node, std::uint32_t destination);
+  std::vector<std::uint32_t> way_from(std::uint32_t node, std::uint32_t qp, std::uint32_t path);
   bool admits(const Link& link, std::uint32_t frame_bytes) const;
   bool has_shared_buffer(std::uint32_t node) const {
     return !nodes_[node].is_host && nodes_[node].configuration.has_classes();
   }
   void mark(Link& link, Packet& packet);
+  static void set_mark(Queue& queue, Packet& packet);
   void on_marked(std::uint32_t qp);
   void on_cnp(std::uint32_t qp);
   void on_control_timer(std::uint32_t qp);

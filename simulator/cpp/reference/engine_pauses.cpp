@@ -111,7 +111,7 @@ void Engine::add_open_pauses(PauseState::Records& records) const {
 
 void Engine::add_class_counters(const Link& link, std::vector<Counter>& result) const {
   const std::string& node = nodes_[link.from].name;
-  if (link.marker) {
+  if (link.marker || link.judge) {
     std::int64_t marks = 0;
     for (const Queue& queue : link.queues) marks += queue.marks;
     result.push_back({node, link_name(link), "marked_packets", marks});
