@@ -54,7 +54,7 @@ class Spraying:
 def with_choosers(
     where: str, spraying: "Spraying | None", service: str, control: NicControl | None
 ) -> "Spraying":
-    """Return how packets are sprayed where switches choose: with one entropy, if nothing else is asked for."""
+    """Return how packets are sprayed where switches choose: with one entropy if nothing is asked for."""
     reason = None if control is None else unsprayable(control.name)
     if service != "rc" or reason is not None:
         of = f"service {service}, which gives up a message whose packets come out of order"

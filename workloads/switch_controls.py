@@ -1,10 +1,10 @@
-"""Parts of switches that plug-ins bring, and how an experiment names them: by name, with parameters beside it."""
+"""Parts of switches that plug-ins bring, and how an experiment names them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Annotated, Final, Self
 
-from pydantic import ConfigDict, model_serializer, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_serializer, model_validator
 from pydantic.config import JsonDict
 
 from rogue.workloads.mistakes import mistake, mistakes_at
@@ -13,6 +13,8 @@ from rogue.workloads.spelling import meant
 from rogue.workloads.units import QUANTITY_OF_SUFFIX, UnitError
 
 Scalar = str | int | float | bool
+NONE: Final = "none"
+CONTROLS_MAX: Final = 2
 ADVICE: Final = "name the plug-in that brings it under plugins, or with --plugin"
 
 
@@ -29,26 +31,29 @@ class SwitchControlParameter:
     @property
     def key(self) -> str:
         """What experiments call it: without the unit, which stands in the value."""
-        unit = self._unit
-        return self.name.removesuffix(unit) if unit else self.name
+        return self.name.removesuffix(self._suffix)
+
+    @property
+    def unit(self) -> str:
+        """As it is written behind a number; empty if it has none."""
+        return self._suffix.replace("_", "").replace("bytes", "B")
 
     def read(self, value: Scalar) -> float:
         """Return the number that is written; UnitError if it cannot be."""
-        unit = self._unit
-        if unit is not None:
-            number = float(QUANTITY_OF_SUFFIX[unit].parse(value))
+        if self._suffix:
+            number = float(QUANTITY_OF_SUFFIX[self._suffix].parse(value))
         elif isinstance(value, bool | str):
             raise UnitError("a number", "write it without quotes and without a unit")
         else:
             number = float(value)
         if not self.minimum <= number <= self.maximum:
-            ends = f"from {self.minimum:g} to {self.maximum:g}{(unit or '').replace('_', ' ')}"
+            ends = f"from {self.minimum:g}{self.unit} to {self.maximum:g}{self.unit}"
             raise UnitError(ends, "correct the value")
         return number
 
     @property
-    def _unit(self) -> str | None:
-        return next((suffix for suffix in QUANTITY_OF_SUFFIX if self.name.endswith(suffix)), None)
+    def _suffix(self) -> str:
+        return next((suffix for suffix in QUANTITY_OF_SUFFIX if self.name.endswith(suffix)), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,20 +133,34 @@ class SwitchControlChoice(Specification):
     def values(self) -> dict[str, float]:
         """The parameters by their full names, in base units."""
         known = {each.key: each for each in self.entry.parameters}
-        return {known[key].name: self._value(known, key, item) for key, item in self.parameters if
-                self._is_known(known, key)}  # fmt: skip
+        for key, _ in self.parameters:
+            if key not in known:
+                expected = f"one of the parameters {', '.join(known)}" if known else "no parameter"
+                found = mistake(f"{expected} of {self.name}", meant(key, known, "remove it"), "another key")
+                raise mistakes_at({key: found})
+        return {known[key].name: _read(known[key], value) for key, value in self.parameters}
 
-    def _is_known(self, known: dict[str, SwitchControlParameter], key: str) -> bool:
-        if key in known:
-            return True
-        expected = f"one of the parameters {', '.join(known)}" if known else "no parameter"
-        raise mistakes_at({key: mistake(f"{expected} of {self.name}", meant(key, known, "remove it"))})
 
-    def _value(self, known: dict[str, SwitchControlParameter], key: str, value: Scalar) -> float:
-        try:
-            return known[key].read(value)
-        except UnitError as error:
-            raise mistakes_at({key: mistake(error.expected, error.advice, str(value))}) from error
+def _read(parameter: SwitchControlParameter, value: Scalar) -> float:
+    try:
+        return parameter.read(value)
+    except UnitError as error:
+        found = mistake(error.expected, error.advice, repr(value))
+        raise mistakes_at({parameter.key: found}) from error
+
+
+def _listed(value: object) -> object:
+    """Accept one without a list around it, so that a factor may have it, and `none`."""
+    if value == NONE:
+        return ()
+    if isinstance(value, str | dict):
+        return (value,)
+    return tuple(value) if isinstance(value, list) else value
+
+
+SwitchControls = Annotated[
+    tuple[SwitchControlChoice, ...], BeforeValidator(_listed), Field(max_length=CONTROLS_MAX)
+]
 
 
 def contradiction_of(choices: Sequence[SwitchControlChoice]) -> str | None:

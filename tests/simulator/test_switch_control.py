@@ -1,6 +1,7 @@
-"""Parts of switches from outside: equal to the engine's own where they do the same, and the same on both engines."""
+"""Parts of switches from outside: where they do what the engine does they are equal to it, on both."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 from helpers.equal_runs import assert_equal_runs
@@ -107,8 +108,10 @@ def test_drill_leaves_less_waiting_than_one_way_per_connection() -> None:
 
 
 def test_codel_marks_what_has_waited_for_long() -> None:
-    """Worked by hand: packets wait longer than the target from early on, so that the first mark is an interval
-    later, the second one more later, and then the gaps are that by the root of the number of marks."""
+    """Worked by hand: packets wait longer than the target from early on; the first mark is an interval later.
+
+    The next gap is an interval, and then it shrinks by the root of the number of marks: RFC 8289, section 5.
+    """
     codel = SwitchControl("codel", {"target_ns": 5_000, "interval_ns": 50_000})
     simulation = fan_in(controls=[codel], buffer_bytes=None)
     simulation.record_packets(["s0->h0"])
@@ -117,7 +120,7 @@ def test_codel_marks_what_has_waited_for_long() -> None:
     left_us = table["t_ps"][table["marked"] & (table["priority"] == 0)] / 1e6
     first_us = table["t_ps"][table["priority"] == 0][0] / 1e6
     assert left_us[0] > first_us + 50
-    gaps_us = [round(float(later - earlier)) for earlier, later in zip(left_us, left_us[1:], strict=False)]
+    gaps_us = [round(float(later - earlier)) for earlier, later in pairwise(left_us)]
     assert gaps_us[:3] == pytest.approx([50, 50 / 2**0.5, 50 / 3**0.5], abs=3.0)
 
 

@@ -9,8 +9,8 @@ from pydantic import Field, model_validator
 
 from rogue.workloads.framing import FRAMINGS, Framing
 from rogue.workloads.mistakes import mistake, mistakes_at
-from rogue.workloads.specification import Delay, FromList, Size, SizeOrUnbounded, Specification, Time
-from rogue.workloads.switch_controls import SwitchControlChoice, contradiction_of
+from rogue.workloads.specification import Delay, Size, SizeOrUnbounded, Specification, Time
+from rogue.workloads.switch_controls import SwitchControls, contradiction_of
 from rogue.workloads.topologies.link import Link
 from rogue.workloads.topologies.shortest_paths import PathShape, ShortestPaths
 from rogue.workloads.units import RATE
@@ -103,11 +103,11 @@ class Topology(Specification, ABC):
 
     Only packets of transports that know trimming are cut. By default switches do not trim.
     """
-    switch_controls: Annotated[tuple[SwitchControlChoice, ...], FromList, Field(max_length=2)] = ()
-    """Parts of all switches that plug-ins bring, each a name, or a mapping with the name and parameters.
+    switch_controls: SwitchControls = ()
+    """Parts of all switches that plug-ins bring: a name, a mapping with the name and parameters, or a list.
 
-    At most one judges packets at ports, in the place of the marking that a transport asks for, and at most one
-    chooses among equal ports.
+    At most one judges packets at ports, in the place of the marking that a transport asks for. At most one
+    chooses among equal ports. `none` stands for an empty list.
     """
     ttl_hops: Annotated[int, Field(ge=1, le=255)] | None = None
     """Links that a packet may take where a fault sends it in a loop; by default no loop is allowed."""

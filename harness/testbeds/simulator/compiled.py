@@ -1,4 +1,4 @@
-"""A control of NICs or a part of switches in C++, from a file outside this tree: compiled once, and loaded."""
+"""A control of NICs or a part of switches in C++, from outside this tree: compiled once, and loaded."""
 
 import ctypes
 from collections.abc import Callable

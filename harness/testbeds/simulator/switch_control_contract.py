@@ -1,4 +1,4 @@
-"""What every part of switches has to keep, in small networks: the same every time, and nothing lost track of."""
+"""What every part of switches has to keep, in small networks: the same each time, and no byte is lost."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -33,9 +33,9 @@ inline void Engine::send_class(Port& port, ClassedPort& classes, std::uint32_t p
   const PacketIndex index = classes.pop(world_.pool, priority);
   const ClassQueue& queue = classes.queues[priority];
   if (queue.bytes > queue.unmarked_max && classes.marker->is_at_departure(priority)) mark(classes, index);
-  if (classes.watches_departures) [[unlikely]]
-    return send_watched(port, index, start);
   depart(port, index, start);
+  if (classes.has_telemetry) [[unlikely]]
+    feedback_.write_telemetry(port, index, start);
   if (!port.has(Port::kOwnerIsHost)) release(port, index, start);
 }
 
@@ -56,38 +56,26 @@ inline void Engine::enqueue_classed(std::uint32_t link, PacketIndex index) {
   // While something is under way, the link waits for its arrival, whatever else there is to send.
   const bool must_set_slot = port.in_flight.empty() || port.has(Port::kEager);
   catch_up_classed(port, now_);
-  bool is_marked = false;
   if (has_priority(classes.inspected, priority) || !world_.pool[index].is_ecn_capable()) [[unlikely]] {
+    if (classes.counters->judge) return enqueue_judged(link, index, must_set_slot);
     if (classes.counters->trimming) priority = trim_if_full(port, index);
     if (is_refused(classes, world_.pool[index])) {
       const bool is_shut = has_priority(classes.shut, priority);
       return drop_classed(link, index, is_shut ? PacketFate::kWatchdog : PacketFate::kMarker);
-    }
-    if (classes.counters->judge && classes.counters->judge->sees_arrivals()) {
-      const rogue::Verdict verdict = judge_arrival(port, index);
-      if (verdict == rogue::Verdict::kDrop) return drop_classed(link, index, PacketFate::kMarker);
-      is_marked = verdict == rogue::Verdict::kMark;
-      priority = world_.pool[index].priority();
     }
   }
   const ClassQueue& queue = classes.queues[priority];
   if (port.busy_until <= now_ && !classes.is_paused(priority, now_)) {
     if (queue.bytes > queue.unmarked_max) [[unlikely]]
       mark(classes, index);
-    if (is_marked) [[unlikely]]
-      set_mark(classes, index);
-    if (classes.watches_departures) [[unlikely]] {
-      if (!depart_watched(port, index, now_)) return drop_judged(link, index, now_);
-    } else {
-      depart(port, index, now_);
-    }
+    depart(port, index, now_);
+    if (classes.has_telemetry) [[unlikely]]
+      feedback_.write_telemetry(port, index, now_);
     if (classes.has_virtual_queues) [[unlikely]]
       classes.virtual_queues->on_passed(priority, world_.ingress_of(world_.pool[index]).input);
   } else {
     if (!port.has(Port::kOwnerIsHost) && !admit(link, index)) return;
     if (queue.bytes > queue.unmarked_max && !classes.marker->is_at_departure(priority)) mark(classes, index);
-    if (is_marked) [[unlikely]]
-      set_mark(classes, index);
     const std::uint32_t input = classes.has_virtual_queues ? world_.ingress_of(world_.pool[index]).input : 0;
     classes.push(world_.pool, priority, index, input);
     if (classes.rocc) [[unlikely]]

@@ -70,8 +70,11 @@ void Engine::fire_classed_link(std::uint32_t link) {
 // Where a packet goes on that has come over `link` to a switch.
 inline std::uint32_t Engine::next_link(std::uint32_t link, PacketIndex index) {
   Packet& packet = world_.pool[index];
-  if (packet.is_sprayed()) [[unlikely]]
-    return world_.has_choosers ? choose(link, index) : forwarding_.next_link(link, packet);
+  if (packet.is_sprayed()) [[unlikely]] {
+    if (world_.ports[link].has(Port::kPeerChooses)) [[unlikely]]
+      return choose(link, index);
+    return forwarding_.next_link(link, packet);
+  }
   return world_.routes[++packet.position];
 }
 

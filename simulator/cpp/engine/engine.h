@@ -154,12 +154,13 @@ class Engine {
   void record(std::uint32_t link, PacketIndex index, PacketFate fate, Picoseconds refused);
   void describe(const Packet& packet, PacketIndex index, PacketRecord& record);
 
-  // Parts of switches from outside, and telemetry.
+  // Parts of switches from outside.
   rogue::PacketSeen seen(PacketIndex index);
   rogue::Verdict judge_arrival(const Port& port, PacketIndex index);
   bool may_depart(const Port& port, PacketIndex index, Picoseconds start);
-  bool depart_watched(Port& port, PacketIndex index, Picoseconds start);
-  void send_watched(Port& port, PacketIndex index, Picoseconds start);
+  void depart_judged(Port& port, PacketIndex index, Picoseconds start);
+  void enqueue_judged(std::uint32_t link, PacketIndex index, bool must_set_slot);
+  void send_judged(Port& port, ClassedPort& classes, std::uint32_t priority, Picoseconds start);
   void drop_judged(std::uint32_t link, PacketIndex index, Picoseconds at);
   std::uint32_t choose(std::uint32_t link, PacketIndex index);
 

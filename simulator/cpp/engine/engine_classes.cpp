@@ -21,7 +21,12 @@ bool Engine::send_in_turn(Port& port, Picoseconds until) {
   const Picoseconds start = classes.waiting == 0 ? kNever : classes.earliest(free);
   if (port.has(Port::kOwnerIsHost) && send_verb_before(port, start, until)) return true;
   if (start > until) return false;
-  send_class(port, classes, classes.next(world_.pool, start), start);
+  const std::uint32_t priority = classes.next(world_.pool, start);
+  if (classes.are_departures_judged()) {
+    send_judged(port, classes, priority, start);
+  } else {
+    send_class(port, classes, priority, start);
+  }
   return true;
 }
 

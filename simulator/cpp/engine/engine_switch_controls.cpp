@@ -23,6 +23,7 @@ rogue::PacketSeen Engine::seen(PacketIndex index) {
 // What becomes of a packet that has come to its port. One that is to be trimmed has been.
 rogue::Verdict Engine::judge_arrival(const Port& port, PacketIndex index) {
   const ClassedPort& classes = world_.classes_of(port);
+  if (!classes.counters->judge->sees_arrivals()) return rogue::Verdict::kTake;
   const std::uint32_t priority = world_.pool[index].priority();
   const rogue::Arrival arrival{.now_ps = now_.value,
                                .queue_bytes = classes.queues[priority].bytes.value,
@@ -38,7 +39,7 @@ rogue::Verdict Engine::judge_arrival(const Port& port, PacketIndex index) {
 // A packet is about to leave: false if it is to be dropped.
 bool Engine::may_depart(const Port& port, PacketIndex index, Picoseconds start) {
   ClassedPort& classes = world_.classes_of(port);
-  if (!classes.counters->judge || !classes.counters->judge->sees_departures()) return true;
+  if (!classes.are_departures_judged()) return true;
   const Packet& packet = world_.pool[index];
   const rogue::Departure departure{.now_ps = start.value,
                                    .waited_ps = (start - packet.arrival).value,
@@ -50,17 +51,40 @@ bool Engine::may_depart(const Port& port, PacketIndex index, Picoseconds start) 
   return verdict != rogue::Verdict::kDrop;
 }
 
-// Returns false if the packet stays, for its judge drops it.
-bool Engine::depart_watched(Port& port, PacketIndex index, Picoseconds start) {
-  if (!may_depart(port, index, start)) return false;
+void Engine::depart_judged(Port& port, PacketIndex index, Picoseconds start) {
   depart(port, index, start);
-  if (world_.switches[port.owner].has_telemetry) feedback_.write_telemetry(port, index, start);
-  return true;
+  if (world_.classes_of(port).has_telemetry) feedback_.write_telemetry(port, index, start);
 }
 
-// A packet that waited leaves, or is dropped, and with it the account of its ingress is.
-void Engine::send_watched(Port& port, PacketIndex index, Picoseconds start) {
-  const bool departs = depart_watched(port, index, start);
+// The port has been caught up. It is one of a switch.
+void Engine::enqueue_judged(std::uint32_t link, PacketIndex index, bool must_set_slot) {
+  Port& port = world_.ports[link];
+  ClassedPort& classes = world_.classes_of(port);
+  if (classes.counters->trimming) trim_if_full(port, index);
+  if (is_refused(classes, world_.pool[index])) return drop_classed(link, index, PacketFate::kWatchdog);
+  const rogue::Verdict verdict = judge_arrival(port, index);
+  if (verdict == rogue::Verdict::kDrop) return drop_classed(link, index, PacketFate::kMarker);
+  const std::uint32_t priority = world_.pool[index].priority();
+  const std::uint32_t input = classes.has_virtual_queues ? world_.ingress_of(world_.pool[index]).input : 0;
+  if (port.busy_until <= now_ && !classes.is_paused(priority, now_)) {
+    if (verdict == rogue::Verdict::kMark) set_mark(classes, index);
+    if (!may_depart(port, index, now_)) return drop_judged(link, index, now_);
+    depart_judged(port, index, now_);
+    if (classes.has_virtual_queues) classes.virtual_queues->on_passed(priority, input);
+  } else {
+    if (!admit(link, index)) return;
+    if (verdict == rogue::Verdict::kMark) set_mark(classes, index);
+    classes.push(world_.pool, priority, index, input);
+    if (classes.rocc) feedback_.watch(classes);
+  }
+  if (must_set_slot || port.has(Port::kEager)) set_slot_classed(link);
+}
+
+// The first packet of a queue leaves, or is dropped, and with it the account of its ingress is.
+void Engine::send_judged(Port& port, ClassedPort& classes, std::uint32_t priority, Picoseconds start) {
+  const PacketIndex index = classes.pop(world_.pool, priority);
+  const bool departs = may_depart(port, index, start);
+  if (departs) depart_judged(port, index, start);
   release(port, index, start);
   if (!departs) drop_judged(world_.link_of(port), index, start);
 }
@@ -72,13 +96,13 @@ void Engine::drop_judged(std::uint32_t link, PacketIndex index, Picoseconds at) 
   forget(index);
 }
 
-// Where a packet goes on that may choose: its switch does, or the part of it from outside.
+// Where a sprayed packet goes on that has come to a switch whose part from outside chooses.
 std::uint32_t Engine::choose(std::uint32_t link, PacketIndex index) {
   const Packet& packet = world_.pool[index];
   const auto [ports, hashed] = forwarding_.equal_ports(link, packet);
   const Node& node = world_.nodes[world_.links[link].to];
+  if (ports.size() == 1) return ports[hashed];
   SwitchControl* const chooser = world_.switches[node.index].chooser.get();
-  if (chooser == nullptr || ports.size() == 1) return ports[hashed];
   std::vector<rogue::EqualPort> equal;
   for (const std::uint32_t number : ports) {
     Port& port = world_.ports[number];

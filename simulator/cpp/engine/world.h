@@ -82,7 +82,6 @@ struct World {
   std::vector<LinkRecord> links;
   IpIds ip_ids{pool};
   PacketTable<PacketDetails> details{pool};
-  bool has_choosers = false;          // some switches do
   std::uint64_t missing_headers = 0;  // of trimmed packets, lost or refused afterwards
 
   // Ports and switches.
