@@ -50,7 +50,7 @@ def test_those_of_the_tests_keep_it(name: str) -> None:
             "a",
         ),
         (
-            "the same inputs gave another result",
+            "the same calls gave another result",
             "static int calls = 0;",
             "",
             f"{ARRIVAL} {{ return ++calls % 97 == 0 ? rogue::Verdict::kDrop : rogue::Verdict::kTake; }}",

@@ -94,6 +94,7 @@ def test_transports_beside_it(tmp_path: Path, controls: str, transport: str, wor
 
 
 def test_other_testbeds_refuse_it_by_name(tmp_path: Path) -> None:
-    asked = cell_of(tmp_path, "topology.switch_controls=[step]", "transports=[rogue]", text=BASE)
+    star = "topology={kind: star, hosts: 4, rate: 100Mbps, switch_controls: step}"
+    asked = cell_of(tmp_path, star, "transports=[rogue]", text=BASE)
     reason = str(KernelTestbed().unsupported(asked))
     assert "topology.switch_controls is for the simulator, no switch of ours runs" in reason
