@@ -14,11 +14,9 @@ from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.execution.cell import Task
 from rogue.harness.execution.inline_slot import InlineSlot
 from rogue.harness.experiment.document import Document
-from rogue.harness.experiment.load import PLUGINS, LoadedExperiment, check_document
-from rogue.harness.experiment.settings import apply_settings
+from rogue.harness.experiment.load import LoadedExperiment, load_document
 from rogue.harness.plan.plan import make_plan
 from rogue.harness.plugins.installed import plugins_at
-from rogue.harness.plugins.trial import load_tried
 from rogue.harness.plugins.trust import Trust, left_out, load_what_is_trusted
 from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.run_directory import DEFAULT_OUT, locked
@@ -98,10 +96,7 @@ def _loaded(
 ) -> LoadedExperiment:
     if not isinstance(experiment, Mapping):
         return load_named(fspath(experiment), settings, plugins)
-    document = apply_settings(_document(experiment), settings)
-    named = document.data.get(PLUGINS)
-    own = [Path(each) for each in named if isinstance(each, str)] if isinstance(named, list) else []
-    return check_document(document, settings, load_tried(plugins_at([*plugins, *own])))
+    return load_document(_document(experiment), settings, plugins_at(plugins))
 
 
 def _document(experiment: Mapping[str, object]) -> Document:

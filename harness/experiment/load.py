@@ -1,7 +1,8 @@
 """From a file and `--set` options to a checked experiment, one per factor point."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -21,10 +22,13 @@ from rogue.harness.experiment.yaml_text import format_path
 from rogue.harness.plugins.loading import LoadedPlugin
 from rogue.harness.plugins.source import PluginSource, each_once, read_plugin
 from rogue.harness.plugins.trial import load_tried
+from rogue.harness.plugins.watching import goes_on
 from rogue.workloads.spelling import meant
 
 FACTOR_ROOTS: Final = ("topology", "workload", "traffic", "probe", "transports", "faults")
 POINTS_MAX: Final = 10_000
+SILENT_S_MAX: Final = 60.0
+"""A factor point is checked in milliseconds."""
 PLUGINS: Final = "plugins"
 
 
@@ -55,13 +59,36 @@ class LoadedExperiment:
         return self.points[0].experiment
 
 
+def nobody() -> None:
+    """Who is told where nobody asks."""
+
+
 def load_experiment(
     file: str, settings: Sequence[str] = (), plugins: Sequence[PluginSource] = ()
 ) -> LoadedExperiment:
     """Read an experiment file, load its plug-ins and those named beside it, and check it."""
-    document = apply_settings(read_document(file), settings)
+    return load_document(read_document(file), settings, plugins)
+
+
+def load_document(
+    document: Document, settings: Sequence[str] = (), plugins: Sequence[PluginSource] = ()
+) -> LoadedExperiment:
+    """The same from a document that was read before; its plug-ins stand in the folder of its file."""
+    document = apply_settings(document, settings)
     loaded = load_tried(each_once([*plugins, *_plugins_of(document)]))
+    _check_that_it_ends(document, settings, loaded)
     return check_document(document, settings, loaded)
+
+
+def _check_that_it_ends(
+    document: Document, settings: Sequence[str], plugins: tuple[LoadedPlugin, ...]
+) -> None:
+    """ConfigError if a plug-in does not return while it checks what the document asks of it."""
+    asked = [plugin.source.file for plugin in plugins if not plugin.source.is_installed]
+    if asked and not goes_on(partial(check_document, document, settings, plugins, None), SILENT_S_MAX):
+        got = f"a plug-in that has not returned after {SILENT_S_MAX:g} s of checking {document.file}"
+        advice = "correct what never ends; `rogue check-plugin` shows more"
+        raise ConfigError([Problem(", ".join(asked), "", got, "an end of each call", advice)])
 
 
 def _plugins_of(document: Document) -> list[PluginSource]:
@@ -79,10 +106,11 @@ def check_document(
     settings: Sequence[str],
     plugins: tuple[LoadedPlugin, ...] = (),
     files: DataFiles | None = None,
+    checked: Callable[[], object] = nobody,
 ) -> LoadedExperiment:
     """Check every factor point; all mistakes together are one ConfigError. No plug-in is loaded here.
 
-    Files of data stand beside the document unless they are handed over.
+    Files of data stand beside the document unless they are handed over. `checked` is called after each point.
     """
     files = files or files_beside(document.file)
     factors = _read_factors(document)
@@ -93,6 +121,7 @@ def check_document(
             points.append(Point(chosen, _check_point(document, chosen, files)))
         except ConfigError as error:
             problems |= {str(problem): problem for problem in error.problems}
+        checked()
         if len(problems) > SHOWN_MAX:
             break
     if problems:

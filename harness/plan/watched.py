@@ -1,11 +1,6 @@
 """A plan whose plug-ins may never return: a process of its own makes it, and is ended if it falls silent."""
 
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from multiprocessing import Pipe
 from multiprocessing.connection import Connection
-from signal import SIGKILL
 
 from rogue.harness.cell.timing import SECOND_NS
 from rogue.harness.counting import Counted, in_silence
@@ -13,6 +8,7 @@ from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.experiment.load import LoadedExperiment
 from rogue.harness.plan import plan as plans
 from rogue.harness.plan.plan import Plan, make_plan
+from rogue.harness.plugins.watching import copied
 from rogue.harness.testbeds.base import Testbed
 
 
@@ -26,7 +22,12 @@ def make_watched_plan(loaded: LoadedExperiment, testbed: Testbed, counted: Count
         return make_plan(loaded, testbed, counted)
     limits_s = [(point.experiment.time_limit_ns or 0) / SECOND_NS for point in loaded.points]
     silent_s = max(plans.SILENT_SECONDS_MIN, *limits_s)
-    with _planning(loaded, testbed) as pipe:
+
+    def plan(pipe: Connection) -> None:
+        """Tell how far it is, and then a list of all cells."""
+        pipe.send(list(make_plan(loaded, testbed, lambda *count: pipe.send(count)).cells))
+
+    with copied(plan) as pipe:
         try:
             while pipe.poll(silent_s):
                 message = pipe.recv()
@@ -38,27 +39,3 @@ def make_watched_plan(loaded: LoadedExperiment, testbed: Testbed, counted: Count
     got = f"a plug-in that has not returned after {silent_s:g} s of planning"
     advice = "correct what never ends, or raise time_limit; `rogue check-plugin` shows more"
     raise ConfigError([Problem(", ".join(asked), "", got, "an end of each call", advice)])
-
-
-@contextmanager
-def _planning(loaded: LoadedExperiment, testbed: Testbed) -> Iterator[Connection]:
-    """A copy of this process that plans, and what it says; it is over at the end of the block."""
-    ours, theirs = Pipe(duplex=False)
-    child = os.fork()
-    if child == 0:
-        _plan_and_exit(theirs, loaded, testbed)
-    theirs.close()
-    try:
-        yield ours
-    finally:
-        os.kill(child, SIGKILL)
-        os.waitpid(child, 0)
-        ours.close()
-
-
-def _plan_and_exit(pipe: Connection, loaded: LoadedExperiment, testbed: Testbed) -> None:
-    """Everything that this copy does: it tells how far it is, and then a list of all cells."""
-    try:
-        pipe.send(list(make_plan(loaded, testbed, lambda *count: pipe.send(count)).cells))
-    finally:
-        os._exit(0)

@@ -7,6 +7,7 @@ from pydantic import JsonValue
 
 from rogue.reports.claims.badges import claim_content
 from rogue.reports.claims.claim import Claim
+from rogue.reports.claims.shipped import NotOwn
 from rogue.reports.claims.verdict import GOOD, SEEDS_MIN, Verdict
 from rogue.reports.claims.words import interval_text, mean_text
 from rogue.reports.metrics.intervals import MeanInterval
@@ -21,7 +22,7 @@ class Evidence:
     rival: MeanInterval | None = None
     """The other side of a comparison of two settings."""
     seeds: tuple[int, ...] = ()
-    not_own: str | None = None
+    not_own: NotOwn | None = None
     """Why the run has other conditions than the claim's own; None if it has them."""
 
     @property

@@ -1,6 +1,7 @@
 """Is a run the experiment that was written for a claim? A sentence if it is not."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -31,31 +32,41 @@ FREE: Final = frozenset(
 )
 """Keys that are no conditions, or that a claim's own conditions hold: transports and factors."""
 _DIFFERENCES_NAMED_MAX: Final = 3
-_IS: Final = "this run is"
 
 
-def not_own_because(claim: Claim, manifest: Manifest) -> str | None:
-    """Return why a run has not the claim's own conditions, as part of a sentence; None if it has them."""
-    own = f"the claim’s own experiment is {joined(list(claim.experiments))}"
+@dataclass(frozen=True, slots=True)
+class NotOwn:
+    """Why a run has not a claim's own conditions, as parts of sentences."""
+
+    sentence: str
+    """With what this claim needs."""
+    of_run: str
+    """Only what the run is: the same for all claims that are held against it."""
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+def not_own_because(claim: Claim, manifest: Manifest) -> NotOwn | None:
+    """Return why a run has not the claim's own conditions; None if it has them."""
     if not claim.experiments:
-        return "no shipped experiment was written for the claim"
+        text = "no shipped experiment was written for the claim"
+        return NotOwn(text, text)
     name = experiment_name(manifest.source.file)
     if name not in claim.experiments:
-        return f"{_IS} {name or manifest.name}, {own}"
+        own = f"the claim’s own experiment is {joined(list(claim.experiments))}"
+        of_run = "it is not the experiment of these claims"
+        return NotOwn(f"this run is {name or manifest.name}, {own}", of_run)
     scale = manifest.experiment.get("scale", PAPER_SCALE)
     if scale != PAPER_SCALE:
-        return f"this run has the scale {scale}, the claim needs the scale {PAPER_SCALE} of {name}"
+        of_run = f"this run has the scale {scale}"
+        return NotOwn(f"{of_run}, the claim needs the scale {PAPER_SCALE} of {name}", of_run)
     changed = changed_keys(name, manifest)
     if changed:
         more = "" if len(changed) <= _DIFFERENCES_NAMED_MAX else " and more"
-        return f"this run differs from {name} in {joined(changed[:_DIFFERENCES_NAMED_MAX])}{more}"
+        text = f"this run differs from {name} in {joined(changed[:_DIFFERENCES_NAMED_MAX])}{more}"
+        return NotOwn(text, text)
     return None
-
-
-def short_reason(not_own: str) -> str:
-    """Return what such a reason says of the run, in words that are the same for all its claims."""
-    of_the_run = not_own.partition(", the claim")[0]
-    return "it is not the experiment of these claims" if of_the_run.startswith(_IS) else of_the_run
 
 
 def experiment_name(file: str | None) -> str | None:

@@ -5,7 +5,6 @@ from typing import Final
 
 from rogue.reports.claims.badges import is_headline
 from rogue.reports.claims.outcome import Outcome
-from rogue.reports.claims.shipped import short_reason
 from rogue.reports.claims.verdict import SEEDS_MIN, Verdict, counted_verdicts, counts_of
 
 _OPEN: Final = (Verdict.OTHER_CONDITIONS, Verdict.FEW_SEEDS)
@@ -39,4 +38,4 @@ def by_the_numbers(judged: Sequence[Outcome]) -> str | None:
 
 def _reason(outcome: Outcome) -> str:
     not_own = outcome.evidence.not_own if outcome.evidence else None
-    return short_reason(not_own) if not_own else _FEW_SEEDS
+    return not_own.of_run if not_own else _FEW_SEEDS

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from matplotlib.figure import Figure
 
-from rogue.reports.cells.view import CellView
+from rogue.reports.cells.view import CellView, once_per_cell
 from rogue.reports.drawing.points import chosen_points, points_text, quoted_points
 from rogue.reports.results import Results, Setting, settings_by_point
 
@@ -37,7 +37,7 @@ class ReportFigure(ABC):
 
     def views(self, results: Results, setting: Setting) -> list[CellView]:
         """Return the cells of a setting that have what the figure needs, in order of repetition."""
-        return [view for view in results.views_of(setting) if self.usable(view)]
+        return [view for view in results.views_of(setting) if _is_usable(view, self)]
 
     def usable(self, view: CellView) -> bool:
         """Return whether a cell can be drawn."""
@@ -59,3 +59,9 @@ class ReportFigure(ABC):
     @abstractmethod
     def describe(self, results: Results) -> str:
         """Return the text alternative: what the figure shows, with numbers."""
+
+
+@once_per_cell
+def _is_usable(view: CellView, figure: ReportFigure) -> bool:
+    """Return whether a figure can draw a cell; it asks often, and the answer may take a large table."""
+    return figure.usable(view)

@@ -29,7 +29,7 @@ class AsymmetricFanIn(Topology):
     """Rate of all other links."""
 
     def host_names(self) -> tuple[str, ...]:
-        """Slow sources, fast sources, receiver, prober."""
+        """Slow sources, fast sources, prober, receiver."""
         return tuple(f"h{index}" for index in range(self.slow_hosts + self.fast_hosts + 2))
 
     def switch_names(self) -> tuple[str, ...]:
@@ -37,7 +37,7 @@ class AsymmetricFanIn(Topology):
         return ("s0", "s1", "s2")
 
     def receiving_hosts(self) -> tuple[str, ...]:
-        """Receiver and prober; without a probe the prober's place is the receiver's."""
+        """Prober and receiver."""
         return self.host_names()[-2:]
 
     def links(self) -> tuple[Link, ...]:

@@ -28,7 +28,7 @@ class Dumbbell(Topology):
         return tuple(f"h{index}" for index in range(2 * self.hosts_per_side))
 
     def receiving_hosts(self) -> tuple[str, ...]:
-        """The right side; where it has one host only, that one would have to probe and to receive."""
+        """The right side; where it has one host only, the prober stands on the left."""
         return self.host_names()[-max(2, self.hosts_per_side) :]
 
     def switch_names(self) -> tuple[str, ...]:

@@ -7,15 +7,15 @@ from rogue.workloads.topologies.link import Link
 from rogue.workloads.topologies.topology import Topology
 
 SWITCH_OF_HOST: Final = ("s0", "s0", "s1", "s2", "s2", "s2")
-"""Two senders, then one, then one with the receiver and the prober beside it."""
+"""Two senders, then one, then one with the prober and the receiver beside it."""
 CHAIN: Final = (("s0", "s1"), ("s1", "s2"))
 
 
 class ParkingLot(Topology):
     """Three switches in a row with hosts h0, h1 on the first, h2 on the second, h3, h4, h5 on the third.
 
-    Four senders h0 to h3 meet on their way to h4: the flows cross three, two or one congested links.
-    The probing host h5 is a neighbour of the receiver.
+    Four senders h0 to h3 meet on their way to h5: the flows cross three, two or one congested links.
+    The probing host h4 is a neighbour of the receiver.
 
     Source: RoGUE, figure 13 and section 5.5; the paper gives the number of congested links only.
     """

@@ -56,6 +56,14 @@ class Placement:
         """Every host but the receiver."""
         return tuple(host for host in self.hosts if host != self.receiver)
 
+    @property
+    def described(self) -> str:
+        """The hosts in words: `h0 to h9`, or `h0 to h9 without h8` where h8 probes."""
+        between = range(int(self.hosts[0][1:]), int(self.hosts[-1][1:]))
+        absent = [host for host in map("h{}".format, between) if host not in self.hosts]
+        without = f" without {', '.join(absent)}" if absent else ""
+        return f"{self.hosts[0]} to {self.hosts[-1]}{without}"
+
 
 class Topology(Specification, ABC):
     """Hosts are named h0, h1, ..., switches s0, s1, ..."""
@@ -151,17 +159,17 @@ class Topology(Specification, ABC):
         return tuple(Switch(name, *how) for name in self.switch_names())
 
     def receiving_hosts(self) -> tuple[str, ...]:
-        """Hosts among which the last one probes and the last one before it receives."""
+        """Hosts among which the last one receives and the one before it probes."""
         return self.host_names()
 
     def probe_host(self) -> str:
-        """Host that does nothing but probe, where there is a probe."""
-        return self.receiving_hosts()[-1]
+        """Host that does nothing but probe, where there is a probe, which changes no receiver."""
+        return self.receiving_hosts()[-2]
 
     def placement(self, *, has_probe: bool) -> Placement:
         """Who sends and who receives; with a probe its host takes no part."""
         kept_out = {self.probe_host()} if has_probe else set()
-        receiver = next(host for host in reversed(self.receiving_hosts()) if host not in kept_out)
+        receiver = self.receiving_hosts()[-1]
         hosts = tuple(host for host in self.host_names() if host not in kept_out)
         return Placement(
             hosts,

@@ -72,8 +72,9 @@ class Pairs(Workload):
         name = next((name for name in self._names() if name not in placement.hosts), None)
         if name is None:
             return None
-        ends = f"{placement.hosts[0]} to {placement.hosts[-1]}"
-        return mistake(f"hosts that may have traffic, {ends}", "add hosts, or name another one", name)
+        return mistake(
+            f"hosts that may have traffic, {placement.described}", "add hosts, or name another one", name
+        )
 
     def _names(self) -> Iterator[str]:
         for pair in self.flows_listed:

@@ -65,9 +65,10 @@ class Trace(Workload):
         if unknown is None:
             return None
         line, column, host = unknown
-        ends = f"{placement.hosts[0]} to {placement.hosts[-1]}"
         got = f"{host} in line {line}, column {column} of {self.file}"
-        return mistake(f"hosts that may have traffic, {ends}", "add hosts, or correct the file", got)
+        return mistake(
+            f"hosts that may have traffic, {placement.described}", "add hosts, or correct the file", got
+        )
 
     def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
         """One flow per transfer, by time; or one per pair and group, by the first transfer."""

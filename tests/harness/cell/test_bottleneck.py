@@ -11,7 +11,7 @@ from rogue.harness.cell.bottleneck import bottleneck_facts
 @pytest.mark.parametrize(
     ("settings", "port", "ideal_bps"),
     [
-        ((), "s0->h2", 10e9 * 1024 / 1106),
+        ((), "s0->h3", 10e9 * 1024 / 1106),
         (
             ("topology={kind: dumbbell, hosts_per_side: 4, rate: 10Gbps, bottleneck_rate: 4Gbps}",),
             "s0->s1",
@@ -19,12 +19,12 @@ from rogue.harness.cell.bottleneck import bottleneck_facts
         ),
         (
             ("topology={kind: parking_lot, rate: 10Gbps}", "workload.senders=4"),
-            "s2->h4",
+            "s2->h5",
             10e9 * 1024 / 1106,
         ),
         (
             ("topology={kind: two_tier, hosts_per_rack: 2, rate: 10Gbps, uplink_rate: 1Gbps}",),
-            "s1->h2",
+            "s1->h3",
             10e9 * 1024 / 1106,
         ),
     ],

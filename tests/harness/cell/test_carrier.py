@@ -22,5 +22,5 @@ def test_the_probe_says_that_it_is_one(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "workload=null", f"traffic=[{GROUP.replace('own', 'probe')}]")
     assert cell.probe is not None
     assert cell.probe.is_probe
-    assert (cell.probe.flow_id, cell.probe.carrier.label) == ("probe/h3->h2", "roce")
+    assert (cell.probe.flow_id, cell.probe.carrier.label) == ("probe/h2->h3", "roce")
     assert cell.groups[0].name == cell.probe.carrier.name

@@ -50,16 +50,16 @@ def test_what_was_replaced_is_said(tmp_path: Path) -> None:
 
 
 def test_receivers(tmp_path: Path) -> None:
-    assert cell_of(tmp_path).receivers == {"h2": 2}
-    assert set(cell_of(tmp_path, MANY).receivers) == {"h0", "h1", "h2"}
-    assert cell_of(tmp_path).busiest_receiver == "h2"
+    assert cell_of(tmp_path).receivers == {"h3": 2}
+    assert set(cell_of(tmp_path, MANY).receivers) == {"h0", "h1", "h3"}
+    assert cell_of(tmp_path).busiest_receiver == "h3"
 
 
 def test_the_probe_has_a_host_of_its_own_and_the_first_groups_class(tmp_path: Path) -> None:
     traffic = "traffic=[{name: a, workload: {kind: incast, senders: 1, size: 1MB}, priority: 3}]"
     probe = cell_of(tmp_path, "workload=null", traffic).probe
     assert probe is not None
-    assert (probe.flow.source, probe.flow.destination, probe.carrier.priority) == ("h3", "h2", 3)
+    assert (probe.flow.source, probe.flow.destination, probe.carrier.priority) == ("h2", "h3", 3)
     assert cell_of(tmp_path, "probe=null").probe is None
 
 

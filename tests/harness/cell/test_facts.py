@@ -14,7 +14,7 @@ def test_what_counts_for_nothing_is_told(tmp_path: Path) -> None:
     assert (facts["warm_up_ns"], facts["arriving_ns"]) == (4_000_000, 30_000_000)
     assert (facts["framing"], facts["mtu_bytes"], facts["replaced_verbs"]) == ("rocev2", 1024, None)
     lasting = cell_facts(cell_of(tmp_path))
-    assert (lasting["bottleneck_port"], lasting["arriving_ns"]) == ("s0->h2", None)
+    assert (lasting["bottleneck_port"], lasting["arriving_ns"]) == ("s0->h3", None)
 
 
 def test_traffic_that_time_cuts_is_told_apart(tmp_path: Path) -> None:
@@ -25,11 +25,11 @@ def test_traffic_that_time_cuts_is_told_apart(tmp_path: Path) -> None:
 
 def test_a_burst_is_no_load(tmp_path: Path) -> None:
     """Both transfers of a trace start within a microsecond and drain: their queue is the whole traffic's."""
-    rows = "start_us,src,dst,size_bytes\n0,h0,h2,10000000\n1,h1,h2,10000000\n"
+    rows = "start_us,src,dst,size_bytes\n0,h0,h3,10000000\n1,h1,h3,10000000\n"
     (tmp_path / "burst.csv").write_text(rows)
     for drain in ("", ", drain_for: 20ms"):
         trace = f"workload={{kind: trace, file: burst.csv{drain}}}"
         assert cell_facts(cell_of(tmp_path, trace))["arriving_ns"] is None
-    (tmp_path / "burst.csv").write_text(f"{rows}5000,h0,h2,1000\n")
+    (tmp_path / "burst.csv").write_text(f"{rows}5000,h0,h3,1000\n")
     longer = "workload={kind: trace, file: burst.csv, drain_for: 20ms}"
     assert cell_facts(cell_of(tmp_path, longer))["arriving_ns"] == 5_000_001

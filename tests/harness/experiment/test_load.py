@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from rogue.harness.errors import ConfigError
 from rogue.harness.experiment.load import POINTS_MAX, load_experiment
+from rogue.harness.plugins.loading import unload_plugins
 
 ERRORS = Path(__file__).parent / "errors"
 EXPERIMENTS = Path(__file__).parents[3] / "experiments"
@@ -41,10 +42,48 @@ def test_a_file_of_data_that_does_not_fit_is_told_with_its_line(tmp_path: Path) 
         load_text(tmp_path, text)
     assert str(caught.value).endswith(
         "experiment.yaml:3: workload: got h4 in line 3, column dst of flows.csv, expected hosts that may have"
-        " traffic, h0 to h2; add hosts, or correct the file."
+        " traffic, h0 to h3 without h2; add hosts, or correct the file."
     )
     with pytest.raises(ConfigError, match="got 'No such file or directory' on opening"):
         load_text(tmp_path, text, "workload.file=none.csv")
+
+
+ENDLESS = """
+from typing import Literal
+from rogue.workloads.plugins import register_workload
+from rogue.workloads.traffic import Incast
+
+
+class Endless(Incast):
+    kind: Literal["endless"] = "endless"
+
+    def hosts_min(self) -> int:
+        while self.senders > 2:
+            pass
+        return super().hosts_min()
+
+
+register_workload(Endless)
+"""
+
+
+def test_a_plug_in_that_never_returns_while_the_file_is_checked_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rogue.harness.experiment.load.SILENT_S_MAX", 1.0)
+    (tmp_path / "endless.py").write_text(ENDLESS)
+    text = SMALL.replace("kind: incast", "kind: endless") + "plugins: [endless.py]\n"
+    try:
+        assert load_text(tmp_path, text).plugins
+        with pytest.raises(ConfigError) as caught:
+            load_text(tmp_path, text + "factors: {workload.senders: [2, 3]}\n")
+    finally:
+        unload_plugins()
+    assert str(caught.value) == (
+        f"{tmp_path}/endless.py: got a plug-in that has not returned after 1 s of checking"
+        f" {tmp_path}/experiment.yaml, expected an end of each call; correct what never ends;"
+        " `rogue check-plugin` shows more."
+    )
 
 
 def test_a_file_may_be_a_factor(tmp_path: Path) -> None:

@@ -31,8 +31,8 @@ def test_groups(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_the_probe_has_the_last_host_for_itself(tmp_path: Path) -> None:
-    assert load_text(tmp_path).experiment.placement.hosts == ("h0", "h1", "h2")
+def test_the_probe_has_the_last_host_but_one_for_itself(tmp_path: Path) -> None:
+    assert load_text(tmp_path).experiment.placement.hosts == ("h0", "h1", "h3")
     assert load_text(tmp_path, GROUPS).experiment.placement.hosts == ("h0", "h1", "h2", "h3")
 
 

@@ -1,5 +1,6 @@
 """A plan whose plug-ins may never return."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +12,6 @@ from helpers.plugin_files import example
 from rogue.harness.errors import ConfigError
 from rogue.harness.experiment.load import LoadedExperiment, load_experiment
 from rogue.harness.plan import plan as plans
-from rogue.harness.plan import watched
 from rogue.harness.plan.plan import make_plan
 from rogue.harness.plan.watched import make_watched_plan
 from rogue.harness.plugins.loading import unload_plugins
@@ -95,8 +95,8 @@ class OnNodes(FakeTestbed):
 def test_no_process_is_started_without_plug_ins_or_over_connections_to_nodes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plugins: tuple[PluginSource, ...]
 ) -> None:
-    monkeypatch.delattr(watched.os, "fork")
     experiment = loaded(tmp_path, *plugins)
+    monkeypatch.delattr(os, "fork")
     testbed = OnNodes() if plugins else SimulatorTestbed()
     assert len(make_watched_plan(experiment, testbed).cells) == 1
 
@@ -107,7 +107,7 @@ def test_nothing_of_a_plug_in_is_called_before_the_other_process_is(
     experiment = loaded(tmp_path, PluginSource("halve.py", PYTHON))
     called = list[object]()
     monkeypatch.setattr(type(experiment.experiment.workload), "flows", lambda *given: called.append(given))
-    monkeypatch.setattr(watched.os, "fork", lambda: (_ for _ in ()).throw(BlockingIOError))
+    monkeypatch.setattr(os, "fork", lambda: (_ for _ in ()).throw(BlockingIOError))
     with pytest.raises(BlockingIOError):
         make_watched_plan(experiment, SimulatorTestbed())
     assert not called, "what never returns there would never return here"

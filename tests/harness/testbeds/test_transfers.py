@@ -45,7 +45,7 @@ def test_a_probe_that_was_never_sent_is_none(tmp_path: Path) -> None:
     sent = TransferRecord(1, 0, HostNs(10), HostNs(35), "ok")
     unsent = TransferRecord(2, 0, HostNs(20), HostNs(30), "error", "WR_FLUSH_ERR", is_sent=False)
     table = latency_table([(cell.probe, sent), (cell.probe, unsent)])
-    assert (list(table["rtt_ns"]), list(table["group"]), list(table["src"])) == ([25], ["probe"], ["h3"])
+    assert (list(table["rtt_ns"]), list(table["group"]), list(table["src"])) == ([25], ["probe"], ["h2"])
 
 
 def test_events_are_in_the_order_of_time(tmp_path: Path) -> None:

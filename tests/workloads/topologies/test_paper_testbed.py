@@ -14,9 +14,9 @@ def test_four_to_one_oversubscription() -> None:
 
 def test_an_incast_stays_in_one_rack_as_long_as_it_fits() -> None:
     placement = TESTBED.placement(has_probe=True)
-    assert placement.receiver == "h14"
-    assert all(len(TESTBED.path(sender, "h14")) == 2 for sender in placement.senders[:14])
-    assert len(TESTBED.path(placement.senders[14], "h14")) == 4
+    assert placement.receiver == "h15"
+    assert all(len(TESTBED.path(sender, "h15")) == 2 for sender in placement.senders[:14])
+    assert len(TESTBED.path(placement.senders[14], "h15")) == 4
 
 
 def test_without_a_probe_the_first_sixteen_are_one_rack() -> None:

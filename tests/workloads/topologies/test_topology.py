@@ -60,6 +60,10 @@ def test_everyone_has_one_role(topology: Topology, has_probe: bool) -> None:
     assert kept_out == ({topology.probe_host()} if has_probe else set())
 
 
+def test_the_receiver_does_not_depend_on_the_probe(topology: Topology) -> None:
+    assert topology.placement(has_probe=True).receiver == topology.placement(has_probe=False).receiver
+
+
 @pytest.mark.parametrize(("rate", "nic"), [("1Gbps", "cx3pro"), ("10Gbps", "cx3pro"), ("25Gbps", "cx4")])
 def test_nic_follows_the_rate(rate: str, nic: str) -> None:
     topology = TOPOLOGIES["star"].model_validate({"hosts": 2, "rate": rate})

@@ -25,18 +25,18 @@ def planned(tmp_path: Path, *settings: str, index: int = 0) -> list[NodeFlow]:
 def test_two_roles_per_flow_and_the_probe_last(tmp_path: Path) -> None:
     flows = planned(tmp_path)
     assert [(flow.name, flow.flow_id) for flow in flows] == [
-        ("flow0", "main/h0->h2"),
-        ("flow1", "main/h1->h2"),
-        ("probe", "probe/h3->h2"),
+        ("flow0", "main/h0->h3"),
+        ("flow1", "main/h1->h3"),
+        ("probe", "probe/h2->h3"),
     ]
     assert (flows[0].role("requester"), flows[0].host("requester")) == ("flow0-requester", "h0")
-    assert (flows[0].role("responder"), flows[0].host("responder")) == ("flow0-responder", "h2")
+    assert (flows[0].role("responder"), flows[0].host("responder")) == ("flow0-responder", "h3")
     assert [flow.is_probe for flow in flows] == [False, False, True]
 
 
 def test_a_read_is_asked_for_by_the_host_that_gets_the_bytes(tmp_path: Path) -> None:
     flow = planned(tmp_path, "workload.verb=read")[0]
-    assert (flow.host("requester"), flow.host("responder")) == ("h2", "h0")
+    assert (flow.host("requester"), flow.host("responder")) == ("h3", "h0")
 
 
 def test_only_what_has_a_congestion_control_of_ours_has_a_limiter(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def readings(tmp_path: Path, files: dict[str, dict[str, bytes]], *settings: str)
     roles = [flow.role(end) for flow in flows for end in ("requester", "responder")]  # type: ignore[arg-type]
     hosts = {flow.role("requester"): flow.host("requester") for flow in flows}
     everything = {role: files.get(role, {}) for role in roles}
-    own = {"h0": T, "h1": T, "h2": 5 * T, "h3": 2 * T}
+    own = {"h0": T, "h1": T, "h2": 2 * T, "h3": 5 * T}
     results = {role: Results(role, "ok", 0, own[host] + 10**9) for role, host in hosts.items()}
     return cell, Readings(flows, Conducted(0, {}, results, everything), own)
 
@@ -58,7 +58,7 @@ def readings(tmp_path: Path, files: dict[str, dict[str, bytes]], *settings: str)
 def test_transfers(tmp_path: Path) -> None:
     cell, read = readings(tmp_path, {"flow0-requester": {"transfers": TRANSFERS}})
     first, second = to_arrow("flows", collect_tables(cell, read)["flows"]).to_pylist()
-    assert (first["flow_id"], first["transport"], first["service"]) == ("main/h0->h2", "rogue", "rc")
+    assert (first["flow_id"], first["transport"], first["service"]) == ("main/h0->h3", "rogue", "rc")
     assert (first["start_ns"], first["end_ns"], first["fct_ns"]) == (0, 10**8, 10**8)
     assert first["goodput_bps"] == 80_000_000
     assert first["slowdown"] == pytest.approx(1e8 / first["ideal_fct_ns"])
@@ -90,8 +90,8 @@ def test_probes_are_latencies_and_no_flows(tmp_path: Path) -> None:
     tables = collect_tables(cell, read)
     probing = {"group": "probe", "service": "rc"}
     assert to_arrow("latency", tables["latency"]).to_pylist() == [
-        {"src": "h3", "dst": "h2", "t_ns": 0, "rtt_ns": 700_000, "status": "ok", **probing},
-        {"src": "h3", "dst": "h2", "t_ns": 10**8, "rtt_ns": None, "status": "unfinished", **probing},
+        {"src": "h2", "dst": "h3", "t_ns": 0, "rtt_ns": 700_000, "status": "ok", **probing},
+        {"src": "h2", "dst": "h3", "t_ns": 10**8, "rtt_ns": None, "status": "unfinished", **probing},
     ]
     assert tables["flows"]["flow_id"] == []
 
@@ -118,7 +118,7 @@ def test_a_control_without_a_base_rtt_has_a_null_there(tmp_path: Path) -> None:
 def test_what_the_control_believes(tmp_path: Path) -> None:
     files = {"flow1-requester": {"control": CONTROL}}
     told = collect_tables(*readings(tmp_path, files, "measure=[control]"))["control"]
-    of_flow = {"flow_id": "main/h1->h2", "t_ns": 5 * 10**8}
+    of_flow = {"flow_id": "main/h1->h3", "t_ns": 5 * 10**8}
     assert to_arrow("control", told).to_pylist() == [
         {**of_flow, "name": "cwnd_packets", "value": 21.5},
         {**of_flow, "name": "alpha", "value": 0.25},
@@ -138,11 +138,11 @@ def test_counters_of_one_nic_that_several_roles_read(tmp_path: Path) -> None:
         "flow1-responder": {"counters": COUNTERS % (12, 60)},
     }
     _, read = readings(tmp_path, files)
-    assert node_counters(read) == [("h2", "", "sent_pkts", 10, 60)]
+    assert node_counters(read) == [("h3", "", "sent_pkts", 10, 60)]
 
 
 def test_counters_of_several_connections_of_one_host(tmp_path: Path) -> None:
-    """h2 serves two; each connection counts for itself, from 0."""
+    """h3 serves two; each connection counts for itself, from 0."""
     tcp = b"name,before,after\ntcp_retransmitted_packets,0,%d\n"
     files = {
         "flow0-responder": {"counters": tcp % 3},
@@ -151,7 +151,7 @@ def test_counters_of_several_connections_of_one_host(tmp_path: Path) -> None:
     }
     _, read = readings(tmp_path, files, "transports=[dctcp]")
     assert node_counters(read) == [
-        ("h1", "", "tcp_retransmitted_packets", 0, 9), ("h2", "", "tcp_retransmitted_packets", 0, 7),
+        ("h1", "", "tcp_retransmitted_packets", 0, 9), ("h3", "", "tcp_retransmitted_packets", 0, 7),
     ]  # fmt: skip
 
 

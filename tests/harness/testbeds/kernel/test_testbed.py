@@ -204,7 +204,7 @@ def test_dctcp_keeps_the_queue_at_the_threshold(bed: KernelTestbed, tmp_path: Pa
     """K is 40 frames of 1518 bytes; were pieces of 64 KB queued, it would be far off."""
     result = ran(bed, tmp_path, INCAST, "transports=[{name: dctcp, mark_above: 60720B}]")
     rows = zip(*(result.tables["queues"][name] for name in ("port", "t_ns", "bytes")), strict=True)
-    waiting = [each for port, t_ns, each in rows if port == "s0->h2" and 8_000_000 < t_ns < 18_000_000]
+    waiting = [each for port, t_ns, each in rows if port == "s0->h3" and 8_000_000 < t_ns < 18_000_000]
     assert 30_000 < median(waiting) < 75_000
     assert sum(column(result, "queues", "marks")) <= counted(result, "marked_packets")
 
@@ -237,7 +237,7 @@ def test_one_cell_mixes_tcp_and_rdma_and_a_cut_stops_both(bed: KernelTestbed, tm
 @pytest.mark.needs("kernel")
 def test_losses_are_counted_where_they_happen(bed: KernelTestbed, tmp_path: Path) -> None:
     """Go-back-N: packets lost by their IP ID are sent again, and every byte arrives."""
-    lossy = "faults=[{kind: loss, target: h2, model: identification, one_in: 512}]"
+    lossy = "faults=[{kind: loss, target: h3, model: identification, one_in: 512}]"
     result = ran(bed, tmp_path, INCAST, "transports=[roce]", lossy, "workload.repeat_for=5ms")
     assert counted(result, "lost_packets") > 0
     assert counted(result, "dropped_packets") == 0

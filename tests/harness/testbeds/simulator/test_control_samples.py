@@ -52,8 +52,8 @@ def test_a_nics_control_is_asked_at_intervals(tmp_path: Path, name: str) -> None
     measure = "measure=[{kind: throughput, interval: 100us}, control]"
     told = table_of(run(tmp_path, measure, f"transports=[roce+{name}]"))
     assert set(told["name"]) == NICS[name]
-    assert set(told["flow_id"]) == {"main/h0->h2", "main/h1->h2"}
-    rates = told[(told["name"] == "rate_bps") & (told["flow_id"] == "main/h0->h2")]
+    assert set(told["flow_id"]) == {"main/h0->h3", "main/h1->h3"}
+    rates = told[(told["name"] == "rate_bps") & (told["flow_id"] == "main/h0->h3")]
     assert rates["t_ns"].tolist() == [100_000 * (n + 1) for n in range(len(rates))]
     assert 0 < rates["value"].min() < 9e9
 

@@ -79,8 +79,8 @@ def test_a_cut_stops_a_sender_until_its_timer_notices(tmp_path: Path) -> None:
     assert delivered[12_000_000] > 500_000
 
 
-STORM = "faults=[{kind: pause_storm, target: h2, at: 1ms, duration: 9ms, nic_watchdog: %s}]"
-SLOW = "faults=[{kind: slow_receiver, target: h2, rate: 2Gbps, at: 1ms, duration: 4ms}]"
+STORM = "faults=[{kind: pause_storm, target: h3, at: 1ms, duration: 9ms, nic_watchdog: %s}]"
+SLOW = "faults=[{kind: slow_receiver, target: h3, rate: 2Gbps, at: 1ms, duration: 4ms}]"
 PAUSED = (
     "transports=[roce+pfc]",
     "workload.repeat_for=10ms",
@@ -94,12 +94,12 @@ def run(tmp_path: Path, *settings: str) -> CellResult:
 
 
 def test_a_storm_silences_senders_until_its_watchdog_barks(tmp_path: Path) -> None:
-    """h2 receives; its switch stands still from 1 ms on, for 2 ms or to the end."""
+    """h3 receives; its switch stands still from 1 ms on, for 2 ms or to the end."""
     paused_ns = []
     for watchdog in ("2ms", "9ms"):
         pauses = run(tmp_path / watchdog, STORM % watchdog, *PAUSED).tables["pauses"]
         rows = zip(pauses["port"], pauses["duration_ns"], strict=True)
-        paused_ns.append(max(duration_ns for port, duration_ns in rows if port == "s0->h2"))
+        paused_ns.append(max(duration_ns for port, duration_ns in rows if port == "s0->h3"))
     assert paused_ns == pytest.approx([2_000_000, 9_000_000], rel=0.01)
 
 
@@ -115,7 +115,7 @@ def test_a_slow_receiver_gets_its_rate_while_it_is_slow(tmp_path: Path) -> None:
 
 def test_faults_of_pauses_need_switches_that_obey(tmp_path: Path) -> None:
     told = unsupported_fault(cell_of(tmp_path, STORM % "1ms", "transports=[roce]"))
-    assert told == "h2 pauses its switch, which obeys only with +pfc; add it, or take the fault away"
+    assert told == "h3 pauses its switch, which obeys only with +pfc; add it, or take the fault away"
     both = SLOW.replace("]", ", {kind: pause_storm, target: h2, at: 1ms, duration: 1ms}]")
     told = unsupported_fault(cell_of(tmp_path, both, "transports=[roce+pfc]"))
     assert told == "the simulator's NICs pause their switch for one reason each; take a fault away"

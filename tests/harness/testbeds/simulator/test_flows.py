@@ -36,7 +36,7 @@ def test_noise_is_added_to_the_samples(tmp_path: Path) -> None:
 def test_each_flow_has_noise_of_its_own(tmp_path: Path) -> None:
     result = run(tmp_path, "workload.repeat_for=10ms", "transports=[{name: rogue, rtt_noise: 50us}]")
     flow_ids, errors = np.asarray(result.tables["rtt"]["flow_id"]), errors_ns(result)
-    first, second = (errors[flow_ids == flow_id][:12] for flow_id in ("main/h0->h2", "main/h1->h2"))
+    first, second = (errors[flow_ids == flow_id][:12] for flow_id in ("main/h0->h3", "main/h1->h3"))
     assert np.abs(first - second).max() > 1_000
 
 
@@ -81,6 +81,6 @@ def test_a_lost_connection_is_done_and_its_failure_an_event(tmp_path: Path) -> N
     )
     events = result.tables["events"]
     rows = list(zip(events["flow_id"], events["event"], events["detail"], strict=True))
-    assert rows == [("", "loss_begins", "h1"), ("main/h1->h2", "qp_failed", rows[1][2])]
+    assert rows == [("", "loss_begins", "h1"), ("main/h1->h3", "qp_failed", rows[1][2])]
     assert "RETRY_EXC_ERR" in str(rows[1][2])
     assert result.facts["qp_failures"] == 1

@@ -25,9 +25,9 @@ def network(tmp_path: Path, *settings: str, text: str = SMALL) -> SimulatedNetwo
 
 def test_flows_and_probe(tmp_path: Path) -> None:
     built = network(tmp_path)
-    assert [flow.flow_id for flow in built.flows] == ["main/h0->h2", "main/h1->h2"]
+    assert [flow.flow_id for flow in built.flows] == ["main/h0->h3", "main/h1->h3"]
     [probe] = built.probes
-    assert probe.flow_id == "probe/h3->h2"
+    assert probe.flow_id == "probe/h2->h3"
     assert probe.settings.transport == "roce"
 
 
@@ -56,15 +56,15 @@ transports: [{name: rogue, label: agent, segment: 32KiB}]
 
 def test_parking_lot(tmp_path: Path) -> None:
     built = network(tmp_path, "topology={kind: parking_lot, rate: 10Gbps}", "workload.senders=4")
-    assert [flow.flow_id for flow in built.flows] == [f"main/h{index}->h4" for index in range(4)]
+    assert [flow.flow_id for flow in built.flows] == [f"main/h{index}->h5" for index in range(4)]
     [probe] = built.probes
-    assert probe.flow_id == "probe/h5->h4"
+    assert probe.flow_id == "probe/h4->h5"
 
 
 def test_the_probe_may_have_a_target(tmp_path: Path) -> None:
     built = network(tmp_path, "probe.target=h1")
     [probe] = built.probes
-    assert probe.flow_id == "probe/h3->h1"
+    assert probe.flow_id == "probe/h2->h1"
 
 
 @pytest.mark.parametrize("name", FRAMINGS)

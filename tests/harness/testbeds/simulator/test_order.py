@@ -155,7 +155,7 @@ def test_a_host_has_one_transfer_at_a_time(tmp_path: Path, transport: str, loop:
     rows = cast("list[tuple[str, int, int, str]]", sorted(zip(*columns, strict=True)))
     assert len(rows) == sum(len(each.arrivals) for each in cell.groups[0].flows)
     assert {status for *_, status in rows} == {"ok"}
-    for host in ("h0", "h1", "h2"):
+    for host in ("h0", "h1", "h3"):
         own = [(start_ns, end_ns) for src, start_ns, end_ns, _ in rows if src == host]
         waits_ns = [start_ns - end_ns for (_, end_ns), (start_ns, _) in pairwise(own)]
         assert min(waits_ns) >= 0

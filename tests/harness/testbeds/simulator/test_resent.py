@@ -18,7 +18,7 @@ def test_intervals_add_up_to_what_the_transfers_say(tmp_path: Path) -> None:
     rows = {
         name: np.asarray(tables["throughput"][name]) for name in ("flow_id", "t_ns", "retransmitted_bytes")
     }
-    of_h1 = rows["flow_id"] == "main/h1->h2"
+    of_h1 = rows["flow_id"] == "main/h1->h3"
     assert rows["retransmitted_bytes"][~of_h1].sum() == 0
     assert rows["retransmitted_bytes"][of_h1 & (rows["t_ns"] <= 1_000_000)].sum() == 0
     by_transfer = dict(zip(tables["flows"]["src"], tables["flows"]["retransmitted_bytes"], strict=True))
@@ -33,5 +33,5 @@ def test_an_interval_whose_ends_were_not_read_is_unknown(tmp_path: Path) -> None
     network.simulation.run_until(20_000)
     resent.read()
     edges_ns = np.array([0, 10_000, 20_000])
-    assert np.isnan(resent.within("main/h0->h2", edges_ns[:-1], edges_ns[1:])).all()
-    assert resent.within("main/h0->h2", edges_ns[:1], edges_ns[2:]).tolist() == [0]
+    assert np.isnan(resent.within("main/h0->h3", edges_ns[:-1], edges_ns[1:])).all()
+    assert resent.within("main/h0->h3", edges_ns[:1], edges_ns[2:]).tolist() == [0]

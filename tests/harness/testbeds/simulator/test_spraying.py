@@ -65,6 +65,6 @@ def test_connections_are_sprayed_and_the_cell_says_so(tmp_path: Path) -> None:
 
 
 def test_a_host_that_switches_have_a_rule_for_is_refused(tmp_path: Path) -> None:
-    fault = "faults=[{kind: flooding, target: s0, destination: h2}]"
+    fault = "faults=[{kind: flooding, target: s0, destination: h3}]"
     cell = cell_of(tmp_path, "transports=[irn+spray]", fault)
-    assert "no rule (forward, flood) for 'h2'" in str(SimulatorTestbed().unsupported(cell))
+    assert "no rule (forward, flood) for 'h3'" in str(SimulatorTestbed().unsupported(cell))

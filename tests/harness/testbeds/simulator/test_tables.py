@@ -82,7 +82,7 @@ def test_no_more_arrives_than_the_link_carries(tmp_path: Path) -> None:
 def test_an_idle_probe_sees_the_empty_network(tmp_path: Path) -> None:
     text = SINGLE.replace("hosts: 2", "hosts: 3") + "probe: {kind: write0, interval: 10us}\n"
     probes = rows(run(tmp_path, "workload.size=1B", text=text), "latency")
-    assert [row["src"] for row in probes[:2]] == ["h2", "h2"]
+    assert [row["src"] for row in probes[:2]] == ["h1", "h1"]
     # 98 and 86 bytes over two links at 0.8 ns per byte and 1 us each
     assert probes[-2]["rtt_ns"] == pytest.approx(4_000 + 2 * (98 + 86) * 0.8, abs=1)
     gaps = {later["t_ns"] - earlier["t_ns"] for earlier, later in pairwise(probes)}
@@ -113,10 +113,10 @@ def test_no_two_cables_are_equally_long(tmp_path: Path) -> None:
 
 def test_queues_and_counters(tmp_path: Path) -> None:
     result = run(tmp_path, "transports=[roce]", "workload.size=4MB", "topology.buffer=100KB")
-    queues = [row for row in rows(result, "queues") if row["port"] == "s0->h2"]
+    queues = [row for row in rows(result, "queues") if row["port"] == "s0->h3"]
     counters = {(row["port"], row["name"]): row for row in rows(result, "counters")}
     assert max(row["max_bytes"] for row in queues) == pytest.approx(50_000, rel=0.05)
-    assert sum(row["drops"] for row in queues) <= counters["s0->h2", "drops"]["after"]
+    assert sum(row["drops"] for row in queues) <= counters["s0->h3", "drops"]["after"]
     assert sum(row["drops"] for row in queues) > 0
     assert {row["before"] for row in counters.values()} == {0}
     retransmitted = [row["retransmitted_bytes"] for row in rows(result, "flows")]
@@ -130,7 +130,7 @@ def test_estimates_stand_beside_the_truth_about_the_same_batch(tmp_path: Path) -
     assert all(row["true_rtt_ns"] is not None for row in samples)
     of_pci_ns = PROFILES["cx3pro"].pci_rc_ns  # the card's times carry it, the truth does not
     assert abs(np.median([row["rtt_ns"] - row["true_rtt_ns"] for row in samples]) - of_pci_ns) < 1_000
-    assert {row["flow_id"] for row in samples} == {"main/h0->h2", "main/h1->h2"}
+    assert {row["flow_id"] for row in samples} == {"main/h0->h3", "main/h1->h3"}
 
 
 def test_throughput_rows_carry_what_the_agent_believed(tmp_path: Path) -> None:

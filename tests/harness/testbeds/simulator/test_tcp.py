@@ -54,7 +54,7 @@ def test_an_incast_fills_the_port(tmp_path: Path, index: int) -> None:
     assert set(flows["status"]) == {"ok"}
     assert set(flows["service"]) == {"tcp"}
     assert set(flows["verb"]) == {"write"}
-    assert set(flows["dst"]) == {"h4"}
+    assert set(flows["dst"]) == {"h5"}
     stream = cell.transport.name.packets
     assert stream is not None
     assert result.facts["ideal_goodput_bps"] == pytest.approx(10e9 * float(stream.payload_fraction))

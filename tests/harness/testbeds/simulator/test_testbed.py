@@ -33,8 +33,8 @@ def test_facts(tmp_path: Path) -> None:
     facts = run(tmp_path).facts
     assert facts["nic_profile"] == "cx3pro"
     assert facts["nic_profile_revision"] == PROFILES["cx3pro"].revision
-    assert facts["bottleneck_port"] == "s0->h2"
-    assert facts["probe_host"] == "h3"
+    assert facts["bottleneck_port"] == "s0->h3"
+    assert facts["probe_host"] == "h2"
     assert facts["base_rtt_floor_ns"] == 50_000
     assert facts["qp_failures"] == 0
     assert facts["ideal_goodput_bps"] == 10e9 * 1024 / 1106
@@ -49,7 +49,7 @@ def test_the_bottleneck_is_the_slowest_link_that_all_share(tmp_path: Path) -> No
 
 def test_settings_are_kept_with_their_defaults(tmp_path: Path) -> None:
     settings = json.loads(run(tmp_path).raw["settings.json"])
-    assert settings["main/h0->h2"]["cc_parameters"]["alpha_packets"] == 2
+    assert settings["main/h0->h3"]["cc_parameters"]["alpha_packets"] == 2
 
 
 def test_a_cell_ends_when_its_transfers_do(tmp_path: Path) -> None:

@@ -14,15 +14,15 @@ Run = Callable[..., CellResult]
 
 
 def test_memories_that_differ_are_no_result(run: Run, agents: dict[str, FakeAgent]) -> None:
-    agents["h2"].sha256 = "cd" * 32
+    agents["h3"].sha256 = "cd" * 32
     failure = run().failure
     assert failure is not None
     assert failure.kind is FailureKind.INVALID_RESULT
-    assert failure.message.startswith("main/h0->h2: the memories of the two ends differ")
+    assert failure.message.startswith("main/h0->h3: the memories of the two ends differ")
 
 
 def test_sends_that_went_out_again_lie_elsewhere(run: Run, agents: dict[str, FakeAgent]) -> None:
-    agents["h2"].sha256 = "cd" * 32
+    agents["h3"].sha256 = "cd" * 32
     send = "workload.verb=send"
     failure = run(send).failure
     assert failure is not None
@@ -54,7 +54,7 @@ def test_a_role_that_failed_loses_no_table_of_the_others(run: Run, agents: dict[
     agents["h0"].replies[Result] = lambda request: gone(request, "verbs", "flow0-requester", "ENOMEM")
     result = run()
     assert result.failure == Failure(FailureKind.VERBS, "h0, role flow0-requester: ENOMEM")
-    assert result.tables["flows"]["flow_id"] == ["main/h1->h2"]
+    assert result.tables["flows"]["flow_id"] == ["main/h1->h3"]
     assert {"cpu", "counters"} <= set(result.tables)
     assert isinstance(agents["h0"].asked[-1], Stop), "nobody knows what state the agents are in"
 

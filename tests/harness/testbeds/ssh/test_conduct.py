@@ -53,7 +53,7 @@ def test_each_node_is_asked_for_its_own_roles_in_order(tmp_path: Path) -> None:
     leader.prepare()
     kinds = [type(request) for request in agents["h0"].asked if type(request) in (Prepare, Connect, Load)]
     assert kinds == [Prepare, Connect, Load]
-    assert len(asked(agents["h2"], Prepare)) == 3  # the receiver of two flows and a probe
+    assert len(asked(agents["h3"], Prepare)) == 3  # the receiver of two flows and a probe
     (connect,) = asked(agents["h0"], Connect)
     assert isinstance(connect, Connect)
     assert connect.peer.role == "flow0-responder"
@@ -141,7 +141,7 @@ def test_a_flow_that_never_ends_is_a_timeout(tmp_path: Path, monkeypatch: pytest
     leader = conductor(tmp_path, agents, "workload.repeat_for=1ms")
     leader.prepare()
     monkeypatch.setattr(conduct, "LATE_S", -2.0)
-    with pytest.raises(TestbedError, match="main/h1->h2 did not end") as caught:
+    with pytest.raises(TestbedError, match="main/h1->h3 did not end") as caught:
         leader.run(lambda _fraction: None, lambda _start_ns: None)
     assert caught.value.kind is FailureKind.TIMEOUT
 
@@ -168,10 +168,10 @@ class SlowClock:
 def slow_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, delays_s: list[float]
 ) -> tuple[Conductor, dict[str, FakeAgent]]:
-    """The last of the nodes takes so long to hear of each start."""
+    """One of the nodes takes so long to hear of each start."""
     clock = SlowClock(delays_s)
     agents = {name: FakeAgent(now_ns=10**18) for name in HOSTS}
-    agents["h3"].replies[Start] = clock.on_start  # the probe's requester: one start a time
+    agents["h2"].replies[Start] = clock.on_start  # the probe's requester: one start a time
     leader = conductor(tmp_path, agents)
     monkeypatch.setattr(conduct, "time", clock)
     leader.prepare()
@@ -183,9 +183,9 @@ def test_a_start_that_some_node_heard_of_too_late_is_told_anew(
 ) -> None:
     leader, agents = slow_starts(tmp_path, monkeypatch, [3.0, 3.0])
     done = leader.run(lambda _fraction: None, lambda _start_ns: None)
-    assert len(asked(agents["h3"], Prepare)) == 2  # what was started once cannot be started again
+    assert len(asked(agents["h2"], Prepare)) == 2  # what was started once cannot be started again
     assert done.start_notice_ns == pytest.approx(3e9, rel=0.01)  # twice what it took, less what it takes
-    assert [type(request) for request in agents["h3"].asked].count(EndRole) == 1
+    assert [type(request) for request in agents["h2"].asked].count(EndRole) == 1
 
 
 def test_nodes_that_are_always_too_late_are_a_timeout(

@@ -27,10 +27,10 @@ def test_from_the_plan_to_the_tables(run: Run) -> None:
     assert set(encode(result.tables)) == {
         "flows.parquet", "events.parquet", "counters.parquet", "cpu.parquet",
     }  # fmt: skip
-    assert result.tables["flows"]["flow_id"] == ["main/h0->h2", "main/h1->h2"]
+    assert result.tables["flows"]["flow_id"] == ["main/h0->h3", "main/h1->h3"]
     sent = zip(result.tables["counters"]["port"], result.tables["counters"]["before"], strict=True)
-    assert ("s0->h2", 1000) in list(sent)
-    assert result.facts["bottleneck_port"] == "s0->h2"
+    assert ("s0->h3", 1000) in list(sent)
+    assert result.facts["bottleneck_port"] == "s0->h3"
     assert result.facts["nic"] == "rxe0 (software)"
     assert result.facts["rate_limiter"] == "tc htb (software)"
     assert result.facts["timestamps"] == "the host's clock (software)"
@@ -83,9 +83,9 @@ def test_a_cell_that_breaks_off_keeps_what_the_others_have(run: Run, agents: dic
     result = run()
     assert result.failure is not None
     assert result.failure.message == "h1, role flow1-requester: it broke"
-    assert result.tables["flows"]["flow_id"] == ["main/h0->h2"]
+    assert result.tables["flows"]["flow_id"] == ["main/h0->h3"]
     assert result.raw["h0.dool.csv"] == DOOL
-    assert ("s0->h2", 2000) in zip(
+    assert ("s0->h3", 2000) in zip(
         result.tables["counters"]["port"], result.tables["counters"]["after"], strict=True
     )
     assert set(encode(result.tables)) >= {"flows.parquet", "counters.parquet"}
