@@ -1,4 +1,4 @@
-"""The commands of the page on switches of one's own, run in its order in a directory that has codel.h alone."""
+"""The commands of the page on switches of one's own, run in its order where there is codel.h alone."""
 
 import os
 import re

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from helpers.networks import GBPS
@@ -9,10 +10,19 @@ from helpers.plugin_files import FOLDER
 
 from rogue.harness.plugins.loading import load_plugins, unload_plugins
 from rogue.harness.plugins.source import read_plugin
-from rogue.simulator import IDEAL, Marking, NicControl, Reliability, Simulation, SwitchControl, unsprayable
+from rogue.simulator import (
+    IDEAL,
+    Marking,
+    NicControl,
+    QueuePair,
+    Reliability,
+    Simulation,
+    SwitchControl,
+    unsprayable,
+)
 
 SWITCHES = FOLDER / "switches"
-NAMES = ("step", "red", "codel", "drill", "hashed", "cut")
+NAMES = ("step", "red", "codel", "drill", "hashed", "cut", "flowlet")
 
 
 @contextmanager
@@ -50,9 +60,11 @@ def two_tier(
     kind: type[Simulation] = Simulation,
     controls: Sequence[SwitchControl] = (),
     marking: Marking | None = None,
+    messages: int = 1,
+    every_ns: int = 0,
     **connection: Any,
 ) -> Simulation:
-    """Two leaves of four hosts, four spines; each host of one leaf sends to one of the other."""
+    """Two leaves of four hosts, four spines; each host of one leaf sends messages to one of the other."""
     simulation = kind(seed=3)
     for switch in ("leaf0", "leaf1", "spine0", "spine1", "spine2", "spine3"):
         simulation.add_switch(switch, buffer_bytes=2_000_000, alpha=8.0, marking=marking, controls=controls)
@@ -66,8 +78,14 @@ def two_tier(
     usual = {"mtu_bytes": 1024, "retry_count": 7, "timeout_exponent": 14}
     for host in range(4):
         ends = simulation.connect(f"h{host}", f"h{host + 4}", path_seed=host, **(usual | connection))
-        ends[0].post_write(1, 400 * 1024, True)
+        for number in range(messages):
+            size_bytes = 400 * 1024 // messages
+            simulation.schedule(number * every_ns, partial(_post, ends[0], number, size_bytes))
     return simulation
+
+
+def _post(queue_pair: QueuePair, wr_id: int, size_bytes: int, _now_ns: int) -> None:
+    queue_pair.post_write(wr_id, size_bytes, True)
 
 
 def outcome(simulation: Simulation, until_ns: int) -> dict[str, object]:

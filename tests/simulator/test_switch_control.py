@@ -107,6 +107,25 @@ def test_drill_leaves_less_waiting_than_one_way_per_connection() -> None:
     assert longest["drill"] < longest["hashed"] / 4
 
 
+@pytest.mark.parametrize("kind", ENGINES)
+def test_flowlets_change_their_way_after_a_gap_and_never_within_one(kind: type[Simulation]) -> None:
+    """A message, a pause, another message: the ways of packets on a port of the first switch say it."""
+    ways = {}
+    for gap_ns in (20_000, 10**9):
+        control = SwitchControl("flowlet", {"gap_ns": gap_ns})
+        simulation = two_tier(kind, [control], messages=12, every_ns=100_000)
+        simulation.record_packets([f"leaf0->spine{spine}" for spine in range(4)])
+        simulation.run_until(UNTIL_NS)
+        table = simulation.packet_table()
+        data = table["payload_bytes"] > 0
+        one = data & (table["qp_num"] == table["qp_num"][data][0])
+        ports = [str(port) for port in table["port"][one]]
+        ways[gap_ns] = [ports[0], *(later for earlier, later in pairwise(ports) if later != earlier)]
+        assert counter(simulation, "naks") == 0, "nothing came out of order"
+    assert len(ways[10**9]) == 1
+    assert 1 < len(ways[20_000]) <= 12
+
+
 def test_codel_marks_what_has_waited_for_long() -> None:
     """Worked by hand: packets wait longer than the target from early on; the first mark is an interval later.
 
@@ -178,7 +197,7 @@ def test_nothing_calls_it_again() -> None:
         (["drill", "hashed"], {}, "expected one chooser of packets, got hashed beside it"),
         (["step"], {"marking": STEP}, "expected marking or step, which judges, got both"),
         (["cut"], {"trimming": Trimming(1)}, "expected trimming or cut, which trims, got both"),
-        (["stepp"], {}, "expected one of step, red, codel, drill, hashed, cut, grim, got 'stepp'"),
+        (["stepp"], {}, "expected one of step, red, codel, drill, hashed, cut, flowlet, grim, got 'stepp'"),
     ],
 )
 def test_what_cannot_be_together(controls: list[str], features: dict[str, object], words: str) -> None:

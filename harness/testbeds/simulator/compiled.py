@@ -2,8 +2,7 @@
 
 import ctypes
 from collections.abc import Callable
-from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.plugins.source import PluginSource
@@ -12,32 +11,35 @@ from rogue.harness.testbeds.simulator.control_cache import library_of
 from rogue.harness.testbeds.simulator.plugins import register_compiled_control, register_switch_control
 from rogue.simulator import CompiledKind, ControlError, SwitchKind
 
-Kind = TypeVar("Kind")
 ENTRIES: Final = {INTERFACE: "rogue_nic_control", SWITCH_INTERFACE: "rogue_switch_control"}
+TAKEN_IN: Final[dict[str, Callable[[int, str], None]]] = {
+    INTERFACE: lambda table, file: register_compiled_control(CompiledKind(table, file)),
+    SWITCH_INTERFACE: lambda table, file: register_switch_control(SwitchKind(table, file)),
+}
 
 
 def register_header(source: PluginSource) -> None:
-    """Compile, load and register; a ConfigError names the wrong line, or what this computer misses."""
-    library = library_of(source.text, source.file)
-    if interface_of(source.text) == SWITCH_INTERFACE:
-        register_switch_control(_kind(library, source.file, SWITCH_INTERFACE, SwitchKind))
-    else:
-        register_compiled_control(_kind(library, source.file, INTERFACE, CompiledKind))
+    """Compile, load and register; a ConfigError names the wrong line, or what this computer misses.
 
-
-def _kind(library: Path, file: str, interface: str, make: Callable[[int, str], Kind]) -> Kind:
-    """What a library has; it stays loaded until the process ends."""
-    entry_name = ENTRIES[interface]
-    expected = f"a header that ends with {entry_name.upper()} of {interface}"
+    What was loaded stays until the process ends.
+    """
+    file, path = source.file, library_of(source.text, source.file)
+    expected = _expected(interface_of(source.text))
     try:
-        entry = getattr(ctypes.CDLL(str(library)), entry_name)
-        entry.restype = ctypes.c_void_p
-        return make(entry(), file)
-    except AttributeError as error:
-        raise ConfigError([Problem(file, "", "no control", expected, "add that line")]) from error
-    except ControlError as error:
-        raise ConfigError(
-            [Problem(file, "", f"a control that {error}", expected, "correct that line")]
-        ) from error
+        library = ctypes.CDLL(str(path))
     except OSError as error:  # it needs a library that is not there
-        raise ConfigError([Problem(file, "", str(error), expected, f"or remove {library}")]) from error
+        raise ConfigError([Problem(file, "", str(error), expected, f"or remove {path}")]) from error
+    interface = next((each for each, name in ENTRIES.items() if hasattr(library, name)), None)
+    if interface is None:
+        raise ConfigError([Problem(file, "", "no control", expected, "add that line")])
+    entry = getattr(library, ENTRIES[interface])
+    entry.restype = ctypes.c_void_p
+    try:
+        TAKEN_IN[interface](entry(), file)
+    except ControlError as error:
+        got = f"a control that {error}"
+        raise ConfigError([Problem(file, "", got, _expected(interface), "correct that line")]) from error
+
+
+def _expected(interface: str) -> str:
+    return f"a header that ends with {ENTRIES[interface].upper()} of {interface}"

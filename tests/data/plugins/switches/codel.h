@@ -79,7 +79,7 @@ class Codel final : public rogue::SwitchControl {
   std::array<Queue, 8> queues_{};
 };
 
-// For round trips of up to 100 us; the target is 5 to 10 % of that. Source: RFC 8289, section 3.2.
+// For round trips of up to 100 us; the target is 5 to 10 % of that. Source: RFC 8289 (target setpoint).
 ROGUE_SWITCH_CONTROL(Codel, "codel", "CoDel: marks by how long packets have waited",
                      {"target_ns", 10'000, 1, 1e9, "what packets may wait for an interval"},
                      {"interval_ns", 100'000, 1, 1e10, "about the longest usual round trip"},

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from helpers.experiments import cell_of
-from helpers.switch_files import NAMES, loaded
+from helpers.switch_files import NAMES, SWITCHES, loaded
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.testbeds.kernel import KernelTestbed
@@ -91,6 +91,13 @@ def test_groups_may_have_priorities_where_packets_are_judged(tmp_path: Path) -> 
 def test_transports_beside_it(tmp_path: Path, controls: str, transport: str, words: str | None) -> None:
     reason = SimulatorTestbed().unsupported(cell(tmp_path, controls, f"transports=[{transport}]"))
     assert reason is None if words is None else words in str(reason)
+
+
+def test_what_cannot_be_made_is_told_before_the_run_with_its_place(tmp_path: Path) -> None:
+    with loaded("grim"):
+        asked = cell(tmp_path, "{name: grim, mood: 1}", "transports=[roce]")
+        reason = str(SimulatorTestbed().unsupported(asked))
+    assert reason == f"the plug-in raises at {SWITCHES / 'grim.h'}: its constructor: not today"
 
 
 def test_other_testbeds_refuse_it_by_name(tmp_path: Path) -> None:
