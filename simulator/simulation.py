@@ -126,9 +126,8 @@ class Simulation(Faults, Switches, Forwarding, Packets):
 
         ``service`` is reliable (RC) or not (UC: no acknowledgements, whole messages or nothing). The timeout
         is 4.096 us * 2^timeout_exponent (0: none). Besides a verb's last packet each ``ack_every_packets``-th
-        asks for an acknowledgement (default: a's NIC; all if ``control`` learns from them). ``path_seed``
-        chooses among equal routes, ``spraying`` anew for each packet. Where priorities have limiters, new
-        pairs take turns or use ``limiter_of``'s. ``control`` sets rates; ``reliability`` replaces go-back-N.
+        asks for an acknowledgement (all if ``control``, which sets rates, learns from them). ``path_seed``
+        chooses among equal routes, ``spraying`` for each packet. ``reliability`` replaces go-back-N.
         """
         where = f"connect {a}-{b}"
         (host_a, profile), (host_b, _) = self._topology.host(where, a), self._topology.host(where, b)

@@ -57,9 +57,9 @@ def has_chooser(controls: Sequence[SwitchControl]) -> bool:
 
 
 def switch_control_arguments(
-    where: str, controls: Sequence[SwitchControl], *, has_marking: bool, has_trimming: bool
+    where: str, controls: Sequence[SwitchControl], beside: Mapping[str, object]
 ) -> dict[str, object]:
-    """Return what the engine wants to know; SimulationError if they cannot be together."""
+    """Return what the engine wants to know; SimulationError if they contradict each other, or the rest."""
     arguments: dict[str, object] = {}
     for control in controls:
         kind = control.kind
@@ -70,9 +70,9 @@ def switch_control_arguments(
                 )
             if does:
                 arguments[what] = kind.maker(control.parameters)
-        if kind.judges and has_marking:
+        if kind.judges and beside.get("markings"):
             raise SimulationError(f"{where}: expected marking or {control.name}, which judges, got both")
-        if kind.compiled.trims and has_trimming:
+        if kind.compiled.trims and "trimming" in beside:
             raise SimulationError(f"{where}: expected trimming or {control.name}, which trims, got both")
         if kind.compiled.trims:
             arguments["trimming"] = {"above_bytes": BUFFER_BYTES_MAX, "priority": CONTROL_PRIORITY}

@@ -56,8 +56,7 @@ class Switches:
         With any of the others each port has a queue per priority. The largest priority goes first; those with
         ``weights`` share what the others leave. The headroom of all links is set aside from the buffer, or
         that of a link from its own. With ``has_telemetry`` ports write into packets what a control that wants
-        it should know; the simulation's framing must have room for it. ``controls`` are parts from outside:
-        at most one judges packets, in the place of ``marking``, and at most one chooses among equal ports.
+        it should know; the simulation's framing must have room for it. ``controls`` are parts from outside.
         """
         where = f"add_switch {name}"
         if buffer_bytes is not None:
@@ -70,9 +69,7 @@ class Switches:
             arguments["pause"] = flow_control.arguments(where, self.framing, buffer_bytes)
         if trimming is not None:
             arguments |= trimming.arguments(where)
-        arguments |= switch_control_arguments(
-            where, controls, has_marking=bool(arguments["markings"]), has_trimming=trimming is not None
-        )
+        arguments |= switch_control_arguments(where, controls, beside=arguments)
         self._has_choosers |= has_chooser(controls)
         if fair_rates is not None:
             arguments |= fair_rates.arguments(where)

@@ -22,7 +22,7 @@ from rogue.simulator import (
 )
 
 SWITCHES = FOLDER / "switches"
-NAMES = ("step", "red", "codel", "drill", "hashed", "cut", "flowlet")
+NAMES = ("step", "red", "codel", "drill", "hashed", "cut", "flowlet", "pi2")
 
 
 @contextmanager
@@ -34,14 +34,15 @@ def loaded(*names: str) -> Iterator[None]:
 
 
 def fan_in(
-    kind: type[Simulation] = Simulation,
+    simulation_type: type[Simulation] = Simulation,
     controls: Sequence[SwitchControl] = (),
     reliability: Reliability | None = None,
     control: NicControl | None = None,
+    size_bytes: int = 300 * 1024,
     **features: Any,
 ) -> Simulation:
     """Four hosts that send to one, over a switch."""
-    simulation = kind(seed=1)
+    simulation = simulation_type(seed=1)
     simulation.add_switch("s0", controls=controls, **({"buffer_bytes": 300_000, "alpha": 8.0} | features))
     for host in range(5):
         simulation.add_host(f"h{host}", IDEAL)
@@ -52,7 +53,7 @@ def fan_in(
             f"h{host}", "h0", mtu_bytes=1024, retry_count=7, timeout_exponent=14, priority=host % 2,
             reliability=reliability, control=control,
         )  # fmt: skip
-        queue_pair.post_write(1, 300 * 1024, True)
+        queue_pair.post_write(1, size_bytes, True)
     return simulation
 
 

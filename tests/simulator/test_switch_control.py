@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import pairwise
+from statistics import median
 
 import pytest
 from helpers.equal_runs import assert_equal_runs
@@ -107,6 +108,18 @@ def test_drill_leaves_less_waiting_than_one_way_per_connection() -> None:
     assert longest["drill"] < longest["hashed"] / 4
 
 
+@pytest.mark.parametrize("target_ns", [20_000, 60_000])
+def test_pi2_holds_the_delay_at_its_target(target_ns: int) -> None:
+    """What waits for so long at 10 Gb/s are 1.25 bytes of the wire for each nanosecond."""
+    control = SwitchControl("pi2", {"target_ns": target_ns})
+    simulation = fan_in(controls=[control], reliability=Reliability("dctcp"), size_bytes=4 * 10**6)
+    simulation.run_until(12 * MILLISECOND_NS)
+    table = simulation.queue_table()
+    is_settled = (table["port"] == "s0->h0") & (table["t_ns"] > 4 * MILLISECOND_NS)
+    both = [table["bytes"][is_settled & (table["priority"] == priority)] for priority in (0, 1)]
+    assert median((both[0] + both[1]).tolist()) == pytest.approx(1.25 * target_ns, rel=0.2)
+
+
 @pytest.mark.parametrize("kind", ENGINES)
 def test_flowlets_change_their_way_after_a_gap_and_never_within_one(kind: type[Simulation]) -> None:
     """A message, a pause, another message: the ways of packets on a port of the first switch say it."""
@@ -149,6 +162,17 @@ def test_both_engines_do_the_same_in_two_tiers(name: str) -> None:
 
     def build(kind: type[Simulation]) -> Simulation:
         return two_tier(kind, [SwitchControl(name, values)], reliability=Reliability("uet", UET, 7))
+
+    assert_equal_runs(build, UNTIL_NS)
+
+
+@pytest.mark.parametrize("name", ["codel", "grim"])
+def test_both_engines_do_the_same_at_input_queued_switches(name: str) -> None:
+    values = {"mood": 8} if name == "grim" else {"target_ns": 2_000, "interval_ns": 10_000}
+    features = {"kind": "voq", "flow_control": PriorityFlowControl(mtu_bytes=1024, xoff_bytes=20_000)}
+
+    def build(kind: type[Simulation]) -> Simulation:
+        return fan_in(kind, [SwitchControl(name, values)], Reliability("irn"), **features)
 
     assert_equal_runs(build, UNTIL_NS)
 
@@ -197,7 +221,11 @@ def test_nothing_calls_it_again() -> None:
         (["drill", "hashed"], {}, "expected one chooser of packets, got hashed beside it"),
         (["step"], {"marking": STEP}, "expected marking or step, which judges, got both"),
         (["cut"], {"trimming": Trimming(1)}, "expected trimming or cut, which trims, got both"),
-        (["stepp"], {}, "expected one of step, red, codel, drill, hashed, cut, flowlet, grim, got 'stepp'"),
+        (
+            ["stepp"],
+            {},
+            "expected one of step, red, codel, drill, hashed, cut, flowlet, pi2, grim, got 'stepp'",
+        ),
     ],
 )
 def test_what_cannot_be_together(controls: list[str], features: dict[str, object], words: str) -> None:

@@ -274,6 +274,8 @@ class Engine {
   Reliabilities reliabilities_;
   RouteEnds route_ends_;
   Forwarding forwarding_;
+  std::vector<rogue::EqualPort>
+      equal_;  // what a part of a switch from outside is told of, one packet at a time
 };
 
 }  // namespace simulator

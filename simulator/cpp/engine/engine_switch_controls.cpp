@@ -1,6 +1,4 @@
 // What parts of switches from outside are told of packets, and what becomes of their verdicts.
-#include <vector>
-
 #include "engine/departures.h"
 
 namespace simulator {
@@ -103,20 +101,20 @@ std::uint32_t Engine::choose(std::uint32_t link, PacketIndex index) {
   const Node& node = world_.nodes[world_.links[link].to];
   if (ports.size() == 1) return ports[hashed];
   SwitchControl* const chooser = world_.switches[node.index].chooser.get();
-  std::vector<rogue::EqualPort> equal;
+  equal_.clear();
   for (const std::uint32_t number : ports) {
     Port& port = world_.ports[number];
     if (chooser->wants_queues()) catch_up(port);
     const bool tells = chooser->wants_queues();
-    equal.push_back({.rate_bps = world_.speeds[port.speed].rate.value,
-                     .queue_bytes = tells ? world_.waiting_bytes_of(port).value : 0,
-                     .sent_bytes = tells ? port.sent_bytes.value : 0,
-                     .number = number,
-                     .is_sending = tells && port.busy_until > now_});
+    equal_.push_back({.rate_bps = world_.speeds[port.speed].rate.value,
+                      .queue_bytes = tells ? world_.waiting_bytes_of(port).value : 0,
+                      .sent_bytes = tells ? port.sent_bytes.value : 0,
+                      .number = number,
+                      .is_sending = tells && port.busy_until > now_});
   }
   return ports[chooser->choose({.now_ps = now_.value,
-                                .ports = equal.data(),
-                                .port_count = static_cast<std::uint32_t>(equal.size()),
+                                .ports = equal_.data(),
+                                .port_count = static_cast<std::uint32_t>(equal_.size()),
                                 .hashed = hashed,
                                 .packet = seen(index)})];
 }

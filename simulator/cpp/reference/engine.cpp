@@ -174,7 +174,7 @@ void Engine::enqueue(std::uint32_t number, Packet packet) {
   Queue& queue = link.queues[link.has_classes ? packet.priority : 0];
   if (!link.is_busy && !link.pauses.is_paused(packet.priority, now_)) {
     if (link.marker) mark(link, packet);
-    if (verdict == rogue::Verdict::kMark) set_mark(queue, packet);
+    if (verdict == rogue::Verdict::kMark) queue.mark(packet);
     if (link.judge && !may_depart(link, packet)) return refuse(link, number, packet, PacketFate::kMarker);
     write_telemetry(link, packet);
     if (link.input) queue.turn = link_before(packet) + 1;
@@ -183,7 +183,7 @@ void Engine::enqueue(std::uint32_t number, Packet packet) {
   if (!nodes_[link.from].is_host && !admit(link, packet))
     return refuse(link, number, packet, PacketFate::kBuffer);
   if (link.marker && !link.marker->is_at_departure(packet.priority)) mark(link, packet);
-  if (verdict == rogue::Verdict::kMark) set_mark(queue, packet);
+  if (verdict == rogue::Verdict::kMark) queue.mark(packet);
   queue.waiting.push_back(packet);
   queue.bytes += packet.frame_bytes;
   queue.bytes_max = std::max(queue.bytes_max, queue.bytes);

@@ -8,7 +8,6 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <queue>
@@ -44,6 +43,7 @@
 #include "protocol/uc_responder.h"
 #include "protocol/weighted_turns.h"
 #include "reference/packet.h"
+#include "reference/queue.h"
 #include "results/delivery_watch.h"
 #include "results/late_completions.h"
 #include "results/mailbox.h"
@@ -162,16 +162,7 @@ class Engine {
     std::uint32_t lent = 0;  // queue pairs that use the limiter of another one
   };
 
-  struct Queue {
-    std::deque<Packet> waiting{};
-    std::int64_t bytes = 0;
-    std::int64_t bytes_max = 0;
-    std::int64_t drops = 0;
-    std::int64_t drops_sampled = 0;
-    std::int64_t marks = 0;
-    std::int64_t marks_sampled = 0;
-    std::uint32_t turn = 0;  // in an input-queued switch: that of this link, or of the next one behind it
-  };
+  using Queue = reference::Queue;
 
   struct Link {
     std::uint32_t from;
@@ -279,6 +270,7 @@ class Engine {
   void trim_if_full(Link& link, Packet& packet);
   void cut(Link& link, Packet& packet);
   rogue::PacketSeen seen(const Packet& packet) const;
+  std::shared_ptr<SwitchControl> judge_for(const Link& link) const;
   static std::int64_t waiting_bytes(const Link& link);
   rogue::Verdict judge_arrival(Link& link, Packet& packet);
   bool may_depart(Link& link, Packet& packet);
@@ -291,7 +283,6 @@ class Engine {
     return !nodes_[node].is_host && nodes_[node].configuration.has_classes();
   }
   void mark(Link& link, Packet& packet);
-  static void set_mark(Queue& queue, Packet& packet);
   void on_marked(std::uint32_t qp);
   void on_cnp(std::uint32_t qp);
   void on_control_timer(std::uint32_t qp);

@@ -56,9 +56,7 @@ void Engine::add_direction(std::uint32_t from, std::uint32_t to, const LinkConfi
   if (has_shared_buffer(from) && nodes_[from].configuration.has_weights())
     links_.back().turns = WeightedTurns(nodes_[from].configuration.weights);
   if (has_shared_buffer(from)) links_.back().trimming = nodes_[from].configuration.trimming;
-  if (has_shared_buffer(from) && nodes_[from].configuration.judge)
-    links_.back().judge = nodes_[from].configuration.judge(
-        place_of_port(seed_, nodes_[from].name, nodes_[to].name, configuration.rate, nodes_[to].is_host));
+  links_.back().judge = judge_for(links_.back());
   if (has_shared_buffer(from) && !nodes_[from].configuration.markings.empty()) {
     const RandomStream marks(seed_, "marking:" + nodes_[from].name + "->" + nodes_[to].name);
     links_.back().marker = Marker(nodes_[from].configuration.markings, marks);

@@ -6,6 +6,13 @@
 
 namespace simulator::reference {
 
+std::shared_ptr<SwitchControl> Engine::judge_for(const Link& link) const {
+  const Node &here = nodes_[link.from], &there = nodes_[link.to];
+  if (here.is_host || !here.configuration.judge) return {};
+  return here.configuration.judge(
+      place_of_port(seed_, here.name, there.name, link.configuration.rate, there.is_host));
+}
+
 rogue::PacketSeen Engine::seen(const Packet& packet) const {
   const bool is_of_verb = packet.kind < PacketKind::kDatagram;
   const bool is_data = may_be_marked(packet.kind);
@@ -47,7 +54,7 @@ bool Engine::may_depart(Link& link, Packet& packet) {
                                    .port_bytes = waiting_bytes(link),
                                    .packet = seen(packet)};
   const rogue::Verdict verdict = link.judge->on_departure(departure);
-  if (verdict == rogue::Verdict::kMark && departure.packet.can_be_marked) set_mark(queue, packet);
+  if (verdict == rogue::Verdict::kMark && departure.packet.can_be_marked) queue.mark(packet);
   return verdict != rogue::Verdict::kDrop;
 }
 
