@@ -12,7 +12,7 @@ from rogue.reports.figures.figure import ReportFigure
 from rogue.reports.metrics.delay import own_probes, probe_rtts_ns
 from rogue.reports.quantities import counted
 from rogue.reports.results import Results, Setting, settings_by_point
-from rogue.reports.results.wording import spoken_text, value_text
+from rogue.reports.results.wording import lost_text, spoken_text, value_text
 
 
 class ProbeLatency(ReportFigure):
@@ -40,8 +40,7 @@ class ProbeLatency(ReportFigure):
         for axis, settings in zip(axes, points.values(), strict=True):
             for setting in settings:
                 values = self._values(results, setting)
-                median = f" (median {value_text(results, setting, 'probe_p50_ns')})" if len(axes) == 1 else ""
-                label = plain(f"{setting.style.name}{median}")
+                label = plain(f"{setting.style.name}{_median(results, setting) if len(axes) == 1 else ''}")
                 draw_cdf(axis, values, label, **line_look(setting.style, len(settings)))
             time_axis(axis)
             axis.set_xlabel("probe: posted to completion")
@@ -62,3 +61,11 @@ class ProbeLatency(ReportFigure):
 
     def _values(self, results: Results, setting: Setting) -> Values:
         return np.concatenate([probe_rtts_ns(view) for view in self.views(results, setting)])
+
+
+def _median(results: Results, setting: Setting) -> str:
+    """Return ` (median 71 µs)`; what was lost where a run has none, for the line of all runs may have one."""
+    mean, lost = results.mean(setting, "probe_p50_ns"), lost_text(results, setting, "probe_p50_ns")
+    if lost and mean is not None and not mean.exists:
+        return f" ({lost})"
+    return f" (median {value_text(results, setting, 'probe_p50_ns')})"

@@ -123,7 +123,7 @@ def test_pip_looks_for_nothing_that_the_lock_file_does_not_name(tmp_path: Path) 
     machine = Machine(tmp_path)
     done = machine.set_up()
     assert done.returncode == 0, done.stderr
-    assert "--no-deps --require-hashes -r requirements/lock.txt\n" in machine.calls
+    assert "--no-deps --no-compile --require-hashes -r requirements/lock.txt\n" in machine.calls
     assert "-m pip check" in machine.calls, "what is left out of the lock file is told"
 
 
