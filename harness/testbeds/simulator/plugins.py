@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from rogue.harness.cell.parameters import as_written
 from rogue.harness.testbeds.simulator.control_contract import nic_control_faults
 from rogue.harness.testbeds.simulator.features import FEATURES, control_feature
 from rogue.harness.testbeds.simulator.switch_control_contract import switch_control_faults
@@ -75,6 +76,7 @@ def register_switch_control(control: SwitchKind) -> None:
     parameters = tuple(_parameter(*each) for each in control.parameters)
     kind = SwitchControlKind(control.name, meaning, parameters, control)
     _check_parameters(kind.name, parameters)
+    _check_keys(kind.name, parameters)
     entry = SwitchControlEntry(
         meaning,
         kind.judges,
@@ -119,6 +121,17 @@ def _check_parameters(name: str, parameters: Sequence[ControlParameter]) -> None
         if not each.minimum <= each.value <= each.maximum:
             expected = "ControlParameter(name, value, minimum, maximum, meaning) with its value in between"
             raise ValueError(f"{each!r} as a parameter of {name}, expected {expected}")
+
+
+def _check_keys(name: str, parameters: Sequence[ControlParameter]) -> None:
+    """ValueError for two parameters that an experiment would call the same, without their units."""
+    seen = set(RESERVED)
+    for each in parameters:
+        key = as_written(each.name)
+        if key in seen:
+            expected = f"names that differ without their units, and are not {' or '.join(RESERVED)}"
+            raise ValueError(f"{each.name!r} as the name of a parameter of {name}, expected {expected}")
+        seen.add(key)
 
 
 CONTRACTS[KIND] = nic_control_faults

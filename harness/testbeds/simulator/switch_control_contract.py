@@ -1,6 +1,7 @@
 """What every part of switches has to keep, in small networks: the same each time, and no byte is lost."""
 
 from collections.abc import Iterator
+from itertools import cycle
 from typing import Final
 
 from rogue.harness.plugins.contract import ANOTHER_RESULT, LINE_RATES_BPS
@@ -22,6 +23,7 @@ HOSTS_PER_LEAF: Final = 3
 MTU_BYTES: Final = 1024
 RUN_NS: Final = 3_000_000
 BUFFER_BYTES: Final = 100_000
+RELIABILITIES: Final = ("uet", "irn", "reno")
 
 
 def switch_control_faults(name: str) -> list[str]:
@@ -76,14 +78,14 @@ def _fault_of(
 
 
 def _ran(control: SwitchControl, line_rate_bps: int, has_pauses: bool) -> Simulation:
-    """Two leaves, three spines: an incast over two hops, of a transport that takes packets in any order."""
+    """Two leaves, three spines: an incast over two hops, of transports that trim, repair, or know no ECN."""
     simulation = Simulation(seed=1)
     pauses = PriorityFlowControl(mtu_bytes=MTU_BYTES) if has_pauses else None
     switches = [f"leaf{index}" for index in range(LEAVES)] + [f"spine{index}" for index in range(SPINES)]
     for switch in switches:
         simulation.add_switch(
             switch,
-            buffer_bytes=None if has_pauses is None else BUFFER_BYTES * (10 if has_pauses else 1),
+            buffer_bytes=BUFFER_BYTES * (10 if has_pauses else 1),
             alpha=1.0,
             flow_control=pauses,
             controls=[control],
@@ -98,10 +100,10 @@ def _ran(control: SwitchControl, line_rate_bps: int, has_pauses: bool) -> Simula
                 f"leaf{leaf}", f"spine{spine}", rate_bps=line_rate_bps // SPINES, delay_ps=10**6
             )
     receiver = hosts[-1][0]
-    for host, _ in hosts[:-1]:
+    for (host, _), reliability in zip(hosts[:-1], cycle(RELIABILITIES), strict=False):
         queue_pair, _ = simulation.connect(
             host, receiver, mtu_bytes=MTU_BYTES, retry_count=7, timeout_exponent=8,
-            reliability=Reliability("uet"),
+            reliability=Reliability(reliability),
         )  # fmt: skip
         for verb in range(20):
             queue_pair.post_write(verb, 10**4, True)
