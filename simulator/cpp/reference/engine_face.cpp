@@ -35,6 +35,7 @@ std::uint32_t Engine::add_switch(const std::string& name, const SwitchConfigurat
   nodes_[node].configuration = configuration;
   nodes_[node].shared_buffer = SharedBuffer(configuration);
   if (configuration.trimming) priorities_ |= mask_of(configuration.trimming->priority);
+  if (configuration.chooser) nodes_[node].chooser = configuration.chooser(place_of_switch(seed_, name));
   return node;
 }
 
@@ -55,6 +56,7 @@ void Engine::add_direction(std::uint32_t from, std::uint32_t to, const LinkConfi
   if (has_shared_buffer(from) && nodes_[from].configuration.has_weights())
     links_.back().turns = WeightedTurns(nodes_[from].configuration.weights);
   if (has_shared_buffer(from)) links_.back().trimming = nodes_[from].configuration.trimming;
+  links_.back().judge = judge_for(links_.back());
   if (has_shared_buffer(from) && !nodes_[from].configuration.markings.empty()) {
     const RandomStream marks(seed_, "marking:" + nodes_[from].name + "->" + nodes_[to].name);
     links_.back().marker = Marker(nodes_[from].configuration.markings, marks);
