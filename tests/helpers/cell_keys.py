@@ -40,6 +40,7 @@ TOPOLOGY: Mapping[str, tuple[object, ...]] = {
     "buffer": ("1MB",),
     "alpha": (2.0,),
     "trim_above": ("20KB",),
+    "thresholds": ("rate",),
     "ttl_hops": (9,),
 }
 """Keys of every topology, with other values than theirs."""

@@ -125,6 +125,11 @@ class Topology(Specification, ABC):
     At most one judges packets at ports, in the place of the marking that a transport asks for. At most one
     chooses among equal ports. `none` stands for an empty list.
     """
+    thresholds: Literal["bytes", "rate"] = "bytes"
+    """Where switches trim and mark: at the stated bytes at every port, or (`rate`) in proportion to its rate.
+
+    The bytes are then those of a port as fast as the fastest host.
+    """
     ttl_hops: Annotated[int, Field(ge=1, le=255)] | None = None
     """Links that a packet may take where a fault sends it in a loop; by default no loop is allowed."""
 

@@ -159,6 +159,11 @@ def trimming(switch: Switch) -> Trimming | None:
     return None if switch.trim_above_bytes is None else Trimming(switch.trim_above_bytes)
 
 
+def thresholds_at_bps(cell: Cell) -> int | None:
+    """The rate of a port that trims and marks as stated; None if all ports do."""
+    return cell.topology.host_rate_max_bps if cell.topology.thresholds == "rate" else None
+
+
 def has_telemetry(cell: Cell) -> bool:
     """Whether switches write into packets what they hold."""
     return any(name.wants_telemetry for name in cell_transports(cell))
@@ -180,6 +185,8 @@ def feature_facts(cell: Cell) -> dict[str, Fact]:
     if cell.topology.trim_above_bytes is not None:
         facts["trim_above_bytes"] = cell.topology.trim_above_bytes
     facts |= {f"weight_of_priority_{each}": weight for each, weight in cell.network.weights.items()}
+    if cell.topology.thresholds != "bytes":
+        facts["thresholds"] = cell.topology.thresholds
     if control is not None:
         if control.xoff_bytes is not None:
             facts["pfc_xoff_bytes"] = control.xoff_bytes

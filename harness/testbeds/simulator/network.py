@@ -20,6 +20,7 @@ from rogue.harness.testbeds.simulator.features import (
     framing,
     has_telemetry,
     marking,
+    thresholds_at_bps,
     trimming,
 )
 from rogue.harness.testbeds.simulator.flows import NicFlow, RunningFlow, shared_limiters, start_flow
@@ -131,6 +132,7 @@ def build_links(cell: Cell) -> Simulation:
         has_telemetry=has_telemetry(cell),
         weights=cell.network.weights,
         controls=switch_controls(cell),
+        thresholds_at_bps=thresholds_at_bps(cell),
     )
     for switch in cell.network.switches:
         add_switch(

@@ -84,6 +84,7 @@ struct SwitchConfiguration {
   std::optional<TrimmingConfiguration> trimming{};
   SwitchControlMaker judge{};    // of packets at each port, from outside
   SwitchControlMaker chooser{};  // among equal ports, from outside
+  BitsPerSecond thresholds_at{};  // rate of a port that trims and marks as stated; 0: all do
 
   // Its ports have a queue for each priority.
   bool has_classes() const {

@@ -33,6 +33,7 @@
 #include "protocol/memories.h"
 #include "protocol/nic_clock.h"
 #include "protocol/oblivious_spray.h"
+#include "protocol/path_hash.h"
 #include "protocol/pause_state.h"
 #include "protocol/pci_delay.h"
 #include "protocol/rc_requester.h"

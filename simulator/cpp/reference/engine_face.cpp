@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "protocol/queue_pair.h"
+#include "protocol/thresholds.h"
 #include "reference/engine.h"
 #include "reliability/verbs_allowed.h"
 
@@ -55,11 +56,13 @@ void Engine::add_direction(std::uint32_t from, std::uint32_t to, const LinkConfi
     links_.back().input = SharedBuffer(nodes_[from].configuration);
   if (has_shared_buffer(from) && nodes_[from].configuration.has_weights())
     links_.back().turns = WeightedTurns(nodes_[from].configuration.weights);
-  if (has_shared_buffer(from)) links_.back().trimming = nodes_[from].configuration.trimming;
+  const SwitchConfiguration& own = nodes_[from].configuration;
+  if (has_shared_buffer(from) && own.trimming)
+    links_.back().trimming = at_rate(*own.trimming, configuration.rate, own.thresholds_at);
   links_.back().judge = judge_for(links_.back());
   if (has_shared_buffer(from) && !nodes_[from].configuration.markings.empty()) {
     const RandomStream marks(seed_, "marking:" + nodes_[from].name + "->" + nodes_[to].name);
-    links_.back().marker = Marker(nodes_[from].configuration.markings, marks);
+    links_.back().marker = Marker(at_rate(own.markings, configuration.rate, own.thresholds_at), marks);
   }
   const auto number = static_cast<std::uint32_t>(links_.size() - 1);
   if (has_flow_control(from)) {
