@@ -63,8 +63,9 @@ class Switches:
         With any of the others each port has a queue per priority. The largest priority goes first; those with
         ``weights`` share what the others leave. The headroom of all links is set aside from the buffer, or
         that of a link from its own. With ``has_telemetry`` ports write into packets what a control that wants
-        it should know; the simulation's framing must have room for it. ``controls`` are parts from outside. ``marking`` and ``trimming`` are those
-        of a port of ``thresholds_at_bps``, and others have them in proportion to their rates (None: alike).
+        it should know; the simulation's framing must have room for it. ``controls`` are parts from outside.
+        ``marking`` and ``trimming`` are those of a port of ``thresholds_at_bps``, and others have them in
+        proportion to their rates (None: alike).
         """
         where = f"add_switch {name}"
         if buffer_bytes is not None:
