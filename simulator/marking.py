@@ -6,7 +6,7 @@ from typing import Literal
 
 from rogue.simulator.errors import SimulationError
 from rogue.simulator.flow_control import PRIORITIES
-from rogue.simulator.parameters import BUFFER_BYTES_MAX, RATE_BPS_MAX, require_integer, require_one_of
+from rogue.simulator.parameters import BUFFER_BYTES_MAX, require_integer, require_one_of
 
 Rule = dict[str, object]
 
@@ -66,14 +66,6 @@ def marking_rules(where: str, marking: Marking | Mapping[int, Marking] | None) -
         rule.rule(where, 1 << require_integer(where, "priority of marking", priority, 0, PRIORITIES - 1))
         for priority, rule in marking.items()
     ]
-
-
-def stated_at(where: str, thresholds_at_bps: int | None) -> Rule:
-    """Return the rate of a port that has a switch's thresholds as stated; nothing if all ports do."""
-    if thresholds_at_bps is None:
-        return {}
-    name = "thresholds_at_bps"
-    return {name: require_integer(where, name, thresholds_at_bps, 1, RATE_BPS_MAX)}
 
 
 def weights_of(where: str, weights: Mapping[int, int] | None) -> list[int]:
