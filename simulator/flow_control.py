@@ -151,6 +151,7 @@ class FlowControls:
         self._room_bytes: dict[int, int | None] = {}  # what the headroom has left of the buffer
         self._names: dict[int, str] = {}
         self._input_queued: set[int] = set()
+        self._mtu_bytes_max: int | None = None  # of packets; None: headroom was not set aside for a size
 
     def add(
         self,
@@ -167,6 +168,9 @@ class FlowControls:
             self._input_queued.add(node)
         self._of_switch[node] = flow_control
         self._room_bytes[node] = buffer_bytes
+        if flow_control is not None and flow_control.headroom_bytes is None:
+            before_bytes = self._mtu_bytes_max or flow_control.mtu_bytes
+            self._mtu_bytes_max = min(before_bytes, flow_control.mtu_bytes)
 
     def has(self, node: int) -> bool:
         """Whether a node is a switch with flow control."""
@@ -184,14 +188,11 @@ class FlowControls:
 
     def check_mtu(self, where: str, mtu_bytes: int) -> None:
         """Refuse packets that are larger than those for which headroom was set aside."""
-        for flow_control in self._of_switch.values():
-            if flow_control is None or flow_control.headroom_bytes is not None:
-                continue
-            if mtu_bytes > flow_control.mtu_bytes:
-                raise SimulationError(
-                    f"{where}: expected mtu_bytes up to that of the switches' flow control, "
-                    f"{flow_control.mtu_bytes}, got {mtu_bytes}"
-                )
+        if self._mtu_bytes_max is not None and mtu_bytes > self._mtu_bytes_max:
+            raise SimulationError(
+                f"{where}: expected mtu_bytes up to that of the switches' flow control, "
+                f"{self._mtu_bytes_max}, got {mtu_bytes}"
+            )
 
     def _headroom(self, where: str, node: int, rate_bps: int, delay_ps: int) -> int:
         flow_control = self._of_switch.get(node)

@@ -11,7 +11,10 @@ Way = tuple[int, int]
 EXPIRES = 2**32 - 1
 """End of a route that leads to no host: packets have made too many hops."""
 FLOODS = 2**32 - 2
-"""End of such a route, too: the switch does not know where the host is and sends copies everywhere else."""
+"""End of such a route, too: the switch does not know where the host is and sends copies everywhere else.
+
+No link has such a number, or a larger one.
+"""
 
 
 class RoutingLoopError(Exception):

@@ -58,8 +58,9 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         self.framing = framing
         if ttl_hops is not None:
             require_integer("Simulation", "ttl_hops", ttl_hops, 1, TTL_HOPS_MAX)
-        self._topology = Topology(require_integer("Simulation", "seed", seed, 0, 2**64 - 1), ttl_hops)
+        require_integer("Simulation", "seed", seed, 0, 2**64 - 1)
         self._engine = self._engine_type(seed=seed, framing=framing)
+        self._topology = Topology(seed, ttl_hops, self._engine.find_route)
         self._hosts_of: dict[int, frozenset[int]] = {}  # by number of queue pair
         self._end_of = {}
         self._flow_controls = FlowControls(framing)
@@ -280,7 +281,18 @@ class Simulation(Faults, Switches, Forwarding, Packets):
 
     def counters(self) -> list[tuple[str, str, str, int]]:
         """Return (node, port, name, value) of all counters. Bytes are frame bytes."""
-        return self._engine.counters()
+        table = self.counter_table()
+        columns = (table[name].tolist() for name in ("node", "port", "name", "value"))
+        return list(zip(*columns, strict=True))
+
+    def counter_table(self) -> Table:
+        """Return columns node, port, name, value of all counters; those of queue pairs are ``qp1.naks``."""
+        (link, qp_num, number, value), words = self._engine.counter_columns()
+        names = np.array(words, dtype=object)[number]
+        owned = qp_num > 0
+        of_queue_pairs = zip(qp_num[owned].tolist(), names[owned].tolist(), strict=True)
+        names[owned] = np.array([f"qp{own}.{name}" for own, name in of_queue_pairs], dtype=object)
+        return {**self._senders_of(link), "name": names, "value": value}
 
     def waits(self) -> list[Wait]:
         """Return the ports that have something to send and were told to pause, and what they wait for."""

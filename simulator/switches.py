@@ -8,7 +8,13 @@ from rogue.simulator.feedback import FairRates
 from rogue.simulator.flow_control import FlowControls, PriorityFlowControl
 from rogue.simulator.framing import Framing
 from rogue.simulator.marking import Marking, marking_rules, weights_of
-from rogue.simulator.parameters import BUFFER_BYTES_MAX, require_integer, require_one_of, require_positive
+from rogue.simulator.parameters import (
+    BUFFER_BYTES_MAX,
+    RATE_BPS_MAX,
+    require_integer,
+    require_one_of,
+    require_positive,
+)
 from rogue.simulator.switch_control import SwitchControl, has_chooser, switch_control_arguments
 from rogue.simulator.topology import Topology
 from rogue.simulator.trimming import Trimming
@@ -40,6 +46,7 @@ class Switches:
         has_telemetry: bool = False,
         trimming: Trimming | None = None,
         controls: Sequence[SwitchControl] = (),
+        thresholds_at_bps: int | None = None,
     ) -> None:
         """Add a switch with buffers of ``buffer_bytes`` (None = unbounded).
 
@@ -57,6 +64,8 @@ class Switches:
         ``weights`` share what the others leave. The headroom of all links is set aside from the buffer, or
         that of a link from its own. With ``has_telemetry`` ports write into packets what a control that wants
         it should know; the simulation's framing must have room for it. ``controls`` are parts from outside.
+        ``marking`` and ``trimming`` are those of a port of ``thresholds_at_bps``, and others have them in
+        proportion to their rates (None: alike).
         """
         where = f"add_switch {name}"
         if buffer_bytes is not None:
@@ -71,6 +80,9 @@ class Switches:
             arguments |= trimming.arguments(where)
         arguments |= switch_control_arguments(where, controls, beside=arguments)
         self._has_choosers |= has_chooser(controls)
+        if thresholds_at_bps is not None:
+            require_integer(where, "thresholds_at_bps", thresholds_at_bps, 1, RATE_BPS_MAX)
+            arguments["thresholds_at_bps"] = thresholds_at_bps
         if fair_rates is not None:
             arguments |= fair_rates.arguments(where)
         self._topology.add_node("add_switch", name, None)

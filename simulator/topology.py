@@ -1,9 +1,15 @@
 """The names of nodes and links of a simulated network, and the routes between its hosts."""
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 from rogue.simulator.errors import SimulationError
 from rogue.simulator.framing import Framing
 from rogue.simulator.profiles import NicProfile
-from rogue.simulator.routing import EXPIRES, FLOODS, ForwardingTables, Router, RoutingLoopError
+from rogue.simulator.routing import FLOODS, ForwardingTables, Router, RoutingLoopError
+
+FindRoute: TypeAlias = Callable[[int, int, int], list[int]]
+"""Links from a host to a host for an entropy, over shortest paths; none if there is no way."""
 
 
 class Topology:
@@ -11,18 +17,24 @@ class Topology:
 
     Nodes are numbered in the order they are added. Each link is two directed links: the one from a to b has
     an even number n, the way back is n + 1. ``seed`` is that of the hash that chooses among equal routes.
+    ``find_route`` is the engine's search, which is the fast one; without it, and where switches were told
+    otherwise, routes are searched for here.
     """
 
-    def __init__(self, seed: int = 0, ttl_hops: int | None = None) -> None:
+    def __init__(
+        self, seed: int = 0, ttl_hops: int | None = None, find_route: FindRoute | None = None
+    ) -> None:
         self._seed = seed
+        self._find_route = find_route
         self.tables = ForwardingTables(ttl_hops)
         self.names: list[str] = []
         self.link_ends: list[tuple[int, int]] = []
         self._node_of_name: dict[str, int] = {}
         self._profiles: list[NicProfile | None] = []  # None for a switch
-        self._neighbours: list[list[tuple[int, int]]] = []
+        self._link_to: list[dict[int, int]] = []  # by node, then by neighbour
         self._delays_ps: list[int] = []
         self._rates_bps: list[int] = []
+        self._sending_times_ps: dict[tuple[int, tuple[int, ...]], int] = {}  # by size, and rates of a route
         self._router: Router | None = None
 
     def add_node(self, where: str, name: str, profile: NicProfile | None) -> None:
@@ -33,19 +45,18 @@ class Topology:
         self._node_of_name[name] = len(self.names)
         self.names.append(name)
         self._profiles.append(profile)
-        self._neighbours.append([])
+        self._link_to.append({})
 
     def add_link(self, where: str, a: int, b: int, delay_ps: int, rate_bps: int) -> None:
         """Join two nodes."""
         self._require_open(where)
-        if a == b or any(neighbour == b for neighbour, _ in self._neighbours[a]):
+        if a == b or b in self._link_to[a]:
             raise SimulationError(f"{where}: expected two different nodes that are not joined yet")
         for node in (a, b):
-            if self._profiles[node] is not None and self._neighbours[node]:
+            if self._profiles[node] is not None and self._link_to[node]:
                 raise SimulationError(f"{where}: host {self.names[node]!r} has its only link already")
         link = len(self.link_ends)
-        self._neighbours[a].append((b, link))
-        self._neighbours[b].append((a, link + 1))
+        self._link_to[a][b], self._link_to[b][a] = link, link + 1
         self.link_ends += [(a, b), (b, a)]
         self._delays_ps += [delay_ps, delay_ps]
         self._rates_bps += [rate_bps, rate_bps]
@@ -68,23 +79,36 @@ class Topology:
         """Fix the topology."""
         if self._router is None:
             is_host = [profile is not None for profile in self._profiles]
-            self._router = Router(self._neighbours, is_host, self._seed, self.tables)
+            neighbours = [list(links.items()) for links in self._link_to]
+            self._router = Router(neighbours, is_host, self._seed, self.tables)
         return self._router
 
     def route(self, where: str, source: int, destination: int, entropy: int) -> list[int]:
         """Return the numbers of the links from one host to another. From then on the topology is fixed."""
-        ends = f"{self.names[source]!r} to {self.names[destination]!r}"
+        router = self.close()
+        route: list[int] | None
+        if self._find_route is not None and not self.tables.speak_of(destination):
+            route = self._find_route(source, destination, entropy)
+        else:
+            route = self._told_route(where, router, source, destination, entropy)
+        if not route:
+            raise SimulationError(f"{where}: there is no way from {self._ends(source, destination)}")
+        return route
+
+    def _told_route(
+        self, where: str, router: Router, source: int, destination: int, entropy: int
+    ) -> list[int] | None:
         try:
-            route = self.close().route(source, destination, entropy)
+            return router.route(source, destination, entropy)
         except RoutingLoopError as loop:
             nodes = ", ".join(self.names[node] for node in loop.nodes)
             raise SimulationError(
-                f"{where}: packets from {ends} go in a loop: {nodes}; "
+                f"{where}: packets from {self._ends(source, destination)} go in a loop: {nodes}; "
                 "expected a way that ends there, or ttl_hops after which they are dropped"
             ) from None
-        if route is None:
-            raise SimulationError(f"{where}: there is no way from {ends}")
-        return route
+
+    def _ends(self, source: int, destination: int) -> str:
+        return f"{self.names[source]!r} to {self.names[destination]!r}"
 
     def require_shortest_paths(self, where: str, hosts: tuple[int, int]) -> None:
         """Raise SimulationError if a switch was told something else for one of these hosts."""
@@ -108,22 +132,21 @@ class Topology:
 
     def link_between(self, where: str, a: int, b: int) -> int:
         """Return the number of the link from a to b."""
-        for neighbour, link in self._neighbours[a]:
-            if neighbour == b:
-                return link
+        if b in self._link_to[a]:
+            return self._link_to[a][b]
         raise SimulationError(f"{where}: {self.names[a]!r} and {self.names[b]!r} are not joined by a link")
 
     def neighbour_of_host(self, where: str, host: int) -> int:
         """Return the number of the node that a host is joined to."""
-        if not self._neighbours[host]:
+        if not self._link_to[host]:
             raise SimulationError(
                 f"{where}: expected {self.names[host]!r} to be joined to a switch, got no link; add it first"
             )
-        return self._neighbours[host][0][0]
+        return next(iter(self._link_to[host]))
 
     def delay_ps(self, route: list[int]) -> int:
         """Return the propagation delay along a route."""
-        return sum(self._delays_ps[link] for link in route if link not in (EXPIRES, FLOODS))
+        return sum([self._delays_ps[link] for link in route if link < FLOODS])
 
     def base_rtt_ps(self, there: list[int], back: list[int], framing: Framing, mtu_bytes: int) -> int:
         """Return how long a full packet and its acknowledgement take while nothing else is on the way.
@@ -132,13 +155,17 @@ class Topology:
         """
         data_bytes = framing.wire_bytes(framing.write_frame_bytes(mtu_bytes, is_first=False))
         ack_bytes = framing.wire_bytes(framing.ack_frame_bytes)
-        times_ps = [
-            -(-8 * size_bytes * 10**12 // self._rates_bps[link])
-            for size_bytes, route in ((data_bytes, there), (ack_bytes, back))
-            for link in route
-            if link not in (EXPIRES, FLOODS)
-        ]
-        return sum(times_ps) + self.delay_ps(there + back)
+        sending_ps = self._sending_ps(data_bytes, there) + self._sending_ps(ack_bytes, back)
+        return sending_ps + self.delay_ps(there + back)
+
+    def _sending_ps(self, size_bytes: int, route: list[int]) -> int:
+        """How long so many bytes on the wire are being sent, link after link."""
+        rates_bps = tuple([self._rates_bps[link] for link in route if link < FLOODS])
+        known = self._sending_times_ps.get((size_bytes, rates_bps))
+        if known is None:
+            known = sum(-(-8 * size_bytes * 10**12 // rate_bps) for rate_bps in rates_bps)
+            self._sending_times_ps[size_bytes, rates_bps] = known
+        return known
 
     def link_name(self, link: int) -> str:
         """Return the name of the port that sends on this link, such as ``s0->h8``."""

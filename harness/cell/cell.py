@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 from rogue.harness.cell.carrier import PROBE_GROUP, PROBE_TRANSPORT, Carrier, Group, PlannedFlow
@@ -29,6 +29,10 @@ class Cell:
     """Same for all transports and factor points of a repetition: they meet the same traffic."""
     experiment: Experiment
     """With the factors applied."""
+
+    def __getstate__(self) -> dict[str, object]:
+        """What was worked out is not sent to other processes: of a large network that takes longer."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @property
     def topology(self) -> Topology:

@@ -13,6 +13,7 @@ from rogue.harness.testbeds.rows import columns_of
 from rogue.workloads.framing import Packets
 from rogue.workloads.ideal import ideal_transfer_ns
 from rogue.workloads.records import EventRow, FlowRow, LatencyRow
+from rogue.workloads.topologies import PathShape
 from rogue.workloads.traffic import Verb
 
 SECOND_NS: Final = 1_000_000_000
@@ -24,9 +25,16 @@ Transfers = Iterable[tuple[PlannedFlow, TransferRecord]]
 def flows_table(cell: Cell, transfers: Transfers) -> Columns:
     """One row per transfer."""
 
+    examples: dict[PathShape, tuple[str, str]] = {}
+
     @cache
+    def of_shape(shape: PathShape, verb: Verb, size_bytes: int, packets: Packets | None) -> int:
+        return ideal_transfer_ns(cell.topology, *examples[shape], verb, size_bytes, packets)
+
     def ideal_ns(source: str, destination: str, verb: Verb, size_bytes: int, packets: Packets | None) -> int:
-        return ideal_transfer_ns(cell.topology, source, destination, verb, size_bytes, packets)
+        shape = cell.topology.path_shape(source, destination)
+        examples.setdefault(shape, (source, destination))
+        return of_shape(shape, verb, size_bytes, packets)
 
     def row(planned: PlannedFlow, transfer: TransferRecord) -> FlowRow:
         flow, carrier = planned.flow, planned.carrier

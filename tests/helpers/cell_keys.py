@@ -40,6 +40,7 @@ TOPOLOGY: Mapping[str, tuple[object, ...]] = {
     "buffer": ("1MB",),
     "alpha": (2.0,),
     "trim_above": ("20KB",),
+    "thresholds": ("rate",),
     "ttl_hops": (9,),
 }
 """Keys of every topology, with other values than theirs."""
@@ -69,7 +70,21 @@ TOPOLOGIES_OWN: Mapping[str, tuple[Values, Values]] = {
             "rate": "1Gbps",
         },
     ),
-    "fat_tree": ({"k": 4, "rate": "1Gbps"}, {"k": 6, "rate": "2Gbps"}),
+    "fat_tree": ({"k": 4, "rate": "1Gbps"}, {"k": 6, "rate": "2Gbps", "hosts_per_edge": 3}),
+    "degraded_fat_tree": (
+        {"k": 4, "rate": "1Gbps", "missing_links": 2, "slow_links": 20},
+        {
+            "k": 6, "rate": "2Gbps", "hosts_per_edge": 3, "missing_links": 3, "slow_links": 10,
+            "slow_rate": "100Mbps", "links_seed": 2,
+        },
+    ),
+    "dragonfly": (
+        {"rate": "1Gbps"},
+        {
+            "rate": "2Gbps", "switches_per_group": 2, "hosts_per_switch": 3, "global_links": 1, "groups": 3,
+            "global_delay": "5us",
+        },
+    ),
     "multi_bottleneck": ({}, {"rate": "1Gbps", "bottleneck_rate": "2Gbps"}),
     "asymmetric_fan_in": ({}, {"slow_hosts": 4, "fast_hosts": 3, "slow_rate": "1Gbps", "rate": "2Gbps"}),
     "ring": (
@@ -144,6 +159,16 @@ def _pausing(kind: str) -> tuple[str, ...]:
 
 
 MORE = (
+    Case(
+        "topology.weights",
+        (
+            "traffic=[{name: a, workload: {kind: incast, senders: 2, size: 1MB}}, "
+            "{name: b, priority: 1, workload: {kind: incast, senders: 2, size: 1MB}}]",
+            "workload=null",
+            "topology.weights=[1, 1]",
+        ),
+        ("topology.weights=[1, 3]",),
+    ),
     Case(
         "topology.nic_limiters",
         ("workload={kind: many_pairs, hosts: 4, load: 0.5, arrive_for: 20ms, drain_for: 50ms}",),

@@ -4,6 +4,8 @@ from typing import Final
 
 from rogue.workloads.topologies.asymmetric_fan_in import AsymmetricFanIn
 from rogue.workloads.topologies.clos import Clos
+from rogue.workloads.topologies.degraded_fat_tree import DegradedFatTree
+from rogue.workloads.topologies.dragonfly import Dragonfly
 from rogue.workloads.topologies.dumbbell import Dumbbell
 from rogue.workloads.topologies.fat_tree import FatTree
 from rogue.workloads.topologies.link import Link
@@ -25,6 +27,8 @@ TOPOLOGIES: Final[dict[str, type[Topology]]] = {
     "two_tier": TwoTier,
     "clos": Clos,
     "fat_tree": FatTree,
+    "degraded_fat_tree": DegradedFatTree,
+    "dragonfly": Dragonfly,
     "multi_bottleneck": MultiBottleneck,
     "asymmetric_fan_in": AsymmetricFanIn,
     "ring": Ring,

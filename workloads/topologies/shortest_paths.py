@@ -1,12 +1,13 @@
 """Shortest paths between hosts, which never forward."""
 
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+
+import numpy as np
 
 from rogue.workloads.topologies.link import Link
+from rogue.workloads.topologies.switch_graph import Integers, LinksOf, SwitchGraph
 
-LinksOf = Mapping[str, Mapping[str, Link]]
-"""Per node its neighbours, each with the link that leads there."""
 PathShape = tuple[tuple[int, int], ...]
 """Rate (bit/s) and delay (ns) of each link of a path."""
 
@@ -16,11 +17,11 @@ class NoPathError(ValueError):
 
 
 class ShortestPaths:
-    """Finds shortest paths; one search per host that is asked for serves all that send to it."""
+    """Finds shortest paths; one search serves all that send to a switch's hosts, and to those beside it."""
 
     def __init__(self, links_of: LinksOf) -> None:
         self._links_of = links_of
-        self._hops_to: dict[str, dict[str, int]] = {}
+        self._graph = SwitchGraph(links_of)
         self._first: dict[tuple[str, str], tuple[Link, ...]] = {}
         self._shapes: dict[tuple[str, str], PathShape] = {}
         self._certain: dict[tuple[str, str], tuple[Link, ...]] = {}
@@ -92,29 +93,24 @@ class ShortestPaths:
             else:
                 sums.append(cost(link))
         sums += [sum(sorted(costs)[-2:]) for costs in access.values() if len(costs) > 1]
-        dearest = {switch: max(costs) for switch, costs in access.items()}
-        for switch, own in dearest.items():
-            between = self._costs_to(switch, cost)
-            sums += [
-                own + between[other] + dearest[other]
-                for other in dearest
-                if other in between and other != switch
-            ]
-        return max(sums, default=0)
+        dearest = {self._graph.number[switch]: max(costs) for switch, costs in access.items()}
+        return max([*sums, *self._dearest_between(dearest, self._graph.costs_of(cost))], default=0)
 
-    def _costs_to(self, switch: str, cost: Callable[[Link], int]) -> dict[str, int]:
-        """From every switch that can be reached, over the dearest of the shortest paths."""
-        hops, costs = self._hops(switch), {switch: 0}
-        for node, far in hops.items():
-            if node == switch:
-                continue
-            neighbours = self._links_of[node].items()
-            costs[node] = max(
-                costs[neighbour] + cost(link)
-                for neighbour, link in neighbours
-                if hops.get(neighbour) == far - 1
-            )
-        return costs
+    def _dearest_between(self, access: dict[int, int], costs: Integers) -> Iterator[int]:
+        """From each switch with hosts to another one; `access` has what the dearest link of its hosts costs.
+
+        Of switches that are alike one is searched from, for all of them.
+        """
+        own = np.full(len(self._graph.number), -1, np.int64)
+        own[list(access)] = list(access.values())
+        for group in self._graph.twins(list(access), costs):
+            between = self._graph.costs_to(group[0], costs)
+            others = (own >= 0) & (between >= 0)
+            others[group] = False
+            if others.any():
+                yield int(own[group].max() + (own + between)[others].max())
+            if len(group) > 1 and between[group[1]] >= 0:
+                yield int(np.sort(own[group])[-2:].sum() + between[group[1]])
 
     def _next_links(self, node: str, destination: str) -> Iterator[Link]:
         """Links by which a node on the way comes one hop closer."""
@@ -122,28 +118,15 @@ class ShortestPaths:
         if destination in neighbours:
             yield neighbours[destination]
             return
-        hops = self._hops(next(iter(self._links_of[destination])))
-        if node not in hops:
-            closer = [link for neighbour, link in neighbours.items() if neighbour in hops]
+        number = self._graph.number
+        hops = self._graph.hops_to(next(iter(self._links_of[destination])))
+        if node not in number or hops[number[node]] < 0:
+            closer = [link for each, link in neighbours.items() if each in number and hops[number[each]] >= 0]
             if not closer:
                 raise NoPathError(f"no path from {node} to {destination}")
             yield from closer
             return
+        closer_hops = hops[number[node]] - 1
         for neighbour, link in neighbours.items():
-            if hops.get(neighbour) == hops[node] - 1:
+            if neighbour in number and hops[number[neighbour]] == closer_hops:
                 yield link
-
-    def _hops(self, switch: str) -> dict[str, int]:
-        """Count the hops from every switch that can be reached to this one."""
-        known = self._hops_to.get(switch)
-        if known is not None:
-            return known
-        hops, waiting = {switch: 0}, deque([switch])
-        while waiting:
-            node = waiting.popleft()
-            for neighbour in self._links_of[node]:
-                if neighbour not in hops and len(self._links_of[neighbour]) > 1:
-                    hops[neighbour] = hops[node] + 1
-                    waiting.append(neighbour)
-        self._hops_to[switch] = hops
-        return hops

@@ -18,6 +18,8 @@ SIMULATED: Final = {
     "delay_spread": "cables of nodes are as long as they are",
     "switch_controls": "no switch of ours runs what somebody compiled",
     "trim_above": "no switch of ours cuts payloads off",
+    "weights": "nodes have one traffic class, which shares with none",
+    "thresholds": "switches of ours mark at the same bytes at every port",
     "ttl_hops": "no switch of ours counts the links that a packet has taken",
 }
 """Keys that only the simulator can carry out."""

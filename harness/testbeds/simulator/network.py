@@ -20,6 +20,7 @@ from rogue.harness.testbeds.simulator.features import (
     framing,
     has_telemetry,
     marking,
+    thresholds_at_bps,
     trimming,
 )
 from rogue.harness.testbeds.simulator.flows import NicFlow, RunningFlow, shared_limiters, start_flow
@@ -51,8 +52,11 @@ class SimulatedNetwork:
 
 
 @contextmanager
-def _nothing_thrown_away() -> Iterator[None]:
-    """Thousands of agents are made and all of them stay: looking for garbage would double the time."""
+def nothing_thrown_away() -> Iterator[None]:
+    """Thousands of agents are made and all of them stay: looking for garbage would double the time.
+
+    Nor need it be looked for among them while the simulation runs: see SimulatorTestbed.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -62,7 +66,7 @@ def _nothing_thrown_away() -> Iterator[None]:
             gc.enable()
 
 
-@_nothing_thrown_away()
+@nothing_thrown_away()
 def build_network(cell: Cell) -> SimulatedNetwork:
     """Translate a cell; nothing has happened yet in the simulation."""
     experiment, timing = cell.experiment, cell.timing
@@ -126,7 +130,9 @@ def build_links(cell: Cell) -> Simulation:
         marking=marking(cell),
         fair_rates=switch_fair_rates(cell),
         has_telemetry=has_telemetry(cell),
+        weights=cell.network.weights,
         controls=switch_controls(cell),
+        thresholds_at_bps=thresholds_at_bps(cell),
     )
     for switch in cell.network.switches:
         add_switch(

@@ -28,12 +28,12 @@ class ResentBytes:
     def within(self, flow_id: str, starts_ns: Integers, ends_ns: Integers) -> NDArray[np.float64]:
         """Bytes sent again in each interval; NaN where the counter was not read at both of its ends."""
         column = self._column_of[flow_id]
-        totals = dict(zip(self._t_ns, (row[column] for row in self._totals), strict=True))
-        nothing = float("nan")
-        return np.array(
-            [
-                totals.get(int(end), nothing) - totals.get(int(start), nothing)
-                for start, end in zip(starts_ns, ends_ns, strict=True)
-            ],
-            np.float64,
-        )
+        totals = np.array([row[column] for row in self._totals], np.float64)
+        starts, ends = self._read_at(starts_ns), self._read_at(ends_ns)
+        resent = totals[ends] - totals[starts]
+        return np.where((starts >= 0) & (ends >= 0), resent, np.nan)
+
+    def _read_at(self, t_ns: Integers) -> NDArray[np.intp]:
+        """Which reading was at that instant, the last of several; -1 if none was."""
+        place = np.searchsorted(self._t_ns, t_ns, side="right") - 1
+        return np.where(np.array(self._t_ns)[place] == t_ns, place, -1)

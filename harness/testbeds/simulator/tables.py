@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 from rogue.agent.drivers.step import RttSample
 from rogue.harness.cell.cell import Cell
 from rogue.harness.testbeds.base import Columns
-from rogue.harness.testbeds.rows import columns_of
 from rogue.harness.testbeds.simulator.control_samples import control_table
 from rogue.harness.testbeds.simulator.flows import RunningFlow
 from rogue.harness.testbeds.simulator.network import SimulatedNetwork
 from rogue.harness.testbeds.simulator.packets import packets_table
 from rogue.harness.testbeds.simulator.resent import ResentBytes
 from rogue.harness.testbeds.transfers import Transfers, events_table, flows_table, latency_table
-from rogue.workloads.records import CounterRow, EventRow
+from rogue.workloads.records import EventRow
 
 PICOSECONDS = 1_000
 SECOND_NS = 1_000_000_000
@@ -71,9 +70,17 @@ def _events(network: SimulatedNetwork) -> Iterator[EventRow]:
 
 def counters_table(network: SimulatedNetwork) -> Columns:
     """Counters at the end; a simulated network starts with zeros."""
-    counters = network.simulation.counters()
-    rows = (CounterRow(node, port, name, before=0, after=value) for node, port, name, value in counters)
-    return columns_of(CounterRow, sorted(rows))
+    table = network.simulation.counter_table()
+    order = np.lexsort([_places(table[name]) for name in ("name", "port", "node")])
+    sorted_table = {name: column[order] for name, column in table.items()}
+    after = sorted_table.pop("value")
+    return {**sorted_table, "before": np.zeros_like(after), "after": after}
+
+
+def _places(words: Array) -> Integers:
+    """The place of each word among the different ones, sorted."""
+    place = {word: number for number, word in enumerate(sorted(set(words.tolist())))}
+    return np.array([place[word] for word in words.tolist()], np.int64)
 
 
 class Samples:
@@ -96,9 +103,10 @@ def throughput_table(
 ) -> Columns:
     """Delivered payload per flow and interval, with what was sent again and what the agent believed."""
     table = network.simulation.throughput_table()
+    rows = RowsByQueuePair(table["qp_num"])
     parts: list[dict[str, Array]] = []
     for running in network.flows:
-        ends_ns, starts_ns, delivered_bytes = _delivered(table, running.qp_nums)
+        ends_ns, starts_ns, delivered_bytes = _delivered(table, rows.of(running.qp_nums))
         own = samples[running.flow_id]
         parts.append(
             {
@@ -117,9 +125,22 @@ def throughput_table(
     return _joined(parts)
 
 
-def _delivered(table: dict[str, Integers], qp_nums: Sequence[int]) -> tuple[Integers, Integers, Integers]:
+class RowsByQueuePair:
+    """Where a table of the engine has the rows of a queue pair; it is sorted once for all of them."""
+
+    def __init__(self, qp_nums: Integers) -> None:
+        self._order = np.argsort(qp_nums, kind="stable")
+        self._sorted = qp_nums[self._order]
+
+    def of(self, qp_nums: Sequence[int]) -> NDArray[np.intp]:
+        """Rows of these queue pairs, in the order of the table."""
+        firsts, ends = (np.searchsorted(self._sorted, qp_nums, side=side) for side in ("left", "right"))
+        parts = [self._order[first:end] for first, end in zip(firsts, ends, strict=True)]
+        return parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))
+
+
+def _delivered(table: dict[str, Integers], rows: NDArray[np.intp]) -> tuple[Integers, Integers, Integers]:
     """End, start and delivered bytes of each interval, all queue pairs of a flow together."""
-    rows = np.flatnonzero(np.isin(table["qp_num"], qp_nums))
     ends_ns, first, place = np.unique(table["t_ns"][rows], return_index=True, return_inverse=True)
     delivered_bytes = np.zeros(len(ends_ns), np.int64)
     np.add.at(delivered_bytes, place, table["delivered_bytes"][rows])
@@ -146,6 +167,7 @@ def _limiter_at(samples: Samples, t_ns: Integers) -> Array:
 def rtt_table(network: SimulatedNetwork, samples: dict[str, Samples]) -> Columns:
     """The agents' samples, each beside what only the simulator knows about the same batch."""
     oracle = network.simulation.oracle_table()
+    rows = RowsByQueuePair(oracle["qp_num"])
     parts: list[dict[str, Array]] = []
     for running in network.flows:
         own = samples[running.flow_id]
@@ -161,18 +183,17 @@ def rtt_table(network: SimulatedNetwork, samples: dict[str, Samples]) -> Columns
                 "accepted": own.accepted,
                 "reason": own.reason,
                 "overruled": own.overruled,
-                "true_rtt_ns": _true_rtt_ns(oracle, running.qp_nums, own.wr_id),
+                "true_rtt_ns": _true_rtt_ns(oracle, rows.of(running.qp_nums), own.wr_id),
             }
         )
     return _joined(parts)
 
 
-def _true_rtt_ns(oracle: dict[str, Integers], qp_nums: Sequence[int], wr_ids: Integers) -> Array:
+def _true_rtt_ns(oracle: dict[str, Integers], rows: NDArray[np.intp], wr_ids: Integers) -> Array:
     """Completion minus last byte out of the NIC, per verb; NaN where the simulator has no such verb.
 
     No two verbs of a flow have the same number, whichever queue pair they are on.
     """
-    rows = np.flatnonzero(np.isin(oracle["qp_num"], qp_nums))
     rows = rows[np.argsort(oracle["wr_id"][rows], kind="stable")]
     known = np.append(oracle["wr_id"][rows], -1)
     true_ns = np.append(

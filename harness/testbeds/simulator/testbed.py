@@ -1,5 +1,6 @@
 """Run a cell in the simulator."""
 
+import gc
 import json
 from dataclasses import asdict
 
@@ -15,7 +16,7 @@ from rogue.harness.testbeds.simulator.controls import control_facts, parameter_m
 from rogue.harness.testbeds.simulator.estimate import estimate_seconds, expected_packet_hops
 from rogue.harness.testbeds.simulator.features import feature_facts
 from rogue.harness.testbeds.simulator.flows import RunningFlow
-from rogue.harness.testbeds.simulator.network import SimulatedNetwork, build_network
+from rogue.harness.testbeds.simulator.network import SimulatedNetwork, build_network, nothing_thrown_away
 from rogue.harness.testbeds.simulator.nics import profile_of
 from rogue.harness.testbeds.simulator.packets import packet_facts
 from rogue.harness.testbeds.simulator.rehearsal import is_same_for_every_seed
@@ -61,12 +62,24 @@ class SimulatorTestbed(Testbed):
         return expected_packet_hops(cell)
 
     def run(self, cell: Cell, progress: Progress) -> CellResult:
-        """Simulate until the traffic is over, and collect."""
-        timing = cell.timing
+        """Simulate until the traffic is over, and collect.
+
+        What was built is not looked through for garbage before the end.
+        """
         try:
-            network = build_network(cell)
+            with nothing_thrown_away():
+                network = build_network(cell)
+                gc.freeze()
         except (SimulationError, SettingsError) as error:
             raise TestbedError(FailureKind.CONFIGURATION, str(error)) from error
+        try:
+            return self._run(cell, network, progress)
+        finally:
+            gc.unfreeze()
+
+    @staticmethod
+    def _run(cell: Cell, network: SimulatedNetwork, progress: Progress) -> CellResult:
+        timing = cell.timing
         resent = ResentBytes(network, is_wanted=cell.experiment.measures("throughput"))
         try:
             failure = _simulate(network, timing, progress, resent)
@@ -169,6 +182,10 @@ def _probe_facts(cell: Cell, network: SimulatedNetwork) -> dict[str, Fact]:
 
 
 def _settings(network: SimulatedNetwork) -> bytes:
-    """The agent's settings per flow, defaults filled in."""
-    settings = {flow.flow_id: asdict(flow.settings) for flow in network.flows}
-    return json.dumps(settings, indent=1, sort_keys=True).encode()
+    """The agents' settings, defaults filled in, each once and with the flows that have them."""
+    flow_ids: dict[int, list[str]] = {}
+    settings = {id(flow.settings): flow.settings for flow in network.flows}
+    for flow in network.flows:
+        flow_ids.setdefault(id(flow.settings), []).append(flow.flow_id)
+    listed = [{"settings": asdict(settings[each]), "flows": ids} for each, ids in flow_ids.items()]
+    return json.dumps(listed, indent=1, sort_keys=True).encode()

@@ -72,7 +72,7 @@ struct FieldsOf<SwitchConfiguration> {
       Field{"markings", &Switch::markings}, Field{"weights", &Switch::weights}, Field{"rocc", &Switch::rocc},
       Field{"is_input_queued", &Switch::is_input_queued}, Field{"has_telemetry", &Switch::has_telemetry},
       Field{"trimming", &Switch::trimming}, Field{"judge", &Switch::judge},
-      Field{"chooser", &Switch::chooser});
+      Field{"chooser", &Switch::chooser}, Field{"thresholds_at_bps", &Switch::thresholds_at});
 };
 
 template <>

@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstdio>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/columns.h"
 #include "binding/columns_to_numpy.h"
 #include "binding/configuration_fields.h"
 #include "binding/memory_binding.h"
@@ -116,7 +118,13 @@ void bind_topology(Class& engine) {
             return self.engine.add_link(a, b, read_fields<LinkConfiguration>(values));
           },
           nb::arg("a"), nb::arg("b"), nb::arg("values"))
-      .def("connect", &connect<EngineType>);
+      .def("connect", &connect<EngineType>)
+      .def(
+          "find_route",
+          [](Bound& self, std::uint32_t source, std::uint32_t destination, std::uint64_t entropy) {
+            return self.engine.find_route(source, destination, entropy);
+          },
+          nb::arg("source"), nb::arg("destination"), nb::arg("entropy"));
 }
 
 template <class EngineType, class Class>
@@ -206,6 +214,19 @@ void bind_running(Class& engine) {
       .def("record_oracle_rtt", [](Bound& self) { self.engine.recorder().record_oracle(); });
 }
 
+// Numbers of links, of queue pairs (0: none) and of names; values; and the names.
+inline nb::tuple counter_columns(const std::vector<Counter>& counters) {
+  Columns<4> columns;
+  std::map<std::string_view, std::int64_t> numbers;
+  nb::list names;
+  for (const Counter& counter : counters) {
+    const auto [found, is_new] = numbers.try_emplace(counter.name, static_cast<std::int64_t>(numbers.size()));
+    if (is_new) names.append(counter.name);
+    columns.add({counter.link, counter.qp_num, found->second, counter.value});
+  }
+  return nb::make_tuple(to_numpy(columns), names);
+}
+
 template <class EngineType, class Class>
 void bind_results(Class& engine) {
   using Bound = BoundEngine<EngineType>;
@@ -220,14 +241,7 @@ void bind_results(Class& engine) {
              self.engine.add_open_pauses(records);
              return to_numpy(records);
            })
-      .def("counters",
-           [](Bound& self) {
-             nb::list result;
-             for (const Counter& counter : self.engine.counters()) {
-               result.append(nb::make_tuple(counter.node, counter.port, counter.name, counter.value));
-             }
-             return result;
-           })
+      .def("counter_columns", [](Bound& self) { return counter_columns(self.engine.counters()); })
       .def("waits",
            [](Bound& self) {
              nb::list result;

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "engine/winner_tree.h"
+#include "protocol/thresholds.h"
 
 namespace simulator {
 
@@ -47,7 +48,8 @@ std::uint32_t Builder::add_switch(const std::string& name, const SwitchConfigura
                              .rocc = configuration.rocc,
                              .has_telemetry = configuration.has_telemetry,
                              .trimming = configuration.trimming,
-                             .judge = configuration.judge});
+                             .judge = configuration.judge,
+                             .thresholds_at = configuration.thresholds_at});
   if (configuration.chooser)
     world_.switches.back().chooser = configuration.chooser(place_of_switch(world_.seed, name));
   if (configuration.trimming) world_.priorities |= mask_of(configuration.trimming->priority);
@@ -64,15 +66,14 @@ std::uint32_t Builder::add_link(std::uint32_t a, std::uint32_t b, const LinkConf
 }
 
 std::uint16_t Builder::speed_index(const LinkConfiguration& configuration) {
-  const auto same = [&](const LinkSpeed& speed) {
-    return speed.rate == configuration.rate && speed.delay == configuration.delay;
-  };
-  const auto found = std::find_if(world_.speeds.begin(), world_.speeds.end(), same);
-  if (found != world_.speeds.end()) return static_cast<std::uint16_t>(found - world_.speeds.begin());
+  const auto number = static_cast<std::uint16_t>(world_.speeds.size());
+  const auto [found, is_new] =
+      speeds_.try_emplace({configuration.rate.value, configuration.delay.value}, number);
+  if (!is_new) return found->second;
   if (world_.speeds.size() > 0xffff)
     throw SimulationError("too many kinds of links: at most 65536 pairs of rate and delay");
   world_.speeds.emplace_back(configuration.rate, configuration.delay);
-  return static_cast<std::uint16_t>(world_.speeds.size() - 1);
+  return number;
 }
 
 // The part of a port that plain output-queued switches do without.
@@ -95,19 +96,19 @@ void Builder::add_classes(Port& port, std::uint32_t from, std::uint32_t to, Byte
   if (element.has_weights) classes.turns = std::make_unique<WeightedTurns>(element.weights);
   classes.order = element.has_weights ? ClassedPort::kTurns : 0;
   classes.has_telemetry = element.has_telemetry;
-  if (element.trimming) classes.use_trimming(*element.trimming);
+  const BitsPerSecond rate = world_.speeds[port.speed].rate;
+  if (element.trimming) classes.use_trimming(at_rate(*element.trimming, rate, element.thresholds_at));
   if (element.rocc) {
     const std::uint32_t timer = timers_.create(TimerKind::kCongestionPoint, link);
-    classes.rocc = std::make_unique<RoccPort>(*element.rocc, world_.speeds[port.speed].rate, timer);
+    classes.rocc = std::make_unique<RoccPort>(*element.rocc, rate, timer);
   }
   if (element.judge) {
     const std::string &here = world_.nodes[from].name, &there = world_.nodes[to].name;
-    const BitsPerSecond rate = world_.speeds[port.speed].rate;
     classes.use_judge(element.judge(place_of_port(world_.seed, here, there, rate, world_.nodes[to].is_host)));
   }
   if (element.markings.empty()) return;
   const RandomStream stream(world_.seed, "marking:" + world_.nodes[from].name + "->" + world_.nodes[to].name);
-  classes.use_marker(Marker(world_.switches[port.owner].markings, stream));
+  classes.use_marker(Marker(at_rate(element.markings, rate, element.thresholds_at), stream));
 }
 
 void Builder::add_port(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration,

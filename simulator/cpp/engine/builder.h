@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 
 #include "base/configuration.h"
 #include "engine/timer_queue.h"
@@ -27,6 +29,7 @@ class Builder {
 
   World& world_;
   TimerQueue& timers_;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::uint16_t> speeds_;  // by rate and delay
 };
 
 }  // namespace simulator

@@ -9,37 +9,35 @@ namespace {
 
 void add_classes(const World& world, std::uint32_t link, std::vector<Counter>& result) {
   const LinkRecord& record = world.links[link];
-  const std::string& node = world.nodes[record.from].name;
-  const ClassedPort& classes = world.classes[link];
+  const ClassCounters& counters = *world.classes[link].counters;
+  const auto add = [&](const char* name, std::int64_t value) { result.push_back({link, 0, name, value}); };
   if (world.has_marking(record.from)) {
     std::int64_t marked_packets = 0;
-    for (const auto& counters : classes.counters->priorities) marked_packets += counters.marked_packets;
-    result.push_back({node, world.port_name(link), "marked_packets", marked_packets});
+    for (const auto& priority : counters.priorities) marked_packets += priority.marked_packets;
+    add("marked_packets", marked_packets);
   }
-  if (classes.counters->trimming) {
-    result.push_back({node, world.port_name(link), "trimmed_packets", classes.counters->trimmed_packets});
-    result.push_back({node, world.port_name(link), "trimmed_bytes", classes.counters->trimmed.value});
+  if (counters.trimming) {
+    add("trimmed_packets", counters.trimmed_packets);
+    add("trimmed_bytes", counters.trimmed.value);
   }
   if (!world.has_flow_control(record.from)) return;
-  result.push_back({node, world.port_name(link), "pause_frames", classes.counters->pause_frames});
-  result.push_back({node, world.port_name(link), "lossless_drops", classes.counters->lossless_drops});
-  result.push_back({node, world.port_name(link), "watchdog_fired", classes.counters->watchdog_fired});
-  result.push_back(
-      {node, world.port_name(link), "headroom_used_max_bytes", world.ingresses[link].headroom_used_max});
+  add("pause_frames", counters.pause_frames);
+  add("lossless_drops", counters.lossless_drops);
+  add("watchdog_fired", counters.watchdog_fired);
+  add("headroom_used_max_bytes", world.ingresses[link].headroom_used_max);
 }
 
 void add_port(const World& world, std::uint32_t link, std::vector<Counter>& result) {
   const LinkRecord& record = world.links[link];
-  const std::string& node = world.nodes[record.from].name;
-  const std::string port = world.port_name(link);
-  result.push_back({node, port, "tx_bytes", world.ports[link].sent_bytes.value});
-  result.push_back({node, port, "rx_bytes", world.received_bytes(link ^ 1).value});
-  result.push_back({node, port, "lost_packets", record.lost_packets});
+  const auto add = [&](const char* name, std::int64_t value) { result.push_back({link, 0, name, value}); };
+  add("tx_bytes", world.ports[link].sent_bytes.value);
+  add("rx_bytes", world.received_bytes(link ^ 1).value);
+  add("lost_packets", record.lost_packets);
   if (world.ports[link].has(Port::kRouteEnds)) {
-    result.push_back({node, port, "expired_packets", record.expired_packets});
-    result.push_back({node, port, "stray_packets", record.stray_packets});
+    add("expired_packets", record.expired_packets);
+    add("stray_packets", record.stray_packets);
   }
-  if (!world.nodes[record.from].is_host) result.push_back({node, port, "drops", record.dropped_packets});
+  if (!world.nodes[record.from].is_host) add("drops", record.dropped_packets);
   if (world.has_classes(record.from)) add_classes(world, link, result);
 }
 
@@ -47,11 +45,8 @@ void add_queue_pair(const World& world, const Controls& controls, std::uint32_t 
                     std::vector<Counter>& result) {
   const Sender& sender = world.senders[qp];
   const RequesterCounters counters = world.counters_of(qp);
-  const std::string& node = world.nics[sender.nic].name;
-  const std::string port = world.port_name(sender.link);
-  const std::string prefix = "qp" + std::to_string(queue_pair_number(qp)) + ".";
   const auto add = [&](const char* name, auto value) {
-    result.push_back({node, port, prefix + name, static_cast<std::int64_t>(value)});
+    result.push_back({sender.link, queue_pair_number(qp), name, static_cast<std::int64_t>(value)});
   };
   add("retransmitted_packets", counters.retransmitted_packets);
   add("naks", counters.naks);

@@ -59,6 +59,10 @@ class Engine {
       const ConnectionConfiguration& configuration);  // two queue pairs: the result and the next one
   std::uint32_t add_datagram_queue_pair(std::uint32_t host);
   std::uint32_t add_route(const std::vector<std::uint32_t>& links);
+  std::vector<std::uint32_t> find_route(std::uint32_t source, std::uint32_t destination,
+                                        std::uint64_t entropy) {
+    return forwarding_.route(source, destination, entropy);
+  }
 
   // What host software does between two instants.
   std::int64_t post(std::uint32_t qp, const Verb& verb);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <string>
 
 #include "protocol/queue_pair.h"
@@ -42,6 +43,31 @@ std::uint32_t Forwarding::next_link(std::uint32_t link, const Packet& packet) {
   return ports_of(group)[way.hash.choice(way.path_seed ^ packet.path(), node, group.count)];
 }
 
+std::uint32_t Forwarding::only_link_of(std::uint32_t host) const {
+  return world_.nics[world_.nodes[host].index].link;
+}
+
+std::vector<std::uint32_t> Forwarding::route(std::uint32_t source, std::uint32_t destination,
+                                             std::uint64_t entropy) {
+  const std::uint32_t first = only_link_of(source);
+  if (first == kNoLink || only_link_of(destination) == kNoLink) return {};
+  const std::uint32_t last = only_link_of(destination) ^ 1;
+  if (first == last) return {first};  // a cable without a switch
+  const std::uint32_t target = world_.links[last].from;
+  std::uint32_t node = world_.links[first].to;
+  if (world_.nodes[node].is_host || world_.nodes[target].is_host) return {};
+  const PathHash hash(world_.seed, source, destination);
+  std::vector<std::uint32_t> links{first};
+  const GroupsBySwitch& groups = groups_towards(target);
+  for (; node != target; node = world_.links[links.back()].to) {
+    const Group group = groups_[groups[world_.nodes[node].index]];
+    if (group.count == 0) return {};
+    links.push_back(ports_of(group)[group.count == 1 ? 0 : hash.choice(entropy, node, group.count)]);
+  }
+  links.push_back(last);
+  return links;
+}
+
 Forwarding::Equal Forwarding::equal_ports(std::uint32_t link, const Packet& packet) {
   const std::uint32_t node = world_.links[link].to;
   const Way& way = ways_[packet.qp];
@@ -53,53 +79,98 @@ Forwarding::Equal Forwarding::equal_ports(std::uint32_t link, const Packet& pack
 const Forwarding::GroupsBySwitch& Forwarding::groups_towards(std::uint32_t target) {
   const std::uint32_t index = world_.nodes[target].index;
   if (towards_.empty()) towards_.resize(world_.switches.size());
-  GroupsBySwitch& groups = towards_[index];
-  if (!groups.empty()) [[likely]]
-    return groups;
-  const std::vector<std::uint32_t> hops = hops_to(index);
-  std::vector<std::uint32_t> ports;
-  for (std::uint32_t element = 0; element < world_.switches.size(); ++element) {
-    ports.clear();
-    for (const std::uint32_t link : world_.switches[element].links) {
-      const std::uint32_t far = far_switch(link);
-      if (far != kNowhere && hops[far] != kNowhere && hops[far] + 1 == hops[element]) ports.push_back(link);
-    }
-    groups.push_back(group_of(element, ports));
-  }
-  return groups;
+  if (towards_[index].empty()) [[unlikely]]
+    find_groups(index);
+  return towards_[index];
 }
 
-// By switch; hosts do not forward.
-std::vector<std::uint32_t> Forwarding::hops_to(std::uint32_t target) const {
-  std::vector<std::uint32_t> hops(world_.switches.size(), kNowhere);
+void Forwarding::find_groups(std::uint32_t target) {
+  find_trunks();
+  if (const std::uint32_t first = first_twins_[target]; first != target) {
+    if (towards_[first].empty()) search(first);
+    return copy_groups(first, target);
+  }
+  search(target);
+}
+
+// Twins are equally far from everybody else, so only they and their neighbours forward otherwise.
+void Forwarding::copy_groups(std::uint32_t twin, std::uint32_t target) {
+  GroupsBySwitch& groups = towards_[target];
+  groups = towards_[twin];
+  std::vector<std::uint32_t> ports;
+  for (const Trunk& trunk : trunks_[twin]) ports.push_back(trunk.link);
+  std::ranges::sort(ports);
+  groups[twin] = group_of(twin, ports);
+  groups[target] = group_of(target, {});
+  for (const Trunk& trunk : trunks_[target]) groups[trunk.far] = group_of_one(trunk.link ^ 1);
+}
+
+// One search from the target: whoever is one hop further sends back over the link that it was seen over.
+void Forwarding::search(std::uint32_t target) {
+  const std::size_t switches = world_.switches.size();
+  std::vector<std::uint32_t> hops(switches, kNowhere);
+  found_.resize(switches);
+  for (std::vector<std::uint32_t>& ports : found_) ports.clear();
   std::vector<std::uint32_t> reached{target};
   hops[target] = 0;
   for (std::size_t nth = 0; nth < reached.size(); ++nth) {
-    for (const std::uint32_t link : world_.switches[reached[nth]].links) {
-      const std::uint32_t far = far_switch(link);
-      if (far == kNowhere || hops[far] != kNowhere) continue;
-      hops[far] = hops[reached[nth]] + 1;
-      reached.push_back(far);
+    const std::uint32_t next = hops[reached[nth]] + 1;
+    for (const Trunk& trunk : trunks_[reached[nth]]) {
+      if (hops[trunk.far] == kNowhere) {
+        hops[trunk.far] = next;
+        reached.push_back(trunk.far);
+      }
+      if (hops[trunk.far] == next) found_[trunk.far].push_back(trunk.link ^ 1);
     }
   }
-  return hops;
+  GroupsBySwitch& groups = towards_[target];
+  groups.reserve(switches);
+  for (std::uint32_t element = 0; element < switches; ++element) {
+    std::ranges::sort(found_[element]);
+    groups.push_back(group_of(element, found_[element]));
+  }
 }
 
 // A switch has few groups: one up, and one for each port down.
 std::uint32_t Forwarding::group_of(std::uint32_t element, const std::vector<std::uint32_t>& ports) {
+  if (ports.size() == 1) return group_of_one(ports.front());
   if (groups_known_.empty()) groups_known_.resize(world_.switches.size());
   std::vector<std::uint32_t>& known = groups_known_[element];
   const auto same = [&](std::uint32_t group) { return std::ranges::equal(ports_of(groups_[group]), ports); };
   if (const auto found = std::ranges::find_if(known, same); found != known.end()) return *found;
-  known.push_back(static_cast<std::uint32_t>(groups_.size()));
-  groups_.push_back({static_cast<std::uint32_t>(ports_.size()), static_cast<std::uint32_t>(ports.size())});
-  ports_.insert(ports_.end(), ports.begin(), ports.end());
+  known.push_back(add_group(ports));
   return known.back();
 }
 
-std::uint32_t Forwarding::far_switch(std::uint32_t link) const {
-  const Node& far = world_.nodes[world_.links[link].to];
-  return far.is_host ? kNowhere : far.index;
+std::uint32_t Forwarding::group_of_one(std::uint32_t port) {
+  if (groups_of_one_.empty()) groups_of_one_.resize(world_.links.size(), kNowhere);
+  if (groups_of_one_[port] == kNowhere) groups_of_one_[port] = add_group({port});
+  return groups_of_one_[port];
+}
+
+std::uint32_t Forwarding::add_group(const std::vector<std::uint32_t>& ports) {
+  const auto first = static_cast<std::uint32_t>(ports_.size());
+  ports_.insert(ports_.end(), ports.begin(), ports.end());
+  groups_.push_back({first, static_cast<std::uint32_t>(ports.size())});
+  return static_cast<std::uint32_t>(groups_.size() - 1);
+}
+
+void Forwarding::find_trunks() {
+  if (!trunks_.empty()) return;
+  trunks_.resize(world_.switches.size());
+  std::map<std::vector<std::uint32_t>, std::uint32_t> firsts;  // by neighbours
+  for (std::uint32_t element = 0; element < trunks_.size(); ++element) {
+    std::vector<std::uint32_t> neighbours;
+    for (const std::uint32_t link : world_.switches[element].links) {
+      const Node& far = world_.nodes[world_.links[link].to];
+      if (far.is_host) continue;
+      trunks_[element].push_back({link, far.index});
+      neighbours.push_back(far.index);
+    }
+    std::ranges::sort(neighbours);
+    const bool is_alone = neighbours.empty();
+    first_twins_.push_back(is_alone ? element : firsts.try_emplace(neighbours, element).first->second);
+  }
 }
 
 }  // namespace simulator

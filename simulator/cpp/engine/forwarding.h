@@ -33,6 +33,10 @@ class Forwarding {
   // Where a sprayed packet goes on that has come over `link` to a switch.
   std::uint32_t next_link(std::uint32_t link, const Packet& packet);
 
+  // The links from one host to another that a packet with this entropy takes; none if there is no way. From the
+  // first question on no link may be added.
+  std::vector<std::uint32_t> route(std::uint32_t source, std::uint32_t destination, std::uint64_t entropy);
+
   // The equal ports that it may take there, and which of them is `next_link`.
   struct Equal {
     std::span<const std::uint32_t> ports;
@@ -56,21 +60,36 @@ class Forwarding {
   };
   using GroupsBySwitch = std::vector<std::uint32_t>;
 
+  // A link between two switches, seen from one.
+  struct Trunk {
+    std::uint32_t link;
+    std::uint32_t far;
+  };
+
   std::span<const std::uint32_t> ports_of(const Group& group) const {
     return {ports_.data() + group.first, group.count};
   }
+  std::uint32_t only_link_of(std::uint32_t host) const;
   const GroupsBySwitch& groups_towards(std::uint32_t target);
-  std::vector<std::uint32_t> hops_to(std::uint32_t target) const;
+  void find_groups(std::uint32_t target);
+  void search(std::uint32_t target);
+  void copy_groups(std::uint32_t twin, std::uint32_t target);
   std::uint32_t group_of(std::uint32_t element, const std::vector<std::uint32_t>& ports);
-  std::uint32_t far_switch(std::uint32_t link) const;
+  std::uint32_t group_of_one(std::uint32_t port);
+  std::uint32_t add_group(const std::vector<std::uint32_t>& ports);
+  void find_trunks();
 
   const World& world_;
   std::vector<std::optional<ObliviousSpray>> sprays_;     // by sending queue pair
   std::vector<Way> ways_;                                 // by receiving queue pair
   std::vector<GroupsBySwitch> towards_;                   // by target; empty until somebody asks
   std::vector<Group> groups_;                             // each once
-  std::vector<std::vector<std::uint32_t>> groups_known_;  // of each switch
+  std::vector<std::vector<std::uint32_t>> groups_known_;  // of each switch, those of several ports
+  std::vector<std::uint32_t> groups_of_one_;              // by port
+  std::vector<std::vector<std::uint32_t>> found_;         // by switch, in the search that goes on
   std::vector<std::uint32_t> ports_;
+  std::vector<std::vector<Trunk>> trunks_;  // of each switch, in the order of its ports
+  std::vector<std::uint32_t> first_twins_;  // of each switch, the first with the same neighbours
 };
 
 }  // namespace simulator

@@ -52,6 +52,7 @@ struct Switch {
   std::optional<TrimmingConfiguration> trimming;
   SwitchControlMaker judge;                  // one for each port
   std::shared_ptr<SwitchControl> chooser{};  // among equal ports, from outside
+  BitsPerSecond thresholds_at;
   std::vector<Pausing> pausing{};
 };
 

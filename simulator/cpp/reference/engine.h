@@ -33,6 +33,7 @@
 #include "protocol/memories.h"
 #include "protocol/nic_clock.h"
 #include "protocol/oblivious_spray.h"
+#include "protocol/path_hash.h"
 #include "protocol/pause_state.h"
 #include "protocol/pci_delay.h"
 #include "protocol/rc_requester.h"
@@ -63,6 +64,8 @@ class Engine {
   std::uint32_t connect(const ConnectionConfiguration& configuration);
   std::uint32_t add_datagram_queue_pair(std::uint32_t host);
   std::uint32_t add_route(const std::vector<std::uint32_t>& links);
+  std::vector<std::uint32_t> find_route(std::uint32_t source, std::uint32_t destination,
+                                        std::uint64_t entropy);
 
   std::int64_t post(std::uint32_t qp, const Verb& verb);
   double nic_clock_at(std::uint32_t qp, Picoseconds at) const { return node_of(qp).clock.exact_ns(at); }
@@ -278,6 +281,8 @@ class Engine {
   void choose(std::uint32_t number, Packet& packet);
   std::vector<std::uint32_t> equal_ports(std::uint32_t node, std::uint32_t destination);
   std::vector<std::uint32_t> way_from(std::uint32_t node, std::uint32_t qp, std::uint32_t path);
+  std::vector<std::uint32_t> hashed_way(std::uint32_t node, std::uint32_t destination, const PathHash& hash,
+                                        std::uint64_t entropy);
   bool admits(const Link& link, std::uint32_t frame_bytes) const;
   bool has_shared_buffer(std::uint32_t node) const {
     return !nodes_[node].is_host && nodes_[node].configuration.has_classes();
@@ -319,7 +324,7 @@ class Engine {
   void watch_pauses(std::uint32_t number);
   void on_watchdog_timer(std::uint32_t number);
   void empty_queue(std::uint32_t number, std::uint32_t priority);
-  void add_class_counters(const Link& link, std::vector<Counter>& result) const;
+  void add_class_counters(std::uint32_t number, std::vector<Counter>& result) const;
   void receive(const Packet& packet);
   void on_request(std::uint32_t qp, const Packet& packet);
   Reply accept(std::uint32_t qp, const Packet& packet);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "protocol/queue_pair.h"
+#include "protocol/thresholds.h"
 #include "reference/engine.h"
 #include "reliability/verbs_allowed.h"
 
@@ -55,11 +56,13 @@ void Engine::add_direction(std::uint32_t from, std::uint32_t to, const LinkConfi
     links_.back().input = SharedBuffer(nodes_[from].configuration);
   if (has_shared_buffer(from) && nodes_[from].configuration.has_weights())
     links_.back().turns = WeightedTurns(nodes_[from].configuration.weights);
-  if (has_shared_buffer(from)) links_.back().trimming = nodes_[from].configuration.trimming;
+  const SwitchConfiguration& own = nodes_[from].configuration;
+  if (has_shared_buffer(from) && own.trimming)
+    links_.back().trimming = at_rate(*own.trimming, configuration.rate, own.thresholds_at);
   links_.back().judge = judge_for(links_.back());
   if (has_shared_buffer(from) && !nodes_[from].configuration.markings.empty()) {
     const RandomStream marks(seed_, "marking:" + nodes_[from].name + "->" + nodes_[to].name);
-    links_.back().marker = Marker(nodes_[from].configuration.markings, marks);
+    links_.back().marker = Marker(at_rate(own.markings, configuration.rate, own.thresholds_at), marks);
   }
   const auto number = static_cast<std::uint32_t>(links_.size() - 1);
   if (has_flow_control(from)) {
@@ -341,26 +344,27 @@ std::vector<Counter> Engine::counters() const {
   std::vector<Counter> result;
   for (std::uint32_t number = 0; number < links_.size(); ++number) {
     const Link& link = links_[number];
-    const std::string& node = nodes_[link.from].name;
-    result.push_back({node, link_name(link), "tx_bytes", link.sent_bytes});
-    result.push_back({node, link_name(link), "rx_bytes", links_[number ^ 1].received_bytes});
-    result.push_back({node, link_name(link), "lost_packets", link.lost_packets});
+    const auto add = [&](const char* name, std::int64_t value) {
+      result.push_back({number, 0, name, value});
+    };
+    add("tx_bytes", link.sent_bytes);
+    add("rx_bytes", links_[number ^ 1].received_bytes);
+    add("lost_packets", link.lost_packets);
     if (link.has_route_end) {
-      result.push_back({node, link_name(link), "expired_packets", link.expired_packets});
-      result.push_back({node, link_name(link), "stray_packets", link.stray_packets});
+      add("expired_packets", link.expired_packets);
+      add("stray_packets", link.stray_packets);
     }
     if (nodes_[link.from].is_host) continue;
     std::int64_t drops = 0;
     for (const Queue& queue : link.queues) drops += queue.drops;
-    result.push_back({node, link_name(link), "drops", drops});
-    add_class_counters(link, result);
+    add("drops", drops);
+    add_class_counters(number, result);
   }
   for (std::uint32_t qp = 0; qp < queue_pairs_.size(); ++qp) {
     const RequesterCounters counters = counters_of(qp);
-    const std::string port = link_name(links_[queue_pairs_[qp].route.front()]);
-    const std::string prefix = "qp" + std::to_string(queue_pair_number(qp)) + ".";
     const auto add = [&](const char* name, std::uint64_t value) {
-      result.push_back({node_of(qp).name, port, prefix + name, static_cast<std::int64_t>(value)});
+      result.push_back(
+          {queue_pairs_[qp].route.front(), queue_pair_number(qp), name, static_cast<std::int64_t>(value)});
     };
     add("retransmitted_packets", counters.retransmitted_packets);
     add("naks", counters.naks);

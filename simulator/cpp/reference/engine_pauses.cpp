@@ -109,22 +109,23 @@ void Engine::add_open_pauses(PauseState::Records& records) const {
   }
 }
 
-void Engine::add_class_counters(const Link& link, std::vector<Counter>& result) const {
-  const std::string& node = nodes_[link.from].name;
+void Engine::add_class_counters(std::uint32_t number, std::vector<Counter>& result) const {
+  const Link& link = links_[number];
+  const auto add = [&](const char* name, std::int64_t value) { result.push_back({number, 0, name, value}); };
   if (link.marker || link.judge) {
     std::int64_t marks = 0;
     for (const Queue& queue : link.queues) marks += queue.marks;
-    result.push_back({node, link_name(link), "marked_packets", marks});
+    add("marked_packets", marks);
   }
   if (link.trimming) {
-    result.push_back({node, link_name(link), "trimmed_packets", link.trimmed_packets});
-    result.push_back({node, link_name(link), "trimmed_bytes", link.trimmed_bytes});
+    add("trimmed_packets", link.trimmed_packets);
+    add("trimmed_bytes", link.trimmed_bytes);
   }
   if (!has_flow_control(link.from)) return;
-  result.push_back({node, link_name(link), "pause_frames", link.pause_frames});
-  result.push_back({node, link_name(link), "lossless_drops", link.lossless_drops});
-  result.push_back({node, link_name(link), "watchdog_fired", link.watchdog_fired});
-  result.push_back({node, link_name(link), "headroom_used_max_bytes", link.ingress.headroom_used_max});
+  add("pause_frames", link.pause_frames);
+  add("lossless_drops", link.lossless_drops);
+  add("watchdog_fired", link.watchdog_fired);
+  add("headroom_used_max_bytes", link.ingress.headroom_used_max);
 }
 
 }  // namespace simulator::reference

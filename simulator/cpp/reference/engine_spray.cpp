@@ -49,12 +49,22 @@ std::vector<std::uint32_t> Engine::sprayed_route(std::uint32_t qp, std::uint32_t
 std::vector<std::uint32_t> Engine::way_from(std::uint32_t node, std::uint32_t qp, std::uint32_t path) {
   const QueuePair& sender = queue_pairs_[qp];
   const std::uint32_t destination = queue_pairs_[sender.peer].node;
-  const PathHash hash(seed_, sender.node, destination);
+  return hashed_way(node, destination, PathHash(seed_, sender.node, destination), sender.path_seed ^ path);
+}
+
+std::vector<std::uint32_t> Engine::find_route(std::uint32_t source, std::uint32_t destination,
+                                              std::uint64_t entropy) {
+  if (hops_to(destination)[source] < 0) return {};
+  return hashed_way(source, destination, PathHash(seed_, source, destination), entropy);
+}
+
+std::vector<std::uint32_t> Engine::hashed_way(std::uint32_t node, std::uint32_t destination,
+                                              const PathHash& hash, std::uint64_t entropy) {
   std::vector<std::uint32_t> route;
   while (node != destination) {
     const std::vector<std::uint32_t> equal = equal_ports(node, destination);
     const auto count = static_cast<std::uint32_t>(equal.size());
-    route.push_back(equal[hash.choice(sender.path_seed ^ path, node, count)]);
+    route.push_back(equal[hash.choice(entropy, node, count)]);
     node = links_[route.back()].to;
   }
   return route;

@@ -28,10 +28,11 @@ struct QueuePairFigures {
   BitsPerSecond control_rate;        // that a congestion control in the NIC allows; 0 without one
 };
 
+// Of a port, or of a queue pair whose packets leave there.
 struct Counter {
-  std::string node;
-  std::string port;
-  std::string name;
+  std::uint32_t link;
+  std::uint32_t qp_num;  // 0: of the port
+  const char* name;      // a literal
   std::int64_t value;
 };
 

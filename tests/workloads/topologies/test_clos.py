@@ -37,7 +37,10 @@ def test_paths_within_rack_podset_and_network(destination: str, links: int, path
 
 @pytest.mark.parametrize(
     ("changes", "expected"),
-    [({"spines": 63}, "a multiple of leaves_per_podset, 4"), ({"hosts_per_rack": 100}, "at most 4096 hosts")],
+    [
+        ({"spines": 63}, "a multiple of leaves_per_podset, 4"),
+        ({"hosts_per_rack": 512, "racks_per_podset": 65}, "at most 65536 hosts"),
+    ],
 )
 def test_impossible_ones_are_refused(changes: dict[str, object], expected: str) -> None:
     with pytest.raises(ValidationError, match=expected):

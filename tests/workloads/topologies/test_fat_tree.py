@@ -54,7 +54,21 @@ def test_the_whole_bisection_is_there() -> None:
     assert len(from_first_half) == len(tree.host_names()) // 2
 
 
-@pytest.mark.parametrize(("k", "expected"), [(5, "an even number"), (0, "2"), (26, "24")])
+@pytest.mark.parametrize(("k", "expected"), [(5, "an even number"), (0, "2"), (66, "64")])
 def test_impossible_ones_are_refused(k: int, expected: str) -> None:
     with pytest.raises(ValidationError, match=expected):
         fat_tree(k)
+
+
+def test_more_hosts_per_edge_share_its_uplinks() -> None:
+    tree = FatTree.model_validate({"k": 4, "rate": "10Gbps", "hosts_per_edge": 4})
+    assert len(tree.host_names()) == 32
+    assert {len(tree.links_of[f"s{edge}"]) for edge in range(8)} == {4 + 2}
+    assert [link.b for link in tree.links()[:5]] == ["s0", "s0", "s0", "s0", "s1"]
+    assert tree.shortest_paths.count("h0", "h31") == 4
+
+
+def test_the_largest_one_has_65536_hosts_and_no_more() -> None:
+    assert len(fat_tree(64).host_names()) == 65_536
+    with pytest.raises(ValidationError, match="at most 65536 hosts"):
+        FatTree.model_validate({"k": 64, "rate": "10Gbps", "hosts_per_edge": 33})

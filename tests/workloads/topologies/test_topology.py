@@ -1,5 +1,7 @@
 """Every topology: connected, named by the rule, deterministic."""
 
+import pickle
+
 import pytest
 from helpers.data_files import NETWORK, link_list
 from pydantic import ValidationError
@@ -14,11 +16,16 @@ SMALLEST: dict[str, dict[str, object]] = {
     "two_tier": {"racks": 2, "hosts_per_rack": 2, "leaves": 2},
     "clos": {"racks_per_podset": 2, "hosts_per_rack": 1, "leaves_per_podset": 2, "spines": 4},
     "fat_tree": {"k": 4, "rate": "10Gbps"},
+    "degraded_fat_tree": {"k": 4, "rate": "10Gbps", "missing_links": 2, "slow_links": 4},
+    "dragonfly": {"rate": "10Gbps"},
     "multi_bottleneck": {},
     "asymmetric_fan_in": {},
     "ring": {"switch_count": 5, "rate": "10Gbps"},
     "links": {"file": link_list(NETWORK.read_text())},
 }
+
+UNEVEN = ("degraded_fat_tree", "dragonfly")
+"""Whose first path one way is not the first one back."""
 
 
 @pytest.fixture(params=TOPOLOGIES)
@@ -48,7 +55,8 @@ def test_every_pair_is_joined(topology: Topology) -> None:
             path = topology.path(source, destination)
             assert source in (path[0].a, path[0].b)
             assert destination in (path[-1].a, path[-1].b)
-            assert list(path) == list(reversed(topology.path(destination, source)))
+            back = topology.path(destination, source)
+            assert list(path) == list(reversed(back)) or (topology.kind in UNEVEN and len(path) == len(back))
 
 
 @pytest.mark.parametrize("has_probe", [False, True])
@@ -72,6 +80,14 @@ def test_nic_follows_the_rate(rate: str, nic: str) -> None:
     assert named.nic_of("h0") == "ideal"
 
 
+def test_another_process_gets_the_topology_and_nothing_that_was_worked_out(topology: Topology) -> None:
+    before = len(pickle.dumps(topology))
+    assert topology.path(*topology.host_names()[:2])
+    sent = pickle.dumps(topology)
+    assert len(sent) == before
+    assert pickle.loads(sent) == topology
+
+
 def test_it_is_described_in_a_line(topology: Topology) -> None:
     hosts, links = len(topology.host_names()), len(topology.links())
     assert f"{hosts} hosts" in topology.described() and f"{links} links" in topology.described()
@@ -85,6 +101,19 @@ def test_what_is_certain_lies_on_the_path_and_ends_at_the_hosts(topology: Topolo
     assert [link for link in path if link in certain] == list(certain)
     is_alone = topology.shortest_paths.count(first, last) == 1
     assert is_alone == (certain == path)
+
+
+def test_inputs_that_take_turns_have_no_weights() -> None:
+    star = {"hosts": 2, "rate": "10Gbps", "switch": "voq", "weights": [1, 2]}
+    with pytest.raises(ValidationError, match=r"expected none with switch: voq.*remove them") as caught:
+        TOPOLOGIES["star"].model_validate(star)
+    assert [error["loc"] for error in caught.value.errors()] == [("weights",)]
+
+
+@pytest.mark.parametrize("weights", [[1001], [-1], [0.5], "1", [1] * 9])
+def test_weights_are_whole_numbers_of_eight_priorities(weights: object) -> None:
+    with pytest.raises(ValidationError):
+        TOPOLOGIES["star"].model_validate({"hosts": 2, "rate": "10Gbps", "weights": weights})
 
 
 @pytest.mark.parametrize("key", ["alpha", "pause_alpha"])

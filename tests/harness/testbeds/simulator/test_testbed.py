@@ -1,5 +1,6 @@
 """Cells from beginning to end."""
 
+import gc
 import json
 from pathlib import Path
 
@@ -48,8 +49,18 @@ def test_the_bottleneck_is_the_slowest_link_that_all_share(tmp_path: Path) -> No
 
 
 def test_settings_are_kept_with_their_defaults(tmp_path: Path) -> None:
-    settings = json.loads(run(tmp_path).raw["settings.json"])
-    assert settings["main/h0->h3"]["cc_parameters"]["alpha_packets"] == 2
+    [alike] = json.loads(run(tmp_path).raw["settings.json"])
+    assert alike["settings"]["cc_parameters"]["alpha_packets"] == 2
+    assert alike["flows"] == ["main/h0->h3", "main/h1->h3"]
+
+
+def test_what_was_built_is_left_alone_until_the_end(tmp_path: Path) -> None:
+    counts: list[int] = []
+    SimulatorTestbed().run(
+        cell_of(tmp_path, text=SMALL), lambda _fraction: counts.append(gc.get_freeze_count())
+    )
+    assert min(counts) > 0
+    assert gc.get_freeze_count() == 0 and gc.isenabled()
 
 
 def test_a_cell_ends_when_its_transfers_do(tmp_path: Path) -> None:

@@ -1,22 +1,26 @@
 """Packets that choose their way switch by switch take the routes that the router finds for them."""
 
 from collections import Counter
+from itertools import permutations
 
 import pytest
 from helpers.equal_runs import Builder, assert_equal_runs
-from helpers.networks import MILLISECOND_NS, connect, counter
+from helpers.networks import MILLISECOND_NS, ReferenceSimulation, connect, counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rogue.simulator import IDEAL, Reliability, Simulation, Spraying
+from rogue.simulator import IDEAL, Reliability, Simulation, SimulationError, Spraying
+from rogue.workloads.topologies.fat_tree import FatTree
 
 Cables = tuple[tuple[int, int], ...]
 SPINES = 4
 
 
-def network(cables: Cables, switches: int, seed: int) -> Simulation:
+def network(
+    cables: Cables, switches: int, seed: int, simulation_type: type[Simulation] = Simulation
+) -> Simulation:
     """Switches s0 ..., of which s0 has the host h0, and the last one h1."""
-    simulation = Simulation(seed=seed)
+    simulation = simulation_type(seed=seed)
     for number in range(switches):
         simulation.add_switch(f"s{number}", buffer_bytes=None, alpha=1.0)
     for number in range(2):
@@ -49,9 +53,10 @@ def ports_taken(simulation: Simulation, packets: int) -> list[tuple[str, ...]]:
 
 
 def routes(simulation: Simulation, entropies: list[int]) -> list[tuple[str, ...]]:
+    """As Python finds them, which knows nothing of the engine's tables."""
     topology = simulation._topology
     ends = topology.node("", "h0"), topology.node("", "h1")
-    found = [topology.route("", *ends, entropy) for entropy in entropies]
+    found = [topology.close().route(*ends, entropy) or [] for entropy in entropies]
     return [tuple(map(topology.link_name, route)) for route in found]
 
 
@@ -134,6 +139,51 @@ def test_acknowledgements_keep_one_way() -> None:
     simulation.run_until(10 * MILLISECOND_NS)
     back = [counter(simulation, "tx_bytes", f"l1->s{spine}") for spine in range(SPINES)]
     assert sum(each > 0 for each in back) == 1
+
+
+@given(cables(), st.integers(0, 2**64 - 1), st.lists(st.integers(0, 2**63 - 1), min_size=1, max_size=8))
+def test_both_engines_find_the_routes_that_python_finds(
+    joined: tuple[Cables, int], seed: int, entropies: list[int]
+) -> None:
+    for simulation_type in (Simulation, ReferenceSimulation):
+        simulation = network(*joined, seed, simulation_type)
+        topology = simulation._topology
+        ends = topology.node("", "h0"), topology.node("", "h1")
+        found = [simulation._engine.find_route(*ends, entropy) for entropy in entropies]
+        names = [tuple(map(topology.link_name, route)) for route in found]
+        assert names == routes(simulation, entropies)
+
+
+def test_switches_that_are_alike_share_a_search_and_keep_their_own_ways() -> None:
+    """In a fat tree: to each host, so that every switch is a target and has twins."""
+    tree = FatTree.model_validate({"k": 4, "rate": "10Gbps"})
+    simulation = Simulation(seed=3)
+    for name in tree.switch_names():
+        simulation.add_switch(name, buffer_bytes=None, alpha=1.0)
+    for name in tree.host_names():
+        simulation.add_host(name, IDEAL)
+    for link in tree.links():
+        simulation.add_link(link.a, link.b, rate_bps=10**10, delay_ps=0)
+    topology = simulation._topology
+    hosts = [topology.node("", name) for name in tree.host_names()]
+    for source, destination in permutations(hosts, 2):
+        expected = topology.close().route(source, destination, 7)
+        assert simulation._engine.find_route(source, destination, 7) == expected
+
+
+@pytest.mark.parametrize("simulation_type", [Simulation, ReferenceSimulation])
+def test_where_there_is_no_way_no_route_is_found(simulation_type: type[Simulation]) -> None:
+    simulation = simulation_type(seed=1)
+    for name in ("h0", "h1", "h2", "h3", "h4"):
+        simulation.add_host(name, IDEAL)
+    for name in ("s0", "s1"):
+        simulation.add_switch(name, buffer_bytes=None, alpha=1.0)
+    for a, b in (("h0", "s0"), ("h1", "s1"), ("h2", "h3")):
+        simulation.add_link(a, b, rate_bps=10**10, delay_ps=0)
+    for a, b in (("h0", "h1"), ("h0", "h2"), ("h2", "h0"), ("h0", "h4"), ("h4", "h0")):
+        with pytest.raises(SimulationError, match=f"there is no way from '{a}' to '{b}'"):
+            connect(simulation, a, b)
+    connect(simulation, "h2", "h3")
 
 
 def test_each_round_has_an_order_of_its_own() -> None:
