@@ -107,7 +107,18 @@ def _within(deviations: Sequence[float]) -> tuple[str, str]:
 
 def every_case(found: Sequence[Row]) -> Iterator[str]:
     """A table for each group."""
-    head = ("", "case", "uet-htsim, µs", "here, µs", "", "by rate, µs", "", "again there", "again here")
+    head = (
+        "",
+        "case",
+        "uet-htsim, µs",
+        "here, µs",
+        "",
+        "by rate, µs",
+        "",
+        "seeds",
+        "again there",
+        "again here",
+    )
     for group in GROUPS:
         yield f"### {group[0].upper()}{group[1:]}"
         yield table(head, [_line(row) for row in found if row.group == group])
@@ -116,7 +127,7 @@ def every_case(found: Sequence[Row]) -> Iterator[str]:
 def _line(row: Row) -> tuple[str, ...]:
     parts = [_time(row, row.first), _time(row, row.by_rate)]
     again = f"{fmean(each.again for each in row.best):.0f}" if row.best else "–"
-    told = (text for pair in parts for text in pair)
+    told = (*(text for pair in parts for text in pair), str(len(row.best)))
     return (str(row.number), named(row.case), f"{row.case.tail_us:g}", *told, str(row.case.again), again)
 
 
