@@ -18,7 +18,7 @@ FAST_TESTS := tests/test_tidy.py tests/workloads tests/agent/core
 CODE := harness playbooks workloads src/rogue rogue_agent reports remote simulator virtual profile.py tests benchmarks scripts
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run-experiment provision report reproduce test test-long test-bare test-hostile test-sanitize coverage mutants check \
+.PHONY: help setup run-experiment provision report reproduce test test-long test-bare test-hostile test-sanitize coverage mutants check lint \
 	format bench clean
 
 help: ## print the targets
@@ -69,7 +69,10 @@ mutants: setup ## change COUNT=300 places of PACKAGE=rogue.agent.core, one by on
 test-sanitize: setup ## run the simulator's tests on engines built with AddressSanitizer and UBSan
 	@sh scripts/test_sanitize.sh $(VENV)
 
-check: setup ## format, lint, types, import contracts, tidiness, fast tests
+check: lint ## lint, and the fastest tests: tidiness, workloads, the core of the agent
+	@$(BIN)/pytest -q -n $(JOBS) --dist worksteal -m "not long and not virtual" $(FAST_TESTS)
+
+lint: setup ## format, lint, types, import contracts
 	@$(BIN)/ruff format --check $(CODE)
 	@$(BIN)/clang-format --dry-run --Werror $(COMPILED)
 	@$(BIN)/ruff check $(CODE)
@@ -77,7 +80,6 @@ check: setup ## format, lint, types, import contracts, tidiness, fast tests
 	@$(BIN)/lint-imports --no-cache
 	@cd playbooks && PATH="$(CURDIR)/$(BIN):$$PATH" ansible-lint -q
 	@$(BIN)/vermin -q --target=3.10- --violations --no-tips rogue_agent src/rogue/__init__.py playbooks/collections
-	@$(BIN)/pytest -q -n $(JOBS) --dist worksteal -m "not long and not virtual" $(FAST_TESTS)
 
 format: setup ## rewrite the code in the house format
 	@$(BIN)/ruff format $(CODE)

@@ -7,7 +7,8 @@ it out; nothing moves. `agent_us` is the processor time of one thread per verb w
 verbs themselves take (`device_us`): the least that a core spends. pyverbs, a card's doorbell and rates that
 are set come on top. Beside it the shares of `posting`, `polling` and `deciding` (the core, the step around
 it, keeping rows of tables), and `writing_us`, which the rows of a verb take to become text when the flow has
-ended. `core_full_gbps` is the payload at which a core has nothing left. `turn_us` is a turn of a process that
+ended. `core_full_gbps` is the payload at which a core has nothing left, and
+`budget_share` what it spends of the time that a verb has at the rate. `turn_us` is a turn of a process that
 polls and finds nothing, `stamp_us` one reading of the host's clock. Medians of the rounds.
 """
 
@@ -22,7 +23,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from helpers import fake_verbs_queues as queues
 from helpers.agent_roles import LIMIT_MS, Stage
@@ -58,18 +59,38 @@ from rogue.agent.drivers.verbs.flow import (
 from rogue.agent.drivers.verbs.pump import CompletionPump
 from rogue.agent.node.messages import Load, Start
 
+
+class Case(NamedTuple):
+    """What is measured; segment_bytes: None for the transport's own at that rate."""
+
+    transport: str
+    rate_gbps: int
+    mode: str
+    segment_bytes: "int | None" = None
+
+    @property
+    def name(self) -> str:
+        """In the report."""
+        verbs = "" if self.segment_bytes is None else f" in {self.segment_bytes // 1024} KiB"
+        return f"{self.transport} at {self.rate_gbps} Gb/s{verbs}, {self.mode}"
+
+
 GBPS = 1_000_000_000
 SENDS = 64
 INTERVAL_NS = 10_000_000
 STAMPS = 100_000
 TURNS = 10_000
 LONG_NS = 3_600_000_000_000
-CASES = tuple(
-    (transport, rate, mode)
-    for transport, rate in (("rogue", 25), ("rogue", 100), ("roce", 100))
-    for mode in ("event", "polling")
+CASES = (
+    *(
+        Case(transport, rate, mode)
+        for transport, rate in (("rogue", 25), ("rogue", 100), ("roce", 100))
+        for mode in ("event", "polling")
+    ),
+    *(Case("rogue", 40, "polling", segment_bytes) for segment_bytes in (65_536, 131_072)),
 )
-"""RoGUE has verbs of 64 KiB up to 40 Gb/s and of 256 KiB beyond, native RoCE of 1 MiB."""
+"""RoGUE has verbs of 64 KiB up to 40 Gb/s and of 256 KiB beyond, native RoCE of 1 MiB; 128 KiB is an
+experiment's own `segment`."""
 Figures = dict[str, float]
 
 
@@ -91,13 +112,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--verbs", type=int, default=10_000, metavar="N", help="verbs in a round")
     chosen = parser.parse_args(arguments)
     completion_queue._EVENT_FILE = EVENT_FILE
-    rounds = [
-        {
-            f"{transport} at {rate} Gb/s, {mode}": measured(transport, rate * GBPS, mode, chosen.verbs)
-            for transport, rate, mode in CASES
-        }
-        for _ in range(chosen.repeat)
-    ]
+    rounds = [{case.name: measured(case, chosen.verbs) for case in CASES} for _ in range(chosen.repeat)]
     figures = {
         name: {key: round(median(each[name][key] for each in rounds), 3) for key in rounds[0][name]}
         for name in rounds[0]
@@ -114,10 +129,12 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def measured(transport: str, rate_bps: int, mode: str, verbs: int) -> Figures:
+def measured(case: Case, verbs: int) -> Figures:
     """One round of a transport."""
-    settings = settings_for(transport, rate_bps, {})
-    with two_ends(settings.service, mode) as (here, there), spooled() as spool:
+    rate_bps = case.rate_gbps * GBPS
+    own = {} if case.segment_bytes is None else {"segment_bytes": case.segment_bytes}
+    settings = settings_for(case.transport, rate_bps, own)
+    with two_ends(settings.service, case.mode) as (here, there), spooled() as spool:
         device_us = of_device(here, verbs)
         flow = flow_of(settings, rate_bps, here, there, spool)
         pump = CompletionPump(here.queue, host_ns, flow.on_completions, lambda _now: None)
@@ -143,6 +160,7 @@ def measured(transport: str, rate_bps: int, mode: str, verbs: int) -> Figures:
         "polling_share": spent.polling_ns / busy_ns,
         "deciding_share": (spent.deciding_ns - flow.posting_ns) / busy_ns,
         "verbs_per_poll": verbs / max(1, spent.polls),
+        "budget_share": agent_us * 1e3 * case.rate_gbps / (8 * settings.segment_bytes),
         "core_full_gbps": settings.segment_bytes * 8 / agent_us / 1e3,
     }
 

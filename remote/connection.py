@@ -2,7 +2,7 @@
 
 import socket
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Final
 
 import fabric
@@ -14,9 +14,11 @@ from rogue.remote.login import Login
 from rogue.remote.turns import Turns
 from rogue.remote.unknown_keys import UnknownKeyError
 
-_MEANT: Final = dict.fromkeys(
-    ("No existing session", "Error reading SSH protocol banner"), "its SSH server did not reply in time"
-)
+_SILENT: Final = "its SSH server did not reply in time"
+_MEANT: Final = {
+    "No existing session": _SILENT,
+    "Error reading SSH protocol banner": f"{_SILENT}, or turned us away (MaxStartups)",
+}
 """What paramiko says, as one limit or the other is reached first, and what it then means."""
 _THREAD_LIMIT_S: Final = 10.0
 """A connection's thread ends by itself soon after its socket is closed."""
@@ -43,7 +45,7 @@ class Connection(fabric.Connection):  # type: ignore[misc]  # Fabric has no type
                 **dict.fromkeys(("timeout", "banner_timeout", "auth_timeout", "channel_timeout"), limit_s),
             },
         )
-        self._set(login=login)
+        self._set(login=login, limit_s=limit_s)
         self.client.set_missing_host_key_policy(paramiko.RejectPolicy())  # Fabric's own accepts any
 
     def open(self) -> None:
@@ -52,7 +54,7 @@ class Connection(fabric.Connection):  # type: ignore[misc]  # Fabric has no type
             with reported(self.login.node):
                 self._know_keys()
                 if self.gateway:
-                    self._open_gateway()
+                    open_in_turn(self.gateway)  # Fabric then finds it open
                 super().open()
                 send_at_once(self.transport)
         except BaseException:
@@ -69,15 +71,23 @@ class Connection(fabric.Connection):  # type: ignore[misc]  # Fabric has no type
         if self.gateway:
             self.gateway.close()
 
-    def _open_gateway(self) -> None:
-        """Log in to the host on the way when it is our turn there; Fabric then finds it open."""
-        with _TURNS.at(self.gateway.login.place):
-            self.gateway.open()
-
     def _know_keys(self) -> None:
         """Load the keys that the host may have."""
         for kind, key in known_keys(self.login).items():
             self.client.get_host_keys().add(self.login.place, kind, key)
+
+
+def open_in_turn(gateway: Connection) -> None:
+    """Log in to a host on the way when it is our turn there; NodeError if that fails.
+
+    A server says that it lets somebody in before it stops counting him among those who wait (`MaxStartups`).
+    So the turn lasts until it has done something that comes after that: opened a channel, or refused one.
+    Source: OpenSSH 9.2, sshd.c (main: startup_pipe is closed behind `authenticated:`).
+    """
+    with _TURNS.at(gateway.login.place):
+        gateway.open()
+        with reported(gateway.login.node), suppress(paramiko.ChannelException):
+            gateway.transport.open_session(timeout=gateway.limit_s).close()
 
 
 def send_at_once(transport: paramiko.Transport) -> None:

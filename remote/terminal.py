@@ -11,7 +11,7 @@ from typing import Any, Final
 import netmiko
 import paramiko
 
-from rogue.remote.connection import Connection, known_keys, reported, send_at_once
+from rogue.remote.connection import Connection, known_keys, open_in_turn, reported, send_at_once
 from rogue.remote.errors import NodeError, RejectedError
 from rogue.remote.login import Dialect, Login
 
@@ -149,8 +149,8 @@ def _gateway(login: Login, limit_s: float, stack: ExitStack) -> Connection | Non
     if login.gateway is None:
         return None
     gateway = Connection(login.gateway, limit_s)
-    gateway.open()
     stack.callback(gateway.close)
+    open_in_turn(gateway)
     return gateway
 
 

@@ -44,6 +44,7 @@ PARTS: Final = {
     "TrafficGroup": "[group](#traffic)",
     "TransportChoice": "[transport](#transports)",
     "MeasureChoice": "[measure](#measure)",
+    "SwitchControlChoice": "[switch control](SWITCH_CONTROLS.md)",
     "Pair": "[flow](#workload-pairs)",
 }
 NAMED: Final = {"cc": " or ".join(CONGESTION_CONTROLS), "estimator": " or ".join(ESTIMATORS)}

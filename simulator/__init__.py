@@ -1,6 +1,6 @@
 """The packet simulator: a C++ engine with a Python face."""
 
-from rogue.simulator._core import CompiledKind, Controller, QueuePair, Timer
+from rogue.simulator._core import CompiledKind, Controller, QueuePair, SwitchKind, Timer
 from rogue.simulator.control import CONTROLS, ControlKind, NicControl
 from rogue.simulator.datagram import DatagramQueuePair
 from rogue.simulator.errors import ControlError, InvariantViolation, QueuePairError, SimulationError
@@ -16,6 +16,7 @@ from rogue.simulator.prototype import Hop, PathFacts, PrototypeControl
 from rogue.simulator.reliability import RELIABILITIES, Reliability, check_parameters
 from rogue.simulator.simulation import Simulation
 from rogue.simulator.spraying import SPRAYING_PARAMETERS, Spraying, spraying_of, unsprayable
+from rogue.simulator.switch_control import SWITCH_CONTROLS, SwitchControl, SwitchControlKind
 from rogue.simulator.trimming import CONTROL_PRIORITY, Trimming
 from rogue.simulator.waits import Wait, explained, find_deadlock
 
@@ -31,6 +32,7 @@ __all__ = [
     "RELIABILITIES",
     "ROCEV2",
     "SPRAYING_PARAMETERS",
+    "SWITCH_CONTROLS",
     "BurstLoss",
     "CompiledKind",
     "ControlError",
@@ -58,6 +60,9 @@ __all__ = [
     "Simulation",
     "SimulationError",
     "Spraying",
+    "SwitchControl",
+    "SwitchControlKind",
+    "SwitchKind",
     "Timer",
     "Trimming",
     "Wait",

@@ -178,6 +178,34 @@ class CompiledKind:
     def maker(self, values: list[float]) -> CompiledMaker:
         """Take the values of all parameters, in their order."""
 
+class SwitchMaker:
+    """A compiled part of switches, and the values of its parameters."""
+
+class SwitchKind:
+    """A part of switches that was compiled outside the engine."""
+
+    def __init__(self, address: int, file: str) -> None:
+        """Take the address of its table; ControlError if it is of another version of the interface."""
+
+    @property
+    def file(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def meaning(self) -> str: ...
+    @property
+    def parameters(self) -> list[tuple[str, float, float, float, str]]: ...
+    @property
+    def sees_arrivals(self) -> bool: ...
+    @property
+    def sees_departures(self) -> bool: ...
+    @property
+    def chooses(self) -> bool: ...
+    @property
+    def trims(self) -> bool: ...
+    def maker(self, values: list[float]) -> SwitchMaker:
+        """Take the values of all parameters, in their order."""
+
 class Controller:
     """A congestion control of a NIC, without a network. Times are picoseconds."""
 

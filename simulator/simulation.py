@@ -32,7 +32,7 @@ from rogue.simulator.parameters import (
 )
 from rogue.simulator.profiles import NicProfile
 from rogue.simulator.reliability import Reliability, service_of
-from rogue.simulator.spraying import Spraying
+from rogue.simulator.spraying import Spraying, with_choosers
 from rogue.simulator.switches import Switches
 from rogue.simulator.topology import Topology
 from rogue.simulator.waits import Wait, find_deadlock
@@ -127,9 +127,8 @@ class Simulation(Faults, Switches, Forwarding, Packets):
 
         ``service`` is reliable (RC) or not (UC: no acknowledgements, whole messages or nothing). The timeout
         is 4.096 us * 2^timeout_exponent (0: none). Besides a verb's last packet each ``ack_every_packets``-th
-        asks for an acknowledgement (default: a's NIC; all if ``control`` learns from them). ``path_seed``
-        chooses among equal routes, ``spraying`` anew for each packet. Where priorities have limiters, new
-        pairs take turns or use ``limiter_of``'s. ``control`` sets rates; ``reliability`` replaces go-back-N.
+        asks for an acknowledgement (all if ``control``, which sets rates, learns from them). ``path_seed``
+        chooses among equal routes, ``spraying`` for each packet. ``reliability`` replaces go-back-N.
         """
         where = f"connect {a}-{b}"
         (host_a, profile), (host_b, _) = self._topology.host(where, a), self._topology.host(where, b)
@@ -137,6 +136,7 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         ack_every = ack_every_of(control, ack_every_packets, profile.ack_every_packets)
         self._flow_controls.check_mtu(where, require_integer(where, "mtu_bytes", mtu_bytes, 1, MTU_BYTES_MAX))
         require_connection(where, ack_every, retry_count, timeout_exponent, service)
+        spraying = with_choosers(where, spraying, service, control) if self._has_choosers else spraying
         routes = route_ab, route_ba = self._routes(where, (host_a, host_b), path_seed, spraying)
         round_trip_ps = require_timeout(where, timeout_exponent, self._topology.delay_ps(route_ab + route_ba))
         ends = self._engine.connect(

@@ -51,6 +51,18 @@ class Spraying:
         return {"path_seed": path_seed, "spray_paths": self.paths}
 
 
+def with_choosers(
+    where: str, spraying: "Spraying | None", service: str, control: NicControl | None
+) -> "Spraying":
+    """Return how packets are sprayed where switches choose: with one entropy if nothing is asked for."""
+    reason = None if control is None else unsprayable(control.name)
+    if service != "rc" or reason is not None:
+        of = f"service {service}, which gives up a message whose packets come out of order"
+        got = of if control is None or reason is None else f"{control.name}, {reason}"
+        raise SimulationError(f"{where}: expected a connection whose packets may take many ways, got {got}")
+    return spraying or Spraying(paths=1)
+
+
 def unsprayable(control: str) -> str | None:
     """Return why packets of a NIC's congestion control must keep one way; None if they need not."""
     kind = CONTROLS.get(control)

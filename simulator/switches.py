@@ -1,6 +1,6 @@
 """Switches: how they store what must wait, and what else they do."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 
 from rogue.simulator._core import Engine
@@ -8,7 +8,14 @@ from rogue.simulator.feedback import FairRates
 from rogue.simulator.flow_control import FlowControls, PriorityFlowControl
 from rogue.simulator.framing import Framing
 from rogue.simulator.marking import Marking, marking_rules, weights_of
-from rogue.simulator.parameters import BUFFER_BYTES_MAX, require_integer, require_one_of, require_positive
+from rogue.simulator.parameters import (
+    BUFFER_BYTES_MAX,
+    RATE_BPS_MAX,
+    require_integer,
+    require_one_of,
+    require_positive,
+)
+from rogue.simulator.switch_control import SwitchControl, has_chooser, switch_control_arguments
 from rogue.simulator.topology import Topology
 from rogue.simulator.trimming import Trimming
 
@@ -23,6 +30,7 @@ class Switches:
     _engine: Engine
     _topology: Topology
     _flow_controls: FlowControls
+    _has_choosers: bool = False
 
     def add_switch(  # noqa: PLR0913 - a switch has that many features, all named
         self,
@@ -37,6 +45,8 @@ class Switches:
         fair_rates: FairRates | None = None,
         has_telemetry: bool = False,
         trimming: Trimming | None = None,
+        controls: Sequence[SwitchControl] = (),
+        thresholds_at_bps: int | None = None,
     ) -> None:
         """Add a switch with buffers of ``buffer_bytes`` (None = unbounded).
 
@@ -53,7 +63,9 @@ class Switches:
         With any of the others each port has a queue per priority. The largest priority goes first; those with
         ``weights`` share what the others leave. The headroom of all links is set aside from the buffer, or
         that of a link from its own. With ``has_telemetry`` ports write into packets what a control that wants
-        it should know; the simulation's framing must have room for it.
+        it should know; the simulation's framing must have room for it. ``controls`` are parts from outside.
+        ``marking`` and ``trimming`` are those of a port of ``thresholds_at_bps``, and others have them in
+        proportion to their rates (None: alike).
         """
         where = f"add_switch {name}"
         if buffer_bytes is not None:
@@ -66,6 +78,11 @@ class Switches:
             arguments["pause"] = flow_control.arguments(where, self.framing, buffer_bytes)
         if trimming is not None:
             arguments |= trimming.arguments(where)
+        arguments |= switch_control_arguments(where, controls, beside=arguments)
+        self._has_choosers |= has_chooser(controls)
+        if thresholds_at_bps is not None:
+            require_integer(where, "thresholds_at_bps", thresholds_at_bps, 1, RATE_BPS_MAX)
+            arguments["thresholds_at_bps"] = thresholds_at_bps
         if fair_rates is not None:
             arguments |= fair_rates.arguments(where)
         self._topology.add_node("add_switch", name, None)

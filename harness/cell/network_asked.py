@@ -1,7 +1,4 @@
-"""The network that a cell asks for, in numbers: testbeds put it into effect or refuse it, and decide nothing.
-
-Nothing asks for weights between priorities.
-"""
+"""The network that a cell asks for, in numbers: testbeds put it into effect or refuse it, no more."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -56,6 +53,8 @@ class PriorityAsked:
     pauses: Pauses | None
     is_pause_disputed: bool
     """Some of its groups ask for pauses, others for none."""
+    weight: int | None = None
+    """Its share of what is left beside those that have none, which go first."""
 
     @property
     def marks(self) -> MarkingCurve | None:
@@ -98,6 +97,11 @@ class NetworkAsked:
         return {each: asked.marks for each, asked in self.priorities.items() if asked.marks is not None}
 
     @property
+    def weights(self) -> Mapping[int, int]:
+        """By priority, where the priority shares a port with others."""
+        return {each: asked.weight for each, asked in self.priorities.items() if asked.weight is not None}
+
+    @property
     def pausing(self) -> Mapping[int, Pauses]:
         """By priority, where links are paused."""
         return {each: asked.pauses for each, asked in self.priorities.items() if asked.pauses is not None}
@@ -112,7 +116,7 @@ def network_asked(
         by_priority.setdefault(carrier.priority, []).append(carrier)
     return NetworkAsked(
         ports=ports_asked(topology),
-        priorities={each: _priority(topology, found) for each, found in by_priority.items()},
+        priorities={each: _priority(topology, each, found) for each, found in by_priority.items()},
         ip_packet_bytes=max(_ip_packet_bytes(topology, carrier) for carrier in carriers),
         switches=tuple(topology.switches()),
         links=links_asked(topology, faults),
@@ -136,13 +140,14 @@ def _ip_packet_bytes(topology: Topology, carrier: Carrier) -> int:
     return packets.frame_bytes + packets.framing.remote_address_bytes - ETHERNET_BYTES
 
 
-def _priority(topology: Topology, carriers: Sequence[Carrier]) -> PriorityAsked:
+def _priority(topology: Topology, number: int, carriers: Sequence[Carrier]) -> PriorityAsked:
     curves = dict.fromkeys(marking_asked(topology, carrier) for carrier in carriers)
     has_pauses = {carrier.transport.has_pauses for carrier in carriers}
     return PriorityAsked(
         curves=tuple(curve for curve in curves if curve is not None),
         pauses=_pauses(topology) if True in has_pauses else None,
         is_pause_disputed=len(has_pauses) > 1,
+        weight=next(iter(topology.weights[number : number + 1]), 0) or None,
     )
 
 

@@ -49,7 +49,7 @@ Plugins = Annotated[
     typer.Option(
         "--plugin",
         metavar="FILE",
-        help="Load a plug-in (Python, or a control of NICs in C++); repeatable.",
+        help="Load a plug-in (Python, or a control of NICs or of switches in C++); repeatable.",
         dir_okay=False,
     ),
 ]

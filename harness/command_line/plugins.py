@@ -11,15 +11,23 @@ from rogue.harness.exit_codes import ExitCode
 def new(
     kind: Annotated[
         str,
-        typer.Argument(metavar="KIND", help="control, nic-control, workload, topology, measure or figure."),
+        typer.Argument(
+            metavar="KIND",
+            help="control, nic-control, switch-control, workload, topology, measure or figure.",
+        ),
     ],
     name: Annotated[str, typer.Argument(metavar="NAME", help="What experiments will call it.")],
     directory: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="Where the files go.", file_okay=False, exists=True)
     ] = Path(),
     language: Annotated[
-        str, typer.Option("--language", metavar="LANGUAGE", help="python, or c++ for a nic-control.")
-    ] = "python",
+        str | None,
+        typer.Option(
+            "--language",
+            metavar="LANGUAGE",
+            help="python, or c++ for a nic-control; a switch-control has c++ alone.",
+        ),
+    ] = None,
 ) -> ExitCode:
     """Write a plug-in to start from, with comments, and its test.
 
@@ -29,6 +37,8 @@ def new(
       rogue run quickstart --plugin halve.py --set 'transports=[{name: rogue, cc: halve}]'
       rogue new nic-control cut --language c++
       rogue run quickstart --plugin cut.h --set 'transports=[roce+pfc+cut]'
+      rogue new switch-control step
+      rogue run quickstart --plugin step.h --set 'topology.switch_controls=[step]'
     """
     from rogue.harness.commands.plugins import new_plugin
 

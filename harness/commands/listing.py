@@ -25,6 +25,7 @@ from rogue.workloads.flow_sizes import FLOW_SIZES
 from rogue.workloads.probes import PROBES
 from rogue.workloads.specification import Specification
 from rogue.workloads.spelling import meant
+from rogue.workloads.switch_controls import SWITCH_CONTROLS
 from rogue.workloads.topologies import TOPOLOGIES
 from rogue.workloads.traffic import WORKLOADS
 from rogue.workloads.transports import BASES, FEATURES, TransportName
@@ -150,9 +151,22 @@ def _parameters(kind: type[Specification]) -> list[tuple[str, str, str]]:
     ]
 
 
+def _switch_controls() -> list[str]:
+    """Each with its parameters as an experiment writes them."""
+    lines = []
+    for name, entry in SWITCH_CONTROLS.items():
+        lines.append(f"{name}: {entry.meaning}{_origin('switch_control', name)}")
+        rows = [(each.key, f"default {each.value:g}{each.unit}", each.meaning) for each in entry.parameters]
+        lines += [f"  {line}" for line in align(rows)]
+    return lines or [
+        "none: plug-ins bring them, as with --plugin FILE; `rogue new switch-control NAME` writes one"
+    ]
+
+
 LISTS: Mapping[str, Callable[[], list[str]]] = {
     "transports": _transports,
     "controls": lambda: _classes("control", CONGESTION_CONTROLS),
+    "switch-controls": _switch_controls,
     "estimators": lambda: _classes("estimator", ESTIMATORS),
     "workloads": lambda: _kinds("workload", WORKLOADS),
     "sizes": _sizes,

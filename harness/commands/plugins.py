@@ -13,11 +13,15 @@ from rogue.harness.plugins.trial import LIMIT_S, try_plugin
 from rogue.harness.telling import tell
 from rogue.workloads.printable import printable
 
-KINDS: Final = {"nic_control": "NIC control", "switch_platform": "switch platform"}
+KINDS: Final = {
+    "nic_control": "NIC control",
+    "switch_control": "switch control",
+    "switch_platform": "switch platform",
+}
 """Of registries whose word is no English."""
 
 
-def new_plugin(kind: str, name: str, directory: Path, language: str) -> ExitCode:
+def new_plugin(kind: str, name: str, directory: Path, language: str | None) -> ExitCode:
     """Write a start and its test; print the files."""
     for file in write_start(kind, name, directory, language):
         typer.echo(file)

@@ -60,8 +60,3 @@ def _check(table: DataTable, column: str, values: NDArray[np.number]) -> None:
         if high <= low:
             got = f"{table.shown(row + 1, column)} after {table.shown(row, column)}"
             raise table.wrong(row + 1, column, "more than in the row before", got)
-
-
-def sizes_text(sizes: FlowSizes) -> str:
-    """The file that says this, in two columns without names."""
-    return "".join(f"{size} {percent:.10g}\n" for size, percent in sizes.points)

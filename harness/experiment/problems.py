@@ -20,6 +20,7 @@ _TEXTS = {
     "finite_number": ("a finite number", _CORRECT),
     "string_type": ("text", _CORRECT),
     "list_type": ("a list", _CORRECT),
+    "tuple_type": ("a list", _CORRECT),
     "dict_type": ("a mapping", _CORRECT),
     "model_type": ("a mapping", _CORRECT),
     "greater_than": ("a number above {gt}", _CORRECT),

@@ -117,7 +117,7 @@ def _default(name: str, field: FieldInfo, schema: Schema) -> str:
     if field.is_required():
         return REQUIRED
     value = field.get_default(call_default_factory=True)
-    if value is None or value in ({}, []):
+    if value is None or value in ({}, [], ()):
         return NONE
     quantity = quantity_of(name) if schema.get("type") == "string" else None
     if quantity is not None and isinstance(value, int):

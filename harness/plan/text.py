@@ -25,6 +25,7 @@ def plan_text(plan: Plan, jobs: int) -> str:
     notes = (
         *hidden_values(plan.loaded),
         *_outside_controls(plan),
+        *_switch_controls(plan),
         *_never_sampled(plan),
         *_differences(plan),
     )
@@ -58,6 +59,14 @@ def _outside_controls(plan: Plan) -> Iterator[str]:
         if name.outside is not None:
             _, made_as = name.outside
             yield f"{name} has {made_as}: the time expected is that of the engine's own controls"
+
+
+def _switch_controls(plan: Plan) -> Iterator[str]:
+    """Parts of switches that are a plug-in's."""
+    asked = (each for planned in plan.cells for each in planned.cell.topology.switch_controls)
+    for each in {each.name: each for each in asked}.values():
+        does = "judges packets in the place of their own marking" if each.entry.judges else "chooses ways"
+        yield f"switches have {each.name} from outside, which {does}: the time expected is that without it"
 
 
 def _never_sampled(plan: Plan) -> Iterator[str]:

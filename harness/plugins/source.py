@@ -39,7 +39,7 @@ class PluginSource:
 
     @property
     def is_header(self) -> bool:
-        """It is a control of NICs in C++, by the end of its name."""
+        """It is a control of NICs or of switches in C++, by the end of its name."""
         return Path(self.file).suffix == HEADER
 
     @property

@@ -9,21 +9,27 @@ from rogue.harness.errors import UsageError
 from rogue.workloads.spelling import meant
 
 STARTS: Final = Path(__file__).parent / "starts"
-KINDS: Final = ("control", "workload", "topology", "nic-control", "measure", "figure")
-COMPILED: Final = ("nic-control",)
-"""Kinds that C++ has, too."""
+KINDS: Final = ("control", "workload", "topology", "nic-control", "switch-control", "measure", "figure")
+COMPILED: Final = ("nic-control", "switch-control")
+"""Kinds that C++ has."""
+ONLY_COMPILED: Final = ("switch-control",)
+"""Kinds that Python has not."""
 LANGUAGES: Final[dict[str, str]] = {"python": ".py", "c++": ".h"}
 """And how the names of their files end."""
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,62}")
 
 
-def write_start(kind: str, name: str, directory: Path, language: str = "python") -> list[Path]:
-    """Write a plug-in and its test; UsageError if there is something already, or the name is none."""
+def write_start(kind: str, name: str, directory: Path, language: str | None = None) -> list[Path]:
+    """Write a plug-in and its test; UsageError if there is something already, or the name is none.
+
+    language: python unless the kind has C++ alone.
+    """
     if kind not in KINDS:
         raise UsageError(f"new: got {kind!r}, expected one of {', '.join(KINDS)}; {meant(kind, KINDS)}.")
     if not _NAME.fullmatch(name):
         expected = "lower-case letters, digits and _, with a letter first"
         raise UsageError(f"new: got the name {name!r}, expected {expected}; choose another name.")
+    language = language or ("c++" if kind in ONLY_COMPILED else "python")
     plugin, start = f"{name}{_ending(kind, language)}", kind if language == "python" else f"{kind}-compiled"
     files = {directory / plugin: start, directory / f"test_{name}.py": "test"}
     there = [file for file in files if file.exists()]
@@ -43,5 +49,8 @@ def _ending(kind: str, language: str) -> str:
             f"new: got the language {language!r}, expected {expected}; {meant(language, LANGUAGES)}."
         )
     if language != "python" and kind not in COMPILED:
-        raise UsageError(f"new: got a {kind} in {language}, expected python; only {COMPILED[0]} may be C++.")
+        only = " and ".join(COMPILED)
+        raise UsageError(f"new: got a {kind} in {language}, expected python; only {only} may be C++.")
+    if language == "python" and kind in ONLY_COMPILED:
+        raise UsageError(f"new: got a {kind} in python, expected c++; leave --language out.")
     return LANGUAGES[language]

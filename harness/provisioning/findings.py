@@ -138,7 +138,7 @@ def _of_node(node: str, facts: Facts, may_drift: frozenset[str] = frozenset()) -
     if version < OLDEST_PYTHON:
         yield Finding(node, "Python", facts["python"], "3.10 or later", "install a newer distribution")
     if not facts["is_supported_system"]:
-        expected = "Debian, Ubuntu, or what is made from them"
+        expected = "Debian, Ubuntu, RHEL or Rocky from release 10 on, or what is made from them"
         yield Finding(node, "system", facts["distribution"], expected, "install one of them on this node")
     for tool, words in facts["tools"].items():
         if words is None:
@@ -177,6 +177,9 @@ def _interface(host: Host, facts: Facts) -> Iterator[Finding]:
         what, has = f"MAC of {name}", f"{with_mac or 'no interface'} has that"
         advice = f"correct experiment_interface in the inventory: {has}"
         yield Finding(host.name, what, interface["mac"] or "none", wanted.experiment_mac, advice)
+    if stacked := interface.get("stacked"):
+        advice = "give the address to a port of the card itself"
+        yield Finding(host.name, f"interface {name}", stacked, "one port of one card", advice)
     if not interface["is_up"]:
         advice = f"ip link set dev {name} up, and check the cable"
         yield Finding(host.name, f"interface {name}", "one that is down", "one that is up", advice)
@@ -209,7 +212,7 @@ def _rdma(host: Host, facts: Facts) -> Iterator[Finding]:
         )
         if not there and facts["ipv6_gids"]:
             there = f"GIDs of IPv6 alone ({', '.join(facts['ipv6_gids'])})"
-            advice = "give the interface that address as well: nothing is measured over IPv6"
+            advice = "give the interface that address as well, or all hosts an experiment_address of IPv6"
         yield Finding(host.name, "RDMA device", there or "none", expected, advice)
     for port in asked_for:
         if port["state"] != "ACTIVE":

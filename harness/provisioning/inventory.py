@@ -3,17 +3,17 @@
 import os
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, IPvAnyAddress
 
 from rogue.harness.errors import ConfigError, Problem, UsageError
+from rogue.harness.provisioning.addresses import shared_addresses, unusable_addresses
 from rogue.harness.provisioning.ansible_listing import listed
 from rogue.harness.provisioning.checked_inventory import members, text_for_ansible
 from rogue.harness.provisioning.grouped_problems import grouped
@@ -50,8 +50,8 @@ class _Variables(BaseModel):
 class HostVariables(_Variables):
     """What the inventory says about a host, beyond how to reach it."""
 
-    experiment_address: IPv4Address
-    """On the network that is measured; never the one that SSH uses."""
+    experiment_address: IPvAnyAddress
+    """On the network that is measured; never the one that SSH uses. All hosts have one family."""
     experiment_interface: Interface | None = None
     """None: the one with `experiment_mac`, which the node itself finds."""
     experiment_mac: Annotated[str | None, Field(pattern=r"^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$")] = None
@@ -206,7 +206,8 @@ def interpret(path: Path, listing: Mapping[str, Any]) -> Inventory:
         problems += [each for each in distrusted(path, name, own) if each not in problems]
     for name in names[_HARDWARE] if not problems else ():
         problems += switch_problems(path, name, variables[name])
-    problems += _shared_addresses(path, names["hosts"], variables)
+    problems += shared_addresses(path, names["hosts"], variables)
+    problems += unusable_addresses(path, names["hosts"], variables)
     for name in names["hosts"][:1]:
         problems += find_problems(path, name, LabVariables, variables.get(name, {}))
     if problems:
@@ -268,22 +269,6 @@ def _problems_of_node(
     if kind is HostVariables:
         yield from _no_interface(path, name, own)
         yield from _stacked_interface(path, name, own)
-
-
-def _shared_addresses(
-    path: Path, hosts: Sequence[str], variables: Mapping[str, Mapping[str, Any]]
-) -> list[Problem]:
-    """Each address on the experiment network is one host's."""
-    first: dict[str, str] = {}
-    problems = []
-    for name in hosts:
-        address = str(variables.get(name, {}).get("experiment_address", name))
-        if address in first:
-            got, advice = f"{address}, which {first[address]} has", "give each host its own"
-            place = f"{name}.experiment_address"
-            problems.append(Problem(str(path), place, got, "an address of its own", advice))
-        first.setdefault(address, name)
-    return problems
 
 
 def _no_interface(path: Path, name: str, variables: Mapping[str, Any]) -> list[Problem]:

@@ -20,7 +20,7 @@ _EXPECTED: Final = {
     "less_than_equal": "a number of at most {le}",
     "string_type": "text",
     "string_pattern_mismatch": "the name of a network interface, at most 15 characters",
-    "ip_v4_address": "an IPv4 address",
+    "ip_any_address": "an IP address",
     "literal_error": "{expected}",
     "tuple_type": "a list",
     "value_error": "{error}",
@@ -74,12 +74,6 @@ def _problem(path: Path, name: str, mistake: ErrorDetails) -> Problem:
     key = ".".join(str(part) for part in (name, *mistake["loc"]))
     got = "nothing" if mistake["type"] == "missing" else repr(mistake["input"])
     expected = _EXPECTED.get(mistake["type"], mistake["msg"]).format(**mistake.get("ctx", {}))
-    if mistake["type"] == "ip_v4_address" and _is_ipv6(mistake["input"]):
-        expected += " beside it: nothing is measured over IPv6"
     if mistake["type"] == "string_pattern_mismatch" and mistake["loc"][-1] == "experiment_mac":
         expected = _EXPECTED_MAC
     return Problem(str(path), key, got, expected, _ADVICE)
-
-
-def _is_ipv6(text: object) -> bool:
-    return isinstance(text, str) and ":" in text

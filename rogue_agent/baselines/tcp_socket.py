@@ -36,7 +36,7 @@ def listen(
 
     interface: the only one that it listens on. tos: of what it sends, acknowledgements above all.
     """
-    listener = _made(congestion_control, tos)
+    listener = _made(address, congestion_control, tos)
     try:
         _hold_to(listener, interface)
         listener.bind((address, 0))
@@ -53,10 +53,10 @@ def connect(
 ) -> socket.socket:
     """Return a connection from our experiment address to the peer's.
 
-    tos: byte of the IP header, without ECN, which the kernel adds. interface: the only one that it leaves and
-    comes back through; the routes decide if there is none.
+    tos: byte of the IP header (IPv6: its traffic class), without ECN, which the kernel adds. interface: the
+    only one that it leaves and comes back through; the routes decide if there is none.
     """
-    made = _made(congestion_control, tos)
+    made = _made(own, congestion_control, tos)
     made.settimeout(_CONNECT_TIMEOUT_S)
     try:
         _hold_to(made, interface)
@@ -70,10 +70,13 @@ def connect(
     return made
 
 
-def _made(congestion_control: str, tos: int) -> socket.socket:
-    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+def _made(own: str, congestion_control: str, tos: int) -> socket.socket:
+    made = socket.socket(socket.AF_INET6 if ":" in own else socket.AF_INET, socket.SOCK_STREAM)
     made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    made.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, tos)
+    if made.family == socket.AF_INET6:
+        made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_TCLASS, tos)
+    else:
+        made.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, tos)
     try:
         made.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion_control.encode())
     except OSError as error:

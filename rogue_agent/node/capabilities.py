@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rogue.agent.drivers.limiters.dcb import has_limiters, paused_priorities
 from rogue.agent.drivers.verbs.card_facts import card_facts
-from rogue.agent.drivers.verbs.dcqcn import dcqcn_state
+from rogue.agent.drivers.verbs.dcqcn import by_firmware, dcqcn_state
 from rogue.agent.drivers.verbs.discovery import SYSFS, PortAddress, roce_ports
 from rogue.agent.node.messages import PROTOCOL, Capabilities
 
@@ -46,7 +46,7 @@ def capabilities(
         cores=os.cpu_count() or 1,
         memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         congestion_controls=controls.read_text().split() if controls.exists() else [],
-        ports=[{**_port(port), **facts[port.device]} for port in ports],
+        ports=[_with_facts(_port(port), facts[port.device]) for port in ports],
         limiters=_limiters(sorted({port.netdev for port in ports if port.netdev and has_limiters})),
     )
 
@@ -66,6 +66,12 @@ def _port(port: PortAddress) -> dict[str, object]:
         "dcqcn": dcqcn_state(port.netdev, port.driver),
         "paused": " ".join(map(str, paused_priorities(port.netdev))),
     }
+
+
+def _with_facts(port: dict[str, object], facts: dict[str, object]) -> dict[str, object]:
+    """A port with what its card says of itself, by which DCQCN may be known."""
+    state = by_firmware(str(port["dcqcn"]), str(facts.get("dcqcn_mask", "")))
+    return {**port, **facts, "dcqcn": state}
 
 
 def _address(gid: str) -> str:

@@ -24,8 +24,8 @@ _NO_CHECKSUMS = errno.EIO
 """Of a device that computes none itself. Source: Linux v6.1, net/ipv4/udp.c (udp_send_skb)."""
 _NO_SEGMENTS = errno.ENOPROTOOPT
 """Of a kernel before them."""
-_HEADERS_BYTES = 28
-"""IPv4 20, UDP 8."""
+_HEADERS_BYTES = {socket.AF_INET: 28, socket.AF_INET6: 48}
+"""IPv4 20 or IPv6 40, UDP 8."""
 _DATAGRAM_BYTES_MAX = 65_507
 _SEGMENTS_MAX = 64
 _BUFFER_BYTES = 131_072
@@ -35,18 +35,21 @@ _DSCP_MAX = 63
 _MTU_BYTES_MIN, _MTU_BYTES_MAX = 576, 65_535
 
 
-def open_socket(dscp: int) -> socket.socket:
-    """A UDP socket whose packets have this DSCP and may be marked."""
-    made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    made.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, dscp << _ECN_BITS | ECT_0)
+def open_socket(address: str, dscp: int) -> socket.socket:
+    """A UDP socket to an address of IPv4 or IPv6 whose packets have this DSCP and may be marked."""
+    made = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM)
+    if made.family == socket.AF_INET6:
+        made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_TCLASS, dscp << _ECN_BITS | ECT_0)
+    else:
+        made.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, dscp << _ECN_BITS | ECT_0)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER_BYTES)
     return made
 
 
 def send_until(address: "tuple[str, int]", dscp: int, mtu_bytes: int, end_ns: int) -> "tuple[int, int]":
     """Send packets as large as fit until the clock says so, once at least; packets, and their bytes."""
-    payload_bytes = mtu_bytes - _HEADERS_BYTES
-    with open_socket(dscp) as opened:
+    with open_socket(address[0], dscp) as opened:
+        payload_bytes = mtu_bytes - _HEADERS_BYTES[opened.family]
         segments = _first(opened, address, payload_bytes)
         content = bytes(payload_bytes * segments)
         packets = segments

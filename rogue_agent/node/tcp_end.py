@@ -211,7 +211,7 @@ class TcpReceiverEnd(TcpEnd):
         self._workplace.poller.watch(self._listener.fileno(), self._accept)
 
     def _accept(self, _now: HostNs) -> None:
-        connection, (address, _) = self._listener.accept()
+        connection, (address, *_) = self._listener.accept()
         if address != self._peer_address or self._connection is not None:
             connection.close()
             return

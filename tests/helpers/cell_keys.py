@@ -40,6 +40,7 @@ TOPOLOGY: Mapping[str, tuple[object, ...]] = {
     "buffer": ("1MB",),
     "alpha": (2.0,),
     "trim_above": ("20KB",),
+    "thresholds": ("rate",),
     "ttl_hops": (9,),
 }
 """Keys of every topology, with other values than theirs."""
@@ -158,6 +159,16 @@ def _pausing(kind: str) -> tuple[str, ...]:
 
 
 MORE = (
+    Case(
+        "topology.weights",
+        (
+            "traffic=[{name: a, workload: {kind: incast, senders: 2, size: 1MB}}, "
+            "{name: b, priority: 1, workload: {kind: incast, senders: 2, size: 1MB}}]",
+            "workload=null",
+            "topology.weights=[1, 1]",
+        ),
+        ("topology.weights=[1, 3]",),
+    ),
     Case(
         "topology.nic_limiters",
         ("workload={kind: many_pairs, hosts: 4, load: 0.5, arrive_for: 20ms, drain_for: 50ms}",),

@@ -94,6 +94,7 @@ class FakeCardNode(FakeNode):
             self.versions |= dict.fromkeys(self.packages & {"libibverbs1", "rdma-core"}, "2410mlnx54")
             if self.builds_modules:
                 self.write(f"{MODULES}/updates/dkms/mlx5_core.ko.zst", "")
+            self._configure(command, "doca-ofed")
         else:
             super()._apt_get(command, text)
 

@@ -32,6 +32,15 @@ class FakeNode(System):
         self.packages = set(PACKAGES)
         self.versions: dict[str, str] = {}
         """Of packages that have another one than the first."""
+        self.addresses = (
+            "1: lo    inet 127.0.0.1/8 scope host lo\n2: eth1    inet 10.9.0.10/24 scope global eth1\n"
+        )
+        self.package_states: dict[str, str] = {}
+        """Of packages that are not just installed, as dpkg calls them."""
+        self.failing_scripts: set[str] = set()
+        """Packages whose script fails once they are unpacked."""
+        self.broken: set[str] = set()
+        """What apt-get cannot do today, such as `purge`."""
         self.mirrored = set(MIRROR)
         """What can be installed, as `name` or `name=version`."""
         self.path("/sys/module").mkdir(parents=True)
@@ -99,7 +108,7 @@ class FakeNode(System):
 
     def _ip(self, command: list[str], _text: str) -> str:
         if "address" in command:
-            return "1: lo    inet 127.0.0.1/8 scope host lo\n2: eth1    inet 10.9.0.10/24 scope global eth1\n"
+            return self.addresses
         assert command[1:4] == ["link", "set", "dev"]
         self.write(f"/sys/class/net/{command[4]}/mtu", f"{command[6]}\n")
         return ""
@@ -171,13 +180,18 @@ class FakeNode(System):
         if command[3] == "${Version}":
             raise CommandError(command, f"dpkg-query: no packages found matching {command[4]}")
         installed = {name: self.versions.get(name, FIRST) for name in self.packages}
-        return "rc  removed 1\n" + "".join(f"ii  {name} {version}\n" for name, version in installed.items())
+        return "config-files\tremoved\t1\n" + "".join(
+            f"{self.package_states.get(name, 'installed')}\t{name}\t{version}\n"
+            for name, version in installed.items()
+        )
 
     def _apt_cache(self, command: list[str], _text: str) -> str:
         """As apt 2.6 does: a version that is not there is no error."""
         return "Package: something\n" if command[-1] in self.mirrored else ""
 
     def _apt_get(self, command: list[str], _text: str) -> None:
+        if self.broken.intersection(command):
+            raise CommandError(command, "E: Unmet dependencies")
         if "install" in command:
             for word in command[command.index("install") + 1 :]:
                 if word.endswith("-"):
@@ -188,8 +202,15 @@ class FakeNode(System):
                     name, _, version = word.partition("=")
                     self.versions[name] = version or FIRST
                     self.packages |= {name, *BROUGHT_ALONG.get(name, ())}
+                    self._configure(command, name)
         if "purge" in command:
             self.packages -= set(command[command.index("purge") + 1 :])
+
+    def _configure(self, command: list[str], package: str) -> None:
+        self.package_states.pop(package, None)
+        if package in self.failing_scripts:
+            self.package_states[package] = "half-configured"
+            raise CommandError(command, "Sub-process /usr/bin/dpkg returned an error code (1)")
 
 
 def _bits(rate: str) -> int:

@@ -5,6 +5,7 @@ Ansible finds out on it is found out by the very module that Ansible would run, 
 """
 
 import getpass
+import inspect
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -26,11 +27,12 @@ from helpers.sshd import Server, served, served_crowd, user_agent
 from rogue.agent.node.bundle import agent_archive
 from rogue.harness.commands import opened_inventory
 from rogue.harness.plugins.packing import packed_plugins
-from rogue.harness.provisioning import doctor, provision, ssh_arguments
+from rogue.harness.provisioning import doctor, provision, reach, ssh_arguments
 from rogue.harness.provisioning.events import PlaybookResult
 from rogue.harness.provisioning.places import AGENT, DOOL, SPOOL
 from rogue.harness.provisioning.playbook import Order
 from rogue.harness.provisioning.provision import dool_script
+from rogue.harness.provisioning.switches.connection import open_switch
 
 HOSTS = tuple(f"h{number}" for number in range(12))
 CARDS = ("MT4119", "MT4125", "MT41686")
@@ -38,6 +40,7 @@ CARDS = ("MT4119", "MT4125", "MT41686")
 LEAVES = {"leaf0": "202311.7-86546348f3", "leaf1": "202511.1234-a092c9705"}
 PER_LEAF = len(HOSTS) // len(LEAVES)
 MTU_BYTES = 4200
+PATIENCE_S = 300.0
 GATE = "MaxStartups 8:100:8\n"
 """A crowd is turned away for certain, and not by chance as with 10:30:100, at eight and not at ten."""
 TOOLS = ["tc", "ping", "rdma", "ib_write_bw", "pyverbs"]
@@ -56,6 +59,7 @@ echo '{{"packets": 100, "bytes": 7000000000, "seconds": 1.0}}'
 case "$1" in
 */np_ecn_marked_roce_packets) exec wc -l <{rack}/roce_to_{address} ;;
 /proc/net/netstat) ;;
+/proc/net/snmp6) exit 0 ;;
 *) exec /bin/cat "$@" ;;
 esac
 sent=$(/bin/cat {rack}/sent_to_{address} 2>/dev/null | wc -l)
@@ -230,6 +234,7 @@ def first_rack(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fir
         player = Player(nodes)
         for module in (doctor, provision):
             monkeypatch.setattr(module, "run_playbook", player.play)
+        _be_patient(monkeypatch)
         monkeypatch.setattr(ssh_arguments, "_CONFIGURATIONS", (str(directory),))
         monkeypatch.setattr(opened_inventory, "load_inventory", read_inventory)  # Ansible reads it once
         known_hosts = directory / "known_hosts"
@@ -237,6 +242,15 @@ def first_rack(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fir
         rack = FirstRack(directory / "nodes.yaml", known_hosts, gate, hosts, leaves, served_leaves, player)
         _write(rack, directory / "ssh_config")
         yield rack
+
+
+def _be_patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All servers of the rack and all who log in share this computer's processors, and Python's one lock.
+
+    A server that twelve ask at once says its first word later here than real ones would.
+    """
+    monkeypatch.setattr(reach, "REACH_LIMIT_S", PATIENCE_S)
+    monkeypatch.setitem(inspect.unwrap(open_switch).__kwdefaults__, "limit_s", PATIENCE_S)
 
 
 def _programs(directory: Path, host: str) -> Path:

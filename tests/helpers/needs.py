@@ -19,6 +19,7 @@ class Need:
 
 NEEDS: Mapping[str, Need] = {
     "chromium": Need("apt-get install chromium", ("chromium", "chromium-browser", "google-chrome")),
+    "dnf": Need("apt-get install dnf rpm createrepo-c", ("dnf",)),
     "ip": Need("apt-get install iproute2", ("ip", "/usr/sbin/ip", "/sbin/ip")),
     "kernel": Need("rogue testbed kernel build"),
     "openssl": Need("apt-get install openssl", ("openssl",)),

@@ -108,6 +108,7 @@ class Fabric:
             "fair_rates": fair_rates,
             "has_telemetry": stream.random() < 0.2,
             "trimming": stream.choice(TRIMMINGS),
+            "thresholds_at_bps": stream.choice((None, max(RATES_BPS))),
         }
 
     def _break_pauses(self) -> None:

@@ -125,6 +125,7 @@ class RandomNetwork:
     fair_rates: FairRates | None
     has_telemetry: bool
     trimming: Trimming | None
+    thresholds_at_bps: int | None
     trunks: tuple[Link, ...]
     hosts: tuple[tuple[int, Link], ...]  # switch and link of each
     flows: tuple[Flow, ...]
@@ -148,6 +149,7 @@ class RandomNetwork:
                 fair_rates=self.fair_rates,
                 has_telemetry=self.has_telemetry,
                 trimming=self.trimming,
+                thresholds_at_bps=self.thresholds_at_bps,
             )
         for i in range(len(self.hosts)):
             simulation.add_host(f"h{i}", self.profile)
@@ -384,6 +386,7 @@ def networks(
         fair_rates=draw(st.none() | fair_rates()),
         has_telemetry=draw(st.booleans()),
         trimming=draw(st.sampled_from(TRIMMINGS)),
+        thresholds_at_bps=draw(st.none() | st.just(40_000_000_000)),
         trunks=draw(st.tuples(*[links()] * (switches - 1))),
         hosts=tuple(hosts),
         flows=tuple(draw(st.lists(flows(len(hosts)), min_size=1, max_size=6))),

@@ -89,6 +89,15 @@ def test_limiters_are_classes_that_packets_reach_by_their_traffic_class() -> Non
     ]
 
 
+@pytest.mark.parametrize(("address", "protocol"), [("10.9.0.10", "ip"), ("fd00::10", "ipv6")])
+def test_limiters_know_packets_of_the_hosts_own_protocol(address: str, protocol: str) -> None:
+    template = (PLAYBOOKS / "roles/priorities/templates/limiters.tc.j2").read_text()
+    values = {"priorities_limiters": 1, "priorities_line_rate_bps": 1, "priorities_burst_bytes": 1}
+    text = jinja2.Environment(trim_blocks=True).from_string(template)
+    rendered = text.render(experiment_interface="eth1", experiment_address=address, **values)
+    assert f"parent 1: protocol {protocol} prio 1 flower ip_tos 0x20/0xe0" in rendered
+
+
 def test_what_ansible_runs_imports_nothing_of_the_harness() -> None:
     for path in PLAYBOOKS.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):

@@ -3,19 +3,24 @@
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import paramiko
 import pytest
 from helpers.sshd import Laboratory, laboratory
 
+from rogue.remote import connection
 from rogue.remote.connection import Connection
 from rogue.remote.errors import NodeError
 from rogue.remote.resolution import resolve
 from rogue.remote.shell import connect
+from rogue.remote.turns import Turns
 
 pytestmark = pytest.mark.needs("sshd")
 LIMIT_S = 30.0
+NO_SESSIONS = paramiko.ChannelException(1, "Administratively prohibited")
 
 
 @pytest.fixture
@@ -125,3 +130,58 @@ def test_no_setting_of_fabric_s_own_files_counts(
     assert connection.gateway.login.node == "h0: jump host lab-gate"
     assert connection.gateway.gateway is False
     assert "password" not in connection.connect_kwargs
+
+
+class Guarded(Turns):
+    """Says whether somebody is inside."""
+
+    is_taken = False
+
+    @contextmanager
+    def at(self, place: str) -> Iterator[None]:
+        self.is_taken = True
+        with super().at(place):
+            yield
+        self.is_taken = False
+
+
+class Bastion:
+    """A host on the way that has let somebody in, and whose server refuses every session."""
+
+    limit_s = LIMIT_S
+    login = SimpleNamespace(place="bastion", node="h0: jump host bastion")
+
+    def __init__(self, turns: Guarded, refusal: Exception | None) -> None:
+        self._turns, self._refusal, self.seen = turns, refusal, list[tuple[str, bool]]()
+        self.transport = self
+
+    def open(self) -> None:
+        self.seen.append(("login", self._turns.is_taken))
+
+    def open_session(self, timeout: float) -> "Bastion":
+        self.seen.append(("session", self._turns.is_taken))
+        if self._refusal is not None:
+            raise self._refusal
+        return self
+
+    def close(self) -> None:
+        self.seen.append(("close", self._turns.is_taken))
+
+
+def test_a_turn_lasts_until_the_server_counts_us_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It tells us that we may come in before that, and would turn away who comes next."""
+    turns = Guarded()
+    monkeypatch.setattr(connection, "_TURNS", turns)
+    for refusal, told in ((None, ["login", "session", "close"]), (NO_SESSIONS, ["login", "session"])):
+        bastion = Bastion(turns, refusal)
+        connection.open_in_turn(bastion)  # type: ignore[arg-type]
+        assert bastion.seen == [(each, True) for each in told]
+    assert not turns.is_taken
+
+
+def test_a_bastion_that_falls_silent_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    turns = Guarded()
+    monkeypatch.setattr(connection, "_TURNS", turns)
+    silent = Bastion(turns, paramiko.SSHException("Timeout opening channel."))
+    with pytest.raises(NodeError, match=r"h0: jump host bastion: SSH failed: Timeout opening channel"):
+        connection.open_in_turn(silent)  # type: ignore[arg-type]

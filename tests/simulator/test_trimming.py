@@ -10,9 +10,14 @@ FRAME = 1024 + 64
 NUMBERS = {"line_rate_bps": 10e9, "base_rtt_ns": 6_000, "target_delay_ns": 4_500, "sack_every_bytes": 1}
 
 
-def fan_in(trimming: Trimming | None, name: str = "uet", senders: int = 4) -> Simulation:
+def fan_in(
+    trimming: Trimming | None, name: str = "uet", senders: int = 4, stated_at_gbps: int | None = None
+) -> Simulation:
     simulation = Simulation(seed=1, framing=UEC)
-    simulation.add_switch("s0", buffer_bytes=1_000_000, alpha=8.0, trimming=trimming)
+    at_bps = None if stated_at_gbps is None else stated_at_gbps * GBPS
+    simulation.add_switch(
+        "s0", buffer_bytes=1_000_000, alpha=8.0, trimming=trimming, thresholds_at_bps=at_bps
+    )
     for host in range(senders + 1):
         simulation.add_host(f"h{host}", IDEAL)
         simulation.add_link(f"h{host}", "s0", rate_bps=10 * GBPS, delay_ps=1_000_000)
@@ -38,6 +43,29 @@ def test_queues_stay_below_the_threshold_and_everything_arrives() -> None:
     data = table["max_bytes"][(table["priority"] == 0) & (table["port"] == "s0->h0")]
     assert 20_000 - FRAME < data.max() <= 20_000
     assert counter(simulation, "drops") == counter(simulation, "timeouts") == 0
+
+
+@pytest.mark.parametrize(
+    ("stated_at_gbps", "most_bytes"),
+    [
+        pytest.param(None, 20_000, id="as stated"),
+        pytest.param(10, 20_000, id="at the rate of the port"),
+        pytest.param(40, 5_000, id="a quarter, for the port has a quarter of that rate"),
+    ],
+)
+def test_a_slow_port_may_trim_at_its_share_of_the_bytes(stated_at_gbps: int | None, most_bytes: int) -> None:
+    simulation = fan_in(Trimming(20_000), stated_at_gbps=stated_at_gbps)
+    simulation.sample_queues(5_000)
+    simulation.run_until(20 * MILLISECOND_NS)
+    simulation.check_invariants()
+    table = simulation.queue_table()
+    data = table["max_bytes"][(table["priority"] == 0) & (table["port"] == "s0->h0")]
+    assert most_bytes - FRAME < data.max() <= most_bytes
+
+
+def test_a_rate_that_no_port_has() -> None:
+    with pytest.raises(SimulationError, match="expected thresholds_at_bps as an integer from 1"):
+        fan_in(Trimming(20_000), stated_at_gbps=0)
 
 
 def test_bytes_are_kept() -> None:

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from rogue.workloads.framing import FRAMINGS, Framing
 from rogue.workloads.mistakes import mistake, mistakes_at
 from rogue.workloads.specification import Delay, Size, SizeOrUnbounded, Specification, Time
+from rogue.workloads.switch_controls import SwitchControls, contradiction_of
 from rogue.workloads.topologies.link import Link
 from rogue.workloads.topologies.shortest_paths import PathShape, ShortestPaths
 from rogue.workloads.units import RATE
@@ -18,6 +19,7 @@ HOSTS_MAX: Final = 65_536
 """A fat tree of switches with 64 ports."""
 
 HostCount = Annotated[int, Field(ge=2, le=HOSTS_MAX)]
+Weight = Annotated[int, Field(ge=0, le=1000)]
 Mtu = Literal[256, 512, 1024, 2048, 4096]
 SwitchKind = Literal["shared", "voq"]
 
@@ -111,6 +113,23 @@ class Topology(Specification, ABC):
 
     Only packets of transports that know trimming are cut. By default switches do not trim.
     """
+    weights: Annotated[tuple[Weight, ...], Field(max_length=8, strict=False)] = ()
+    """Of priorities 0, 1 and so on: those with one share a port in proportion, after those with 0 or none.
+
+    By default the largest priority goes first. Ports take turns by deficit round-robin, a frame at a time.
+    Source: Shreedhar and Varghese, "Efficient fair queuing using deficit round-robin", SIGCOMM 1995.
+    """
+    switch_controls: SwitchControls = ()
+    """Parts of all switches that plug-ins bring: a name, a mapping with the name and parameters, or a list.
+
+    At most one judges packets at ports, in the place of the marking that a transport asks for. At most one
+    chooses among equal ports. `none` stands for an empty list.
+    """
+    thresholds: Literal["bytes", "rate"] = "bytes"
+    """Where switches trim and mark: at the stated bytes at every port, or (`rate`) in proportion to its rate.
+
+    The bytes are then those of a port as fast as the fastest host.
+    """
     ttl_hops: Annotated[int, Field(ge=1, le=255)] | None = None
     """Links that a packet may take where a fault sends it in a loop; by default no loop is allowed."""
 
@@ -120,6 +139,9 @@ class Topology(Specification, ABC):
         fields = type(self).model_fields
         shares = [] if self.switch == "shared" else ["alpha", "pause_alpha"]
         wrong = [name for name in shares if getattr(self, name) != fields[name].default]
+        if self.weights and self.switch == "voq":
+            found = mistake("none with switch: voq, whose inputs take turns", "remove them")
+            raise mistakes_at({"weights": found})
         if wrong:
             found = mistake("nothing with switch: voq, whose links have buffers of their own", "remove it")
             raise mistakes_at(dict.fromkeys(wrong, found))
@@ -130,6 +152,16 @@ class Topology(Specification, ABC):
         state = super().__getstate__()
         own = {name: value for name, value in state["__dict__"].items() if name in type(self).model_fields}
         return {**state, "__dict__": own}
+
+    @model_validator(mode="after")
+    def _check_switch_controls(self) -> Self:
+        expected = contradiction_of(self.switch_controls)
+        if expected is None and self.trim_above_bytes is not None:
+            names = [each.name for each in self.switch_controls if each.entry.trims]
+            expected = f"no trim_above beside {names[0]}, which trims" if names else None
+        if expected is not None:
+            raise mistakes_at({"switch_controls": mistake(expected, "take one away")})
+        return self
 
     @abstractmethod
     def host_names(self) -> tuple[str, ...]:

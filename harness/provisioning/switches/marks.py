@@ -3,7 +3,8 @@
 Two senders fill the port to the third, and what arrives is counted by the receiver's kernel. Before that one
 of them sends alone, which fills no port of its own rate: what is marked then is not the switch's doing.
 
-Source: counters `IpExt` of /proc/net/netstat, Linux v6.1, net/ipv4/ip_input.c (ip_rcv_core) and proc.c.
+Source: counters `IpExt` of /proc/net/netstat, Linux v6.1, net/ipv4/ip_input.c (ip_rcv_core) and proc.c;
+`Ip6In...` of /proc/net/snmp6, net/ipv6/proc.c.
 """
 
 import json
@@ -24,7 +25,7 @@ Flooded = tuple["Arrived", list[dict[str, Any]]]
 """What arrived, and what each sender says that it sent."""
 HOSTS_MIN: Final = 3
 LIMIT_S: Final = 60.0
-COUNTERS: Final = "cat /proc/net/netstat"
+COUNTERS: Final = "cat /proc/net/netstat; cat /proc/net/snmp6 2>/dev/null || true"
 _ARRIVED_MIN: Final = 0.05
 """The share of sent packets; two senders at the rate of the port lose half of them."""
 _LOST_MIN: Final = 0.01
@@ -155,13 +156,17 @@ def arrived_words(heard: Heard) -> str:
     return f"{arrived.packets} packets, {arrived.marked} of them marked and {arrived.capable} that could be"
 
 
-def arrived_until_now(netstat: str) -> Arrived:
-    """The counters of /proc/net/netstat: a line of names, then one of numbers."""
-    rows = [line.split() for line in netstat.splitlines() if line.startswith("IpExt:")]
+def arrived_until_now(said: str) -> Arrived:
+    """Counters of IPv4 in /proc/net/netstat: a line of names, one of numbers; of IPv6 a line for each."""
+    rows = [line.split() for line in said.splitlines() if line.startswith("IpExt:")]
     if len(rows) != 2:
         raise NodeError(f"got {len(rows)} lines IpExt in /proc/net/netstat, expected two")
     counters = dict(zip(rows[0], rows[1], strict=True))
-    numbers = [int(counters[f"In{kind}Pkts"]) for kind in ("NoECT", "ECT0", "ECT1", "CE")]
+    counters |= {line.split()[0]: line.split()[1] for line in said.splitlines() if line.startswith("Ip6In")}
+    numbers = [
+        int(counters[f"In{kind}Pkts"]) + int(counters.get(f"Ip6In{kind}Pkts", 0))
+        for kind in ("NoECT", "ECT0", "ECT1", "CE")
+    ]
     return Arrived(numbers[0], numbers[1] + numbers[2], numbers[3])
 
 

@@ -16,7 +16,10 @@ ORACLES: Final = tuple(name for name, kind in ESTIMATORS.items() if kind.is_orac
 SIMULATED: Final = {
     "framing": "packets of nodes have the headers of RoCEv2",
     "delay_spread": "cables of nodes are as long as they are",
+    "switch_controls": "no switch of ours runs what somebody compiled",
     "trim_above": "no switch of ours cuts payloads off",
+    "weights": "nodes have one traffic class, which shares with none",
+    "thresholds": "switches of ours mark at the same bytes at every port",
     "ttl_hops": "no switch of ours counts the links that a packet has taken",
 }
 """Keys that only the simulator can carry out."""

@@ -1,36 +1,45 @@
-"""A control of NICs in C++, from a file outside this tree: compiled once, loaded, and known by its name."""
+"""A control of NICs or a part of switches in C++, from outside this tree: compiled once, and loaded."""
 
 import ctypes
-from pathlib import Path
+from collections.abc import Callable
 from typing import Final
 
 from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.plugins.source import PluginSource
-from rogue.harness.testbeds.simulator.compiler import INTERFACE
+from rogue.harness.testbeds.simulator.compiler import INTERFACE, SWITCH_INTERFACE, interface_of
 from rogue.harness.testbeds.simulator.control_cache import library_of
-from rogue.harness.testbeds.simulator.plugins import register_compiled_control
-from rogue.simulator import CompiledKind, ControlError
+from rogue.harness.testbeds.simulator.plugins import register_compiled_control, register_switch_control
+from rogue.simulator import CompiledKind, ControlError, SwitchKind
 
-ENTRY: Final = "rogue_nic_control"
+ENTRIES: Final = {INTERFACE: "rogue_nic_control", SWITCH_INTERFACE: "rogue_switch_control"}
+TAKEN_IN: Final[dict[str, Callable[[int, str], None]]] = {
+    INTERFACE: lambda table, file: register_compiled_control(CompiledKind(table, file)),
+    SWITCH_INTERFACE: lambda table, file: register_switch_control(SwitchKind(table, file)),
+}
 
 
 def register_header(source: PluginSource) -> None:
-    """Compile, load and register; a ConfigError names the wrong line, or what this computer misses."""
-    register_compiled_control(_kind(library_of(source.text, source.file), source.file))
+    """Compile, load and register; a ConfigError names the wrong line, or what this computer misses.
 
-
-def _kind(library: Path, file: str) -> CompiledKind:
-    """What a library has; it stays loaded until the process ends."""
-    expected = f"a header that ends with ROGUE_NIC_CONTROL of {INTERFACE}"
+    What was loaded stays until the process ends.
+    """
+    file, path = source.file, library_of(source.text, source.file)
+    expected = _expected(interface_of(source.text))
     try:
-        entry = getattr(ctypes.CDLL(str(library)), ENTRY)
-        entry.restype = ctypes.c_void_p
-        return CompiledKind(entry(), file)
-    except AttributeError as error:
-        raise ConfigError([Problem(file, "", "no control", expected, "add that line")]) from error
-    except ControlError as error:
-        raise ConfigError(
-            [Problem(file, "", f"a control that {error}", expected, "correct that line")]
-        ) from error
+        library = ctypes.CDLL(str(path))
     except OSError as error:  # it needs a library that is not there
-        raise ConfigError([Problem(file, "", str(error), expected, f"or remove {library}")]) from error
+        raise ConfigError([Problem(file, "", str(error), expected, f"or remove {path}")]) from error
+    interface = next((each for each, name in ENTRIES.items() if hasattr(library, name)), None)
+    if interface is None:
+        raise ConfigError([Problem(file, "", "no control", expected, "add that line")])
+    entry = getattr(library, ENTRIES[interface])
+    entry.restype = ctypes.c_void_p
+    try:
+        TAKEN_IN[interface](entry(), file)
+    except ControlError as error:
+        got = f"a control that {error}"
+        raise ConfigError([Problem(file, "", got, _expected(interface), "correct that line")]) from error
+
+
+def _expected(interface: str) -> str:
+    return f"a header that ends with {ENTRIES[interface].upper()} of {interface}"

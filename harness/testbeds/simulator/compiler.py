@@ -1,4 +1,4 @@
-"""The C++ compiler of this computer, which turns a control of NICs into a library."""
+"""The C++ compiler of this computer, which turns a control of NICs or a part of switches into a library."""
 
 import os
 import re
@@ -18,6 +18,8 @@ from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.testbeds.simulator.included import files_read, foreign, line_that_includes, searched
 
 INTERFACE: Final = "rogue/nic_control.h"
+SWITCH_INTERFACE: Final = "rogue/switch_control.h"
+_FOLDER: Final = "rogue"
 FLAGS: Final = (
     "-std=c++20", "-O2", "-ffp-contract=off", "-shared", "-fPIC", "-fvisibility=hidden",
     "-Werror=overloaded-virtual", "-g1", "-MD", *(("-Wl,-z,defs",) if sys.platform == "linux" else ()),
@@ -70,7 +72,7 @@ class Compiler:
             kept = ["-MF", _READ, f"-ffile-prefix-map={directory}=.", "-o", str(library)]
             done = _run([*self.words, *FLAGS, *words, *kept], directory)
             if done.returncode != 0:
-                return Compiled(None, done.stderr)
+                return Compiled(None, done.stderr, interface=interface_of(text))
             for what, written in (("no library", library), ("not what it read", directory / _READ)):
                 if not written.is_file():
                     got = f"{shlex.join(self.words)}, which wrote {what}"
@@ -101,6 +103,8 @@ class Compiled:
     said: str
     """By the compiler, or of it."""
     is_text_at_fault: bool = True
+    interface: str = INTERFACE
+    """What the text includes of ours."""
 
     def problem(self, file: str, log: Path) -> Problem:
         """The first error, with the line of the file that it is about, and where all of them are."""
@@ -110,7 +114,7 @@ class Compiled:
         line = _line_of(error, self.said) if error else None
         place = f"{file}:{line}" if line else file
         got = error["text"] if error else (self.said.strip().splitlines() or ["no words of the compiler"])[-1]
-        expected = f"C++20 that compiles with {INTERFACE} alone"
+        expected = f"C++20 that compiles with {self.interface} alone"
         return Problem(place, "", got, expected, f"correct the line; {log} has all that the compiler said")
 
 
@@ -140,9 +144,15 @@ def find_compiler(file: str) -> Compiler:
     return Compiler(words, done.stdout)
 
 
+def interface_of(text: str) -> str:
+    """The header that a text includes: that of NICs' controls, unless it names the other one."""
+    return SWITCH_INTERFACE if SWITCH_INTERFACE in text else INTERFACE
+
+
 def interface_text() -> str:
-    """What the engine and a control share."""
-    return _include().joinpath(*INTERFACE.split("/")).read_text(encoding="utf-8")
+    """What the engine and what it loads share, all of it."""
+    headers = sorted(_include().joinpath(_FOLDER).iterdir(), key=lambda header: header.name)
+    return "".join(header.read_text(encoding="utf-8") for header in headers)
 
 
 def _include() -> Traversable:

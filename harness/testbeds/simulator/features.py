@@ -8,6 +8,7 @@ from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.marking import CURVE_PARAMETERS
 from rogue.harness.cell.values import NumericParameter
 from rogue.harness.testbeds.base import Fact
+from rogue.harness.testbeds.simulator.switch_controls import judge_of
 from rogue.harness.testbeds.simulator.tcp import TCPS
 from rogue.simulator import (
     CONTROLS,
@@ -111,8 +112,9 @@ def _unsupported_priorities(cell: Cell) -> str | None:
         return asked.contradiction
     if asked.pausing and cell.topology.buffer_bytes is None:
         return "+pfc needs switches with a buffer: set topology.buffer"
-    if set(asked.priorities) != {0} and not asked.pausing and not asked.curves:
-        return "switches without +pfc and marking have one traffic class: set priority to 0"
+    has_classes = asked.pausing or asked.curves or asked.weights or judge_of(cell) is not None
+    if set(asked.priorities) != {0} and not has_classes:
+        return "switches without +pfc, marking and topology.weights have one traffic class: set priority to 0"
     return None
 
 
@@ -146,13 +148,20 @@ def flow_control(cell: Cell) -> PriorityFlowControl | None:
 
 
 def marking(cell: Cell) -> dict[int, Marking]:
-    """When switches mark packets, by priority; empty if no transport reacts to marks."""
+    """When switches mark packets, by priority; empty if no transport reacts to marks, or a plug-in judges."""
+    if judge_of(cell) is not None:
+        return {}
     return {priority: Marking(**asdict(curve)) for priority, curve in cell.network.curves.items()}
 
 
 def trimming(switch: Switch) -> Trimming | None:
     """When a switch cuts payloads off, if it does."""
     return None if switch.trim_above_bytes is None else Trimming(switch.trim_above_bytes)
+
+
+def thresholds_at_bps(cell: Cell) -> int | None:
+    """The rate of a port that trims and marks as stated; None if all ports do."""
+    return cell.topology.host_rate_max_bps if cell.topology.thresholds == "rate" else None
 
 
 def has_telemetry(cell: Cell) -> bool:
@@ -175,6 +184,9 @@ def feature_facts(cell: Cell) -> dict[str, Fact]:
         facts["switch"] = "voq"
     if cell.topology.trim_above_bytes is not None:
         facts["trim_above_bytes"] = cell.topology.trim_above_bytes
+    facts |= {f"weight_of_priority_{each}": weight for each, weight in cell.network.weights.items()}
+    if cell.topology.thresholds != "bytes":
+        facts["thresholds"] = cell.topology.thresholds
     if control is not None:
         if control.xoff_bytes is not None:
             facts["pfc_xoff_bytes"] = control.xoff_bytes

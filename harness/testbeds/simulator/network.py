@@ -19,6 +19,7 @@ from rogue.harness.testbeds.simulator.features import (
     framing,
     has_telemetry,
     marking,
+    thresholds_at_bps,
     trimming,
 )
 from rogue.harness.testbeds.simulator.flows import NicFlow, RunningFlow, shared_limiters, start_flow
@@ -27,6 +28,7 @@ from rogue.harness.testbeds.simulator.order import Order
 from rogue.harness.testbeds.simulator.packets import start_recording
 from rogue.harness.testbeds.simulator.reliability import nic_reliability
 from rogue.harness.testbeds.simulator.spraying import nic_spraying
+from rogue.harness.testbeds.simulator.switch_controls import switch_controls
 from rogue.harness.testbeds.simulator.tcp import TCPS, TcpSettings, tcp_settings
 from rogue.simulator import Simulation
 from rogue.workloads.streams import random_stream
@@ -112,6 +114,9 @@ def build_links(cell: Cell) -> Simulation:
         marking=marking(cell),
         fair_rates=switch_fair_rates(cell),
         has_telemetry=has_telemetry(cell),
+        weights=cell.network.weights,
+        controls=switch_controls(cell),
+        thresholds_at_bps=thresholds_at_bps(cell),
     )
     for switch in cell.network.switches:
         add_switch(

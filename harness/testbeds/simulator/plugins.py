@@ -1,19 +1,33 @@
-"""Congestion controls of NICs from plug-ins, on the simulator: prototypes in Python, and compiled ones."""
+"""Controls of NICs and parts of switches from plug-ins, on the simulator: in Python, and compiled."""
 
 from collections.abc import Sequence
 from typing import Final
 
+from rogue.harness.cell.parameters import as_written
 from rogue.harness.testbeds.simulator.control_contract import nic_control_faults
 from rogue.harness.testbeds.simulator.features import FEATURES, control_feature
-from rogue.simulator import CONTROLS, CompiledKind, ControlKind, ControlParameter, PrototypeControl
+from rogue.harness.testbeds.simulator.switch_control_contract import switch_control_faults
+from rogue.simulator import (
+    CONTROLS,
+    SWITCH_CONTROLS,
+    CompiledKind,
+    ControlKind,
+    ControlParameter,
+    PrototypeControl,
+    SwitchControlKind,
+    SwitchKind,
+)
 from rogue.workloads.printable import printable
 from rogue.workloads.registration import CONTRACTS, add_parts, check_class
+from rogue.workloads.switch_controls import SWITCH_CONTROLS as NAMES
+from rogue.workloads.switch_controls import SwitchControlEntry, SwitchControlParameter
 from rogue.workloads.transports import FEATURES as WORDS
 from rogue.workloads.transports import NIC_CONTROLS, ControlFeature
 
 __all__ = ["ControlParameter", "register_nic_control"]
 
 KIND: Final = "nic_control"
+SWITCH_KIND: Final = "switch_control"
 SLOW: Final = "a prototype in Python, slow"
 COMPILED: Final = "a compiled control from outside the engine"
 """What is said of each wherever it is named."""
@@ -56,20 +70,30 @@ def register_compiled_control(control: CompiledKind) -> None:
     _add(kind, control, COMPILED)
 
 
+def register_switch_control(control: SwitchKind) -> None:
+    """Let topologies name a part of switches that was compiled, under `switch_controls`."""
+    meaning = printable(control.meaning).rstrip(".")
+    parameters = tuple(_parameter(*each) for each in control.parameters)
+    kind = SwitchControlKind(control.name, meaning, parameters, control)
+    _check_parameters(kind.name, parameters)
+    _check_keys(kind.name, parameters)
+    entry = SwitchControlEntry(
+        meaning,
+        kind.judges,
+        control.chooses,
+        control.trims,
+        tuple(SwitchControlParameter(each.name, each.value, each.minimum, each.maximum, each.meaning)
+              for each in parameters),
+    )  # fmt: skip
+    add_parts(SWITCH_KIND, kind.name, ((SWITCH_CONTROLS, kind), (NAMES, entry)))
+
+
 def _parameter(name: str, value: float, minimum: float, maximum: float, meaning: str) -> ControlParameter:
     return ControlParameter(printable(name), value, minimum, maximum, printable(meaning))
 
 
 def _add(kind: ControlKind, control: type[PrototypeControl] | CompiledKind, made_as: str) -> None:
-    seen = set(RESERVED)
-    for each in kind.parameters:
-        if not each.name.strip() or each.name in seen:
-            expected = f"names of parameters, each once, and not {' or '.join(RESERVED)}"
-            raise ValueError(f"{each.name!r} as the name of a parameter of {kind.name}, expected {expected}")
-        seen.add(each.name)
-        if not each.minimum <= each.value <= each.maximum:
-            expected = "ControlParameter(name, value, minimum, maximum, meaning) with its value in between"
-            raise ValueError(f"{each!r} as a parameter of {kind.name}, expected {expected}")
+    _check_parameters(kind.name, kind.parameters)
     feature = ControlFeature(
         kind.meaning,
         kind.wants_telemetry,
@@ -86,4 +110,29 @@ def _add(kind: ControlKind, control: type[PrototypeControl] | CompiledKind, made
     add_parts(KIND, kind.name, parts)
 
 
+def _check_parameters(name: str, parameters: Sequence[ControlParameter]) -> None:
+    """ValueError for a name that cannot be, or a value out of bounds."""
+    seen = set(RESERVED)
+    for each in parameters:
+        if not each.name.strip() or each.name in seen:
+            expected = f"names of parameters, each once, and not {' or '.join(RESERVED)}"
+            raise ValueError(f"{each.name!r} as the name of a parameter of {name}, expected {expected}")
+        seen.add(each.name)
+        if not each.minimum <= each.value <= each.maximum:
+            expected = "ControlParameter(name, value, minimum, maximum, meaning) with its value in between"
+            raise ValueError(f"{each!r} as a parameter of {name}, expected {expected}")
+
+
+def _check_keys(name: str, parameters: Sequence[ControlParameter]) -> None:
+    """ValueError for two parameters that an experiment would call the same, without their units."""
+    seen = set(RESERVED)
+    for each in parameters:
+        key = as_written(each.name)
+        if key in seen:
+            expected = f"names that differ without their units, and are not {' or '.join(RESERVED)}"
+            raise ValueError(f"{each.name!r} as the name of a parameter of {name}, expected {expected}")
+        seen.add(key)
+
+
 CONTRACTS[KIND] = nic_control_faults
+CONTRACTS[SWITCH_KIND] = switch_control_faults

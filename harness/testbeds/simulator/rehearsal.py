@@ -11,7 +11,7 @@ from rogue.harness.cell.demand import Demand
 from rogue.harness.testbeds.simulator.faults import arrange_faults, is_misrouted
 from rogue.harness.testbeds.simulator.flows import NicFlow, connect_flow
 from rogue.harness.testbeds.simulator.network import build_links, nic_flows, nic_probes
-from rogue.simulator import SimulationError
+from rogue.simulator import ControlError, SimulationError
 from rogue.workloads.topologies import PathShape, Topology
 from rogue.workloads.traffic import Flow
 
@@ -30,6 +30,8 @@ def unbuildable(cell: Cell) -> str | None:
         for planned in _different(cell):
             connect_flow(simulation, {}, cell, planned)
         arrange_faults(cell, simulation)
+    except ControlError as error:
+        return f"the plug-in raises at {error.place}: {error}" if error.place else str(error)
     except SimulationError as error:
         return str(error)
     return None

@@ -14,6 +14,7 @@ from rogue.harness.testbeds.simulator.headroom import missing_buffer
 from rogue.harness.testbeds.simulator.limiters import missing_limiters
 from rogue.harness.testbeds.simulator.packets import never_recorded
 from rogue.harness.testbeds.simulator.rehearsal import unbuildable
+from rogue.harness.testbeds.simulator.switch_controls import unsupported_switch_control
 from rogue.simulator import PROFILES
 from rogue.workloads.topologies import Topology
 from rogue.workloads.traffic import Flow
@@ -41,7 +42,7 @@ def unsupported(cell: Cell) -> str | None:
     for name in cell_transports(cell):
         if name.service not in SERVICES:
             return f"the simulator has no service {name.service} for {name}; it has {', '.join(SERVICES)}"
-    network = _unsupported_network(cell.topology)
+    network = _unsupported_network(cell.topology) or unsupported_switch_control(cell)
     traffic = _unsupported_traffic(cell) or unsupported_fault(cell)
     samples = missing_limiters(cell) or _too_many_samples(cell) or never_recorded(cell)
     return network or traffic or samples or missing_buffer(cell) or unbuildable(cell)

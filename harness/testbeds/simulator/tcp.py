@@ -12,7 +12,6 @@ from rogue.agent.drivers.simulated import FlowEvent
 from rogue.agent.drivers.simulated_arrivals import Arrivals
 from rogue.agent.drivers.simulated_nic import NicQueuePair
 from rogue.agent.drivers.step import ControlSample, RttSample
-from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.marking import MARK_ABOVE, checked_threshold
 from rogue.harness.cell.mistakes import ParameterError, ParameterMistake
 from rogue.harness.cell.parameters import as_written, translated
@@ -67,11 +66,6 @@ def tcp_settings(name: str, parameters: Mapping[str, Scalar]) -> TcpSettings:
     numbers = {key: float(value) for key, value in values.items()}
     check_together(partial(check_parameters, name), numbers)
     return TcpSettings(name, numbers, above_bytes)
-
-
-def is_all_tcp(cell: Cell) -> bool:
-    """Whether every group of the cell is carried by TCP."""
-    return all(group.transport.base in TCPS for group in cell.groups)
 
 
 class TcpFlow:

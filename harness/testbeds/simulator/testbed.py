@@ -25,6 +25,7 @@ from rogue.harness.testbeds.simulator.reliability import reliability_facts
 from rogue.harness.testbeds.simulator.resent import ResentBytes
 from rogue.harness.testbeds.simulator.spraying import spraying_facts
 from rogue.harness.testbeds.simulator.stall import StallWatch
+from rogue.harness.testbeds.simulator.switch_controls import switch_control_facts
 from rogue.harness.testbeds.simulator.tables import collect_tables, has_estimator
 from rogue.simulator import ControlError, SimulationError
 from rogue.workloads.records import FailureKind
@@ -170,6 +171,7 @@ def _facts(cell: Cell, network: SimulatedNetwork) -> dict[str, Fact]:
         **reliability_facts(cell),
         **spraying_facts(cell),
         **control_facts(cell),
+        **switch_control_facts(cell),
         "queue_interval_ns": cell.timing.queue_interval_ns,
         "simulated_ns": network.simulation.now_ns,
         "qp_failures": sum(bool(flow.agent.failures) for flow in network.flows),

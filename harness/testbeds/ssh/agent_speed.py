@@ -14,6 +14,10 @@ Source: benchmarks/agent_loop.py, "rogue at 100 Gb/s, polling" and half of `turn
 finds two verbs in a turn, as there; on an AMD EPYC at 2.6 GHz nominal, 25 November 2026, beside other work.
 The card cost nothing there, so a real one makes it more."""
 
+_SHARE_MAX: Final = 0.6
+"""What is left is for the card's doorbell, rates that are set, and a slower core."""
+_KIB: Final = 1_024
+
 
 def agent_is_slow(cell: Cell) -> str | None:
     """The sentence that a core is full before the hosts' links are; None if it is not."""
@@ -25,8 +29,16 @@ def agent_is_slow(cell: Cell) -> str | None:
     return (
         f"the agent takes all of a core for one flow at {least_bps / 1e9:.0f} Gb/s at the latest, and the "
         f"hosts' links have {line_rate_bps / 1e9:g} Gb/s: fewer flows than fill them are limited by "
-        "computing, the less the larger their `segment` is (benchmarks/agent_loop.py, on an AMD EPYC)"
+        f"computing, {_advice(line_rate_bps)} (benchmarks/agent_loop.py, on an AMD EPYC)"
     )
+
+
+def _advice(line_rate_bps: int) -> str:
+    """The smallest `segment`, of those that are powers of two, that leaves a core some of its time."""
+    segment_bytes = _KIB
+    while (share := SAMPLED_VERB_NS * line_rate_bps / (8e9 * segment_bytes)) > _SHARE_MAX:
+        segment_bytes *= 2
+    return f"and `segment: {segment_bytes // _KIB}KiB` would take {share:.0%} of a core"
 
 
 def core_full_bps(group: Group, line_rate_bps: int) -> float | None:

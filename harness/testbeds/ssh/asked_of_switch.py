@@ -79,6 +79,11 @@ def _one_priority(cell: Cell) -> PriorityAsked:
             f"{cell.experiment.name}: {cell.id}: got groups in priority {got}, expected all in 0, as nodes "
             "have one traffic class; set priority to 0."
         )
+    if network.weights:
+        raise UsageError(
+            f"{cell.experiment.name}: topology.weights: got {list(cell.topology.weights)}, expected none, as "
+            "nobody here can tell a hardware switch, and nodes have one traffic class; leave it out."
+        )
     return network.priorities[0]
 
 

@@ -22,6 +22,13 @@ def is_of_cards(name: TransportName) -> bool:
     return not name.features or (name.base == _BASE and set(name.features) <= set(FEATURES))
 
 
+_BY_HAND: Final = (
+    "with the inbox driver by hand: `mstconfig -d PCI set ROCE_CC_PRIO_MASK_P1={mask}`, "
+    "which lasts, and a reboot"
+)
+"""Provisioning does not write into a card's firmware: on a node that is taken away nothing puts it back."""
+
+
 def missing_features(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabilities]) -> str | None:
     """The first host or switch whose features differ from what a transport asks for; None if none."""
     for name in sorted({group.transport for group in cell.groups}, key=str):
@@ -46,7 +53,7 @@ def _without_dcqcn(name: TransportName, nodes: Mapping[str, Capabilities]) -> st
         if state != _ON and not state.startswith(_NOT_CONTROLLABLE):
             return (
                 f"{name}: DCQCN on {host}: got {state or 'nothing'}, expected on; provision with "
-                "dcqcn_state: enabled, or leave it out"
+                f"dcqcn_state: enabled ({_BY_HAND.format(mask=255)}), or leave it out"
             )
     return None
 
@@ -73,7 +80,8 @@ def _unwanted_dcqcn(
         if state == _ON or state.startswith(_NOT_CONTROLLABLE):
             return (
                 f"the switch marks, and the card of {host} reacts to it by itself (DCQCN is {state}), so "
-                f"this would not be {name}: provision with dcqcn_state: disabled, or let no switch mark"
+                f"this would not be {name}: provision with dcqcn_state: disabled "
+                f"({_BY_HAND.format(mask=0)}), or let no switch mark"
             )
     return None
 

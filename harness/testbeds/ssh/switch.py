@@ -14,7 +14,14 @@ def unsupported_fault(cell: Cell, inventory: Inventory) -> str | None:
     """The reason why the switch cannot carry out a fault; None if it can."""
     if inventory.switch is None and (kind := port_faults.first_fault(cell)):
         return f"no {kind}: the inventory has no switch that this project sets up; leave faults out"
+    losses = (loss for link in cell.network.links for loss in link.losses)
+    if any(loss.model == "identification" for loss in losses) and _is_over_ipv6(inventory):
+        return "a Linux switch loses packets by the IP ID, which IPv6 has not; choose the model independent"
     return port_faults.unsupported_fault(cell)
+
+
+def _is_over_ipv6(inventory: Inventory) -> bool:
+    return any(host.variables.experiment_address.version == 6 for host in inventory.hosts)
 
 
 def cell_ports(cell: Cell, inventory: Inventory) -> dict[str, PortSettings]:

@@ -22,7 +22,9 @@ ACCELERATIONS = {
 }
 """Fields of the register ROCE_ACCL, and what a reader calls them; provisioning resets the same."""
 _FIELD = re.compile(r"^\s*(\w+)\s*\|\s*(0x[0-9a-fA-F]+)", re.MULTILINE)
-_MASK = re.compile(r"ROCE_CC_PRIO_MASK_P\d\s+\S+")
+_MASK = re.compile(r"(ROCE_CC_PRIO_MASK_P\d)[ \t]+(\S+)(?:[ \t]+(\S+)[ \t]+\S+)?")
+"""Its name and one value, which is that of the next boot; or three, default, current and next boot's."""
+NEXT_BOOT = " from the next boot on"
 _REGISTERS = ("mstreg", "mlxreg")
 _SETTINGS = ("mstconfig", "mlxconfig")
 
@@ -54,9 +56,19 @@ def _accelerations(address: str, ask: Ask) -> str:
 
 
 def _mask(address: str, ask: Ask) -> str:
-    """Priorities for which the firmware reacts to marks, per port, as the next boot will have it."""
-    listed = _first(_SETTINGS, ["-d", address, "query"], ask)
-    return ", ".join(" ".join(found.split()) for found in _MASK.findall(listed)) or "unknown"
+    """Priorities for which the firmware reacts to marks, per port; of old tools' words the next boot's.
+
+    Source: mstflint, mlxconfig (`-e`, which adds the current values).
+    """
+    for words in (["-e", "query"], ["query"]):
+        listed = _first(_SETTINGS, ["-d", address, *words], ask)
+        found = [
+            f"{name} {current}" if current else f"{name} {first}{NEXT_BOOT}"
+            for name, first, current in _MASK.findall(listed)
+        ]
+        if found:
+            return ", ".join(found)
+    return "unknown"
 
 
 def _first(tools: Sequence[str], arguments: list[str], ask: Ask) -> str:

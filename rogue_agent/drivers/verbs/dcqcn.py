@@ -5,6 +5,8 @@ from pathlib import Path
 NETDEVS = Path("/sys/class/net")
 _POINTS = ("roce_np", "roce_rp")
 _ON, _OFF = "1", "0"
+_NOT_CONTROLLABLE = "not controllable"
+_ALL, _NONE = "255", "0"
 
 
 def dcqcn_state(netdev: str, driver: str, netdevs: Path = NETDEVS) -> str:
@@ -20,5 +22,17 @@ def dcqcn_state(netdev: str, driver: str, netdevs: Path = NETDEVS) -> str:
     ]
     values = {path.read_text().strip() for path in files}
     if not values:
-        return "not controllable: the inbox driver has no switch, and the firmware's default is on"
+        return f"{_NOT_CONTROLLABLE}: the inbox driver has no switch, and the firmware's default is on"
     return "on" if values == {_ON} else "off" if values == {_OFF} else "on for some priorities"
+
+
+def by_firmware(state: str, mask: str) -> str:
+    """The same, but of the inbox driver what the firmware's own mask of priorities says, where that is read.
+
+    mask: such as `ROCE_CC_PRIO_MASK_P1 255`; of ports that differ, and of the next boot, it says nothing.
+    Source: NVIDIA, "DCQCN CC Parameters" (a bit for each priority, 255 by default).
+    """
+    if not state.startswith(_NOT_CONTROLLABLE):
+        return state
+    values = {found.split(" ", 1)[-1] for found in mask.split(", ")}
+    return "on" if values == {_ALL} else "off" if values == {_NONE} else state

@@ -60,6 +60,18 @@ struct TrimmingConfiguration {
   std::uint32_t priority = 7;  // of what is left
 };
 
+class SwitchControl;
+}  // namespace simulator
+
+namespace rogue {
+struct Place;
+}  // namespace rogue
+
+namespace simulator {
+
+// Makes a part of switches that is not ours, for a port or for a switch.
+using SwitchControlMaker = std::function<std::unique_ptr<SwitchControl>(const rogue::Place&)>;
+
 struct SwitchConfiguration {
   std::optional<Bytes> buffer;  // none = unbounded
   double alpha = 1.0;           // a port may hold alpha * (free buffer)
@@ -70,11 +82,14 @@ struct SwitchConfiguration {
   bool is_input_queued = false;  // what comes in over a link waits in a buffer of that link, `buffer`
   bool has_telemetry = false;    // ports write into packets what they hold and sent
   std::optional<TrimmingConfiguration> trimming{};
+  SwitchControlMaker judge{};     // of packets at each port, from outside
+  SwitchControlMaker chooser{};   // among equal ports, from outside
+  BitsPerSecond thresholds_at{};  // rate of a port that trims and marks as stated; 0: all do
 
   // Its ports have a queue for each priority.
   bool has_classes() const {
     return pause || !markings.empty() || rocc || has_telemetry || has_weights() || is_input_queued ||
-           trimming;
+           trimming || judge;
   }
   bool has_weights() const { return weights != std::array<std::uint32_t, 8>{}; }
 };

@@ -21,6 +21,9 @@ class RandomStream {
     for (const char c : name) state_ = mix_bits(state_ ^ static_cast<unsigned char>(c)) + kIncrement;
   }
 
+  // What a stream elsewhere goes on from.
+  std::uint64_t state() const { return state_; }
+
   std::uint64_t next_bits() { return mix_bits(state_ += kIncrement); }
 
   // Uniform in [0, 1).

@@ -2,6 +2,7 @@
 #include "binding/controller_binding.h"
 #include "binding/engine_binding.h"
 #include "binding/reliability_binding.h"
+#include "binding/switch_control_binding.h"
 #include "binding/tcp_binding.h"
 #include "engine/engine.h"
 
@@ -9,6 +10,7 @@ NB_MODULE(_core, module) {
   module.doc() = "The packet engine: lazy links over a winner tree.";
   simulator::bind_engine<simulator::Engine>(module);
   simulator::bind_compiled_controls(module);
+  simulator::bind_switch_controls(module);
   simulator::bind_controllers(module);
   simulator::bind_reliabilities(module);
   simulator::bind_tcp_window(module);

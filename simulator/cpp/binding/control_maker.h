@@ -47,6 +47,35 @@ struct Reading<ControlMaker> {
   }
 };
 
+// Texts of a table from outside, which may be anything.
+template <class Table>
+void require_texts(const Table& table, const std::string& file) {
+  const auto* const end = table.parameters + table.parameter_count;
+  const bool has_texts = std::all_of(table.parameters, end, [](const rogue::Parameter& each) {
+    return each.name != nullptr && each.meaning != nullptr;
+  });
+  if (table.name == nullptr || table.meaning == nullptr || !has_texts)
+    throw ControlError(file, "has a name or a meaning that is a null pointer");
+}
+
+template <class Table>
+nb::list outside_parameters(const Table& table) {
+  nb::list parameters;
+  for (std::uint32_t index = 0; index < table.parameter_count; ++index) {
+    const rogue::Parameter& each = table.parameters[index];
+    parameters.append(nb::make_tuple(outside_text(each.name), each.value, each.minimum, each.maximum,
+                                     outside_text(each.meaning)));
+  }
+  return parameters;
+}
+
+template <class Table>
+void require_values(const Table& table, const std::vector<double>& values) {
+  if (values.size() == table.parameter_count) return;
+  const std::string expected = std::to_string(table.parameter_count);
+  throw nb::value_error(("expected " + expected + " values, got " + std::to_string(values.size())).c_str());
+}
+
 // The address is that of a table, which another version of the interface may have made.
 inline CompiledKind compiled_kind(std::uintptr_t address, std::string file) {
   const auto version = *reinterpret_cast<const std::uint32_t*>(address);  // of another one no more is known
@@ -55,12 +84,7 @@ inline CompiledKind compiled_kind(std::uintptr_t address, std::string file) {
                                  " of rogue/nic_control.h, got " + std::to_string(version));
   }
   const auto* table = reinterpret_cast<const rogue::abi::Table*>(address);
-  const auto* const end = table->parameters + table->parameter_count;
-  const bool has_texts = std::all_of(table->parameters, end, [](const rogue::Parameter& each) {
-    return each.name != nullptr && each.meaning != nullptr;
-  });
-  if (table->name == nullptr || table->meaning == nullptr || !has_texts)
-    throw ControlError(file, "has a name or a meaning that is a null pointer");
+  require_texts(*table, file);
   return {table, std::move(file)};
 }
 
@@ -76,16 +100,7 @@ inline void bind_compiled_controls(nb::module_& module) {
       .def_ro("file", &CompiledKind::file)
       .def_prop_ro("name", [](const CompiledKind& self) { return outside_text(self.table->name); })
       .def_prop_ro("meaning", [](const CompiledKind& self) { return outside_text(self.table->meaning); })
-      .def_prop_ro("parameters",
-                   [](const CompiledKind& self) {
-                     nb::list parameters;
-                     for (std::uint32_t index = 0; index < self.table->parameter_count; ++index) {
-                       const rogue::Parameter& each = self.table->parameters[index];
-                       parameters.append(nb::make_tuple(outside_text(each.name), each.value, each.minimum,
-                                                        each.maximum, outside_text(each.meaning)));
-                     }
-                     return parameters;
-                   })
+      .def_prop_ro("parameters", [](const CompiledKind& self) { return outside_parameters(*self.table); })
       .def_prop_ro("wants_acknowledgements",
                    [](const CompiledKind& self) { return self.table->wants_acknowledgements != 0; })
       .def_prop_ro("wants_telemetry",
@@ -95,11 +110,7 @@ inline void bind_compiled_controls(nb::module_& module) {
       .def(
           "maker",
           [](const CompiledKind& self, std::vector<double> values) {
-            if (values.size() != self.table->parameter_count) {
-              const std::string expected = std::to_string(self.table->parameter_count);
-              throw nb::value_error(
-                  ("expected " + expected + " values, got " + std::to_string(values.size())).c_str());
-            }
+            require_values(*self.table, values);
             return CompiledMaker{self, std::move(values)};
           },
           nb::arg("values"));

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "engine/winner_tree.h"
+#include "protocol/thresholds.h"
 
 namespace simulator {
 
@@ -46,7 +47,11 @@ std::uint32_t Builder::add_switch(const std::string& name, const SwitchConfigura
                              .has_weights = configuration.has_weights(),
                              .rocc = configuration.rocc,
                              .has_telemetry = configuration.has_telemetry,
-                             .trimming = configuration.trimming});
+                             .trimming = configuration.trimming,
+                             .judge = configuration.judge,
+                             .thresholds_at = configuration.thresholds_at});
+  if (configuration.chooser)
+    world_.switches.back().chooser = configuration.chooser(place_of_switch(world_.seed, name));
   if (configuration.trimming) world_.priorities |= mask_of(configuration.trimming->priority);
   return static_cast<std::uint32_t>(world_.nodes.size() - 1);
 }
@@ -89,16 +94,21 @@ void Builder::add_classes(Port& port, std::uint32_t from, std::uint32_t to, Byte
   if (world_.nodes[from].is_host) return;
   const Switch& element = world_.switches[port.owner];
   if (element.has_weights) classes.turns = std::make_unique<WeightedTurns>(element.weights);
-  classes.has_turns = element.has_weights;
+  classes.order = element.has_weights ? ClassedPort::kTurns : 0;
   classes.has_telemetry = element.has_telemetry;
-  if (element.trimming) classes.use_trimming(*element.trimming);
+  const BitsPerSecond rate = world_.speeds[port.speed].rate;
+  if (element.trimming) classes.use_trimming(at_rate(*element.trimming, rate, element.thresholds_at));
   if (element.rocc) {
     const std::uint32_t timer = timers_.create(TimerKind::kCongestionPoint, link);
-    classes.rocc = std::make_unique<RoccPort>(*element.rocc, world_.speeds[port.speed].rate, timer);
+    classes.rocc = std::make_unique<RoccPort>(*element.rocc, rate, timer);
   }
-  if (!world_.has_marking(from)) return;
+  if (element.judge) {
+    const std::string &here = world_.nodes[from].name, &there = world_.nodes[to].name;
+    classes.use_judge(element.judge(place_of_port(world_.seed, here, there, rate, world_.nodes[to].is_host)));
+  }
+  if (element.markings.empty()) return;
   const RandomStream stream(world_.seed, "marking:" + world_.nodes[from].name + "->" + world_.nodes[to].name);
-  classes.use_marker(Marker(world_.switches[port.owner].markings, stream));
+  classes.use_marker(Marker(at_rate(element.markings, rate, element.thresholds_at), stream));
 }
 
 void Builder::add_port(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration,
@@ -108,6 +118,7 @@ void Builder::add_port(std::uint32_t from, std::uint32_t to, const LinkConfigura
   port.speed = speed_index(configuration);
   port.owner = world_.nodes[from].index;
   if (world_.nodes[to].is_host) port.flags |= Port::kPeerIsHost;
+  if (world_.switch_at(to) != nullptr && world_.switch_at(to)->chooser) port.flags |= Port::kPeerChooses;
   if (world_.nodes[from].is_host) {
     port.flags |= Port::kOwnerIsHost;
     world_.nics[port.owner].link = link;

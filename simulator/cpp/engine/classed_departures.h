@@ -57,6 +57,7 @@ inline void Engine::enqueue_classed(std::uint32_t link, PacketIndex index) {
   const bool must_set_slot = port.in_flight.empty() || port.has(Port::kEager);
   catch_up_classed(port, now_);
   if (has_priority(classes.inspected, priority) || !world_.pool[index].is_ecn_capable()) [[unlikely]] {
+    if (classes.counters->judge) return enqueue_judged(link, index, must_set_slot);
     if (classes.counters->trimming) priority = trim_if_full(port, index);
     if (is_refused(classes, world_.pool[index])) {
       const bool is_shut = has_priority(classes.shut, priority);

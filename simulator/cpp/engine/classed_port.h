@@ -12,6 +12,7 @@
 #include "base/configuration.h"
 #include "base/units.h"
 #include "cc/rocc_point.h"
+#include "cc/switch_control.h"
 #include "engine/packet_pool.h"
 #include "engine/virtual_queues.h"
 #include "protocol/marker.h"
@@ -40,6 +41,7 @@ struct ClassCounters {
 
   std::array<OfPriority, kPriorities> priorities{};
   std::optional<TrimmingConfiguration> trimming{};
+  std::unique_ptr<SwitchControl> judge{};  // of packets, from outside
   std::int64_t trimmed_packets = 0;
   Bytes trimmed;                  // that were cut off
   std::int64_t pause_frames = 0;  // that told the far end of its link to pause or to go on
@@ -50,13 +52,16 @@ struct ClassCounters {
 // What every packet needs comes first: for the lowest priority it is one cache line. The size is an odd number
 // of lines, so that those lines of all ports spread over the whole cache.
 struct alignas(64) ClassedPort {
+  static constexpr std::uint8_t kTurns = 1;
+  static constexpr std::uint8_t kJudged = 2;
+
   PriorityMask waiting = 0;    // queues that are not empty
   PriorityMask told = 0;       // priorities that may be paused: the copy of pauses->told()
-  PriorityMask inspected = 0;  // priorities whose arrivals marker, watchdog or trimming want to see
+  PriorityMask inspected = 0;  // priorities whose arrivals marker, watchdog, trimming or judge want to see
   PriorityMask shut = 0;       // by the watchdog: what comes is dropped
   bool is_pause_frame_due = false;
   bool has_telemetry = false;
-  bool has_turns = false;
+  std::uint8_t order = 0;  // of what waits, if it does not go by priority: kTurns, kJudged
   bool has_virtual_queues = false;
   std::array<ClassQueue, kPriorities> queues{};
   std::unique_ptr<Marker> marker{};
@@ -76,7 +81,9 @@ struct alignas(64) ClassedPort {
   bool is_empty() const { return waiting == 0 && !is_pause_frame_due; }
 
   // What waits goes by priority, and at once.
-  bool is_calm() const { return told == 0 && !is_pause_frame_due && !has_turns; }
+  bool is_calm() const { return told == 0 && !is_pause_frame_due && order == 0; }
+  bool has_turns() const { return (order & kTurns) != 0; }
+  bool are_departures_judged() const { return (order & kJudged) != 0; }
 
   bool is_paused(std::uint32_t priority, Picoseconds now) const {
     return told != 0 && pauses->is_paused(priority, now);
@@ -92,8 +99,14 @@ struct alignas(64) ClassedPort {
 
   void inspect_arrivals() {
     constexpr PriorityMask kAll = 0xff;
-    const PriorityMask trimmed = counters->trimming ? kAll : PriorityMask{0};
-    inspected = static_cast<PriorityMask>(shut | trimmed | (marker ? marker->inspected() : PriorityMask{0}));
+    const PriorityMask all = counters->trimming || counters->judge ? kAll : PriorityMask{0};
+    inspected = static_cast<PriorityMask>(shut | all | (marker ? marker->inspected() : PriorityMask{0}));
+  }
+
+  void use_judge(std::unique_ptr<SwitchControl> judge) {
+    counters->judge = std::move(judge);
+    if (counters->judge->sees_departures()) order |= kJudged;
+    inspect_arrivals();
   }
 
   void use_trimming(const TrimmingConfiguration& configuration) {
@@ -119,7 +132,7 @@ struct alignas(64) ClassedPort {
     for_each_priority(may_go & told, [&](std::uint32_t priority) {
       if (pauses->is_paused(priority, at)) may_go &= static_cast<PriorityMask>(~mask_of(priority));
     });
-    if (!has_turns) [[likely]]
+    if (!has_turns()) [[likely]]
       return highest_of(may_go);
     return turns->next(
         may_go, [&](std::uint32_t priority) { return std::int64_t{pool[front(priority)].frame_bytes}; });
@@ -148,7 +161,7 @@ struct alignas(64) ClassedPort {
     queue.bytes.value -= pool[index].frame_bytes;
     if (queue.bytes.value != 0) return index;
     waiting &= static_cast<PriorityMask>(~mask_of(priority));
-    if (has_turns) [[unlikely]]
+    if (has_turns()) [[unlikely]]
       turns->on_empty(priority);
     return index;
   }

@@ -68,9 +68,13 @@ void Engine::fire_classed_link(std::uint32_t link) {
 }
 
 // Where a packet goes on that has come over `link` to a switch.
-inline std::uint32_t Engine::next_link(std::uint32_t link, Packet& packet) {
-  if (packet.is_sprayed()) [[unlikely]]
+inline std::uint32_t Engine::next_link(std::uint32_t link, PacketIndex index) {
+  Packet& packet = world_.pool[index];
+  if (packet.is_sprayed()) [[unlikely]] {
+    if (world_.ports[link].has(Port::kPeerChooses)) [[unlikely]]
+      return choose(link, index);
     return forwarding_.next_link(link, packet);
+  }
   return world_.routes[++packet.position];
 }
 
@@ -83,9 +87,8 @@ inline void Engine::arrive(std::uint32_t link, PacketIndex index) {
   if (port.has(Port::kPeerIsHost)) {
     arrive_at_host(index);
   } else {
-    Packet& packet = world_.pool[index];
-    packet.ingress = link ^ 1;
-    enqueue_at_switch(next_link(link, packet), index);
+    world_.pool[index].ingress = link ^ 1;
+    enqueue_at_switch(next_link(link, index), index);
   }
 }
 

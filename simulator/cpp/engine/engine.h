@@ -152,10 +152,21 @@ class Engine {
   }
   void set_slot(std::uint32_t link);
   void arrive(std::uint32_t link, PacketIndex index);
-  std::uint32_t next_link(std::uint32_t link, Packet& packet);
+  std::uint32_t next_link(std::uint32_t link, PacketIndex index);
   bool ends_on_arrival(std::uint32_t link, PacketIndex index);
-  void record(std::uint32_t link, PacketIndex index, PacketFate fate);
+  void record(std::uint32_t link, PacketIndex index, PacketFate fate) { record(link, index, fate, now_); }
+  void record(std::uint32_t link, PacketIndex index, PacketFate fate, Picoseconds refused);
   void describe(const Packet& packet, PacketIndex index, PacketRecord& record);
+
+  // Parts of switches from outside.
+  rogue::PacketSeen seen(PacketIndex index);
+  rogue::Verdict judge_arrival(const Port& port, PacketIndex index);
+  bool may_depart(const Port& port, PacketIndex index, Picoseconds start);
+  void depart_judged(Port& port, PacketIndex index, Picoseconds start);
+  void enqueue_judged(std::uint32_t link, PacketIndex index, bool must_set_slot);
+  void send_judged(Port& port, ClassedPort& classes, std::uint32_t priority, Picoseconds start);
+  void drop_judged(std::uint32_t link, PacketIndex index, Picoseconds at);
+  std::uint32_t choose(std::uint32_t link, PacketIndex index);
 
   // Ports with priority flow control.
   void catch_up_classed(Port& port, Picoseconds until);
@@ -172,6 +183,8 @@ class Engine {
   bool admit_exactly(std::uint32_t link, PacketIndex index);
   void drop_classed(std::uint32_t link, PacketIndex index, PacketFate fate);
   void mark(ClassedPort& classes, PacketIndex index);
+  void set_mark(ClassedPort& classes, PacketIndex index);
+  bool cut(const Port& port, PacketIndex index);
   void set_eager(const Switch& element, bool is_eager);
   void pause(Switch& element, std::uint32_t link, std::uint32_t priority);
   void on_refresh_timer(std::uint32_t link);
@@ -265,6 +278,8 @@ class Engine {
   Reliabilities reliabilities_;
   RouteEnds route_ends_;
   Forwarding forwarding_;
+  std::vector<rogue::EqualPort>
+      equal_;  // what a part of a switch from outside is told of, one packet at a time
 };
 
 }  // namespace simulator

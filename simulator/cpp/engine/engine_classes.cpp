@@ -21,7 +21,12 @@ bool Engine::send_in_turn(Port& port, Picoseconds until) {
   const Picoseconds start = classes.waiting == 0 ? kNever : classes.earliest(free);
   if (port.has(Port::kOwnerIsHost) && send_verb_before(port, start, until)) return true;
   if (start > until) return false;
-  send_class(port, classes, classes.next(world_.pool, start), start);
+  const std::uint32_t priority = classes.next(world_.pool, start);
+  if (classes.are_departures_judged()) {
+    send_judged(port, classes, priority, start);
+  } else {
+    send_class(port, classes, priority, start);
+  }
   return true;
 }
 
@@ -73,32 +78,43 @@ bool Engine::is_refused(ClassedPort& classes, const Packet& packet) {
 // A packet that must wait behind a full queue loses its payload, if it allows that, and goes in front with the
 // rest. Returns its priority.
 std::uint32_t Engine::trim_if_full(const Port& port, PacketIndex index) {
-  Packet& packet = world_.pool[index];
-  ClassedPort& classes = world_.classes_of(port);
+  const Packet& packet = world_.pool[index];
+  const ClassedPort& classes = world_.classes_of(port);
   const std::uint32_t priority = packet.priority();
   const Bytes queue = classes.queues[priority].bytes + Bytes{packet.frame_bytes};
   const bool must_wait = port.busy_until > now_ || classes.is_paused(priority, now_);
-  if (!must_wait || queue <= classes.counters->trimming->above || packet.kind != PacketKind::kData)
-    return priority;
+  if (must_wait && queue > classes.counters->trimming->above) cut(port, index);
+  return packet.priority();
+}
+
+// Returns whether the payload is off.
+bool Engine::cut(const Port& port, PacketIndex index) {
+  Packet& packet = world_.pool[index];
+  const ClassedPort& classes = world_.classes_of(port);
+  if (packet.kind != PacketKind::kData) return false;
   DataPacket& data = reliabilities_.data_of(index);
-  if (!data.trim(port.has(Port::kPeerIsHost))) return priority;
+  if (!data.trim(port.has(Port::kPeerIsHost))) return false;
   packet.frame_bytes = static_cast<std::uint16_t>(packet.frame_bytes - data.payload_bytes);
   const std::uint32_t in_front = classes.counters->trimming->priority << PacketFlags::kPriorityShift;
   packet.flags = static_cast<std::uint8_t>((packet.flags & ~PacketFlags::kPriority) | in_front);
   ++classes.counters->trimmed_packets;
   classes.counters->trimmed.value += data.payload_bytes;
-  return packet.priority();
+  return true;
 }
 
 // Marks a packet, or not, by what waits without it.
 void Engine::mark(ClassedPort& classes, PacketIndex index) {
-  Packet& packet = world_.pool[index];
+  const Packet& packet = world_.pool[index];
   const std::uint32_t priority = packet.priority();
   const std::int64_t waiting_bytes = classes.queues[priority].bytes.value;
   if (!may_be_marked(packet.kind) || !packet.is_ecn_capable()) return;
-  if (!classes.marker->marks(priority, waiting_bytes)) return;
+  if (classes.marker->marks(priority, waiting_bytes)) set_mark(classes, index);
+}
+
+void Engine::set_mark(ClassedPort& classes, PacketIndex index) {
+  Packet& packet = world_.pool[index];
   packet.psn |= Packet::kMarked;
-  ++classes.counters->priorities[priority].marked_packets;
+  ++classes.counters->priorities[packet.priority()].marked_packets;
 }
 
 // There seems to be no room for a frame. Accounts of ports that lag behind seem fuller than they are: looks

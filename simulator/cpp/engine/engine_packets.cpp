@@ -40,12 +40,12 @@ void Engine::drop(std::uint32_t link, PacketIndex index, PacketFate fate) {
 }
 
 // A packet that came over a link began to leave when it must have.
-void Engine::record(std::uint32_t link, PacketIndex index, PacketFate fate) {
+void Engine::record(std::uint32_t link, PacketIndex index, PacketFate fate, Picoseconds refused) {
   const Port& port = world_.ports[link];
   if (!port.has(Port::kRecorded)) [[likely]]
     return;
   const Packet& packet = world_.pool[index];
-  PacketRecord record{.at = now_, .link = link, .kind = packet.kind, .frame_bytes = packet.frame_bytes};
+  PacketRecord record{.at = refused, .link = link, .kind = packet.kind, .frame_bytes = packet.frame_bytes};
   record.fate = fate;
   if (!is_refusal(fate)) {
     const LinkSpeed& speed = world_.speeds[port.speed];

@@ -47,6 +47,7 @@ void Feedback::send(std::uint32_t link, std::uint32_t qp, BitsPerSecond rate) {
   while (world_.routes[world_.senders[qp].route + hop] != link) ++hop;
   const PacketIndex index = world_.pool.allocate();
   Packet& packet = world_.pool[index];
+  packet.arrival = engine_.now_;
   packet.position = controlled.feedback_route + controlled.route_links - hop;
   packet.ingress = link;
   packet.qp = qp;

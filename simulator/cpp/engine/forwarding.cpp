@@ -68,6 +68,14 @@ std::vector<std::uint32_t> Forwarding::route(std::uint32_t source, std::uint32_t
   return links;
 }
 
+Forwarding::Equal Forwarding::equal_ports(std::uint32_t link, const Packet& packet) {
+  const std::uint32_t node = world_.links[link].to;
+  const Way& way = ways_[packet.qp];
+  if (node == way.target) return {std::span(&way.last_link, 1), 0};
+  const Group group = groups_[groups_towards(way.target)[world_.nodes[node].index]];
+  return {ports_of(group), way.hash.choice(way.path_seed ^ packet.path(), node, group.count)};
+}
+
 const Forwarding::GroupsBySwitch& Forwarding::groups_towards(std::uint32_t target) {
   const std::uint32_t index = world_.nodes[target].index;
   if (towards_.empty()) towards_.resize(world_.switches.size());

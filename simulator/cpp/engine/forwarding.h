@@ -37,6 +37,13 @@ class Forwarding {
   // first question on no link may be added.
   std::vector<std::uint32_t> route(std::uint32_t source, std::uint32_t destination, std::uint64_t entropy);
 
+  // The equal ports that it may take there, and which of them is `next_link`.
+  struct Equal {
+    std::span<const std::uint32_t> ports;
+    std::uint32_t hashed;
+  };
+  Equal equal_ports(std::uint32_t link, const Packet& packet);
+
  private:
   // Of the packets that a queue pair receives.
   struct Way {

@@ -50,6 +50,7 @@ void RouteEnds::flood(std::uint32_t link, PacketIndex index) {
     if (out == (link ^ 1)) continue;
     const PacketIndex copy = world_.pool.allocate();
     Packet& stray = world_.pool[copy];
+    stray.arrival = world_.pool[index].arrival;
     stray.position = position;
     stray.ingress = link ^ 1;
     stray.qp = world_.pool[index].qp;

@@ -50,6 +50,9 @@ struct Switch {
   std::optional<std::map<std::string, double>> rocc;
   bool has_telemetry;
   std::optional<TrimmingConfiguration> trimming;
+  SwitchControlMaker judge;                  // one for each port
+  std::shared_ptr<SwitchControl> chooser{};  // among equal ports, from outside
+  BitsPerSecond thresholds_at;
   std::vector<Pausing> pausing{};
 };
 
@@ -97,7 +100,7 @@ struct World {
     return switch_at(node) != nullptr && switch_at(node)->shared_buffer.pause().priorities != 0;
   }
   bool has_marking(std::uint32_t node) const {
-    return switch_at(node) != nullptr && !switch_at(node)->markings.empty();
+    return switch_at(node) != nullptr && (!switch_at(node)->markings.empty() || switch_at(node)->judge);
   }
   bool has_classes(std::uint32_t node) const {
     return switch_at(node) != nullptr && switch_at(node)->has_classes;

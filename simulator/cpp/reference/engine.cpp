@@ -47,6 +47,11 @@ void Engine::send_if_possible(std::uint32_t number) {
   if (Queue* const queue = next_queue(link)) {
     Packet packet = take(link, *queue);
     if (link.turns && queue->waiting.empty()) link.turns->on_empty(packet.priority);
+    if (link.judge && !may_depart(link, packet)) {
+      refuse(link, number, packet, PacketFate::kMarker);
+      release(link.from, packet);
+      return send_if_possible(number);
+    }
     if (link.marker && link.marker->is_at_departure(packet.priority)) mark(link, packet);
     write_telemetry(link, packet);
     start(number, packet);
@@ -145,6 +150,7 @@ void Engine::arrive(std::uint32_t number, Packet packet) {
     return receive(packet);
   }
   ++packet.hop;
+  if (nodes_[link.to].chooser && packet.own_route) choose(number, packet);
   const std::uint32_t next = route_of(packet)[packet.hop];
   if (is_route_end(next)) {
     record(number, packet, next == kFloods ? PacketFate::kFlooded : PacketFate::kExpired);
@@ -156,27 +162,28 @@ void Engine::arrive(std::uint32_t number, Packet packet) {
 
 void Engine::enqueue(std::uint32_t number, Packet packet) {
   Link& link = links_[number];
+  packet.queued = now_;
   if (link.trimming) trim_if_full(link, packet);
+  const bool is_shut = has_priority(link.shut, packet.priority);
+  const std::int64_t queue_bytes = link.queues[packet.priority].bytes;
+  if (is_shut ||
+      (link.marker && link.marker->on_arrival(packet.priority, queue_bytes, packet.data.is_ecn_capable)))
+    return refuse(link, number, packet, is_shut ? PacketFate::kWatchdog : PacketFate::kMarker);
+  const rogue::Verdict verdict = link.judge ? judge_arrival(link, packet) : rogue::Verdict::kTake;
+  if (verdict == rogue::Verdict::kDrop) return refuse(link, number, packet, PacketFate::kMarker);
   Queue& queue = link.queues[link.has_classes ? packet.priority : 0];
-  if (has_priority(link.shut, packet.priority) ||
-      (link.marker && link.marker->on_arrival(packet.priority, queue.bytes, packet.data.is_ecn_capable))) {
-    ++queue.drops;
-    --packets_;
-    const bool is_shut = has_priority(link.shut, packet.priority);
-    return record(number, packet, is_shut ? PacketFate::kWatchdog : PacketFate::kMarker);
-  }
   if (!link.is_busy && !link.pauses.is_paused(packet.priority, now_)) {
     if (link.marker) mark(link, packet);
+    if (verdict == rogue::Verdict::kMark) queue.mark(packet);
+    if (link.judge && !may_depart(link, packet)) return refuse(link, number, packet, PacketFate::kMarker);
     write_telemetry(link, packet);
     if (link.input) queue.turn = link_before(packet) + 1;
     return start(number, packet);
   }
-  if (!nodes_[link.from].is_host && !admit(link, packet)) {
-    ++queue.drops;
-    --packets_;
-    return record(number, packet, PacketFate::kBuffer);
-  }
+  if (!nodes_[link.from].is_host && !admit(link, packet))
+    return refuse(link, number, packet, PacketFate::kBuffer);
   if (link.marker && !link.marker->is_at_departure(packet.priority)) mark(link, packet);
+  if (verdict == rogue::Verdict::kMark) queue.mark(packet);
   queue.waiting.push_back(packet);
   queue.bytes += packet.frame_bytes;
   queue.bytes_max = std::max(queue.bytes_max, queue.bytes);
@@ -186,8 +193,11 @@ void Engine::enqueue(std::uint32_t number, Packet packet) {
 void Engine::trim_if_full(Link& link, Packet& packet) {
   const bool must_wait = link.is_busy || link.pauses.is_paused(packet.priority, now_);
   const std::int64_t queue_bytes = link.queues[packet.priority].bytes + packet.frame_bytes;
-  if (!must_wait || queue_bytes <= link.trimming->above.value || packet.kind != PacketKind::kData) return;
-  if (!packet.data.trim(nodes_[link.to].is_host)) return;
+  if (must_wait && queue_bytes > link.trimming->above.value) cut(link, packet);
+}
+
+void Engine::cut(Link& link, Packet& packet) {
+  if (packet.kind != PacketKind::kData || !packet.data.trim(nodes_[link.to].is_host)) return;
   packet.frame_bytes -= packet.data.payload_bytes;
   packet.priority = link.trimming->priority;
   ++link.trimmed_packets;

@@ -8,7 +8,6 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <queue>
@@ -24,6 +23,7 @@
 #include "catalogue/reliabilities.h"
 #include "cc/controller.h"
 #include "cc/rocc_point.h"
+#include "cc/switch_control.h"
 #include "protocol/datagram.h"
 #include "protocol/fault.h"
 #include "protocol/framing.h"
@@ -33,6 +33,7 @@
 #include "protocol/memories.h"
 #include "protocol/nic_clock.h"
 #include "protocol/oblivious_spray.h"
+#include "protocol/path_hash.h"
 #include "protocol/pause_state.h"
 #include "protocol/pci_delay.h"
 #include "protocol/rc_requester.h"
@@ -43,6 +44,7 @@
 #include "protocol/uc_responder.h"
 #include "protocol/weighted_turns.h"
 #include "reference/packet.h"
+#include "reference/queue.h"
 #include "results/delivery_watch.h"
 #include "results/late_completions.h"
 #include "results/mailbox.h"
@@ -153,6 +155,7 @@ class Engine {
     SwitchConfiguration configuration;
     SharedBuffer shared_buffer{SwitchConfiguration{}};  // with flow control, instead of `used`
     std::int64_t used = 0;
+    std::shared_ptr<SwitchControl> chooser{};
     std::vector<Limiter> limiters;
     std::vector<RandomStream> lags;
     std::vector<std::uint32_t> queue_pairs;
@@ -162,16 +165,7 @@ class Engine {
     std::uint32_t lent = 0;  // queue pairs that use the limiter of another one
   };
 
-  struct Queue {
-    std::deque<Packet> waiting{};
-    std::int64_t bytes = 0;
-    std::int64_t bytes_max = 0;
-    std::int64_t drops = 0;
-    std::int64_t drops_sampled = 0;
-    std::int64_t marks = 0;
-    std::int64_t marks_sampled = 0;
-    std::uint32_t turn = 0;  // in an input-queued switch: that of this link, or of the next one behind it
-  };
+  using Queue = reference::Queue;
 
   struct Link {
     std::uint32_t from;
@@ -184,6 +178,7 @@ class Engine {
     std::optional<RoccPort> rocc{};
     std::optional<WeightedTurns> turns{};
     std::optional<TrimmingConfiguration> trimming{};
+    std::shared_ptr<SwitchControl> judge{};
     std::int64_t trimmed_packets = 0;
     std::int64_t trimmed_bytes = 0;
     bool is_busy = false;
@@ -276,6 +271,18 @@ class Engine {
   void end_route(std::uint32_t link, const Packet& packet, std::uint32_t end);
   std::vector<std::uint32_t> flooded_ports(std::uint32_t link) const;
   void trim_if_full(Link& link, Packet& packet);
+  void cut(Link& link, Packet& packet);
+  rogue::PacketSeen seen(const Packet& packet) const;
+  std::shared_ptr<SwitchControl> judge_for(const Link& link) const;
+  static std::int64_t waiting_bytes(const Link& link);
+  rogue::Verdict judge_arrival(Link& link, Packet& packet);
+  bool may_depart(Link& link, Packet& packet);
+  void refuse(Link& link, std::uint32_t number, const Packet& packet, PacketFate fate);
+  void choose(std::uint32_t number, Packet& packet);
+  std::vector<std::uint32_t> equal_ports(std::uint32_t node, std::uint32_t destination);
+  std::vector<std::uint32_t> way_from(std::uint32_t node, std::uint32_t qp, std::uint32_t path);
+  std::vector<std::uint32_t> hashed_way(std::uint32_t node, std::uint32_t destination, const PathHash& hash,
+                                        std::uint64_t entropy);
   bool admits(const Link& link, std::uint32_t frame_bytes) const;
   bool has_shared_buffer(std::uint32_t node) const {
     return !nodes_[node].is_host && nodes_[node].configuration.has_classes();

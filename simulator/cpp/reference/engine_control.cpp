@@ -10,9 +10,7 @@ namespace simulator::reference {
 void Engine::mark(Link& link, Packet& packet) {
   Queue& queue = link.queues[packet.priority];
   if (!may_be_marked(packet.kind) || !packet.data.is_ecn_capable) return;
-  if (!link.marker->marks(packet.priority, queue.bytes)) return;
-  packet.is_marked = true;
-  ++queue.marks;
+  if (link.marker->marks(packet.priority, queue.bytes)) queue.mark(packet);
 }
 
 void Engine::add_control(std::uint32_t qp, const ConnectionConfiguration& configuration) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "protocol/queue_pair.h"
+#include "protocol/thresholds.h"
 #include "reference/engine.h"
 #include "reliability/verbs_allowed.h"
 
@@ -35,6 +36,7 @@ std::uint32_t Engine::add_switch(const std::string& name, const SwitchConfigurat
   nodes_[node].configuration = configuration;
   nodes_[node].shared_buffer = SharedBuffer(configuration);
   if (configuration.trimming) priorities_ |= mask_of(configuration.trimming->priority);
+  if (configuration.chooser) nodes_[node].chooser = configuration.chooser(place_of_switch(seed_, name));
   return node;
 }
 
@@ -54,10 +56,13 @@ void Engine::add_direction(std::uint32_t from, std::uint32_t to, const LinkConfi
     links_.back().input = SharedBuffer(nodes_[from].configuration);
   if (has_shared_buffer(from) && nodes_[from].configuration.has_weights())
     links_.back().turns = WeightedTurns(nodes_[from].configuration.weights);
-  if (has_shared_buffer(from)) links_.back().trimming = nodes_[from].configuration.trimming;
+  const SwitchConfiguration& own = nodes_[from].configuration;
+  if (has_shared_buffer(from) && own.trimming)
+    links_.back().trimming = at_rate(*own.trimming, configuration.rate, own.thresholds_at);
+  links_.back().judge = judge_for(links_.back());
   if (has_shared_buffer(from) && !nodes_[from].configuration.markings.empty()) {
     const RandomStream marks(seed_, "marking:" + nodes_[from].name + "->" + nodes_[to].name);
-    links_.back().marker = Marker(nodes_[from].configuration.markings, marks);
+    links_.back().marker = Marker(at_rate(own.markings, configuration.rate, own.thresholds_at), marks);
   }
   const auto number = static_cast<std::uint32_t>(links_.size() - 1);
   if (has_flow_control(from)) {

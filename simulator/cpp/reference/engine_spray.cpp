@@ -42,27 +42,41 @@ const std::vector<std::int64_t>& Engine::hops_to(std::uint32_t host) {
 }
 
 std::vector<std::uint32_t> Engine::sprayed_route(std::uint32_t qp, std::uint32_t path) {
+  return way_from(queue_pairs_[qp].node, qp, path);
+}
+
+// From a node to the destination of a queue pair's packets.
+std::vector<std::uint32_t> Engine::way_from(std::uint32_t node, std::uint32_t qp, std::uint32_t path) {
   const QueuePair& sender = queue_pairs_[qp];
-  return find_route(sender.node, queue_pairs_[sender.peer].node, sender.path_seed ^ path);
+  const std::uint32_t destination = queue_pairs_[sender.peer].node;
+  return hashed_way(node, destination, PathHash(seed_, sender.node, destination), sender.path_seed ^ path);
 }
 
 std::vector<std::uint32_t> Engine::find_route(std::uint32_t source, std::uint32_t destination,
                                               std::uint64_t entropy) {
-  const PathHash hash(seed_, source, destination);
-  const std::vector<std::int64_t>& hops = hops_to(destination);
-  if (hops[source] < 0) return {};
+  if (hops_to(destination)[source] < 0) return {};
+  return hashed_way(source, destination, PathHash(seed_, source, destination), entropy);
+}
+
+std::vector<std::uint32_t> Engine::hashed_way(std::uint32_t node, std::uint32_t destination,
+                                              const PathHash& hash, std::uint64_t entropy) {
   std::vector<std::uint32_t> route;
-  std::uint32_t node = source;
   while (node != destination) {
-    std::vector<std::uint32_t> equal;
-    for (std::uint32_t link = 0; link < links_.size(); ++link) {
-      if (links_[link].from == node && hops[links_[link].to] == hops[node] - 1) equal.push_back(link);
-    }
+    const std::vector<std::uint32_t> equal = equal_ports(node, destination);
     const auto count = static_cast<std::uint32_t>(equal.size());
     route.push_back(equal[hash.choice(entropy, node, count)]);
     node = links_[route.back()].to;
   }
   return route;
+}
+
+std::vector<std::uint32_t> Engine::equal_ports(std::uint32_t node, std::uint32_t destination) {
+  const std::vector<std::int64_t>& hops = hops_to(destination);
+  std::vector<std::uint32_t> equal;
+  for (std::uint32_t link = 0; link < links_.size(); ++link) {
+    if (links_[link].from == node && hops[links_[link].to] == hops[node] - 1) equal.push_back(link);
+  }
+  return equal;
 }
 
 }  // namespace simulator::reference

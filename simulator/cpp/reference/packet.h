@@ -35,6 +35,7 @@ struct Packet {
   Picoseconds request_took{};  // to get here, if this is a response to a READ
   FairRate fair_rate{};        // of a kFeedback
   PauseFrame pause_frame{};    // of a kPause
+  Picoseconds queued{};        // when it came to the port that it is at
   std::shared_ptr<const std::vector<std::uint32_t>> own_route{};  // of a sprayed one
 };
 

@@ -24,9 +24,11 @@ struct DataPacket {
   Bytes message{};                         // length of its verb
   Picoseconds sent;                        // it began to leave then
 
+  bool can_be_trimmed() const { return is_trimmable && !is_trimmed; }
+
   // Cuts the payload off, in front of the receiver or before. Returns false if that is not allowed, or done.
   bool trim(bool is_last_hop) {
-    if (!is_trimmable || is_trimmed) return false;
+    if (!can_be_trimmed()) return false;
     is_trimmed = true;
     is_trimmed_last = is_last_hop;
     return true;

@@ -9,17 +9,14 @@
 // pointers to functions, so that the two need neither the same compiler nor the same C++ library.
 #pragma once
 
-#include <cstddef>
+#include <rogue/plugin.h>
+
 #include <cstdint>
-#include <exception>
 #include <iterator>
 #include <limits>
 #include <map>
-#include <source_location>
 #include <span>
-#include <stdexcept>
 #include <string>
-#include <string_view>
 #include <type_traits>
 
 namespace rogue {
@@ -66,54 +63,7 @@ struct Acknowledgement {
   std::span<const Hop> hops;       // with `wants_telemetry`
 };
 
-// A parameter, which an experiment may set; the unit is the end of its name.
-struct Parameter {
-  const char* name;
-  double value;  // unless an experiment says otherwise
-  double minimum;
-  double maximum;
-  const char* meaning;
-};
-
 using Metrics = std::map<std::string, double>;  // by name with unit
-
-// An error with the line that it is about.
-class Failure : public std::runtime_error {
- public:
-  Failure(const std::string& what, std::uint32_t line) : std::runtime_error(what), line_(line) {}
-  std::uint32_t line() const { return line_; }
-
- private:
-  std::uint32_t line_;
-};
-
-// Ends the simulation with a sentence that has the line of the call.
-[[noreturn]] inline void fail(const std::string& what,
-                              std::source_location where = std::source_location::current()) {
-  throw Failure(what, where.line());
-}
-
-// The values of all parameters, checked against their bounds.
-class Parameters {
- public:
-  Parameters(std::span<const Parameter> table, const double* values) : table_(table), values_(values) {}
-
-  double at(std::string_view name, std::source_location where = std::source_location::current()) const {
-    for (std::size_t index = 0; index < table_.size(); ++index) {
-      if (table_[index].name == name) return values_[index];
-    }
-    throw Failure("there is no parameter " + std::string(name), where.line());
-  }
-  // The same, of one that is a whole number.
-  std::int64_t whole(std::string_view name,
-                     std::source_location where = std::source_location::current()) const {
-    return static_cast<std::int64_t>(at(name, where));
-  }
-
- private:
-  std::span<const Parameter> table_;
-  const double* values_;
-};
 
 class NicControl : public Attributes {
  public:
@@ -153,12 +103,6 @@ namespace abi {
 
 inline constexpr std::uint32_t kVersion = 2;  // 1 told the line's rate alone
 
-// Filled in by a call that returns no success.
-struct Fault {
-  std::uint32_t line;  // 0: not known
-  char text[512];
-};
-
 struct AcknowledgementRecord {
   std::int64_t sent_ps;
   std::uint64_t acknowledged_psn;
@@ -195,34 +139,6 @@ struct Table {
   int (*on_timer)(void* control, std::int64_t now_ps, Fault*);
   int (*metrics)(const void* control, std::int64_t now_ps, void* sink, AddMetric add, Fault*);
 };
-
-// As much of a text in UTF-8 as fits, without half a character at its end.
-inline std::string_view fitting(std::string_view text, std::size_t bytes_max) {
-  if (text.size() <= bytes_max) return text;
-  std::size_t end = bytes_max;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return text.substr(0, end);
-}
-
-// Runs a call, and keeps what it throws on this side.
-template <class Call>
-int kept(Fault* fault, Call call) noexcept {
-  const auto fill = [fault](std::string_view text, std::uint32_t line) {
-    fault->line = line;
-    fault->text[fitting(text, sizeof fault->text - 1).copy(fault->text, sizeof fault->text)] = '\0';
-    return 1;
-  };
-  try {
-    call();
-    return 0;
-  } catch (const Failure& failure) {
-    return fill(failure.what(), failure.line());
-  } catch (const std::exception& error) {
-    return fill(error.what(), 0);
-  } catch (...) {
-    return fill("it threw what is no std::exception", 0);
-  }
-}
 
 template <class Control>
 concept ToldPath = std::is_constructible_v<Control, const Parameters&, const PathFacts&>;

@@ -1,4 +1,5 @@
 import socket
+from pathlib import Path
 
 import pytest
 
@@ -6,6 +7,9 @@ from rogue.agent.baselines.errors import BaselineUnavailable
 from rogue.agent.baselines.tcp_socket import connect, info_of, listen
 
 LOOPBACK = "127.0.0.1"
+needs_ipv6 = pytest.mark.skipif(
+    not Path("/proc/net/if_inet6").exists(), reason="needs a kernel whose loopback has IPv6"
+)
 
 
 def test_both_ends_have_the_congestion_control_and_the_byte_tos() -> None:
@@ -20,6 +24,16 @@ def test_both_ends_have_the_congestion_control_and_the_byte_tos() -> None:
                 name = end.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
                 assert name.rstrip(b"\0") == b"reno"
                 assert end.getsockopt(socket.IPPROTO_IP, socket.IP_TOS) == 104
+
+
+@needs_ipv6
+def test_an_address_of_ipv6_has_the_byte_as_its_traffic_class() -> None:
+    with (
+        listen("::1", "reno", tos=104) as listener,
+        connect("::1", ("::1", listener.getsockname()[1]), "reno", 104) as made,
+    ):
+        for end in (listener, made):
+            assert end.getsockopt(socket.IPPROTO_IPV6, socket.IPV6_TCLASS) == 104
 
 
 def test_the_kernel_tells_what_was_sent() -> None:

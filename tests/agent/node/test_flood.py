@@ -6,6 +6,7 @@ import os
 import re
 import socket
 import time
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +36,19 @@ def test_packets_are_full_ecn_capable_and_of_the_dscp(receiver: socket.socket) -
     assert packets > 0
     assert packets % 44 == 0, "one call sends as many as a datagram has room for"
     assert size_bytes == 1500 * packets
+
+
+@pytest.mark.skipif(not Path("/proc/net/if_inet6").exists(), reason="needs a kernel with IPv6")
+def test_packets_of_ipv6_are_as_full_with_their_larger_header() -> None:
+    with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as made:
+        made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RECVTCLASS, 1)
+        made.bind(("::1", 0))
+        made.settimeout(10)
+        send_until(made.getsockname()[:2], DSCP_26, 1500, time.monotonic_ns())
+        content, messages, _, _ = made.recvmsg(65_536, 1_024)
+    assert len(content) == 1452, "an IP packet of 1500 bytes"
+    told = [data[0] for _, kind, data in messages if kind == socket.IPV6_TCLASS]
+    assert told == [DSCP_26 << 2 | ECT_0]
 
 
 class OneByOne(socket.socket):

@@ -1,6 +1,7 @@
 import socket
 from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from helpers.agent_roles import LIMIT_MS, Actor, Stage, play, results
@@ -35,6 +36,16 @@ def test_transfers_end_when_they_have_arrived(stage: Stage) -> None:
     names = [row["name"] for row in here.rows("counters")]
     assert names == ["tcp_retransmitted_packets", "tcp_sent_bytes", "tcp_retransmitted_bytes"]
     assert there.rows("throughput") is not None
+
+
+@pytest.mark.skipif(not Path("/proc/net/if_inet6").exists(), reason="needs a kernel with IPv6")
+def test_transfers_arrive_at_an_address_of_ipv6(stage: Stage) -> None:
+    there = stage.enter(replace(PREPARE, role="there", end="responder", address="::1"))
+    here = stage.enter(replace(PREPARE, address="::1"))
+    there.role.handle(Connect("there", LIMIT_MS, here.introduction))
+    here.role.handle(Connect("here", LIMIT_MS, there.introduction))
+    play(here, there, Load("here", LIMIT_MS, 300_000, count=2), run_ns=60 * 10**9)
+    assert (results(here).status, results(there).moved_bytes) == ("ok", 600_000)
 
 
 def test_an_introduction_names_the_port_of_the_end_that_listens(stage: Stage) -> None:

@@ -3,9 +3,9 @@
 import pytest
 from pydantic_core import PydanticCustomError
 
-from rogue.harness.data.sizes import read_sizes, sizes_text
+from rogue.harness.data.sizes import read_sizes
 from rogue.harness.data.source import data_source
-from rogue.workloads.flow_sizes import FLOW_SIZES, FlowSizes
+from rogue.workloads.flow_sizes import FlowSizes
 
 
 def sizes(text: str) -> FlowSizes:
@@ -30,11 +30,6 @@ def test_two_columns_are_read_with_names_and_without() -> None:
         "percent,size_bytes\n0,0\n50,1000\n100,3000",
     ):
         assert sizes(text).points == named.points
-
-
-@pytest.mark.parametrize("name", FLOW_SIZES)
-def test_what_is_shipped_survives_a_file(name: str) -> None:
-    assert sizes(sizes_text(FLOW_SIZES[name])).points == FLOW_SIZES[name].points
 
 
 BAD = {

@@ -26,6 +26,12 @@ RIGHT: dict[str, object] = {
         ({"title": "x" * 201}, "title", "'" + "x" * 56 + "...", "at most 200 characters"),
         ({"transports": []}, "transports", "a list of 0", "a list of at least 1"),
         ({"transports": "rogue"}, "transports", "'rogue'", "a list"),
+        (
+            {"topology": {"kind": "star", "hosts": 4, "rate": "10Gbps", "weights": 5}},
+            "topology.weights",
+            "5",
+            "a list",
+        ),
         ({"transports": ["rogue"] * 101}, "transports", "a list of 101", "a list of at most 100"),
         ({"probe": {"kind": "write0"}}, "probe.interval", "nothing", "a value"),
         ({"measure": ["cpu", "gpu"]}, "measure[1]", "'gpu'", "one of 'throughput', 'latency'"),

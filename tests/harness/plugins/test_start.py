@@ -10,15 +10,17 @@ from rogue.harness.errors import UsageError
 from rogue.harness.plugins.contract import contract_faults
 from rogue.harness.plugins.loading import load_plugins
 from rogue.harness.plugins.source import read_plugin
-from rogue.harness.plugins.start import COMPILED, KINDS, STARTS, write_start
+from rogue.harness.plugins.start import COMPILED, KINDS, ONLY_COMPILED, STARTS, write_start
 from rogue.reports.drawing.look import figure_look
 from rogue.reports.figures import FIGURES
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
 
+IN_PYTHON = tuple(kind for kind in KINDS if kind not in ONLY_COMPILED)
+
 
 @pytest.mark.parametrize(
-    ("kind", "language"), [*((kind, "python") for kind in KINDS), *((kind, "c++") for kind in COMPILED)]
+    ("kind", "language"), [*((kind, "python") for kind in IN_PYTHON), *((kind, "c++") for kind in COMPILED)]
 )
 def test_a_start_keeps_the_contract_and_its_test_names_it(kind: str, language: str, tmp_path: Path) -> None:
     file, test = write_start(kind, "my_own", tmp_path, language)
@@ -31,9 +33,16 @@ def test_a_start_keeps_the_contract_and_its_test_names_it(kind: str, language: s
     assert max(len(line) for line in file.read_text().splitlines()) <= 110
 
 
+def test_a_kind_that_only_cpp_has_need_not_say_so(tmp_path: Path) -> None:
+    assert [file.name for file in write_start("switch-control", "mine", tmp_path)] == [
+        "mine.h",
+        "test_mine.py",
+    ]
+
+
 def test_each_kind_has_its_start() -> None:
     assert {path.stem for path in STARTS.iterdir()} == {
-        *KINDS,
+        *IN_PYTHON,
         *(f"{kind}-compiled" for kind in COMPILED),
         "test",
     }
@@ -45,7 +54,8 @@ def test_each_kind_has_its_start() -> None:
         (
             "contrl",
             "x",
-            "got 'contrl', expected one of control, workload, topology, nic-control, measure, figure; write",
+            "got 'contrl', expected one of control, workload, topology, nic-control, "
+            "switch-control, measure, figure; write",
         ),
         ("control", "My Own", "got the name 'My Own', expected lower-case letters"),
         ("control", "../x", "got the name '../x'"),
@@ -68,7 +78,12 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     ("kind", "language", "words"),
     [
         ("nic-control", "rust", "got the language 'rust', expected one of python, c"),
-        ("workload", "c++", r"got a workload in c\+\+, expected python; only nic-control may be C"),
+        (
+            "workload",
+            "c++",
+            r"got a workload in c\+\+, expected python; only nic-control and switch-control may be",
+        ),
+        ("switch-control", "python", r"got a switch-control in python, expected c\+\+; leave --language out"),
     ],
 )
 def test_a_language_that_cannot_be_is_a_sentence(

@@ -167,6 +167,10 @@ REFUSALS: dict[str, tuple[str, Change]] = {
         lambda f: f["interfaces"].update(eth1=None),
     ),
     "h1: interface eth1: got one that is down": ("h1", lambda f: f["interfaces"]["eth1"].update(is_up=False)),
+    "h1: interface eth1: got a VLAN, expected one port of one card; give the address to a port of": (
+        "h1",
+        lambda f: f["interfaces"]["eth1"].update(stacked="a VLAN"),
+    ),
     "h1: MTU of eth1: got 1500, expected 4300": ("h1", lambda f: f["interfaces"]["eth1"].update(mtu=1500)),
     "h1: address of eth1: got 10.9.0.99, expected 10.9.0.11": (
         "h1",
@@ -177,7 +181,7 @@ REFUSALS: dict[str, tuple[str, Change]] = {
         lambda f: f["rdma_ports"][0].update(is_asked_for=False),
     ),
     "h1: RDMA device: got GIDs of IPv6 alone (fd00::11 on eth1), expected one with the RoCE v2 GID "
-    "of 10.9.0.11; give the interface that address as well: nothing is measured over IPv6": (
+    "of 10.9.0.11; give the interface that address as well, or all hosts an experim": (
         "h1",
         lambda f: f.update(rdma_ports=[], ipv6_gids=["fd00::11 on eth1"]),
     ),
@@ -228,8 +232,8 @@ def test_another_family_of_systems_is_refused_by_name(inventory: Inventory) -> N
     rocky = {"distribution": "Rocky Linux 9.4", "is_supported_system": False}
     refused, differs = judged(inventory, "h1", lambda facts: facts.update(rocky))
     assert str(refused) == (
-        "refused: h1: system: got Rocky Linux 9.4, expected Debian, Ubuntu, or what is made from them; "
-        "install one of them on this node."
+        "refused: h1: system: got Rocky Linux 9.4, expected Debian, Ubuntu, RHEL or Rocky from release 10 "
+        "on, or what is made from them; install one of them on this node."
     )
     assert not differs.refuses
 

@@ -78,8 +78,10 @@ MISTAKES: dict[str, Change] = {
     "fabric.ports.0.peer: got '{{ peer }}', expected a value; templates": host(
         "fabric", ports=[{"bridge": "s0", "interface": "eth1", "peer": "{{ peer }}"}]
     ),
-    "h0.experiment_address: got '10.9', expected an IPv4 address; inv": host("h0", experiment_address="10.9"),
-    "h1.experiment_address: got 'fd00::11', expected an IPv4 address beside it: nothing is meas": host(
+    "h0.experiment_address: got '10.9', expected an IP address; invent": host(
+        "h0", experiment_address="10.9"
+    ),
+    "h1.experiment_address: got an address of IPv6, expected one family for all hosts; h0 has": host(
         "h1", experiment_address="fd00::11"
     ),
     "h1.experiment_address: got 10.9.0.10, which h0 has, expected an address of its own; give": host(

@@ -1,5 +1,7 @@
 """Transfers between hosts with cards; perftest's words are those of its version 4.5."""
 
+from dataclasses import replace
+from ipaddress import IPv6Address
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -8,7 +10,7 @@ import pytest
 from helpers.nodes import host_facts, write_inventory
 
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
-from rogue.harness.provisioning.transfers import End, measure_transfers, rounds
+from rogue.harness.provisioning.transfers import End, least_share, measure_transfers, rounds
 from rogue.remote.errors import NodeError
 
 FACTS = {"h0": host_facts("10.9.0.10", "h1"), "h1": host_facts("10.9.0.11", "h0")}
@@ -66,6 +68,22 @@ def test_a_link_at_its_rate_has_no_finding(inventory: Inventory) -> None:
     assert asked[2] == "h1 ends"
 
 
+def test_over_ipv6_perftest_is_told_so_and_one_that_cannot_is_a_warning(inventory: Inventory) -> None:
+    hosts = [
+        replace(each, variables=each.variables.model_copy(update={"experiment_address": address}))
+        for each, address in zip(inventory.hosts, map(IPv6Address, ("fd00::10", "fd00::11")), strict=True)
+    ]
+    over_ipv6 = replace(inventory, hosts=tuple(hosts))
+    findings, asked = measured(over_ipv6, TABLE.format(gbps="9.21"))
+    assert findings == []
+    assert asked[0].endswith(" --tclass=104 --ipv6-addr")
+    assert " --ipv6-addr fd00::11 && exit 0" in asked[1]
+    (finding,), _ = measured(over_ipv6, NodeError("ib_write_bw: unrecognized option '--ipv6-addr'"))
+    assert finding.startswith("warning: h0: transfer to h1 over the experiment network: got a perftest with")
+    (finding,), _ = measured(over_ipv6, NodeError("`ib_write_bw --ipv6-addr fd00::11` ended with 1"))
+    assert finding.startswith("refused: h0: transfer to h1")
+
+
 def test_below_nine_tenths_of_the_line_rate_is_refused(inventory: Inventory) -> None:
     for gbps, is_refused in (("8.99", True), ("9.00", False)):
         findings, _ = measured(inventory, TABLE.format(gbps=gbps))
@@ -74,6 +92,24 @@ def test_below_nine_tenths_of_the_line_rate_is_refused(inventory: Inventory) -> 
     assert finding.startswith(
         "refused: h0: transfer to h1 over the experiment network: got 9.21 Gb/s, expected 22.5 Gb/s at least"
     )
+
+
+@pytest.mark.parametrize(
+    ("payload", "share"), [(4096, 0.9), (2048, 0.9), (1024, 0.8981), (512, 0.8361), (256, 0.7347)]
+)
+def test_small_packets_leave_less_of_a_link_for_payload(payload: int, share: float) -> None:
+    """Worked: of 594 bytes on the wire 512 are payload, 0.862; 0.97 of that is 0.8361."""
+    assert least_share(payload) == pytest.approx(share, abs=0.0001)
+
+
+def test_one_queue_pair_need_not_fill_a_link_of_100_gbps(tmp_path: Path) -> None:
+    """At MTU 1500 packets carry 1024 bytes: four queue pairs send at once, and both ends know it."""
+    small = load_inventory(write_inventory(tmp_path, ("soft_roce}", "card}"), ("4300", "1500")))
+    findings, asked = measured(small, TABLE.format(gbps="89.9"), 100 * 10**9)
+    assert findings == []
+    assert all(" -m 1024 " in line and line.count(" -q 4") == 1 for line in asked[:2])
+    _, asked = measured(small, TABLE.format(gbps="23.0"), 25 * 10**9)
+    assert not any(" -q " in line for line in asked)
 
 
 def test_what_does_not_arrive_is_a_sentence(inventory: Inventory) -> None:

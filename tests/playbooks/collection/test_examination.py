@@ -53,6 +53,30 @@ def test_addresses_of_ipv6_are_told_apart_from_those_that_every_link_has(node: F
     assert (facts["rdma_ports"], facts["ipv6_gids"]) == ([], ["fd00::10 on eth1"])
 
 
+def test_the_rdma_port_of_an_address_of_ipv6(node: FakeNode) -> None:
+    add_gid(node, 0, "RoCE v2", "fe80::1")
+    add_gid(node, 1, "RoCE v2", "::ffff:10.9.0.10")
+    add_gid(node, 2, "IB/RoCE v1", "fd00::10")
+    add_gid(node, 3, "RoCE v2", "fd00::10")
+    found = examine(node, replace(QUESTION, address="fd00::10"))["rdma_ports"]
+    assert [(port["gid_index"], port["is_asked_for"]) for port in found] == [(1, False), (3, True)]
+
+
+def test_addresses_of_both_families_but_not_those_of_a_link(node: FakeNode) -> None:
+    node.addresses += (
+        "2: eth1    inet6 fd00::10/64 scope global \\       valid_lft forever preferred_lft forever\n"
+        "2: eth1    inet6 fe80::5054:ff:fe00:1/64 scope link \\       valid_lft forever\n"
+    )
+    assert examine(node, QUESTION)["addresses"] == {"lo": ["127.0.0.1"], "eth1": ["10.9.0.10", "fd00::10"]}
+
+
+def test_headers_of_ipv6_are_larger(node: FakeNode) -> None:
+    node.replying = {"fd00::11"}
+    question = replace(QUESTION, address="fd00::10", peers={"h1": "fd00::11"})
+    assert examine(node, question)["round_trips_ms"] == {"h1": 1.25}
+    assert any("-M do -s 4252 fd00::11" in command for command in node.commands)  # 40 for IPv6, 8 for ICMP
+
+
 def test_a_cards_model_and_rate_are_read_a_device_in_software_has_neither(node: FakeNode) -> None:
     add_gid(node, 0, "RoCE v2", "::ffff:10.9.0.10")
     (port,) = examine(node, QUESTION)["rdma_ports"]
@@ -95,10 +119,34 @@ def test_interfaces_and_addresses(node: FakeNode) -> None:
     node.write("/sys/class/net/eth1/operstate", "up\n")
     facts = examine(node, QUESTION)
     assert facts["interfaces"] == {
-        "eth1": {"mac": "52:54:00:00:00:01", "mtu": 1500, "is_up": True, "gro": "on", "card": None},
+        "eth1": {
+            "mac": "52:54:00:00:00:01",
+            "mtu": 1500,
+            "is_up": True,
+            "gro": "on",
+            "stacked": "",
+            "card": None,
+        },
         "eth9": None,
     }
     assert facts["addresses"] == {"lo": ["127.0.0.1"], "eth1": ["10.9.0.10"]}
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "told"),
+    [
+        ("uevent", "INTERFACE=eth1\nIFINDEX=3\n", ""),
+        ("uevent", "DEVTYPE=vlan\nINTERFACE=eth1\nIFINDEX=7\n", "a VLAN"),
+        ("uevent", "DEVTYPE=bond\nINTERFACE=eth1\n", "a bond"),
+        ("master/bonding/mode", "802.3ad 4\n", "a part of the bond master"),
+        ("master/bridge/stp_state", "0\n", ""),
+    ],
+)
+def test_bonds_and_vlans_are_known_whatever_they_are_called(
+    node: FakeNode, path: str, text: str, told: str
+) -> None:
+    node.write(f"/sys/class/net/eth1/{path}", text)
+    assert examine(node, QUESTION)["interfaces"]["eth1"]["stacked"] == told
 
 
 def test_files_are_named_by_their_checksum(node: FakeNode) -> None:

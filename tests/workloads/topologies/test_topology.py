@@ -103,6 +103,19 @@ def test_what_is_certain_lies_on_the_path_and_ends_at_the_hosts(topology: Topolo
     assert is_alone == (certain == path)
 
 
+def test_inputs_that_take_turns_have_no_weights() -> None:
+    star = {"hosts": 2, "rate": "10Gbps", "switch": "voq", "weights": [1, 2]}
+    with pytest.raises(ValidationError, match=r"expected none with switch: voq.*remove them") as caught:
+        TOPOLOGIES["star"].model_validate(star)
+    assert [error["loc"] for error in caught.value.errors()] == [("weights",)]
+
+
+@pytest.mark.parametrize("weights", [[1001], [-1], [0.5], "1", [1] * 9])
+def test_weights_are_whole_numbers_of_eight_priorities(weights: object) -> None:
+    with pytest.raises(ValidationError):
+        TOPOLOGIES["star"].model_validate({"hosts": 2, "rate": "10Gbps", "weights": weights})
+
+
 @pytest.mark.parametrize("key", ["alpha", "pause_alpha"])
 def test_shares_of_a_buffer_that_nobody_shares(key: str) -> None:
     star = {"hosts": 2, "rate": "10Gbps", "switch": "voq"}

@@ -10,7 +10,13 @@ from rogue.agent.drivers.verbs.card_facts import card_facts
 ACCELERATIONS = (
     "roce_adp_retrans_en | 0x00000001\nroce_tx_window_en | 0x0\nroce_slow_restart_en | 0x00000001\n"
 )
-SETTINGS = "  ROCE_CC_PRIO_MASK_P1        255\n  ROCE_CC_PRIO_MASK_P2        0\n  SRIOV_EN  False(0)\n"
+SETTINGS = (
+    "Configurations:                  Default         Current         Next Boot\n"
+    "*        ROCE_CC_PRIO_MASK_P1    255             0               255\n"
+    "         ROCE_CC_PRIO_MASK_P2    255             255             255\n"
+    "         SRIOV_EN                False(0)        False(0)        False(0)\n"
+)
+OLD_SETTINGS = "  ROCE_CC_PRIO_MASK_P1        255\n  ROCE_CC_PRIO_MASK_P2        0\n  SRIOV_EN  False(0)\n"
 
 
 def sysfs_of_a_card(directory: Path) -> Path:
@@ -35,14 +41,24 @@ def test_a_card_says_what_a_run_depends_on(tmp_path: Path) -> None:
         "firmware": "16.35.4030",
         "pcie": "8.0 GT/s PCIe x8",
         "accelerations": "adaptive retransmission, slow restart",
-        "dcqcn_mask": "ROCE_CC_PRIO_MASK_P1 255, ROCE_CC_PRIO_MASK_P2 0",
+        "dcqcn_mask": "ROCE_CC_PRIO_MASK_P1 0, ROCE_CC_PRIO_MASK_P2 255",
     }
     register = ["-d", "0000:03:00.0", "--yes", "--reg_name", "ROCE_ACCL", "--get"]
     assert asked == [
         ["mstreg", *register],
         ["mlxreg", *register],
-        ["mstconfig", "-d", "0000:03:00.0", "query"],
+        ["mstconfig", "-d", "0000:03:00.0", "-e", "query"],
     ]
+
+
+def test_tools_that_know_no_current_values_tell_those_of_the_next_boot(tmp_path: Path) -> None:
+    def ask(command: list[str]) -> str:
+        return "" if "-e" in command else {"mlxconfig": OLD_SETTINGS}.get(command[0], "")
+
+    facts = card_facts("mlx5_0", "mlx5_core", ask, sysfs_of_a_card(tmp_path))
+    assert facts["dcqcn_mask"] == (
+        "ROCE_CC_PRIO_MASK_P1 255 from the next boot on, ROCE_CC_PRIO_MASK_P2 0 from the next boot on"
+    )
 
 
 def test_all_off_is_none_and_silence_is_unknown(tmp_path: Path) -> None:

@@ -82,6 +82,9 @@ def test_marks_without_a_full_port_are_somebody_elses() -> None:
 
 def test_the_kernels_counters() -> None:
     assert arrived_until_now(NETSTAT.format(not_capable=5, capable=7, marked=3)) == Arrived(5, 8, 3)
+    ipv6 = "Ip6InNoECTPkts \t2\nIp6InECT1Pkts \t1\nIp6InECT0Pkts \t10\nIp6InCEPkts \t20\nIp6OutRequests \t9\n"
+    both = NETSTAT.format(not_capable=5, capable=7, marked=3) + ipv6
+    assert arrived_until_now(both) == Arrived(7, 19, 23)
     with pytest.raises(NodeError, match="got 0 lines IpExt"):
         arrived_until_now("TcpExt: a\n")
 

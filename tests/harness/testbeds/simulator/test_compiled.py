@@ -101,7 +101,19 @@ def test_nothing_calls_it_again() -> None:
     ("text", "words"),
     [
         (OLD, "my.h: got a control that expected version 2 of rogue/nic_control.h, got 0, expected"),
+        (
+            OLD.replace("nic", "switch"),
+            "my.h: got a control that expected version 1 of rogue/switch_control.h, got 0, expected",
+        ),
         ("int nothing;", "my.h: got no control, expected a header that ends with ROGUE_NIC_CONTROL"),
+        (
+            "#include <rogue/switch_control.h>",
+            "my.h: got no control, expected a header that ends with ROGUE_SWITCH_CONTROL of rogue/switch",
+        ),
+        (
+            "#include <rogue/switch_control.h>\nint wrong",
+            "expected C++20 that compiles with rogue/switch_control.h alone",
+        ),
         (
             'extern "C" { int wanted(); } int nothing = wanted();',
             "my.h:1: got undefined reference to `wanted'",

@@ -116,7 +116,7 @@ def test_a_slow_receiver_gets_its_rate_while_it_is_slow(tmp_path: Path) -> None:
 def test_faults_of_pauses_need_switches_that_obey(tmp_path: Path) -> None:
     told = unsupported_fault(cell_of(tmp_path, STORM % "1ms", "transports=[roce]"))
     assert told == "h3 pauses its switch, which obeys only with +pfc; add it, or take the fault away"
-    both = SLOW.replace("]", ", {kind: pause_storm, target: h2, at: 1ms, duration: 1ms}]")
+    both = SLOW.replace("]", ", {kind: pause_storm, target: h3, at: 1ms, duration: 1ms}]")
     told = unsupported_fault(cell_of(tmp_path, both, "transports=[roce+pfc]"))
     assert told == "the simulator's NICs pause their switch for one reason each; take a fault away"
 

@@ -31,6 +31,17 @@ probe: {kind: write0, interval: 100us}
 transports: [roce, roce+pfc, rogue+pfc]
 measure: [queues, pauses, throughput]
 """
+SHARED = """\
+name: shares
+topology: {kind: star, hosts: 4, rate: 10Gbps, buffer: unbounded}
+traffic:
+  - {name: a, workload: {kind: pairs, size: 1MB, run_for: 10ms, flows: [{source: h0, destination: h2}]}}
+  - name: b
+    priority: 1
+    workload: {kind: pairs, size: 1MB, run_for: 10ms, flows: [{source: h1, destination: h2}]}
+transports: [roce]
+measure: [throughput]
+"""
 DCQCN_MARKING = Marking(5_000, 200_000, 0.01)
 GROUPS = """\
 name: x
@@ -283,3 +294,26 @@ def test_the_catalogue_names_the_control_that_a_base_has_by_itself() -> None:
     assert {name: base.control for name, base in CATALOGUE.items() if base.control} == {
         name: base.control for name, base in BASES.items() if base.control
     }
+
+
+@pytest.mark.parametrize(
+    ("weights", "share"), [((1, 1), 1 / 2), ((1, 3), 3 / 4), ((1,), 1.0), ((0, 1), 0.0), ((5, 5), 1 / 2)]
+)
+def test_priorities_share_a_port_by_their_weights(
+    tmp_path: Path, weights: tuple[int, ...], share: float
+) -> None:
+    """Without a weight a priority goes first; in the beginning the pipe fills."""
+    cell = cell_of(tmp_path, f"topology.weights={list(weights)}", text=SHARED)
+    assert unsupported_feature(cell) is None
+    result = SimulatorTestbed().run(cell, lambda _fraction: None)
+    table = result.tables["throughput"]
+    moved = {"a": 0, "b": 0}
+    for flow, size in zip(table["flow_id"], table["delivered_bytes"], strict=True):
+        moved[str(flow)[0]] += int(size)
+    assert moved["b"] / sum(moved.values()) == pytest.approx(share, abs=0.01)
+    assert feature_facts(cell) == {f"weight_of_priority_{n}": each for n, each in enumerate(weights) if each}
+
+
+def test_without_weights_other_priorities_are_refused_by_name(tmp_path: Path) -> None:
+    told = unsupported_feature(cell_of(tmp_path, text=SHARED))
+    assert told is not None and "topology.weights have one traffic class: set priority to 0" in told

@@ -3,11 +3,14 @@
 from collections.abc import Iterator
 
 import pytest
+from helpers.plugin_files import plugin
 
-from rogue.harness.plugins.loading import unload_plugins
+from rogue.harness.errors import ConfigError
+from rogue.harness.plugins.loading import load_plugins, unload_plugins
 from rogue.harness.testbeds.simulator.features import FEATURES
 from rogue.harness.testbeds.simulator.plugins import ControlParameter, register_nic_control
-from rogue.simulator import CONTROLS, PrototypeControl
+from rogue.simulator import CONTROLS, SWITCH_CONTROLS, PrototypeControl
+from rogue.workloads.switch_controls import SWITCH_CONTROLS as NAMES
 from rogue.workloads.transports import BASES, NIC_CONTROLS, TransportNameError, parse_transport
 
 
@@ -78,3 +81,42 @@ def test_what_cannot_be_is_refused(
     with pytest.raises(ValueError, match=expected):
         register_nic_control(name, control, parameters)
     assert "told" not in {*FEATURES, *CONTROLS, *NIC_CONTROLS}
+
+
+SWITCH = """\
+#include <rogue/switch_control.h>
+class Mine final : public rogue::SwitchControl {{
+ public:
+  Mine(const rogue::Parameters&, const rogue::Place&) {{}}
+  std::uint32_t choose(const rogue::Choice& choice) override {{ return choice.hashed; }}
+}};
+ROGUE_SWITCH_CONTROL(Mine, "{name}", "it is mine.", {parameters});
+"""
+GAP = '{"gap_ns", 1, 0, 2, "a pause"}'
+
+
+def test_a_part_of_switches_is_known_to_topologies_and_gone_again() -> None:
+    load_plugins([plugin(SWITCH.format(name="mine", parameters=GAP), "mine.h")])
+    assert (SWITCH_CONTROLS["mine"].meaning, SWITCH_CONTROLS["mine"].judges) == ("it is mine", False)
+    entry = NAMES["mine"]
+    assert (entry.chooses, entry.judges, entry.trims) == (True, False, False)
+    assert [(each.key, each.unit) for each in entry.parameters] == [("gap", "ns")]
+    unload_plugins()
+    assert "mine" not in {*SWITCH_CONTROLS, *NAMES}
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "words"),
+    [
+        ("Mine", GAP, "the name 'Mine' of a switch_control, expected lower-case letters"),
+        ("mine", '{"name", 1, 0, 2, "a"}', "'name' as the name of a parameter of mine, expected names of"),
+        ("mine", '{"name_ns", 1, 0, 2, "a"}', "expected names that differ without their units, and are not"),
+        ("mine", GAP + ', {"gap_bytes", 1, 0, 2, "a"}', "'gap_bytes' as the name of a parameter of mine"),
+        ("mine", '{"gap_ns", 3, 0, 2, "a"}', "with its value in between"),
+    ],
+)
+def test_a_part_of_switches_that_nobody_could_name(name: str, parameters: str, words: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_plugins([plugin(SWITCH.format(name=name, parameters=parameters), "mine.h")])
+    assert words in str(caught.value)
+    assert NAMES == {}

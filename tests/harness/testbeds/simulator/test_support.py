@@ -89,7 +89,10 @@ def test_responses_to_reads_teach_nothing(tmp_path: Path, transport: str) -> Non
     ("group", "reason"),
     [
         ("transport: roce+pfc, priority: 0", "+pfc needs switches with a buffer: set topology.buffer"),
-        ("priority: 3", "switches without +pfc and marking have one traffic class: set priority to 0"),
+        (
+            "priority: 3",
+            "switches without +pfc, marking and topology.weights have one traffic class: set priority to 0",
+        ),
     ],
 )
 def test_groups_are_asked_too(tmp_path: Path, group: str, reason: str) -> None:

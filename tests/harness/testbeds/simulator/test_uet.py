@@ -8,6 +8,7 @@ from helpers.experiments import carrier, cell_of
 from rogue.harness.cell.marking import MarkingCurve, marking_asked
 from rogue.harness.testbeds.kernel.support import unsupported as unsupported_by_kernel
 from rogue.harness.testbeds.simulator.controls import parameter_mistake
+from rogue.harness.testbeds.simulator.features import feature_facts
 from rogue.harness.testbeds.simulator.network import build_network
 from rogue.harness.testbeds.simulator.reliability import nic_reliability, reliability_facts
 from rogue.harness.testbeds.simulator.testbed import SimulatorTestbed
@@ -101,12 +102,40 @@ def test_an_incast_is_trimmed_and_everything_arrives(tmp_path: Path) -> None:
     assert simulation.statistics()["packets_live"] == 0
 
 
+def test_thresholds_may_follow_the_rates_of_ports(tmp_path: Path) -> None:
+    """Two hosts send over a link with a tenth of their rate: its queue is cut at a tenth of the bytes."""
+    network = "kind: two_tier, racks: 2, hosts_per_rack: 2, leaves: 1, rate: 100Gbps, uplink_rate: 10Gbps"
+    own = "mtu: 4096, framing: uec, nic: ideal, buffer: unbounded, trim_above: 178450B"
+    longest_bytes = []
+    for thresholds in ("bytes", "rate"):
+        topology = f"topology={{{network}, {own}, thresholds: {thresholds}}}"
+        cell = cell_of(
+            tmp_path, topology, "workload={kind: permutation, size: 2MB, shift: 2}", UET, "probe=null"
+        )
+        assert feature_facts(cell).get("thresholds") == (None if thresholds == "bytes" else "rate")
+        simulation = build_network(cell).simulation
+        simulation.sample_queues(5_000)
+        simulation.run_until(4_000_000)
+        table = simulation.queue_table()
+        data = table["max_bytes"][(table["priority"] == 0) & (table["port"] == "s0->s2")]
+        longest_bytes.append(int(data.max()))
+    assert 178_450 - 4160 < longest_bytes[0] <= 178_450
+    assert 17_845 - 4160 < longest_bytes[1] <= 17_845
+
+
 def test_no_other_testbed_has_it(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "topology={kind: star, hosts: 4, rate: 100Mbps}", UET)
     assert str(unsupported_by_kernel(cell)).startswith("the kernel testbed has no uet; it has rogue")
     assert not may_carry(parse_transport("uet"))
 
 
-def test_no_other_testbed_trims(tmp_path: Path) -> None:
-    cell = cell_of(tmp_path, "topology={kind: star, hosts: 4, rate: 100Mbps, trim_above: 20KB}")
-    assert "topology.trim_above is for the simulator, no switch of ours" in str(unsupported_by_kernel(cell))
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("trim_above: 20KB", "topology.trim_above is for the simulator, no switch of ours"),
+        ("thresholds: rate", "topology.thresholds is for the simulator, switches of ours mark"),
+    ],
+)
+def test_no_other_testbed_trims(tmp_path: Path, key: str, words: str) -> None:
+    cell = cell_of(tmp_path, f"topology={{kind: star, hosts: 4, rate: 100Mbps, {key}}}")
+    assert words in str(unsupported_by_kernel(cell))

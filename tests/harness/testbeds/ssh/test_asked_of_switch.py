@@ -84,6 +84,12 @@ def test_what_nobody_sets_is_said(tmp_path: Path) -> None:
             "what each platform takes.",
         ),
         (
+            ("transports=[dctcp]", "topology.weights=[1]"),
+            {"switch_priorities": {"3": {"dscp": [26]}}},
+            "small: topology.weights: got [1], expected none, as nobody here can tell a hardware switch, and "
+            "nodes have one traffic class; leave it out.",
+        ),
+        (
             ("transports=[roce+pfc]", "topology.pause_alpha=0.5"),
             {},
             "small: tor: priority 3: got pause_alpha 0.5, expected none, as nobody here can tell eos when to "

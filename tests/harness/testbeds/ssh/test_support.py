@@ -1,6 +1,7 @@
 """What the nodes cannot do."""
 
 from dataclasses import replace
+from ipaddress import IPv6Address
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,24 @@ def test_a_switch_that_is_not_ours(tmp_path: Path) -> None:
     assert str(unsupported(cut, alone, NODES)).startswith("no LinkCut: the inventory has no switch that")
     loss = cell_of(tmp_path, SLOW, "faults=[{kind: loss, target: h0, one_in: 8}]")
     assert str(unsupported(loss, alone, NODES)).startswith("no Loss: the inventory has no switch that")
+
+
+def test_over_ipv6_packets_have_no_ip_id_to_be_lost_by(tmp_path: Path) -> None:
+    nodes = fake_inventory()
+    address = IPv6Address("fd00::9")
+    hosts = [
+        replace(host, variables=host.variables.model_copy(update={"experiment_address": address}))
+        for host in nodes.hosts
+    ]
+    over_ipv6 = replace(nodes, hosts=tuple(hosts))
+    by_ip_id = "faults=[{kind: loss, target: h0, one_in: 8, model: identification}]"
+    cell = cell_of(tmp_path, SLOW, by_ip_id)
+    assert unsupported(cell, nodes, NODES) is None
+    assert str(unsupported(cell, over_ipv6, NODES)).startswith(
+        "a Linux switch loses packets by the IP ID, wh"
+    )
+    at_random = "faults=[{kind: loss, target: h0, one_in: 8}]"
+    assert unsupported(cell_of(tmp_path, SLOW, at_random), over_ipv6, NODES) is None
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,12 @@ import hashlib
 from pathlib import Path
 
 import pytest
+from ansible_collections.rogue.testbed.plugins.module_utils.kinds.ofed import _refuse_what_cannot_work
 from ansible_collections.rogue.testbed.plugins.module_utils.ledger import Ledger
 from ansible_collections.rogue.testbed.plugins.module_utils.states import Wanted, establish, restore
 from ansible_collections.rogue.testbed.plugins.module_utils.system import StateError
 from helpers.fake_card import MODULES, FakeCardNode
+from helpers.fake_rpm_node import ROCKY_10
 
 CONTENT = b"a package\n"
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
@@ -73,6 +75,15 @@ def test_modules_that_were_not_built_are_an_error_and_nothing_stays(tmp_path: Pa
     assert node.state()["packages"] == before
 
 
+def test_a_package_whose_script_failed_does_not_stay(tmp_path: Path, url: str) -> None:
+    node = node_with(tmp_path, "MT4119")
+    node.failing_scripts.add("doca-ofed")
+    before = node.state()["packages"]
+    with pytest.raises(StateError, match=r"cannot be installed, and was taken off again: .*dpkg returned an"):
+        establish(node, Ledger(node), "ofed", wanted(url), False)
+    assert node.state()["packages"] == before
+
+
 @pytest.mark.parametrize(
     ("hca_type", "version", "is_refused"),
     [
@@ -98,6 +109,13 @@ def test_connectx_3_has_none_that_is_kept_up(tmp_path: Path, url: str) -> None:
     node = node_with(tmp_path, "MT4103", "mlx4_core")
     with pytest.raises(StateError, match=r"no driver for ConnectX-3, and MLNX_OFED 4\.9, .* is obsolete"):
         establish(node, Ledger(node), "ofed", wanted(url), False)
+
+
+def test_rpms_of_it_are_refused_by_name(tmp_path: Path, url: str) -> None:
+    node = node_with(tmp_path, "MT4119")
+    node.write("/etc/os-release", ROCKY_10)
+    with pytest.raises(StateError, match=r"got 2\.9\.1 for Rocky Linux 10\.1 .*; install it by hand"):
+        _refuse_what_cannot_work(node, "eth1", "2.9.1")
 
 
 @pytest.mark.parametrize(

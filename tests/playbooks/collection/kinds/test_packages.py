@@ -1,10 +1,11 @@
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from ansible_collections.rogue.testbed.plugins.module_utils.kinds.kind import Value
 from ansible_collections.rogue.testbed.plugins.module_utils.kinds.packages import Packages
 from ansible_collections.rogue.testbed.plugins.module_utils.ledger import Ledger
-from ansible_collections.rogue.testbed.plugins.module_utils.states import drift, establish
+from ansible_collections.rogue.testbed.plugins.module_utils.states import drift, establish, restore
 from ansible_collections.rogue.testbed.plugins.module_utils.system import StateError
 from helpers.fake_node import FakeNode
 
@@ -115,3 +116,95 @@ def test_packages_of_others_are_no_drift(tmp_path: Path) -> None:
     establish(node, Ledger(node), "rdma", {"packages": {"rdma": ["perftest"]}}, False)
     node.packages.add("vim")
     assert drift(node, Ledger(node)) == []
+
+
+def test_what_is_there_by_half_is_not_installed_and_is_taken_off_again(tmp_path: Path) -> None:
+    """A script of the package failed: dpkg keeps its files, and those that came along."""
+    node, wanted = FakeNode(tmp_path), {"packages": {"rdma": ["perftest"]}}
+    node.failing_scripts.add("perftest")
+    before = node.state()["packages"]
+    with pytest.raises(StateError, match=r"perftest are missing and cannot be installed: .*dpkg returned"):
+        establish(node, Ledger(node), "rdma", wanted, False)
+    assert node.state()["packages"] == before
+    assert not restore(node, Ledger(node), False).failures
+
+
+def test_what_cannot_be_taken_off_again_is_said_and_not_forgotten(tmp_path: Path) -> None:
+    node, wanted = FakeNode(tmp_path), {"packages": {"rdma": ["perftest"]}}
+    node.failing_scripts.add("perftest")
+    node.broken.add("purge")
+    with pytest.raises(StateError, match=r"; what came with it could not be taken off again: .*purge"):
+        establish(node, Ledger(node), "rdma", wanted, False)
+    assert KIND.observe(node, "rdma")["perftest"] == "1.0 (half-configured)"
+    node.broken.clear()
+    assert "was cut off" in str(restore(node, Ledger(node), False).failures)
+    node.failing_scripts.clear()
+    establish(node, Ledger(node), "rdma", wanted, False)
+    assert not restore(node, Ledger(node), False).failures
+    assert "perftest" not in node.packages
+
+
+def test_one_of_others_that_was_there_by_half_stays_as_it_is(tmp_path: Path) -> None:
+    node = FakeNode(tmp_path)
+    node.package_states["python3"] = "half-configured"
+    before = KIND.observe(node, "rdma")
+    KIND.establish(node, "rdma", ["perftest"])
+    node.package_states.clear()
+    KIND.undo(node, "rdma", before, KIND.observe(node, "rdma"))
+    assert not any("python3=" in command for command in node.commands), "there is no such version"
+
+
+def test_a_held_package_and_one_that_waits_for_triggers_are_there(tmp_path: Path) -> None:
+    node = FakeNode(tmp_path)
+    node.package_states["python3"] = "triggers-pending"
+    assert KIND.is_met(KIND.observe(node, "rdma"), ["python3"])
+
+
+def provisioned_twice(node: FakeNode, between: Callable[[], None]) -> None:
+    establish(node, Ledger(node), "rdma", {"packages": {"rdma": ["perftest"]}}, False)
+    between()
+    establish(node, Ledger(node), "rdma", {"packages": {"rdma": ["perftest", "ethtool"]}}, False)
+
+
+def test_what_others_changed_between_two_provisionings_is_theirs(tmp_path: Path) -> None:
+    """Teardown would take off what they installed, and put back what they upgraded and removed."""
+    node = FakeNode(tmp_path)
+    node.mirrored |= {"iproute2=1.0", "python3=1.0"}
+
+    def others_work() -> None:
+        node.versions["iproute2"] = "2.0"
+        node.packages.add("vim")
+        node.packages.discard("python3")
+
+    provisioned_twice(node, others_work)
+    restore(node, Ledger(node), False)
+    assert node.state()["packages"] == {"iproute2": "2.0", "vim": "1.0"}
+
+
+def test_what_we_added_goes_although_others_upgraded_it_between_two_provisionings(tmp_path: Path) -> None:
+    node = FakeNode(tmp_path)
+    provisioned_twice(node, lambda: node.versions.update(perftest="2.0"))
+    restore(node, Ledger(node), False)
+    assert node.packages == {"iproute2", "python3"}
+
+
+def test_a_second_provisioning_that_comes_to_nothing_takes_nothing_from_the_first(tmp_path: Path) -> None:
+    node = FakeNode(tmp_path)
+    node.failing_scripts.add("ethtool")
+    with pytest.raises(StateError, match="ethtool are missing"):
+        provisioned_twice(node, lambda: None)
+    assert not restore(node, Ledger(node), False).failures
+    assert node.packages == {"iproute2", "python3"}
+
+
+def test_an_installation_that_was_cut_off_at_its_end_is_finished_by_the_next(tmp_path: Path) -> None:
+    node, wanted = FakeNode(tmp_path), {"packages": {"rdma": ["perftest"]}}
+    establish(node, Ledger(node), "rdma", wanted, False)
+    ledger = Ledger(node)
+    ledger.entries[0].after = None
+    ledger.write(ledger.entries[0])
+    assert drift(node, Ledger(node)) == ["packages rdma (never finished)"]
+    assert not establish(node, Ledger(node), "rdma", wanted, False)
+    assert drift(node, Ledger(node)) == []
+    restore(node, Ledger(node), False)
+    assert node.packages == {"iproute2", "python3"}

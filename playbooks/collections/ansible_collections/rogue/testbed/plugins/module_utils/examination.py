@@ -15,7 +15,7 @@ from typing import Any
 
 from .accelerations import accelerations
 from .cards import MLX4, MLX5, card_of, dcqcn_state
-from .distribution import is_supported, name_of
+from .distribution import DEBIAN, RHEL, family_of, is_supported, name_of
 from .interfaces import find_interface
 from .kinds.card_priorities import CardPriorities
 from .ledger import Ledger
@@ -27,12 +27,17 @@ _VERSIONS = {
     "tc": ["tc", "-Version"],
     "rdma": ["rdma", "-Version"],
     "ib_write_bw": ["ib_write_bw", "--version"],
-    "pyverbs": ["dpkg-query", "--show", "--showformat", "${Version}", "python3-pyverbs"],
     "ping": ["ping", "-V"],
 }
+_PYVERBS = {
+    DEBIAN: ["dpkg-query", "--show", "--showformat", "${Version}", "python3-pyverbs"],
+    RHEL: ["rpm", "--query", "--queryformat", "%{VERSION}", "python3-pyverbs"],
+}
+_STACKED = {"bond": "a bond", "vlan": "a VLAN"}
 _OURS = ("rogue-agent.pyz", "/opt/rogue/dool")
 _ROUND_TRIP = re.compile(r"= [\d.]+/([\d.]+)/")
-_PING_HEADERS_BYTES = 28
+_PING_HEADERS_BYTES = {4: 28, 6: 48}
+"""IP and ICMP, by the version of IP."""
 _SMALL_BYTES = 576
 """Every network passes such a packet in one piece. Source: RFC 791."""
 
@@ -95,7 +100,7 @@ def examine(system: System, question: Question) -> Facts:
 def _version(system: System, tool: str) -> str | None:
     """Its own words; None if it is not there."""
     try:
-        words = system.run(_VERSIONS[tool]).strip()
+        words = system.run(_VERSIONS.get(tool) or _PYVERBS[family_of(system) or DEBIAN]).strip()
     except CommandError as error:
         return None if "not installed" in error.words or "no packages found" in error.words else "there"
     return words.splitlines()[0] if words else "there"
@@ -122,8 +127,24 @@ def _interface(system: System, name: str) -> Facts | None:
         "mtu": int(mtu),
         "is_up": (system.read(f"{directory}/operstate") or "").strip() in {"up", "unknown"},
         "gro": merging.group(1) if merging else None,
+        "stacked": _stacked(system, name),
         "card": _card(system, name),
     }
+
+
+def _stacked(system: System, name: str) -> str:
+    """What it is made of other interfaces, or part of, whatever it is called; empty for one by itself.
+
+    Source: Linux, `SET_NETDEV_DEVTYPE` in drivers/net/bonding/bond_main.c and net/8021q/vlan_dev.c, which
+    `uevent` shows; Documentation/ABI, testing/sysfs-class-net (master).
+    """
+    directory = f"/sys/class/net/{name}"
+    found = re.search(r"^DEVTYPE=(\w+)$", system.read(f"{directory}/uevent") or "", re.MULTILINE)
+    if found and found.group(1) in _STACKED:
+        return _STACKED[found.group(1)]
+    master = system.path(f"{directory}/master")
+    is_of_bond = bool(system.read(f"{directory}/master/bonding/mode"))
+    return f"a part of the bond {master.resolve().name}" if is_of_bond else ""
 
 
 def _card(system: System, name: str) -> Facts | None:
@@ -147,17 +168,19 @@ def _card(system: System, name: str) -> Facts | None:
 
 
 def _addresses(system: System) -> dict[str, list[str]]:
-    """IPv4 addresses by interface."""
+    """Addresses by interface, without those that every link of IPv6 has."""
     found: dict[str, list[str]] = {}
-    for line in system.run(["ip", "-4", "-oneline", "address", "show"]).splitlines():
+    for line in system.run(["ip", "-oneline", "address", "show"]).splitlines():
         _, name, _, address, *_ = line.split()
-        found.setdefault(name, []).append(address.split("/")[0])
+        parsed = ipaddress.ip_interface(address).ip
+        if parsed.version == 4 or not parsed.is_link_local:
+            found.setdefault(name, []).append(str(parsed))
     return found
 
 
 def _rdma_ports(system: System, address: str) -> list[Facts]:
-    """Every RoCE v2 entry in a GID table, and whether it is the address asked for."""
-    wanted = f"::ffff:{address}" if address else ""
+    """RoCE v2 entries of IPv4 addresses in GID tables, and of the address asked for, of either family."""
+    wanted = _gid_of(address) if address else None
     return [
         {
             "device": port.parents[1].name,
@@ -167,11 +190,16 @@ def _rdma_ports(system: System, address: str) -> list[Facts]:
             "state": (port / "state").read_text().split(":")[-1].strip(),
             "hca_type": _words(port.parents[1] / "hca_type"),
             "rate_bps": _rate_bps(_words(port / "rate")),
-            "is_asked_for": bool(wanted) and gid == ipaddress.IPv6Address(wanted),
+            "is_asked_for": gid == wanted,
         }
         for port, index, interface, gid in _roce_gids(system)
-        if gid.ipv4_mapped is not None
+        if gid.ipv4_mapped is not None or gid == wanted
     ]
+
+
+def _gid_of(address: str) -> ipaddress.IPv6Address:
+    """An address as it stands in a GID table: of IPv4 as ::ffff:a.b.c.d."""
+    return ipaddress.IPv6Address(address if ":" in address else f"::ffff:{address}")
 
 
 def _ipv6_gids(system: System) -> list[str]:
@@ -248,7 +276,7 @@ def _existing(system: System, directory: str) -> str:
 
 def _round_trip_ms(system: System, address: str, packet_bytes: int) -> float | None:
     """Mean over the network with the largest packets, in one piece; None if none came back."""
-    size = str(packet_bytes - _PING_HEADERS_BYTES)
+    size = str(packet_bytes - _PING_HEADERS_BYTES[6 if ":" in address else 4])
     command = ["ping", "-n", "-q", "-c", "3", "-i", "0.2", "-W", "2", "-M", "do", "-s", size, address]
     try:
         found = _ROUND_TRIP.search(system.run(command))

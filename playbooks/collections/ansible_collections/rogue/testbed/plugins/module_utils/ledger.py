@@ -45,6 +45,11 @@ class Ledger:
             self.entries.append(entry)
         self._save()
 
+    def replace(self, entry: Entry, other: Entry) -> None:
+        """A change came to nothing: what was written down about an earlier one stands in its place again."""
+        self.entries[self.entries.index(entry)] = other
+        self._save()
+
     def remove(self, entry: Entry) -> None:
         """A change is undone."""
         self.entries.remove(entry)

@@ -38,7 +38,8 @@ def why_not_loaded(system: System, module: str, said: str) -> str:
         )
     return (
         f"kernel module {module}: kernel {_release()} has none such: install the package that has it (on "
-        f"Ubuntu linux-modules-extra-{_release()}; soft_roce_packages may name it), or boot another kernel"
+        f"Ubuntu linux-modules-extra-{_release()}, on RHEL kernel-modules-extra-{_release()}; "
+        "soft_roce_packages may name it), or boot another kernel"
     )
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .distribution import refusal
+from .distribution import of_this_system, refusal
 from .kinds import KINDS
 from .kinds.kind import Kind
 from .ledger import Entry, Ledger
@@ -37,6 +37,8 @@ def establish(system: System, ledger: Ledger, owner: str, wanted: Wanted, check:
     changes = Changes()
     if unknown := refusal(system):
         raise StateError(unknown)
+    lists = {key: of_this_system(system, value) for key, value in wanted.get("packages", {}).items()}
+    wanted = {**wanted, "packages": lists}
     mistakes = [
         KINDS[name].mistake(key, value) for name in KINDS for key, value in wanted.get(name, {}).items()
     ]
@@ -58,6 +60,8 @@ def _establish_one(system: System, ledger: Ledger, want: Entry, changes: Changes
     known = ledger.find(want.kind, want.key)
     observed = _observe(kind, system, want, check)
     if kind.is_met(observed, want.wanted) or (known and _is_as_left(kind, known, want, observed)):
+        if known and known.after is None and not check:
+            _finish(system, ledger, known)
         return
     reason = kind.refusal(want.key, observed) if known is None else None
     if reason is not None:
@@ -65,11 +69,25 @@ def _establish_one(system: System, ledger: Ledger, want: Entry, changes: Changes
     changes.note(want.kind, kind.called(want.key, observed, want.wanted), observed, want.wanted)
     if check:
         return
+    earlier = known and replace(known)
     entry = known or Entry(want.owner, want.kind, want.key, None, observed)
+    if known:
+        entry.before = kind.rebased(known.before, known.after, observed)
     entry.owner, entry.wanted, entry.after = want.owner, kind.summary(want.wanted), None
     ledger.write(entry)
-    kind.establish(system, want.key, want.wanted)
-    entry.after = kind.kept(kind.observe(system, want.key))
+    try:
+        kind.establish(system, want.key, want.wanted)
+    except StateError:
+        if earlier and _observe(kind, system, want, check=True) == observed:
+            ledger.replace(entry, earlier)
+        raise
+    _finish(system, ledger, entry)
+
+
+def _finish(system: System, ledger: Ledger, entry: Entry) -> None:
+    """Write down that this is there, for teardown puts back nothing of packages of which nobody knows."""
+    kind = KINDS[entry.kind]
+    entry.after = kind.kept(kind.observe(system, entry.key))
     ledger.write(entry)
 
 

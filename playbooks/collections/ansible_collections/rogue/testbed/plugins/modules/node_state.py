@@ -19,11 +19,13 @@ options:
     type: str
     required: true
   package_source:
-    description: Where apt finds packages beside its own mirrors, C(proxy) and C(repository).
+    description: Where apt or dnf finds packages beside its own mirrors, C(proxy) and C(repository).
     type: dict
     default: {}
   packages:
-    description: Packages of the distribution, by the name of their list; missing ones are installed with apt.
+    description: >-
+      Packages of the distribution, by the name of their list, for all nodes or by family, C(debian) and
+      C(rhel); missing ones are installed with apt or dnf.
     type: dict
     default: {}
   kernel_modules:

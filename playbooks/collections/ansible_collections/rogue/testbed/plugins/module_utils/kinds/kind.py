@@ -42,6 +42,13 @@ class Kind(ABC):
         """Whether what is there is what is wanted, as far as one can tell without what was written down."""
         return bool(observed == wanted)
 
+    def rebased(self, before: Value, after: Value, observed: Value) -> Value:
+        """What counts as before when this is established once more; more than that if others changed it.
+
+        after: what was left the last time, None if that was never finished; observed: what is there now.
+        """
+        return before
+
     def has_drifted(self, observed: Value, after: Value) -> bool:
         """Whether what is there differs from what was left, beyond what experiments change by themselves."""
         return bool(self.summary(observed) != self.summary(after))

@@ -11,6 +11,7 @@ import urllib.request
 from pathlib import Path
 
 from ..cards import MLX4, card_of
+from ..distribution import DEBIAN, family_of, name_of
 from ..module_builds import check_built, check_headers
 from ..system import StateError, System
 from .kind import Value
@@ -61,9 +62,9 @@ class Ofed(Packages):
                 system.run(["apt-get", "-qq", "--yes", "--no-install-recommends", "install", _META_PACKAGE])
                 check_built(system, _MODULE, _BUILD_LOGS)
             except StateError as error:
-                self.undo(system, key, before, self.observe(system, key))
-                text = f"DOCA-OFED {version} cannot be installed, and was taken off again: {error}"
-                raise StateError(text) from error
+                left = self.take_off(system, key, before)
+                end = "" if left else ", and was taken off again"
+                raise StateError(f"DOCA-OFED {version} cannot be installed{end}: {error}{left}") from error
 
 
 def _refuse_what_cannot_work(system: System, key: str, version: str) -> None:
@@ -82,6 +83,11 @@ def _refuse_what_cannot_work(system: System, key: str, version: str) -> None:
         raise StateError(
             f"interface {key}: DOCA-OFED {version} has no driver for ConnectX-4 ({model}); the last with one "
             f"is {last[0]}.{last[1]}: set ofed_version to that"
+        )
+    if family_of(system) != DEBIAN:
+        raise StateError(
+            f"ofed_version: got {version} for {name_of(system)}, expected a node of Debian's family: nobody "
+            "has written down what DOCA-OFED's RPMs replace; install it by hand and leave ofed_version out"
         )
     check_headers(system, "DOCA-OFED")
 

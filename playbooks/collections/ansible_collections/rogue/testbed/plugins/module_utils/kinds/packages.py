@@ -1,18 +1,16 @@
-"""Packages of the distribution; Debian and Ubuntu."""
+"""Packages of the distribution."""
 
 from __future__ import annotations
 
 import contextlib
 import re
 
+from ..package_managers import manager_of
 from ..system import CommandError, StateError, System
 from .kind import Kind, Value
 
-_NAME = re.compile(r"[a-z0-9][a-z0-9.+-]*[a-z0-9.+]")
-"""Source: Debian Policy, section 5.6.1. What ends with a minus apt takes for one to remove."""
-_QUERY = ["dpkg-query", "--show", "--showformat", "${db:Status-Abbrev} ${Package} ${Version}\n"]
-_UPDATE = ["apt-get", "-qq", "update"]
-_INSTALL = ["apt-get", "-qq", "--yes", "--no-install-recommends"]
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]*[A-Za-z0-9.+]")
+"""Of a Debian package (Debian Policy, section 5.6.1) or an RPM; what ends with a minus apt would remove."""
 
 
 class Packages(Kind):
@@ -30,13 +28,12 @@ class Packages(Kind):
         return f"packages {key}: got {wrong[0]!r}, expected the name of a package of the distribution"
 
     def observe(self, system: System, key: str) -> Value:
-        """Everything that is installed, with its version."""
-        lines = (line.split() for line in system.run(_QUERY).splitlines())
-        return {words[1]: words[2] for words in lines if words[0] == "ii"}
+        """Everything that is there, with its version; what is there by half has its state behind it."""
+        return manager_of(system).present(system)
 
     def is_met(self, observed: Value, wanted: Value) -> bool:
-        """None is missing."""
-        return set(wanted) <= set(observed)
+        """None is missing, or there by half."""
+        return not _missing(observed, wanted)
 
     def called(self, key: str, observed: Value, wanted: Value) -> str:
         """With the names of those that are missing."""
@@ -48,16 +45,25 @@ class Packages(Kind):
 
     def establish(self, system: System, key: str, wanted: Value) -> None:
         """Install what is missing, and nothing that is merely recommended."""
-        missing = _missing(self.observe(system, key), wanted)
+        before = self.observe(system, key)
+        missing = _missing(before, wanted)
         try:
-            system.run(_UPDATE)
-            system.run([*_INSTALL, "install", *missing])
+            manager_of(system).install(system, missing)
         except CommandError as error:
+            left = self.take_off(system, key, before)
             raise StateError(
                 f"packages {', '.join(missing)} are missing and cannot be installed: {error}; install them "
                 "by hand, or give this node a mirror: base_package_proxy or base_package_repository in the "
-                "inventory (docs/TESTBEDS.md)"
+                f"inventory (docs/TESTBEDS.md){left}"
             ) from error
+
+    def take_off(self, system: System, key: str, before: Value) -> str:
+        """Undo what an installation that failed has done; words on what stays, empty if nothing does."""
+        try:
+            self.undo(system, key, before, self.observe(system, key))
+        except StateError as error:
+            return f"; what came with it could not be taken off again: {error}"
+        return ""
 
     def undo(self, system: System, key: str, before: Value, after: Value) -> None:
         """Remove what came with them and is still there, and put versions back that they changed."""
@@ -73,13 +79,22 @@ class Packages(Kind):
         changed = {
             name: version
             for name, version in before.items()
-            if after.get(name) != version and now.get(name) == after.get(name)
+            if _is_whole(version) and after.get(name) != version and now.get(name) == after.get(name)
         }
         if not changed:
             if added:
-                system.run(["apt-get", "-qq", "--yes", "purge", *added])
+                manager_of(system).remove(system, added)
             return
         _put_back(system, changed, added)
+
+    def rebased(self, before: Value, after: Value, observed: Value) -> Value:
+        """What others installed, upgraded and removed meanwhile is theirs; what we added stays ours."""
+        if after is None:
+            return before
+        ours = set(after) - set(before)
+        names = (set(before) | set(observed)) - ours
+        theirs = {name: observed.get(name) for name in names if observed.get(name) != after.get(name)}
+        return {name: version for name, version in {**before, **theirs}.items() if version is not None}
 
     def summary(self, value: Value) -> Value:
         """Names alone."""
@@ -90,8 +105,12 @@ class Packages(Kind):
         return value
 
 
-def _missing(installed: dict[str, str], wanted: list[str]) -> list[str]:
-    return sorted(set(wanted) - set(installed))
+def _is_whole(version: str) -> bool:
+    return not version.endswith(")")
+
+
+def _missing(there: dict[str, str], wanted: list[str]) -> list[str]:
+    return sorted(name for name in set(wanted) if name not in there or not _is_whole(there[name]))
 
 
 def _put_back(system: System, versions: dict[str, str], added: list[str]) -> None:
@@ -99,23 +118,15 @@ def _put_back(system: System, versions: dict[str, str], added: list[str]) -> Non
 
     StateError names versions that no mirror has any more, after the rest is put back.
     """
+    manager = manager_of(system)
     with contextlib.suppress(CommandError):  # what was known before may do
-        system.run(_UPDATE)
-    there = [f"{name}={version}" for name, version in sorted(versions.items())]
-    found = [each for each in there if _is_offered(system, each)]
-    removed = [f"{name}-" for name in added]
-    system.run([*_INSTALL, "--purge", "--allow-downgrades", "install", *found, *removed])
+        manager.refresh(system)
+    there = [manager.exact(name, version) for name, version in sorted(versions.items())]
+    found = [each for each in there if manager.is_offered(system, each)]
+    manager.put_back(system, found, added)
     lost = [each for each in there if each not in found]
     if lost:
         raise StateError(
             f"the versions {', '.join(lost)} were here before and no mirror of this node has them: install "
             "these by hand, or others that may stay, and tear down again"
         )
-
-
-def _is_offered(system: System, package: str) -> bool:
-    """Whether a mirror has a version; of a package with other ones apt says nothing, and fails not."""
-    try:
-        return bool(system.run(["apt-cache", "show", package]).strip())
-    except CommandError:
-        return False

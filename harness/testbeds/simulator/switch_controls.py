@@ -1,0 +1,55 @@
+"""Parts of switches from outside: what a cell asks for, and what cannot be beside it."""
+
+from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.marking import CURVE_PARAMETERS, MARK_ABOVE
+from rogue.harness.cell.parameters import as_written
+from rogue.harness.testbeds.base import Fact
+from rogue.simulator import SwitchControl
+from rogue.workloads.transports import BASES, NIC_CONTROLS, TransportName
+
+_OF_MARKING = (as_written(MARK_ABOVE), *(as_written(each.name) for each in CURVE_PARAMETERS))
+
+
+def switch_controls(cell: Cell) -> tuple[SwitchControl, ...]:
+    """All that each switch of a cell has."""
+    return tuple(SwitchControl(each.name, each.values) for each in cell.topology.switch_controls)
+
+
+def judge_of(cell: Cell) -> str | None:
+    """The one that judges packets in the place of switches' own marking, if there is one."""
+    return next((each.name for each in cell.topology.switch_controls if each.entry.judges), None)
+
+
+def unsupported_switch_control(cell: Cell) -> str | None:
+    """Why a cell's transports cannot have such switches; None if they can."""
+    chooser = next((each.name for each in cell.topology.switch_controls if each.entry.chooses), None)
+    for group in cell.groups:
+        stated = [key for key in _OF_MARKING if key in group.parameters]
+        if (judge := judge_of(cell)) is not None and stated:
+            return f"{stated[0]} is about the marking that {judge} replaces: leave it out"
+        reason = None if chooser is None else _one_way(group.transport)
+        if reason is not None:
+            return (
+                f"{chooser} chooses ways packet by packet, and {group.transport} needs one way, for {reason}"
+            )
+    return None
+
+
+def _one_way(transport: TransportName) -> str | None:
+    """Why all packets of a connection must go one way."""
+    if transport.service == "uc":
+        return BASES[transport.base].one_way
+    reasons = (NIC_CONTROLS[word].one_way for word in transport.features if word in NIC_CONTROLS)
+    return next((reason for reason in reasons if reason is not None), None)
+
+
+def switch_control_facts(cell: Cell) -> dict[str, Fact]:
+    """What is worth knowing about them, with all parameters."""
+    return {
+        f"switch_control_{control.name}": ", ".join(
+            f"{each.name} {control.parameters.get(each.name, each.value):g}"
+            for each in control.kind.parameters
+        )
+        or "without parameters"
+        for control in switch_controls(cell)
+    }

@@ -1,0 +1,56 @@
+"""Packages of Debian and Ubuntu."""
+
+from __future__ import annotations
+
+from ..system import CommandError, System
+from .package_manager import PackageManager
+
+_QUERY = ["dpkg-query", "--show", "--showformat", "${db:Status-Status}\t${Package}\t${Version}\n"]
+_ABSENT = ("not-installed", "config-files")
+_WHOLE = ("installed", "triggers-awaited", "triggers-pending")
+_INSTALL = ["apt-get", "-qq", "--yes", "--no-install-recommends"]
+
+
+class Apt(PackageManager):
+    """apt-get and dpkg."""
+
+    def present(self, system: System) -> dict[str, str]:
+        """A script of a package that failed leaves it `half-configured`. Held ones are as whole as others.
+
+        Source: dpkg-query(1), "Package states".
+        """
+        found = {}
+        for line in system.run(_QUERY).splitlines():
+            state, name, version = line.split("\t")
+            if state not in _ABSENT:
+                found[name] = version if state in _WHOLE else f"{version} ({state})"
+        return found
+
+    def install(self, system: System, names: list[str]) -> None:
+        """After asking the mirrors."""
+        self.refresh(system)
+        system.run([*_INSTALL, "install", *names])
+
+    def remove(self, system: System, names: list[str]) -> None:
+        """With their settings."""
+        system.run(["apt-get", "-qq", "--yes", "purge", *names])
+
+    def refresh(self, system: System) -> None:
+        """Ask the mirrors."""
+        system.run(["apt-get", "-qq", "update"])
+
+    def exact(self, name: str, version: str) -> str:
+        """As apt-get(8) has it."""
+        return f"{name}={version}"
+
+    def is_offered(self, system: System, exact: str) -> bool:
+        """Of a package with other versions apt-cache says nothing, and fails not."""
+        try:
+            return bool(system.run(["apt-cache", "show", exact]).strip())
+        except CommandError:
+            return False
+
+    def put_back(self, system: System, exact: list[str], added: list[str]) -> None:
+        """In one call."""
+        removed = [f"{name}-" for name in added]
+        system.run([*_INSTALL, "--purge", "--allow-downgrades", "install", *exact, *removed])

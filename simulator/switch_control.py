@@ -1,0 +1,79 @@
+"""Parts of switches from outside: which there are, and what switches are told of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from rogue.simulator._core import SwitchKind, SwitchMaker
+from rogue.simulator.errors import SimulationError
+from rogue.simulator.parameters import BUFFER_BYTES_MAX, ControlParameter
+from rogue.simulator.prototype import checked
+from rogue.simulator.trimming import CONTROL_PRIORITY
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchControlKind:
+    """A part of switches, with its parameters as they are unless said otherwise."""
+
+    name: str
+    meaning: str
+    parameters: tuple[ControlParameter, ...]
+    compiled: SwitchKind
+
+    @property
+    def judges(self) -> bool:
+        """Whether it says what becomes of packets at ports."""
+        return self.compiled.sees_arrivals or self.compiled.sees_departures
+
+    def maker(self, given: Mapping[str, float]) -> SwitchMaker:
+        """Return what makes one for each place; SimulationError for values that cannot be."""
+        values = checked(self.name, self.parameters, given)
+        return self.compiled.maker([values[each.name] for each in self.parameters])
+
+
+SWITCH_CONTROLS: Final[dict[str, SwitchControlKind]] = {}
+"""By name; all are from outside."""
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchControl:
+    """A part of a switch from outside, which judges packets at ports or chooses among equal ports."""
+
+    name: str
+    parameters: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> SwitchControlKind:
+        """What it is; SimulationError if there is no such."""
+        if self.name not in SWITCH_CONTROLS:
+            known = ", ".join(SWITCH_CONTROLS) or "none: load its plug-in first"
+            raise SimulationError(f"switch control: expected one of {known}, got {self.name!r}")
+        return SWITCH_CONTROLS[self.name]
+
+
+def has_chooser(controls: Sequence[SwitchControl]) -> bool:
+    """Return whether one of them chooses among equal ports."""
+    return any(control.kind.compiled.chooses for control in controls)
+
+
+def switch_control_arguments(
+    where: str, controls: Sequence[SwitchControl], beside: Mapping[str, object]
+) -> dict[str, object]:
+    """Return what the engine wants to know; SimulationError if they contradict each other, or the rest."""
+    arguments: dict[str, object] = {}
+    for control in controls:
+        kind = control.kind
+        for does, what in ((kind.judges, "judge"), (kind.compiled.chooses, "chooser")):
+            if does and what in arguments:
+                raise SimulationError(
+                    f"{where}: expected one {what} of packets, got {control.name} beside it"
+                )
+            if does:
+                arguments[what] = kind.maker(control.parameters)
+        if kind.judges and beside.get("markings"):
+            raise SimulationError(f"{where}: expected marking or {control.name}, which judges, got both")
+        if kind.compiled.trims and "trimming" in beside:
+            raise SimulationError(f"{where}: expected trimming or {control.name}, which trims, got both")
+        if kind.compiled.trims:
+            arguments["trimming"] = {"above_bytes": BUFFER_BYTES_MAX, "priority": CONTROL_PRIORITY}
+    return arguments
