@@ -51,11 +51,6 @@ class SwitchControl:
         return SWITCH_CONTROLS[self.name]
 
 
-def has_chooser(controls: Sequence[SwitchControl]) -> bool:
-    """Return whether one of them chooses among equal ports."""
-    return any(control.kind.compiled.chooses for control in controls)
-
-
 def switch_control_arguments(
     where: str, controls: Sequence[SwitchControl], beside: Mapping[str, object]
 ) -> dict[str, object]:

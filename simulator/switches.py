@@ -15,7 +15,7 @@ from rogue.simulator.parameters import (
     require_one_of,
     require_positive,
 )
-from rogue.simulator.switch_control import SwitchControl, has_chooser, switch_control_arguments
+from rogue.simulator.switch_control import SwitchControl, switch_control_arguments
 from rogue.simulator.topology import Topology
 from rogue.simulator.trimming import Trimming
 
@@ -55,36 +55,37 @@ class Switches:
         bytes are charged while a packet waits, until its sending begins.
         Source: Choudhury and Hahne, "Dynamic queue length thresholds", 1998.
 
-        The kind ``voq`` is input-queued with virtual output queues: each link has a buffer of its own for
-        what comes in over it, and a packet is refused if that is full; ``alpha`` means nothing. Ports take
-        frames from all inputs in turn; nothing but the ports is ever busy.
+        The kind ``voq`` is input-queued with virtual output queues: each link has a buffer for what comes in
+        over it; a packet is refused if that is full. Ports take frames from all inputs in turn.
         Source: Mittal et al., "Revisiting network support for RDMA", SIGCOMM 2018, section 4.1.
 
         With any of the others each port has a queue per priority. The largest priority goes first; those with
         ``weights`` share what the others leave. The headroom of all links is set aside from the buffer, or
         that of a link from its own. With ``has_telemetry`` ports write into packets what a control that wants
         it should know; the simulation's framing must have room for it. ``controls`` are parts from outside.
-        ``marking`` and ``trimming`` are those of a port of ``thresholds_at_bps``, and others have them in
-        proportion to their rates (None: alike).
+        ``marking`` and ``trimming`` are those of ports of ``thresholds_at_bps``, others' are in proportion.
         """
         where = f"add_switch {name}"
         if buffer_bytes is not None:
             require_integer(where, "buffer_bytes", buffer_bytes, 1, BUFFER_BYTES_MAX)
         require_positive(where, "alpha", alpha)
-        is_input_queued = require_one_of(where, "kind", kind, SWITCH_KINDS) == "voq"
-        arguments: dict[str, object] = {"has_telemetry": has_telemetry, "is_input_queued": is_input_queued}
+        is_voq = require_one_of(where, "kind", kind, SWITCH_KINDS) == "voq"
+        arguments: dict[str, object] = {"has_telemetry": has_telemetry, "is_input_queued": is_voq}
         arguments |= {"weights": weights_of(where, weights), "markings": marking_rules(where, marking)}
+        arguments |= _thresholds(where, thresholds_at_bps)
         if flow_control is not None:
             arguments["pause"] = flow_control.arguments(where, self.framing, buffer_bytes)
-        if trimming is not None:
-            arguments |= trimming.arguments(where)
+        arguments |= {} if trimming is None else trimming.arguments(where)
         arguments |= switch_control_arguments(where, controls, beside=arguments)
-        self._has_choosers |= has_chooser(controls)
-        if thresholds_at_bps is not None:
-            require_integer(where, "thresholds_at_bps", thresholds_at_bps, 1, RATE_BPS_MAX)
-            arguments["thresholds_at_bps"] = thresholds_at_bps
-        if fair_rates is not None:
-            arguments |= fair_rates.arguments(where)
+        self._has_choosers |= "chooser" in arguments
+        arguments |= {} if fair_rates is None else fair_rates.arguments(where)
         self._topology.add_node("add_switch", name, None)
         node = self._engine.add_switch(name, buffer_bytes=buffer_bytes, alpha=alpha, **arguments)
-        self._flow_controls.add(node, name, flow_control, buffer_bytes, is_input_queued=is_input_queued)
+        self._flow_controls.add(node, name, flow_control, buffer_bytes, is_input_queued=is_voq)
+
+
+def _thresholds(where: str, at_bps: int | None) -> dict[str, int]:
+    """Return the rate of the ports that thresholds are meant for; nothing if all ports have the same."""
+    if at_bps is None:
+        return {}
+    return {"thresholds_at_bps": require_integer(where, "thresholds_at_bps", at_bps, 1, RATE_BPS_MAX)}

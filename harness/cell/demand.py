@@ -4,8 +4,10 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple, get_args
 
+from rogue.harness.cell.garbage import nothing_thrown_away
 from rogue.workloads.topologies import Placement
 from rogue.workloads.traffic import Flow, Verb, Workload
+from rogue.workloads.traffic.waiting import WaitingOrder
 from rogue.workloads.transports import TransportName
 
 
@@ -24,6 +26,11 @@ class Demand(NamedTuple):
         return _carried(self)
 
     @property
+    def order(self) -> WaitingOrder:
+        """The order in which transfers wait for each other; worked out once, for there may be millions."""
+        return _order(self)
+
+    @property
     def replaced(self) -> tuple[tuple[Verb, Verb], ...]:
         """The verbs asked for that another verb replaces."""
         asked = {flow.verb for flow in _drawn(self.workload, self.placement, self.seed)}
@@ -36,8 +43,15 @@ def carried_verbs(transport: TransportName) -> tuple[tuple[Verb, Verb], ...]:
 
 
 @lru_cache(maxsize=8)
+@nothing_thrown_away()
 def _drawn(workload: Workload, placement: Placement, seed: int) -> tuple[Flow, ...]:
     return workload.flows(placement, seed)
+
+
+@lru_cache(maxsize=2)
+@nothing_thrown_away()
+def _order(demand: Demand) -> WaitingOrder:
+    return WaitingOrder(demand.flows)
 
 
 @lru_cache(maxsize=8)

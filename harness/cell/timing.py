@@ -11,7 +11,7 @@ from rogue.harness.experiment.model import Experiment
 from rogue.workloads.ideal import ideal_goodput_bps, ideal_transfer_ns
 from rogue.workloads.topologies import PathShape, Topology
 from rogue.workloads.traffic import Flow, Verb
-from rogue.workloads.traffic.waiting import earliest_end_ns, waits
+from rogue.workloads.traffic.waiting import waits
 
 SECOND_NS: Final = 1_000_000_000
 TIME_LIMIT_FACTOR: Final = 10
@@ -89,14 +89,14 @@ def _finite_traffic_ns(topology: Topology, demands: tuple[Demand, ...]) -> int:
     """
     flows = [flow for demand in demands for flow in demand.flows]
     last_arrival_ns = max((_last_start_ns(flow) for flow in flows if flow.count is not None), default=0)
-    waiting_ns = max((_waiting_ns(topology, demand.flows) for demand in demands), default=0)
+    waiting_ns = max((_waiting_ns(topology, demand) for demand in demands), default=0)
     following_ns = _following_ns(topology, flows)
     return max(last_arrival_ns, waiting_ns, following_ns, int(_receiving_ns(topology, flows)))
 
 
-def _waiting_ns(topology: Topology, flows: Sequence[Flow]) -> int:
+def _waiting_ns(topology: Topology, demand: Demand) -> int:
     """How long transfers that wait for each other take if nothing else holds them up."""
-    if not waits(flows):
+    if not waits(demand.flows):
         return 0
 
     @cache
@@ -110,7 +110,7 @@ def _waiting_ns(topology: Topology, flows: Sequence[Flow]) -> int:
         ends = examples.setdefault(shape, (flow.source, flow.destination))
         return ideal_ns(shape, ends, flow.verb, size_bytes)
 
-    return earliest_end_ns(flows, took_ns) or 0
+    return demand.order.earliest_end_ns(took_ns) or 0
 
 
 def _last_start_ns(flow: Flow) -> int:

@@ -18,7 +18,14 @@ from typing import Final, NamedTuple
 from rogue.harness.provisioning.findings import Facts, Finding
 from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.switches.incasts import at_once
-from rogue.harness.provisioning.transfers import TCP_PORT, End, ends_of, mean_gbps, transferred
+from rogue.harness.provisioning.transfers import (
+    TCP_PORT,
+    End,
+    ends_of,
+    mean_gbps,
+    transferred,
+    untried_over_ipv6,
+)
 from rogue.remote.errors import NodeError
 from rogue.remote.shell import Shell
 
@@ -65,6 +72,8 @@ def _incast(
     try:
         return judge(receiver, _heard(shells, receiver, senders), _dcqcn(facts[receiver.name]))
     except NodeError as error:
+        if (untried := untried_over_ipv6(receiver.name, _WHAT, error)) is not None:
+            return untried
         advice = "check GID, MTU and DSCP on the way: two cards send to one here"
         return Finding(receiver.name, _WHAT, str(error), "two WRITEs over RoCE that arrive", advice)
 

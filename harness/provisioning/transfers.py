@@ -119,12 +119,19 @@ def _transfer(shells: Mapping[str, Shell], pair: tuple[End, End]) -> Finding | N
     try:
         said = transferred(shells, pair)
     except NodeError as error:
-        if f"unrecognized option '{_OVER_IPV6}'" in str(error):
-            got, expected = f"a perftest without {_OVER_IPV6}", "a later one, as addresses are of IPv6"
-            return Finding(sender.name, what, got, expected, _UNTRIED, refuses=False)
+        if (untried := untried_over_ipv6(sender.name, what, error)) is not None:
+            return untried
         advice = "check GID, MTU and DSCP on the way: the same packets must pass at both ends and the switch"
         return Finding(sender.name, what, str(error), "a WRITE over RoCE that arrives", advice)
     return judge_bandwidth(pair, what, said)
+
+
+def untried_over_ipv6(node: str, what: str, error: NodeError) -> Finding | None:
+    """The warning that this node's perftest cannot talk over IPv6; None if that is not what is wrong."""
+    if f"unrecognized option '{_OVER_IPV6}'" not in str(error):
+        return None
+    got, expected = f"a perftest without {_OVER_IPV6}", "a later one, as addresses are of IPv6"
+    return Finding(node, what, got, expected, _UNTRIED, refuses=False)
 
 
 def transferred(

@@ -29,6 +29,8 @@ class Step:
 
     def later(self, pause_ns: int) -> "Step":
         """The same, and then a pause, such as computing."""
+        if not pause_ns:
+            return self
         return Step(
             {cause: each + pause_ns for cause, each in self.pauses_ns.items()}, self.least_ns + pause_ns
         )
@@ -46,11 +48,24 @@ def all_of(steps: Iterable[Step]) -> Step:
 
 
 class Sent(NamedTuple):
-    """A transfer's own steps, at the host that knows of each."""
+    """A transfer's own steps, at the host that knows of each; most are never asked for."""
 
-    started: Step
-    arrived: Step
-    ended: Step
+    transfer: int
+
+    @property
+    def started(self) -> Step:
+        """It has started."""
+        return Step({Cause(self.transfer, "start"): 0})
+
+    @property
+    def arrived(self) -> Step:
+        """All of it is at its receiver."""
+        return Step({Cause(self.transfer, "arrival"): 0})
+
+    @property
+    def ended(self) -> Step:
+        """Its source knows that it has arrived."""
+        return Step({Cause(self.transfer, "end"): 0})
 
 
 class Steps:
@@ -70,10 +85,7 @@ class Steps:
         self._ends.append((*ends, self._counts[ends]))
         self._counts[ends] += 1
         self._arrivals.append(Arrival(after.least_ns, size_bytes, self.predecessors(after)))
-        started, arrived, ended = (
-            Step({Cause(transfer, moment): 0}) for moment in ("start", "arrival", "end")
-        )
-        return Sent(started, arrived, ended)
+        return Sent(transfer)
 
     def predecessors(self, after: Step) -> tuple[Predecessor, ...]:
         """Return what a step comes after, with the pauses."""

@@ -1,14 +1,13 @@
 """From a cell to a simulation: hosts, switches, links, queue pairs and the agent on each sender."""
 
-import gc
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
 from rogue.agent.core.settings import TransportSettings
 from rogue.harness.cell.carrier import Group, PlannedFlow
 from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.garbage import nothing_thrown_away
 from rogue.harness.cell.parameters import agent_settings
 from rogue.harness.experiment.choices import Scalar
 from rogue.harness.testbeds.simulator.control_samples import NicControlSamples
@@ -49,21 +48,6 @@ class SimulatedNetwork:
     """What measures latency: the experiment's probe, and the groups that do nothing else."""
     nic_controls: NicControlSamples | None = None
     """What controls in NICs believed, if that is measured."""
-
-
-@contextmanager
-def nothing_thrown_away() -> Iterator[None]:
-    """Thousands of agents are made and all of them stay: looking for garbage would double the time.
-
-    Nor need it be looked for among them while the simulation runs: see SimulatorTestbed.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 @nothing_thrown_away()

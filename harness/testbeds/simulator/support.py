@@ -18,7 +18,7 @@ from rogue.harness.testbeds.simulator.switch_controls import unsupported_switch_
 from rogue.simulator import PROFILES
 from rogue.workloads.topologies import Topology
 from rogue.workloads.traffic import Flow
-from rogue.workloads.traffic.waiting import earliest_end_ns, waits
+from rogue.workloads.traffic.waiting import waits
 
 SERVICES: Final = ("rc", "uc", "tcp")
 VERBS: Final = ("write", "read", "send")
@@ -81,7 +81,7 @@ def _unsupported_traffic(cell: Cell) -> str | None:
 
 def _waits_in_vain(group: Group) -> str | None:
     """Why some of a group's transfers might never start."""
-    if earliest_end_ns(group.flows, lambda _flow, size_bytes: size_bytes) is None:
+    if group.demand.order.has_circle:
         return f"transfers of {group.name} wait for each other in a circle (after): let one start for itself"
     arrivals = (arrival for flow in group.flows for arrival in flow.arrivals)
     is_for_arrivals = any(each.moment == "arrival" for arrival in arrivals for each in arrival.after)

@@ -7,8 +7,9 @@ from dataclasses import asdict
 from rogue.agent.core.errors import SettingsError
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.facts import cell_facts
+from rogue.harness.cell.garbage import nothing_thrown_away
 from rogue.harness.cell.mistakes import ParameterMistake
-from rogue.harness.cell.timing import Timing
+from rogue.harness.cell.timing import Timing, switch_ports
 from rogue.harness.testbeds.base import CellResult, Fact, Failure, Progress, Testbed, TestbedError
 from rogue.harness.testbeds.simulator import support
 from rogue.harness.testbeds.simulator.control_samples import NO_CONTROL
@@ -16,7 +17,7 @@ from rogue.harness.testbeds.simulator.controls import control_facts, parameter_m
 from rogue.harness.testbeds.simulator.estimate import estimate_seconds, expected_packet_hops
 from rogue.harness.testbeds.simulator.features import feature_facts
 from rogue.harness.testbeds.simulator.flows import RunningFlow
-from rogue.harness.testbeds.simulator.network import SimulatedNetwork, build_network, nothing_thrown_away
+from rogue.harness.testbeds.simulator.network import SimulatedNetwork, build_network
 from rogue.harness.testbeds.simulator.nics import profile_of
 from rogue.harness.testbeds.simulator.packets import packet_facts
 from rogue.harness.testbeds.simulator.rehearsal import is_same_for_every_seed
@@ -95,6 +96,8 @@ class SimulatorTestbed(Testbed):
         if cell.experiment.measures("rtt") and not has_estimator(network):
             not_measured["rtt"] = f"{cell.transport.name} estimates no round-trip times"
         tables = collect_tables(cell, network, resent)
+        if "queues" in tables and not len(tables["queues"]["t_ns"]):
+            not_measured["queues"] = _never_sampled(cell)
         if cell.experiment.measures("control") and "control" not in tables:
             not_measured["control"] = NO_CONTROL.format(transport=cell.transport.name)
         return CellResult(
@@ -104,6 +107,15 @@ class SimulatorTestbed(Testbed):
             failure=failure,
             raw={"settings.json": _settings(network)},
         )
+
+
+def _never_sampled(cell: Cell) -> str:
+    """Why there is no sample of a queue: many ports are sampled rarely, for memory."""
+    interval_ms, ports = cell.timing.queue_interval_ns / 1e6, switch_ports(cell.topology)
+    return (
+        f"the run was over before the first sample: {ports} ports of switches are sampled each "
+        f"{interval_ms:g} ms; state a shorter interval"
+    )
 
 
 def _simulate(

@@ -184,7 +184,7 @@ class Engine {
   void drop_classed(std::uint32_t link, PacketIndex index, PacketFate fate);
   void mark(ClassedPort& classes, PacketIndex index);
   void set_mark(ClassedPort& classes, PacketIndex index);
-  bool cut(const Port& port, PacketIndex index);
+  void cut(const Port& port, PacketIndex index);
   void set_eager(const Switch& element, bool is_eager);
   void pause(Switch& element, std::uint32_t link, std::uint32_t priority);
   void on_refresh_timer(std::uint32_t link);

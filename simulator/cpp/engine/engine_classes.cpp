@@ -75,8 +75,7 @@ bool Engine::is_refused(ClassedPort& classes, const Packet& packet) {
   return classes.marker && classes.marker->on_arrival(priority, waiting_bytes, packet.is_ecn_capable());
 }
 
-// A packet that must wait behind a full queue loses its payload, if it allows that, and goes in front with the
-// rest. Returns its priority.
+// A packet that must wait behind a full queue loses its payload. Returns its priority.
 std::uint32_t Engine::trim_if_full(const Port& port, PacketIndex index) {
   const Packet& packet = world_.pool[index];
   const ClassedPort& classes = world_.classes_of(port);
@@ -87,19 +86,18 @@ std::uint32_t Engine::trim_if_full(const Port& port, PacketIndex index) {
   return packet.priority();
 }
 
-// Returns whether the payload is off.
-bool Engine::cut(const Port& port, PacketIndex index) {
+// Cuts the payload off, if the packet allows that; the rest goes in front.
+void Engine::cut(const Port& port, PacketIndex index) {
   Packet& packet = world_.pool[index];
   const ClassedPort& classes = world_.classes_of(port);
-  if (packet.kind != PacketKind::kData) return false;
+  if (packet.kind != PacketKind::kData) return;
   DataPacket& data = reliabilities_.data_of(index);
-  if (!data.trim(port.has(Port::kPeerIsHost))) return false;
+  if (!data.trim(port.has(Port::kPeerIsHost))) return;
   packet.frame_bytes = static_cast<std::uint16_t>(packet.frame_bytes - data.payload_bytes);
   const std::uint32_t in_front = classes.counters->trimming->priority << PacketFlags::kPriorityShift;
   packet.flags = static_cast<std::uint8_t>((packet.flags & ~PacketFlags::kPriority) | in_front);
   ++classes.counters->trimmed_packets;
   classes.counters->trimmed.value += data.payload_bytes;
-  return true;
 }
 
 // Marks a packet, or not, by what waits without it.

@@ -101,11 +101,11 @@ std::uint32_t Engine::choose(std::uint32_t link, PacketIndex index) {
   const Node& node = world_.nodes[world_.links[link].to];
   if (ports.size() == 1) return ports[hashed];
   SwitchControl* const chooser = world_.switches[node.index].chooser.get();
+  const bool tells = chooser->wants_queues();
   equal_.clear();
   for (const std::uint32_t number : ports) {
     Port& port = world_.ports[number];
-    if (chooser->wants_queues()) catch_up(port);
-    const bool tells = chooser->wants_queues();
+    if (tells) catch_up(port);
     equal_.push_back({.rate_bps = world_.speeds[port.speed].rate.value,
                       .queue_bytes = tells ? world_.waiting_bytes_of(port).value : 0,
                       .sent_bytes = tells ? port.sent_bytes.value : 0,

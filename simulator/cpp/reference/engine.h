@@ -6,7 +6,6 @@
 // departures, then timers in the order they were created, then arrivals (base/tie_break.h).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -29,7 +28,6 @@
 #include "protocol/framing.h"
 #include "protocol/limiter.h"
 #include "protocol/link_loss.h"
-#include "protocol/marker.h"
 #include "protocol/memories.h"
 #include "protocol/nic_clock.h"
 #include "protocol/oblivious_spray.h"
@@ -42,9 +40,8 @@
 #include "protocol/response_queue.h"
 #include "protocol/shared_buffer.h"
 #include "protocol/uc_responder.h"
-#include "protocol/weighted_turns.h"
+#include "reference/link.h"
 #include "reference/packet.h"
-#include "reference/queue.h"
 #include "results/delivery_watch.h"
 #include "results/late_completions.h"
 #include "results/mailbox.h"
@@ -166,39 +163,7 @@ class Engine {
   };
 
   using Queue = reference::Queue;
-
-  struct Link {
-    std::uint32_t from;
-    std::uint32_t to;
-    LinkConfiguration configuration;
-    LinkLoss loss;
-    std::array<Queue, kPriorities> queues{};  // without classes only the first one is in use
-    bool has_classes = false;
-    std::optional<Marker> marker{};
-    std::optional<RoccPort> rocc{};
-    std::optional<WeightedTurns> turns{};
-    std::optional<TrimmingConfiguration> trimming{};
-    std::shared_ptr<SwitchControl> judge{};
-    std::int64_t trimmed_packets = 0;
-    std::int64_t trimmed_bytes = 0;
-    bool is_busy = false;
-    bool is_pause_frame_due = false;
-    PauseState pauses{};
-    IngressAccount ingress{};
-    std::optional<SharedBuffer> input{};  // of an input-queued switch: what holds what came in over it
-    std::uint32_t refresh_timer = 0;
-    std::uint32_t watchdog_timer = 0;
-    PriorityMask shut = 0;
-    std::int64_t watchdog_fired = 0;
-    std::int64_t sent_bytes = 0;
-    std::int64_t received_bytes = 0;
-    std::int64_t lost_packets = 0;
-    std::int64_t pause_frames = 0;
-    std::int64_t lossless_drops = 0;
-    bool has_route_end = false;
-    std::int64_t expired_packets = 0;
-    std::int64_t stray_packets = 0;
-  };
+  using Link = reference::Link;
 
   struct QueuePair {
     RcRequester requester;

@@ -30,3 +30,12 @@ def test_transports_that_carry_the_same_verbs_share_the_flows(tmp_path: Path) ->
     )
     assert irn is lossy
     assert irn is not rogue
+
+
+def test_they_share_the_order_of_transfers_that_wait(tmp_path: Path) -> None:
+    ring = "workload={kind: collective, hosts: 3, size: 1MB}"
+    irn, lossy = (
+        cell_of(tmp_path, ring, f"transports=[{name}]").groups[0].demand for name in ("irn", "roce-lossy")
+    )
+    assert irn.order is lossy.order
+    assert not irn.order.has_circle

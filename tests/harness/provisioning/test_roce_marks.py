@@ -7,6 +7,7 @@ from helpers.nodes import host_facts
 from helpers.rack_inventory import rack_of
 from helpers.switch_inventory import LOSSLESS
 
+from rogue.harness.provisioning import roce_marks
 from rogue.harness.provisioning.findings import Finding
 from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.roce_marks import measure_roce_marks
@@ -95,6 +96,16 @@ def test_what_proves_nothing_warns(cards: Cards, dcqcn: str, told: str) -> None:
 def test_a_transfer_that_fails_and_a_counter_that_is_no_number_are_sentences() -> None:
     assert measured(Cards(gbps="nothing"))[0].got.endswith("`ib_write_bw` failed: no route")
     assert measured(Cards(marked="many"))[0].got == f"h0: got `many` in {COUNTER}, expected a number"
+
+
+def test_a_perftest_that_cannot_talk_over_ipv6_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_old(*_arguments: object, **_options: object) -> str:
+        raise NodeError("h1: `ib_write_bw` failed: ib_write_bw: unrecognized option '--ipv6-addr'")
+
+    monkeypatch.setattr(roce_marks, "transferred", too_old)
+    found = measured(Cards())
+    assert [(each.node, each.refuses) for each in found] == [(f"h{n}", False) for n in range(4)]
+    assert found[0].got == "a perftest without --ipv6-addr"
 
 
 def test_where_no_marks_are_said_nothing_is_sent() -> None:

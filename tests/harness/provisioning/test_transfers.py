@@ -10,7 +10,13 @@ import pytest
 from helpers.nodes import host_facts, write_inventory
 
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
-from rogue.harness.provisioning.transfers import End, least_share, measure_transfers, rounds
+from rogue.harness.provisioning.transfers import (
+    End,
+    least_share,
+    measure_transfers,
+    rounds,
+    untried_over_ipv6,
+)
 from rogue.remote.errors import NodeError
 
 FACTS = {"h0": host_facts("10.9.0.10", "h1"), "h1": host_facts("10.9.0.11", "h0")}
@@ -80,6 +86,8 @@ def test_over_ipv6_perftest_is_told_so_and_one_that_cannot_is_a_warning(inventor
     assert " --ipv6-addr fd00::11 && exit 0" in asked[1]
     (finding,), _ = measured(over_ipv6, NodeError("ib_write_bw: unrecognized option '--ipv6-addr'"))
     assert finding.startswith("warning: h0: transfer to h1 over the experiment network: got a perftest with")
+    told = untried_over_ipv6("h2", "marks", NodeError("ib_write_bw: unrecognized option '--ipv6-addr'"))
+    assert told is not None and not told.refuses
     (finding,), _ = measured(over_ipv6, NodeError("`ib_write_bw --ipv6-addr fd00::11` ended with 1"))
     assert finding.startswith("refused: h0: transfer to h1")
 

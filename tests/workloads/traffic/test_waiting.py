@@ -1,6 +1,8 @@
 """Transfers that wait for others, worked by hand."""
 
-from rogue.workloads.traffic.waiting import earliest_end_ns, unknowable, waits
+import pytest
+
+from rogue.workloads.traffic.waiting import WaitingOrder, earliest_end_ns, unknowable, waits
 from rogue.workloads.traffic.workload import Arrival, Flow, Predecessor
 
 
@@ -47,6 +49,22 @@ def test_one_that_waits_for_what_comes_behind_it_is_a_circle() -> None:
         flow("b->a", Arrival(0, 1, (Predecessor("a->b", 1, "arrival"),))),
     ]
     assert earliest_end_ns(flows, size) is None
+
+
+@pytest.mark.parametrize("nobody", [Predecessor("x->y", 0), Predecessor("a->b", 1), Predecessor("a->b", -1)])
+def test_what_waits_for_a_transfer_that_there_is_not_waits_for_ever(nobody: Predecessor) -> None:
+    """Also where the number is that of a transfer of the next flow."""
+    flows = [flow("a->b", Arrival(0, 1)), flow("a->c", Arrival(0, 1), Arrival(0, 1, (nobody,)))]
+    assert WaitingOrder(flows).has_circle
+    assert earliest_end_ns(flows, size) is None
+
+
+def test_an_order_serves_several_questions() -> None:
+    order = WaitingOrder([flow("a->b", Arrival(0, 10), Arrival(4, 1)), flow("b->a", Arrival(2, 5))])
+    assert not order.has_circle
+    assert order.earliest_end_ns(size) == 10
+    assert order.earliest_end_ns(lambda _flow, size_bytes: 2 * size_bytes) == 20
+    assert order.earliest_end_ns(lambda _flow, _bytes: 1) == 5
 
 
 def test_a_host_knows_what_came_to_it_and_what_it_sent() -> None:

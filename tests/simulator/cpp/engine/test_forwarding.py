@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rogue.simulator import IDEAL, Reliability, Simulation, SimulationError, Spraying
-from rogue.workloads.topologies.fat_tree import FatTree
+from rogue.workloads.topologies import TOPOLOGIES, Topology
 
 Cables = tuple[tuple[int, int], ...]
 SPINES = 4
@@ -154,16 +154,52 @@ def test_both_engines_find_the_routes_that_python_finds(
         assert names == routes(simulation, entropies)
 
 
+def network_of(topology: Topology, simulation_type: type[Simulation]) -> Simulation:
+    simulation = simulation_type(seed=3)
+    for name in topology.switch_names():
+        simulation.add_switch(name, buffer_bytes=100_000, alpha=1.0)
+    for name in topology.host_names():
+        simulation.add_host(name, IDEAL)
+    for link in topology.links():
+        simulation.add_link(link.a, link.b, rate_bps=link.rate_bps, delay_ps=1_000 * link.delay_ns)
+    return simulation
+
+
+@pytest.mark.parametrize("spraying", [None, Spraying()])
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"kind": "fat_tree", "k": 4, "hosts_per_edge": 4},
+        {"kind": "degraded_fat_tree", "k": 4, "missing_links": 6, "slow_links": 6},
+        {"kind": "dragonfly"},
+    ],
+    ids=lambda keys: keys["kind"],
+)
+def test_both_engines_agree_on_networks_that_are_not_even(
+    keys: dict[str, object], spraying: Spraying | None
+) -> None:
+    """Each host sends to the one halfway around."""
+    topology = TOPOLOGIES[str(keys["kind"])].model_validate({"rate": "10Gbps", **keys})
+    hosts = topology.host_names()
+
+    def build(simulation_type: type[Simulation]) -> Simulation:
+        simulation = network_of(topology, simulation_type)
+        for number, source in enumerate(hosts):
+            other = hosts[(number + len(hosts) // 2) % len(hosts)]
+            pair = connect(
+                simulation, source, other, path_seed=number, spraying=spraying, reliability=Reliability("irn")
+            )
+            pair.post_write(1, 20_000, True)
+        return simulation
+
+    run = assert_equal_runs(build, 5 * MILLISECOND_NS)
+    assert run.statistics()["verbs_done"] == len(hosts)
+
+
 def test_switches_that_are_alike_share_a_search_and_keep_their_own_ways() -> None:
     """In a fat tree: to each host, so that every switch is a target and has twins."""
-    tree = FatTree.model_validate({"k": 4, "rate": "10Gbps"})
-    simulation = Simulation(seed=3)
-    for name in tree.switch_names():
-        simulation.add_switch(name, buffer_bytes=None, alpha=1.0)
-    for name in tree.host_names():
-        simulation.add_host(name, IDEAL)
-    for link in tree.links():
-        simulation.add_link(link.a, link.b, rate_bps=10**10, delay_ps=0)
+    tree = TOPOLOGIES["fat_tree"].model_validate({"k": 4, "rate": "10Gbps"})
+    simulation = network_of(tree, Simulation)
     topology = simulation._topology
     hosts = [topology.node("", name) for name in tree.host_names()]
     for source, destination in permutations(hosts, 2):
