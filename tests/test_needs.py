@@ -29,7 +29,7 @@ def test_what_is_required_fails_by_name(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_need_that_nobody_knows_fails() -> None:
-    with pytest.raises(pytest.fail.Exception, match=r"'netcat'; expected one of chromium, ip, "):
+    with pytest.raises(pytest.fail.Exception, match=r"'netcat'; expected one of chromium, dnf, ip, "):
         needs.check("netcat")
 
 

@@ -94,6 +94,11 @@ def compare_run(run: Path, manifest: Manifest) -> Comparison:
     return compared
 
 
+def check_files(run: Path, expected: Mapping[str, str]) -> list[str]:
+    """What differs from the manifest: one sentence per file that is missing, changed or added."""
+    return [str(each) for each in compare_files(run, expected).differences]
+
+
 def compare_files(run: Path, expected: Mapping[str, str]) -> Comparison:
     """Hold files against their checksums; what is not listed is damage and not work, so nobody reads it.
 

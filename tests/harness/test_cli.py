@@ -86,7 +86,7 @@ def test_wrong_experiment_costs_a_sentence_and_nothing_else(tmp_path: Path, name
         (("run", "."), "got a directory, expected an experiment file"),
         (("run", "/proc/self/mem"), "on opening it"),
         (("run", "latin.yaml"), "expected UTF-8 text"),
-        (("run", "quickstart", "--set", "topology.hosts=100000000000"), "expected a number of at most 4096"),
+        (("run", "quickstart", "--set", "topology.hosts=100000000000"), "expected a number of at most 65536"),
         (("run", "quickstart", "--set", "seed"), "expected key=value"),
         (
             ("run", "quickstart", "--testbed", "nowhere"),
@@ -110,7 +110,10 @@ def test_wrong_experiment_costs_a_sentence_and_nothing_else(tmp_path: Path, name
         (("figures", "nowhere"), "expected a run's manifest"),
         (("compare", "nowhere"), "Missing argument 'RUN_B'"),
         (("list", "nothing"), "list: got 'nothing', expected one of transports"),
-        (("list",), "list: got nothing, expected one of transports, controls, estimators, workloads"),
+        (
+            ("list",),
+            "list: got nothing, expected one of transports, controls, switch-controls, estimators, workloads",
+        ),
     ],
 )
 def test_wrong_command_costs_a_sentence_and_nothing_else(

@@ -81,7 +81,7 @@ def test_links_on_one_line_are_told_apart() -> None:
 def test_other_yaml_is_refused() -> None:
     for text in ("", "3", "links: 3", "links: []", "links: {a: 1}", "- 1", "hosts: 3\nlinks: []", "&a [*a]"):
         assert "net.yaml" in told(text)
-    assert told("links: [{link: h0-s0, rate: 1Gbps}]").startswith("1 in net.yaml, expected 2 to 8192 hosts")
+    assert told("links: [{link: h0-s0, rate: 1Gbps}]").startswith("1 in net.yaml, expected 2 to 65536 hosts")
 
 
 def test_a_list_that_never_ends_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -90,7 +90,7 @@ BAD = {
         "Radix_Down 2", "Radix_Down 1"
     ): "4 uplinks of racks, and 1 ports down of each switch above",
     LEAF_SPINE.replace("Nodes 8", "Nodes 9"): "9 nodes, 8 in a pod, 4 in a rack in a.topo",
-    LEAF_SPINE.replace("Nodes 8", "Nodes 8000"): "8000 nodes, 8 in a pod",
+    LEAF_SPINE.replace("Nodes 8", "Nodes 80000"): "80000 nodes, 8 in a pod",
     LEAF_SPINE.replace("Nodes 8", "Nodes 16"): "2 pods in a.topo, expected one pod",
     LEAF_SPINE + "Bundle 2\n": "bundle 2 in line 14 of a.topo, expected 1, for two switches have one link",
     LEAF_SPINE + "Radix_Down 2\n": "radix_down again in line 14",
