@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Final
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
 from numpy.typing import NDArray
@@ -62,21 +63,13 @@ def draw_cdf(axis: Axes, values: Values, label: str | None, **look: object) -> N
 
 def draw_spread(axis: Axes, times_s: Values, heights: Values, colour: str, label: str | None = None) -> None:
     """Draw the median of the heights around each instant, and a band from the least to the largest."""
-    import seaborn as sns
-
     end_s = float(times_s.max()) or 1.0
     middles_s = (np.minimum(times_s // (end_s / INSTANTS), INSTANTS - 1) + 0.5) * end_s / INSTANTS
-    sns.lineplot(
-        x=middles_s,
-        y=heights,
-        estimator="median",
-        errorbar=("pi", 100),
-        color=colour,
-        label=label,
-        legend=False,
-        err_kws={"alpha": 0.18, "linewidth": 0},
-        ax=axis,
-    )
+    around = pd.Series(heights).groupby(middles_s)
+    median = around.median()
+    (line,) = axis.plot(median.index, median, color=colour, label=label)
+    band = {"color": line.get_color(), "alpha": 0.18, "linewidth": 0}
+    axis.fill_between(median.index, around.min(), around.max(), **band)
 
 
 def rule(axis: Axes, value: float, label: str, *, vertical: bool = False) -> None:

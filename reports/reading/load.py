@@ -33,7 +33,6 @@ NAMES_MAX: Final = 10_000_000
 """Different texts in one column, each of which becomes an object."""
 MISSING_CODE: Final = -1
 """What pandas has in a categorical for an absent value."""
-_VALUE_BYTES = 8
 _PHYSICAL_TYPES: Final = {"INT32", "INT64", "FLOAT", "DOUBLE", "BOOLEAN", "BYTE_ARRAY"}
 """Those whose values have no length that the footer chooses."""
 
@@ -218,5 +217,6 @@ def _holds(stored: pa.DataType, wanted: ColumnType) -> bool:
 
 
 def _memory_bytes(frame: pd.DataFrame) -> int:
-    """Return at most how much a table takes: no value takes more than a number."""
-    return int(frame.size) * _VALUE_BYTES
+    """Return what a table takes: of a text that of the number which stands for it, often a single byte."""
+    columns = (column.array for _, column in frame.items())
+    return sum((each.codes if isinstance(each, pd.Categorical) else each).nbytes for each in columns)

@@ -12,6 +12,7 @@ from helpers.tiny_run import SECOND, cell, delivery, filled, manifest, transfer
 
 from rogue.reports.reading import load
 from rogue.reports.reading.load import Run, parse_table
+from rogue.workloads.records import TABLES
 
 FILE = "cells/rogue-r1/throughput.parquet"
 ROWS = [delivery("main/h0->h1", SECOND, 5)]
@@ -140,6 +141,22 @@ def test_small_cache_gives_the_same_tables(directory: Path, monkeypatch: pytest.
     assert again is not None
     assert again is not first
     assert again.equals(first)
+
+
+def test_a_name_weighs_what_stands_for_it(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [delivery(name, SECOND * at, 5) for name in ("main/h0->h1", "main/h0->h2") for at in range(1, 501)]
+    for cell_id in ("rogue-r1", "rogue-r2"):
+        write_table(
+            directory / f"cells/{cell_id}/throughput.parquet", "throughput", filled("throughput", rows)
+        )
+    write_manifest(directory, manifest([cell(), cell(repetition=2)]))
+    run = Run(directory)
+    columns = len(TABLES["throughput"].columns)
+    texts = sum(column.type == "string" for column in TABLES["throughput"].columns)
+    monkeypatch.setattr(load, "CACHE_BYTES_MAX", 2 * len(rows) * (8 * (columns - texts) + texts))
+    first = run.table("rogue-r1", "throughput")
+    run.table("rogue-r2", "throughput")
+    assert run.table("rogue-r1", "throughput") is first, "both have room where a name takes a byte"
 
 
 def test_a_manifest_that_was_changed_is_a_problem(tmp_path: Path) -> None:
