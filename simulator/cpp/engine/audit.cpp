@@ -54,7 +54,7 @@ void Audit::check_buffers() const {
   }
 }
 
-// Each frame that waits in a switch with flow control is charged once.
+// Each frame that waits in a switch is charged once, to its ingress if that has an account.
 void Audit::check_accounts() const {
   std::vector<std::int64_t> shared(world_.switches.size(), 0);
   std::vector<std::int64_t> charged(world_.switches.size(), 0);
@@ -62,8 +62,14 @@ void Audit::check_accounts() const {
   for (std::uint32_t link = 0; link < world_.ports.size(); ++link) {
     const Port& port = world_.ports[link];
     if (!world_.has_classes(world_.links[link].from)) continue;
+    const std::int64_t waiting_bytes = world_.waiting_bytes_of(port).value;
+    waiting[port.owner] += waiting_bytes;
+    if (!port.has(Port::kChargesIngress)) {
+      shared[port.owner] += waiting_bytes;
+      charged[port.owner] += waiting_bytes;
+      continue;
+    }
     const IngressAccount& account = world_.ingresses[link];
-    waiting[port.owner] += world_.waiting_bytes_of(port).value;
     for (std::uint32_t priority = 0; priority < kPriorities; ++priority) {
       shared[port.owner] += account.shared[priority];
       charged[port.owner] += account.shared[priority] + account.headroom[priority];

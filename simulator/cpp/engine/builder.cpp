@@ -88,13 +88,14 @@ void Builder::add_classes(Port& port, std::uint32_t from, std::uint32_t to, Byte
   if (world_.is_input_queued(from)) add_input(world_.switches[port.owner], classes, ingress);
   if (world_.has_flow_control(from)) {
     world_.buffer_of(world_.switches[port.owner], ingress).open(ingress, headroom);
-    classes.refresh_timer = timers_.create(TimerKind::kRefreshPause, link);
-    classes.watchdog_timer = timers_.create(TimerKind::kWatchdog, link);
+    classes.counters->refresh_timer = timers_.create(TimerKind::kRefreshPause, link);
+    classes.counters->watchdog_timer = timers_.create(TimerKind::kWatchdog, link);
   }
   if (world_.nodes[from].is_host) return;
   const Switch& element = world_.switches[port.owner];
+  if (element.is_input_queued || world_.has_flow_control(from)) port.flags |= Port::kChargesIngress;
   if (element.has_weights) classes.turns = std::make_unique<WeightedTurns>(element.weights);
-  classes.order = element.has_weights ? ClassedPort::kTurns : 0;
+  classes.ways = element.has_weights ? ClassedPort::kTurns : 0;
   classes.has_telemetry = element.has_telemetry;
   const BitsPerSecond rate = world_.speeds[port.speed].rate;
   if (element.trimming) classes.use_trimming(at_rate(*element.trimming, rate, element.thresholds_at));

@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -42,6 +43,9 @@ struct ClassCounters {
   std::array<OfPriority, kPriorities> priorities{};
   std::optional<TrimmingConfiguration> trimming{};
   std::unique_ptr<SwitchControl> judge{};  // of packets, from outside
+  PriorityMask shut = 0;                   // by the watchdog: what comes is dropped
+  std::uint32_t refresh_timer = 0;
+  std::uint32_t watchdog_timer = 0;
   std::int64_t trimmed_packets = 0;
   Bytes trimmed;                  // that were cut off
   std::int64_t pause_frames = 0;  // that told the far end of its link to pause or to go on
@@ -54,15 +58,18 @@ struct ClassCounters {
 struct alignas(64) ClassedPort {
   static constexpr std::uint8_t kTurns = 1;
   static constexpr std::uint8_t kJudged = 2;
+  static constexpr std::uint8_t kArrivalsJudged = 4;
+  static constexpr Bytes kNothingTrimmed{std::numeric_limits<std::int64_t>::max()};
 
-  PriorityMask waiting = 0;    // queues that are not empty
-  PriorityMask told = 0;       // priorities that may be paused: the copy of pauses->told()
-  PriorityMask inspected = 0;  // priorities whose arrivals marker, watchdog, trimming or judge want to see
-  PriorityMask shut = 0;       // by the watchdog: what comes is dropped
+  PriorityMask waiting = 0;                // queues that are not empty
+  PriorityMask told = 0;                   // priorities that may be paused: the copy of pauses->told()
+  PriorityMask inspected = 0;              // priorities whose arrivals marker, watchdog or judge want to see
+  PriorityMask inspected_without_ecn = 0;  // the same, of packets that are not ECN-capable
   bool is_pause_frame_due = false;
   bool has_telemetry = false;
-  std::uint8_t order = 0;  // of what waits, if it does not go by priority: kTurns, kJudged
+  std::uint8_t ways = 0;  // of its own: kTurns, kJudged, kArrivalsJudged
   bool has_virtual_queues = false;
+  Bytes trim_above = kNothingTrimmed;
   std::array<ClassQueue, kPriorities> queues{};
   std::unique_ptr<Marker> marker{};
   std::unique_ptr<WeightedTurns> turns{};
@@ -70,8 +77,6 @@ struct alignas(64) ClassedPort {
   std::unique_ptr<RoccPort> rocc{};
   std::unique_ptr<PauseState> pauses{};
   std::unique_ptr<ClassCounters> counters{};
-  std::uint32_t refresh_timer = 0;
-  std::uint32_t watchdog_timer = 0;
 
   void open() {
     pauses = std::make_unique<PauseState>();
@@ -81,12 +86,17 @@ struct alignas(64) ClassedPort {
   bool is_empty() const { return waiting == 0 && !is_pause_frame_due; }
 
   // What waits goes by priority, and at once.
-  bool is_calm() const { return told == 0 && !is_pause_frame_due && order == 0; }
-  bool has_turns() const { return (order & kTurns) != 0; }
-  bool are_departures_judged() const { return (order & kJudged) != 0; }
+  bool is_calm() const { return told == 0 && !is_pause_frame_due && (ways & (kTurns | kJudged)) == 0; }
+  bool has_turns() const { return (ways & kTurns) != 0; }
+  bool are_departures_judged() const { return (ways & kJudged) != 0; }
+  bool are_arrivals_judged() const { return (ways & kArrivalsJudged) != 0; }
 
   bool is_paused(std::uint32_t priority, Picoseconds now) const {
     return told != 0 && pauses->is_paused(priority, now);
+  }
+
+  bool inspects(std::uint32_t priority, bool is_ecn_capable) const {
+    return has_priority(is_ecn_capable ? inspected : inspected_without_ecn, priority);
   }
 
   void use_marker(Marker rules) {
@@ -99,19 +109,22 @@ struct alignas(64) ClassedPort {
 
   void inspect_arrivals() {
     constexpr PriorityMask kAll = 0xff;
-    const PriorityMask all = counters->trimming || counters->judge ? kAll : PriorityMask{0};
-    inspected = static_cast<PriorityMask>(shut | all | (marker ? marker->inspected() : PriorityMask{0}));
+    const PriorityMask always = counters->judge ? kAll : counters->shut;
+    inspected = static_cast<PriorityMask>(always | (marker ? marker->inspected() : PriorityMask{0}));
+    inspected_without_ecn =
+        static_cast<PriorityMask>(inspected | (marker ? marker->ruled() : PriorityMask{0}));
   }
 
   void use_judge(std::unique_ptr<SwitchControl> judge) {
     counters->judge = std::move(judge);
-    if (counters->judge->sees_departures()) order |= kJudged;
+    ways |= kArrivalsJudged;
+    if (counters->judge->sees_departures()) ways |= kJudged;
     inspect_arrivals();
   }
 
   void use_trimming(const TrimmingConfiguration& configuration) {
     counters->trimming = configuration;
-    inspect_arrivals();
+    trim_above = configuration.above;
   }
 
   // When the first of the waiting priorities may be sent, if the port is free at `from`; kNever if all are

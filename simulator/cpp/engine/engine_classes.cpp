@@ -70,7 +70,7 @@ void Engine::set_eager(const Switch& element, bool is_eager) {
 // The marker or the watchdog wants to see what arrives: whether it must be dropped.
 bool Engine::is_refused(ClassedPort& classes, const Packet& packet) {
   const std::uint32_t priority = packet.priority();
-  if (has_priority(classes.shut, priority)) return true;
+  if (has_priority(classes.counters->shut, priority)) return true;
   const std::int64_t waiting_bytes = classes.queues[priority].bytes.value;
   return classes.marker && classes.marker->on_arrival(priority, waiting_bytes, packet.is_ecn_capable());
 }
@@ -82,7 +82,7 @@ std::uint32_t Engine::trim_if_full(const Port& port, PacketIndex index) {
   const std::uint32_t priority = packet.priority();
   const Bytes queue = classes.queues[priority].bytes + Bytes{packet.frame_bytes};
   const bool must_wait = port.busy_until > now_ || classes.is_paused(priority, now_);
-  if (must_wait && queue > classes.counters->trimming->above) cut(port, index);
+  if (must_wait && queue > classes.trim_above) cut(port, index);
   return packet.priority();
 }
 
@@ -136,7 +136,11 @@ bool Engine::admit_exactly(std::uint32_t link, PacketIndex index) {
     pause(element, packet.ingress, priority);
     return true;
   }
-  buffer.charge(account, priority, packet.frame_bytes);
+  if (world_.ports[link].has(Port::kChargesIngress)) {
+    buffer.charge(account, priority, packet.frame_bytes);
+  } else {
+    buffer.charge(packet.frame_bytes);
+  }
   return true;
 }
 
@@ -161,7 +165,7 @@ void Engine::pause(Switch& element, std::uint32_t link, std::uint32_t priority) 
   const Picoseconds refresh_every = element.shared_buffer.pause().refresh_every;
   if (refresh_every == kNever || account.is_refresh_pending) return;
   account.is_refresh_pending = true;
-  set_timer(classes.refresh_timer, now_ + refresh_every);
+  set_timer(classes.counters->refresh_timer, now_ + refresh_every);
 }
 
 void Engine::on_refresh_timer(std::uint32_t link) {
@@ -170,7 +174,7 @@ void Engine::on_refresh_timer(std::uint32_t link) {
   account.is_refresh_pending = account.pausing != 0;
   if (!account.is_refresh_pending) return;
   tell_pauses(link, now_);
-  timers_.set(classes.refresh_timer,
+  timers_.set(classes.counters->refresh_timer,
               now_ + world_.switches[world_.ports[link].owner].shared_buffer.pause().refresh_every);
 }
 

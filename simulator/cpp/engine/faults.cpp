@@ -67,9 +67,9 @@ void Faults::watch_pauses(std::uint32_t link) {
   const PauseConfiguration& rule = world_.switches[port.owner].shared_buffer.pause();
   if (rule.watchdog_after == kNever) return;
   ClassedPort& classes = world_.classes_of(port);
-  const Picoseconds next =
-      classes.pauses->next_look(classes.shut, rule.watchdog_after, rule.watchdog_restore, engine_.now_);
-  if (next != kNever) engine_.set_timer(classes.watchdog_timer, next);
+  const Picoseconds next = classes.pauses->next_look(classes.counters->shut, rule.watchdog_after,
+                                                     rule.watchdog_restore, engine_.now_);
+  if (next != kNever) engine_.set_timer(classes.counters->watchdog_timer, next);
 }
 
 void Faults::on_watchdog_timer(std::uint32_t link) {
@@ -77,14 +77,14 @@ void Faults::on_watchdog_timer(std::uint32_t link) {
   ClassedPort& classes = world_.classes_of(port);
   const PauseConfiguration& rule = world_.switches[port.owner].shared_buffer.pause();
   engine_.catch_up_classed(port, engine_.now_);
-  for_each_priority(classes.shut, [&](std::uint32_t priority) {
+  for_each_priority(classes.counters->shut, [&](std::uint32_t priority) {
     if (!classes.pauses->has_been_free(priority, rule.watchdog_restore, engine_.now_)) return;
-    classes.shut &= static_cast<PriorityMask>(~mask_of(priority));
+    classes.counters->shut &= static_cast<PriorityMask>(~mask_of(priority));
   });
   for_each_priority(rule.priorities, [&](std::uint32_t priority) {
-    if (has_priority(classes.shut, priority)) return;
+    if (has_priority(classes.counters->shut, priority)) return;
     if (!classes.pauses->has_been_paused(priority, rule.watchdog_after, engine_.now_)) return;
-    classes.shut |= mask_of(priority);
+    classes.counters->shut |= mask_of(priority);
     ++classes.counters->watchdog_fired;
     empty_queue(link, priority);
   });

@@ -26,7 +26,7 @@ void Forwarding::spray(std::uint32_t qp, const std::vector<std::uint32_t>& route
   ways_[peer] = {
       .hash = PathHash(world_.seed, world_.links[route.front()].from, world_.links[route.back()].to),
       .path_seed = configuration.path_seed,
-      .target = world_.links[route.back()].from,
+      .target = world_.ports[route.back()].owner,
       .last_link = route.back()};
 }
 
@@ -35,12 +35,12 @@ RandomStream Forwarding::stream_of(std::uint32_t qp) const {
 }
 
 std::uint32_t Forwarding::next_link(std::uint32_t link, const Packet& packet) {
-  const std::uint32_t node = world_.links[link].to;
+  const std::uint32_t element = switch_behind(link);
   const Way& way = ways_[packet.qp];
-  if (node == way.target) return way.last_link;
-  const Group group = groups_[groups_towards(way.target)[world_.nodes[node].index]];
+  if (element == way.target) return way.last_link;
+  const Group group = groups_[groups_towards(way.target)[element]];
   if (group.count == 1) return ports_[group.first];
-  return ports_of(group)[way.hash.choice(way.path_seed ^ packet.path(), node, group.count)];
+  return ports_of(group)[choice(way, packet, element, group)];
 }
 
 std::uint32_t Forwarding::only_link_of(std::uint32_t host) const {
@@ -58,7 +58,7 @@ std::vector<std::uint32_t> Forwarding::route(std::uint32_t source, std::uint32_t
   if (world_.nodes[node].is_host || world_.nodes[target].is_host) return {};
   const PathHash hash(world_.seed, source, destination);
   std::vector<std::uint32_t> links{first};
-  const GroupsBySwitch& groups = groups_towards(target);
+  const GroupsBySwitch& groups = groups_towards(world_.nodes[target].index);
   for (; node != target; node = world_.links[links.back()].to) {
     const Group group = groups_[groups[world_.nodes[node].index]];
     if (group.count == 0) return {};
@@ -69,19 +69,18 @@ std::vector<std::uint32_t> Forwarding::route(std::uint32_t source, std::uint32_t
 }
 
 Forwarding::Equal Forwarding::equal_ports(std::uint32_t link, const Packet& packet) {
-  const std::uint32_t node = world_.links[link].to;
+  const std::uint32_t element = switch_behind(link);
   const Way& way = ways_[packet.qp];
-  if (node == way.target) return {std::span(&way.last_link, 1), 0};
-  const Group group = groups_[groups_towards(way.target)[world_.nodes[node].index]];
-  return {ports_of(group), way.hash.choice(way.path_seed ^ packet.path(), node, group.count)};
+  if (element == way.target) return {std::span(&way.last_link, 1), 0};
+  const Group group = groups_[groups_towards(way.target)[element]];
+  return {ports_of(group), group.count == 1 ? 0 : choice(way, packet, element, group)};
 }
 
 const Forwarding::GroupsBySwitch& Forwarding::groups_towards(std::uint32_t target) {
-  const std::uint32_t index = world_.nodes[target].index;
   if (towards_.empty()) towards_.resize(world_.switches.size());
-  if (towards_[index].empty()) [[unlikely]]
-    find_groups(index);
-  return towards_[index];
+  if (towards_[target].empty()) [[unlikely]]
+    find_groups(target);
+  return towards_[target];
 }
 
 void Forwarding::find_groups(std::uint32_t target) {
@@ -158,6 +157,10 @@ std::uint32_t Forwarding::add_group(const std::vector<std::uint32_t>& ports) {
 void Forwarding::find_trunks() {
   if (!trunks_.empty()) return;
   trunks_.resize(world_.switches.size());
+  nodes_.resize(world_.switches.size());
+  for (std::uint32_t node = 0; node < world_.nodes.size(); ++node) {
+    if (!world_.nodes[node].is_host) nodes_[world_.nodes[node].index] = node;
+  }
   std::map<std::vector<std::uint32_t>, std::uint32_t> firsts;  // by neighbours
   for (std::uint32_t element = 0; element < trunks_.size(); ++element) {
     std::vector<std::uint32_t> neighbours;

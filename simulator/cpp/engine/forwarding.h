@@ -69,6 +69,12 @@ class Forwarding {
   std::span<const std::uint32_t> ports_of(const Group& group) const {
     return {ports_.data() + group.first, group.count};
   }
+  // Read from the port back, which lies beside the one that has just been looked at.
+  std::uint32_t switch_behind(std::uint32_t link) const { return world_.ports[link ^ 1].owner; }
+  std::uint32_t choice(const Way& way, const Packet& packet, std::uint32_t element,
+                       const Group& group) const {
+    return way.hash.choice(way.path_seed ^ packet.path(), nodes_[element], group.count);
+  }
   std::uint32_t only_link_of(std::uint32_t host) const;
   const GroupsBySwitch& groups_towards(std::uint32_t target);
   void find_groups(std::uint32_t target);
@@ -88,6 +94,7 @@ class Forwarding {
   std::vector<std::uint32_t> groups_of_one_;              // by port
   std::vector<std::vector<std::uint32_t>> found_;         // by switch, in the search that goes on
   std::vector<std::uint32_t> ports_;
+  std::vector<std::uint32_t> nodes_;        // by switch
   std::vector<std::vector<Trunk>> trunks_;  // of each switch, in the order of its ports
   std::vector<std::uint32_t> first_twins_;  // of each switch, the first with the same neighbours
 };

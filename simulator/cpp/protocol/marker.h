@@ -34,7 +34,10 @@ class Marker {
 
   bool is_at_departure(std::uint32_t priority) const { return has_priority(at_departure_, priority); }
 
-  // Priorities that on_arrival() must be called for, for every packet; for others, if it is not ECN-capable.
+  PriorityMask ruled() const { return ruled_; }
+
+  // Priorities that on_arrival() must be called for, for every packet; for others that are ruled, if it is not
+  // ECN-capable.
   PriorityMask inspected() const { return static_cast<PriorityMask>(averaging_ | dropping_ | without_ecn_); }
 
   // While no more waits, marks() says no, and need not be asked.

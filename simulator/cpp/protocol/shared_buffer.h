@@ -68,6 +68,10 @@ class SharedBuffer {
     used_ += frame_bytes;
   }
 
+  // The same where no ingress has a threshold: in a switch without flow control.
+  void charge(std::int64_t frame_bytes) { used_ += frame_bytes; }
+  void release(std::int64_t frame_bytes) { used_ -= frame_bytes; }
+
   // False if the headroom is full: then the frame is lost.
   [[nodiscard]] bool charge_headroom(IngressAccount& account, std::uint32_t priority,
                                      std::int64_t frame_bytes) {
