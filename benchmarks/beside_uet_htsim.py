@@ -1,0 +1,117 @@
+"""What cases of uet-htsim cost there and here: `beside_uet_htsim.py CHECKOUT [--repeat 5] [--case NAME ...]`.
+
+`scripts/uet_htsim_build.sh CHECKOUT` builds uet-htsim first. Both run the same traffic, in
+turns, each run in a process of its own, whose processor time and largest resident size are taken whole: ours
+includes Python's start and reading the experiment, theirs its start. `run_s` is what of ours is left without
+starting, reading, planning and building. The output is JSON: medians, and theirs as a multiple of ours.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+from typing import Final, NamedTuple
+
+ROOT: Final = Path(__file__).parent.parent
+RUNNER: Final = ROOT / "scripts/uet_htsim_run.py"
+DATACENTER: Final = Path("htsim/sim/datacenter")
+PROGRAM: Final = Path("htsim/sim/build/datacenter/htsim_uec")
+_TAIL: Final = re.compile(r" finished at ([0-9.]+)")
+
+
+class Case(NamedTuple):
+    """What is run."""
+
+    number: int
+    """Its place in docs/uet-htsim/cases.csv, from 1."""
+    command: str
+    """The command line that uet-htsim's file has, without the program."""
+
+
+CASES: Final = {
+    "incast_128": Case(25, "-tm connection_matrices/incast_128.cm -sender_cc_only -end 30000"),
+    "permutation_1024": Case(
+        19,
+        "-tm connection_matrices/perm_1024n_1024c_0u_2000000b.cm -sender_cc_only -end 1000"
+        " -load_balancing_algo mixed -paths 128",
+    ),
+    "permutation_8192": Case(
+        46,
+        "-tm connection_matrices/perm_8192n_8192c_1MB.cm -end 1000 -paths 64 -linkspeed 400000"
+        " -topo topologies/leaf_spine_8192_400g.topo -q 100 -ecn 25 75 -cwnd 150 -sender_cc_only",
+    ),
+}
+
+
+class Cost(NamedTuple):
+    """What a process took, and what it printed."""
+
+    processor_s: float
+    resident_mib: float
+    output: str
+
+
+def cost_of(command: Sequence[str | Path], directory: Path) -> Cost:
+    """Run a command to its end; CalledProcessError if it fails."""
+    process = subprocess.Popen(command, cwd=directory, stdout=subprocess.PIPE, text=True)
+    assert process.stdout, "asked for above"
+    output = process.stdout.read()
+    _, status, used = os.wait4(process.pid, 0)
+    if status:
+        raise subprocess.CalledProcessError(os.waitstatus_to_exitcode(status), command, output)
+    return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, output)
+
+
+def measure(case: Case, checkout: Path, repeat: int) -> dict[str, object]:
+    """Run both in turns."""
+    theirs, ours = list[Cost](), list[Cost]()
+    program = [checkout / PROGRAM, *case.command.split()]
+    for _ in range(repeat):
+        theirs.append(cost_of(program, checkout / DATACENTER))
+        ours.append(cost_of([sys.executable, RUNNER, checkout, "--case", str(case.number)], ROOT))
+    figures = [json.loads(each.output) for each in ours]
+    sides = {"theirs": theirs, "ours": ours}
+    found: dict[str, dict[str, float]] = {
+        side: {
+            "processor_s": median(each.processor_s for each in costs),
+            "resident_mib": median(each.resident_mib for each in costs),
+        }
+        for side, costs in sides.items()
+    }
+    found["theirs"]["tail_us"] = max(map(float, _TAIL.findall(theirs[0].output)))
+    found["ours"] |= {key: median(each[key] for each in figures) for key in ("tail_us", "build_s", "run_s")}
+    there, here = found["theirs"], found["ours"]
+    times = {
+        "processor_time": there["processor_s"] / here["processor_s"],
+        "processor_time_of_the_run": there["processor_s"] / here["run_s"],
+        "memory": there["resident_mib"] / here["resident_mib"],
+    }
+    return {**found, "theirs_in_multiples_of_ours": times}
+
+
+def main(arguments: list[str]) -> int:
+    """Measure, and print one JSON object."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("checkout", type=Path, help="what scripts/uet_htsim_build.sh made")
+    parser.add_argument("--repeat", type=int, default=5, metavar="N", help="runs of each (default 5)")
+    parser.add_argument("--case", action="append", choices=CASES, help="of all; repeatable")
+    chosen = parser.parse_args(arguments)
+    checkout = chosen.checkout.resolve()
+    if not (checkout / PROGRAM).is_file():
+        parser.error(
+            f"{checkout / PROGRAM} is not there; scripts/uet_htsim_build.sh {chosen.checkout} makes it"
+        )
+    names = chosen.case or list(CASES)
+    print(json.dumps({name: measure(CASES[name], checkout, chosen.repeat) for name in names}, indent=1))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
