@@ -16,8 +16,8 @@ def check_headers(system: System, what: str) -> None:
     """StateError unless headers are there: without them DKMS builds nothing, and says so in no exit code."""
     if not system.path(f"{modules_directory()}/build/Makefile").exists():
         raise StateError(
-            f"kernel {running_release()}: its headers are missing, with which {what} builds its modules: install "
-            f"linux-headers-{running_release()}, or boot a kernel whose headers are here"
+            f"kernel {running_release()}: its headers are missing, with which {what} builds its modules: "
+            f"install linux-headers-{running_release()}, or boot a kernel whose headers are here"
         )
 
 
