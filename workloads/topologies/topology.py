@@ -67,7 +67,7 @@ class Placement:
     def described(self) -> str:
         """The hosts in words: `h0 to h9`, or `h0 to h9 without h8` where h8 probes.
 
-        A network from a file may have other numbers, and one of a plug-in other names: then how many they are.
+        A network from a file may have other numbers, and one of a plug-in other names: then it says how many.
         """
         named = f"{self.hosts[0]} to {self.hosts[-1]}"
         if not all(_NUMBERED.fullmatch(host) for host in self.hosts):
