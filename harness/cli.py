@@ -142,12 +142,23 @@ def _explain(error: BaseException) -> tuple[Sequence[str], ExitCode]:
         case _ if _is_lack_of_memory(error):
             advice = "end other programs, ask for less at once, or raise the limit (`ulimit -v`)"
             explained = [f"this process could get no more memory; {advice}."], ExitCode.MEMORY
+        case ValueError() if _is_no_path(error):
+            explained = [f"{error}."], ExitCode.USAGE
         case OSError():
             explained = [f"{error.filename or 'the run'}: {error.strerror or error}."], ExitCode.STORAGE
         case _:
             traceback.print_exception(error)
             explained = ["this is a bug of rogue; please report the lines above."], ExitCode.BUG
     return explained
+
+
+def _is_no_path(error: ValueError) -> bool:
+    """Two hosts of a topology that a plug-in brought are not joined."""
+    from rogue.workloads.topologies.shortest_paths import (
+        NoPathError,  # only here, for importing it takes as long as a short command
+    )
+
+    return isinstance(error, NoPathError)
 
 
 def _is_lack_of_memory(error: BaseException) -> bool:

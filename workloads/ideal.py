@@ -6,6 +6,7 @@ from math import ceil
 
 from rogue.workloads.framing import Framing, Packets
 from rogue.workloads.topologies.link import Link
+from rogue.workloads.topologies.shortest_paths import PathShape
 from rogue.workloads.topologies.topology import Topology
 from rogue.workloads.traffic.workload import Verb
 
@@ -19,15 +20,10 @@ def ideal_goodput_bps(topology: Topology, source: str, destination: str) -> floa
     return float(slowest * topology.frames.payload_fraction(topology.mtu_bytes))
 
 
-def ideal_transfer_ns(  # noqa: PLR0913 - a transfer has that many independent properties
-    topology: Topology,
-    source: str,
-    destination: str,
-    verb: Verb,
-    size_bytes: int,
-    packets: Packets | None = None,
+def ideal_transfer_ns(
+    topology: Topology, path: PathShape, verb: Verb, size_bytes: int, packets: Packets | None = None
 ) -> int:
-    """From posting one verb to its completion at the host that posted it, alone in the empty network.
+    """From posting one verb to its completion at the host that posted it, alone on a path that is empty.
 
     Data stored and forwarded hop by hop: every packet once over the slowest link, and the first packet over
     each of the others. Besides, one packet goes the other way over every link: the acknowledgement of a WRITE
@@ -36,7 +32,6 @@ def ideal_transfer_ns(  # noqa: PLR0913 - a transfer has that many independent p
 
     Source: first packet sum(L / C_i + delay_i); each further packet L / C_slowest.
     """
-    links = topology.path(source, destination)
     framing = packets.framing if packets else topology.frames
     mtu_bytes = packets.payload_bytes if packets else topology.mtu_bytes
     first_extra_bytes, last_extra_bytes, other_way_bytes = _extra_bytes(framing, verb)
@@ -45,11 +40,11 @@ def ideal_transfer_ns(  # noqa: PLR0913 - a transfer has that many independent p
     first_bytes = min(size_bytes, mtu_bytes) + overhead_bytes + first_extra_bytes
     all_bytes = size_bytes + count * overhead_bytes + first_extra_bytes
     all_bytes += last_extra_bytes if count > 1 else 0
-    slowest = min(link.rate_bps for link in links)
+    slowest = min(rate_bps for rate_bps, _ in path)
     per_hop_bytes = first_bytes + other_way_bytes + framing.gap_bytes
     bytes_over_rate = Fraction(all_bytes - first_bytes, slowest)
-    bytes_over_rate += sum((Fraction(per_hop_bytes, link.rate_bps) for link in links), Fraction())
-    return ceil(bytes_over_rate * 8 * 10**9) + 2 * sum(link.delay_ns for link in links)
+    bytes_over_rate += sum((Fraction(per_hop_bytes, rate_bps) for rate_bps, _ in path), Fraction())
+    return ceil(bytes_over_rate * 8 * 10**9) + 2 * sum(delay_ns for _, delay_ns in path)
 
 
 @lru_cache(maxsize=64)

@@ -100,15 +100,11 @@ def _waiting_ns(topology: Topology, demand: Demand) -> int:
         return 0
 
     @cache
-    def ideal_ns(shape: PathShape, ends: tuple[str, str], verb: Verb, size_bytes: int) -> int:
-        return ideal_transfer_ns(topology, *ends, verb, size_bytes)
-
-    examples: dict[PathShape, tuple[str, str]] = {}
+    def ideal_ns(path: PathShape, verb: Verb, size_bytes: int) -> int:
+        return ideal_transfer_ns(topology, path, verb, size_bytes)
 
     def took_ns(flow: Flow, size_bytes: int) -> int:
-        shape = topology.path_shape(flow.source, flow.destination)
-        ends = examples.setdefault(shape, (flow.source, flow.destination))
-        return ideal_ns(shape, ends, flow.verb, size_bytes)
+        return ideal_ns(topology.path_shape(flow.source, flow.destination), flow.verb, size_bytes)
 
     return demand.order.earliest_end_ns(took_ns) or 0
 
@@ -123,15 +119,14 @@ def _following_ns(topology: Topology, flows: Sequence[Flow]) -> int:
 
     Of flows over paths that are alike, the one with the largest transfers decides.
     """
-    largest: dict[tuple[PathShape, Verb, int], Flow] = {}
+    largest: dict[tuple[PathShape, Verb, int], int] = {}
     for flow in flows:
         if flow.count is not None and not flow.arrivals:
             alike = topology.path_shape(flow.source, flow.destination), flow.verb, flow.count
-            if alike not in largest or largest[alike].size_bytes < flow.size_bytes:
-                largest[alike] = flow
+            largest[alike] = max(flow.size_bytes, largest.get(alike, 0))
     following_ns = (
-        count * ideal_transfer_ns(topology, flow.source, flow.destination, verb, flow.size_bytes)
-        for (_, verb, count), flow in largest.items()
+        count * ideal_transfer_ns(topology, path, verb, size_bytes)
+        for (path, verb, count), size_bytes in largest.items()
     )
     return max(following_ns, default=0)
 

@@ -22,6 +22,7 @@ from rogue.harness.provisioning.transfers import (
     TCP_PORT,
     End,
     ends_of,
+    least_share_between,
     mean_gbps,
     transferred,
     untried_over_ipv6,
@@ -30,8 +31,6 @@ from rogue.remote.errors import NodeError
 from rogue.remote.shell import Shell
 
 COUNTER: Final = "np_ecn_marked_roce_packets"
-FULL: Final = 0.9
-"""Of the line rate: RoCE v2 carries .93 of it with packets of 1024 bytes."""
 _WHAT: Final = "marks on RoCE packets"
 _NONE: Final = "none"
 _SENDERS: Final = 2
@@ -70,7 +69,8 @@ def _incast(
 ) -> Finding | None:
     receiver, senders = group
     try:
-        return judge(receiver, _heard(shells, receiver, senders), _dcqcn(facts[receiver.name]))
+        heard, full = _heard(shells, receiver, senders), least_share_between((receiver, *senders))
+        return judge(receiver, heard, _dcqcn(facts[receiver.name]), full)
     except NodeError as error:
         if (untried := untried_over_ipv6(receiver.name, _WHAT, error)) is not None:
             return untried
@@ -103,10 +103,11 @@ def _marked(shell: Shell, end: End) -> int | None:
         raise NodeError(f"{end.name}: got `{said[:60]}` in {path}, expected a number") from None
 
 
-def judge(receiver: End, heard: Heard, dcqcn: str) -> Finding | None:
+def judge(receiver: End, heard: Heard, dcqcn: str, full: float) -> Finding | None:
     """What the count means for RoCE packets to this host.
 
-    dcqcn: `on`, `off`, or what else `node_facts` says of the receiver's card.
+    dcqcn: `on`, `off`, or what else `node_facts` says of the receiver's card. full: the share of the line
+    rate from which its port counts as full.
     """
     if heard.marked_packets:
         return None
@@ -114,7 +115,7 @@ def judge(receiver: End, heard: Heard, dcqcn: str) -> Finding | None:
         expected = f"{COUNTER}, which mlx5 has"
         return Finding(receiver.name, _WHAT, "no counter of them", expected, _BELIEVED, refuses=False)
     got = f"none, at {heard.gbps:g} Gb/s from two hosts"
-    if heard.gbps < FULL * receiver.port["rate_bps"] / 1e9:
+    if heard.gbps < full * receiver.port["rate_bps"] / 1e9:
         expected = "a full port, which two cards could not fill"
         return Finding(receiver.name, _WHAT, got, expected, _BELIEVED, refuses=False)
     if dcqcn == "off":

@@ -17,8 +17,8 @@ LEAST_OF_LINE_RATE: Final = 0.9
 """Where packets carry 1024 bytes or more."""
 _LEAST_OF_PAYLOAD: Final = 0.97
 """Of what is left for payload; .926 of the line rate with 1024 bytes, .862 with 512."""
-_WIRE_HEADERS_BYTES: Final = 82
-"""RoCE v2: Ethernet with preamble and gap 38, IPv4 20, UDP 8, BTH 12, ICRC 4."""
+_WIRE_HEADERS_BYTES: Final = {4: 82, 6: 102}
+"""RoCE v2, by version of IP: Ethernet with preamble and gap 38, IP 20 or 40, UDP 8, BTH 12, ICRC 4."""
 _ONE_PAIR_BPS_MAX: Final = 25_000_000_000
 """Beyond, several send at once: one alone may be slower than the link, with small packets above all.
 At which rate that begins nobody here has seen."""
@@ -161,9 +161,16 @@ def _queue_pairs(pair: tuple[End, End]) -> tuple[str, ...]:
     return ("-q", str(_QUEUE_PAIRS)) if slower_bps > _ONE_PAIR_BPS_MAX else ()
 
 
-def least_share(payload: int) -> float:
+def least_share(payload: int, ip_version: int) -> float:
     """The share of the line rate that a transfer with so many bytes in a packet must reach."""
-    return min(LEAST_OF_LINE_RATE, _LEAST_OF_PAYLOAD * payload / (payload + _WIRE_HEADERS_BYTES))
+    on_the_wire = payload + _WIRE_HEADERS_BYTES[ip_version]
+    return min(LEAST_OF_LINE_RATE, _LEAST_OF_PAYLOAD * payload / on_the_wire)
+
+
+def least_share_between(ends: Sequence[End]) -> float:
+    """The same between these hosts: that of the smallest packets."""
+    variables = [end.host.variables for end in ends]
+    return min(least_share(payload_bytes(v.experiment_mtu), v.experiment_address.version) for v in variables)
 
 
 def mean_gbps(said: str) -> float | None:
@@ -177,7 +184,7 @@ def judge_bandwidth(pair: tuple[End, End], what: str, said: str) -> Finding | No
     sender, receiver = pair
     gbps = mean_gbps(said)
     line_rate_bps = min(sender.port["rate_bps"], receiver.port["rate_bps"])
-    share = least_share(min(payload_bytes(end.host.variables.experiment_mtu) for end in pair))
+    share = least_share_between(pair)
     least_gbps = share * line_rate_bps / _BPS_PER_GBPS
     if gbps is not None and gbps >= least_gbps:
         return None

@@ -25,21 +25,15 @@ Transfers = Iterable[tuple[PlannedFlow, TransferRecord]]
 def flows_table(cell: Cell, transfers: Transfers) -> Columns:
     """One row per transfer."""
 
-    examples: dict[PathShape, tuple[str, str]] = {}
-
     @cache
-    def of_shape(shape: PathShape, verb: Verb, size_bytes: int, packets: Packets | None) -> int:
-        return ideal_transfer_ns(cell.topology, *examples[shape], verb, size_bytes, packets)
-
-    def ideal_ns(source: str, destination: str, verb: Verb, size_bytes: int, packets: Packets | None) -> int:
-        shape = cell.topology.path_shape(source, destination)
-        examples.setdefault(shape, (source, destination))
-        return of_shape(shape, verb, size_bytes, packets)
+    def ideal_ns(path: PathShape, verb: Verb, size_bytes: int, packets: Packets | None) -> int:
+        return ideal_transfer_ns(cell.topology, path, verb, size_bytes, packets)
 
     def row(planned: PlannedFlow, transfer: TransferRecord) -> FlowRow:
         flow, carrier = planned.flow, planned.carrier
         packets = carrier.transport.packets
-        ideal_fct_ns = ideal_ns(flow.source, flow.destination, flow.verb, transfer.size_bytes, packets)
+        path = cell.topology.path_shape(flow.source, flow.destination)
+        ideal_fct_ns = ideal_ns(path, flow.verb, transfer.size_bytes, packets)
         fct_ns = _fct_ns(transfer)
         waited_for_flow, waited_for_transfer = transfer.waited_for or (None, None)
         return FlowRow(

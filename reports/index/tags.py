@@ -9,7 +9,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from rogue.reports.errors import ReportError
-from rogue.reports.reading.files import TEXT_BYTES_MAX, write_whole
+from rogue.reports.reading.files import read_regular, write_whole
 from rogue.workloads.bounded_json import parse_json
 
 TAGS: Final = "tags.json"
@@ -38,9 +38,7 @@ def _content(path: Path) -> dict[str, JsonValue]:
     """Return what the file says; OSError or ValueError if it is no file of tags."""
     if path.is_symlink():
         raise ValueError("a link")
-    if path.stat().st_size > TEXT_BYTES_MAX:
-        raise ValueError("a file that is too large")
-    content = parse_json(path.read_bytes())
+    content = parse_json(read_regular(path))
     if not isinstance(content, dict):
         raise ValueError("no object")
     return content

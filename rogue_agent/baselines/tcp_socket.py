@@ -5,6 +5,7 @@ import struct
 from typing import NamedTuple
 
 from rogue.agent.baselines.errors import BaselineUnavailable
+from rogue.agent.drivers.ip_socket import ip_socket
 
 _CONNECT_TIMEOUT_S = 30.0
 _BACKLOG = 128
@@ -71,12 +72,8 @@ def connect(
 
 
 def _made(own: str, congestion_control: str, tos: int) -> socket.socket:
-    made = socket.socket(socket.AF_INET6 if ":" in own else socket.AF_INET, socket.SOCK_STREAM)
+    made = ip_socket(own, socket.SOCK_STREAM, tos)
     made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    if made.family == socket.AF_INET6:
-        made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_TCLASS, tos)
-    else:
-        made.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, tos)
     try:
         made.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion_control.encode())
     except OSError as error:

@@ -130,11 +130,18 @@ class Spool:
         return file
 
     def flush(self) -> None:
-        """Have everything that was written on the node's disk, as far as other processes can tell."""
-        for late in self._late:
-            late.make()
-        for file in self._files:
-            file.flush()
+        """Have everything that was written on the node's disk, as far as other processes can tell.
+
+        What fails keeps nothing else from it; the first failure is raised at the end.
+        """
+        troubles = []
+        for step in [*(late.make for late in self._late), *(file.flush for file in self._files)]:
+            try:
+                step()
+            except Exception as error:
+                troubles.append(error)
+        if troubles:
+            raise troubles[0]
 
     def close(self) -> None:
         """Close all files; what does not fit on the disk any more is lost."""

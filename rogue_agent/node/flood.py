@@ -16,6 +16,8 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from rogue.agent.drivers.ip_socket import ip_socket
+
 DISCARD_PORT = 9
 ECT_0 = 0b10
 _ECN_BITS = 2
@@ -37,11 +39,7 @@ _MTU_BYTES_MIN, _MTU_BYTES_MAX = 576, 65_535
 
 def open_socket(address: str, dscp: int) -> socket.socket:
     """A UDP socket to an address of IPv4 or IPv6 whose packets have this DSCP and may be marked."""
-    made = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM)
-    if made.family == socket.AF_INET6:
-        made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_TCLASS, dscp << _ECN_BITS | ECT_0)
-    else:
-        made.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, dscp << _ECN_BITS | ECT_0)
+    made = ip_socket(address, socket.SOCK_DGRAM, dscp << _ECN_BITS | ECT_0)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER_BYTES)
     return made
 

@@ -14,6 +14,7 @@ from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.testbeds.base import TestbedError
 from rogue.workloads.records import FailureKind
+from rogue.workloads.topologies.shortest_paths import NoPathError
 
 HARD = (
     "unknown-key", "wrong-unit", "negative-size", "too-few-hosts", "too-many-hosts", "unknown-transport",
@@ -180,6 +181,12 @@ def test_a_group_without_a_command_shows_its_help(
         (ImportError("l.so: failed to map segment from shared object"), ExitCode.MEMORY, "no more memory"),
         (OSError(12, "Cannot allocate memory"), ExitCode.MEMORY, "no more memory"),
         (ImportError("l.so: no such file"), ExitCode.BUG, "this is a bug of rogue"),
+        (
+            NoPathError("h0", "h3"),
+            ExitCode.USAGE,
+            "rogue: topology: got no path from h0 to h3, expected links",
+        ),
+        (ValueError("x"), ExitCode.BUG, "this is a bug of rogue"),
         (ZeroDivisionError("x"), ExitCode.BUG, "this is a bug of rogue"),
     ],
 )

@@ -37,8 +37,18 @@ class FakeRpmNode(FakeNode):
         if "install" in words:
             self._install(command, words[words.index("install") + 1 :])
         if "remove" in words:
-            self.packages -= set(words[words.index("remove") + 1 :])
+            for word in words[words.index("remove") + 1 :]:
+                self._remove(word)
         return ""
+
+    def _remove(self, word: str) -> None:
+        """A package, or one of its versions by name and version."""
+        if word in self.packages:
+            self.packages.discard(word)
+            return
+        for name in self.packages:
+            versions = self.versions.get(name, FIRST).split(",")
+            self.versions[name] = ",".join(each for each in versions if word != f"{name}-{each}")
 
     def _install(self, command: list[str], wanted: list[str]) -> None:
         for word in wanted:

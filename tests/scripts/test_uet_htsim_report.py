@@ -1,14 +1,40 @@
 """The page about the cases of uet-htsim: shares, deviations, and that it is the one in docs."""
 
+import re
 from pathlib import Path
 
 from uet_htsim_cases import Case
-from uet_htsim_report import PAGE, Row, draw, generated, page, read_files, rows, shares
+from uet_htsim_report import BEGIN, CHECKS, MET, PAGE, Row, draw, generated, page, read_files, rows, shares
 from uet_htsim_run import Measured, read_cases
 
 CASE = Case("validate_outputs/a.out", "one.cm", "", "-paths 64", 100.0, 0)
 INCAST = Case("results/b_2.txt", "incast/eight.cm", "flat.topo", "-paths 64", 100.0, 2, 108.0)
 FIRST = [Measured(1, 1, 103.0, 0), Measured(1, 2, 105.0, 2), Measured(2, 1, 120.0, 4)]
+
+
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+TEXT = " ".join(PAGE.read_text().partition(BEGIN)[0].split())
+"""What a person wrote, in one line."""
+
+
+def shown() -> list[Row]:
+    files = read_files()
+    return rows(read_cases(), files["first"], files["by_rate"])
+
+
+def is_slow(row: Row) -> bool:
+    return "-failed" in row.case.options
+
+
+def percent(deviation: float) -> str:
+    """As the page writes it."""
+    return f"{100 * deviation:+.1f}".replace("-", "−")
+
+
+def told(pattern: str) -> tuple[str, ...]:
+    found = re.search(pattern, TEXT)
+    assert found is not None, pattern
+    return found.groups()
 
 
 def found() -> list[Row]:
@@ -39,3 +65,41 @@ def test_a_figure_has_a_point_for_each_case(tmp_path: Path) -> None:
     assert text.count("<use ") > 3
     draw(found(), tmp_path / "b.svg")
     assert (tmp_path / "b.svg").read_text() == text
+
+
+def test_the_text_above_says_of_whole_links_what_the_tables_say() -> None:
+    whole = [row for row in shown() if row.first and not is_slow(row)]
+    single = {int(number) for number in told(r"\*\*A single path\*\* \((\d+), (\d+)\)")}
+    most = max(
+        abs(row.deviation(row.best)) for row in whole if row.group == CHECKS and row.number not in single
+    )
+    assert told(r"checks of up to 1024 hosts are within (\S+) %") == (f"{100 * most:.1f}",)
+    large = [row for row in whole if row.group != CHECKS]
+    least, largest, *but = told(r"Whole links: (\S+) to (\S+) % but for cases (\d+), (\d+) and (\d+)\.")
+    assert [int(number) for number in but] == [r.number for r in large if abs(r.deviation(r.best)) > MET]
+    kept = [row.deviation(row.best) for row in large if str(row.number) not in but]
+    assert (least, largest) == (percent(min(kept)), percent(max(kept)))
+
+
+def test_the_text_above_says_of_slow_links_what_the_tables_say() -> None:
+    slow = [row for row in shown() if row.first and is_slow(row)]
+    first = [row.deviation(row.first) for row in slow]
+    least, largest = told(r"misses of the first run, (\d+) to (\d+) % too long")
+    assert (int(least), int(largest)) == (round(100 * min(first)), round(100 * max(first)))
+    missed = [row for row in slow if row.by_rate and abs(row.deviation(row.by_rate)) > MET]
+    assert told(r"run with it all but (\w+) are within 5 %") == (NUMBERS[len(missed)],)
+    assert [str(row.number) for row in slow if not row.by_rate] == [
+        *told(r"Case (\d+) was run without alone")
+    ]
+
+
+def test_the_text_above_names_every_case_that_was_not_run_or_misses() -> None:
+    left = [row for row in shown() if not row.first]
+    assert told(r"(\w+) permutations of 8192 hosts have not been run yet") == (
+        NUMBERS[len(left)].capitalize(),
+    )
+    misses = {row.number for row in shown() if row.first and abs(row.deviation(row.best)) > MET}
+    why = TEXT.partition("## What misses, and why")[2]
+    named = {int(each) for group in re.findall(r"\((\d+(?:, \d+)*)\)\.", why) for each in group.split(", ")}
+    assert misses - named == {int(told(r"Case (\d+) was run without alone")[0])}
+    assert named <= misses

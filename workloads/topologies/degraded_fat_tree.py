@@ -1,6 +1,7 @@
 """A fat tree in which some links between switches are slow or missing."""
 
 from collections import Counter
+from functools import cached_property
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
@@ -10,6 +11,7 @@ from rogue.workloads.specification import Rate
 from rogue.workloads.streams import random_stream
 from rogue.workloads.topologies.fat_tree import K_MAX, FatTree
 from rogue.workloads.topologies.link import Link
+from rogue.workloads.units import RATE
 
 LINKS_MAX: Final = K_MAX**3 // 2
 """Links between the switches of the largest one."""
@@ -30,29 +32,45 @@ class DegradedFatTree(FatTree):
     slow_links: Annotated[int, Field(ge=0, le=LINKS_MAX)] = 0
     """How many of the others are slow."""
     slow_rate_bps: Rate | None = None
-    """Rate of the slow ones; by default a quarter of `rate`."""
+    """Rate of the slow ones, at most `rate`; by default a quarter of it."""
     links_seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
     """Which links they are is drawn from it."""
 
     @model_validator(mode="after")
     def _check_links(self) -> Self:
         between = self.k * self.half * self.half * 2
-        if self.missing_links + self.slow_links > between:
-            found = mistake(f"at most {between} links, missing and slow together", "lower it")
+        if self.missing_links > between:
+            found = mistake(f"at most {between} links, as there are between switches", "lower it")
             raise mistakes_at({"missing_links": found})
-        if len(super().links()) - len(self.links()) < self.missing_links or not self._is_joined():
+        if self.slow_links > between - self.missing_links:
+            found = mistake(f"at most {between - self.missing_links} links, as are not missing", "lower it")
+            raise mistakes_at({"slow_links": found})
+        if self.slow_rate_bps is not None and self.slow_rate_bps > self.rate_bps:
+            found = mistake(f"at most {RATE.format(self.rate_bps)}, the rate of the others", "lower it")
+            raise mistakes_at({"slow_rate": found})
+        missing = len(self._undegraded) - len(self._links)
+        if missing < self.missing_links or not self._is_joined():
             found = mistake("links that join all switches", "lower it, or change links_seed")
             raise mistakes_at({"missing_links": found})
         return self
 
     def links(self) -> tuple[Link, ...]:
         """Those of the fat tree that are there, in its order."""
-        whole = super().links()
+        return self._links
+
+    @cached_property
+    def _undegraded(self) -> tuple[Link, ...]:
+        return super().links()
+
+    @cached_property
+    def _links(self) -> tuple[Link, ...]:
+        """Drawn once, for everybody asks for them."""
+        whole = self._undegraded
         drawn = list(range(len(self.host_names()), len(whole)))
         random_stream(self.links_seed, "degraded links").shuffle(drawn)
         missing = self._missing(whole, drawn)
         slow = set([number for number in drawn if number not in missing][: self.slow_links])
-        slow_bps = self.slow_rate_bps or self.rate_bps // 4
+        slow_bps = self.slow_rate_bps or max(1, self.rate_bps // 4)
         return tuple(
             Link(link.a, link.b, slow_bps, link.delay_ns) if number in slow else link
             for number, link in enumerate(whole)

@@ -15,6 +15,12 @@ PathShape = tuple[tuple[int, int], ...]
 class NoPathError(ValueError):
     """Two hosts that no chain of switches joins."""
 
+    def __init__(self, source: str, destination: str) -> None:
+        super().__init__(
+            f"topology: got no path from {source} to {destination}, expected links that join all hosts; "
+            "correct its links"
+        )
+
 
 class ShortestPaths:
     """Finds shortest paths; one search serves all that send to a switch's hosts, and to those beside it."""
@@ -50,6 +56,8 @@ class ShortestPaths:
 
         Between the switches of two hosts they are those of all hosts there.
         """
+        if not (self._links_of.get(source) and self._links_of.get(destination)):
+            raise NoPathError(source, destination)
         (switch, own), *others = self._links_of[source].items()
         (last_switch, theirs), *other_ends = self._links_of[destination].items()
         if others or other_ends or switch == destination:
@@ -114,16 +122,19 @@ class ShortestPaths:
 
     def _next_links(self, node: str, destination: str) -> Iterator[Link]:
         """Links by which a node on the way comes one hop closer."""
-        neighbours = self._links_of[node]
+        neighbours = self._links_of.get(node, {})
         if destination in neighbours:
             yield neighbours[destination]
             return
         number = self._graph.number
-        hops = self._graph.hops_to(next(iter(self._links_of[destination])))
+        last_switch = next(iter(self._links_of.get(destination, ())), None)
+        if last_switch not in number:  # it has no link, or one to another host alone
+            raise NoPathError(node, destination)
+        hops = self._graph.hops_to(last_switch)
         if node not in number or hops[number[node]] < 0:
             closer = [link for each, link in neighbours.items() if each in number and hops[number[each]] >= 0]
             if not closer:
-                raise NoPathError(f"no path from {node} to {destination}")
+                raise NoPathError(node, destination)
             yield from closer
             return
         closer_hops = hops[number[node]] - 1

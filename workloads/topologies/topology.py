@@ -1,5 +1,6 @@
 """What every topology says: its hosts, switches and links."""
 
+import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +18,10 @@ from rogue.workloads.units import RATE
 
 HOSTS_MAX: Final = 65_536
 """A fat tree of switches with 64 ports."""
+
+_NUMBERED: Final = re.compile(r"h[0-9]{1,9}")
+_ABSENT_MAX: Final = 3
+"""So many are named; a file's numbers may leave out millions."""
 
 HostCount = Annotated[int, Field(ge=2, le=HOSTS_MAX)]
 Weight = Annotated[int, Field(ge=0, le=1000)]
@@ -60,11 +65,22 @@ class Placement:
 
     @property
     def described(self) -> str:
-        """The hosts in words: `h0 to h9`, or `h0 to h9 without h8` where h8 probes."""
-        between = range(int(self.hosts[0][1:]), int(self.hosts[-1][1:]))
-        absent = [host for host in map("h{}".format, between) if host not in self.hosts]
-        without = f" without {', '.join(absent)}" if absent else ""
-        return f"{self.hosts[0]} to {self.hosts[-1]}{without}"
+        """The hosts in words: `h0 to h9`, or `h0 to h9 without h8` where h8 probes.
+
+        A network from a file may have other numbers, and one of a plug-in other names: then it says how many.
+        """
+        named = f"{self.hosts[0]} to {self.hosts[-1]}"
+        if not all(_NUMBERED.fullmatch(host) for host in self.hosts):
+            return f"{len(self.hosts)} from {named}"
+        numbers = [int(host[1:]) for host in self.hosts]
+        first, last = min(numbers), max(numbers)
+        absent = last - first + 1 - len(numbers)
+        if not absent:
+            return f"h{first} to h{last}"
+        if absent > _ABSENT_MAX:
+            return f"{len(numbers)} from h{first} to h{last}"
+        without = sorted({*range(first, last + 1)} - {*numbers})
+        return f"h{first} to h{last} without {', '.join(map('h{}'.format, without))}"
 
 
 class Topology(Specification, ABC):

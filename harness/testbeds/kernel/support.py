@@ -66,8 +66,6 @@ def _short_of_limiters(cell: Cell) -> str | None:
 
 def _unsupported_network(cell: Cell) -> str | None:
     topology = cell.topology
-    if topology.switch == "voq":
-        return "only the simulator has input-queued switches; leave topology.switch out"
     if topology.nic not in (None, NIC):
         return f"the kernel's card is {NIC}, no {topology.nic}: leave topology.nic out"
     nodes = len(topology.host_names()) + len(topology.switch_names())

@@ -16,6 +16,7 @@ from rogue.harness.provisioning.switches.settings import (
     Marking,
     PrioritySettings,
 )
+from rogue.harness.testbeds.ends.support import simulators_topology
 from rogue.harness.testbeds.ssh.declared_numbers import stated_pause_points
 
 _NOBODYS: Final = ("pause_xoff", "pause_watchdog")
@@ -79,11 +80,8 @@ def _one_priority(cell: Cell) -> PriorityAsked:
             f"{cell.experiment.name}: {cell.id}: got groups in priority {got}, expected all in 0, as nodes "
             "have one traffic class; set priority to 0."
         )
-    if network.weights:
-        raise UsageError(
-            f"{cell.experiment.name}: topology.weights: got {list(cell.topology.weights)}, expected none, as "
-            "nobody here can tell a hardware switch, and nodes have one traffic class; leave it out."
-        )
+    if (reason := simulators_topology(cell)) is not None:
+        raise UsageError(f"{cell.experiment.name}: {reason}.")
     return network.priorities[0]
 
 

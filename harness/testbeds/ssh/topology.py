@@ -14,11 +14,13 @@ from rogue.harness.testbeds.ssh.topology_ports import SMALLEST_DELAY_NS, ports_o
 
 def unsupported_topology(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabilities]) -> str | None:
     """Why these nodes are not the topology's; None if they are, or can be made so."""
+    if (reason := simulators_topology(cell)) is not None:
+        return reason
     try:
         ports_of(cell.topology, inventory)
     except HarnessError as error:
         return str(error)
-    return simulators_topology(cell) or _other_card(cell, nodes) or _other_delays(cell, inventory)
+    return _other_card(cell, nodes) or _other_delays(cell, inventory)
 
 
 def _other_card(cell: Cell, nodes: Mapping[str, Capabilities]) -> str | None:

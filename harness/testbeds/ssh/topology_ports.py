@@ -20,14 +20,7 @@ def ports_of(topology: Topology, inventory: Inventory) -> dict[str, PortSettings
 
     Where the switch is not ours there are none to set; but a LAN is taken for one switch, unless the
     inventory says otherwise.
-
-    UsageError too if its switches should be input-queued, which a Linux switch is not.
     """
-    if topology.switch == "voq":
-        raise UsageError(
-            f"inventory {inventory.path}: got topology.switch voq, expected shared, "
-            "as only the simulator has input-queued switches; leave topology.switch out."
-        )
     if inventory.switch is None:
         _check_wiring(topology, inventory)
         return {}

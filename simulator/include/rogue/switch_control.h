@@ -8,7 +8,11 @@
 // Each port of each switch has an object of its own, for the first two questions. Each switch has one more, for
 // `choose`. An object is asked in the order of time. Two objects are not: the simulator looks at a port when
 // somebody needs it. So they share nothing: no mutable globals, no statics. A control keeps no clock, and draws its
-// random numbers from `rogue::Random`. Times are picoseconds.
+// random numbers from `rogue::Random`.
+//
+// The end of a name is its unit: `_ps` picoseconds, `_bps` bits per second, `_bytes` bytes of frames, from their
+// Ethernet header to the check sequence, without preamble and gap. Parameters, which experiments set, end with
+// `_bytes`, `_bps` or `_ns`, nanoseconds. What has no such end is a count, a number of something or a truth value.
 //
 // Everything in `rogue::abi` is what passes between the simulator and the compiled control.
 #pragma once
@@ -32,10 +36,10 @@ enum class Verdict : std::uint32_t {
 
 // Where an object stands.
 struct Place {
-  std::int64_t rate_bps;       // of the port's link; 0 of a switch
-  std::uint64_t random_state;  // what a `Random` begins with: of this place, and of the cell's seed
-  std::uint32_t is_switch;     // not 0: the object is asked to choose, and for nothing else
-  std::uint32_t leads_to_host;
+  std::int64_t rate_bps;        // of the port's link; 0 of a switch
+  std::uint64_t random_state;   // what a `Random` begins with: of this place, and of the cell's seed
+  std::uint32_t is_switch;      // not 0: the object is asked to choose, and for nothing else
+  std::uint32_t leads_to_host;  // not 0: the port's link ends at a host; 0 of a switch
 };
 
 // Random numbers, the same in each run with the same seed. Source: Steele, Lea, Flood, "Fast splittable pseudorandom
@@ -59,8 +63,8 @@ class Random {
 
 // What a switch sees of a packet.
 struct PacketSeen {
-  std::int64_t frame_bytes;
-  std::uint32_t priority;      // 0 to 7; a larger one goes first
+  std::int64_t frame_bytes;    // of what is left of it, if it was trimmed
+  std::uint32_t priority;      // 0 to 7; a larger one goes first, unless `topology.weights` shares the port
   std::uint32_t flow;          // the queue pair that it is for, by number; 0: none
   std::uint32_t entropy;       // of its source port, as spraying draws it; 0 where nothing is sprayed
   std::uint8_t is_data;        // of a verb; the others are acknowledgements, CNPs and messages
@@ -71,7 +75,7 @@ struct PacketSeen {
 
 // A packet has come to its port.
 struct Arrival {
-  std::int64_t now_ps;
+  std::int64_t now_ps;       // since the simulation began
   std::int64_t queue_bytes;  // frames of its priority that wait, without it
   std::int64_t port_bytes;   // frames of all priorities that wait, without it
   std::uint32_t must_wait;   // not 0: the port is sending something, or is paused
@@ -80,7 +84,7 @@ struct Arrival {
 
 // A packet is about to leave its port.
 struct Departure {
-  std::int64_t now_ps;
+  std::int64_t now_ps;       // since the simulation began: when its first bit leaves
   std::int64_t waited_ps;    // since it came; 0: it found the port idle
   std::int64_t queue_bytes;  // frames of its priority that wait behind it
   std::int64_t port_bytes;   // frames of all priorities that wait behind it
@@ -89,7 +93,7 @@ struct Departure {
 
 // A port that a packet may take.
 struct EqualPort {
-  std::int64_t rate_bps;
+  std::int64_t rate_bps;     // of its link
   std::int64_t queue_bytes;  // frames of all priorities that wait; 0 without `wants_queues`
   std::int64_t sent_bytes;   // frames that it has begun to send, ever; 0 without `wants_queues`
   std::uint32_t number;      // of its link: the same for as long as the network stands
@@ -98,7 +102,7 @@ struct EqualPort {
 
 // A packet has come to a switch from which several ports lead to its destination by a shortest path.
 struct Choice {
-  std::int64_t now_ps;
+  std::int64_t now_ps;               // since the simulation began
   std::span<const EqualPort> ports;  // in the order of their links
   std::uint32_t hashed;              // which of them the switch takes by its hash, without a control
   PacketSeen packet;
@@ -215,7 +219,8 @@ struct SwitchCalls {
 }  // namespace rogue
 
 // The last line of a file: its class, its name in experiments (`topology.switch_controls`), what it is in a few words,
-// and its parameters, each as {name, value, minimum, maximum, meaning}. The class is made from
+// and its parameters, each as {name, value, minimum, maximum, meaning}, numbers in the unit of the name: an experiment
+// that says `above: 30KB` sets `above_bytes` to 30000, and `target: 5us` sets `target_ns` to 5000. The class is made from
 // `const rogue::Parameters&` and `const rogue::Place&`.
 #define ROGUE_SWITCH_CONTROL(Control, name, meaning, ...)                                         \
   extern "C" __attribute__((visibility("default"))) const void* rogue_switch_control() noexcept { \

@@ -86,6 +86,23 @@ def test_closing_late_tables_goes_on_when_the_disk_is_full(tmp_path: Path) -> No
     assert spool.paths["limiter"].read_text() == "t_ns\n5\n"
 
 
+def test_a_call_that_fails_keeps_no_other_row_from_the_disk(tmp_path: Path) -> None:
+    """A role that is cut off after this has no other chance to write them."""
+    spool = Spool(tmp_path, "mover")
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    spool.late(fail)(1)
+    spool.late_table("limiter", ("t_ns",)).row(5)
+    spool.table("rtt", ("t_ns",)).row(7)
+    with pytest.raises(OSError, match="No space"):
+        spool.flush()
+    assert spool.paths["limiter"].read_text() == "t_ns\n5\n"
+    assert spool.paths["rtt"].read_text() == "t_ns\n7\n"
+    spool.close()
+
+
 def test_a_call_that_fails_is_the_last_one_and_none_is_made_twice(tmp_path: Path) -> None:
     spool, made = Spool(tmp_path, "mover"), list[int]()
 

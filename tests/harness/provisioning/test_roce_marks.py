@@ -1,5 +1,6 @@
 """Marks on RoCE packets, by stand-ins for perftest and for the counter of mlx5."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -52,8 +53,14 @@ class _Shell:
     def close(self) -> None: ...
 
 
-def measured(cards: Cards, dcqcn: str = "on", **variables: Any) -> list[Finding]:
+def measured(cards: Cards, dcqcn: str = "on", mtu: int | None = None, **variables: Any) -> list[Finding]:
     inventory = rack_of("declared", **{"switch_priorities": LOSSLESS, **variables})
+    if mtu is not None:
+        hosts = [
+            replace(each, variables=each.variables.model_copy(update={"experiment_mtu": mtu}))
+            for each in inventory.hosts
+        ]
+        inventory = replace(inventory, hosts=tuple(hosts))
     facts = {}
     for host in inventory.hosts:
         own = host_facts(str(host.variables.experiment_address), "h0")
@@ -77,6 +84,12 @@ def test_a_full_port_without_marks_refuses() -> None:
     assert [each.node for each in found] == ["h0", "h1", "h2", "h3"]
     assert found[0].refuses
     assert found[0].got == "none, at 9.4 Gb/s from two hosts"
+
+
+def test_small_packets_fill_a_port_with_less() -> None:
+    """At an MTU of 1000 packets carry 512 bytes, and 8.36 Gb/s of 10 are a full port."""
+    assert [each.refuses for each in measured(Cards(marked=0, gbps="4.2"), mtu=1000)] == [True] * 4
+    assert not any(each.refuses for each in measured(Cards(marked=0, gbps="4.1"), mtu=1000))
 
 
 @pytest.mark.parametrize(

@@ -34,9 +34,9 @@ def test_a_tcp_is_measured_by_its_own_packets(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "transports=[dctcp]", "probe=null")
     flow, packets = planned(cell), cell.groups[0].transport.packets
     table = flows_table(cell, [(flow, TransferRecord(1, 100_000, HostNs(0)))])
-    ends = flow.flow.source, flow.flow.destination
-    assert table["ideal_fct_ns"][0] == ideal_transfer_ns(cell.topology, *ends, "write", 100_000, packets)
-    assert table["ideal_fct_ns"][0] != ideal_transfer_ns(cell.topology, *ends, "write", 100_000)
+    path = cell.topology.path_shape(flow.flow.source, flow.flow.destination)
+    assert table["ideal_fct_ns"][0] == ideal_transfer_ns(cell.topology, path, "write", 100_000, packets)
+    assert table["ideal_fct_ns"][0] != ideal_transfer_ns(cell.topology, path, "write", 100_000)
 
 
 def test_a_probe_that_was_never_sent_is_none(tmp_path: Path) -> None:

@@ -101,12 +101,47 @@ def test_what_is_there_already_is_not_ours_to_take_away(node: FakeNode) -> None:
 
 def test_a_change_is_written_down_before_it_is_made(node: FakeNode) -> None:
     with pytest.raises(StateError, match="Command failed"):
-        put(node, {"traffic_control": {"eth1": ["qdisc add dev eth1 root handle 1: red limit 0"]}})
+        put(node, {"traffic_control": {"eth1": [*TREE, "qdisc add dev eth1 parent 1:10 red limit 0"]}})
     (entry,) = Ledger(node).entries
     assert (entry.kind, entry.after) == ("traffic_control", None)
     assert drift(node, Ledger(node)) == ["traffic_control eth1 (never finished)"]
     assert put(node, {"traffic_control": {"eth1": TREE}}) == ["traffic_control eth1"]
     assert drift(node, Ledger(node)) == []
+
+
+def test_a_first_change_that_came_to_nothing_is_not_written_down(node: FakeNode) -> None:
+    """Its teardown would know nothing of it; and what people then do by hand, as they are told, is theirs."""
+    wanted: Wanted = {"packages": {"rdma": ["nowhere"]}}
+    with pytest.raises(StateError, match=r"install them by hand"):
+        put(node, wanted)
+    assert Ledger(node).entries == []
+    node.packages.add("nowhere")
+    assert put(node, wanted) == []
+    assert not restore(node, Ledger(node), check=False).failures
+    assert "nowhere" in node.packages
+
+
+def test_what_was_cut_off_before_anything_was_there_is_made_by_the_next(node: FakeNode) -> None:
+    """Nothing is there, as nothing was written down to have been there afterwards."""
+    wanted: Wanted = {"soft_roce": {"eth1": "rxe0"}, "files": {"/opt/agent": file("the agent")}}
+    node.path("/opt").mkdir()
+    put(node, wanted)
+    ledger = Ledger(node)
+    for entry in ledger.entries:
+        entry.after = None
+        ledger.write(entry)
+    node.rdma_links.clear()
+    node.path("/opt/agent").unlink()
+    assert put(node, wanted) == ["files /opt/agent", "soft_roce eth1"]
+    assert node.rdma_links == {"rxe0": "eth1"}
+    assert node.path("/opt/agent").read_text() == "the agent"
+
+
+def test_a_file_that_cannot_be_written_is_not_written_down(node: FakeNode) -> None:
+    node.write("/opt/rogue", "a file where a directory should be")
+    with pytest.raises(OSError, match="rogue"):
+        put(node, {"files": {"/opt/rogue/agent": file("the agent")}})
+    assert Ledger(node).entries == []
 
 
 def test_one_thing_that_cannot_be_put_back_does_not_keep_the_others(node: FakeNode) -> None:

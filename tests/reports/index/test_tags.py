@@ -1,6 +1,8 @@
 """Words that a person gave to runs."""
 
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -45,3 +47,15 @@ def test_tags_that_cannot_be_read_are_not_written_over(tmp_path: Path, text: str
     with pytest.raises(ReportError, match="correct or remove it"):
         write_tags(tmp_path, "two", ["submitted"])
     assert file.read_text() == text
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/dev/zero")])
+def test_what_is_no_file_is_a_sentence_and_stays(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    """A pipe that nobody writes to would be waited for, and a device read for ever."""
+    path = tmp_path / "tags.json"
+    make(path)
+    before = path.lstat()
+    assert read_tags(tmp_path) == {}
+    with pytest.raises(ReportError, match="correct or remove it"):
+        write_tags(tmp_path, "one", ["submitted"])
+    assert (path.lstat().st_ino, path.lstat().st_mode) == (before.st_ino, before.st_mode)

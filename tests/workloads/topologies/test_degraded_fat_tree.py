@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from rogue.workloads.topologies.degraded_fat_tree import DegradedFatTree
 from rogue.workloads.topologies.fat_tree import FatTree
+from rogue.workloads.topologies.link import Link
 
 
 def degraded(**keys: object) -> DegradedFatTree:
@@ -45,12 +46,33 @@ def test_paths_avoid_what_is_missing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "expected"),
+    ("keys", "blamed", "expected"),
     [
-        ({"missing_links": 20, "slow_links": 13}, "at most 32 links, missing and slow together"),
-        ({"missing_links": 30}, "links that join all switches"),
+        ({"missing_links": 33}, "missing_links", "at most 32 links, as there are between switches"),
+        ({"slow_links": 33}, "slow_links", "at most 32 links, as are not missing"),
+        ({"missing_links": 20, "slow_links": 13}, "slow_links", "at most 12 links, as are not missing"),
+        ({"missing_links": 30}, "missing_links", "links that join all switches"),
+        ({"slow_links": 1, "slow_rate": "9Gbps"}, "slow_rate", "at most 8Gbps, the rate of the others"),
     ],
 )
-def test_impossible_ones_are_refused(keys: dict[str, object], expected: str) -> None:
-    with pytest.raises(ValidationError, match=expected):
+def test_impossible_ones_are_refused(keys: dict[str, object], blamed: str, expected: str) -> None:
+    with pytest.raises(ValidationError) as caught:
         degraded(**keys)
+    (found,) = caught.value.errors()
+    assert found["loc"] == (blamed,)
+    assert expected in str(caught.value)
+
+
+def test_links_are_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 32 ports a switch has a tree 24 576 links, and everybody asks for them."""
+    calls, whole = list[FatTree](), FatTree.links
+
+    def counted(tree: FatTree) -> tuple[Link, ...]:
+        calls.append(tree)
+        return whole(tree)
+
+    monkeypatch.setattr(FatTree, "links", counted)
+    tree = degraded(missing_links=3)
+    assert tree.links() is tree.links()
+    tree.ports(), tree.described(), tree.path("h0", "h1")
+    assert len(calls) == 1

@@ -58,10 +58,24 @@ def test_two_hosts_on_one_cable() -> None:
     assert names(ShortestPaths(joined(("a", "b"))).first("b", "a")) == ["a-b"]
 
 
-def test_a_network_in_two_parts() -> None:
-    apart = joined(("a", "s"), ("s", "u"), ("b", "t"), ("t", "v"))
-    with pytest.raises(NoPathError, match="no path from a to b"):
-        ShortestPaths(apart).first("a", "b")
+@pytest.mark.parametrize(
+    "apart",
+    [
+        joined(("a", "s"), ("s", "u"), ("b", "t"), ("t", "v")),
+        joined(("a", "s"), ("s", "u"), ("b", "v")),
+        joined(("a", "u"), ("b", "t"), ("t", "v")),
+        joined(("a", "s"), ("s", "u")),
+        joined(("b", "s"), ("s", "u")),
+    ],
+    ids=["two switches", "b at a host", "a at a host", "no link of b", "no link of a"],
+)
+def test_a_network_in_two_parts(apart: LinksOf) -> None:
+    paths = ShortestPaths(apart)
+    for ask in (paths.first, paths.shape, paths.certain, paths.count):
+        with pytest.raises(
+            NoPathError, match=r"topology: got no path from \w to b, expected links that join"
+        ):
+            ask("a", "b")
 
 
 def test_the_dearest_of_the_shortest_paths() -> None:

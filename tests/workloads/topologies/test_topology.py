@@ -6,7 +6,7 @@ import pytest
 from helpers.data_files import NETWORK, link_list
 from pydantic import ValidationError
 
-from rogue.workloads.topologies import TOPOLOGIES, Topology
+from rogue.workloads.topologies import TOPOLOGIES, Placement, Topology
 
 SMALLEST: dict[str, dict[str, object]] = {
     "star": {"hosts": 2, "rate": "10Gbps"},
@@ -123,3 +123,18 @@ def test_shares_of_a_buffer_that_nobody_shares(key: str) -> None:
         TOPOLOGIES["star"].model_validate({**star, key: 0.5})
     assert [error["loc"] for error in caught.value.errors()] == [(key,)]
     assert TOPOLOGIES["star"].model_validate(star).switch == "voq"
+
+
+@pytest.mark.parametrize(
+    ("hosts", "words"),
+    [
+        (("h0", "h1", "h2"), "h0 to h2"),
+        (("h0", "h1", "h3"), "h0 to h3 without h2"),
+        (("h0", "h2", "h9"), "3 from h0 to h9"),
+        (("h0", "h1", "h900000000"), "3 from h0 to h900000000"),
+        (("a", "b", "gpu7"), "3 from a to gpu7"),
+    ],
+)
+def test_hosts_of_a_placement_in_words(hosts: tuple[str, ...], words: str) -> None:
+    """Whatever their names are: a file's may leave out millions of numbers, a plug-in's need none."""
+    assert Placement(hosts, hosts[-1], 9e9, 10**10).described == words

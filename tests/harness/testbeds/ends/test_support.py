@@ -21,6 +21,7 @@ from rogue.harness.testbeds.ends.support import (
         ("framing=ns3", "topology.framing is for the simulator"),
         ("delay_spread=1us", "topology.delay_spread is for the simulator"),
         ("ttl_hops=9", "topology.ttl_hops is for the simulator"),
+        ("switch=voq", "topology.switch is for the simulator"),
         ("framing=rocev2", None),
     ],
 )

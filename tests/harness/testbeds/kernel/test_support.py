@@ -27,7 +27,7 @@ def test_soft_roce_and_the_kernels_tcp_carry_cells(tmp_path: Path) -> None:
         ("transports=[{name: reno, sack: 0}]", "reno is Linux's own, which takes no sack"),
         ("transports=[roce+pfc]", "has no roce+pfc"),
         ("transports=[{name: rogue, completions: polling}]", "set completions to event"),
-        ("topology.switch=voq", "leave topology.switch out"),
+        ("topology.switch=voq", "topology.switch is for the simulator"),
         ("topology.nic=cx4", "leave topology.nic out"),
         ("topology.delay_spread=1us", "topology.delay_spread is for the simulator"),
         ("faults=[{kind: loss, target: h2, probability: 0.1, until: 1ms}]", "leave from and until out"),

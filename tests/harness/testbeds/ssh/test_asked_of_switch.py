@@ -4,16 +4,34 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.cell_keys import PAUSES, TOPOLOGY, keys_of
 from helpers.experiments import cell_of
 from helpers.rack_inventory import rack_of
+from helpers.switch_files import loaded
 
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.switches.settings import PrioritySettings
 from rogue.harness.testbeds.ssh.asked_of_switch import not_told, settings_asked
+from rogue.workloads.topologies import Topology
 
 STEP = {"from_bytes": 98_670, "to_bytes": 98_670, "probability": 1}
 INCAST = "{kind: incast, senders: 2, size: 1MB}"
 CURVE = {"from_bytes": 5_000, "to_bytes": 200_000, "probability": 0.01}
+
+
+NOT_A_SWITCHES = {
+    "mtu": "of hosts, whose packets are as large",
+    "nic": "of hosts",
+    "nic_limiters": "of hosts",
+    "delay": "of cables; an inventory of hardware switches has its own",
+    "pause_watchdog_restore": "means something beside pause_watchdog, which is refused",
+}
+OTHERS: dict[str, tuple[object, ...]] = {
+    **TOPOLOGY,
+    **{key: (value,) for key, value in PAUSES.items()},
+    "weights": ("[1]",),
+    "switch_controls": ("step",),
+}
 
 
 def asked(
@@ -86,8 +104,8 @@ def test_what_nobody_sets_is_said(tmp_path: Path) -> None:
         (
             ("transports=[dctcp]", "topology.weights=[1]"),
             {"switch_priorities": {"3": {"dscp": [26]}}},
-            "small: topology.weights: got [1], expected none, as nobody here can tell a hardware switch, and "
-            "nodes have one traffic class; leave it out.",
+            "small: topology.weights is for the simulator, nodes have one traffic class, which shares with "
+            "none: leave it out.",
         ),
         (
             ("transports=[roce+pfc]", "topology.pause_alpha=0.5"),
@@ -122,3 +140,26 @@ def test_why_it_cannot_be(
     with pytest.raises(UsageError) as told:
         asked(tmp_path, *settings, **variables)
     assert str(told.value) == words
+
+
+@pytest.mark.parametrize("key", sorted(keys_of(Topology) - {"kind"}))
+def test_every_key_of_a_topology_reaches_the_switch_or_is_said_or_refused_by_name(
+    tmp_path: Path, key: str
+) -> None:
+    """None is dropped in silence; whoever adds one says here what it does."""
+    if key in NOT_A_SWITCHES:
+        return
+    rack = rack_of("sonic")
+    switch = rack.hardware_switches[0]
+
+    def told(*settings: str) -> object:
+        cell = cell_of(tmp_path, "transports=[roce+pfc]", "topology.pause_headroom=40KB", *settings)
+        return settings_asked(cell, rack, switch).switch_priorities, not_told(cell, switch)
+
+    usual = told()
+    with loaded("step"):
+        for value in OTHERS[key]:
+            try:
+                assert told(f"topology.{key}={value}") != usual
+            except UsageError as error:
+                assert f"topology.{key}" in str(error)

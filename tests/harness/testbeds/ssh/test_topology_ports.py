@@ -48,13 +48,6 @@ def test_without_a_switch_there_is_nothing_to_set(inventory: Inventory) -> None:
     assert ports_of(star(), alone) == {}
 
 
-def test_a_linux_switch_is_not_input_queued(inventory: Inventory) -> None:
-    with pytest.raises(UsageError, match=r"got topology\.switch voq, expected shared"):
-        ports_of(star(switch="voq"), inventory)
-    with pytest.raises(UsageError, match="only the simulator has"):
-        ports_of(star(switch="voq"), Inventory(inventory.path, inventory.kind, inventory.hosts, None))
-
-
 def test_a_lan_is_one_switch_unless_the_inventory_says_how_it_is_wired(inventory: Inventory) -> None:
     lot = TOPOLOGIES["parking_lot"].model_validate({"rate": "10Gbps"})
     lan = Inventory(inventory.path, inventory.kind, inventory.hosts, None)

@@ -84,6 +84,20 @@ def test_a_package_whose_script_failed_does_not_stay(tmp_path: Path, url: str) -
     assert node.state()["packages"] == before
 
 
+def test_what_is_there_by_half_after_a_cut_off_is_installed_once_more(tmp_path: Path, url: str) -> None:
+    node = node_with(tmp_path, "MT4119")
+    before = node.state()["packages"]
+    establish(node, Ledger(node), "ofed", wanted(url), False)
+    ledger = Ledger(node)
+    ledger.entries[0].after = None
+    ledger.write(ledger.entries[0])
+    node.package_states["doca-ofed"] = "half-configured"
+    assert list(establish(node, Ledger(node), "ofed", wanted(url), False).before) == ["ofed eth1"]
+    assert not node.package_states
+    assert not restore(node, Ledger(node), False).failures
+    assert node.state()["packages"] == before
+
+
 @pytest.mark.parametrize(
     ("hca_type", "version", "is_refused"),
     [

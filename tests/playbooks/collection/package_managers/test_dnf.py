@@ -54,6 +54,78 @@ def test_several_kernels_are_one_package_and_keys_are_none(tmp_path: Path) -> No
     assert Dnf().present(node) == {"iproute": "1.0", "python3": "1.0", "kernel-core": "6.12-1,6.12-2"}
 
 
+def with_a_kernel_beside(node: FakeRpmNode, before: str, after: str) -> None:
+    """Installing perftest brought a kernel, of which dnf keeps several side by side."""
+    node.packages.add("kernel-core")
+    node.versions["kernel-core"] = before
+    establish(node, Ledger(node), "rdma", WANTED, False)
+    ledger = Ledger(node)
+    ledger.entries[0].after["kernel-core"] = node.versions["kernel-core"] = after
+    ledger.write(ledger.entries[0])
+
+
+def test_a_kernel_that_came_beside_others_goes_alone(tmp_path: Path) -> None:
+    node = FakeRpmNode(tmp_path)
+    with_a_kernel_beside(node, "0:6.12-1.x86_64", "0:6.12-1.x86_64,0:6.12-2.x86_64")
+    assert not restore(node, Ledger(node), False).failures
+    assert node.commands[-1] == f"{WORDS} remove libibumad3 perftest kernel-core-0:6.12-2.x86_64"
+    assert node.state()["packages"] == {"iproute": "1.0", "python3": "1.0", "kernel-core": "0:6.12-1.x86_64"}
+
+
+def test_a_kernel_that_the_new_one_pushed_out_is_put_back_after_that_has_gone(tmp_path: Path) -> None:
+    """dnf keeps three: with the new one still there it would push out another."""
+    node = FakeRpmNode(tmp_path)
+    with_a_kernel_beside(node, "0:6.12-1.x86_64,0:6.12-2.x86_64", "0:6.12-2.x86_64,0:6.12-3.x86_64")
+    node.mirrored.add("kernel-core-0:6.12-1.x86_64")
+    restore(node, Ledger(node), False)
+    words = [command.removeprefix(f"{WORDS} ") for command in node.commands]
+    removed = words.index("remove kernel-core-0:6.12-3.x86_64")
+    assert removed < words.index("--allowerasing install kernel-core-0:6.12-1.x86_64")
+
+
+def test_the_kernel_that_runs_stays_and_is_named_and_the_rest_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{Dnf.__module__}.running_release", lambda: "6.12-2.x86_64")
+    node = FakeRpmNode(tmp_path)
+    with_a_kernel_beside(node, "0:6.12-1.x86_64", "0:6.12-1.x86_64,0:6.12-2.x86_64")
+    (failure,) = restore(node, Ledger(node), False).failures
+    assert (
+        "kernel-core-0:6.12-2.x86_64 came with packages rdma and is of the kernel that runs: boot" in failure
+    )
+    assert node.packages == {"iproute", "python3", "kernel-core"}
+    assert node.versions["kernel-core"] == "0:6.12-1.x86_64,0:6.12-2.x86_64"
+
+
+def test_a_kernel_that_others_left_alone_stays(tmp_path: Path) -> None:
+    node = FakeRpmNode(tmp_path)
+    with_a_kernel_beside(node, "0:6.12-1.x86_64", "0:6.12-1.x86_64,0:6.12-2.x86_64")
+    node.versions["kernel-core"] = "0:6.12-2.x86_64"
+    assert not restore(node, Ledger(node), False).failures
+    assert node.versions["kernel-core"] == "0:6.12-2.x86_64"
+
+
+def test_a_kernel_of_ours_stays_ours_when_others_add_one(tmp_path: Path) -> None:
+    node = FakeRpmNode(tmp_path)
+    with_a_kernel_beside(node, "0:6.12-1.x86_64", "0:6.12-1.x86_64,0:6.12-2.x86_64")
+    node.versions["kernel-core"] += ",0:6.12-3.x86_64"
+    more: Wanted = {"packages": {"rdma": {"rhel": ["iproute", "perftest", "ethtool"]}}}
+    establish(node, Ledger(node), "rdma", more, False)
+    assert not restore(node, Ledger(node), False).failures
+    assert node.versions["kernel-core"] == "0:6.12-1.x86_64,0:6.12-3.x86_64"
+
+
+def test_what_belongs_to_one_kernel_is_asked_for_with_its_version_and_found(tmp_path: Path) -> None:
+    """As the sentence on a missing kernel module says: kernel-modules-extra of the kernel that runs."""
+    wanted: Wanted = {"packages": {"rdma": {"rhel": ["kernel-modules-extra-6.12-2.x86_64"]}}}
+    node = FakeRpmNode(tmp_path)
+    node.packages.add("kernel-modules-extra")
+    node.versions["kernel-modules-extra"] = "0:6.12-1.x86_64"
+    assert establish(node, Ledger(node), "rdma", wanted, True)
+    node.versions["kernel-modules-extra"] = "0:6.12-1.x86_64,0:6.12-2.x86_64"
+    assert not establish(node, Ledger(node), "rdma", wanted, True)
+
+
 def test_a_node_without_a_mirror_says_what_is_missing_and_what_to_do(tmp_path: Path) -> None:
     wanted: Wanted = {"packages": {"rdma": {"rhel": ["nowhere"]}}}
     node = FakeRpmNode(tmp_path)

@@ -30,10 +30,13 @@ A package of a test.
 """
 MIRROR = (
     ("iproute", "1.0", ""),
+    ("kernel-core", "1.0", "Provides: installonlypkg(kernel)\n"),
+    ("kernel-core", "2.0", "Provides: installonlypkg(kernel)\n"),
     ("iproute", "2.0", ""),
     ("libibumad", "1.0", ""),
     ("perftest", "1.0", "Requires: iproute >= 2.0, libibumad\n"),
     ("python3", "1.0", ""),
+    ("rxe", "1.0", "Requires: kernel-core >= 2.0\n"),
 )
 
 
@@ -108,4 +111,15 @@ def test_what_nobody_has_is_said_and_changes_nothing(node: InstallRoot) -> None:
         StateError, match=r"packages nowhere, perftest are missing and cannot be installed: .*find a match"
     ):
         KIND.establish(node, "rdma", ["nowhere", "perftest"])
+    assert KIND.observe(node, "rdma") == before
+
+
+def test_a_kernel_that_came_beside_another_goes_alone(node: InstallRoot) -> None:
+    node.run(["dnf", "--assumeyes", "--quiet", "install", "kernel-core-1.0"])
+    before = KIND.observe(node, "rdma")
+    KIND.establish(node, "rdma", ["rxe"])
+    after = KIND.observe(node, "rdma")
+    assert after["kernel-core"] == f"{FIRST},0:2.0-1.noarch"
+    assert KIND.is_met(after, ["kernel-core-2.0-1.noarch"])
+    KIND.undo(node, "rdma", before, after)
     assert KIND.observe(node, "rdma") == before

@@ -45,9 +45,12 @@ class Ledger:
             self.entries.append(entry)
         self._save()
 
-    def replace(self, entry: Entry, other: Entry) -> None:
-        """A change came to nothing: what was written down about an earlier one stands in its place again."""
-        self.entries[self.entries.index(entry)] = other
+    def forget(self, entry: Entry, earlier: Entry | None) -> None:
+        """A change came to nothing: what was written down about an earlier one, if any, is what holds."""
+        if earlier is None:
+            self.remove(entry)
+            return
+        self.entries[self.entries.index(entry)] = earlier
         self._save()
 
     def remove(self, entry: Entry) -> None:

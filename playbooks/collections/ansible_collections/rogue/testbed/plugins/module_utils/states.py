@@ -77,9 +77,9 @@ def _establish_one(system: System, ledger: Ledger, want: Entry, changes: Changes
     ledger.write(entry)
     try:
         kind.establish(system, want.key, want.wanted)
-    except StateError:
-        if earlier and _observe(kind, system, want, check=True) == observed:
-            ledger.replace(entry, earlier)
+    except (StateError, OSError):
+        if _observe(kind, system, want, check=True) == observed:
+            ledger.forget(entry, earlier)
         raise
     _finish(system, ledger, entry)
 
@@ -102,6 +102,9 @@ def _observe(kind: Kind, system: System, want: Entry, check: bool) -> object:
 
 
 def _is_as_left(kind: Kind, known: Entry, want: Entry, observed: object) -> bool:
+    """Never of what was not finished: of what is not there yet that looks the same."""
+    if known.after is None:
+        return False
     is_wanted = bool(known.wanted == kind.summary(want.wanted))
     return is_wanted and bool(kind.summary(known.after) == kind.summary(observed))
 

@@ -41,8 +41,8 @@ class Ofed(Packages):
         return None
 
     def is_met(self, observed: Value, wanted: Value) -> bool:
-        """It is installed, of whatever version."""
-        return observed is not None and _META_PACKAGE in observed
+        """It is installed, of whatever version, and not by half."""
+        return observed is not None and super().is_met(observed, [_META_PACKAGE])
 
     def called(self, key: str, observed: Value, wanted: Value) -> str:
         """The key alone: what it brings along, only its mirror knows."""

@@ -76,16 +76,19 @@ class Packages(Kind):
                 )
             return
         added = sorted((set(after) - set(before)) & set(now))
-        changed = {
-            name: version
-            for name, version in before.items()
-            if _is_whole(version) and after.get(name) != version and now.get(name) == after.get(name)
-        }
-        if not changed:
-            if added:
-                manager_of(system).remove(system, added)
-            return
-        _put_back(system, changed, added)
+        beside, running = _put_beside(system, before, after, now)
+        lost = _lost(before, after, now)
+        if lost:
+            if beside:
+                manager_of(system).remove(system, beside)
+            _put_back(system, lost, added)
+        elif added or beside:
+            manager_of(system).remove(system, [*added, *beside])
+        if running:
+            raise StateError(
+                f"{', '.join(running)} came with packages {key} and is of the kernel that runs: boot another "
+                "kernel and tear down again"
+            )
 
     def rebased(self, before: Value, after: Value, observed: Value) -> Value:
         """What others installed, upgraded and removed meanwhile is theirs; what we added stays ours."""
@@ -94,6 +97,11 @@ class Packages(Kind):
         ours = set(after) - set(before)
         names = (set(before) | set(observed)) - ours
         theirs = {name: observed.get(name) for name in names if observed.get(name) != after.get(name)}
+        for name in set(before) & set(after) & set(observed) & set(theirs):
+            there = _versions(observed[name])
+            theirs[name] = ",".join(
+                sorted(there - (_versions(after[name]) - _versions(before[name])) or there)
+            )
         return {name: version for name, version in {**before, **theirs}.items() if version is not None}
 
     def summary(self, value: Value) -> Value:
@@ -109,11 +117,54 @@ def _is_whole(version: str) -> bool:
     return not version.endswith(")")
 
 
+def _versions(word: str) -> set[str]:
+    return set(word.split(","))
+
+
 def _missing(there: dict[str, str], wanted: list[str]) -> list[str]:
-    return sorted(name for name in set(wanted) if name not in there or not _is_whole(there[name]))
+    return sorted(word for word in set(wanted) if not _is_there(there, word))
 
 
-def _put_back(system: System, versions: dict[str, str], added: list[str]) -> None:
+def _is_there(there: dict[str, str], word: str) -> bool:
+    """As a name; or as rpm's name-version-release.arch, by which one asks for what a kernel needs."""
+    if word in there:
+        return _is_whole(there[word])
+    return any(
+        word == f"{name}-{version.partition(':')[2]}"
+        for name, versions in there.items()
+        if word.startswith(f"{name}-")
+        for version in versions.split(",")
+        if ":" in version
+    )
+
+
+def _put_beside(
+    system: System, before: dict[str, str], after: dict[str, str], now: dict[str, str]
+) -> tuple[list[str], list[str]]:
+    """Versions of kernels and their like that came beside others: those to remove; those that run.
+
+    A version that stands alone now is not one of them: what it stood beside was removed by others.
+    """
+    manager = manager_of(system)
+    found: tuple[list[str], list[str]] = ([], [])
+    for name in sorted(set(before) & set(after) & set(now)):
+        ours = _versions(after[name]) - _versions(before[name])
+        for version in sorted(ours & _versions(now[name])) if _versions(now[name]) - ours else ():
+            found[manager.is_running(name, version)].append(manager.exact(name, version))
+    return found
+
+
+def _lost(before: dict[str, str], after: dict[str, str], now: dict[str, str]) -> list[tuple[str, str]]:
+    """Names and versions that installing took off, unless others have changed the package since."""
+    return [
+        (name, each)
+        for name, version in sorted(before.items())
+        if _is_whole(version) and now.get(name) == after.get(name)
+        for each in sorted(_versions(version) - _versions(after.get(name, "")))
+    ]
+
+
+def _put_back(system: System, versions: list[tuple[str, str]], added: list[str]) -> None:
     """Install these versions and remove what was added, at once, for each may need the other.
 
     StateError names versions that no mirror has any more, after the rest is put back.
@@ -121,7 +172,7 @@ def _put_back(system: System, versions: dict[str, str], added: list[str]) -> Non
     manager = manager_of(system)
     with contextlib.suppress(CommandError):  # what was known before may do
         manager.refresh(system)
-    there = [manager.exact(name, version) for name, version in sorted(versions.items())]
+    there = [manager.exact(name, version) for name, version in versions]
     found = [each for each in there if manager.is_offered(system, each)]
     manager.put_back(system, found, added)
     lost = [each for each in there if each not in found]

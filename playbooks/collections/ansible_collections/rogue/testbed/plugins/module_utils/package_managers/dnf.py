@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..module_builds import running_release
 from ..system import CommandError, System
 from .package_manager import PackageManager
 
@@ -28,6 +29,10 @@ class Dnf(PackageManager):
             if name != _KEYS:
                 found.setdefault(name, []).append(version)
         return {name: ",".join(sorted(versions)) for name, versions in found.items()}
+
+    def is_running(self, name: str, version: str) -> bool:
+        """What `uname -r` says is version, release and architecture of its packages."""
+        return name.startswith("kernel") and version.partition(":")[2] == running_release()
 
     def install(self, system: System, names: list[str]) -> None:
         """After asking the mirrors."""

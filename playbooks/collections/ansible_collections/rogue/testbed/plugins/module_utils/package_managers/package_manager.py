@@ -12,7 +12,14 @@ class PackageManager(ABC):
 
     @abstractmethod
     def present(self, system: System) -> dict[str, str]:
-        """Version by name of all that has files here; ` (state)` follows that of what is there by half."""
+        """Version by name of all that has files here; ` (state)` follows that of what is there by half.
+
+        Versions that stand side by side, as those of kernels, are joined by commas.
+        """
+
+    def is_running(self, name: str, version: str) -> bool:
+        """Whether that is of the kernel that runs, which nothing may take off."""
+        return False
 
     @abstractmethod
     def install(self, system: System, names: list[str]) -> None:
