@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+import pytest
 from uet_htsim_cases import DATACENTER, Case
-from uet_htsim_run import CHANGES, MEASURED, Measured, measure, read_cases, read_measured, runs
+from uet_htsim_run import CHANGES, MEASURED, Measured, costs, measure, read_cases, read_measured, runs
 
 SMALL = Case("validate_outputs/a.out", "pair.cm", "", "-load_balancing_algo mixed -paths 64", 17.0, 0)
 SLOW = SMALL._replace(options="-failed 1 -load_balancing_algo mixed -paths 64")
@@ -22,14 +23,27 @@ def test_only_cases_with_slow_links_change_with_thresholds() -> None:
     assert list(runs([SMALL, SLOW], [], only_slow=True)) == [(2, 1), (2, 2), (2, 3)]
 
 
-def test_a_case_is_run_on_its_own_files(tmp_path: Path) -> None:
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
     """Ten packets of 4086 bytes over six links: uet-htsim says 17.01 us."""
     matrices = tmp_path / DATACENTER / "connection_matrices"
     matrices.mkdir(parents=True)
     (matrices / "pair.cm").write_text("Nodes 2\nConnections 1\nTriggers 0\n0->1 id 1 start 0 size 40860\n")
-    tail_us, again = measure(SMALL, tmp_path, CHANGES[MEASURED], 1)
+    return tmp_path
+
+
+def test_a_case_is_run_on_its_own_files(checkout: Path) -> None:
+    tail_us, again = measure(SMALL, checkout, CHANGES[MEASURED], 1)
     assert 16.9 < tail_us < 17.1
     assert again == 0
+
+
+def test_what_a_case_costs_comes_with_what_it_comes_to(checkout: Path) -> None:
+    tail_us, again = measure(SMALL, checkout, CHANGES[MEASURED], 1)
+    found = costs(SMALL, checkout)
+    assert (found["tail_us"], found["again"]) == (tail_us, again)
+    assert found["build_s"] > 0
+    assert found["run_s"] > 0
 
 
 def test_the_files_can_be_read(tmp_path: Path) -> None:
