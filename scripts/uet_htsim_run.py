@@ -2,6 +2,7 @@
 
 .venv/bin/python scripts/uet_htsim_run.py CHECKOUT             # all cases as they are: measured.csv
 .venv/bin/python scripts/uet_htsim_run.py CHECKOUT --by-rate   # those with slow links: measured-by-rate.csv
+.venv/bin/python scripts/uet_htsim_run.py CHECKOUT --credits   # credit-cases.csv: credit-measured.csv
 
 With --by-rate switches trim and mark at bytes in proportion to their ports' rates, as uet-htsim's do. Cases
 that a file already has are not run again.
@@ -14,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
-from uet_htsim_cases import CASES, Case
+from uet_htsim_cases import CASES, CREDIT_CASES, Case
 from uet_htsim_experiment import write_case
 
 from rogue.harness.experiment.load import load_experiment
@@ -23,7 +24,12 @@ from rogue.harness.testbeds.simulator.network import SimulatedNetwork, build_net
 
 MEASURED: Final = CASES.with_name("measured.csv")
 BY_RATE: Final = CASES.with_name("measured-by-rate.csv")
-CHANGES: Final[Mapping[Path, Mapping[str, object]]] = {MEASURED: {}, BY_RATE: {"thresholds": "rate"}}
+CREDITS: Final = CASES.with_name("credit-measured.csv")
+CHANGES: Final[Mapping[Path, Mapping[str, object]]] = {
+    MEASURED: {},
+    BY_RATE: {"thresholds": "rate"},
+    CREDITS: {"thresholds": "rate"},
+}
 """By file, what its cases have of the topology that a command does not say."""
 LIMIT_NS: Final = 200_000_000
 STEP_NS: Final = 100_000
@@ -111,7 +117,7 @@ def runs(
 
 def main(checkout: Path, path: Path) -> None:
     """Run what is left, and write each result as soon as it is there."""
-    cases, done = read_cases(), read_measured(path)
+    cases, done = read_cases(CREDIT_CASES if path == CREDITS else CASES), read_measured(path)
     if not done:
         path.write_text(",".join(Measured._fields) + "\n")
     for number, seed in runs(cases, done, only_slow=path == BY_RATE):
@@ -121,4 +127,5 @@ def main(checkout: Path, path: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), BY_RATE if "--by-rate" in sys.argv[2:] else MEASURED)
+    files = {"--by-rate": BY_RATE, "--credits": CREDITS}
+    main(Path(sys.argv[1]), next((files[word] for word in sys.argv[2:] if word in files), MEASURED))
