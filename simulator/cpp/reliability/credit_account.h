@@ -15,7 +15,8 @@
 
 namespace simulator {
 
-inline constexpr std::int64_t kCreditQuantum = 256;  // bytes; UEC_PULL_QUANTUM
+inline constexpr int kCreditShift = 8;
+inline constexpr std::int64_t kCreditQuantum = 1 << kCreditShift;  // bytes; UEC_PULL_QUANTUM
 
 class CreditAccount {
  public:
@@ -52,14 +53,14 @@ class CreditAccount {
   }
 
   // Up to how many quanta, of all that are ever granted, it asks for: what it has to send and no credit for, up to
-  // `most` or to a window and a packet. `rivals` queue pairs share its NIC at this instant.
+  // `most` or to a window and a packet. Less than was granted if it has enough. `rivals` queue pairs share its NIC at this instant.
   std::int64_t target(Bytes backlog, Bytes frame, std::optional<Bytes> window, std::int64_t rivals) const {
     std::int64_t wanted = std::min(backlog.value, most_);
     if (window) wanted = std::min(wanted, (*window + frame).value);
     wanted -= credit_;
     if (is_speculating_ && backlog.value > 0) wanted = std::max(wanted, frame.value);
     wanted = wanted / std::max<std::int64_t>(1, rivals) + granted_ * kCreditQuantum;
-    return (wanted + kCreditQuantum - 1) / kCreditQuantum;
+    return (wanted + kCreditQuantum - 1) >> kCreditShift;  // rounded up, also below 0
   }
 
   std::int64_t granted() const { return granted_; }  // quanta, as far as it was told
