@@ -16,8 +16,8 @@ is the time from the first start to the end of the last transfer.
 A second rule, for credits of receivers (`uet+rccc`), written down before the first run of these. It makes
 credit-cases.csv.
 1. Receivers control congestion, alone (-receiver_cc_only) or beside senders (-sender_cc -receiver_cc).
-2. `validate_outputs` alone, without reused connections. The results of 2024 (`*_rccc*`) do not say so in their
-   command lines, and have 8192 hosts.
+2. `validate_outputs` alone, without reused connections. The results of 2024 (`*_rccc*`) do not say so in
+   their command lines, and have 8192 hosts.
 3. Not where receivers alone control an oversubscribed network: uet-htsim has another rate control there
    (oversubscribed_cc.cpp), which is not part of RCCC.
 4. and the tolerances as above. Switches trim and mark in proportion to their ports' rates.

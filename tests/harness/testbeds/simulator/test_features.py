@@ -20,9 +20,8 @@ from rogue.harness.testbeds.simulator.features import (
 )
 from rogue.simulator import CONTROLS, Marking
 from rogue.workloads.transports import BASES as CATALOGUE
-from rogue.workloads.transports import CREDITS
+from rogue.workloads.transports import CREDITS, NIC_CONTROLS, parse_transport
 from rogue.workloads.transports import FEATURES as NAMED
-from rogue.workloads.transports import NIC_CONTROLS, parse_transport
 
 INCAST = """\
 name: pauses

@@ -73,7 +73,9 @@ def test_with_credits_switches_mark_nothing_in_front_of_hosts(tmp_path: Path) ->
 
 
 def test_receivers_alone_and_their_numbers(tmp_path: Path) -> None:
-    stated = "transports=[{name: uet+rccc, nscc: 0, credit_packets: 8, credit_rate: 0.9, load_balancing: reps}]"
+    stated = (
+        "transports=[{name: uet+rccc, nscc: 0, credit_packets: 8, credit_rate: 0.9, load_balancing: reps}]"
+    )
     cell = cell_of(tmp_path, *HTSIM, stated)
     reliability = nic_reliability(cell, cell.groups[0])
     assert reliability is not None

@@ -1,4 +1,4 @@
-"""Credit at the sender of Ultra Ethernet: what it begins with, spends, is granted and asks for. Worked by hand."""
+"""Credit at the sender of Ultra Ethernet: what it begins with, spends, is granted, asks for."""
 
 import random
 

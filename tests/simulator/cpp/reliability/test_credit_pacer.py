@@ -50,7 +50,7 @@ def queue_bytes(simulation: Simulation) -> np.ndarray:
 
 @pytest.mark.parametrize("nscc", [0, 1], ids=["receivers alone", "beside NSCC"])
 def test_the_queue_of_the_first_round_trip_drains_and_does_not_come_again(nscc: int) -> None:
-    """Granted are nine tenths of the line, so 1.25 bytes drain per nanosecond: 100 KB are gone after 80 us."""
+    """Nine tenths of the line are granted, so 1.25 bytes drain per nanosecond: 100 KB in 80 us."""
     simulation = fan_in(Simulation, credit_rate=0.9, nscc=nscc)
     simulation.run_until(600_000)
     simulation.check_invariants()
@@ -86,7 +86,7 @@ def test_bytes_are_kept() -> None:
 
 
 def test_one_connection_never_waits_for_credit() -> None:
-    """250 frames at the line's rate, 4 us of links and two more serialisations, of frame and acknowledgement."""
+    """250 frames at the line's rate, one more time at the switch, an acknowledgement, and 4 us of links."""
     simulation = fan_in(Simulation, senders=1, credit_rate=1)
     least_ns = 250 * FRAME * 8 / 100 + FRAME * 8 / 100 + 2 * HEADER * 8 / 100 + 4_000
     simulation.run_until(round(least_ns) - 1)
@@ -110,7 +110,7 @@ def test_both_engines_agree(senders: int, receivers: int, parameters: dict[str, 
 
 
 def test_credit_that_is_lost_is_asked_for_again() -> None:
-    """The receiver's link says nothing for 40 us, when all that was asked for has been granted, and ahead of it."""
+    """The receiver's link is cut for 40 us: nothing that it grants meanwhile is heard of."""
     simulation = fan_in(Simulation, senders=2, nscc=0)
     simulation.cut_link("h0", "s0", start_ns=20_000, duration_ns=40_000)
     simulation.run_until(20_000_000)
