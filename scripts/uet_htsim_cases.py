@@ -12,17 +12,27 @@ time.
 
 Tolerances, also from before the first run: a case is met within 5 %, and close within 10 %. What is compared
 is the time from the first start to the end of the last transfer.
+
+A second rule, for credits of receivers (`uet+rccc`), written down before the first run of these. It makes
+credit-cases.csv.
+1. Receivers control congestion, alone (-receiver_cc_only) or beside senders (-sender_cc -receiver_cc).
+2. `validate_outputs` alone, without reused connections. The results of 2024 (`*_rccc*`) do not say so in
+   their command lines, and have 8192 hosts.
+3. Not where receivers alone control an oversubscribed network: uet-htsim has another rate control there
+   (oversubscribed_cc.cpp), which is not part of RCCC.
+4. and the tolerances as above. Switches trim and mark in proportion to their ports' rates.
 """
 
 import csv
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 ROOT: Final = Path(__file__).parent.parent
 CASES: Final = ROOT / "docs/uet-htsim/cases.csv"
+CREDIT_CASES: Final = CASES.with_name("credit-cases.csv")
 DATACENTER: Final = Path("htsim/sim/datacenter")
 MATRICES: Final = "connection_matrices/"
 TOPOLOGIES: Final = "topologies/"
@@ -32,6 +42,10 @@ LEFT_OUT: Final = ("-sender_cc_only", "-end")
 """Options that are the same in all cases, or change nothing."""
 NO_VALUE: Final = ("-sender_cc_only", "-receiver_cc_only", "-sender_cc", "-receiver_cc", "-conn_reuse")
 TWO_VALUES: Final = ("-ecn",)
+SENDERS: Final = (frozenset({"-sender_cc_only"}),)
+RECEIVERS: Final = (frozenset({"-receiver_cc_only"}), frozenset({"-sender_cc", "-receiver_cc"}))
+"""Who controls congestion, as a command line says it."""
+_CONTROLS: Final = frozenset().union(*SENDERS, *RECEIVERS)
 _TAIL: Final = re.compile(r"Tail FCT ([0-9.]+) us")
 _AGAIN: Final = re.compile(r"Rtx: ([0-9]+)")
 
@@ -53,8 +67,8 @@ class Case(NamedTuple):
     """What an older file has of the same command line, which shows what a change of that program is worth."""
 
 
-def cases_in(text: str, file: str) -> Iterator[Case]:
-    """All cases of a file whose senders alone control congestion, on connections of their own."""
+def cases_in(text: str, file: str, controls: Collection[frozenset[str]] = SENDERS) -> Iterator[Case]:
+    """All cases of a file whose congestion is controlled so, on connections of their own."""
     command: dict[str, str] = {}
     tail = ""
     for line in text.splitlines():
@@ -63,7 +77,7 @@ def cases_in(text: str, file: str) -> Iterator[Case]:
         elif found := _TAIL.search(line):
             tail = found[1]
         elif (found := _AGAIN.search(line)) and tail:
-            if "-sender_cc_only" in command and "-conn_reuse" not in command:
+            if _CONTROLS & set(command) in controls and "-conn_reuse" not in command:
                 yield _case(file, command, tail, found[1])
             tail = ""
 
@@ -81,7 +95,7 @@ def _case(file: str, command: dict[str, str], tail: str, again: str) -> Case:
     options = DEFAULTS | {key: value for key, value in command.items() if key not in LEFT_OUT}
     matrix = options.pop("-tm").removeprefix(MATRICES)
     topology = options.pop("-topo", "").removeprefix(TOPOLOGIES)
-    text = " ".join(f"{key} {value}" for key, value in sorted(options.items()))
+    text = " ".join(f"{key} {value}".strip() for key, value in sorted(options.items()))
     return Case(file, matrix, topology, text, float(tail), int(again))
 
 
@@ -110,6 +124,16 @@ def chosen(checkout: Path) -> list[Case]:
     return [case._replace(older_us=older.get(_key(case))) for case in found.values()]
 
 
+def chosen_for_credits(checkout: Path) -> list[Case]:
+    """The cases that the second rule names."""
+    found: dict[tuple[str, str, str], Case] = {}
+    for path in sorted((checkout / DATACENTER / "validate_outputs").glob("*.out")):
+        for case in cases_in(path.read_text(), str(path.relative_to(checkout / DATACENTER)), RECEIVERS):
+            if "oversub" not in case.topology or "-receiver_cc_only" not in case.options:
+                found.setdefault(_key(case), case)
+    return list(found.values())
+
+
 def _key(case: Case) -> tuple[str, str, str]:
     return case.matrix, case.topology, case.options
 
@@ -123,8 +147,8 @@ def _older(checkout: Path) -> Iterator[tuple[tuple[str, str, str], float]]:
 
 
 if __name__ == "__main__":
-    CASES.parent.mkdir(exist_ok=True)
-    with CASES.open("w", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(Case._fields)
-        writer.writerows(chosen(Path(sys.argv[1])))
+    for target, choose in ((CASES, chosen), (CREDIT_CASES, chosen_for_credits)):
+        with target.open("w", newline="") as stream:
+            writer = csv.writer(stream, lineterminator="\n")
+            writer.writerow(Case._fields)
+            writer.writerows(choose(Path(sys.argv[1])))

@@ -120,14 +120,17 @@ def document(case: Case, tree: Tree, changes: Mapping[str, object], seed: int = 
     marks = [ceil(tree.path_packets * share) for share in (0.2, 0.8)]
     if "ecn" in options:
         marks = [int(word) for word in options["ecn"].split()]
-    transport = {
-        "name": "uet",
+    receivers = {"receiver_cc", "receiver_cc_only"} & set(options)
+    transport: dict[str, object] = {
+        "name": "uet+rccc" if receivers else "uet",
         "load_balancing": options["load_balancing_algo"],
         "paths": int(options["paths"]),
         "kmin": f"{marks[0] * PACKET_BYTES}B",
         "kmax": f"{marks[1] * PACKET_BYTES}B",
         "pmax": 1,
     }
+    if receivers == {"receiver_cc_only"}:
+        transport["nscc"] = 0
     if "sack_threshold" in options:
         transport["sack_every"] = f"{options['sack_threshold']}B"
     if "cwnd" in options:

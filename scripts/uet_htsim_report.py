@@ -11,8 +11,8 @@ from statistics import fmean
 from typing import Final
 
 import matplotlib as mpl
-from uet_htsim_cases import ROOT, Case
-from uet_htsim_run import BY_RATE, MEASURED, Measured, read_cases, read_measured
+from uet_htsim_cases import CREDIT_CASES, ROOT, Case
+from uet_htsim_run import BY_RATE, CREDITS, MEASURED, Measured, read_cases, read_measured
 from write_reference import table
 
 PAGE: Final = ROOT / "docs/UET_HTSIM.md"
@@ -171,10 +171,25 @@ def draw(found: Sequence[Row], path: Path) -> None:
     figure.savefig(path, metadata={"Date": None})
 
 
-def generated(files: Mapping[str, Sequence[Measured]], cases: Sequence[Case]) -> str:
+def credit_cases(found: Sequence[Row]) -> Iterator[str]:
+    """The cases in which receivers control congestion, and how many are met."""
+    run = [row for row in found if row.first]
+    met, close = _within([abs(row.deviation(row.first)) for row in run])
+    yield "## Credits of receivers"
+    yield f"{len(run)} of {len(found)} cases have been run. Within 5 % are {met}, within 10 % {close}."
+    head = ("", "case", "uet-htsim, µs", "here, µs", "", "seeds", "again there", "again here")
+    columns = (0, 1, 2, 3, 4, 7, 8, 9)
+    yield table(head, [tuple(_line(row)[at] for at in columns) for row in found])
+
+
+def generated(
+    files: Mapping[str, Sequence[Measured]], cases: Sequence[Case], of_credits: Sequence[Case]
+) -> str:
     """Everything below the mark."""
     found = rows(cases, files["first"], files["by_rate"])
-    return "\n\n".join(["## Shares", shares(found), "## Every case", *every_case(found)]) + "\n"
+    beside = rows(of_credits, files["credits"], [])
+    parts = ["## Shares", shares(found), *credit_cases(beside), "## Every case", *every_case(found)]
+    return "\n\n".join(parts) + "\n"
 
 
 def page(text: str, made: str) -> str:
@@ -184,10 +199,15 @@ def page(text: str, made: str) -> str:
 
 def read_files() -> dict[str, list[Measured]]:
     """What has been measured."""
-    return {"first": read_measured(MEASURED), "by_rate": read_measured(BY_RATE)}
+    return {
+        "first": read_measured(MEASURED),
+        "by_rate": read_measured(BY_RATE),
+        "credits": read_measured(CREDITS),
+    }
 
 
 if __name__ == "__main__":
     read = read_files()
-    PAGE.write_text(page(PAGE.read_text() if PAGE.exists() else "", generated(read, read_cases())))
+    made = generated(read, read_cases(), read_cases(CREDIT_CASES))
+    PAGE.write_text(page(PAGE.read_text() if PAGE.exists() else "", made))
     draw(rows(read_cases(), read["first"], read["by_rate"]), FIGURE)

@@ -2,6 +2,7 @@
 
 .venv/bin/python scripts/uet_htsim_run.py CHECKOUT             # all cases as they are: measured.csv
 .venv/bin/python scripts/uet_htsim_run.py CHECKOUT --by-rate   # those with slow links: measured-by-rate.csv
+.venv/bin/python scripts/uet_htsim_run.py CHECKOUT --credits   # credit-cases.csv: credit-measured.csv
 .venv/bin/python scripts/uet_htsim_run.py CHECKOUT --case 20   # one case and what it costs, as JSON; no file
 
 With --by-rate switches trim and mark at bytes in proportion to their ports' rates, as uet-htsim's do. Cases
@@ -17,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
-from uet_htsim_cases import CASES, Case
+from uet_htsim_cases import CASES, CREDIT_CASES, Case
 from uet_htsim_experiment import write_case
 
 from rogue.harness.experiment.load import load_experiment
@@ -26,7 +27,12 @@ from rogue.harness.testbeds.simulator.network import SimulatedNetwork, build_net
 
 MEASURED: Final = CASES.with_name("measured.csv")
 BY_RATE: Final = CASES.with_name("measured-by-rate.csv")
-CHANGES: Final[Mapping[Path, Mapping[str, object]]] = {MEASURED: {}, BY_RATE: {"thresholds": "rate"}}
+CREDITS: Final = CASES.with_name("credit-measured.csv")
+CHANGES: Final[Mapping[Path, Mapping[str, object]]] = {
+    MEASURED: {},
+    BY_RATE: {"thresholds": "rate"},
+    CREDITS: {"thresholds": "rate"},
+}
 """By file, what its cases have of the topology that a command does not say."""
 LIMIT_NS: Final = 200_000_000
 STEP_NS: Final = 100_000
@@ -140,7 +146,7 @@ def runs(
 
 def main(checkout: Path, path: Path) -> None:
     """Run what is left, and write each result as soon as it is there."""
-    cases, done = read_cases(), read_measured(path)
+    cases, done = read_cases(CREDIT_CASES if path == CREDITS else CASES), read_measured(path)
     if not done:
         path.write_text(",".join(Measured._fields) + "\n")
     for number, seed in runs(cases, done, only_slow=path == BY_RATE):
@@ -154,4 +160,5 @@ if __name__ == "__main__":
         case ["--case", number]:
             print(json.dumps(costs(read_cases()[int(number) - 1], Path(sys.argv[1]))))  # noqa: T201
         case options:
-            main(Path(sys.argv[1]), BY_RATE if "--by-rate" in options else MEASURED)
+            files = {"--by-rate": BY_RATE, "--credits": CREDITS}
+            main(Path(sys.argv[1]), next((files[word] for word in options if word in files), MEASURED))

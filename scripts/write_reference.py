@@ -267,6 +267,7 @@ def spraying_parameters() -> list[str]:
 def ultra_ethernet_parameters() -> list[str]:
     """Parameters of `uet`, of which the way to choose paths is a word."""
     own = [each for each in RELIABILITIES["uet"].parameters if each.name != LOAD_BALANCING]
+    beside = RELIABILITIES["uet-rccc"].parameters[len(RELIABILITIES["uet"].parameters) :]
     words = ", ".join(f"`{word}`" for word in BALANCERS)
     return [
         f"`load_balancing` is one of {words}, usually `{BALANCERS[-1]}`; `paths` is that of `+spray`."
@@ -274,6 +275,8 @@ def ultra_ethernet_parameters() -> list[str]:
         " network, and so do `kmin`, `kmax` and `pmax` of the switches"
         " ([TRANSPORTS.md](TRANSPORTS.md#ultra-ethernet) says how). These are the engine's own.",
         table(("parameter", "type", "default", "meaning"), map(parameter_row, own)),
+        "With `+rccc` also, and with `nscc: 0` there is no window then:",
+        table(("parameter", "type", "default", "meaning"), map(parameter_row, beside)),
     ]
 
 

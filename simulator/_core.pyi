@@ -316,6 +316,12 @@ class Requester:
         answered, and how many bytes of frames have come.
         """
 
+    def on_credit(self, *, now_ps: int, granted: int) -> bool:
+        """Take what a receiver says that it has granted, in 256 bytes, since the beginning."""
+
+    def credit_target(self, rivals: int = 1) -> int:
+        """Return what the packet that was just sent asks for: the low 23 bits of such a number."""
+
     def use_paths(self, seed: int, paths: int) -> None:
         """Let it choose among so many paths, a power of two, if it is a kind that does."""
 
@@ -335,7 +341,10 @@ class Requester:
     def timeouts(self) -> int: ...
     @property
     def next_packet(self) -> dict[str, int] | None:
-        """Number, payload_bytes, is_last, has_reduced, wants_acknowledgement of the packet to send next."""
+        """What is said of the packet to send next.
+
+        It is number, payload_bytes, is_last, has_reduced, wants_acknowledgement and is_request.
+        """
 
     def metrics(self) -> dict[str, float]:
         """Return what it believes, by name with unit."""
@@ -383,8 +392,16 @@ class Responder:
         is_trimmed: bool = False,
         is_trimmed_last: bool = False,
         entropy: int = 0,
+        is_request: bool = False,
+        credit_target: int = 0,
     ) -> list[dict[str, Any]]:
         """Take a packet, and return its acknowledgements."""
+
+    def wants_turn(self) -> bool:
+        """Whether its host should grant something soon; said once."""
+
+    def grant(self, *, is_idle: bool = False) -> list[dict[str, Any]]:
+        """Give it a turn, and return what it says; SimulationError if the kind has no credits."""
 
     def on_deadline(self, now_ps: int) -> list[dict[str, Any]]:
         """Call when the deadline has come; return the acknowledgements that waited."""

@@ -20,7 +20,8 @@ class Marking:
     (``at="departure"``) or comes (``at="arrival"``); with ``average_weight`` below 1 it is a moving average,
     in which each arriving packet's sight of it has that weight. With ``drops_above`` a switch drops what
     comes while the queue is above ``kmax_bytes``, also what it might mark. With ``drops_instead`` it drops,
-    on arrival, what it would mark, packets of every kind: that queue does not know ECN.
+    on arrival, what it would mark, packets of every kind: that queue does not know ECN. With
+    ``spares_hosts`` ports towards hosts mark nothing.
     Source: Zhu et al., "Congestion control for large-scale RDMA deployments", SIGCOMM 2015, section 3.1;
     Floyd and Jacobson, 1993, for the average; RFC 8257, section 3.1, for the step, at arrival; HP Comware,
     QoS configuration guides (WRED), for the drops and the usual weight of 2^-9; RFC 3168, section 5, for
@@ -34,6 +35,7 @@ class Marking:
     average_weight: float = 1.0
     drops_above: bool = False
     drops_instead: bool = False
+    spares_hosts: bool = False
 
     def rule(self, where: str, priorities: int) -> Rule:
         """Return what the engine wants to know; raise SimulationError if it makes no sense."""
@@ -53,6 +55,7 @@ class Marking:
             "is_at_departure": self.at == "departure",
             "drops_above": self.drops_above,
             "drops_instead": self.drops_instead,
+            "spares_hosts": self.spares_hosts,
         }
 
 

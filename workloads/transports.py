@@ -119,6 +119,11 @@ class TransportName:
         return BASES[self.base].wants_curve
 
     @property
+    def has_credits(self) -> bool:
+        """Whether receivers grant what may be sent to them, so that marks in front of them say nothing."""
+        return CREDITS in self.features
+
+    @property
     def has_marked_control(self) -> bool:
         """Whether switches are to mark packets for a control in its NIC."""
         controls = (NIC_CONTROLS.get(name) for name in (BASES[self.base].control, *self.features) if name)
@@ -163,12 +168,15 @@ NIC_CONTROLS: Final[dict[str, ControlFeature]] = {
 """Controls of the engine, each by its name in `simulator/cpp/cc/registry.h`; plug-ins add to them."""
 PAUSING: Final = "pfc"
 SPRAYING: Final = "spray"
+CREDITS: Final = "rccc"
 FEATURES: Final[dict[str, str]] = {
     PAUSING: "priority flow control on every link",
     **{name: control.meaning for name, control in NIC_CONTROLS.items()},
     SPRAYING: "packet spraying: each packet takes one of the equal ways, whatever became of the others",
+    CREDITS: "credits of receivers (RCCC), for uet: a host grants what its link can take",
 }
-ALL_FEATURES: Final = tuple(FEATURES)
+ALL_FEATURES: Final = tuple(name for name in FEATURES if name != CREDITS)
+"""What any NIC may have."""
 
 _BY_UC: Final = "UC gives up a message whose packets come out of order"
 _BY_TCP: Final = "a TCP takes segments that are out of order for lost ones"
@@ -197,7 +205,7 @@ BASES: Final[dict[str, Base]] = {
     "uet": Base(
         "rc",
         "Ultra Ethernet: selective acknowledgements, NSCC and packet spraying",
-        (),
+        (CREDITS,),
         True,
         one_way="it spreads its packets by itself: see its load_balancing",
         is_sprayed=True,

@@ -1,7 +1,7 @@
 """When switches mark packets for a transport that reacts to marks."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Final, Literal
 
@@ -38,6 +38,8 @@ class MarkingCurve:
     """What comes above `kmax_bytes` is dropped."""
     drops_instead: bool = False
     """What it would mark is dropped."""
+    spares_hosts: bool = False
+    """Ports towards hosts mark nothing."""
 
     def __str__(self) -> str:
         if self.kmin_bytes == self.kmax_bytes:
@@ -64,7 +66,8 @@ def marking_asked(topology: Topology, carrier: Carrier) -> MarkingCurve | None:
         above_bytes = marked_above_bytes(topology, carrier)
         return MarkingCurve(above_bytes, above_bytes, pmax=1.0, at="arrival")
     if carrier.transport.wants_curve:
-        return _changed(round_trip_curve(topology), carrier.parameters)
+        curve = replace(round_trip_curve(topology), spares_hosts=carrier.transport.has_credits)
+        return _changed(curve, carrier.parameters)
     return _changed(DCQCN_CURVE, carrier.parameters) if carrier.transport.has_marked_control else None
 
 
@@ -126,6 +129,7 @@ def _changed(curve: MarkingCurve, parameters: Mapping[str, Scalar]) -> MarkingCu
         average_weight=values.get("average_weight", curve.average_weight),
         drops_above=bool(values.get("drops_above", curve.drops_above)),
         drops_instead=bool(values.get("drops_instead", curve.drops_instead)),
+        spares_hosts=curve.spares_hosts,
     )
     if found.kmin_bytes > found.kmax_bytes:
         mistake = ParameterMistake(

@@ -1,4 +1,4 @@
-"""Ultra Ethernet beside the committed results of uet-htsim: bounds of experiments/uet-htsim.yaml, a seed."""
+"""Ultra Ethernet beside the committed results of uet-htsim: its two smallest cases, a seed."""
 
 import pytest
 
@@ -8,15 +8,25 @@ from rogue.harness.testbeds.simulator.network import build_network
 from rogue.workloads.shipped import shipped
 
 TOLERANCE = 0.05
+STARTS_APART = 0.12
+"""Transfers start within some microseconds here and all at once there: the first round trip loses less."""
 
 
 @pytest.mark.parametrize(
-    ("senders", "longest_us", "again"),
-    [pytest.param(1, 176.2, 0, id="one connection"), pytest.param(15, 2478.53, 811, id="15 to 1")],
+    ("nth", "senders", "longest_us", "again"),
+    [
+        pytest.param(0, 1, 176.2, 0, id="one connection"),
+        pytest.param(0, 15, 2478.53, 811, id="15 to 1"),
+        pytest.param(1, 1, 177.368, 0, id="one connection, NSCC and RCCC"),
+        pytest.param(1, 15, 2462.92, 758, id="15 to 1, NSCC and RCCC"),
+        pytest.param(2, 1, 177.368, 0, id="one connection, RCCC"),
+        pytest.param(2, 15, 2464.44, 762, id="15 to 1, RCCC"),
+    ],
 )
-def test_uet_htsim(senders: int, longest_us: float, again: int) -> None:
-    file = str(shipped("experiments") / "uet-htsim.yaml")
-    [cell, *_] = plan_cells(load_experiment(file, [f"factors={{workload.senders: [{senders}]}}"]))
+def test_uet_htsim(nth: int, senders: int, longest_us: float, again: int) -> None:
+    file = str(shipped("experiments") / ("uet-rccc.yaml" if nth else "uet-htsim.yaml"))
+    cells = plan_cells(load_experiment(file, [f"factors={{workload.senders: [{senders}]}}"]))
+    cell = cells[nth]
     network = build_network(cell)
     network.simulation.run_until(5_000_000)
     network.simulation.check_invariants()
@@ -30,4 +40,4 @@ def test_uet_htsim(senders: int, longest_us: float, again: int) -> None:
     assert max(took_us) == pytest.approx(longest_us, rel=TOLERANCE)
     counters = network.simulation.counters()
     repeated = sum(value for *_, name, value in counters if name.endswith("retransmitted_packets"))
-    assert repeated == pytest.approx(again, rel=TOLERANCE)
+    assert repeated == pytest.approx(again, rel=STARTS_APART if nth else TOLERANCE)

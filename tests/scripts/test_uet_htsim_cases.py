@@ -3,7 +3,15 @@
 from pathlib import Path
 
 import pytest
-from uet_htsim_cases import DATACENTER, Case, cases_in, chosen, is_chosen
+from uet_htsim_cases import (
+    DATACENTER,
+    RECEIVERS,
+    Case,
+    cases_in,
+    chosen,
+    chosen_for_credits,
+    is_chosen,
+)
 
 RUN = "Running ./htsim_uec -tm connection_matrices/{matrix} -end 1000 {options} \n"
 OUTCOME = """\
@@ -26,8 +34,34 @@ def test_a_case_is_a_command_line_and_what_came_of_it() -> None:
 
 
 @pytest.mark.parametrize("options", ["-receiver_cc_only", "-sender_cc -receiver_cc", f"-conn_reuse {SENDER}"])
-def test_what_uet_has_not_is_no_case(options: str) -> None:
+def test_what_the_first_rule_leaves_out_is_no_case(options: str) -> None:
     assert list(cases_in(told("one.cm", options), "a.out")) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "is_case"),
+    [
+        ("-receiver_cc_only", True),
+        ("-sender_cc -receiver_cc", True),
+        ("-receiver_cc_only -conn_reuse", False),
+        ("-sender_cc_only", False),
+        ("-sender_cc", False),
+    ],
+)
+def test_the_second_rule_takes_receivers(options: str, *, is_case: bool) -> None:
+    assert bool(list(cases_in(told("one.cm", options), "a.out", RECEIVERS))) is is_case
+
+
+def test_oversubscribed_networks_count_where_senders_control_congestion_too(tmp_path: Path) -> None:
+    checks = tmp_path / DATACENTER / "validate_outputs"
+    checks.mkdir(parents=True)
+    flat = "-topo topologies/leaf_oversub.topo"
+    texts = [told("one.cm", f"-receiver_cc_only {flat}"), told("two.cm", f"-sender_cc -receiver_cc {flat}")]
+    (checks / "a.out").write_text("".join((*texts, told("one.cm", "-receiver_cc_only"))))
+    assert [(case.matrix, case.options) for case in chosen_for_credits(tmp_path)] == [
+        ("two.cm", "-load_balancing_algo mixed -paths 64 -receiver_cc -sender_cc"),
+        ("one.cm", "-load_balancing_algo mixed -paths 64 -receiver_cc_only"),
+    ]
 
 
 def test_a_run_that_has_no_end_is_no_case() -> None:

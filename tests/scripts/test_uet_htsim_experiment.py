@@ -96,3 +96,17 @@ def test_numbers_that_options_state(checkout: Path, tmp_path: Path) -> None:
         "window_packets": 75,
         "target_delay": "6us",
     }
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        pytest.param("", ("uet", None), id="senders"),
+        pytest.param(" -receiver_cc -sender_cc", ("uet+rccc", None), id="both"),
+        pytest.param(" -receiver_cc_only", ("uet+rccc", 0), id="receivers"),
+    ],
+)
+def test_who_controls_congestion(options: str, expected: tuple[str, int | None]) -> None:
+    found = document(case(f"{PLAIN}{options}"), default_tree(4), {})["transports"]
+    assert isinstance(found, list)
+    assert (found[0]["name"], found[0].get("nscc")) == expected

@@ -3,8 +3,21 @@
 import re
 from pathlib import Path
 
-from uet_htsim_cases import Case
-from uet_htsim_report import BEGIN, CHECKS, MET, PAGE, Row, draw, generated, page, read_files, rows, shares
+from uet_htsim_cases import CREDIT_CASES, Case
+from uet_htsim_report import (
+    BEGIN,
+    CHECKS,
+    MET,
+    PAGE,
+    Row,
+    credit_cases,
+    draw,
+    generated,
+    page,
+    read_files,
+    rows,
+    shares,
+)
 from uet_htsim_run import Measured, read_cases
 
 CASE = Case("validate_outputs/a.out", "one.cm", "", "-paths 64", 100.0, 0)
@@ -56,7 +69,13 @@ def test_shares_count_what_was_run() -> None:
 
 def test_the_page_is_made_of_the_files() -> None:
     text = PAGE.read_text()
-    assert page(text, generated(read_files(), read_cases())) == text
+    assert page(text, generated(read_files(), read_cases(), read_cases(CREDIT_CASES))) == text
+
+
+def test_cases_of_credits_are_a_table_of_their_own() -> None:
+    _, told, lines = credit_cases(rows([CASE, INCAST], [Measured(1, 1, 104.0, 0)], []))
+    assert told == "1 of 2 cases have been run. Within 5 % are 1 (100%), within 10 % 1 (100%)."
+    assert lines.splitlines()[2] == "| 1 | `one`, `-paths 64` | 100 | 104.0 | +4.0% | 1 | 0 | 0 |"
 
 
 def test_a_figure_has_a_point_for_each_case(tmp_path: Path) -> None:

@@ -3,8 +3,18 @@
 from pathlib import Path
 
 import pytest
-from uet_htsim_cases import DATACENTER, Case
-from uet_htsim_run import CHANGES, MEASURED, Measured, costs, measure, read_cases, read_measured, runs
+from uet_htsim_cases import CREDIT_CASES, DATACENTER, Case
+from uet_htsim_run import (
+    CHANGES,
+    CREDITS,
+    MEASURED,
+    Measured,
+    costs,
+    measure,
+    read_cases,
+    read_measured,
+    runs,
+)
 
 SMALL = Case("validate_outputs/a.out", "pair.cm", "", "-load_balancing_algo mixed -paths 64", 17.0, 0)
 SLOW = SMALL._replace(options="-failed 1 -load_balancing_algo mixed -paths 64")
@@ -49,5 +59,8 @@ def test_what_a_case_costs_comes_with_what_it_comes_to(checkout: Path) -> None:
 def test_the_files_can_be_read(tmp_path: Path) -> None:
     cases = read_cases()
     assert len(cases) == 116
+    credit_cases = read_cases(CREDIT_CASES)
+    assert len(credit_cases) == 48
+    assert {each.case for each in read_measured(CREDITS)} <= set(range(1, len(credit_cases) + 1))
     assert {each.case for each in read_measured(MEASURED)} <= set(range(1, len(cases) + 1))
     assert read_measured(tmp_path / "none.csv") == []

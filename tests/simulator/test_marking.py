@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from helpers.networks import GBPS, MILLISECOND_NS, Star, connect, counter
 
-from rogue.simulator import Marking, QueuePair, Reliability, Simulation, SimulationError
+from rogue.simulator import IDEAL, Marking, QueuePair, Reliability, Simulation, SimulationError
 
 FRAME = 1086
 
@@ -52,6 +52,27 @@ def test_an_average_comes_late() -> None:
     sharp = counter(standing_queue(step, 20), "marked_packets")
     slow = counter(standing_queue(replace(step, average_weight=2**-9), 20), "marked_packets")
     assert 250 < sharp - slow < 500  # the average passes the half after 355 packets
+
+
+def test_ports_towards_hosts_may_be_spared() -> None:
+    """Two switches: what waits between them is marked, what waits in front of the receiver is not."""
+    marked = {}
+    for spares_hosts in (False, True):
+        marking = Marking(kmin_bytes=0, kmax_bytes=0, pmax=1, spares_hosts=spares_hosts)
+        simulation = Simulation(seed=1)
+        for name in ("s0", "s1"):
+            simulation.add_switch(name, buffer_bytes=None, alpha=1.0, marking=marking)
+        for host, switch in (("h0", "s0"), ("h1", "s0"), ("h2", "s1"), ("h3", "s1")):
+            simulation.add_host(host, IDEAL)
+            simulation.add_link(host, switch, rate_bps=10 * GBPS, delay_ps=1_000_000)
+        simulation.add_link("s0", "s1", rate_bps=10 * GBPS, delay_ps=1_000_000)
+        for host in ("h0", "h1", "h2"):
+            connect(simulation, host, "h3").post_write(1, 100 * 1024, True)
+        simulation.run_until(MILLISECOND_NS)
+        marked[spares_hosts] = [
+            counter(simulation, "marked_packets", port) > 0 for port in ("s0->s1", "s1->h3")
+        ]
+    assert marked == {False: [True, True], True: [True, False]}
 
 
 def test_only_data_is_marked() -> None:

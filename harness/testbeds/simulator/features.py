@@ -22,7 +22,14 @@ from rogue.simulator import (
     with_telemetry,
 )
 from rogue.workloads.topologies import Switch
-from rogue.workloads.transports import NIC_CONTROLS, PAUSING, SPRAYING, ControlFeature, TransportName
+from rogue.workloads.transports import (
+    CREDITS,
+    NIC_CONTROLS,
+    PAUSING,
+    SPRAYING,
+    ControlFeature,
+    TransportName,
+)
 
 DATAGRAM_MTU_BYTES: Final = 1024
 """The agents' messages are no larger, whatever the path MTU."""
@@ -64,6 +71,7 @@ FEATURES: Final[dict[str, Feature]] = {
     PAUSING: Feature(),  # which asks for nothing but pauses
     **{name: control_feature(name, control) for name, control in NIC_CONTROLS.items()},
     SPRAYING: Feature(),  # which is a matter of connections
+    CREDITS: Feature(reliability=Reliability("uet-rccc")),
 }
 """What may be added to transports, where they take it at all."""
 BASES: Final[dict[str, Feature]] = {

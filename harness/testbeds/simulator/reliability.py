@@ -56,15 +56,16 @@ def nic_reliability(cell: Cell, carrier: Carrier) -> Reliability | None:
 
     def all_values(stated: Mapping[str, float]) -> dict[str, float]:
         given = {**asked.parameters, **stated}
-        if name == uet.NAME:
+        if name in uet.NAMES:
             way = empty_round_trip(cell)
             return uet.fitted_to_network(cell, way, _long_timeout_ns(way)) | given
         return _fitted(given, fitting, empty_round_trip(cell), loses=loses) if fitting else given
 
-    written = uet.with_numbers(carrier.parameters) if name == uet.NAME else carrier.parameters
+    is_uet = name in uet.NAMES
+    written = uet.with_numbers(carrier.parameters) if is_uet else carrier.parameters
     stated = values_of(RELIABILITIES[name].parameters, written)
     check_together(lambda values: check_parameters(name, all_values(values)), stated)
-    return Reliability(name, all_values(stated), CONTROL_PRIORITY if name == uet.NAME else None)
+    return Reliability(name, all_values(stated), CONTROL_PRIORITY if is_uet else None)
 
 
 def reliability_parameters(transport: TransportName) -> tuple[str, ...]:
@@ -99,7 +100,8 @@ def _shown(value: float) -> Fact:
 
 
 def _asked(transport: TransportName) -> Reliability | None:
-    return next((each.reliability for each in features_of(transport) if each.reliability), None)
+    asked = [each.reliability for each in features_of(transport) if each.reliability]
+    return asked[-1] if asked else None
 
 
 def _fitted(given: dict[str, float], fitting: Fitting, way: RoundTrip, *, loses: bool) -> dict[str, float]:

@@ -9,7 +9,7 @@ from rogue.harness.experiment.choices import Scalar
 from rogue.harness.testbeds.simulator.features import framing
 from rogue.harness.testbeds.simulator.round_trip import RoundTrip
 
-NAME: Final = "uet"
+NAMES: Final = ("uet", "uet-rccc")
 LOAD_BALANCING: Final = "load_balancing"
 BALANCERS: Final = ("oblivious", "bitmap", "reps", "mixed")
 """By the numbers of the engine's parameter. Source: uet-htsim, uec_mp.cpp."""

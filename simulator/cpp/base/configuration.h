@@ -50,6 +50,7 @@ struct MarkingConfiguration {
   bool is_at_departure = true;
   bool drops_above = false;    // what comes while the queue is longer than `maximum`
   bool drops_instead = false;  // of marking: a queue without ECN
+  bool spares_hosts = false;   // ports towards them mark nothing
 };
 
 // A full queue cuts the payload of a packet that allows it, and the rest goes in front. Source: Ultra Ethernet

@@ -54,7 +54,8 @@ struct FieldsOf<MarkingConfiguration> {
       Field{"priorities", &Marking::priorities}, Field{"kmin_bytes", &Marking::minimum},
       Field{"kmax_bytes", &Marking::maximum}, Field{"pmax", &Marking::probability},
       Field{"average_weight", &Marking::average_weight}, Field{"is_at_departure", &Marking::is_at_departure},
-      Field{"drops_above", &Marking::drops_above}, Field{"drops_instead", &Marking::drops_instead});
+      Field{"drops_above", &Marking::drops_above}, Field{"drops_instead", &Marking::drops_instead},
+      Field{"spares_hosts", &Marking::spares_hosts});
 };
 
 template <>

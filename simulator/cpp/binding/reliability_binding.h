@@ -63,6 +63,7 @@ inline nb::dict as_dict(const Acknowledgement& acknowledgement) {
   result["is_negative"] = bool{acknowledgement.is_negative};
   result["echoes_mark"] = bool{acknowledgement.echoes_mark};
   result["echoed_ps"] = acknowledgement.echoed.value;
+  if (acknowledgement.is_credit) result["granted"] = acknowledgement.granted();
   if (!acknowledgement.has_bitmap) return result;
   const SelectiveBitmap bitmap = acknowledgement.bitmap();
   result["bitmap"] = nb::make_tuple(bitmap.first, bitmap.bits, bitmap.answered, bitmap.received.value);
@@ -80,6 +81,7 @@ inline std::optional<nb::dict> next_packet(const BoundRequester& self) {
   result["is_last"] = bool{packet.is_last};
   result["has_reduced"] = bool{packet.has_reduced};
   result["wants_acknowledgement"] = bool{packet.wants_acknowledgement};
+  result["is_request"] = bool{packet.is_request};
   return result;
 }
 
@@ -129,6 +131,20 @@ inline void bind_requester(nb::module_& module) {
           nb::arg("is_negative") = false, nb::arg("echoes_mark") = false, nb::arg("echoed_ps") = 0,
           nb::arg("bitmap") = nb::none(), nb::arg("entropy") = 0, nb::arg("is_trimmed_last") = false)
       .def(
+          "on_credit",
+          [](BoundRequester& self, std::int64_t now_ps, std::int64_t granted) {
+            Acknowledgement credit;
+            credit.carry_credit(granted);
+            return self.requester->on_acknowledgement(credit, {now_ps});
+          },
+          nb::kw_only(), nb::arg("now_ps"), nb::arg("granted"))
+      .def(
+          "credit_target",
+          [](const BoundRequester& self, std::int64_t rivals) {
+            return self.requester->credit_target(rivals);
+          },
+          nb::arg("rivals") = 1)
+      .def(
           "use_paths",
           [](BoundRequester& self, std::uint64_t seed, std::uint32_t paths) {
             self.requester->use_paths(RandomStream(seed, "paths"), paths);
@@ -168,16 +184,19 @@ inline void bind_responder(nb::module_& module) {
           "on_packet",
           [](BoundResponder& self, std::uint64_t number, std::uint32_t payload_bytes, bool is_marked,
              bool is_last, bool has_reduced, std::int64_t sent_ps, std::int64_t now_ps,
-             bool wants_acknowledgement, bool is_trimmed, bool is_trimmed_last, std::uint16_t entropy) {
+             bool wants_acknowledgement, bool is_trimmed, bool is_trimmed_last, std::uint16_t entropy,
+             bool is_request, std::uint32_t credit_target) {
             self.responder->on_packet({.number = number,
-                                       .payload_bytes = payload_bytes,
+                                       .payload_bytes = static_cast<std::uint16_t>(payload_bytes),
+                                       .entropy = entropy,
                                        .is_first = false,
                                        .is_last = is_last,
                                        .has_reduced = has_reduced,
                                        .wants_acknowledgement = wants_acknowledgement,
                                        .is_trimmed = is_trimmed,
                                        .is_trimmed_last = is_trimmed_last,
-                                       .entropy = entropy,
+                                       .is_request = is_request,
+                                       .credit_target = credit_target & DataPacket::kCreditTargetMask,
                                        .sent = {sent_ps}},
                                       is_marked, {now_ps});
             nb::list acknowledgements;
@@ -188,7 +207,25 @@ inline void bind_responder(nb::module_& module) {
           nb::arg("number"), nb::kw_only(), nb::arg("payload_bytes") = 1024, nb::arg("is_marked") = false,
           nb::arg("is_last") = false, nb::arg("has_reduced") = false, nb::arg("sent_ps") = 0,
           nb::arg("now_ps") = 0, nb::arg("wants_acknowledgement") = false, nb::arg("is_trimmed") = false,
-          nb::arg("is_trimmed_last") = false, nb::arg("entropy") = 0)
+          nb::arg("is_trimmed_last") = false, nb::arg("entropy") = 0, nb::arg("is_request") = false,
+          nb::arg("credit_target") = 0)
+      .def("wants_turn",
+           [](BoundResponder& self) {
+             CreditGrants* const grants = self.responder->grants();
+             return grants != nullptr && grants->take_wish();
+           })
+      .def(
+          "grant",
+          [](BoundResponder& self, bool is_idle) {
+            if (self.responder->grants() == nullptr)
+              throw SimulationError("grant: expected a kind with credits of receivers, got one without");
+            self.responder->grant(is_idle);
+            nb::list said;
+            self.responder->take_acknowledgements(
+                [&](const Acknowledgement& one) { said.append(as_dict(one)); });
+            return said;
+          },
+          nb::kw_only(), nb::arg("is_idle") = false)
       .def(
           "on_deadline",
           [](BoundResponder& self, std::int64_t now_ps) {

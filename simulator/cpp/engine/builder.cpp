@@ -109,7 +109,8 @@ void Builder::add_classes(Port& port, std::uint32_t from, std::uint32_t to, Byte
   }
   if (element.markings.empty()) return;
   const RandomStream stream(world_.seed, "marking:" + world_.nodes[from].name + "->" + world_.nodes[to].name);
-  classes.use_marker(Marker(at_rate(element.markings, rate, element.thresholds_at), stream));
+  const auto rules = rules_towards(world_.nodes[to].is_host, element.markings);
+  classes.use_marker(Marker(at_rate(rules, rate, element.thresholds_at), stream));
 }
 
 void Builder::add_port(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration,

@@ -225,6 +225,8 @@ void Engine::fire_timer(const DueTimer& due) {
       return faults_.on_receive_timer(due.subject);
     case TimerKind::kControl:
       return controls_.on_timer(due.subject);
+    case TimerKind::kCredit:
+      return credits_.on_timer(due.subject);
     case TimerKind::kCompletion:
       return deliver_completions(due.subject);
     case TimerKind::kHost:

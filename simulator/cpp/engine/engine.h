@@ -16,6 +16,7 @@
 #include "base/configuration.h"
 #include "engine/builder.h"
 #include "engine/controls.h"
+#include "engine/credits.h"
 #include "engine/datagrams.h"
 #include "engine/faults.h"
 #include "engine/feedback.h"
@@ -110,6 +111,7 @@ class Engine {
  private:
   // These parts have a state of their own, and reach into the engine where packets meet them.
   friend class Controls;
+  friend class Credits;
   friend class Faults;
   friend class Feedback;
   friend class Reliabilities;
@@ -276,6 +278,7 @@ class Engine {
   Feedback feedback_;
   Faults faults_;
   Reliabilities reliabilities_;
+  Credits credits_;
   RouteEnds route_ends_;
   Forwarding forwarding_;
   std::vector<rogue::EqualPort>

@@ -63,6 +63,7 @@ void Engine::check_invariants() {
   catch_up_all();
   Audit(world_, now_).run();
   reliabilities_.check_trimmed();
+  credits_.check();
   datagrams_.check(now_);
 }
 

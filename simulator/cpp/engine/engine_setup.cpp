@@ -14,6 +14,7 @@ Engine::Engine(std::uint64_t seed, const Framing& framing)
       feedback_(*this, world_),
       faults_(*this, world_),
       reliabilities_(*this, world_),
+      credits_(*this, world_),
       route_ends_(*this, world_),
       forwarding_(world_) {}
 

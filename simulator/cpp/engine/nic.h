@@ -70,6 +70,7 @@ struct Sender {
   bool is_unreliable = false;
   bool has_been_reset = false;
   bool is_sprayed = false;            // each packet of its verbs
+  bool has_credits = false;           // that its peer grants it, and it its peer
   std::uint64_t missing_packets = 0;  // that it sent, lost on a link or refused by a buffer
   std::uint64_t missing_replies = 0;
 

@@ -10,6 +10,7 @@ namespace simulator {
 template <class Entry>
 class QuaternaryHeap {
  public:
+  std::size_t size() const { return entries_.size(); }
   bool empty() const { return entries_.empty(); }
   const Entry& top() const { return entries_.front(); }
 

@@ -1,6 +1,7 @@
 // The queue pairs of a NIC that have something to send.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <tuple>
 
@@ -40,6 +41,7 @@ class ReadyQueue {
  public:
   Picoseconds first() const { return first_; }  // kNever if there is none
   const ReadyQueuePair& top() const { return heap_.top(); }
+  std::size_t size() const { return heap_.size(); }
 
   void push(const ReadyQueuePair& entry) {
     heap_.push(entry);

@@ -18,6 +18,7 @@ void Reliabilities::add(std::uint32_t qp, const ConnectionConfiguration& configu
   world_.reliabilities[qp].acknowledgement_priority = priority;
   world_.priorities |= mask_of(priority);
   world_.senders[qp].has_reliability = true;
+  if (world_.reliabilities[qp].responder->grants() != nullptr) engine_.credits_.add(qp);
 }
 
 void Reliabilities::spray(std::uint32_t qp, const RandomStream& stream, std::uint32_t paths) {
@@ -81,8 +82,9 @@ PacketIndex Reliabilities::send(std::uint32_t qp, Port& port, Picoseconds start)
   packet.flags = sender.priority_flags;
   engine_.depart(port, index, start);
   next.sent = start;
-  data_packets_[index] = next;
   requester.on_sent(next, port.busy_until);
+  if (sender.has_credits) next.ask_for(requester.credit_target(engine_.credits_.rivals_of(sender)));
+  data_packets_[index] = next;
   sender.has_special = requester.has_packet();
   follow_deadline(qp);
   return index;
@@ -98,6 +100,7 @@ void Reliabilities::on_data(PacketIndex index) {
   responder.on_packet(data, packet.is_marked(), engine_.now_);
   engine_.check_delivery(packet.qp);
   send_acknowledgements(packet.qp, telemetry);
+  if (world_.senders[packet.qp].has_credits) engine_.credits_.follow(packet.qp);
   follow_deadline(packet.qp);
 }
 

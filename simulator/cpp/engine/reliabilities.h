@@ -24,13 +24,13 @@ class Reliabilities {
   void on_data(PacketIndex index);
   void on_acknowledgement(PacketIndex index);
   void on_timer(std::uint32_t qp);
+  void send_acknowledgements(std::uint32_t qp, const CarriedTelemetry& telemetry);
   void check_trimmed();
   DataPacket& data_of(PacketIndex index) { return data_packets_[index]; }
   const Acknowledgement& acknowledgement_of(PacketIndex index) { return acknowledgements_[index]; }
 
  private:
   std::uint32_t first_position(std::uint32_t qp, Requester& requester, DataPacket& packet);
-  void send_acknowledgements(std::uint32_t qp, const CarriedTelemetry& telemetry);
   void follow_deadline(std::uint32_t qp);
   double slowness_of(const Sender& sender) const;
   template <class Apply>

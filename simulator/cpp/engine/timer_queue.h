@@ -21,6 +21,7 @@ enum class TimerKind : std::uint8_t {
   kReceive,
   kControl,
   kCongestionPoint,
+  kCredit,
   kCompletion,
   kHost,
   kHostOnce

@@ -17,6 +17,13 @@
 
 namespace simulator {
 
+// Of the rules of a switch those for a port.
+inline std::vector<MarkingConfiguration> rules_towards(bool is_host,
+                                                       std::vector<MarkingConfiguration> rules) {
+  std::erase_if(rules, [&](const MarkingConfiguration& rule) { return is_host && rule.spares_hosts; });
+  return rules;
+}
+
 class Marker {
  public:
   static constexpr Bytes kNothingMarked{std::numeric_limits<std::int64_t>::max()};

@@ -90,8 +90,10 @@ void Engine::send_from_queue_pair(std::uint32_t number) {
   packet.details.left = now_ + serialisation - packet.request_took;
   packet.data.sent = now_;
   if (!is_reply(packet.kind)) packet.sent = now_;
-  start(number, packet);
+  const std::int64_t rivals = rivals_at(node);
   on_packet_sent(qp, packet, now_ + serialisation);
+  if (sender.reliability) packet.data.ask_for(sender.reliability->requester->credit_target(rivals));
+  start(number, packet);
   follow_deadline(qp);
   limiter_of(qp).on_sent(ready, now_, wire);
   sender.ready = limiter_of(qp).own_after(ready, now_, serialisation);

@@ -42,6 +42,7 @@
 #include "protocol/uc_responder.h"
 #include "reference/link.h"
 #include "reference/packet.h"
+#include "reliability/credit_pacer.h"
 #include "results/delivery_watch.h"
 #include "results/late_completions.h"
 #include "results/mailbox.h"
@@ -130,6 +131,7 @@ class Engine {
     kReceive,
     kControl,
     kCongestionPoint,
+    kCredit,
     kCompletion,
     kHost,
     kOnce
@@ -160,6 +162,8 @@ class Engine {
     std::optional<ReceiveBuffer> receive_buffer{};
     std::uint32_t receive_timer = 0;
     std::uint32_t lent = 0;  // queue pairs that use the limiter of another one
+    std::optional<CreditPacer> credits{};
+    std::uint32_t credit_timer = 0;
   };
 
   using Queue = reference::Queue;
@@ -322,6 +326,12 @@ class Engine {
   void on_acknowledgement(std::uint32_t qp, const Packet& packet);
   void send_acknowledgements(std::uint32_t qp, const std::vector<HopRecord>& hops);
   void on_reliability_timer(std::uint32_t qp);
+  void add_credits(std::uint32_t qp);
+  std::int64_t rivals_at(const Node& node) const;
+  void follow_credits(std::uint32_t qp);
+  void grant_what_is_due(std::uint32_t host);
+  void give_turn(Node& node);
+  void check_credits() const;
   void follow_both_deadlines(std::uint32_t qp);
   template <class Apply>
   void change_requester(std::uint32_t qp, Apply&& apply);

@@ -56,7 +56,8 @@ void Engine::add_direction(std::uint32_t from, std::uint32_t to, const LinkConfi
   links_.back().judge = judge_for(links_.back());
   if (has_shared_buffer(from) && !nodes_[from].configuration.markings.empty()) {
     const RandomStream marks(seed_, "marking:" + nodes_[from].name + "->" + nodes_[to].name);
-    links_.back().marker = Marker(at_rate(own.markings, configuration.rate, own.thresholds_at), marks);
+    const auto rules = rules_towards(nodes_[to].is_host, own.markings);
+    links_.back().marker = Marker(at_rate(rules, configuration.rate, own.thresholds_at), marks);
   }
   const auto number = static_cast<std::uint32_t>(links_.size() - 1);
   if (has_flow_control(from)) {
@@ -225,6 +226,8 @@ void Engine::fire_timer(const Event& event) {
       return on_control_timer(timer.subject);
     case TimerKind::kRefreshPause:
       return on_refresh_timer(timer.subject);
+    case TimerKind::kCredit:
+      return grant_what_is_due(timer.subject);
     case TimerKind::kCompletion:
       return late_completions_.deliver(timer.subject, now_, mailbox_);
     case TimerKind::kHost:
@@ -348,6 +351,7 @@ void Engine::check_invariants() const {
     SIM_CHECK((is_charged_to_shared_buffer ? nodes_[i].shared_buffer.used() : nodes_[i].used) == used[i],
               now_, nodes_[i].name, "charged bytes differ from the packets that wait");
   }
+  check_credits();
 }
 
 }  // namespace simulator::reference

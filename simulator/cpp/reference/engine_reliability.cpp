@@ -11,6 +11,7 @@ void Engine::add_reliability(std::uint32_t qp, const ConnectionConfiguration& co
   const std::uint32_t priority = configuration.acknowledgement_priority.value_or(configuration.priority);
   queue_pairs_[qp].reliability->acknowledgement_priority = priority;
   priorities_ |= mask_of(priority);
+  if (queue_pairs_[qp].reliability->responder->grants() != nullptr) add_credits(qp);
 }
 
 Packet Engine::next_packet(std::uint32_t qp) const {
@@ -44,6 +45,7 @@ void Engine::on_data(std::uint32_t qp, const Packet& packet) {
   queue_pairs_[qp].reliability->responder->on_packet(packet.data, packet.is_marked, now_);
   check_delivery(qp);
   send_acknowledgements(qp, packet.hops);
+  follow_credits(qp);
   follow_both_deadlines(qp);
 }
 

@@ -10,8 +10,11 @@ namespace simulator {
 
 // A packet with bytes of a verb. Packets of a connection are numbered from 0 on, in posting order.
 struct DataPacket {
+  static constexpr std::uint32_t kCreditTargetMask = (std::uint32_t{1} << 23) - 1;
+
   std::uint64_t number = 0;
-  std::uint32_t payload_bytes = 0;
+  std::uint16_t payload_bytes = 0;
+  std::uint16_t entropy = 0;  // that chose its way
   bool is_first : 1 = false;  // of its verb
   bool is_last : 1 = false;
   bool has_reduced : 1 = false;            // its sender has taken notice of marks (CWR)
@@ -20,10 +23,12 @@ struct DataPacket {
   bool is_trimmable : 1 = false;           // switches may cut its payload off
   bool is_trimmed : 1 = false;             // one has
   bool is_trimmed_last : 1 = false;        // the one in front of the receiver has
-  std::uint16_t entropy = 0;               // that chose its way
+  bool is_request : 1 = false;             // for credit: it has no bytes of a verb
+  std::uint32_t credit_target : 23 = 0;    // the low bits of the quanta that its sender asks for, of all ever
   Bytes message{};                         // length of its verb
   Picoseconds sent;                        // it began to leave then
 
+  void ask_for(std::uint32_t target) { credit_target = target & kCreditTargetMask; }
   bool can_be_trimmed() const { return is_trimmable && !is_trimmed; }
 
   // Cuts the payload off, in front of the receiver or before. Returns false if that is not allowed, or done.
@@ -59,8 +64,9 @@ struct Acknowledgement {
   bool echoes_mark : 1 = false;      // of congestion
   bool is_trimmed_last : 1 = false;  // of the packet that is answered
   bool has_bitmap : 1 = false;
-  std::uint16_t entropy = 0;  // of that packet
-  Picoseconds echoed;         // `sent` of that packet
+  bool is_credit : 1 = false;  // and says nothing else
+  std::uint16_t entropy = 0;   // of that packet
+  Picoseconds echoed;          // `sent` of that packet
 
   void add(const NumberRange& range) { selective[ranges++] = range; }
 
@@ -70,6 +76,11 @@ struct Acknowledgement {
     selective[1] = {come.answered, static_cast<std::uint64_t>(come.received.value)};
     has_bitmap = true;
   }
+  void carry_credit(std::int64_t granted) {
+    selective[0].first = static_cast<std::uint64_t>(granted);
+    is_credit = true;
+  }
+  std::int64_t granted() const { return static_cast<std::int64_t>(selective[0].first); }  // quanta
   SelectiveBitmap bitmap() const {
     return {selective[0].first,
             selective[0].end,

@@ -23,7 +23,7 @@ class Nscc {
         base_rtt_(settings.base_rtt),
         target_(static_cast<double>(settings.target_delay.value)),
         scale_(bytes_in(settings.base_rtt) / kReferenceBytes),
-        window_max_(static_cast<std::int64_t>(kMaxOfPath * bytes_in(settings.base_rtt))) {
+        window_max_(settings.most_of_path(settings.base_rtt).value) {
     const std::int64_t stated = settings.window_packets * settings.frame().value;
     window_ = stated == 0 ? window_max_ : stated;
     if (settings.has_nscc) keep_in_bounds();
@@ -70,7 +70,6 @@ class Nscc {
   }
 
  private:
-  static constexpr double kMaxOfPath = 1.5;          // _maxwnd
   static constexpr double kDelayWeight = 0.0125;     // _delay_alpha
   static constexpr double kProportional = 4;         // of _alpha, in packets
   static constexpr double kFair = 5;                 // of _fi, in packets
@@ -91,7 +90,7 @@ class Nscc {
   void lower_base_rtt(Picoseconds rtt) {
     if (rtt >= base_rtt_) return;
     base_rtt_ = rtt;
-    window_max_ = static_cast<std::int64_t>(kMaxOfPath * bytes_in(rtt));
+    window_max_ = settings_.most_of_path(rtt).value;
   }
 
   // The average of delays. What is delayed but not marked counts as a quarter of a round trip (update_delay).

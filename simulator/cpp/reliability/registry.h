@@ -9,7 +9,7 @@
 
 namespace simulator {
 
-inline constexpr std::array kRepairs = {kIrn,         kIrnGbn,          kGoBackN,      kGoBack0,
-                                        kGoBackNHpcc, kGoBackNConweave, kGoBackNHtsim, kUet};
+inline constexpr std::array kRepairs = {
+    kIrn, kIrnGbn, kGoBackN, kGoBack0, kGoBackNHpcc, kGoBackNConweave, kGoBackNHtsim, kUet, kUetRccc};
 
 }  // namespace simulator

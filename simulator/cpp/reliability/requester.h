@@ -14,6 +14,7 @@
 #include "protocol/requester_settings.h"
 #include "protocol/verb_ring.h"
 #include "reliability/acknowledgement.h"
+#include "reliability/credit_account.h"
 
 namespace simulator {
 
@@ -42,6 +43,11 @@ class Requester {
   virtual void use_paths(const RandomStream& /*stream*/, std::uint32_t /*paths*/) {}
   virtual std::uint32_t next_path() { return 0; }
 
+  // What a receiver has granted, where one must (reliability/credit_account.h), and the low bits of what is asked
+  // for; the latter after on_sent(), for the packet that was sent. `rivals` queue pairs have packets in its NIC.
+  virtual const CreditAccount* account() const { return nullptr; }
+  virtual std::uint32_t credit_target(std::int64_t /*rivals*/) const { return 0; }
+
   // Takes what the caller says about a WRITE; numbers and sizes of its packets follow from it.
   void post(Verb verb) {
     const std::int64_t packets = std::max<std::int64_t>(1, (verb.length.value + mtu_bytes_ - 1) / mtu_bytes_);
@@ -56,10 +62,11 @@ class Requester {
 
   // The packet to send next; the same until something happens.
   DataPacket next() const {
+    if (wants_request()) return request();
     const std::uint64_t number = next_number();
     const Verb& verb = verbs_[verb_of(number)];
     return {.number = number,
-            .payload_bytes = payload_bytes_of(number),
+            .payload_bytes = static_cast<std::uint16_t>(payload_bytes_of(number)),
             .is_first = number == verb.first_psn,
             .is_last = number == verb.last_psn,
             .has_reduced = has_reduced(),
@@ -73,6 +80,7 @@ class Requester {
   // That packet's last byte left the NIC at `end`.
   void on_sent(const DataPacket& packet, Picoseconds end) {
     ++sent_packets_;
+    if (packet.is_request) return on_request_sent(end);
     const bool is_new = packet.number == sent_;
     if (is_new) {
       ++sent_;
@@ -130,6 +138,8 @@ class Requester {
   virtual bool is_ecn_capable() const { return true; }          // says every packet
   virtual bool wants_acknowledgement() const { return false; }  // says the next packet
   virtual bool is_trimmable() const { return false; }           // says every packet
+  virtual bool wants_request() const { return false; }          // for credit, before the next packet
+  virtual void on_request_sent(Picoseconds /*end*/) {}
 
   std::uint64_t posted() const { return posted_; }  // one past the last posted
   std::uint32_t mtu_bytes() const { return mtu_bytes_; }
@@ -149,6 +159,15 @@ class Requester {
   RequesterCounters counters_;
 
  private:
+  // It has the number of the oldest packet that is not acknowledged, and none of its bytes.
+  DataPacket request() const {
+    return {.number = acknowledged_,
+            .is_ecn_capable = is_ecn_capable(),
+            .wants_acknowledgement = true,
+            .is_request = true,
+            .sent = {}};
+  }
+
   // Running number of the verb that a packet belongs to.
   std::uint64_t verb_of(std::uint64_t number) const {
     std::uint64_t low = verbs_.head();

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "protocol/framing.h"
 #include "reliability/acknowledgement.h"
+#include "reliability/credit_grants.h"
 
 namespace simulator {
 
@@ -43,6 +44,11 @@ class Responder {
   }
   std::uint64_t packets() const { return packets_; }
   std::uint64_t headers() const { return headers_; }  // of those, trimmed
+
+  // What it grants to its sender, where senders need credit: ask it after each packet whether it wants a turn, and
+  // give it one when its host may grant.
+  virtual CreditGrants* grants() { return nullptr; }
+  virtual std::int64_t grant(bool /*is_idle*/) { return 0; }
 
   // Hands over the acknowledgements to send now, in order.
   template <class Send>

@@ -17,4 +17,8 @@ inline constexpr ReliabilityKind kUet{"uet",
                                       "Ultra Ethernet: selective acknowledgements and the window of NSCC",
                                       kUetParameters, "rto_ns", create_uet};
 
+inline constexpr ReliabilityKind kUetRccc{
+    "uet-rccc", "Ultra Ethernet with credits of receivers (RCCC), beside NSCC or alone", kUetCreditParameters,
+    "rto_ns", create_uet};
+
 }  // namespace simulator

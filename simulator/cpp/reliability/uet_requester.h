@@ -9,6 +9,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -23,16 +24,25 @@ namespace simulator {
 class UetRequester final : public Requester {
  public:
   UetRequester(std::uint32_t mtu_bytes, const UetSettings& settings)
-      : Requester(mtu_bytes), settings_(settings), nscc_(settings) {}
+      : Requester(mtu_bytes), settings_(settings), nscc_(settings) {
+    if (settings.has_credits) account_.emplace(settings.most_of_path(settings.base_rtt));
+  }
 
   bool has_packet() const override {
+    if (wants_request_) return true;
+    if (account_ && !account_->may_send()) return false;
     const bool has_new = sent() < posted() && sent() - acknowledged() < window_packets();
-    return (has_new || !repeats_.empty()) && nscc_.window() >= in_flight_ + next_frame();
+    return (has_new || !repeats_.empty()) && has_room();
   }
 
   bool on_acknowledgement(const Acknowledgement& reply, Picoseconds now) override {
     const Picoseconds rtt = now - reply.echoed;
-    if (reply.is_negative) {
+    heard_or_sent_ = now;
+    if (account_) account_->end_speculation();
+    if (reply.is_credit) {
+      if (account_) account_->on_granted(reply.granted());
+      requests_in_vain_ = 0;
+    } else if (reply.is_negative) {
       on_negative(reply, rtt, now);
     } else {
       on_positive(reply, rtt, now);
@@ -49,6 +59,10 @@ class UetRequester final : public Requester {
       departures_.pop_front();
       if (is_under_way(oldest)) give_up(oldest.number, now);
     }
+    if (is_starved() && !wants_request_ && heard_or_sent_ + patience() <= now) {
+      wants_request_ = true;
+      requests_in_vain_ = std::min(requests_in_vain_ + 1, kDoublingsMost);
+    }
     follow_deadline();
     return true;
   }
@@ -59,7 +73,21 @@ class UetRequester final : public Requester {
   }
   std::uint32_t next_path() override { return paths_ ? paths_->next() : 0; }
 
+  const CreditAccount* account() const override { return account_ ? &*account_ : nullptr; }
+  std::uint32_t credit_target(std::int64_t rivals) const override {
+    if (!account_) return 0;
+    const auto window = settings_.has_window() ? std::optional(nscc_.window()) : std::nullopt;
+    const std::int64_t target = account_->target(backlog(), settings_.frame(), window, rivals);
+    return static_cast<std::uint32_t>(target) & DataPacket::kCreditTargetMask;
+  }
+
   std::map<std::string, double> metrics() const override {
+    std::map<std::string, double> metrics = window_metrics();
+    if (account_) account_->add_to(metrics);
+    return metrics;
+  }
+
+  std::map<std::string, double> window_metrics() const {
     return {{"window_bytes", static_cast<double>(nscc_.window().value)},
             {"in_flight_bytes", static_cast<double>(in_flight_.value)},
             {"average_delay_ns", nscc_.average_delay_ps() / 1e3},
@@ -69,16 +97,23 @@ class UetRequester final : public Requester {
  protected:
   std::uint64_t next_number() const override { return repeats_.empty() ? sent() : *repeats_.begin(); }
 
-  // The last packet, one that fills the window, and one that is sent again.
+  // The last packet, one that fills the window or takes the last credit, and one that is sent again.
   bool wants_acknowledgement() const override {
     const Bytes frame = next_frame();
-    return !repeats_.empty() || sent() + 1 == posted() || in_flight_ + frame + frame >= nscc_.window();
+    if (!repeats_.empty() || sent() + 1 == posted() || (account_ && account_->is_last(frame))) return true;
+    return settings_.has_window() && in_flight_ + frame + frame >= nscc_.window();
   }
   bool is_trimmable() const override { return true; }
 
   void on_packet_sent(std::uint64_t number, bool is_new, Picoseconds end) override {
     const Bytes frame = frame_of(number);
-    if (!is_new) repeats_.erase(number);
+    if (is_new) {
+      sent_frames_ += frame;
+    } else {
+      take_from_repeats(number);
+    }
+    if (account_) account_->spend(frame);
+    heard_or_sent_ = end;
     packets_.begin_at(acknowledged());
     packets_[number] = {end, PacketState::kUnderWay};
     in_flight_ += frame;
@@ -86,7 +121,23 @@ class UetRequester final : public Requester {
     follow_deadline();
   }
 
+  bool wants_request() const override { return wants_request_; }
+  void on_request_sent(Picoseconds end) override {
+    wants_request_ = false;
+    requested_ = heard_or_sent_ = end;
+    follow_deadline();
+  }
+
+  // Credit ahead of what is asked for is usually there, or under way.
+  void on_posted() override {
+    if (is_starved()) wants_request_ = true;
+  }
+
  private:
+  // In timeouts: a receiver of many senders is slow, and what it grants is hardly ever lost.
+  static constexpr std::int64_t kPatience = 32;
+  static constexpr int kDoublingsMost = 6;
+
   struct Departure {
     std::uint64_t number;
     Picoseconds left;
@@ -112,7 +163,7 @@ class UetRequester final : public Requester {
   void on_arrived(std::uint64_t number) {
     SentPacket& packet = packets_[number];
     if (packet.state == PacketState::kToRepeat) {
-      repeats_.erase(number);
+      take_from_repeats(number);
       in_flight_ += frame_of(number);
     }
     packet.state = PacketState::kArrived;
@@ -134,13 +185,41 @@ class UetRequester final : public Requester {
     // Nobody keeps the entropy of a packet that is never heard of: uet-htsim blames number 0.
     report(0, PathReport::kTimeout, now);
     nscc_.on_timeout(frame_of(number));
+    const bool has_repeats = !repeats_.empty();
     repeat(number);
+    if (!account_) return;
+    if (has_repeats) account_->end_speculation();
+    const bool is_late_enough = now - requested_ >= settings_.base_rtt;
+    if (is_late_enough && (has_repeats || !has_room() || !account_->may_send())) wants_request_ = true;
   }
 
   void repeat(std::uint64_t number) {
     packets_[number].state = PacketState::kToRepeat;
     in_flight_ -= frame_of(number);
     repeats_.insert(number);
+    repeat_frames_ += frame_of(number);
+  }
+
+  void take_from_repeats(std::uint64_t number) {
+    repeats_.erase(number);
+    repeat_frames_ -= frame_of(number);
+  }
+
+  bool has_room() const { return !settings_.has_window() || nscc_.window() >= in_flight_ + next_frame(); }
+
+  // Frames that are still to be sent, for the first time or again.
+  Bytes backlog() const {
+    const Bytes posted_frames{posted_bytes().value +
+                              static_cast<std::int64_t>(posted()) * settings_.header.value};
+    return posted_frames - sent_frames_ + repeat_frames_;
+  }
+
+  // How long it waits for credit until it asks again, each time twice as long.
+  Picoseconds patience() const { return {settings_.timeout.value * kPatience << requests_in_vain_}; }
+
+  // It has something to send, and nothing that could bring it credit is under way from here.
+  bool is_starved() const {
+    return account_ && !account_->may_send() && backlog().value > 0 && departures_.empty();
   }
 
   void report(std::uint32_t path, PathReport report, Picoseconds now) {
@@ -156,9 +235,13 @@ class UetRequester final : public Requester {
   // The oldest packet that nothing was heard of yet.
   void follow_deadline() {
     while (!departures_.empty() && !is_under_way(departures_.front())) departures_.pop_front();
-    deadline_ = departures_.empty() || settings_.timeout == kNever
-                    ? kNever
-                    : departures_.front().left + settings_.timeout;
+    deadline_ = kNever;
+    if (settings_.timeout == kNever) return;
+    if (!departures_.empty()) {
+      deadline_ = departures_.front().left + settings_.timeout;
+    } else if (is_starved() && !wants_request_) {
+      deadline_ = heard_or_sent_ + patience();
+    }
   }
 
   Bytes frame_of(std::uint64_t number) const { return Bytes{payload_bytes_of(number)} + settings_.header; }
@@ -171,8 +254,15 @@ class UetRequester final : public Requester {
   std::set<std::uint64_t> repeats_;   // to be sent again
   std::deque<Departure> departures_;  // in order
   Bytes in_flight_;
-  Bytes received_;  // frames, as the receiver counts them
+  Bytes sent_frames_;    // each once
+  Bytes repeat_frames_;  // of `repeats_`
+  Bytes received_;       // frames, as the receiver counts them
   Picoseconds deadline_ = kNever;
+  std::optional<CreditAccount> account_;
+  bool wants_request_ = false;                        // for credit
+  Picoseconds requested_{-settings_.base_rtt.value};  // the last time
+  Picoseconds heard_or_sent_;
+  int requests_in_vain_ = 0;
 };
 
 }  // namespace simulator

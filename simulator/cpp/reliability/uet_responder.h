@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "reliability/reassembly.h"
 #include "reliability/responder.h"
@@ -18,13 +19,26 @@ class UetResponder final : public Responder {
   static constexpr std::uint64_t kBits = 64;
 
   explicit UetResponder(const UetSettings& settings)
-      : header_(settings.header), sack_every_(settings.sack_every) {}
+      : header_(settings.header), sack_every_(settings.sack_every) {
+    if (settings.has_credits) grants_.emplace(grants_of(settings));
+  }
 
   std::uint64_t expected() const override { return packets_.expected(); }
   Bytes delivered() const override { return packets_.delivered(); }
 
+  CreditGrants* grants() override { return grants_ ? &*grants_ : nullptr; }
+  std::int64_t grant(bool is_idle) override {
+    const std::int64_t quanta = grants_->grant(is_idle);
+    Acknowledgement credit{.expected = packets_.expected(), .echoed = {}};
+    credit.carry_credit(grants_->granted());
+    queue_up(credit);
+    return quanta;
+  }
+
  protected:
   void on_data(const DataPacket& packet, bool is_marked, Picoseconds) override {
+    if (grants_) grants_->on_target(packet.credit_target);
+    if (packet.is_request) return on_request(packet);
     if (packet.is_trimmed) return on_trimmed(packet, is_marked);
     const bool is_first_of_all = received_.value == 0;
     if (packets_.add(packet.number, packet.payload_bytes) == Reassembly::Arrival::kDuplicate)
@@ -40,8 +54,21 @@ class UetResponder final : public Responder {
   }
 
  private:
+  static CreditGrants grants_of(const UetSettings& settings) {
+    const std::int64_t each = settings.credit_packets * settings.payload.value / kCreditQuantum;
+    const std::int64_t ahead = settings.most_of_path(settings.base_rtt).value / kCreditQuantum;
+    return {std::max<std::int64_t>(1, each), ahead, settings.credit_rate};
+  }
+
+  // Its sender waits for credit, or has lost what was told.
+  void on_request(const DataPacket& packet) {
+    if (grants_) grants_->ask_again();
+    queue_up(reply_to(packet, false));
+  }
+
   void on_trimmed(const DataPacket& packet, bool is_marked) {
     if (has(packet.number)) return acknowledge(packet, false);
+    if (grants_) grants_->ask_again();
     Acknowledgement reply = reply_to(packet, is_marked);
     reply.is_negative = true;
     reply.is_trimmed_last = packet.is_trimmed_last;
@@ -89,6 +116,7 @@ class UetResponder final : public Responder {
   Bytes received_;         // frames, each once
   Bytes untold_;           // since the last acknowledgement
   bool is_asked_ = false;  // for one more, as soon as nothing is missing
+  std::optional<CreditGrants> grants_;
 };
 
 }  // namespace simulator

@@ -3,7 +3,9 @@
 // Ultra Ethernet 1.0, sections on packet delivery (PDS) and congestion management (CMS, NSCC).
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "base/units.h"
@@ -31,7 +33,27 @@ inline constexpr std::array kUetParameters = {
     Parameter{"load_balancing", 3, 0, 3, "paths: 0 oblivious, 1 bitmap, 2 REPS, 3 REPS, then bitmap (mixed)"},
 };
 
+// What a receiver grants, beside those. Source: uet-htsim, uec.cpp (_mtus_per_pull) and main_uec.cpp (UecPullPacer).
+inline constexpr std::array kCreditParameters = {
+    Parameter{"credit_packets", 4, 1, 1'000, "full packets of a receiver's grant"},
+    Parameter{"credit_rate", 0.99, 0.01, 1,
+              "of a receiver's line, which it grants to all its senders together"},
+};
+
+// The first, and then the second.
+template <std::size_t kFirst, std::size_t kSecond>
+constexpr std::array<Parameter, kFirst + kSecond> joined(const std::array<Parameter, kFirst>& first,
+                                                         const std::array<Parameter, kSecond>& second) {
+  std::array<Parameter, kFirst + kSecond> both{};
+  std::ranges::copy(first, both.begin());
+  std::ranges::copy(second, both.begin() + kFirst);
+  return both;
+}
+inline constexpr auto kUetCreditParameters = joined(kUetParameters, kCreditParameters);
+
 struct UetSettings {
+  static constexpr double kMostOfPath = 1.5;  // _maxwnd, of the path's bytes
+
   UetSettings(const ParameterValues& values, std::uint32_t mtu_bytes)
       : payload{mtu_bytes},
         header{static_cast<std::int64_t>(values.at("header_bytes"))},
@@ -44,9 +66,19 @@ struct UetSettings {
         target_delay(nanoseconds(values.at("target_delay_ns"))),
         gamma(values.at("gamma")),
         qa_gate(static_cast<int>(values.at("qa_gate"))),
-        load_balancing(static_cast<LoadBalancing>(values.at("load_balancing"))) {}
+        load_balancing(static_cast<LoadBalancing>(values.at("load_balancing"))),
+        has_credits(values.contains("credit_rate")),
+        credit_packets(has_credits ? static_cast<std::int64_t>(values.at("credit_packets")) : 0),
+        credit_rate(has_credits ? values.at("credit_rate") : 0) {}
 
   Bytes frame() const { return payload + header; }  // of a full packet
+  bool has_window() const { return has_nscc || !has_credits; }
+
+  // What a window of this round trip is at most, and the credit that a connection begins with.
+  Bytes most_of_path(Picoseconds round_trip) const {
+    const double bytes = static_cast<double>(round_trip.value) * static_cast<double>(line_rate.value) / 8e12;
+    return {static_cast<std::int64_t>(kMostOfPath * bytes)};
+  }
 
   Bytes payload;
   Bytes header;
@@ -60,6 +92,9 @@ struct UetSettings {
   double gamma;
   int qa_gate;
   LoadBalancing load_balancing;
+  bool has_credits;
+  std::int64_t credit_packets;
+  double credit_rate;
 };
 
 }  // namespace simulator

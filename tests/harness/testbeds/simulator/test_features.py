@@ -20,8 +20,8 @@ from rogue.harness.testbeds.simulator.features import (
 )
 from rogue.simulator import CONTROLS, Marking
 from rogue.workloads.transports import BASES as CATALOGUE
+from rogue.workloads.transports import CREDITS, NIC_CONTROLS, parse_transport
 from rogue.workloads.transports import FEATURES as NAMED
-from rogue.workloads.transports import NIC_CONTROLS, parse_transport
 
 INCAST = """\
 name: pauses
@@ -201,8 +201,8 @@ def test_marking_that_cannot_be(tmp_path: Path, setting: str, key: str) -> None:
 def test_a_feature_is_a_word_that_names_may_have(name: str) -> None:
     assert name in NAMED
     asked = FEATURES[name]
-    transport = parse_transport(f"roce+{name}")
-    assert transport.has_pauses or transport.is_sprayed or asked.control
+    transport = parse_transport(f"uet+{name}" if name == CREDITS else f"roce+{name}")
+    assert transport.has_pauses or transport.is_sprayed or transport.has_credits or asked.control
     assert asked.control is None or asked.control in CONTROLS
 
 

@@ -57,6 +57,35 @@ def test_switches_mark_between_a_fifth_and_four_fifths_of_the_round_trip(tmp_pat
     assert stated == MarkingCurve(37_350, 145_250, 1.0)
 
 
+def test_with_credits_of_receivers_it_is_another_kind_with_the_same_numbers(tmp_path: Path) -> None:
+    plain, asked = (cell_of(tmp_path, *HTSIM, f"transports=[{name}]") for name in ("uet", "uet+rccc"))
+    reliability = nic_reliability(asked, asked.groups[0])
+    alone = nic_reliability(plain, plain.groups[0])
+    assert reliability is not None and alone is not None
+    assert (reliability.name, reliability.acknowledgement_priority) == ("uet-rccc", CONTROL_PRIORITY)
+    assert reliability.parameters == alone.parameters
+
+
+def test_with_credits_switches_mark_nothing_in_front_of_hosts(tmp_path: Path) -> None:
+    topology = cell_of(tmp_path, *HTSIM).topology
+    asked = marking_asked(topology, carrier("uet+rccc"))
+    assert asked == MarkingCurve(9 * 4160, 35 * 4160, 1.0, spares_hosts=True)
+
+
+def test_receivers_alone_and_their_numbers(tmp_path: Path) -> None:
+    stated = (
+        "transports=[{name: uet+rccc, nscc: 0, credit_packets: 8, credit_rate: 0.9, load_balancing: reps}]"
+    )
+    cell = cell_of(tmp_path, *HTSIM, stated)
+    reliability = nic_reliability(cell, cell.groups[0])
+    assert reliability is not None
+    told = {"nscc": 0, "credit_packets": 8, "credit_rate": 0.9, "load_balancing": 2}
+    assert told.items() <= reliability.parameters.items()
+    plain = cell_of(tmp_path, *HTSIM, "transports=[{name: uet, credit_rate: 0.9}]")
+    mistake = parameter_mistake(plain)
+    assert mistake is not None and mistake.key == "credit_rate"
+
+
 @pytest.mark.parametrize(("word", "number"), [("oblivious", 0), ("bitmap", 1), ("reps", 2), ("mixed", 3)])
 def test_load_balancing_is_a_word(tmp_path: Path, word: str, number: int) -> None:
     cell = cell_of(tmp_path, *HTSIM, f"transports=[{{name: uet, load_balancing: {word}, paths: 128}}]")

@@ -1,0 +1,201 @@
+"""Credit at the sender of Ultra Ethernet: what it begins with, spends, is granted, asks for."""
+
+import random
+
+import pytest
+
+from rogue.simulator._core import Requester, Responder
+
+PAYLOAD, FRAME, QUANTUM = 1024, 1088, 256
+US = 1_000_000
+PARAMETERS = {"line_rate_bps": 10e9, "base_rtt_ns": 4_000, "rto_ns": 50_000}
+MOST = 7_500
+"""1.5 times the 5000 bytes that 10 Gb/s carry in 4 us."""
+
+
+def requester(packets: int, **parameters: float) -> Requester:
+    sender = Requester("uet-rccc", mtu_bytes=PAYLOAD, parameters={**PARAMETERS, "nscc": 0, **parameters})
+    sender.post(packets * PAYLOAD)
+    return sender
+
+
+def hears(sender: Requester, expected: int, at_ps: int = 0) -> None:
+    bitmap = (expected, 0, expected - 1, expected * FRAME)
+    assert sender.on_acknowledgement(now_ps=at_ps, expected=expected, bitmap=bitmap)
+
+
+def credit(sender: Requester) -> float:
+    return sender.metrics()["credit_bytes"]
+
+
+def sends_all(sender: Requester, at_ps: int = 0) -> list[int]:
+    return list(iter(lambda: sender.send(at_ps), None))
+
+
+def test_it_begins_with_the_credit_of_one_and_a_half_round_trips() -> None:
+    """7 packets of 1088 bytes, the last one overdraws: 7500 - 7 * 1088 = -116."""
+    sender = requester(packets=20)
+    assert sends_all(sender) == list(range(7))
+    assert credit(sender) == MOST - 7 * FRAME == -116
+
+
+def test_what_is_left_of_that_is_void_when_the_receiver_is_heard_of() -> None:
+    sender = requester(packets=20)
+    assert [sender.send(0), sender.send(0)] == [0, 1]
+    hears(sender, 1)
+    assert (sender.send(0), credit(sender)) == (None, 0)
+    assert sender.metrics()["credit_forgone_bytes"] == MOST - 2 * FRAME
+    sender.on_credit(now_ps=0, granted=4)
+    assert (sender.send(0), credit(sender)) == (2, 1024 - FRAME)
+    hears(sender, 2)
+    sender.on_credit(now_ps=0, granted=8)
+    assert credit(sender) == 2 * 1024 - FRAME
+
+
+def test_grants_are_running_numbers_so_that_one_may_be_lost_or_late() -> None:
+    sender = requester(packets=20)
+    sends_all(sender)
+    for granted, expected in ((4, -116 + 1024), (12, -116 + 3072), (8, -116 + 3072), (12, -116 + 3072)):
+        sender.on_credit(now_ps=0, granted=granted)
+        assert credit(sender) == expected
+
+
+def test_nobody_has_more_than_that() -> None:
+    sender = requester(packets=1)
+    sender.on_credit(now_ps=0, granted=1000)
+    assert credit(sender) == MOST
+    assert sender.metrics()["credit_forgone_bytes"] == 1000 * QUANTUM
+
+
+@pytest.mark.parametrize(
+    ("packets", "rivals", "quanta"),
+    [
+        pytest.param(1, 1, -25, id="nothing left to send: it has 6412 bytes too many"),
+        pytest.param(4, 1, 5, id="a frame at least, as long as nobody was heard of: 1088 bytes"),
+        pytest.param(20, 1, 5, id="no more than it may ever have, less what it has"),
+        pytest.param(20, 5, 1, id="a share of the NIC: a fifth of 1088 bytes"),
+    ],
+)
+def test_the_first_packet_asks(packets: int, rivals: int, quanta: int) -> None:
+    sender = requester(packets)
+    sender.send(0)
+    assert sender.credit_target(rivals) == quanta % 2**23
+
+
+def test_who_has_overdrawn_asks_for_that_too() -> None:
+    """20 packets, 7 sent: 7500 bytes at most, and the 116 that are owed; from the 3 quanta that came."""
+    sender = requester(packets=20)
+    sends_all(sender)
+    assert sender.credit_target() == -(-(MOST + 116) // QUANTUM)
+    sender.on_credit(now_ps=0, granted=3)
+    assert sender.credit_target() == -(-(MOST + 116) // QUANTUM)
+
+
+def test_with_a_window_it_asks_for_no_more_than_that_and_a_packet() -> None:
+    sender = requester(packets=20, nscc=1, window_packets=2)
+    assert sends_all(sender) == [0, 1]
+    hears(sender, 1)
+    window = sender.metrics()["window_bytes"]
+    assert window < MOST
+    assert sender.credit_target() == -(-(window + FRAME) // QUANTUM)
+
+
+def test_the_last_credit_wants_an_acknowledgement() -> None:
+    sender = requester(packets=20)
+    wants = []
+    while (packet := sender.next_packet) is not None:
+        wants.append(packet["wants_acknowledgement"])
+        sender.send(0)
+    assert wants == [False] * 6 + [True]
+
+
+def test_a_timeout_without_credit_asks_for_some_and_says_so_in_a_packet_without_bytes() -> None:
+    sender = requester(packets=20)
+    sends_all(sender)
+    assert sender.on_deadline(50 * US)
+    packet = sender.next_packet
+    assert packet is not None
+    assert (packet["is_request"], packet["payload_bytes"], packet["number"]) == (True, 0, 0)
+    assert sender.send(51 * US) == 0
+    assert sender.next_packet is None
+    assert credit(sender) == -116
+
+
+def test_whoever_hears_of_no_credit_asks_again_each_time_later() -> None:
+    """32 timeouts of 50 us after the last that was heard, then 64."""
+    sender = requester(packets=20)
+    sends_all(sender)
+    hears(sender, 7, at_ps=10 * US)
+    assert sender.deadline_ps == 10 * US + 32 * 50 * US
+    for after in (64, 128):
+        at_ps = sender.deadline_ps
+        assert at_ps is not None and sender.on_deadline(at_ps)
+        packet = sender.next_packet
+        assert packet is not None and packet["is_request"]
+        sender.send(at_ps)
+        assert sender.deadline_ps == at_ps + after * 50 * US
+    sender.on_credit(now_ps=at_ps, granted=100)
+    packet = sender.next_packet
+    assert packet is not None and not packet["is_request"]
+
+
+def test_more_to_send_without_credit_asks_at_once() -> None:
+    sender = requester(packets=7)
+    sends_all(sender)
+    hears(sender, 7)
+    assert sender.next_packet is None
+    sender.post(PAYLOAD)
+    packet = sender.next_packet
+    assert packet is not None and packet["is_request"]
+
+
+@pytest.mark.parametrize("nscc", [0, 1])
+@pytest.mark.parametrize("seed", range(5))
+def test_credit_is_neither_made_nor_lost_and_nothing_is_sent_without(seed: int, nscc: int) -> None:
+    """A sender and a receiver over a line that trims packets and loses what the receiver says."""
+    chance = random.Random(seed)
+    parameters = {**PARAMETERS, "nscc": nscc}
+    sender = Requester("uet-rccc", mtu_bytes=PAYLOAD, parameters=parameters)
+    receiver = Responder("uet-rccc", mtu_bytes=PAYLOAD, parameters=parameters)
+    sender.post(150 * PAYLOAD)
+    granted = 0
+    for step in range(20_000):
+        now_ps = step * US
+        told = []
+        packet = sender.next_packet
+        if packet is not None and chance.random() < 0.7:
+            assert packet["is_request"] or credit(sender) > 0
+            number = sender.send(now_ps)
+            assert number is not None
+            told += receiver.on_packet(
+                number,
+                payload_bytes=packet["payload_bytes"],
+                is_trimmed=chance.random() < 0.2 and not packet["is_request"],
+                is_request=packet["is_request"],
+                wants_acknowledgement=packet["wants_acknowledgement"],
+                credit_target=sender.credit_target(),
+                sent_ps=now_ps,
+            )
+        if receiver.wants_turn() or chance.random() < 0.05:
+            told += receiver.grant(is_idle=chance.random() < 0.3)
+        for each in told:
+            granted = max(granted, each.get("granted", 0))
+            if chance.random() < 0.2:
+                continue
+            if "granted" in each:
+                sender.on_credit(now_ps=now_ps, granted=each["granted"])
+            else:
+                bitmap, expected, is_negative = each["bitmap"], each["expected"], each["is_negative"]
+                assert sender.on_acknowledgement(
+                    now_ps=now_ps, expected=expected, bitmap=bitmap, is_negative=is_negative, echoed_ps=now_ps
+                )
+        if sender.deadline_ps is not None and sender.deadline_ps <= now_ps:
+            assert sender.on_deadline(now_ps)
+        has = sender.metrics()
+        spent, kept = has["credit_spent_bytes"], has["credit_bytes"] + has["credit_forgone_bytes"]
+        assert MOST + has["credit_granted_bytes"] == spent + kept
+        assert has["credit_granted_bytes"] <= granted * QUANTUM
+        if sender.acknowledged == 150:
+            break
+    assert sender.acknowledged == 150
+    assert receiver.delivered_bytes == 150 * PAYLOAD
