@@ -51,7 +51,9 @@ def measure(kind: str) -> dict[str, float]:
 
 def main() -> None:
     """Measure, and print median and extremes."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--pairs", type=int, default=7, help="how many pairs")
     parser.add_argument("--before", metavar="PYTHON", help="an interpreter with another engine")
     parser.add_argument("--once", choices=("uet", "uet-rccc"), help=argparse.SUPPRESS)
