@@ -1,8 +1,9 @@
 """What credits of receivers cost: `credits.py [--pairs 7] [--before PYTHON]`.
 
-32 senders of Ultra Ethernet share a receiver's link, 4 MB each. A pair is two fresh processes in turns, the order
-changing from pair to pair; the figure is the median of the ratios of their processor time per packet-hop. Without
-credits against with them; with `--before`, an interpreter with another engine: without credits there and here.
+32 senders of Ultra Ethernet share a receiver's link, 4 MB each. A pair is two fresh processes in turns, the
+order changing from pair to pair; the figure is the median of the ratios of their processor time per
+packet-hop. Without credits against with them; with `--before`, an interpreter with another engine: without
+credits there and here.
 """
 
 import argparse
