@@ -62,7 +62,8 @@ class Requester {
 
   // The packet to send next; the same until something happens.
   DataPacket next() const {
-    if (wants_request()) return request();
+    if (wants_request_) [[unlikely]]
+      return request();
     const std::uint64_t number = next_number();
     const Verb& verb = verbs_[verb_of(number)];
     return {.number = number,
@@ -80,7 +81,8 @@ class Requester {
   // That packet's last byte left the NIC at `end`.
   void on_sent(const DataPacket& packet, Picoseconds end) {
     ++sent_packets_;
-    if (packet.is_request) return on_request_sent(end);
+    if (packet.is_request) [[unlikely]]
+      return on_request_sent(end);
     const bool is_new = packet.number == sent_;
     if (is_new) {
       ++sent_;
@@ -138,7 +140,6 @@ class Requester {
   virtual bool is_ecn_capable() const { return true; }          // says every packet
   virtual bool wants_acknowledgement() const { return false; }  // says the next packet
   virtual bool is_trimmable() const { return false; }           // says every packet
-  virtual bool wants_request() const { return false; }          // for credit, before the next packet
   virtual void on_request_sent(Picoseconds /*end*/) {}
 
   std::uint64_t posted() const { return posted_; }  // one past the last posted
@@ -157,6 +158,7 @@ class Requester {
   }
 
   RequesterCounters counters_;
+  bool wants_request_ = false;  // for credit, before the next packet
 
  private:
   // It has the number of the oldest packet that is not acknowledged, and none of its bytes.

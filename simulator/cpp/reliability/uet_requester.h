@@ -30,18 +30,19 @@ class UetRequester final : public Requester {
 
   bool has_packet() const override {
     if (wants_request_) return true;
-    if (account_ && !account_->may_send()) return false;
+    if (settings_.has_credits && !account_->may_send()) return false;
     const bool has_new = sent() < posted() && sent() - acknowledged() < window_packets();
     return (has_new || !repeats_.empty()) && has_room();
   }
 
   bool on_acknowledgement(const Acknowledgement& reply, Picoseconds now) override {
     const Picoseconds rtt = now - reply.echoed;
-    heard_or_sent_ = now;
-    if (account_) account_->end_speculation();
+    if (settings_.has_credits) {
+      heard_or_sent_ = now;
+      account_->end_speculation();
+    }
     if (reply.is_credit) {
-      if (account_) account_->on_granted(reply.granted());
-      requests_in_vain_ = 0;
+      on_credit(reply);
     } else if (reply.is_negative) {
       on_negative(reply, rtt, now);
     } else {
@@ -100,20 +101,15 @@ class UetRequester final : public Requester {
   // The last packet, one that fills the window or takes the last credit, and one that is sent again.
   bool wants_acknowledgement() const override {
     const Bytes frame = next_frame();
-    if (!repeats_.empty() || sent() + 1 == posted() || (account_ && account_->is_last(frame))) return true;
+    if (!repeats_.empty() || sent() + 1 == posted() || has_last_credit(frame)) return true;
     return settings_.has_window() && in_flight_ + frame + frame >= nscc_.window();
   }
   bool is_trimmable() const override { return true; }
 
   void on_packet_sent(std::uint64_t number, bool is_new, Picoseconds end) override {
     const Bytes frame = frame_of(number);
-    if (is_new) {
-      sent_frames_ += frame;
-    } else {
-      take_from_repeats(number);
-    }
-    if (account_) account_->spend(frame);
-    heard_or_sent_ = end;
+    if (!is_new) take_from_repeats(number);
+    if (settings_.has_credits) on_spent(frame, is_new, end);
     packets_.begin_at(acknowledged());
     packets_[number] = {end, PacketState::kUnderWay};
     in_flight_ += frame;
@@ -121,7 +117,6 @@ class UetRequester final : public Requester {
     follow_deadline();
   }
 
-  bool wants_request() const override { return wants_request_; }
   void on_request_sent(Picoseconds end) override {
     wants_request_ = false;
     requested_ = heard_or_sent_ = end;
@@ -142,6 +137,20 @@ class UetRequester final : public Requester {
     std::uint64_t number;
     Picoseconds left;
   };
+
+  void on_credit(const Acknowledgement& reply) {
+    if (!settings_.has_credits) return;
+    account_->on_granted(reply.granted());
+    requests_in_vain_ = 0;
+  }
+
+  void on_spent(Bytes frame, bool is_new, Picoseconds end) {
+    if (is_new) sent_frames_ += frame;
+    account_->spend(frame);
+    heard_or_sent_ = end;
+  }
+
+  bool has_last_credit(Bytes frame) const { return settings_.has_credits && account_->is_last(frame); }
 
   void on_positive(const Acknowledgement& reply, Picoseconds rtt, Picoseconds now) {
     const SelectiveBitmap bitmap = reply.bitmap();
@@ -219,7 +228,7 @@ class UetRequester final : public Requester {
 
   // It has something to send, and nothing that could bring it credit is under way from here.
   bool is_starved() const {
-    return account_ && !account_->may_send() && backlog().value > 0 && departures_.empty();
+    return settings_.has_credits && !account_->may_send() && backlog().value > 0 && departures_.empty();
   }
 
   void report(std::uint32_t path, PathReport report, Picoseconds now) {
@@ -254,12 +263,11 @@ class UetRequester final : public Requester {
   std::set<std::uint64_t> repeats_;   // to be sent again
   std::deque<Departure> departures_;  // in order
   Bytes in_flight_;
-  Bytes sent_frames_;    // each once
+  Bytes sent_frames_;    // each once; with credits
   Bytes repeat_frames_;  // of `repeats_`
   Bytes received_;       // frames, as the receiver counts them
   Picoseconds deadline_ = kNever;
   std::optional<CreditAccount> account_;
-  bool wants_request_ = false;                        // for credit
   Picoseconds requested_{-settings_.base_rtt.value};  // the last time
   Picoseconds heard_or_sent_;
   int requests_in_vain_ = 0;

@@ -60,6 +60,7 @@ struct UetSettings {
         timeout(values.at("rto_ns") == 0 ? kNever : nanoseconds(values.at("rto_ns"))),
         sack_every{static_cast<std::int64_t>(values.at("sack_every_bytes"))},
         has_nscc(values.at("nscc") != 0),
+        has_credits(values.contains("credit_rate")),
         window_packets(static_cast<std::int64_t>(values.at("window_packets"))),
         base_rtt(nanoseconds(values.at("base_rtt_ns"))),
         line_rate{static_cast<std::int64_t>(values.at("line_rate_bps"))},
@@ -67,7 +68,6 @@ struct UetSettings {
         gamma(values.at("gamma")),
         qa_gate(static_cast<int>(values.at("qa_gate"))),
         load_balancing(static_cast<LoadBalancing>(values.at("load_balancing"))),
-        has_credits(values.contains("credit_rate")),
         credit_packets(has_credits ? static_cast<std::int64_t>(values.at("credit_packets")) : 0),
         credit_rate(has_credits ? values.at("credit_rate") : 0) {}
 
@@ -85,6 +85,7 @@ struct UetSettings {
   Picoseconds timeout;
   Bytes sack_every;
   bool has_nscc;
+  bool has_credits;
   std::int64_t window_packets;
   Picoseconds base_rtt;
   BitsPerSecond line_rate;
@@ -92,7 +93,6 @@ struct UetSettings {
   double gamma;
   int qa_gate;
   LoadBalancing load_balancing;
-  bool has_credits;
   std::int64_t credit_packets;
   double credit_rate;
 };
