@@ -256,3 +256,52 @@ def test_connections_that_need_one_way_are_refused_where_switches_choose(
 def test_a_value_out_of_bounds() -> None:
     with pytest.raises(SimulationError, match="step: expected above_bytes from 0 to 1e"):
         fan_in(controls=[SwitchControl("step", {"above_bytes": -1})])
+
+
+PACKET = "priority 0 flow {flow} entropy 0 data 1 markable 1 marked 0 trimmable 0 rate {rate} switch {switch} host 0"
+FIRST_PS = 1_897_600
+"""A cable of 1 us and the 1122 bytes of a first packet of a WRITE, at 10 Gb/s."""
+
+
+def equal_ports(sending: tuple[int, ...]) -> str:
+    """What is told of the four, of which some are sending their first packet."""
+    return " ".join(
+        f"[rate 10000000000 queue 0 sent {1102 if port in sending else 0} number {port} "
+        f"sending {int(port in sending)} ]"
+        for port in (16, 18, 20, 22)
+    )
+
+
+@pytest.mark.parametrize("kind", ENGINES)
+@pytest.mark.parametrize(
+    ("question", "call", "told", "place"),
+    [
+        (0, 1, f"now {FIRST_PS} queue 0 port 0 wait 0 frame 1102", (9, 10**10, 0)),
+        (0, 3, f"now {FIRST_PS + 884_800} queue 1102 port 1102 wait 1 frame 1086", (7, 10**10, 0)),
+        (1, 1, f"now {FIRST_PS} waited 0 queue 0 port 0 frame 1102", (9, 10**10, 0)),
+        (2, 1, f"now {FIRST_PS} hashed 2 {equal_ports(())} frame 1102", (9, 0, 1)),
+        (2, 3, f"now {FIRST_PS} hashed 0 {equal_ports((16, 20))} frame 1102", (5, 0, 1)),
+    ],
+)
+def test_each_field_has_its_unit_and_its_value(
+    kind: type[Simulation], question: int, call: int, told: str, place: tuple[int, int, int]
+) -> None:
+    flow, rate, switch = place
+    with loaded("witness"):
+        control = SwitchControl("witness", {"question": question, "call": call})
+        simulation = two_tier(kind, [control], reliability=Reliability("irn"))
+        with pytest.raises(ControlError) as caught:
+            simulation.run_until(UNTIL_NS)
+    words = f"{told} {PACKET.format(flow=flow, rate=rate, switch=switch)}"
+    name = ("on_arrival", "on_departure", "choose")[question]
+    assert str(caught.value).strip() == f"{name}: {words}"
+
+
+@pytest.mark.parametrize("kind", ENGINES)
+def test_scaled_thresholds_are_no_matter_to_one_that_trims(kind: type[Simulation]) -> None:
+    uet = Reliability("uet", UET, 7)
+    alike = [
+        outcome(fan_in(kind, [SwitchControl("cut")], uet, thresholds_at_bps=at_bps), UNTIL_NS)
+        for at_bps in (None, 10**13)
+    ]
+    assert alike[0] == alike[1]

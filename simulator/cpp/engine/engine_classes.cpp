@@ -80,9 +80,10 @@ std::uint32_t Engine::trim_if_full(const Port& port, PacketIndex index) {
   const Packet& packet = world_.pool[index];
   const ClassedPort& classes = world_.classes_of(port);
   const std::uint32_t priority = packet.priority();
+  const std::optional<Bytes> above = classes.counters->trimming->above;
   const Bytes queue = classes.queues[priority].bytes + Bytes{packet.frame_bytes};
   const bool must_wait = port.busy_until > now_ || classes.is_paused(priority, now_);
-  if (must_wait && queue > classes.counters->trimming->above) cut(port, index);
+  if (above && must_wait && queue > *above) cut(port, index);
   return packet.priority();
 }
 
