@@ -22,6 +22,7 @@ from rogue.simulator import (
     SwitchControl,
     Trimming,
 )
+from rogue.simulator.switch_control import switch_control_arguments
 
 UNTIL_NS = 5 * MILLISECOND_NS
 STEP = Marking(kmin_bytes=20_000, kmax_bytes=20_000, pmax=1.0, at="arrival")
@@ -258,7 +259,10 @@ def test_a_value_out_of_bounds() -> None:
         fan_in(controls=[SwitchControl("step", {"above_bytes": -1})])
 
 
-PACKET = "priority 0 flow {flow} entropy 0 data 1 markable 1 marked 0 trimmable 0 rate {rate} switch {switch} host 0"
+PACKET = (
+    "priority 0 flow {flow} entropy 0 data 1 markable 1 marked 0 trimmable 0 "
+    "rate {rate} switch {switch} host 0"
+)
 FIRST_PS = 1_897_600
 """A cable of 1 us and the 1122 bytes of a first packet of a WRITE, at 10 Gb/s."""
 
@@ -297,11 +301,16 @@ def test_each_field_has_its_unit_and_its_value(
     assert str(caught.value).strip() == f"{name}: {words}"
 
 
+def test_one_that_trims_has_no_threshold_beside_it() -> None:
+    arguments = switch_control_arguments("s0", [SwitchControl("cut")], {})
+    assert arguments["trimming"] == {"above_bytes": None, "priority": 7}
+
+
 @pytest.mark.parametrize("kind", ENGINES)
-def test_scaled_thresholds_are_no_matter_to_one_that_trims(kind: type[Simulation]) -> None:
-    uet = Reliability("uet", UET, 7)
-    alike = [
-        outcome(fan_in(kind, [SwitchControl("cut")], uet, thresholds_at_bps=at_bps), UNTIL_NS)
-        for at_bps in (None, 10**13)
-    ]
-    assert alike[0] == alike[1]
+def test_a_read_request_may_be_marked_and_carries_no_data(kind: type[Simulation]) -> None:
+    with loaded("witness"):
+        simulation = fan_in(kind, [SwitchControl("witness", {"question": 0})], size_bytes=0)
+        reader, _ = simulation.connect("h0", "h1", mtu_bytes=1024, retry_count=7, timeout_exponent=14)
+        reader.post_read(1, 1024, True)
+        with pytest.raises(ControlError, match=r"frame 78 .* data 0 markable 1 "):
+            simulation.run_until(UNTIL_NS)
