@@ -96,8 +96,8 @@ inline void bind_compiled_controls(nb::module_& module) {
       .def(
           "__init__",
           [](CompiledKind* self, std::uintptr_t address, std::string file) {
-            const auto* table = outside_table<rogue::abi::Table>(address, file, "rogue/nic_control.h",
-                                                                 rogue::abi::kVersion);
+            const auto* table =
+                outside_table<rogue::abi::Table>(address, file, "rogue/nic_control.h", rogue::abi::kVersion);
             new (self) CompiledKind{table, std::move(file)};
           },
           nb::arg("address"), nb::arg("file"))

@@ -54,8 +54,7 @@ class Witness final : public rogue::SwitchControl {
            say("trimmable", packet.can_be_trimmed);
   }
   std::string place() const {
-    return say("rate", place_.rate_bps) + say("switch", place_.is_switch) +
-           say("host", place_.leads_to_host);
+    return say("rate", place_.rate_bps) + say("switch", place_.is_switch) + say("host", place_.leads_to_host);
   }
 
   std::int64_t question_;
