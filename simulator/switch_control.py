@@ -6,7 +6,7 @@ from typing import Final
 
 from rogue.simulator._core import SwitchKind, SwitchMaker
 from rogue.simulator.errors import SimulationError
-from rogue.simulator.parameters import BUFFER_BYTES_MAX, ControlParameter
+from rogue.simulator.parameters import ControlParameter
 from rogue.simulator.prototype import checked
 from rogue.simulator.trimming import CONTROL_PRIORITY
 
@@ -70,5 +70,5 @@ def switch_control_arguments(
         if kind.compiled.trims and "trimming" in beside:
             raise SimulationError(f"{where}: expected trimming or {control.name}, which trims, got both")
         if kind.compiled.trims:
-            arguments["trimming"] = {"above_bytes": BUFFER_BYTES_MAX, "priority": CONTROL_PRIORITY}
+            arguments["trimming"] = {"above_bytes": None, "priority": CONTROL_PRIORITY}
     return arguments

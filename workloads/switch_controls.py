@@ -47,7 +47,7 @@ class SwitchControlParameter:
         else:
             number = float(value)
         if not self.minimum <= number <= self.maximum:
-            ends = f"from {self.minimum:g}{self.unit} to {self.maximum:g}{self.unit}"
+            ends = f"from {self.minimum:.15g}{self.unit} to {self.maximum:.15g}{self.unit}"
             raise UnitError(ends, "correct the value")
         return number
 

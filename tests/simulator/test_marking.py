@@ -179,3 +179,17 @@ def test_nonsense_gives_a_sentence(wrong: dict[str, Any], sentence: str) -> None
     marking = replace(Marking(kmin_bytes=5_000, kmax_bytes=200_000, pmax=0.01), **wrong)
     with pytest.raises(SimulationError, match=f"add_switch s0: {sentence}"):
         Star(hosts=2, marking=marking).build()
+
+
+def test_a_slow_port_marks_at_its_share_of_the_bytes() -> None:
+    """20 packets wait: at a quarter of 60 frames all are marked, at 60 none is."""
+    marking = Marking(kmin_bytes=60 * FRAME, kmax_bytes=60 * FRAME, pmax=1)
+    marked = []
+    for features in ({}, {"thresholds_at_bps": 40 * GBPS}):
+        simulation = Star(hosts=3, marking=marking, features=features).build()
+        connect(simulation, "h0", "h2").post_write(1, 2_000 * 1024, True)
+        connect(simulation, "h1", "h2").post_write(1, 20 * 1024, True)
+        simulation.run_until(MILLISECOND_NS)
+        marked.append(counter(simulation, "marked_packets"))
+    assert marked[0] == 0
+    assert marked[1] > 500

@@ -22,6 +22,7 @@ from rogue.simulator import (
     SwitchControl,
     Trimming,
 )
+from rogue.simulator.switch_control import switch_control_arguments
 
 UNTIL_NS = 5 * MILLISECOND_NS
 STEP = Marking(kmin_bytes=20_000, kmax_bytes=20_000, pmax=1.0, at="arrival")
@@ -256,3 +257,60 @@ def test_connections_that_need_one_way_are_refused_where_switches_choose(
 def test_a_value_out_of_bounds() -> None:
     with pytest.raises(SimulationError, match="step: expected above_bytes from 0 to 1e"):
         fan_in(controls=[SwitchControl("step", {"above_bytes": -1})])
+
+
+PACKET = (
+    "priority 0 flow {flow} entropy 0 data 1 markable 1 marked 0 trimmable 0 "
+    "rate {rate} switch {switch} host 0"
+)
+FIRST_PS = 1_897_600
+"""A cable of 1 us and the 1122 bytes of a first packet of a WRITE, at 10 Gb/s."""
+
+
+def equal_ports(sending: tuple[int, ...]) -> str:
+    """What is told of the four, of which some are sending their first packet."""
+    return " ".join(
+        f"[rate 10000000000 queue 0 sent {1102 if port in sending else 0} number {port} "
+        f"sending {int(port in sending)} ]"
+        for port in (16, 18, 20, 22)
+    )
+
+
+@pytest.mark.parametrize("kind", ENGINES)
+@pytest.mark.parametrize(
+    ("question", "call", "told", "place"),
+    [
+        (0, 1, f"now {FIRST_PS} queue 0 port 0 wait 0 frame 1102", (9, 10**10, 0)),
+        (0, 3, f"now {FIRST_PS + 884_800} queue 1102 port 1102 wait 1 frame 1086", (7, 10**10, 0)),
+        (1, 1, f"now {FIRST_PS} waited 0 queue 0 port 0 frame 1102", (9, 10**10, 0)),
+        (2, 1, f"now {FIRST_PS} hashed 2 {equal_ports(())} frame 1102", (9, 0, 1)),
+        (2, 3, f"now {FIRST_PS} hashed 0 {equal_ports((16, 20))} frame 1102", (5, 0, 1)),
+    ],
+)
+def test_each_field_has_its_unit_and_its_value(
+    kind: type[Simulation], question: int, call: int, told: str, place: tuple[int, int, int]
+) -> None:
+    flow, rate, switch = place
+    with loaded("witness"):
+        control = SwitchControl("witness", {"question": question, "call": call})
+        simulation = two_tier(kind, [control], reliability=Reliability("irn"))
+        with pytest.raises(ControlError) as caught:
+            simulation.run_until(UNTIL_NS)
+    words = f"{told} {PACKET.format(flow=flow, rate=rate, switch=switch)}"
+    name = ("on_arrival", "on_departure", "choose")[question]
+    assert str(caught.value).strip() == f"{name}: {words}"
+
+
+def test_one_that_trims_has_no_threshold_beside_it() -> None:
+    arguments = switch_control_arguments("s0", [SwitchControl("cut")], {})
+    assert arguments["trimming"] == {"above_bytes": None, "priority": 7}
+
+
+@pytest.mark.parametrize("kind", ENGINES)
+def test_a_read_request_may_be_marked_and_carries_no_data(kind: type[Simulation]) -> None:
+    with loaded("witness"):
+        simulation = fan_in(kind, [SwitchControl("witness", {"question": 0})], size_bytes=0)
+        reader, _ = simulation.connect("h0", "h1", mtu_bytes=1024, retry_count=7, timeout_exponent=14)
+        reader.post_read(1, 1024, True)
+        with pytest.raises(ControlError, match=r"frame 78 .* data 0 markable 1 "):
+            simulation.run_until(UNTIL_NS)

@@ -29,9 +29,13 @@ def register_header(source: PluginSource) -> None:
         library = ctypes.CDLL(str(path))
     except OSError as error:  # it needs a library that is not there
         raise ConfigError([Problem(file, "", str(error), expected, f"or remove {path}")]) from error
-    interface = next((each for each, name in ENTRIES.items() if hasattr(library, name)), None)
-    if interface is None:
+    found = [each for each, name in ENTRIES.items() if hasattr(library, name)]
+    if not found:
         raise ConfigError([Problem(file, "", "no control", expected, "add that line")])
+    if len(found) > 1:
+        got = " and ".join(ENTRIES[each].upper() for each in found)
+        raise ConfigError([Problem(file, "", got, "one control in a file", "make two files of it")])
+    [interface] = found
     entry = getattr(library, ENTRIES[interface])
     entry.restype = ctypes.c_void_p
     try:

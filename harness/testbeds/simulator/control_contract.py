@@ -40,6 +40,13 @@ def nic_control_faults(name: str) -> list[str]:
     return found or _faults_alone(name) or _faults_in_a_network(name)
 
 
+def error_words(error: Exception) -> str:
+    """What a control of any kind raised, with its place if it knows that."""
+    if not isinstance(error, ControlError):
+        return f"it raises {type(error).__name__}: {error}"
+    return f"{error.place}: {error}" if error.place else str(error)
+
+
 def _unexplained(kind: ControlKind) -> Iterator[str]:
     for parameter in kind.parameters:
         if not parameter.meaning.strip():
@@ -55,18 +62,12 @@ def _unbuildable(kind: ControlKind) -> Iterator[str]:
             try:
                 NicControl(kind.name, values).check(line_rate_bps)
             except ControlError as error:
-                yield f"with {stated}, at {line_rate_bps} bit/s: {_words(error)}"
+                yield f"with {stated}, at {line_rate_bps} bit/s: {error_words(error)}"
                 break
             except SimulationError as error:  # beside the other parameters it makes no sense, and says so
                 if not values:
                     yield f"with {stated}: {error}"
                     break
-
-
-def _words(error: Exception) -> str:
-    if not isinstance(error, ControlError):
-        return f"it raises {type(error).__name__}: {error}"
-    return f"{error.place}: {error}" if error.place else str(error)
 
 
 @dataclass(slots=True)
@@ -114,7 +115,7 @@ def _first_fault(name: str, line_rate_bps: int, stream: Random) -> str | None:
             if fault := _fault_now(told, keys):
                 return f"after {number} calls, the last {call}: {fault}"
     except Exception as error:
-        return _words(error)
+        return error_words(error)
     return None
 
 
@@ -163,7 +164,7 @@ def _faults_in_a_network(name: str) -> list[str]:
     try:
         one, other = (_ran(name) for _ in range(2))
     except Exception as error:
-        return [f"in a network of {SENDERS + 1} hosts: {_words(error)}"]
+        return [f"in a network of {SENDERS + 1} hosts: {error_words(error)}"]
     if one.digest() != other.digest() or one.control_metrics() != other.control_metrics():
         return ["the same network and seed gave another result, expected no clock and no unseeded randomness"]
     if one.statistics()["verbs_done"] == 0:

@@ -110,7 +110,7 @@ def unsupported_feature(cell: Cell) -> str | None:
         if name.base not in KNOWN or missing:
             added = ", ".join(f"+{feature}" for feature in FEATURES)
             return f"the simulator has no {name}; it has {', '.join(KNOWN)}, and of features {added}"
-    return _unsupported_priorities(cell) or _unacknowledged_reads(cell)
+    return _unsupported_priorities(cell) or _unacknowledged_reads(cell) or _scales_nothing(cell)
 
 
 def _unsupported_priorities(cell: Cell) -> str | None:
@@ -124,6 +124,16 @@ def _unsupported_priorities(cell: Cell) -> str | None:
     if set(asked.priorities) != {0} and not has_classes:
         return "switches without +pfc, marking and topology.weights have one traffic class: set priority to 0"
     return None
+
+
+def _scales_nothing(cell: Cell) -> str | None:
+    """Why thresholds that follow rates would change nothing; None if there are some, or none is asked for."""
+    if cell.topology.thresholds == "bytes" or cell.topology.trim_above_bytes is not None or marking(cell):
+        return None
+    judge = judge_of(cell)
+    who = "no transport here asks for marks" if judge is None else f"{judge} judges in the place of marking"
+    told = f"topology.thresholds: {cell.topology.thresholds} has no threshold to scale, for {who}"
+    return f"{told}, and there is no trim_above: leave it out"
 
 
 def _unacknowledged_reads(cell: Cell) -> str | None:

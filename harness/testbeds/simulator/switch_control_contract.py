@@ -5,6 +5,7 @@ from itertools import cycle
 from typing import Final
 
 from rogue.harness.plugins.contract import ANOTHER_RESULT, LINE_RATES_BPS
+from rogue.harness.testbeds.simulator.control_contract import error_words
 from rogue.simulator import (
     IDEAL,
     SWITCH_CONTROLS,
@@ -67,7 +68,7 @@ def _fault_of(
     try:
         one, other = (_ran(control, line_rate_bps, has_pauses) for _ in range(2))
     except ControlError as error:
-        return f"{error.place}: {error}" if error.place else str(error)
+        return error_words(error)
     except SimulationError as error:
         return str(error)
     if one.digest() != other.digest() or one.counters() != other.counters():

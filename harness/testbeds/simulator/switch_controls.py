@@ -47,7 +47,7 @@ def switch_control_facts(cell: Cell) -> dict[str, Fact]:
     """What is worth knowing about them, with all parameters."""
     return {
         f"switch_control_{control.name}": ", ".join(
-            f"{each.name} {control.parameters.get(each.name, each.value):g}"
+            f"{each.name} {control.parameters.get(each.name, each.value):.15g}"
             for each in control.kind.parameters
         )
         or "without parameters"

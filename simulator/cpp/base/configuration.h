@@ -57,7 +57,7 @@ struct MarkingConfiguration {
 // specification 1.0, packet trimming; Handley et al., "Re-architecting datacenter networks and stacks for low
 // latency and high performance", SIGCOMM 2017, section 3.1 (NDP).
 struct TrimmingConfiguration {
-  Bytes above;                 // of a port's queue, with the packet
+  std::optional<Bytes> above;  // of a port's queue, with the packet; none: a judge says when
   std::uint32_t priority = 7;  // of what is left
 };
 

@@ -76,16 +76,18 @@ void require_values(const Table& table, const std::vector<double>& values) {
   throw nb::value_error(("expected " + expected + " values, got " + std::to_string(values.size())).c_str());
 }
 
-// The address is that of a table, which another version of the interface may have made.
-inline CompiledKind compiled_kind(std::uintptr_t address, std::string file) {
+// The table at an address, which another version of its interface, a header of ours, may have made.
+template <class Table>
+const Table* outside_table(std::uintptr_t address, const std::string& file, const char* header,
+                           std::uint32_t expected) {
   const auto version = *reinterpret_cast<const std::uint32_t*>(address);  // of another one no more is known
-  if (version != rogue::abi::kVersion) {
-    throw ControlError(file, "expected version " + std::to_string(rogue::abi::kVersion) +
-                                 " of rogue/nic_control.h, got " + std::to_string(version));
+  if (version != expected) {
+    throw ControlError(file, "expected version " + std::to_string(expected) + " of " + header + ", got " +
+                                 std::to_string(version));
   }
-  const auto* table = reinterpret_cast<const rogue::abi::Table*>(address);
+  const auto* table = reinterpret_cast<const Table*>(address);
   require_texts(*table, file);
-  return {table, std::move(file)};
+  return table;
 }
 
 inline void bind_compiled_controls(nb::module_& module) {
@@ -94,7 +96,9 @@ inline void bind_compiled_controls(nb::module_& module) {
       .def(
           "__init__",
           [](CompiledKind* self, std::uintptr_t address, std::string file) {
-            new (self) CompiledKind{compiled_kind(address, std::move(file))};
+            const auto* table =
+                outside_table<rogue::abi::Table>(address, file, "rogue/nic_control.h", rogue::abi::kVersion);
+            new (self) CompiledKind{table, std::move(file)};
           },
           nb::arg("address"), nb::arg("file"))
       .def_ro("file", &CompiledKind::file)

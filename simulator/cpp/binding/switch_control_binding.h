@@ -39,18 +39,6 @@ struct Reading<SwitchControlMaker> {
   }
 };
 
-// The address is that of a table, which another version of the interface may have made.
-inline SwitchKind switch_kind(std::uintptr_t address, std::string file) {
-  const auto version = *reinterpret_cast<const std::uint32_t*>(address);  // of another one no more is known
-  if (version != rogue::abi::kSwitchVersion) {
-    throw ControlError(file, "expected version " + std::to_string(rogue::abi::kSwitchVersion) +
-                                 " of rogue/switch_control.h, got " + std::to_string(version));
-  }
-  const auto* table = reinterpret_cast<const rogue::abi::SwitchTable*>(address);
-  require_texts(*table, file);
-  return {table, std::move(file)};
-}
-
 inline void bind_switch_controls(nb::module_& module) {
   nb::class_<SwitchMaker>(module, "SwitchMaker",
                           "A compiled part of switches, and the values of its parameters.");
@@ -58,7 +46,9 @@ inline void bind_switch_controls(nb::module_& module) {
       .def(
           "__init__",
           [](SwitchKind* self, std::uintptr_t address, std::string file) {
-            new (self) SwitchKind{switch_kind(address, std::move(file))};
+            const auto* table = outside_table<rogue::abi::SwitchTable>(
+                address, file, "rogue/switch_control.h", rogue::abi::kSwitchVersion);
+            new (self) SwitchKind{table, std::move(file)};
           },
           nb::arg("address"), nb::arg("file"))
       .def_ro("file", &SwitchKind::file)

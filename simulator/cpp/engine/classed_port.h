@@ -124,7 +124,7 @@ struct alignas(64) ClassedPort {
 
   void use_trimming(const TrimmingConfiguration& configuration) {
     counters->trimming = configuration;
-    trim_above = configuration.above;
+    trim_above = configuration.above.value_or(kNothingTrimmed);
   }
 
   // When the first of the waiting priorities may be sent, if the port is free at `from`; kNever if all are

@@ -12,7 +12,7 @@ rogue::PacketSeen Engine::seen(PacketIndex index) {
           .priority = packet.priority(),
           .flow = is_of_verb ? queue_pair_number(packet.qp) : 0,
           .entropy = is_of_verb && packet.is_sprayed() ? packet.path() : 0,
-          .is_data = may_be_marked(packet.kind),
+          .is_data = carries_data(packet.kind),
           .can_be_marked = may_be_marked(packet.kind) && packet.is_ecn_capable(),
           .is_marked = is_of_verb && packet.is_marked(),
           .can_be_trimmed = can_be_trimmed};

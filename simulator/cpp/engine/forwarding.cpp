@@ -34,13 +34,18 @@ RandomStream Forwarding::stream_of(std::uint32_t qp) const {
   return RandomStream(world_.seed, "spray:" + std::to_string(queue_pair_number(qp)));
 }
 
-std::uint32_t Forwarding::next_link(std::uint32_t link, const Packet& packet) {
+Forwarding::Equal Forwarding::equal_ports(std::uint32_t link, const Packet& packet) {
   const std::uint32_t element = switch_behind(link);
   const Way& way = ways_[packet.qp];
-  if (element == way.target) return way.last_link;
+  if (element == way.target) return {std::span(&way.last_link, 1), 0};
   const Group group = groups_[groups_towards(way.target)[element]];
-  if (group.count == 1) return ports_[group.first];
-  return ports_of(group)[choice(way, packet, element, group)];
+  if (group.count == 1) return {ports_of(group), 0};
+  return {ports_of(group), way.hash.choice(way.path_seed ^ packet.path(), nodes_[element], group.count)};
+}
+
+std::uint32_t Forwarding::next_link(std::uint32_t link, const Packet& packet) {
+  const Equal equal = equal_ports(link, packet);
+  return equal.ports[equal.hashed];
 }
 
 std::uint32_t Forwarding::only_link_of(std::uint32_t host) const {
@@ -66,14 +71,6 @@ std::vector<std::uint32_t> Forwarding::route(std::uint32_t source, std::uint32_t
   }
   links.push_back(last);
   return links;
-}
-
-Forwarding::Equal Forwarding::equal_ports(std::uint32_t link, const Packet& packet) {
-  const std::uint32_t element = switch_behind(link);
-  const Way& way = ways_[packet.qp];
-  if (element == way.target) return {std::span(&way.last_link, 1), 0};
-  const Group group = groups_[groups_towards(way.target)[element]];
-  return {ports_of(group), group.count == 1 ? 0 : choice(way, packet, element, group)};
 }
 
 const Forwarding::GroupsBySwitch& Forwarding::groups_towards(std::uint32_t target) {

@@ -71,10 +71,6 @@ class Forwarding {
   }
   // Read from the port back, which lies beside the one that has just been looked at.
   std::uint32_t switch_behind(std::uint32_t link) const { return world_.ports[link ^ 1].owner; }
-  std::uint32_t choice(const Way& way, const Packet& packet, std::uint32_t element,
-                       const Group& group) const {
-    return way.hash.choice(way.path_seed ^ packet.path(), nodes_[element], group.count);
-  }
   std::uint32_t only_link_of(std::uint32_t host) const;
   const GroupsBySwitch& groups_towards(std::uint32_t target);
   void find_groups(std::uint32_t target);

@@ -35,6 +35,11 @@ constexpr bool may_be_marked(PacketKind kind) {
          kind < PacketKind::kDatagram;
 }
 
+// Carries bytes of a verb. A READ request may be marked, too, and carries none.
+constexpr bool carries_data(PacketKind kind) {
+  return may_be_marked(kind) && kind != PacketKind::kReadRequest;
+}
+
 struct PacketFlags {
   static constexpr std::uint8_t kFirst = 1;
   static constexpr std::uint8_t kLast = 2;

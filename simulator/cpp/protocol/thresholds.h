@@ -18,7 +18,7 @@ inline Bytes at_rate(Bytes threshold, BitsPerSecond rate, BitsPerSecond stated_a
 
 inline TrimmingConfiguration at_rate(TrimmingConfiguration trimming, BitsPerSecond rate,
                                      BitsPerSecond stated_at) {
-  trimming.above = at_rate(trimming.above, rate, stated_at);
+  if (trimming.above) trimming.above = at_rate(*trimming.above, rate, stated_at);
   return trimming;
 }
 

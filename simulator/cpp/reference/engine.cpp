@@ -193,9 +193,10 @@ void Engine::enqueue(std::uint32_t number, Packet packet) {
 }
 
 void Engine::trim_if_full(Link& link, Packet& packet) {
+  const std::optional<Bytes> above = link.trimming->above;
   const bool must_wait = link.is_busy || link.pauses.is_paused(packet.priority, now_);
   const std::int64_t queue_bytes = link.queues[packet.priority].bytes + packet.frame_bytes;
-  if (must_wait && queue_bytes > link.trimming->above.value) cut(link, packet);
+  if (above && must_wait && queue_bytes > above->value) cut(link, packet);
 }
 
 void Engine::cut(Link& link, Packet& packet) {

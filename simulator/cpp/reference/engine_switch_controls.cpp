@@ -15,13 +15,12 @@ std::shared_ptr<SwitchControl> Engine::judge_for(const Link& link) const {
 
 rogue::PacketSeen Engine::seen(const Packet& packet) const {
   const bool is_of_verb = packet.kind < PacketKind::kDatagram;
-  const bool is_data = may_be_marked(packet.kind);
   return {.frame_bytes = packet.frame_bytes,
           .priority = packet.priority,
           .flow = is_of_verb ? queue_pair_number(queue_pairs_[packet.from].peer) : 0,
           .entropy = packet.own_route ? packet.data.entropy : std::uint32_t{0},
-          .is_data = is_data,
-          .can_be_marked = is_data && packet.data.is_ecn_capable,
+          .is_data = carries_data(packet.kind),
+          .can_be_marked = may_be_marked(packet.kind) && packet.data.is_ecn_capable,
           .is_marked = is_of_verb && packet.is_marked,
           .can_be_trimmed = packet.kind == PacketKind::kData && packet.data.can_be_trimmed()};
 }

@@ -67,8 +67,8 @@ struct PacketSeen {
   std::uint32_t priority;      // 0 to 7; a larger one goes first, unless `topology.weights` shares the port
   std::uint32_t flow;          // the queue pair that it is for, by number; 0: none
   std::uint32_t entropy;       // of its source port, as spraying draws it; 0 where nothing is sprayed
-  std::uint8_t is_data;        // of a verb; the others are acknowledgements, CNPs and messages
-  std::uint8_t can_be_marked;  // it carries data, and says that it knows ECN
+  std::uint8_t is_data;        // of a verb; the others are READ requests, acknowledgements, CNPs and messages
+  std::uint8_t can_be_marked;  // it carries data or is a READ request, and says that it knows ECN
   std::uint8_t is_marked;      // by this switch or by one before
   std::uint8_t can_be_trimmed;
 };

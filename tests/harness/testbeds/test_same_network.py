@@ -114,7 +114,9 @@ def _check_simulated(
         )  # fmt: skip
     for told in switches.values():
         assert told["marking"] == {
-            priority: Marking(curve.kmin_bytes, curve.kmax_bytes, curve.pmax, at=curve.at)
+            priority: Marking(
+                curve.kmin_bytes, curve.kmax_bytes, curve.pmax, at=curve.at, spares_hosts=curve.spares_hosts
+            )
             for priority, curve in asked.curves.items()
         }
         assert _pause_points(told["flow_control"]) == [

@@ -21,7 +21,7 @@ class Pi2 final : public rogue::SwitchControl {
 
   rogue::Verdict on_departure(const rogue::Departure& departure) override {
     follow(departure);
-    if (!departure.packet.is_data) return rogue::Verdict::kTake;
+    if (!departure.packet.is_data && !departure.packet.can_be_marked) return rogue::Verdict::kTake;
     const double drawn = random_.next_fraction();
     if (departure.packet.can_be_marked)
       return drawn < probability_ ? rogue::Verdict::kMark : rogue::Verdict::kTake;

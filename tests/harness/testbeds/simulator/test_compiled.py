@@ -105,6 +105,10 @@ def test_nothing_calls_it_again() -> None:
             OLD.replace("nic", "switch"),
             "my.h: got a control that expected version 1 of rogue/switch_control.h, got 0, expected",
         ),
+        (
+            OLD + OLD.replace("nic", "switch").replace("Table", "Other").replace("table", "other"),
+            "my.h: got ROGUE_NIC_CONTROL and ROGUE_SWITCH_CONTROL, expected one control in a file",
+        ),
         ("int nothing;", "my.h: got no control, expected a header that ends with ROGUE_NIC_CONTROL"),
         (
             "#include <rogue/switch_control.h>",

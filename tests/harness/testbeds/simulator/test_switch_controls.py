@@ -42,6 +42,8 @@ def test_every_switch_is_told_of_it_with_its_values(tmp_path: Path) -> None:
         "switch_control_codel": "target_ns 20000, interval_ns 100000, packet_bytes 1086",
         "switch_control_drill": "drawn 2",
     }
+    large = switch_control_facts(cell(tmp_path, "[{name: step, above: 12345678B}]"))
+    assert large == {"switch_control_step": "above_bytes 12345678"}
     assert switch_control_facts(cell(tmp_path, "[hashed]")) == {"switch_control_hashed": "without parameters"}
 
 

@@ -8,7 +8,7 @@ from helpers.experiments import carrier, cell_of
 from rogue.harness.cell.marking import MarkingCurve, marking_asked
 from rogue.harness.testbeds.kernel.support import unsupported as unsupported_by_kernel
 from rogue.harness.testbeds.simulator.controls import parameter_mistake
-from rogue.harness.testbeds.simulator.features import feature_facts
+from rogue.harness.testbeds.simulator.features import feature_facts, unsupported_feature
 from rogue.harness.testbeds.simulator.network import build_network
 from rogue.harness.testbeds.simulator.reliability import nic_reliability, reliability_facts
 from rogue.harness.testbeds.simulator.testbed import SimulatorTestbed
@@ -150,6 +150,14 @@ def test_thresholds_may_follow_the_rates_of_ports(tmp_path: Path) -> None:
         longest_bytes.append(int(data.max()))
     assert 178_450 - 4160 < longest_bytes[0] <= 178_450
     assert 17_845 - 4160 < longest_bytes[1] <= 17_845
+
+
+def test_thresholds_that_nothing_has_are_refused(tmp_path: Path) -> None:
+    topology = "topology={kind: star, hosts: 4, rate: 10Gbps, thresholds: rate}"
+    assert str(unsupported_feature(cell_of(tmp_path, topology, "transports=[roce]"))).startswith(
+        "topology.thresholds: rate has no threshold to scale, for no transport here asks for marks"
+    )
+    assert unsupported_feature(cell_of(tmp_path, topology, "transports=[roce+dcqcn]")) is None
 
 
 def test_no_other_testbed_has_it(tmp_path: Path) -> None:
