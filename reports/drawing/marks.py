@@ -68,8 +68,9 @@ def draw_spread(axis: Axes, times_s: Values, heights: Values, colour: str, label
     around = pd.Series(heights).groupby(middles_s)
     median = around.median()
     (line,) = axis.plot(median.index, median, color=colour, label=label)
-    band = {"color": line.get_color(), "alpha": 0.18, "linewidth": 0}
-    axis.fill_between(median.index, around.min(), around.max(), **band)
+    axis.fill_between(
+        median.index, around.min(), around.max(), color=line.get_color(), alpha=0.18, linewidth=0
+    )
 
 
 def rule(axis: Axes, value: float, label: str, *, vertical: bool = False) -> None:

@@ -68,7 +68,7 @@ def test_it_is_written_down_as_it_was_written_and_can_be_compared() -> None:
         ({"name": "slow", "traget": 1}, ("switch_controls", 0, "traget"),
          "one of the parameters target, above of slow"),
         ({"name": "short", "x": 1}, ("switch_controls", 0, "x"), "no parameter of short"),
-        ({"name": "slow", "target": "0ns"}, ("switch_controls", 0, "target"), "from 1ns to 1e+09ns"),
+        ({"name": "slow", "target": "0ns"}, ("switch_controls", 0, "target"), "from 1ns to 1000000000ns"),
         ({"name": "slow", "target": [1]}, ("switch_controls", 0, "target"), "one word or number"),
         ({"name": "wide", "drawn": "2"}, ("switch_controls", 0, "drawn"), "a number"),
         ({"name": "wide", "drawn": 65}, ("switch_controls", 0, "drawn"), "from 1 to 64"),
@@ -108,5 +108,5 @@ def test_units_of_parameters() -> None:
     assert (TARGET.key, TARGET.unit, TARGET.read("1ms")) == ("target", "ns", 1_000_000)
     assert (ABOVE.key, ABOVE.unit) == ("above", "B")
     assert (DRAWN.key, DRAWN.unit) == ("drawn", "")
-    with pytest.raises(UnitError, match="from 0B to 1e\\+06B"):
+    with pytest.raises(UnitError, match="from 0B to 1000000B"):
         ABOVE.read("2MB")
