@@ -94,7 +94,7 @@ def test_what_it_raises_ends_the_cell_with_its_place(tmp_path: Path) -> None:
     [
         ("codell", "got the switch control codell, expected one of codel; write codel if that is meant"),
         ("{name: codel, target: 20}", "got 20, expected a time with a unit, such as 50us"),
-        ("{name: codel, target: 20s}", "expected from 1ns to 1e+09ns; correct the value"),
+        ("{name: codel, target: 20s}", "expected from 1ns to 1000000000ns; correct the value"),
         ("{name: codel, goal: 20us}", "expected one of the parameters target, interval, packet of codel"),
     ],
 )
