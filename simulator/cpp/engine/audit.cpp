@@ -54,7 +54,7 @@ void Audit::check_buffers() const {
   }
 }
 
-// Each frame that waits in a switch is charged once, to its ingress if that has an account.
+// Each frame that waits in a switch is charged once, to the account of its ingress if its priority is lossless.
 void Audit::check_accounts() const {
   std::vector<std::int64_t> shared(world_.switches.size(), 0);
   std::vector<std::int64_t> charged(world_.switches.size(), 0);
@@ -62,17 +62,14 @@ void Audit::check_accounts() const {
   for (std::uint32_t link = 0; link < world_.ports.size(); ++link) {
     const Port& port = world_.ports[link];
     if (!world_.has_classes(world_.links[link].from)) continue;
-    const std::int64_t waiting_bytes = world_.waiting_bytes_of(port).value;
-    waiting[port.owner] += waiting_bytes;
-    if (!port.has(Port::kChargesIngress)) {
-      shared[port.owner] += waiting_bytes;
-      charged[port.owner] += waiting_bytes;
-      continue;
-    }
+    waiting[port.owner] += world_.waiting_bytes_of(port).value;
     const IngressAccount& account = world_.ingresses[link];
     for (std::uint32_t priority = 0; priority < kPriorities; ++priority) {
-      shared[port.owner] += account.shared[priority];
-      charged[port.owner] += account.shared[priority] + account.headroom[priority];
+      const bool has_account = world_.switches[port.owner].shared_buffer.is_lossless(priority);
+      const std::int64_t charged_bytes =
+          has_account ? account.shared[priority] : world_.classes_of(port).queues[priority].bytes.value;
+      shared[port.owner] += charged_bytes;
+      charged[port.owner] += charged_bytes + account.headroom[priority];
       SIM_CHECK(account.shared[priority] >= 0 && account.headroom[priority] <= account.headroom_size, now_,
                 world_.port_name(link), "the account of an ingress is out of bounds");
       SIM_CHECK(account.headroom[priority] == 0 || has_priority(account.pausing, priority), now_,

@@ -93,7 +93,6 @@ void Builder::add_classes(Port& port, std::uint32_t from, std::uint32_t to, Byte
   }
   if (world_.nodes[from].is_host) return;
   const Switch& element = world_.switches[port.owner];
-  if (element.is_input_queued || world_.has_flow_control(from)) port.flags |= Port::kChargesIngress;
   if (element.has_weights) classes.turns = std::make_unique<WeightedTurns>(element.weights);
   classes.ways = element.has_weights ? ClassedPort::kTurns : 0;
   classes.has_telemetry = element.has_telemetry;
@@ -107,9 +106,9 @@ void Builder::add_classes(Port& port, std::uint32_t from, std::uint32_t to, Byte
     const std::string &here = world_.nodes[from].name, &there = world_.nodes[to].name;
     classes.use_judge(element.judge(place_of_port(world_.seed, here, there, rate, world_.nodes[to].is_host)));
   }
-  if (element.markings.empty()) return;
-  const RandomStream stream(world_.seed, "marking:" + world_.nodes[from].name + "->" + world_.nodes[to].name);
   const auto rules = rules_towards(world_.nodes[to].is_host, element.markings);
+  if (rules.empty()) return;
+  const RandomStream stream(world_.seed, "marking:" + world_.nodes[from].name + "->" + world_.nodes[to].name);
   classes.use_marker(Marker(at_rate(rules, rate, element.thresholds_at), stream));
 }
 

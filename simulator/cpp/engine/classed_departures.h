@@ -44,10 +44,9 @@ inline void Engine::release(Port& port, PacketIndex index, Picoseconds start) {
   if (port.has(Port::kEager)) [[unlikely]]
     return release_eagerly(port, index, start);
   const Packet& packet = world_.pool[index];
-  Switch& element = world_.switches[port.owner];
-  if (!port.has(Port::kChargesIngress)) return element.shared_buffer.release(packet.frame_bytes);
   IngressAccount& account = world_.ingress_of(packet);
-  world_.buffer_of(element, account).release_shared(account, packet.priority(), packet.frame_bytes);
+  world_.buffer_of(world_.switches[port.owner], account)
+      .release_shared(account, packet.priority(), packet.frame_bytes);
 }
 
 inline void Engine::enqueue_classed(std::uint32_t link, PacketIndex index) {
@@ -57,11 +56,11 @@ inline void Engine::enqueue_classed(std::uint32_t link, PacketIndex index) {
   // While something is under way, the link waits for its arrival, whatever else there is to send.
   const bool must_set_slot = port.in_flight.empty() || port.has(Port::kEager);
   catch_up_classed(port, now_);
-  if (classes.are_arrivals_judged()) [[unlikely]]
-    return enqueue_judged(link, index, must_set_slot);
   if (classes.queues[priority].bytes + Bytes{world_.pool[index].frame_bytes} > classes.trim_above)
       [[unlikely]]
-    priority = trim_if_full(port, index);
+    priority = trim_if_it_waits(port, index);
+  if (classes.are_arrivals_judged()) [[unlikely]]
+    return enqueue_judged(link, index, must_set_slot);
   if (classes.inspects(priority, world_.pool[index].is_ecn_capable())) [[unlikely]] {
     if (is_refused(classes, world_.pool[index])) {
       const bool is_shut = has_priority(classes.counters->shut, priority);
@@ -93,18 +92,12 @@ inline bool Engine::admit(std::uint32_t link, PacketIndex index) {
   const Port& port = world_.ports[link];
   const Packet& packet = world_.pool[index];
   const std::uint32_t priority = packet.priority();
-  const std::int64_t waiting_bytes = world_.classes_of(port).queues[priority].bytes.value;
-  Switch& element = world_.switches[port.owner];
-  if (!port.has(Port::kChargesIngress)) {
-    if (!element.shared_buffer.fits_lossy(waiting_bytes, packet.frame_bytes)) [[unlikely]]
-      return admit_exactly(link, index);
-    element.shared_buffer.charge(packet.frame_bytes);
-    return true;
-  }
   IngressAccount& account = world_.ingress_of(packet);
-  SharedBuffer& buffer = world_.buffer_of(element, account);
-  const bool fits = buffer.is_lossless(priority) ? buffer.fits(account, priority, packet.frame_bytes)
-                                                 : buffer.fits_lossy(waiting_bytes, packet.frame_bytes);
+  SharedBuffer& buffer = world_.buffer_of(world_.switches[port.owner], account);
+  const bool fits =
+      buffer.is_lossless(priority)
+          ? buffer.fits(account, priority, packet.frame_bytes)
+          : buffer.fits_lossy(world_.classes_of(port).queues[priority].bytes.value, packet.frame_bytes);
   if (!fits) [[unlikely]]
     return admit_exactly(link, index);
   buffer.charge(account, priority, packet.frame_bytes);

@@ -63,19 +63,19 @@ struct alignas(64) ClassedPort {
 
   PriorityMask waiting = 0;                // queues that are not empty
   PriorityMask told = 0;                   // priorities that may be paused: the copy of pauses->told()
-  PriorityMask inspected = 0;              // priorities whose arrivals marker, watchdog or judge want to see
+  PriorityMask inspected = 0;              // priorities whose arrivals marker or watchdog want to see
   PriorityMask inspected_without_ecn = 0;  // the same, of packets that are not ECN-capable
   bool is_pause_frame_due = false;
   bool has_telemetry = false;
   std::uint8_t ways = 0;  // of its own: kTurns, kJudged, kArrivalsJudged
   bool has_virtual_queues = false;
   Bytes trim_above = kNothingTrimmed;
-  std::array<ClassQueue, kPriorities> queues{};
   std::unique_ptr<Marker> marker{};
+  std::unique_ptr<PauseState> pauses{};
+  std::array<ClassQueue, kPriorities> queues{};
   std::unique_ptr<WeightedTurns> turns{};
   std::unique_ptr<VirtualQueues> virtual_queues{};  // of an input-queued switch
   std::unique_ptr<RoccPort> rocc{};
-  std::unique_ptr<PauseState> pauses{};
   std::unique_ptr<ClassCounters> counters{};
 
   void open() {
@@ -108,9 +108,7 @@ struct alignas(64) ClassedPort {
   }
 
   void inspect_arrivals() {
-    constexpr PriorityMask kAll = 0xff;
-    const PriorityMask always = counters->judge ? kAll : counters->shut;
-    inspected = static_cast<PriorityMask>(always | (marker ? marker->inspected() : PriorityMask{0}));
+    inspected = static_cast<PriorityMask>(counters->shut | (marker ? marker->inspected() : PriorityMask{0}));
     inspected_without_ecn =
         static_cast<PriorityMask>(inspected | (marker ? marker->ruled() : PriorityMask{0}));
   }
@@ -119,7 +117,6 @@ struct alignas(64) ClassedPort {
     counters->judge = std::move(judge);
     ways |= kArrivalsJudged;
     if (counters->judge->sees_departures()) ways |= kJudged;
-    inspect_arrivals();
   }
 
   void use_trimming(const TrimmingConfiguration& configuration) {

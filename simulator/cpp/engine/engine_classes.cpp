@@ -75,14 +75,10 @@ bool Engine::is_refused(ClassedPort& classes, const Packet& packet) {
   return classes.marker && classes.marker->on_arrival(priority, waiting_bytes, packet.is_ecn_capable());
 }
 
-// A packet that must wait behind a full queue loses its payload. Returns its priority.
-std::uint32_t Engine::trim_if_full(const Port& port, PacketIndex index) {
+// A packet that has come to a full queue loses its payload if it must wait. Returns its priority.
+std::uint32_t Engine::trim_if_it_waits(const Port& port, PacketIndex index) {
   const Packet& packet = world_.pool[index];
-  const ClassedPort& classes = world_.classes_of(port);
-  const std::uint32_t priority = packet.priority();
-  const Bytes queue = classes.queues[priority].bytes + Bytes{packet.frame_bytes};
-  const bool must_wait = port.busy_until > now_ || classes.is_paused(priority, now_);
-  if (must_wait && queue > classes.trim_above) cut(port, index);
+  if (port.busy_until > now_ || world_.classes_of(port).is_paused(packet.priority(), now_)) cut(port, index);
   return packet.priority();
 }
 
@@ -136,11 +132,7 @@ bool Engine::admit_exactly(std::uint32_t link, PacketIndex index) {
     pause(element, packet.ingress, priority);
     return true;
   }
-  if (world_.ports[link].has(Port::kChargesIngress)) {
-    buffer.charge(account, priority, packet.frame_bytes);
-  } else {
-    buffer.charge(packet.frame_bytes);
-  }
+  buffer.charge(account, priority, packet.frame_bytes);
   return true;
 }
 

@@ -58,7 +58,6 @@ void Engine::depart_judged(Port& port, PacketIndex index, Picoseconds start) {
 void Engine::enqueue_judged(std::uint32_t link, PacketIndex index, bool must_set_slot) {
   Port& port = world_.ports[link];
   ClassedPort& classes = world_.classes_of(port);
-  if (classes.counters->trimming) trim_if_full(port, index);
   if (is_refused(classes, world_.pool[index])) return drop_classed(link, index, PacketFate::kWatchdog);
   const rogue::Verdict verdict = judge_arrival(port, index);
   if (verdict == rogue::Verdict::kDrop) return drop_classed(link, index, PacketFate::kMarker);
@@ -98,9 +97,8 @@ void Engine::drop_judged(std::uint32_t link, PacketIndex index, Picoseconds at) 
 std::uint32_t Engine::choose(std::uint32_t link, PacketIndex index) {
   const Packet& packet = world_.pool[index];
   const auto [ports, hashed] = forwarding_.equal_ports(link, packet);
-  const Node& node = world_.nodes[world_.links[link].to];
   if (ports.size() == 1) return ports[hashed];
-  SwitchControl* const chooser = world_.switches[node.index].chooser.get();
+  SwitchControl* const chooser = world_.switches[world_.switch_behind(link)].chooser.get();
   const bool tells = chooser->wants_queues();
   equal_.clear();
   for (const std::uint32_t number : ports) {

@@ -35,7 +35,7 @@ RandomStream Forwarding::stream_of(std::uint32_t qp) const {
 }
 
 Forwarding::Equal Forwarding::equal_ports(std::uint32_t link, const Packet& packet) {
-  const std::uint32_t element = switch_behind(link);
+  const std::uint32_t element = world_.switch_behind(link);
   const Way& way = ways_[packet.qp];
   if (element == way.target) return {std::span(&way.last_link, 1), 0};
   const Group group = groups_[groups_towards(way.target)[element]];

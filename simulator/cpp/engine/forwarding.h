@@ -69,8 +69,6 @@ class Forwarding {
   std::span<const std::uint32_t> ports_of(const Group& group) const {
     return {ports_.data() + group.first, group.count};
   }
-  // Read from the port back, which lies beside the one that has just been looked at.
-  std::uint32_t switch_behind(std::uint32_t link) const { return world_.ports[link ^ 1].owner; }
   std::uint32_t only_link_of(std::uint32_t host) const;
   const GroupsBySwitch& groups_towards(std::uint32_t target);
   void find_groups(std::uint32_t target);

@@ -23,8 +23,6 @@ struct alignas(64) Port {
 
   static constexpr std::uint16_t kRecorded = 256;     // in the log of packets
   static constexpr std::uint16_t kPeerChooses = 512;  // the peer is a switch that asks a part from outside
-  static constexpr std::uint16_t kChargesIngress =
-      1024;  // the owner has accounts of what came in over a link
   static constexpr std::uint16_t kLooksAtArrivals = kLossy | kSlowlyReceived | kRouteEnds | kRecorded;
 
   Picoseconds busy_until;   // the packet on the wire has left by then

@@ -14,7 +14,7 @@ void RouteEnds::prepare(const std::vector<std::uint32_t>& route) {
   world_.ports[link].flags |= Port::kRouteEnds;
   if (route.back() != kFloods || floods_.contains(link)) return;
   floods_[link] = static_cast<std::uint32_t>(world_.routes.size());
-  for (const std::uint32_t out : world_.switches[world_.nodes[world_.links[link].to].index].links) {
+  for (const std::uint32_t out : world_.switches[world_.switch_behind(link)].links) {
     if (out == (link ^ 1)) continue;
     world_.routes.push_back(out);
     world_.ports[out].flags |= Port::kRouteEnds;
@@ -46,7 +46,7 @@ bool RouteEnds::on_arrival(std::uint32_t link, PacketIndex index) {
 // Each copy is charged to the ingress, as a frame of its own.
 void RouteEnds::flood(std::uint32_t link, PacketIndex index) {
   std::uint32_t position = floods_.at(link);
-  for (const std::uint32_t out : world_.switches[world_.nodes[world_.links[link].to].index].links) {
+  for (const std::uint32_t out : world_.switches[world_.switch_behind(link)].links) {
     if (out == (link ^ 1)) continue;
     const PacketIndex copy = world_.pool.allocate();
     Packet& stray = world_.pool[copy];

@@ -87,6 +87,8 @@ struct World {
 
   // Ports and switches.
   std::uint32_t link_of(const Port& port) const { return static_cast<std::uint32_t>(&port - ports.data()); }
+  // At the far end of a link: read from the port back, which lies beside the one that was just looked at.
+  std::uint32_t switch_behind(std::uint32_t link) const { return ports[link ^ 1].owner; }
   ClassedPort& classes_of(const Port& port) { return classes[link_of(port)]; }
   const ClassedPort& classes_of(const Port& port) const { return classes[link_of(port)]; }
   IngressAccount& ingress_of(const Packet& packet) { return ingresses[packet.ingress]; }

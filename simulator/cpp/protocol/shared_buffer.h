@@ -63,14 +63,11 @@ class SharedBuffer {
     return is_of_one_input_ || static_cast<double>(waiting_bytes) < alpha_ * static_cast<double>(free());
   }
 
+  // Only lossless priorities have thresholds by ingress, and so accounts.
   void charge(IngressAccount& account, std::uint32_t priority, std::int64_t frame_bytes) {
-    account.shared[priority] += frame_bytes;
+    if (is_lossless(priority)) account.shared[priority] += frame_bytes;
     used_ += frame_bytes;
   }
-
-  // The same where no ingress has a threshold: in a switch without flow control.
-  void charge(std::int64_t frame_bytes) { used_ += frame_bytes; }
-  void release(std::int64_t frame_bytes) { used_ -= frame_bytes; }
 
   // False if the headroom is full: then the frame is lost.
   [[nodiscard]] bool charge_headroom(IngressAccount& account, std::uint32_t priority,
@@ -85,13 +82,12 @@ class SharedBuffer {
   void release(IngressAccount& account, std::uint32_t priority, std::int64_t frame_bytes) {
     const std::int64_t from_headroom = std::min(account.headroom[priority], frame_bytes);
     account.headroom[priority] -= from_headroom;
-    account.shared[priority] -= frame_bytes - from_headroom;
-    used_ -= frame_bytes - from_headroom;
+    release_shared(account, priority, frame_bytes - from_headroom);
   }
 
   // As above, while nobody pauses and so nobody uses headroom.
   void release_shared(IngressAccount& account, std::uint32_t priority, std::int64_t frame_bytes) {
-    account.shared[priority] -= frame_bytes;
+    if (is_lossless(priority)) account.shared[priority] -= frame_bytes;
     used_ -= frame_bytes;
   }
 

@@ -54,9 +54,9 @@ void Engine::add_direction(std::uint32_t from, std::uint32_t to, const LinkConfi
   if (has_shared_buffer(from) && own.trimming)
     links_.back().trimming = at_rate(*own.trimming, configuration.rate, own.thresholds_at);
   links_.back().judge = judge_for(links_.back());
-  if (has_shared_buffer(from) && !nodes_[from].configuration.markings.empty()) {
+  const auto rules = rules_towards(nodes_[to].is_host, own.markings);
+  if (has_shared_buffer(from) && !rules.empty()) {
     const RandomStream marks(seed_, "marking:" + nodes_[from].name + "->" + nodes_[to].name);
-    const auto rules = rules_towards(nodes_[to].is_host, own.markings);
     links_.back().marker = Marker(at_rate(rules, configuration.rate, own.thresholds_at), marks);
   }
   const auto number = static_cast<std::uint32_t>(links_.size() - 1);
