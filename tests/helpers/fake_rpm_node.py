@@ -55,7 +55,9 @@ class FakeRpmNode(FakeNode):
             if word not in self.mirrored:
                 raise CommandError(command, f"Error: Unable to find a match: {word}")
             name = next((each for each in self.packages if word.startswith(f"{each}-")), word)
-            self.versions[name] = word[len(name) + 1 :] or FIRST
+            version = word[len(name) + 1 :] or FIRST
+            beside = self.versions.get(name) if name.startswith("kernel") else None
+            self.versions[name] = ",".join(sorted({version, *beside.split(",")})) if beside else version
             self.packages |= {name, *BROUGHT_ALONG.get(name, ())}
 
     _dpkg_query = _apt_get = _apt_cache = None  # type: ignore[assignment]

@@ -54,13 +54,13 @@ def test_several_kernels_are_one_package_and_keys_are_none(tmp_path: Path) -> No
     assert Dnf().present(node) == {"iproute": "1.0", "python3": "1.0", "kernel-core": "6.12-1,6.12-2"}
 
 
-def with_a_kernel_beside(node: FakeRpmNode, before: str, after: str) -> None:
+def with_a_kernel_beside(node: FakeRpmNode, before: str, after: str, name: str = "kernel-core") -> None:
     """Installing perftest brought a kernel, of which dnf keeps several side by side."""
-    node.packages.add("kernel-core")
-    node.versions["kernel-core"] = before
+    node.packages.add(name)
+    node.versions[name] = before
     establish(node, Ledger(node), "rdma", WANTED, False)
     ledger = Ledger(node)
-    ledger.entries[0].after["kernel-core"] = node.versions["kernel-core"] = after
+    ledger.entries[0].after[name] = node.versions[name] = after
     ledger.write(ledger.entries[0])
 
 
@@ -77,10 +77,11 @@ def test_a_kernel_that_the_new_one_pushed_out_is_put_back_after_that_has_gone(tm
     node = FakeRpmNode(tmp_path)
     with_a_kernel_beside(node, "0:6.12-1.x86_64,0:6.12-2.x86_64", "0:6.12-2.x86_64,0:6.12-3.x86_64")
     node.mirrored.add("kernel-core-0:6.12-1.x86_64")
-    restore(node, Ledger(node), False)
+    assert not restore(node, Ledger(node), False).failures
     words = [command.removeprefix(f"{WORDS} ") for command in node.commands]
     removed = words.index("remove kernel-core-0:6.12-3.x86_64")
     assert removed < words.index("--allowerasing install kernel-core-0:6.12-1.x86_64")
+    assert node.versions["kernel-core"] == "0:6.12-1.x86_64,0:6.12-2.x86_64"
 
 
 def test_the_kernel_that_runs_stays_and_is_named_and_the_rest_goes(
@@ -95,6 +96,15 @@ def test_the_kernel_that_runs_stays_and_is_named_and_the_rest_goes(
     )
     assert node.packages == {"iproute", "python3", "kernel-core"}
     assert node.versions["kernel-core"] == "0:6.12-1.x86_64,0:6.12-2.x86_64"
+
+
+def test_modules_of_the_kernel_that_runs_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{Dnf.__module__}.running_release", lambda: "6.12-2.x86_64")
+    node = FakeRpmNode(tmp_path)
+    extra, old, new = "kernel-modules-extra", "0:6.12-1.x86_64", "0:6.12-2.x86_64"
+    with_a_kernel_beside(node, old, f"{old},{new}", name=extra)
+    assert not restore(node, Ledger(node), False).failures
+    assert node.versions[extra] == old
 
 
 def test_a_kernel_that_others_left_alone_stays(tmp_path: Path) -> None:

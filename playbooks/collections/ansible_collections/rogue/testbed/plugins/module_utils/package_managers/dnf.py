@@ -11,6 +11,8 @@ _QUERY = [
 ]  # fmt: skip
 _KEYS = "gpg-pubkey"
 """What rpm calls keys of repositories, which it keeps beside packages."""
+_KERNEL = ("kernel-core", "kernel-modules-core")
+"""What dnf does not take away while it runs."""
 _DNF = [
     "dnf", "--assumeyes", "--quiet",
     "--setopt=install_weak_deps=False",
@@ -32,7 +34,7 @@ class Dnf(PackageManager):
 
     def is_running(self, name: str, version: str) -> bool:
         """What `uname -r` says is version, release and architecture of its packages."""
-        return name.startswith("kernel") and version.partition(":")[2] == running_release()
+        return name in _KERNEL and version.partition(":")[2] == running_release()
 
     def install(self, system: System, names: list[str]) -> None:
         """After asking the mirrors."""
