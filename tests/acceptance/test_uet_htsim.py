@@ -8,6 +8,8 @@ from rogue.harness.testbeds.simulator.network import build_network
 from rogue.workloads.shipped import shipped
 
 TOLERANCE = 0.05
+ALONE = 0.003
+"""One sender meets nobody: whether it waits for credit shows in .7 % of its time."""
 STARTS_APART = 0.12
 """Transfers start within some microseconds here and all at once there: the first round trip loses less."""
 
@@ -37,7 +39,7 @@ def test_uet_htsim(nth: int, senders: int, longest_us: float, again: int) -> Non
         if transfer.end_ns is not None
     ]
     assert len(took_us) == senders
-    assert max(took_us) == pytest.approx(longest_us, rel=TOLERANCE)
+    assert max(took_us) == pytest.approx(longest_us, rel=TOLERANCE if senders > 1 else ALONE)
     counters = network.simulation.counters()
     repeated = sum(value for *_, name, value in counters if name.endswith("retransmitted_packets"))
     assert repeated == pytest.approx(again, rel=STARTS_APART if nth else TOLERANCE)

@@ -358,6 +358,7 @@ OF_BASES = {
     "roce-lossy": "go-back-n",
     "roce-go-back-0": "go-back-0",
     "uet": "uet",
+    "uet+rccc": "uet-rccc",
 }
 """Ways to repair losses, by a transport that has them."""
 

@@ -8,6 +8,7 @@ from helpers import cell_keys
 from helpers.cell_keys import (
     FAULTS_OWN,
     MORE,
+    OF_BASES,
     PAIRS_OWN,
     PAUSES,
     TOPOLOGIES_OWN,
@@ -29,6 +30,8 @@ from rogue.harness.experiment.model import Experiment
 from rogue.harness.testbeds.kernel import KernelTestbed
 from rogue.harness.testbeds.kernel.outcome import NOT_MEASURED
 from rogue.harness.testbeds.simulator import SimulatorTestbed
+from rogue.harness.testbeds.simulator.tcp import TCPS
+from rogue.simulator import RELIABILITIES
 from rogue.workloads.faults import FAULTS
 from rogue.workloads.probes import PROBES
 from rogue.workloads.topologies import TOPOLOGIES
@@ -65,6 +68,8 @@ def test_no_key_is_left_out() -> None:
     assert {f"probe.{key}" for kind in PROBES.values() for key in keys_of(kind)} <= {
         case.key for case in MORE
     }
+    variants = {name for name in RELIABILITIES if name.startswith("go-back-n-")}
+    assert {*OF_BASES.values(), *TCPS, *variants} == set(RELIABILITIES)
     cases = {case.key for case in CASES}
     for section, kinds, own in (("workload", WORKLOADS, WORKLOADS_OWN), ("faults", FAULTS, FAULTS_OWN)):
         assert set(kinds) == set(own)

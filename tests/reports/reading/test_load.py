@@ -157,6 +157,11 @@ def test_a_name_weighs_what_stands_for_it(directory: Path, monkeypatch: pytest.M
     first = run.table("rogue-r1", "throughput")
     run.table("rogue-r2", "throughput")
     assert run.table("rogue-r1", "throughput") is first, "both have room where a name takes a byte"
+    monkeypatch.setattr(load, "CACHE_BYTES_MAX", load.CACHE_BYTES_MAX - 1)
+    run = Run(directory)
+    first = run.table("rogue-r1", "throughput")
+    run.table("rogue-r2", "throughput")
+    assert run.table("rogue-r1", "throughput") is not first, "a byte less is too little"
 
 
 def test_a_manifest_that_was_changed_is_a_problem(tmp_path: Path) -> None:
