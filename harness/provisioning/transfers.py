@@ -14,7 +14,7 @@ from rogue.remote.errors import NodeError
 from rogue.remote.shell import Shell
 
 LEAST_OF_LINE_RATE: Final = 0.9
-"""Where packets carry 1024 bytes or more."""
+"""Where packets carry 2048 bytes or more."""
 _LEAST_OF_PAYLOAD: Final = 0.97
 """Of what is left for payload; .926 of the line rate with 1024 bytes, .862 with 512."""
 _WIRE_HEADERS_BYTES: Final = {4: 82, 6: 102}

@@ -18,7 +18,7 @@ POINTS_MAX: Final = 240
 # A logarithmic axis that spans more than this has room for powers of ten only.
 LONG_AXIS: Final = 100.0
 LINEAR_BELOW_BYTES: Final = 1000
-# Instants of a median and its band: seaborn reckons each of them on its own, and the eye needs no more.
+# Instants of a median and its band: the eye needs no more.
 INSTANTS: Final = 60
 # From so many lines in a panel on colours and dashes alone are hard to follow.
 MARKED_FROM_LINES: Final = 5

@@ -24,8 +24,8 @@ MEDIAN: Final = "queue_p50_bytes"
 class QueueOverTime(ReportFigure):
     """Small multiples: one panel per transport and factor point, all repetitions together.
 
-    Band and line are of two columns, the longest queue between samples and the samples, so that seaborn's
-    lineplot, which knows one, does not draw them.
+    Band and line are of two columns, the longest queue between samples and the samples, so that
+    `draw_spread`, which knows one, does not draw them.
     """
 
     title: ClassVar = "Queue at the bottleneck over time"
