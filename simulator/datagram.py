@@ -20,7 +20,7 @@ class DatagramQueuePair:
         self._topology = topology
         self._host = host
         self._mtu_bytes = mtu_bytes
-        self._routes: dict[int, int] = {}  # by host of destination
+        self._routes: dict[tuple[int, int], int] = {}  # by host of destination, and how often ways changed
 
     def attach(self, on_receives: OnDatagrams) -> None:
         """Name the host software behind this queue pair.
@@ -36,10 +36,11 @@ class DatagramQueuePair:
         require_integer(where, "the length of payload in bytes", len(payload), 0, self._mtu_bytes)
         if destination._host == self._host:
             raise SimulationError(f"{where}: expected a destination on another host")
-        route = self._routes.get(destination._host)
+        way = destination._host, self._topology.reroutings
+        route = self._routes.get(way)
         if route is None:
             links = self._topology.route(where, self._host, destination._host, self.qp_num)
-            route = self._routes[destination._host] = self._engine.add_route(links)
+            route = self._routes[way] = self._engine.add_route(links)
         self._engine.post_datagram(
             qp_num=self.qp_num,
             wr_id=wr_id,

@@ -9,6 +9,7 @@ from rogue.simulator.parameters import (
     RATE_BPS_MAX,
     require_integer,
 )
+from rogue.simulator.rerouting import Rerouting
 from rogue.simulator.topology import Topology
 
 
@@ -18,11 +19,16 @@ class Faults:
     _engine: Engine
     _topology: Topology
     _flow_controls: FlowControls
+    _rerouting: Rerouting
 
-    def cut_link(self, a: str, b: str, *, start_ns: int, duration_ns: int) -> None:
+    def cut_link(
+        self, a: str, b: str, *, start_ns: int, duration_ns: int, reroute_after_ns: int | None = None
+    ) -> None:
         """Cut the cable between two nodes for a while, from now on or later.
 
         Packets that are on it meanwhile are lost, in both directions; the ports at its ends go on sending.
+        Switches forward around it from ``reroute_after_ns`` after the cut until so long after its end; with
+        None, or a shorter outage, they never do.
         """
         where = f"cut_link {a}-{b}"
         ends = self._topology.node(where, a), self._topology.node(where, b)
@@ -30,6 +36,12 @@ class Faults:
         require_integer(where, "duration_ns", duration_ns, 1, INTERVAL_NS_MAX)
         for link in (self._topology.link_between(where, *way) for way in (ends, ends[::-1])):
             self._engine.inject("link_cut", link=link, start_ns=start_ns, end_ns=start_ns + duration_ns)
+        if reroute_after_ns is None:
+            return
+        after_ns = require_integer(where, "reroute_after_ns", reroute_after_ns, 0, INTERVAL_NS_MAX)
+        if after_ns < duration_ns:
+            seen_ns = start_ns + after_ns
+            self._rerouting.leave_out(where, ends, seen_ns, seen_ns + duration_ns)
 
     def pause_storm(
         self, host: str, *, start_ns: int, duration_ns: int, watchdog_ns: int | None = None

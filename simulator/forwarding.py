@@ -41,6 +41,8 @@ class Forwarding:
         self._topology.tables.flooding.add((node, host))
 
     def _switch_and_host(self, where: str, switch: str, destination: str) -> tuple[int, int]:
+        if self._topology.may_reroute:
+            raise SimulationError(f"{where}: expected no reroute_after_ns beside rules of switches")
         host, _ = self._topology.host(where, destination)
         return self._topology.switch(where, switch), host
 

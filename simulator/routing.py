@@ -36,6 +36,10 @@ class ForwardingTables:
         self.next_hops: dict[tuple[int, int], Way] = {}  # by switch and host
         self.flooding: set[tuple[int, int]] = set()
 
+    def speak_at_all(self) -> bool:
+        """Whether any switch was told anything."""
+        return bool(self.next_hops or self.flooding)
+
     def speak_of(self, destination: int) -> bool:
         """Whether any switch was told anything about a host."""
         return any(host == destination for _, host in (*self.next_hops, *self.flooding))

@@ -32,6 +32,7 @@ from rogue.simulator.parameters import (
 )
 from rogue.simulator.profiles import NicProfile
 from rogue.simulator.reliability import Reliability, service_of
+from rogue.simulator.rerouting import Rerouting
 from rogue.simulator.spraying import Spraying, with_choosers
 from rogue.simulator.switches import Switches
 from rogue.simulator.topology import Topology
@@ -61,6 +62,7 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         require_integer("Simulation", "seed", seed, 0, 2**64 - 1)
         self._engine = self._engine_type(seed=seed, framing=framing)
         self._topology = Topology(seed, ttl_hops, self._engine.find_route)
+        self._rerouting = Rerouting(self._engine, self._topology)
         self._hosts_of: dict[int, frozenset[int]] = {}  # by number of queue pair
         self._end_of = {}
         self._flow_controls = FlowControls(framing)
@@ -133,6 +135,7 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         where = f"connect {a}-{b}"
         (host_a, profile), (host_b, _) = self._topology.host(where, a), self._topology.host(where, b)
         hosts = self._two_hosts(where, host_a, host_b)
+        self._rerouting.allow(where, control)
         ack_every = ack_every_of(control, ack_every_packets, profile.ack_every_packets)
         self._flow_controls.check_mtu(where, require_integer(where, "mtu_bytes", mtu_bytes, 1, MTU_BYTES_MAX))
         require_connection(where, ack_every, retry_count, timeout_exponent, service)
@@ -153,7 +156,8 @@ class Simulation(Faults, Switches, Forwarding, Packets):
             priority=require_integer(where, "priority", priority, 0, PRIORITIES - 1),
             **(control.arguments(where, service, self._base_rtts_ps(*routes, mtu_bytes)) if control else {}),
             **(reliability.arguments(where, service, round_trip_ps, control) if reliability else {}),
-            **(spraying.arguments(where, service, control, path_seed) if spraying else {}),
+            path_seed=path_seed,
+            **(spraying.arguments(where, service, control) if spraying else {}),
         )
         return self._remember(ends, (a, b), service_of(service, reliability))
 

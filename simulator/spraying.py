@@ -35,9 +35,7 @@ class Spraying:
                 f"{where}: expected {expected}, got {paths}", expected=expected, got=str(paths)
             )
 
-    def arguments(
-        self, where: str, service: str, control: NicControl | None, path_seed: int
-    ) -> dict[str, object]:
+    def arguments(self, where: str, service: str, control: NicControl | None) -> dict[str, object]:
         """Return what the engine wants to know."""
         self.check(where)
         if service != "rc":
@@ -48,7 +46,7 @@ class Spraying:
         reason = None if control is None else unsprayable(control.name)
         if control is not None and reason is not None:
             raise SimulationError(f"{where}: expected no spraying beside {control.name}, {reason}")
-        return {"path_seed": path_seed, "spray_paths": self.paths}
+        return {"spray_paths": self.paths}
 
 
 def with_choosers(

@@ -29,6 +29,8 @@ class Topology:
         self.tables = ForwardingTables(ttl_hops)
         self.names: list[str] = []
         self.link_ends: list[tuple[int, int]] = []
+        self.may_reroute = False  # some link will be left out for a while
+        self.reroutings = 0  # so often have routes changed
         self._node_of_name: dict[str, int] = {}
         self._profiles: list[NicProfile | None] = []  # None for a switch
         self._link_to: list[dict[int, int]] = []  # by node, then by neighbour

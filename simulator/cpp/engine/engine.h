@@ -251,6 +251,7 @@ class Engine {
   std::uint32_t limiter_for(Nic& nic, const ConnectionConfiguration& configuration);
   void spray(std::uint32_t qp, const std::vector<std::uint32_t>& route,
              const ConnectionConfiguration& configuration);
+  void reroute(const std::vector<std::uint32_t>& left_out);
 
   // Results.
   void catch_up_link(std::uint32_t link);

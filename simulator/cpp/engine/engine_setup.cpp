@@ -1,7 +1,9 @@
 // What is done before a run, or between two instants of it: connections, routes, timers and samplers.
 #include <algorithm>
+#include <span>
 
 #include "engine/engine.h"
+#include "protocol/queue_pair.h"
 
 namespace simulator {
 
@@ -87,6 +89,7 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
   world_.routes.insert(world_.routes.end(), route.begin(), route.end());
   route_ends_.prepare(route);
   controls_.add_way_back(qp, route);
+  forwarding_.add(qp, configuration.path_seed);
   if (configuration.spray_paths != 0) spray(qp, route, configuration);
 }
 
@@ -104,6 +107,22 @@ std::uint32_t Engine::add_route(const std::vector<std::uint32_t>& links) {
   world_.routes.insert(world_.routes.end(), links.begin(), links.end());
   route_ends_.prepare(links);
   return route;
+}
+
+// What has left its NIC by now took its old way, and goes on there unless it is sprayed.
+void Engine::reroute(const std::vector<std::uint32_t>& left_out) {
+  catch_up_all();
+  forwarding_.leave_out(left_out);
+  for (std::uint32_t qp = 0; qp < world_.senders.size(); ++qp) {
+    Sender& sender = world_.senders[qp];
+    if (sender.wants_feedback || sender.wants_telemetry)
+      throw SimulationError("the control of " + queue_pair_name(qp) + " needs ways that stay as they are");
+    const std::vector<std::uint32_t> route = forwarding_.route_of(qp);
+    const auto old = std::span(world_.routes).subspan(sender.route);
+    if (old.size() >= route.size() && std::equal(route.begin(), route.end(), old.begin())) continue;
+    sender.route = static_cast<std::uint32_t>(world_.routes.size());
+    world_.routes.insert(world_.routes.end(), route.begin(), route.end());
+  }
 }
 
 void Engine::set_timer(std::uint32_t timer, Picoseconds at) {

@@ -13,6 +13,8 @@ struct Faults::Injection {
     faults.world_.ports[cut.link].flags |= Port::kLossy;
   }
 
+  void operator()(const Rerouting& rerouting) const { faults.engine_.reroute(rerouting.left_out); }
+
   void operator()(const NicPause& pause) const { faults.pause_switch(pause.host, pause.is_pausing); }
 
   void operator()(const SlowReceiver& receiver) const {

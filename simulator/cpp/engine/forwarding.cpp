@@ -16,6 +16,11 @@ constexpr std::uint32_t kNowhere = std::numeric_limits<std::uint32_t>::max();
 
 }  // namespace
 
+void Forwarding::add(std::uint32_t qp, std::uint64_t path_seed) {
+  path_seeds_.resize(qp + std::size_t{1});
+  path_seeds_[qp] = path_seed;
+}
+
 void Forwarding::spray(std::uint32_t qp, const std::vector<std::uint32_t>& route,
                        const ConnectionConfiguration& configuration) {
   const std::uint32_t peer = world_.senders[qp].peer;
@@ -73,6 +78,23 @@ std::vector<std::uint32_t> Forwarding::route(std::uint32_t source, std::uint32_t
   return links;
 }
 
+std::vector<std::uint32_t> Forwarding::route_of(std::uint32_t qp) {
+  const Sender& sender = world_.senders[qp];
+  const std::uint32_t peers = world_.senders[sender.peer].link;
+  return route(world_.links[sender.link].from, world_.links[peers].from, path_seeds_[qp]);
+}
+
+void Forwarding::leave_out(const std::vector<std::uint32_t>& links) {
+  left_out_.clear();
+  if (!links.empty()) left_out_.resize(world_.links.size() / 2);
+  for (const std::uint32_t link : links) left_out_[link / 2] = true;
+  towards_.clear();
+  groups_.clear();
+  groups_known_.clear();
+  groups_of_one_.clear();
+  ports_.clear();
+}
+
 const Forwarding::GroupsBySwitch& Forwarding::groups_towards(std::uint32_t target) {
   if (towards_.empty()) towards_.resize(world_.switches.size());
   if (towards_[target].empty()) [[unlikely]]
@@ -82,7 +104,7 @@ const Forwarding::GroupsBySwitch& Forwarding::groups_towards(std::uint32_t targe
 
 void Forwarding::find_groups(std::uint32_t target) {
   find_trunks();
-  if (const std::uint32_t first = first_twins_[target]; first != target) {
+  if (const std::uint32_t first = first_twins_[target]; first != target && left_out_.empty()) {
     if (towards_[first].empty()) search(first);
     return copy_groups(first, target);
   }
@@ -101,30 +123,40 @@ void Forwarding::copy_groups(std::uint32_t twin, std::uint32_t target) {
   for (const Trunk& trunk : trunks_[target]) groups[trunk.far] = group_of_one(trunk.link ^ 1);
 }
 
-// One search from the target: whoever is one hop further sends back over the link that it was seen over.
+// Whoever is not reached without the links that are left out is reached with them.
 void Forwarding::search(std::uint32_t target) {
   const std::size_t switches = world_.switches.size();
-  std::vector<std::uint32_t> hops(switches, kNowhere);
   found_.resize(switches);
   for (std::vector<std::uint32_t>& ports : found_) ports.clear();
-  std::vector<std::uint32_t> reached{target};
-  hops[target] = 0;
-  for (std::size_t nth = 0; nth < reached.size(); ++nth) {
-    const std::uint32_t next = hops[reached[nth]] + 1;
-    for (const Trunk& trunk : trunks_[reached[nth]]) {
-      if (hops[trunk.far] == kNowhere) {
-        hops[trunk.far] = next;
-        reached.push_back(trunk.far);
-      }
-      if (hops[trunk.far] == next) found_[trunk.far].push_back(trunk.link ^ 1);
-    }
-  }
+  const std::vector<std::uint32_t> hops = reach(target, {});
+  if (!left_out_.empty() && std::ranges::find(hops, kNowhere) != hops.end()) reach(target, hops);
   GroupsBySwitch& groups = towards_[target];
   groups.reserve(switches);
   for (std::uint32_t element = 0; element < switches; ++element) {
     std::ranges::sort(found_[element]);
     groups.push_back(group_of(element, found_[element]));
   }
+}
+
+// One search from the target: whoever is one hop further sends back over the link that it was seen over. With
+// `known`, the hops of a search before: over all links, for those that it did not reach.
+std::vector<std::uint32_t> Forwarding::reach(std::uint32_t target, const std::vector<std::uint32_t>& known) {
+  std::vector<std::uint32_t> hops(world_.switches.size(), kNowhere);
+  std::vector<std::uint32_t> reached{target};
+  hops[target] = 0;
+  for (std::size_t nth = 0; nth < reached.size(); ++nth) {
+    const std::uint32_t next = hops[reached[nth]] + 1;
+    for (const Trunk& trunk : trunks_[reached[nth]]) {
+      if (known.empty() && is_left_out(trunk.link)) continue;
+      if (hops[trunk.far] == kNowhere) {
+        hops[trunk.far] = next;
+        reached.push_back(trunk.far);
+      }
+      const bool is_asked = known.empty() || known[trunk.far] == kNowhere;
+      if (hops[trunk.far] == next && is_asked) found_[trunk.far].push_back(trunk.link ^ 1);
+    }
+  }
+  return hops;
 }
 
 // A switch has few groups: one up, and one for each port down.

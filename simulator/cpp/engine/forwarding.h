@@ -1,6 +1,7 @@
 // What switches know of the network, for packets that choose their way hop by hop: for each switch and each
 // destination's switch the ports that lead there by a shortest path. A sprayed packet carries a number for its
-// entropy, and its queue pair says the rest.
+// entropy, and its queue pair says the rest. What is not sprayed keeps the way that its queue pair had when it
+// left.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,9 @@ class Forwarding {
  public:
   explicit Forwarding(const World& world) : world_(world) {}
 
+  // Every queue pair: what its way is drawn from.
+  void add(std::uint32_t qp, std::uint64_t path_seed);
+
   // The packets of verbs of this queue pair take ways of their own, from then on. `route` is its fixed one.
   void spray(std::uint32_t qp, const std::vector<std::uint32_t>& route,
              const ConnectionConfiguration& configuration);
@@ -36,6 +40,12 @@ class Forwarding {
   // The links from one host to another that a packet with this entropy takes; none if there is no way. From the
   // first question on no link may be added.
   std::vector<std::uint32_t> route(std::uint32_t source, std::uint32_t destination, std::uint64_t entropy);
+
+  // The same for a queue pair, as its ways are now.
+  std::vector<std::uint32_t> route_of(std::uint32_t qp);
+
+  // From now on; one direction of each link. Where no way is left, ways are as if nothing were left out.
+  void leave_out(const std::vector<std::uint32_t>& links);
 
   // The equal ports that it may take there, and which of them is `next_link`.
   struct Equal {
@@ -73,6 +83,8 @@ class Forwarding {
   const GroupsBySwitch& groups_towards(std::uint32_t target);
   void find_groups(std::uint32_t target);
   void search(std::uint32_t target);
+  std::vector<std::uint32_t> reach(std::uint32_t target, const std::vector<std::uint32_t>& known);
+  bool is_left_out(std::uint32_t link) const { return !left_out_.empty() && left_out_[link / 2]; }
   void copy_groups(std::uint32_t twin, std::uint32_t target);
   std::uint32_t group_of(std::uint32_t element, const std::vector<std::uint32_t>& ports);
   std::uint32_t group_of_one(std::uint32_t port);
@@ -80,6 +92,8 @@ class Forwarding {
   void find_trunks();
 
   const World& world_;
+  std::vector<std::uint64_t> path_seeds_;  // by sending queue pair
+  std::vector<bool> left_out_;             // by cable; empty: none is
   std::vector<std::optional<ObliviousSpray>> sprays_;     // by sending queue pair
   std::vector<Way> ways_;                                 // by receiving queue pair
   std::vector<GroupsBySwitch> towards_;                   // by target; empty until somebody asks

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <tuple>
 #include <variant>
+#include <vector>
 
 #include "base/fields.h"
 #include "base/units.h"
@@ -24,6 +25,17 @@ template <>
 struct FieldsOf<LinkCut> {
   static constexpr auto kTable = std::tuple(Field{"link", &LinkCut::link}, Field{"start_ns", &LinkCut::start},
                                             Field{"end_ns", &LinkCut::end});
+};
+
+// From now on switches leave these links out, in both directions, and all others in. Where a switch has no way
+// left to a host it sends as if nothing were left out.
+struct Rerouting {
+  static constexpr std::string_view kName = "rerouting";
+  std::vector<std::uint32_t> left_out;  // one direction of each
+};
+template <>
+struct FieldsOf<Rerouting> {
+  static constexpr auto kTable = std::tuple(Field{"left_out", &Rerouting::left_out});
 };
 
 // A NIC tells its switch to pause all priorities that lose nothing, or to go on.
@@ -55,6 +67,6 @@ struct FieldsOf<SlowReceiver> {
                  Field{"xon_bytes", &SlowReceiver::xon});
 };
 
-using Fault = std::variant<LinkCut, NicPause, SlowReceiver>;
+using Fault = std::variant<LinkCut, Rerouting, NicPause, SlowReceiver>;
 
 }  // namespace simulator

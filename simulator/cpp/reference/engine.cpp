@@ -82,8 +82,10 @@ void Engine::send_from_queue_pair(std::uint32_t number) {
   if (sender.spray) {
     const std::uint32_t path = next_path(qp);
     packet.data.entropy = static_cast<std::uint16_t>(path);
-    packet.own_route = std::make_shared<const std::vector<std::uint32_t>>(sprayed_route(qp, path));
+    packet.route = std::make_shared<const std::vector<std::uint32_t>>(sprayed_route(qp, path));
+    packet.is_sprayed = true;
   }
+  give_route(packet);
   const Bytes wire = framing_.wire_bytes(packet.frame_bytes);
   const Picoseconds serialisation =
       duration_of(wire, picoseconds_per_byte(links_[number].configuration.rate));
@@ -152,7 +154,10 @@ void Engine::arrive(std::uint32_t number, Packet packet) {
     return receive(packet);
   }
   ++packet.hop;
-  if (nodes_[link.to].chooser && packet.own_route) choose(number, packet);
+  if (packet.is_sprayed && has_rerouted_) {
+    turn_to(way_from(link.to, packet.from, packet.data.entropy).front(), packet);
+  }
+  if (packet.is_sprayed && nodes_[link.to].chooser) choose(number, packet);
   const std::uint32_t next = route_of(packet)[packet.hop];
   if (is_route_end(next)) {
     record(number, packet, next == kFloods ? PacketFate::kFlooded : PacketFate::kExpired);
@@ -165,6 +170,7 @@ void Engine::arrive(std::uint32_t number, Packet packet) {
 void Engine::enqueue(std::uint32_t number, Packet packet) {
   Link& link = links_[number];
   packet.queued = now_;
+  give_route(packet);
   if (link.trimming) trim_if_full(link, packet);
   const bool is_shut = has_priority(link.shut, packet.priority);
   const std::int64_t queue_bytes = link.queues[packet.priority].bytes;
@@ -246,7 +252,7 @@ void Engine::on_request(std::uint32_t qp, const Packet& packet) {
   sent.sent = packet.sent;
   sent.acknowledges_marked = packet.is_marked;
   sent.hops = packet.hops;
-  enqueue(receiver.route.front(), sent);
+  enqueue(receiver.route->front(), sent);
 }
 
 void Engine::on_reply(std::uint32_t qp, const Packet& packet) {
@@ -258,7 +264,7 @@ void Engine::on_reply(std::uint32_t qp, const Packet& packet) {
   if (sender.controller) tell_acknowledgement(qp, packet);
   if (!had_packet && sender.has_packet()) sender.ready = std::max(sender.ready, now_);
   follow_deadline(qp);
-  send_if_possible(sender.route.front());
+  send_if_possible(sender.route->front());
 }
 
 bool Engine::apply_reply(std::uint32_t qp, const Packet& packet) {
@@ -283,7 +289,7 @@ void Engine::on_retransmit_timer(std::uint32_t qp) {
   if (!sender.requester.on_timeout(now_)) return fail(qp);
   if (!had_packet) sender.ready = std::max(sender.ready, now_);
   follow_deadline(qp);
-  send_if_possible(sender.route.front());
+  send_if_possible(sender.route->front());
 }
 
 void Engine::follow_deadline(std::uint32_t qp) {

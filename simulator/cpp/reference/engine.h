@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <queue>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -172,8 +173,8 @@ class Engine {
   struct QueuePair {
     RcRequester requester;
     RcResponder responder;
-    std::vector<std::uint32_t> route;
-    std::vector<std::uint32_t> feedback_route;  // the same, backwards
+    Route route;
+    Route feedback_route;  // the same, backwards
     std::uint32_t node;
     std::uint32_t peer;
     std::uint32_t limiter;
@@ -221,6 +222,9 @@ class Engine {
   void add_limiter(Node& node);
   std::uint32_t limiter_for(std::uint32_t host, const ConnectionConfiguration& configuration);
   const std::vector<std::uint32_t>& route_of(const Packet& packet) const;
+  void give_route(Packet& packet) const;
+  void turn_to(std::uint32_t next, Packet& packet);
+  void reroute(const std::vector<std::uint32_t>& left_out);
   std::uint32_t add_timer(TimerKind kind, std::uint32_t subject);
 
   void fire(const Event& event);
@@ -235,7 +239,8 @@ class Engine {
   void prepare_end(const std::vector<std::uint32_t>& route);
   std::uint32_t next_path(std::uint32_t qp);
   void add_spray(std::uint32_t qp, const ConnectionConfiguration& configuration);
-  const std::vector<std::int64_t>& hops_to(std::uint32_t host);
+  const std::vector<std::int64_t>& hops_to(std::uint32_t host, bool over_all);
+  bool is_left_out(std::uint32_t link) const { return left_out_.contains(link / 2); }
   std::vector<std::uint32_t> sprayed_route(std::uint32_t qp, std::uint32_t path);
   void end_route(std::uint32_t link, const Packet& packet, std::uint32_t end);
   std::vector<std::uint32_t> flooded_ports(std::uint32_t link) const;
@@ -358,9 +363,11 @@ class Engine {
   std::vector<Link> links_;
   std::vector<QueuePair> queue_pairs_;
   std::vector<std::uint32_t> datagram_hosts_;
-  std::vector<std::vector<std::uint32_t>> routes_;  // of datagrams
+  std::vector<Route> routes_;  // of datagrams
   std::vector<std::vector<std::uint32_t>> stray_routes_;
-  std::map<std::uint32_t, std::vector<std::int64_t>> hops_to_;  // by host
+  std::map<std::pair<std::uint32_t, bool>, std::vector<std::int64_t>> hops_to_;  // by host; over all links or not
+  std::set<std::uint32_t> left_out_;  // cables
+  bool has_rerouted_ = false;
   std::vector<Timer> timers_{{TimerKind::kSampleThroughput, 0, 0}, {TimerKind::kSampleQueues, 0, 1}};
   std::uint64_t next_order_ = 2;
   Picoseconds throughput_interval_;

@@ -15,7 +15,7 @@ void Engine::mark(Link& link, Packet& packet) {
 
 void Engine::add_control(std::uint32_t qp, const ConnectionConfiguration& configuration) {
   QueuePair& queue_pair = queue_pairs_[qp];
-  const BitsPerSecond line_rate = links_[queue_pair.route.front()].configuration.rate;
+  const BitsPerSecond line_rate = links_[queue_pair.route->front()].configuration.rate;
   queue_pair.controller = controller_of(configuration, qp < queue_pair.peer, line_rate, framing_);
   queue_pair.control_timer = add_timer(TimerKind::kControl, qp);
   queue_pair.cnp_priority = configuration.cnp_priority;
@@ -35,14 +35,14 @@ void Engine::on_marked(std::uint32_t qp) {
   ++receiver.cnps_sent;
   Packet packet{PacketKind::kCnp, qp, 0, 0, framing_.cnp_frame_bytes(), 0, {}};
   packet.priority = receiver.cnp_priority;
-  enqueue(receiver.route.front(), packet);
+  enqueue(receiver.route->front(), packet);
 }
 
 void Engine::on_cnp(std::uint32_t qp) {
   ++queue_pairs_[qp].cnps_received;
   queue_pairs_[qp].controller->on_cnp(now_);
   follow_control(qp);
-  send_if_possible(queue_pairs_[qp].route.front());
+  send_if_possible(queue_pairs_[qp].route->front());
   watch_control(qp);
 }
 
@@ -69,7 +69,7 @@ void Engine::on_control_timer(std::uint32_t qp) {
   if (controller.deadline() <= now_) {
     controller.on_timer(now_);
     follow_control(qp);
-    send_if_possible(queue_pairs_[qp].route.front());
+    send_if_possible(queue_pairs_[qp].route->front());
   }
   watch_control(qp);
 }
@@ -94,7 +94,7 @@ void Engine::follow_window(QueuePair& queue_pair) {
 
 bool Engine::follow_rate(std::uint32_t qp) {
   QueuePair& queue_pair = queue_pairs_[qp];
-  const BitsPerSecond line_rate = links_[queue_pair.route.front()].configuration.rate;
+  const BitsPerSecond line_rate = links_[queue_pair.route->front()].configuration.rate;
   BitsPerSecond rate = queue_pair.controller->rate();
   if (rate >= line_rate) rate = BitsPerSecond{};
   if (rate == queue_pair.control_rate) return false;

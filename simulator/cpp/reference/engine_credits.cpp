@@ -45,7 +45,7 @@ void Engine::give_turn(Node& node) {
   } else if (!is_idle || grants.may_be_ahead()) {
     node.credits->wait_for_idle_moments(qp);
   }
-  const double ps_per_byte = picoseconds_per_byte(links_[receiver.route.front()].configuration.rate);
+  const double ps_per_byte = picoseconds_per_byte(links_[receiver.route->front()].configuration.rate);
   node.credits->wait_until(now_ + grants.pause_after(quanta, ps_per_byte));
 }
 

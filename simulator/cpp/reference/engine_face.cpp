@@ -84,7 +84,7 @@ std::uint32_t Engine::add_datagram_queue_pair(std::uint32_t host) {
 }
 
 std::uint32_t Engine::add_route(const std::vector<std::uint32_t>& links) {
-  routes_.push_back(links);
+  routes_.push_back(std::make_shared<const std::vector<std::uint32_t>>(links));
   prepare_end(links);
   return static_cast<std::uint32_t>(routes_.size() - 1);
 }
@@ -106,7 +106,7 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
                                .unacknowledged_packets_max = node.profile.unacknowledged_packets_max});
   queue_pairs_.push_back({.requester = requester,
                           .responder = {},
-                          .route = route,
+                          .route = std::make_shared<const std::vector<std::uint32_t>>(route),
                           .feedback_route = {},
                           .node = host,
                           .peer = peer,
@@ -116,8 +116,10 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
                           .delivered_sampled = {},
                           .priority = configuration.priority,
                           .is_unreliable = configuration.is_unreliable});
-  for (auto link = route.rbegin(); link != route.rend(); ++link)
-    queue_pairs_.back().feedback_route.push_back(*link ^ 1);
+  queue_pairs_.back().path_seed = configuration.path_seed;
+  std::vector<std::uint32_t> back(route.rbegin(), route.rend());
+  for (std::uint32_t& link : back) link ^= 1;
+  queue_pairs_.back().feedback_route = std::make_shared<const std::vector<std::uint32_t>>(std::move(back));
   if (!configuration.reliability.empty()) add_reliability(qp, configuration);
   if (!configuration.control.empty()) add_control(qp, configuration);
   if (configuration.spray_paths != 0) add_spray(qp, configuration);
@@ -138,12 +140,12 @@ std::int64_t Engine::post(std::uint32_t qp, const Verb& verb) {
   } else {
     sender.requester.post(verb);
   }
-  send_if_possible(sender.route.front());
+  send_if_possible(sender.route->front());
   return nic_clock_ns(qp);
 }
 
 void Engine::post_datagram(Datagram datagram) {
-  const std::uint32_t link = routes_[datagram.route].front();
+  const std::uint32_t link = routes_[datagram.route]->front();
   const std::uint32_t frame_bytes = framing_.datagram_frame_bytes(datagram.payload.size());
   const auto shared = std::make_shared<const Datagram>(std::move(datagram));
   enqueue(link, {PacketKind::kDatagram, 0, 0, 0, frame_bytes, 0, {}, shared});
@@ -158,10 +160,19 @@ void Engine::on_datagram(const Datagram& datagram) {
 
 const std::vector<std::uint32_t>& Engine::route_of(const Packet& packet) const {
   if (packet.kind == PacketKind::kStray) return stray_routes_[packet.stray_route];
-  if (packet.own_route) return *packet.own_route;
-  if (packet.datagram) return routes_[packet.datagram->route];
+  return *packet.route;
+}
+
+// Its route as it is now, when it comes to its NIC; switches' messages have theirs as well.
+void Engine::give_route(Packet& packet) const {
+  if (packet.route || packet.kind == PacketKind::kStray || packet.kind == PacketKind::kPause) return;
+  if (packet.datagram) {
+    packet.route = routes_[packet.datagram->route];
+    return;
+  }
   const QueuePair& origin = queue_pairs_[packet.from];
-  return packet.kind == PacketKind::kFeedback ? queue_pairs_[origin.peer].feedback_route : origin.route;
+  packet.route =
+      packet.kind == PacketKind::kFeedback ? queue_pairs_[origin.peer].feedback_route : origin.route;
 }
 
 void Engine::reset(std::uint32_t qp) {
@@ -316,7 +327,7 @@ std::vector<Counter> Engine::counters() const {
     const RequesterCounters counters = counters_of(qp);
     const auto add = [&](const char* name, std::uint64_t value) {
       result.push_back(
-          {queue_pairs_[qp].route.front(), queue_pair_number(qp), name, static_cast<std::int64_t>(value)});
+          {queue_pairs_[qp].route->front(), queue_pair_number(qp), name, static_cast<std::int64_t>(value)});
     };
     add("retransmitted_packets", counters.retransmitted_packets);
     add("naks", counters.naks);

@@ -8,6 +8,8 @@ struct Engine::Injection {
 
   void operator()(const LinkCut& cut) const { engine.links_[cut.link].loss.cut(cut.start, cut.end); }
 
+  void operator()(const Rerouting& rerouting) const { engine.reroute(rerouting.left_out); }
+
   void operator()(const NicPause& pause) const { engine.pause_switch(pause.host, pause.is_pausing); }
 
   void operator()(const SlowReceiver& receiver) const {

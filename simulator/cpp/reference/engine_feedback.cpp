@@ -35,18 +35,18 @@ void Engine::tell_sources(std::uint32_t number, const Queue& queue, BitsPerSecon
     message.fair_rate = {number, rate};
     message.priority = source.cnp_priority;
     std::uint32_t hop = 0;
-    while (source.route[hop] != number) ++hop;
-    message.hop = static_cast<std::uint32_t>(source.route.size()) - hop;
+    while ((*source.route)[hop] != number) ++hop;
+    message.hop = static_cast<std::uint32_t>(source.route->size()) - hop;
     packets_max_ = std::max(packets_max_, ++packets_);
     ++links_[number].rocc->messages;
-    enqueue(source.feedback_route[message.hop], message);
+    enqueue((*source.feedback_route)[message.hop], message);
   }
 }
 
 void Engine::on_feedback(std::uint32_t qp, const Packet& packet) {
   queue_pairs_[qp].controller->on_feedback(now_, packet.fair_rate.port, packet.fair_rate.rate);
   follow_control(qp);
-  send_if_possible(queue_pairs_[qp].route.front());
+  send_if_possible(queue_pairs_[qp].route->front());
   watch_control(qp);
 }
 

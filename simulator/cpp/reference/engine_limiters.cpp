@@ -40,7 +40,7 @@ BitsPerSecond Engine::set_rate(std::uint32_t qp, BitsPerSecond rate) {
         queue_pairs_[other].ready = std::max(queue_pairs_[other].ready, now_);
     }
   }
-  send_if_possible(queue_pairs_[qp].route.front());
+  send_if_possible(queue_pairs_[qp].route->front());
   return effective;
 }
 

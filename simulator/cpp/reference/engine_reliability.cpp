@@ -58,14 +58,14 @@ void Engine::send_acknowledgements(std::uint32_t qp, const std::vector<HopRecord
     packet.acknowledgement = std::make_shared<const Acknowledgement>(acknowledgement);
     packet.hops = hops;
     packet.priority = receiver.reliability->acknowledgement_priority;
-    enqueue(receiver.route.front(), packet);
+    enqueue(receiver.route->front(), packet);
   });
 }
 
 void Engine::on_reliability_timer(std::uint32_t qp) {
   QueuePair& queue_pair = queue_pairs_[qp];
   if (queue_pair.state != QueuePairState::kReadyToSend) return;
-  const double line_ps_per_byte = picoseconds_per_byte(links_[queue_pair.route.front()].configuration.rate);
+  const double line_ps_per_byte = picoseconds_per_byte(links_[queue_pair.route->front()].configuration.rate);
   const double slowness = limiter_of(qp).slowness(line_ps_per_byte);
   change_requester(qp, [&](Requester& requester) {
     return requester.deadline() > now_ || requester.on_deadline(now_, slowness);
@@ -95,7 +95,7 @@ void Engine::change_requester(std::uint32_t qp, Apply&& apply) {
   if (!is_alive) return fail(qp);
   if (!had_packet && sender.has_packet()) sender.ready = std::max(sender.ready, now_);
   follow_both_deadlines(qp);
-  send_if_possible(sender.route.front());
+  send_if_possible(sender.route->front());
 }
 
 void Engine::follow_both_deadlines(std::uint32_t qp) {

@@ -1,4 +1,5 @@
-// Sprayed packets of the eager engine: each gets its whole route when it leaves its NIC.
+// Ways of the eager engine: a packet gets its whole route when it leaves its NIC. A sprayed one gets the rest of
+// it anew at switches that choose, or once there was a rerouting.
 #include <deque>
 #include <string>
 
@@ -11,7 +12,6 @@ namespace simulator::reference {
 void Engine::add_spray(std::uint32_t qp, const ConnectionConfiguration& configuration) {
   const RandomStream stream(seed_, "spray:" + std::to_string(queue_pair_number(qp)));
   queue_pairs_[qp].spray.emplace(stream, configuration.spray_paths);
-  queue_pairs_[qp].path_seed = configuration.path_seed;
   if (!queue_pairs_[qp].reliability) return;
   queue_pairs_[qp].reliability->requester->use_paths(stream, configuration.spray_paths);
 }
@@ -23,8 +23,8 @@ std::uint32_t Engine::next_path(std::uint32_t qp) {
 }
 
 // By node, -1 from where there is no way; hosts do not forward.
-const std::vector<std::int64_t>& Engine::hops_to(std::uint32_t host) {
-  std::vector<std::int64_t>& hops = hops_to_[host];
+const std::vector<std::int64_t>& Engine::hops_to(std::uint32_t host, bool over_all) {
+  std::vector<std::int64_t>& hops = hops_to_[{host, over_all}];
   if (!hops.empty()) return hops;
   hops.resize(nodes_.size(), -1);
   std::deque<std::uint32_t> reached{host};
@@ -32,13 +32,38 @@ const std::vector<std::int64_t>& Engine::hops_to(std::uint32_t host) {
   for (; !reached.empty(); reached.pop_front()) {
     const std::uint32_t node = reached.front();
     if (nodes_[node].is_host && node != host) continue;
-    for (const Link& link : links_) {
-      if (link.to != node || hops[link.from] >= 0) continue;
+    for (std::uint32_t number = 0; number < links_.size(); ++number) {
+      const Link& link = links_[number];
+      if (link.to != node || hops[link.from] >= 0 || (!over_all && is_left_out(number))) continue;
       hops[link.from] = hops[node] + 1;
       reached.push_back(link.from);
     }
   }
   return hops;
+}
+
+// Packets that leave from now on go the new ways; sprayed ones go them from the next switch on.
+void Engine::reroute(const std::vector<std::uint32_t>& left_out) {
+  has_rerouted_ = true;
+  hops_to_.clear();
+  left_out_.clear();
+  for (const std::uint32_t link : left_out) left_out_.insert(link / 2);
+  for (std::uint32_t qp = 0; qp < queue_pairs_.size(); ++qp) {
+    QueuePair& sender = queue_pairs_[qp];
+    if (sender.controller && (sender.controller->wants_feedback() || sender.controller->wants_telemetry()))
+      throw SimulationError("the control of " + queue_pair_name(qp) + " needs ways that stay as they are");
+    sender.route = std::make_shared<const std::vector<std::uint32_t>>(
+        find_route(sender.node, queue_pairs_[sender.peer].node, sender.path_seed));
+  }
+}
+
+// At the switch that a packet has come to; beyond it the packet goes the way of its entropy.
+void Engine::turn_to(std::uint32_t next, Packet& packet) {
+  std::vector<std::uint32_t> route(packet.route->begin(), packet.route->begin() + packet.hop);
+  route.push_back(next);
+  const auto rest = way_from(links_[next].to, packet.from, packet.data.entropy);
+  route.insert(route.end(), rest.begin(), rest.end());
+  packet.route = std::make_shared<const std::vector<std::uint32_t>>(std::move(route));
 }
 
 std::vector<std::uint32_t> Engine::sprayed_route(std::uint32_t qp, std::uint32_t path) {
@@ -54,7 +79,7 @@ std::vector<std::uint32_t> Engine::way_from(std::uint32_t node, std::uint32_t qp
 
 std::vector<std::uint32_t> Engine::find_route(std::uint32_t source, std::uint32_t destination,
                                               std::uint64_t entropy) {
-  if (hops_to(destination)[source] < 0) return {};
+  if (hops_to(destination, true)[source] < 0) return {};
   return hashed_way(source, destination, PathHash(seed_, source, destination), entropy);
 }
 
@@ -71,10 +96,12 @@ std::vector<std::uint32_t> Engine::hashed_way(std::uint32_t node, std::uint32_t 
 }
 
 std::vector<std::uint32_t> Engine::equal_ports(std::uint32_t node, std::uint32_t destination) {
-  const std::vector<std::int64_t>& hops = hops_to(destination);
+  const bool over_all = hops_to(destination, false)[node] < 0;
+  const std::vector<std::int64_t>& hops = hops_to(destination, over_all);
   std::vector<std::uint32_t> equal;
   for (std::uint32_t link = 0; link < links_.size(); ++link) {
-    if (links_[link].from == node && hops[links_[link].to] == hops[node] - 1) equal.push_back(link);
+    if (links_[link].from != node || (!over_all && is_left_out(link))) continue;
+    if (hops[links_[link].to] == hops[node] - 1) equal.push_back(link);
   }
   return equal;
 }

@@ -18,7 +18,7 @@ rogue::PacketSeen Engine::seen(const Packet& packet) const {
   return {.frame_bytes = packet.frame_bytes,
           .priority = packet.priority,
           .flow = is_of_verb ? queue_pair_number(queue_pairs_[packet.from].peer) : 0,
-          .entropy = packet.own_route ? packet.data.entropy : std::uint32_t{0},
+          .entropy = packet.is_sprayed ? packet.data.entropy : std::uint32_t{0},
           .is_data = carries_data(packet.kind),
           .can_be_marked = may_be_marked(packet.kind) && packet.data.is_ecn_capable,
           .is_marked = is_of_verb && packet.is_marked,
@@ -66,7 +66,7 @@ void Engine::refuse(Link& link, std::uint32_t number, const Packet& packet, Pack
 // The rest of a packet's way, from the switch at the end of a link on.
 void Engine::choose(std::uint32_t number, Packet& packet) {
   const std::uint32_t node = links_[number].to;
-  const std::uint32_t next = (*packet.own_route)[packet.hop];
+  const std::uint32_t next = (*packet.route)[packet.hop];
   const std::uint32_t destination = queue_pairs_[queue_pairs_[packet.from].peer].node;
   const std::vector<std::uint32_t> ports = equal_ports(node, destination);
   if (ports.size() == 1) return;
@@ -87,11 +87,7 @@ void Engine::choose(std::uint32_t number, Packet& packet) {
                                                      .port_count = static_cast<std::uint32_t>(equal.size()),
                                                      .hashed = hashed,
                                                      .packet = seen(packet)})];
-  std::vector<std::uint32_t> route(packet.own_route->begin(), packet.own_route->begin() + packet.hop);
-  route.push_back(chosen);
-  const auto rest = way_from(links_[chosen].to, packet.from, packet.data.entropy);
-  route.insert(route.end(), rest.begin(), rest.end());
-  packet.own_route = std::make_shared<const std::vector<std::uint32_t>>(std::move(route));
+  turn_to(chosen, packet);
 }
 
 }  // namespace simulator::reference

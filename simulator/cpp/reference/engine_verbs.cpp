@@ -38,7 +38,7 @@ Reply Engine::accept(std::uint32_t qp, const Packet& packet) {
     if (reply.kind != ReplyKind::kReadResponses) return reply;
     if (!receiver.has_packet()) receiver.ready = std::max(receiver.ready, now_);
     receiver.responses.add_read(packet.psn, responses, packet.details, now_ - packet.details.left);
-    send_if_possible(receiver.route.front());
+    send_if_possible(receiver.route->front());
     return {ReplyKind::kNone, 0};
   }
   const std::uint64_t expected = receiver.responder.expected_psn();

@@ -14,6 +14,8 @@
 
 namespace simulator::reference {
 
+using Route = std::shared_ptr<const std::vector<std::uint32_t>>;
+
 struct Packet {
   PacketKind kind;
   std::uint32_t from;  // queue pair that sent it
@@ -36,7 +38,8 @@ struct Packet {
   FairRate fair_rate{};        // of a kFeedback
   PauseFrame pause_frame{};    // of a kPause
   Picoseconds queued{};        // when it came to the port that it is at
-  std::shared_ptr<const std::vector<std::uint32_t>> own_route{};  // of a sprayed one
+  Route route{};  // but of strays: as it was when it came to its NIC
+  bool is_sprayed = false;
 };
 
 }  // namespace simulator::reference
