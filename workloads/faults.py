@@ -1,6 +1,8 @@
 """What goes wrong on purpose: the faults that an experiment can name."""
 
 from abc import ABC
+from collections.abc import Sequence
+from random import Random
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
@@ -13,6 +15,8 @@ from rogue.workloads.traffic.pairs import HostName
 
 IP_IDS: Final = 2**16
 """Values of the IP ID, the identification field of an IP header."""
+FAILURES_MAX: Final = 10_000
+"""Links that fail at random: each is looked at when its time comes."""
 
 
 class Fault(Specification, ABC):
@@ -32,6 +36,10 @@ class Fault(Specification, ABC):
     def is_there(self, topology: Topology) -> bool:
         """Whether the topology has what is meant."""
         return self.link(topology) is not None
+
+    def drawn(self, topology: Topology, stream: Random) -> "Sequence[Fault]":  # noqa: ARG002
+        """The faults that it stands for, where chance decides."""
+        return (self,)
 
     def changes(self) -> list[tuple[int, str]]:
         """When it begins and ends (ns), each with a word for the table of events."""
@@ -55,17 +63,101 @@ class HostFault(Fault, ABC):
 
 
 class LinkCut(Fault):
-    """A link that carries nothing for a while: what is on it is lost, what comes is dropped."""
+    """A link that carries nothing for a while: what is on it is lost, what comes is dropped.
+
+    With `reroute_after` switches find out and forward around it. They all do so at one instant; packets of a
+    queue pair that takes one path keep the way that was theirs when they left, sprayed ones turn at the next
+    switch. Where no way is left switches send as before. An outage that is shorter than `reroute_after` is
+    never noticed.
+    """
 
     kind: Literal["link_cut"] = "link_cut"
     at_ns: Delay
     """When it goes down."""
     duration_ns: Time
     """How long it is down."""
+    reroute_after_ns: Delay | None = None
+    """Switches leave it out so long after it went down, until so long after it is back; by default never."""
+
+    @property
+    def is_noticed(self) -> bool:
+        """Whether switches forward around it."""
+        return self.reroute_after_ns is not None and self.reroute_after_ns < self.duration_ns
 
     def changes(self) -> list[tuple[int, str]]:
-        """When it goes down, and when it is back."""
-        return [(self.at_ns, "link_cut"), (self.at_ns + self.duration_ns, "link_restored")]
+        """When it goes down and is back, and when switches know."""
+        end_ns = self.at_ns + self.duration_ns
+        changes = [(self.at_ns, "link_cut"), (end_ns, "link_restored")]
+        if self.reroute_after_ns is None or not self.is_noticed:
+            return changes
+        known = [(self.at_ns, "rerouted"), (end_ns, "routed_back")]
+        return [*changes, *((t_ns + self.reroute_after_ns, event) for t_ns, event in known)]
+
+    def is_there(self, topology: Topology) -> bool:
+        """Whether the topology has what is meant: nothing leads around the link of a host."""
+        link = self.link(topology)
+        if link is None or self.reroute_after_ns is None:
+            return link is not None
+        return {link.a, link.b} <= set(topology.switch_names())
+
+    def expected_target(self, topology: Topology) -> str:
+        """What a target may be."""
+        if self.reroute_after_ns is None:
+            return super().expected_target(topology)
+        return "two switches that are neighbours, such as s0-s1, for reroute_after leads around no host's link"
+
+
+class LinkFailures(Fault):
+    """Links between switches that go down at random, each once: which ones, the cell's seed decides.
+
+    Each is a link cut of its own. All transports of a repetition meet the same failures, each repetition
+    others. Source: Gill, Jain and Nagappan, "Understanding network failures in data centers", SIGCOMM 2011,
+    for how long links are down: minutes in the median, far longer than experiments last here.
+    """
+
+    kind: Literal["link_failures"] = "link_failures"
+    target: Annotated[str, Field(pattern=r"^(any|s[0-9]+)$")] = "any"
+    """Links between any two switches, or those of one switch to others, such as s0."""
+    links: Annotated[int, Field(ge=1, le=FAILURES_MAX)] = 1
+    """How many go down."""
+    at_ns: Delay
+    """When they go down."""
+    within_ns: Delay = 0
+    """Each goes down at an instant of its own, up to so long after `at`."""
+    duration_ns: Time
+    """How long each is down."""
+    reroute_after_ns: Delay | None = None
+    """Switches leave each out so long after it went down, until so long after it is back; by default never."""
+
+    def _candidates(self, topology: Topology) -> list[Link]:
+        switches = set(topology.switch_names())
+        links = [link for link in topology.links() if {link.a, link.b} <= switches]
+        return [link for link in links if self.target in ("any", link.a, link.b)]
+
+    def is_there(self, topology: Topology) -> bool:
+        """Whether the topology has so many links between switches."""
+        return len(self._candidates(topology)) >= self.links
+
+    def drawn(self, topology: Topology, stream: Random) -> Sequence[Fault]:
+        """A cut of each link that was drawn, in the order of the topology."""
+        links = self._candidates(topology)
+        numbers = sorted(stream.sample(range(len(links)), self.links))
+        return [
+            LinkCut.model_construct(  # of values that were checked
+                target=f"{links[number].a}-{links[number].b}",
+                at_ns=self.at_ns + stream.randint(0, self.within_ns),
+                duration_ns=self.duration_ns,
+                reroute_after_ns=self.reroute_after_ns,
+            )
+            for number in numbers
+        ]
+
+    def expected_target(self, topology: Topology) -> str:
+        """What a target may be."""
+        there = len(self._candidates(topology))
+        whose = "between switches" if self.target == "any" else f"of {self.target} to other switches"
+        return f"at most {there} links, as there are {whose}"
+
 
 
 class Loss(Fault):
@@ -267,6 +359,7 @@ class Flooding(Fault):
 
 FAULTS: Final[dict[str, type[Fault]]] = {
     "link_cut": LinkCut,
+    "link_failures": LinkFailures,
     "loss": Loss,
     "pause_storm": PauseStorm,
     "slow_receiver": SlowReceiver,

@@ -11,6 +11,8 @@ from rogue.harness.cell.network_asked import NetworkAsked, network_asked
 from rogue.harness.cell.timing import Timing, timing_of
 from rogue.harness.experiment.choices import Scalar, TrafficGroup, TransportChoice
 from rogue.harness.experiment.model import Experiment
+from rogue.workloads.faults import Fault
+from rogue.workloads.streams import random_stream
 from rogue.workloads.topologies import Topology
 
 
@@ -47,7 +49,16 @@ class Cell:
     @cached_property
     def network(self) -> NetworkAsked:
         """What it asks of switches and links; ParameterError if some parameter makes no sense."""
-        return network_asked(self.topology, self.groups, self.experiment.faults)
+        return network_asked(self.topology, self.groups, self.faults)
+
+    @cached_property
+    def faults(self) -> tuple[Fault, ...]:
+        """What goes wrong on purpose, drawn where chance decides."""
+        return tuple(
+            each
+            for number, fault in enumerate(self.experiment.faults)
+            for each in fault.drawn(self.topology, random_stream(self.seed, f"faults/{number}"))
+        )
 
     @cached_property
     def timing(self) -> Timing:

@@ -7,7 +7,7 @@ def fault_events(cell: Cell, until_ns: int) -> list[tuple[str, int, str, str]]:
     """Rows of the table `events` for faults that have struck before the end of the run."""
     return [
         ("", t_ns, event, fault.target)
-        for fault in cell.experiment.faults
+        for fault in cell.faults
         for t_ns, event in fault.changes()
         if t_ns <= until_ns
     ]

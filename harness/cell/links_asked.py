@@ -35,6 +35,8 @@ class OutageAsked:
     b: str
     at_ns: int
     duration_ns: int
+    reroute_after_ns: int | None = None
+    """Switches forward around it from then on, counted from its beginning, and so long beyond its end."""
 
     @property
     def ports(self) -> tuple[str, str]:
@@ -58,7 +60,9 @@ def links_asked(topology: Topology, faults: Sequence[Fault]) -> tuple[LinkAsked,
 def outages_asked(topology: Topology, faults: Sequence[Fault]) -> tuple[OutageAsked, ...]:
     """Every outage, as written."""
     cuts = ((fault, _struck(fault, topology)) for fault in faults if isinstance(fault, LinkCut))
-    return tuple(OutageAsked(link.a, link.b, cut.at_ns, cut.duration_ns) for cut, link in cuts)
+    return tuple(
+        OutageAsked(link.a, link.b, cut.at_ns, cut.duration_ns, cut.reroute_after_ns) for cut, link in cuts
+    )
 
 
 def _struck(fault: Fault, topology: Topology) -> Link:

@@ -3,18 +3,22 @@
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from itertools import chain
+from typing import Final
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.links_asked import OutageAsked
 from rogue.harness.provisioning.ports import PortSettings
 from rogue.workloads.faults import LinkCut, Loss
 
+NO_REROUTING: Final = "only the simulator's switches forward around a link: leave reroute_after out"
+
 
 def unsupported_fault(cell: Cell) -> str | None:
     """The reason why ports of Linux switches cannot carry out a fault; None if they can."""
     reasons = (_unsupported_loss(loss) for link in cell.network.links for loss in link.losses)
     broken = (f"a Linux switch has no {type(fault).__name__}" for fault in cell.network.breakages)
-    return next((reason for reason in chain(reasons, broken) if reason is not None), None)
+    rerouted = (NO_REROUTING for outage in cell.network.outages if outage.reroute_after_ns is not None)
+    return next((reason for reason in chain(reasons, rerouted, broken) if reason is not None), None)
 
 
 def first_fault(cell: Cell) -> str | None:

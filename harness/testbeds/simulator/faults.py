@@ -7,8 +7,8 @@ from functools import singledispatch
 from rogue import simulator
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.links_asked import LinkAsked
-from rogue.harness.testbeds.simulator.features import flow_control
-from rogue.simulator import Simulation
+from rogue.harness.testbeds.simulator.features import cell_transports, flow_control
+from rogue.simulator import Simulation, unsprayable
 from rogue.workloads.faults import Fault, Flooding, Loss, Misrouting, PauseStorm, SlowReceiver
 
 Step = Callable[[Simulation], None]
@@ -92,6 +92,18 @@ def unsupported_fault(cell: Cell) -> str | None:
         return f"{pausing[0]} pauses its switch, which obeys only with +pfc; add it, or take the fault away"
     if any(len(_losing(link)) > 1 for link in cell.network.links):
         return "the simulator's links lose packets in one way each; take a loss away"
+    return _unsupported_rerouting(cell)
+
+
+def _unsupported_rerouting(cell: Cell) -> str | None:
+    """Why links cannot be left out for a while; None if they can, or nobody asks for it."""
+    if not any(outage.reroute_after_ns is not None for outage in cell.network.outages):
+        return None
+    if is_misrouted(cell):
+        return "switches that forward otherwise than by shortest paths reroute nothing: leave reroute_after out"
+    for control in (feature for name in cell_transports(cell) for feature in name.features):
+        if reason := unsprayable(control):
+            return f"reroute_after changes the ways of {control}, {reason}: leave one of them out"
     return None
 
 
@@ -121,7 +133,13 @@ def _engine_loss(loss: Loss) -> simulator.Loss:
 def arrange_faults(cell: Cell, simulation: Simulation) -> None:
     """Schedule outages and faults."""
     for outage in cell.network.outages:
-        simulation.cut_link(outage.a, outage.b, start_ns=outage.at_ns, duration_ns=outage.duration_ns)
+        simulation.cut_link(
+            outage.a,
+            outage.b,
+            start_ns=outage.at_ns,
+            duration_ns=outage.duration_ns,
+            reroute_after_ns=outage.reroute_after_ns,
+        )
     for _, each in _effects(cell):
         if each.arrange is not None:
             each.arrange(simulation)
