@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from rogue.workloads.mistakes import mistake, mistakes_at
 from rogue.workloads.specification import Delay, Rate, Size, Specification, Time
+from rogue.workloads.topologies.joined import dispensable
 from rogue.workloads.topologies.link import Link
 from rogue.workloads.topologies.topology import Topology
 from rogue.workloads.traffic.pairs import HostName
@@ -111,8 +112,7 @@ class LinkFailures(Fault):
     """Links between switches that go down at random, each once: which ones, the cell's seed decides.
 
     Each is a link cut of its own. All transports of a repetition meet the same failures, each repetition
-    others. Source: Gill, Jain and Nagappan, "Understanding network failures in data centers", SIGCOMM 2011,
-    for how long links are down: minutes in the median, far longer than experiments last here.
+    others. What is left joins all switches, unless there are not enough other links to draw.
     """
 
     kind: Literal["link_failures"] = "link_failures"
@@ -130,26 +130,24 @@ class LinkFailures(Fault):
     """Switches leave each out so long after it went down, until so long after it is back; by default never."""
 
     def _candidates(self, topology: Topology) -> list[Link]:
-        switches = set(topology.switch_names())
-        links = [link for link in topology.links() if {link.a, link.b} <= switches]
-        return [link for link in links if self.target in ("any", link.a, link.b)]
+        return [link for link in _between_switches(topology) if self.target in ("any", link.a, link.b)]
 
     def is_there(self, topology: Topology) -> bool:
         """Whether the topology has so many links between switches."""
         return len(self._candidates(topology)) >= self.links
 
     def drawn(self, topology: Topology, stream: Random) -> Sequence[Fault]:
-        """A cut of each link that was drawn, in the order of the topology."""
+        """A cut of each link that was drawn."""
         links = self._candidates(topology)
-        numbers = sorted(stream.sample(range(len(links)), self.links))
+        stream.shuffle(links)
         return [
             LinkCut.model_construct(  # of values that were checked
-                target=f"{links[number].a}-{links[number].b}",
+                target=f"{link.a}-{link.b}",
                 at_ns=self.at_ns + stream.randint(0, self.within_ns),
                 duration_ns=self.duration_ns,
                 reroute_after_ns=self.reroute_after_ns,
             )
-            for number in numbers
+            for link in dispensable(_between_switches(topology), links, self.links)
         ]
 
     def expected_target(self, topology: Topology) -> str:
@@ -157,7 +155,6 @@ class LinkFailures(Fault):
         there = len(self._candidates(topology))
         whose = "between switches" if self.target == "any" else f"of {self.target} to other switches"
         return f"at most {there} links, as there are {whose}"
-
 
 
 class Loss(Fault):
@@ -355,6 +352,11 @@ class Flooding(Fault):
     def expected_target(self, topology: Topology) -> str:
         """What a target may be."""
         return "a switch, such as s0, and as destination a host of the topology"
+
+
+def _between_switches(topology: Topology) -> list[Link]:
+    switches = set(topology.switch_names())
+    return [link for link in topology.links() if {link.a, link.b} <= switches]
 
 
 FAULTS: Final[dict[str, type[Fault]]] = {

@@ -22,7 +22,9 @@ void Reliabilities::add(std::uint32_t qp, const ConnectionConfiguration& configu
 }
 
 void Reliabilities::spray(std::uint32_t qp, const RandomStream& stream, std::uint32_t paths) {
-  if (world_.senders[qp].has_reliability) world_.reliabilities[qp].requester->use_paths(stream, paths);
+  if (!world_.senders[qp].has_reliability) return;
+  world_.reliabilities[qp].requester->use_paths(stream, paths);
+  world_.reliabilities[qp].responder->use_paths(stream, paths);
 }
 
 // Sprayed packets have their path instead of a place in the table of routes.
@@ -109,10 +111,11 @@ void Reliabilities::send_acknowledgements(std::uint32_t qp, const CarriedTelemet
   Sender& sender = world_.senders[qp];
   Responder& responder = *world_.reliabilities[qp].responder;
   const std::uint32_t priority = world_.reliabilities[qp].acknowledgement_priority;
+  const bool is_by_path = sender.is_sprayed && responder.answers_by_path();
   responder.take_acknowledgements([&](const Acknowledgement& acknowledgement) {
     const PacketIndex index = world_.pool.allocate();
     Packet& packet = world_.pool[index];
-    packet.position = sender.route;
+    packet.position = is_by_path ? Packet::kSprayed | acknowledgement.entropy : sender.route;
     packet.qp = sender.peer;
     packet.psn = packet_psn(acknowledgement.expected);
     packet.frame_bytes = static_cast<std::uint16_t>(responder.frame_bytes(acknowledgement, world_.framing));

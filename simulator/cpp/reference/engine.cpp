@@ -79,12 +79,7 @@ void Engine::send_from_queue_pair(std::uint32_t number) {
   if (ready > now_) return events_.push({ready, EventKind::kDeparture, number, number, 1, {}});
   QueuePair& sender = queue_pairs_[qp];
   Packet packet = next_packet(qp);
-  if (sender.spray) {
-    const std::uint32_t path = next_path(qp);
-    packet.data.entropy = static_cast<std::uint16_t>(path);
-    packet.route = std::make_shared<const std::vector<std::uint32_t>>(sprayed_route(qp, path));
-    packet.is_sprayed = true;
-  }
+  if (sender.spray) spray(packet, next_path(qp));
   give_route(packet);
   const Bytes wire = framing_.wire_bytes(packet.frame_bytes);
   const Picoseconds serialisation =
@@ -157,7 +152,7 @@ void Engine::arrive(std::uint32_t number, Packet packet) {
   if (packet.is_sprayed && has_rerouted_) {
     turn_to(way_from(link.to, packet.from, packet.data.entropy).front(), packet);
   }
-  if (packet.is_sprayed && nodes_[link.to].chooser) choose(number, packet);
+  if (packet.is_sprayed && packet.kind != PacketKind::kAcknowledgement && nodes_[link.to].chooser) choose(number, packet);
   const std::uint32_t next = route_of(packet)[packet.hop];
   if (is_route_end(next)) {
     record(number, packet, next == kFloods ? PacketFate::kFlooded : PacketFate::kExpired);

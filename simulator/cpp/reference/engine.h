@@ -241,7 +241,7 @@ class Engine {
   void add_spray(std::uint32_t qp, const ConnectionConfiguration& configuration);
   const std::vector<std::int64_t>& hops_to(std::uint32_t host, bool over_all);
   bool is_left_out(std::uint32_t link) const { return left_out_.contains(link / 2); }
-  std::vector<std::uint32_t> sprayed_route(std::uint32_t qp, std::uint32_t path);
+  void spray(Packet& packet, std::uint32_t path);
   void end_route(std::uint32_t link, const Packet& packet, std::uint32_t end);
   std::vector<std::uint32_t> flooded_ports(std::uint32_t link) const;
   void trim_if_full(Link& link, Packet& packet);

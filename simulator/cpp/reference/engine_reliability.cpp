@@ -58,6 +58,7 @@ void Engine::send_acknowledgements(std::uint32_t qp, const std::vector<HopRecord
     packet.acknowledgement = std::make_shared<const Acknowledgement>(acknowledgement);
     packet.hops = hops;
     packet.priority = receiver.reliability->acknowledgement_priority;
+    if (receiver.spray && responder.answers_by_path()) spray(packet, acknowledgement.entropy);
     enqueue(receiver.route->front(), packet);
   });
 }

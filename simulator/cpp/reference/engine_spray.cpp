@@ -14,6 +14,7 @@ void Engine::add_spray(std::uint32_t qp, const ConnectionConfiguration& configur
   queue_pairs_[qp].spray.emplace(stream, configuration.spray_paths);
   if (!queue_pairs_[qp].reliability) return;
   queue_pairs_[qp].reliability->requester->use_paths(stream, configuration.spray_paths);
+  queue_pairs_[qp].reliability->responder->use_paths(stream, configuration.spray_paths);
 }
 
 std::uint32_t Engine::next_path(std::uint32_t qp) {
@@ -66,8 +67,11 @@ void Engine::turn_to(std::uint32_t next, Packet& packet) {
   packet.route = std::make_shared<const std::vector<std::uint32_t>>(std::move(route));
 }
 
-std::vector<std::uint32_t> Engine::sprayed_route(std::uint32_t qp, std::uint32_t path) {
-  return way_from(queue_pairs_[qp].node, qp, path);
+void Engine::spray(Packet& packet, std::uint32_t path) {
+  packet.is_sprayed = true;
+  packet.data.entropy = static_cast<std::uint16_t>(path);
+  packet.route = std::make_shared<const std::vector<std::uint32_t>>(
+      way_from(queue_pairs_[packet.from].node, packet.from, path));
 }
 
 // From a node to the destination of a queue pair's packets.

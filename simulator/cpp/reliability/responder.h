@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/random_stream.h"
 #include "base/units.h"
 #include "protocol/framing.h"
 #include "reliability/acknowledgement.h"
@@ -33,6 +34,11 @@ class Responder {
                                     const Framing& framing) const {
     return framing.ack_frame_bytes;
   }
+
+  // Whether what it says takes the path that it names (`entropy`), where packets are sprayed, or the one way of its
+  // connection.
+  virtual bool answers_by_path() const { return false; }
+  virtual void use_paths(const RandomStream& /*stream*/, std::uint32_t /*paths*/) {}
 
   virtual std::uint64_t expected() const = 0;  // every packet below has come
   virtual Bytes delivered() const = 0;         // in order, once

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "protocol/oblivious_spray.h"
 #include "reliability/reassembly.h"
 #include "reliability/responder.h"
 #include "reliability/uet_settings.h"
@@ -26,11 +27,19 @@ class UetResponder final : public Responder {
   std::uint64_t expected() const override { return packets_.expected(); }
   Bytes delivered() const override { return packets_.delivered(); }
 
+  // An acknowledgement takes the path of the packet that it answers, credit each path in turn. Source: uet-htsim's
+  // uec.cpp (UecSink::sack, nack: path_id; UecSink::pull: nextEntropy).
+  bool answers_by_path() const override { return true; }
+  void use_paths(const RandomStream& stream, std::uint32_t paths) override {
+    credit_paths_.emplace(stream, paths);
+  }
+
   CreditGrants* grants() override { return grants_ ? &*grants_ : nullptr; }
   std::int64_t grant(bool is_idle) override {
     const std::int64_t quanta = grants_->grant(is_idle);
     Acknowledgement credit{.expected = packets_.expected(), .echoed = {}};
     credit.carry_credit(grants_->granted());
+    if (credit_paths_) credit.entropy = static_cast<std::uint16_t>(credit_paths_->next());
     queue_up(credit);
     return quanta;
   }
@@ -117,6 +126,7 @@ class UetResponder final : public Responder {
   Bytes untold_;           // since the last acknowledgement
   bool is_asked_ = false;  // for one more, as soon as nothing is missing
   std::optional<CreditGrants> grants_;
+  std::optional<ObliviousSpray> credit_paths_;
 };
 
 }  // namespace simulator
