@@ -33,7 +33,7 @@ from rogue.simulator.parameters import (
 from rogue.simulator.profiles import NicProfile
 from rogue.simulator.reliability import Reliability, service_of
 from rogue.simulator.rerouting import Rerouting
-from rogue.simulator.spraying import Spraying, with_choosers
+from rogue.simulator.spraying import Spraying, path_arguments, with_choosers
 from rogue.simulator.switches import Switches
 from rogue.simulator.topology import Topology
 from rogue.simulator.waits import Wait, find_deadlock
@@ -135,12 +135,11 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         where = f"connect {a}-{b}"
         (host_a, profile), (host_b, _) = self._topology.host(where, a), self._topology.host(where, b)
         hosts = self._two_hosts(where, host_a, host_b)
-        self._rerouting.allow(where, control)
         ack_every = ack_every_of(control, ack_every_packets, profile.ack_every_packets)
         self._flow_controls.check_mtu(where, require_integer(where, "mtu_bytes", mtu_bytes, 1, MTU_BYTES_MAX))
         require_connection(where, ack_every, retry_count, timeout_exponent, service)
         spraying = with_choosers(where, spraying, service, control) if self._has_choosers else spraying
-        routes = route_ab, route_ba = self._routes(where, (host_a, host_b), path_seed, spraying)
+        routes = route_ab, route_ba = self._routes(where, (host_a, host_b), path_seed, spraying, control)
         round_trip_ps = require_timeout(where, timeout_exponent, self._topology.delay_ps(route_ab + route_ba))
         ends = self._engine.connect(
             a=host_a,
@@ -156,8 +155,7 @@ class Simulation(Faults, Switches, Forwarding, Packets):
             priority=require_integer(where, "priority", priority, 0, PRIORITIES - 1),
             **(control.arguments(where, service, self._base_rtts_ps(*routes, mtu_bytes)) if control else {}),
             **(reliability.arguments(where, service, round_trip_ps, control) if reliability else {}),
-            path_seed=path_seed,
-            **(spraying.arguments(where, service, control) if spraying else {}),
+            **path_arguments(where, spraying, path_seed, service, control),
         )
         return self._remember(ends, (a, b), service_of(service, reliability))
 
@@ -340,7 +338,12 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         return limiter_of.qp_num
 
     def _routes(
-        self, where: str, hosts: tuple[int, int], path_seed: int, spraying: Spraying | None
+        self,
+        where: str,
+        hosts: tuple[int, int],
+        path_seed: int,
+        spraying: Spraying | None,
+        control: NicControl | None,
     ) -> tuple[list[int], list[int]]:
         """Return the way there and the way back, which need not be the same.
 
@@ -348,6 +351,7 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         is sprayed takes the first for its destination only, and its acknowledgements the second.
         """
         require_integer(where, "path_seed", path_seed, 0, 2**63 - 1)
+        self._rerouting.allow(where, control)
         if spraying is not None:
             self._topology.require_shortest_paths(where, hosts)
         there = self._topology.route(where, *hosts, path_seed)

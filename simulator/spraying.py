@@ -20,7 +20,8 @@ SPRAYING_PARAMETERS: Final = (
 class Spraying:
     """Each packet of a verb has one of so many entropies, whatever became of those before it.
 
-    Acknowledgements, NAKs and CNPs keep the one way of their connection. With one path nothing is sprayed.
+    Acknowledgements, NAKs and CNPs keep the one way of their connection, but for those of a reliability whose
+    answers take the path of what they answer. With one path nothing is sprayed.
     Source: "oblivious packet spraying" of Bonato et al., arXiv 2407.21625; the order is that of uet-htsim.
     """
 
@@ -47,6 +48,13 @@ class Spraying:
         if control is not None and reason is not None:
             raise SimulationError(f"{where}: expected no spraying beside {control.name}, {reason}")
         return {"spray_paths": self.paths}
+
+
+def path_arguments(
+    where: str, spraying: Spraying | None, path_seed: int, service: str, control: NicControl | None
+) -> dict[str, object]:
+    """Return what the engine wants to know of a connection's paths, sprayed or not."""
+    return {"path_seed": path_seed, **(spraying.arguments(where, service, control) if spraying else {})}
 
 
 def with_choosers(

@@ -106,6 +106,13 @@ FAULTS_OWN: Mapping[str, tuple[Values, Values]] = {
         {"target": "h1", "at": "1ms", "duration": "1ms"},
         {"target": "h0", "at": "2ms", "duration": "2ms"},
     ),
+    "link_failures": (
+        {"target": "s0", "at": "1ms", "duration": "1ms"},
+        {
+            "target": "any", "links": 2, "at": "2ms", "within": "1ms", "duration": "2ms",
+            "reroute_after": "10us",
+        },
+    ),
     "loss": (
         {"target": "h1", "probability": 0.01},
         {"target": "h0", "probability": 0.02, "model": "burst", "from": "1ms", "until": "2ms"},

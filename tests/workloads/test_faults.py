@@ -1,13 +1,16 @@
 """Faults: what each strikes, and which are impossible."""
 
+from random import Random
+
 import pytest
 from pydantic import ValidationError
 
-from rogue.workloads.faults import Flooding, LinkCut, Loss, Misrouting, PauseStorm, SlowReceiver
-from rogue.workloads.topologies import TOPOLOGIES
+from rogue.workloads.faults import Flooding, LinkCut, LinkFailures, Loss, Misrouting, PauseStorm, SlowReceiver
+from rogue.workloads.topologies import TOPOLOGIES, Topology
 
 LOT = TOPOLOGIES["parking_lot"].model_validate({"rate": "10Gbps"})
 STAR = TOPOLOGIES["star"].model_validate({"hosts": 3, "rate": "10Gbps"})
+TREE = TOPOLOGIES["fat_tree"].model_validate({"k": 4, "rate": "10Gbps"})
 RING = TOPOLOGIES["ring"].model_validate({"rate": "10Gbps"})
 
 
@@ -61,6 +64,75 @@ def test_two_seconds() -> None:
 def test_impossible_link_cuts_are_refused(changes: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         LinkCut.model_validate({"target": "h1", "at": "2s", "duration": "2s", **changes})
+
+
+def test_nothing_leads_around_the_link_of_a_host() -> None:
+    fault = {"at": "1ms", "duration": "1ms", "reroute_after": "10us"}
+    assert LinkCut.model_validate({"target": "s1-s2", **fault}).is_there(LOT)
+    host = LinkCut.model_validate({"target": "h1", **fault})
+    assert not host.is_there(LOT)
+    assert host.expected_target(LOT).startswith("two switches that are neighbours")
+
+
+@pytest.mark.parametrize(
+    ("reroute_after", "events"),
+    [
+        ("10us", {"link_cut": 1_000, "rerouted": 11_000, "link_restored": 51_000, "routed_back": 61_000}),
+        ("50us", {"link_cut": 1_000, "link_restored": 51_000}),
+        (None, {"link_cut": 1_000, "link_restored": 51_000}),
+    ],
+)
+def test_when_switches_know(reroute_after: str | None, events: dict[str, int]) -> None:
+    keys = {"target": "s1-s2", "at": "1us", "duration": "50us"}
+    fault = LinkCut.model_validate(keys | ({"reroute_after": reroute_after} if reroute_after else {}))
+    assert {event: t_ns for t_ns, event in fault.changes()} == events
+
+
+def failures(**keys: object) -> LinkFailures:
+    return LinkFailures.model_validate({"at": "1ms", "duration": "2ms", **keys})
+
+
+def cuts(fault: LinkFailures, topology: Topology, seed: int = 1) -> list[LinkCut]:
+    return [each for each in fault.drawn(topology, Random(seed)) if isinstance(each, LinkCut)]
+
+
+def test_links_that_are_drawn_fail_once_each_within_the_time() -> None:
+    drawn = cuts(failures(links=5, within="100us", reroute_after="7us"), TREE)
+    assert len({each.target for each in drawn}) == 5
+    assert all(each.is_there(TREE) for each in drawn)
+    assert all(1_000_000 <= each.at_ns <= 1_100_000 for each in drawn)
+    assert len({each.at_ns for each in drawn}) > 1
+    assert {(each.duration_ns, each.reroute_after_ns) for each in drawn} == {(2_000_000, 7_000)}
+
+
+def test_the_same_numbers_draw_the_same_links_and_others_others() -> None:
+    fault = failures(links=3)
+    assert cuts(fault, TREE, 1) == cuts(fault, TREE, 1)
+    assert len({tuple(each.target for each in cuts(fault, TREE, seed)) for seed in range(5)}) == 5
+
+
+def test_links_of_one_switch() -> None:
+    assert all("s3" in each.target.split("-") for each in cuts(failures(target="s3", links=2), TREE))
+
+
+@pytest.mark.parametrize(
+    ("keys", "is_there", "told"),
+    [
+        ({"links": 32}, True, ""),
+        ({"links": 33}, False, "at most 32 links, as there are between switches"),
+        ({"links": 5, "target": "s3"}, False, "links, as there are of s3 to other switches"),
+    ],
+)
+def test_as_many_as_there_are(keys: dict[str, object], is_there: bool, told: str) -> None:
+    fault = failures(**keys)
+    assert fault.is_there(TREE) == is_there
+    assert told in fault.expected_target(TREE)
+
+
+@pytest.mark.parametrize("keys", [{"links": 0}, {"target": "h1"}, {"target": "s0-s1"}, {"duration": "0s"}])
+def test_impossible_failures_are_refused(keys: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        failures(**keys)
 
 
 def loss(**keys: object) -> Loss:

@@ -35,5 +35,9 @@ def test_outages_stand_as_written_and_other_faults_are_no_links(tmp_path: Path) 
         OutageAsked("s0", "s1", 2_000_000, 1_000_000),
         OutageAsked("h1", "s0", 1_000_000, 5_000_000),
     )
+    later = LATER.replace("duration", "reroute_after: 10us, duration")
+    assert cell_of(tmp_path, DUMBBELL, f"faults=[{later}]").network.outages == (
+        OutageAsked("s0", "s1", 2_000_000, 1_000_000, 10_000),
+    )
     assert network.outages[0].ports == ("s0->s1", "s1->s0")
     assert [fault.target for fault in network.breakages] == ["s0"]

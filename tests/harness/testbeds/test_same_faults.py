@@ -43,7 +43,7 @@ OF_OTHERS = {
 
 
 def test_no_fault_is_left_out() -> None:
-    assert {"loss", "link_cut", *OF_OTHERS} == set(FAULTS)
+    assert {"loss", "link_cut", "link_failures", *OF_OTHERS} == set(FAULTS)
 
 
 @pytest.mark.parametrize("topology", [STAR, DUMBBELL])
@@ -59,7 +59,7 @@ def test_the_engine_is_told_all(
         assert _mean_loss(told["loss"]) == pytest.approx(_asked_loss(link), rel=1e-12)
         assert _times(told["loss"]) == next(((each.from_ns, each.until_ns) for each in _losing(link)), None)
         assert 0 <= told["delay_ps"] - 1_000 * link.delay_ns <= 1_000 * link.delay_spread_ns
-    assert cuts == [(each.a, each.b, each.at_ns, each.duration_ns) for each in cell.network.outages]
+    assert cuts == [(each.a, each.b, each.at_ns, each.duration_ns, None) for each in cell.network.outages]
 
 
 @pytest.mark.parametrize("topology", [STAR, DUMBBELL])
@@ -86,6 +86,20 @@ def test_the_ports_between_nodes_are_told_all(
         told_by_nodes(bed, heard, cell)
         durations = [float(each.split()[-1]) for each in heard.switched if each.startswith("cut ")]
         assert durations == [each.duration_ns / 1e9 for each in cell.network.outages]
+
+
+@pytest.mark.parametrize("reroute_after", ["", ", reroute_after: 10us"])
+@pytest.mark.parametrize("kind", ["link_cut, target: s0-s1", "link_failures, target: s0"])
+def test_only_the_simulator_forwards_around_a_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, reroute_after: str
+) -> None:
+    cell = _cell(tmp_path, DUMBBELL, f"{{kind: {kind}, at: 1ms, duration: 2ms{reroute_after}}}")
+    assert refusal(SimulatorTestbed(), cell) is None
+    _, told = _engine_of(cell, monkeypatch)
+    assert told == [("s0", "s1", 1_000_000, 2_000_000, 10_000 if reroute_after else None)]
+    for bed in (KernelTestbed(), nodes_of(cell, monkeypatch, kind="nodes")[0]):
+        reason = refusal(bed, cell)
+        assert (reason or "").startswith("only the simulator's switches forward") == bool(reroute_after)
 
 
 @pytest.mark.parametrize("kind", OF_OTHERS)
@@ -118,7 +132,7 @@ def _engine_of(
             super().add_link(a, b, **named)
 
         def cut_link(self, a: str, b: str, **named: Any) -> None:
-            cuts.append((a, b, named["start_ns"], named["duration_ns"]))
+            cuts.append((a, b, named["start_ns"], named["duration_ns"], named["reroute_after_ns"]))
             super().cut_link(a, b, **named)
 
     monkeypatch.setattr(network, "Simulation", Overheard)

@@ -14,7 +14,7 @@ from rogue.workloads.faults import FAULTS, Fault
 
 CUT = "faults=[{kind: link_cut, at: 1ms, target: h1, duration: 2ms}]"
 LOSS = "faults=[{kind: loss, target: s0-h1, %s}]"
-OF_LINKS = ("link_cut", "loss")
+OF_LINKS = ("link_cut", "link_failures", "loss")
 
 
 class Lightning(Fault):
@@ -51,6 +51,31 @@ def test_only_the_link_that_is_meant_loses(tmp_path: Path, keys: str, expected: 
     cell = cell_of(tmp_path, LOSS % keys)
     assert unsupported_fault(cell) is None
     assert [link_loss(link) for link in cell.network.links] == [None, expected, None, None]
+
+
+RING = "topology={kind: ring, rate: 1Gbps}"
+REROUTED = "{kind: link_cut, target: s0-s1, at: 1ms, duration: 2ms, reroute_after: 1us}"
+
+
+@pytest.mark.parametrize(
+    ("transports", "faults", "told"),
+    [
+        ("[roce+dcqcn, irn]", REROUTED, None),
+        ("[roce+rocc]", REROUTED, "reroute_after changes the ways of rocc, whose switches send"),
+        ("[irn, irn+hpcc]", REROUTED, "reroute_after changes the ways of hpcc, which compares"),
+        ("[irn+powertcp]", REROUTED, "reroute_after changes the ways of powertcp, which compares"),
+        ("[roce+rocc]", REROUTED.replace(", reroute_after: 1us", ""), None),
+        (
+            "[roce]",
+            f"{REROUTED}, {{kind: misrouting, target: s0-s4, destination: h3}}",
+            "switches that forward otherwise than by shortest paths reroute nothing",
+        ),
+    ],
+)
+def test_whose_ways_may_change(tmp_path: Path, transports: str, faults: str, told: str | None) -> None:
+    settings = (RING, f"transports={transports}", f"faults=[{faults}]", "workload.senders=2")
+    cells = [cell_of(tmp_path, *settings, index=index) for index in range(transports.count(",") + 1)]
+    assert (unsupported_fault(cells[-1]) or "None").startswith(str(told))
 
 
 def test_two_ways_of_losing_on_one_link(tmp_path: Path) -> None:
