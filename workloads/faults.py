@@ -38,7 +38,7 @@ class Fault(Specification, ABC):
         """Whether the topology has what is meant."""
         return self.link(topology) is not None
 
-    def drawn(self, topology: Topology, stream: Random) -> "Sequence[Fault]":  # noqa: ARG002
+    def drawn(self, topology: Topology, stream: Random) -> "Sequence[Fault]":
         """The faults that it stands for, where chance decides."""
         return (self,)
 
@@ -105,7 +105,9 @@ class LinkCut(Fault):
         """What a target may be."""
         if self.reroute_after_ns is None:
             return super().expected_target(topology)
-        return "two switches that are neighbours, such as s0-s1, for reroute_after leads around no host's link"
+        return (
+            "two switches that are neighbours, such as s0-s1, for reroute_after leads around no host's link"
+        )
 
 
 class LinkFailures(Fault):
@@ -127,7 +129,7 @@ class LinkFailures(Fault):
     duration_ns: Time
     """How long each is down."""
     reroute_after_ns: Delay | None = None
-    """Switches leave each out so long after it went down, until so long after it is back; by default never."""
+    """Switches leave each out so long after it went down, and so long after it is back; by default never."""
 
     def _candidates(self, topology: Topology) -> list[Link]:
         return [link for link in _between_switches(topology) if self.target in ("any", link.a, link.b)]

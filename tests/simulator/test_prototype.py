@@ -16,6 +16,7 @@ from rogue.simulator import (
     NicControl,
     PathFacts,
     PrototypeControl,
+    Reliability,
     Simulation,
     SimulationError,
 )
@@ -286,3 +287,39 @@ def test_it_may_be_told_of_the_path_from_either_end(kind: type[Simulation]) -> N
     reth_ps = 16 * 8 * 1_000  # of a first packet, on the slow link
     [rtt_ps] = table["t_comp_ps"] - table["t_last_ps"]
     assert rtt_ps + 884_800 + 16 * 800 == pytest.approx(base_rtt_ps + reth_ps + 16 * 800, abs=10)
+
+
+class Echoed(PrototypeControl):
+    """Sends at line rate, and notes when the packets left that acknowledgements answer."""
+
+    wants_acknowledgements = True
+    sent_ps: list[int] = []  # noqa: RUF012 - of the test's
+
+    def on_acknowledgement(self, now_ps: int, sent_ps: int, *_told: object) -> None:
+        assert 0 < sent_ps < now_ps
+        self.sent_ps.append(sent_ps)
+
+
+@pytest.mark.parametrize("simulation_type", [Simulation, ReferenceSimulation])
+def test_credit_is_no_acknowledgement(
+    simulation_type: type[Simulation], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A receiver of Ultra Ethernet grants in packets that answer nothing: no packet left at 0."""
+    kind = ControlKind("echoed", "of a test", TABLE, True, False, Echoed)
+    monkeypatch.setitem(CONTROLS, "echoed", kind)
+    Echoed.sent_ps.clear()
+    simulation = Star(2).build(simulation_type)
+    pair, _ = simulation.connect(
+        "h0",
+        "h1",
+        mtu_bytes=1024,
+        retry_count=7,
+        timeout_exponent=14,
+        control=NicControl("echoed"),
+        reliability=Reliability("uet-rccc"),
+    )
+    simulation.run_until(1_000)
+    pair.post_write(1, 200_000, True)
+    simulation.run_until(MILLISECOND_NS)
+    assert simulation.statistics()["verbs_done"] == 1
+    assert len(Echoed.sent_ps) >= 10

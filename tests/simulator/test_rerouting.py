@@ -82,7 +82,9 @@ def test_a_flow_goes_around_what_is_down_from_the_stated_time_on() -> None:
     simulation.cut_link("l0", spine, start_ns=CUT_NS, duration_ns=LONG_NS, reroute_after_ns=AFTER_NS)
     for number in range(40):
         text = number.to_bytes(2)
-        simulation.schedule(5_000 * number + 2_500, lambda _now, text=text: ends[0].post_send(1, ends[1], text))
+        simulation.schedule(
+            5_000 * number + 2_500, lambda _now, text=text: ends[0].post_send(1, ends[1], text)
+        )
     simulation.run_until(MILLISECOND_NS)
     assert arrived == [*range(20), *range(30, 40)]
     assert lost_on(simulation, f"l0->{spine}") == 10
@@ -307,7 +309,10 @@ def test_a_host_has_one_link() -> None:
 @pytest.mark.parametrize("is_cut_first", [False, True])
 def test_controls_that_need_their_way_are_refused(name: str, is_cut_first: bool) -> None:
     simulation = leaf_spine()
-    steps = [lambda: connect(simulation, "h0", "h2", control=NicControl(name)), lambda: cut_uplink(simulation)]
+    steps = [
+        lambda: connect(simulation, "h0", "h2", control=NicControl(name)),
+        lambda: cut_uplink(simulation),
+    ]
     first, second = reversed(steps) if is_cut_first else steps
     with pytest.raises(SimulationError, match=f"expected no reroute_after_ns beside {name}"):
         (first(), second())
@@ -322,4 +327,3 @@ def test_rules_of_switches_are_refused() -> None:
     cut_uplink(simulation)
     with pytest.raises(SimulationError, match="expected no reroute_after_ns beside rules"):
         simulation.forward("l0", "h2", "s0")
-

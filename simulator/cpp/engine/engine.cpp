@@ -71,7 +71,8 @@ void Engine::fire_classed_link(std::uint32_t link) {
 inline std::uint32_t Engine::next_link(std::uint32_t link, PacketIndex index) {
   Packet& packet = world_.pool[index];
   if (packet.is_sprayed()) [[unlikely]] {
-    if (world_.ports[link].has(Port::kPeerChooses) && packet.kind != PacketKind::kAcknowledgement) [[unlikely]]
+    if (world_.ports[link].has(Port::kPeerChooses) && packet.kind != PacketKind::kAcknowledgement)
+        [[unlikely]]
       return choose(link, index);
     return forwarding_.next_link(link, packet);
   }

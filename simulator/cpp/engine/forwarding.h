@@ -92,8 +92,8 @@ class Forwarding {
   void find_trunks();
 
   const World& world_;
-  std::vector<std::uint64_t> path_seeds_;  // by sending queue pair
-  std::vector<bool> left_out_;             // by cable; empty: none is
+  std::vector<std::uint64_t> path_seeds_;                 // by sending queue pair
+  std::vector<bool> left_out_;                            // by cable; empty: none is
   std::vector<std::optional<ObliviousSpray>> sprays_;     // by sending queue pair
   std::vector<Way> ways_;                                 // by receiving queue pair
   std::vector<GroupsBySwitch> towards_;                   // by target; empty until somebody asks

@@ -152,7 +152,8 @@ void Engine::arrive(std::uint32_t number, Packet packet) {
   if (packet.is_sprayed && has_rerouted_) {
     turn_to(way_from(link.to, packet.from, packet.data.entropy).front(), packet);
   }
-  if (packet.is_sprayed && packet.kind != PacketKind::kAcknowledgement && nodes_[link.to].chooser) choose(number, packet);
+  if (packet.is_sprayed && packet.kind != PacketKind::kAcknowledgement && nodes_[link.to].chooser)
+    choose(number, packet);
   const std::uint32_t next = route_of(packet)[packet.hop];
   if (is_route_end(next)) {
     record(number, packet, next == kFloods ? PacketFate::kFlooded : PacketFate::kExpired);

@@ -365,7 +365,8 @@ class Engine {
   std::vector<std::uint32_t> datagram_hosts_;
   std::vector<Route> routes_;  // of datagrams
   std::vector<std::vector<std::uint32_t>> stray_routes_;
-  std::map<std::pair<std::uint32_t, bool>, std::vector<std::int64_t>> hops_to_;  // by host; over all links or not
+  std::map<std::pair<std::uint32_t, bool>, std::vector<std::int64_t>>
+      hops_to_;                       // by host; over all links or not
   std::set<std::uint32_t> left_out_;  // cables
   bool has_rerouted_ = false;
   std::vector<Timer> timers_{{TimerKind::kSampleThroughput, 0, 0}, {TimerKind::kSampleQueues, 0, 1}};

@@ -29,10 +29,7 @@ def test_what_chance_decides_is_told_link_by_link(tmp_path: Path) -> None:
     tree = "topology={kind: fat_tree, k: 4, rate: 10Gbps}"
     failures = "faults=[{kind: link_failures, links: 3, at: 1ms, duration: 2ms, reroute_after: 1us}]"
     twice = ("transports=[roce]", "repetitions=2")
-    told = [
-        fault_events(cell_of(tmp_path, tree, failures, *twice, index=index), 10**9)
-        for index in (0, 1)
-    ]
+    told = [fault_events(cell_of(tmp_path, tree, failures, *twice, index=index), 10**9) for index in (0, 1)]
     assert [[event for _, _, event, _ in rows].count("rerouted") for rows in told] == [3, 3]
     links = [{target for *_, target in rows} for rows in told]
     assert len(links[0]) == 3
