@@ -16,8 +16,8 @@ def ideal_goodput_bps(topology: Topology, source: str, destination: str) -> floa
 
     Source: C * payload / (payload + headers + preamble and gap) of the slowest link.
     """
-    slowest = min(link.rate_bps for link in topology.path(source, destination))
-    return float(slowest * topology.frames.payload_fraction(topology.mtu_bytes))
+    rate_bps = topology.path_rate_bps(topology.path_shape(source, destination))
+    return float(rate_bps * topology.frames.payload_fraction(topology.mtu_bytes))
 
 
 def ideal_transfer_ns(
@@ -40,9 +40,8 @@ def ideal_transfer_ns(
     first_bytes = min(size_bytes, mtu_bytes) + overhead_bytes + first_extra_bytes
     all_bytes = size_bytes + count * overhead_bytes + first_extra_bytes
     all_bytes += last_extra_bytes if count > 1 else 0
-    slowest = min(rate_bps for rate_bps, _ in path)
     per_hop_bytes = first_bytes + other_way_bytes + framing.gap_bytes
-    bytes_over_rate = Fraction(all_bytes - first_bytes, slowest)
+    bytes_over_rate = Fraction(all_bytes - first_bytes, topology.path_rate_bps(path))
     bytes_over_rate += sum((Fraction(per_hop_bytes, rate_bps) for rate_bps, _ in path), Fraction())
     return ceil(bytes_over_rate * 8 * 10**9) + 2 * sum(delay_ns for _, delay_ns in path)
 

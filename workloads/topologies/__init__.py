@@ -11,8 +11,10 @@ from rogue.workloads.topologies.fat_tree import FatTree
 from rogue.workloads.topologies.link import Link
 from rogue.workloads.topologies.links import Links
 from rogue.workloads.topologies.multi_bottleneck import MultiBottleneck
+from rogue.workloads.topologies.multi_plane import MultiPlane
 from rogue.workloads.topologies.paper_testbed import PaperTestbed
 from rogue.workloads.topologies.parking_lot import ParkingLot
+from rogue.workloads.topologies.rail_optimised import RailOptimised
 from rogue.workloads.topologies.ring import Ring
 from rogue.workloads.topologies.shortest_paths import PathShape
 from rogue.workloads.topologies.star import Star
@@ -29,6 +31,8 @@ TOPOLOGIES: Final[dict[str, type[Topology]]] = {
     "fat_tree": FatTree,
     "degraded_fat_tree": DegradedFatTree,
     "dragonfly": Dragonfly,
+    "rail_optimised": RailOptimised,
+    "multi_plane": MultiPlane,
     "multi_bottleneck": MultiBottleneck,
     "asymmetric_fan_in": AsymmetricFanIn,
     "ring": Ring,

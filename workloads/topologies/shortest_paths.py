@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from typing import Final
 
 import numpy as np
 
@@ -10,23 +11,23 @@ from rogue.workloads.topologies.switch_graph import Integers, LinksOf, SwitchGra
 
 PathShape = tuple[tuple[int, int], ...]
 """Rate (bit/s) and delay (ns) of each link of a path."""
+JOINED: Final = "links that join all hosts; correct its links"
 
 
 class NoPathError(ValueError):
     """Two hosts that no chain of switches joins."""
 
-    def __init__(self, source: str, destination: str) -> None:
-        super().__init__(
-            f"topology: got no path from {source} to {destination}, expected links that join all hosts; "
-            "correct its links"
-        )
+    def __init__(self, source: str, destination: str, expected: str = JOINED) -> None:
+        super().__init__(f"topology: got no path from {source} to {destination}, expected {expected}")
 
 
 class ShortestPaths:
     """Finds shortest paths; one search serves all that send to a switch's hosts, and to those beside it."""
 
-    def __init__(self, links_of: LinksOf) -> None:
+    def __init__(self, links_of: LinksOf, expected: str = JOINED) -> None:
+        """Take the links of each node, and what is expected, in words, where two hosts are not joined."""
         self._links_of = links_of
+        self._expected = expected
         self._graph = SwitchGraph(links_of)
         self._first: dict[tuple[str, str], tuple[Link, ...]] = {}
         self._shapes: dict[tuple[str, str], PathShape] = {}
@@ -57,7 +58,7 @@ class ShortestPaths:
         Between the switches of two hosts they are those of all hosts there.
         """
         if not (self._links_of.get(source) and self._links_of.get(destination)):
-            raise NoPathError(source, destination)
+            raise NoPathError(source, destination, self._expected)
         (switch, own), *others = self._links_of[source].items()
         (last_switch, theirs), *other_ends = self._links_of[destination].items()
         if others or other_ends or switch == destination:
@@ -129,12 +130,12 @@ class ShortestPaths:
         number = self._graph.number
         last_switch = next(iter(self._links_of.get(destination, ())), None)
         if last_switch not in number:  # it has no link, or one to another host alone
-            raise NoPathError(node, destination)
+            raise NoPathError(node, destination, self._expected)
         hops = self._graph.hops_to(last_switch)
         if node not in number or hops[number[node]] < 0:
             closer = [link for each, link in neighbours.items() if each in number and hops[number[each]] >= 0]
             if not closer:
-                raise NoPathError(node, destination)
+                raise NoPathError(node, destination, self._expected)
             yield from closer
             return
         closer_hops = hops[number[node]] - 1

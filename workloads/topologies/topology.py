@@ -41,6 +41,8 @@ class Switch:
     kind: SwitchKind
     trim_above_bytes: int | None = None
     """What a queue may hold before payloads are cut off; None: they never are."""
+    is_nic: bool = False
+    """It stands for the ports of a host's NIC, and does nothing to packets but send them on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +267,10 @@ class Topology(Specification, ABC):
     def path_shape(self, source: str, destination: str) -> PathShape:
         """What that path is like: an empty network treats packets alike on all paths of one shape."""
         return self.shortest_paths.shape(source, destination)
+
+    def path_rate_bps(self, path: PathShape) -> int:
+        """Rate at which packets of one flow may follow each other over a path of that shape, or beside it."""
+        return min(rate_bps for rate_bps, _ in path)
 
     def described(self) -> str:
         """What it is and how large, in a line."""

@@ -33,6 +33,9 @@ def simulators_topology(cell: Cell) -> str | None:
         key = str(field.alias)
         if key in SIMULATED and stated[key] != field.default:
             return f"topology.{key} is for the simulator, {SIMULATED[key]}: leave it out"
+    if any(switch.is_nic for switch in cell.topology.switches()):
+        whose = f"the NICs of {cell.topology.kind} are for the simulator"
+        return f"{whose}, no host of ours has several ports: choose another kind"
     return None
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from rogue.agent.core.settings import TransportSettings
 from rogue.harness.cell.carrier import Group, PlannedFlow
@@ -11,15 +10,11 @@ from rogue.harness.cell.garbage import nothing_thrown_away
 from rogue.harness.cell.parameters import agent_settings
 from rogue.harness.experiment.choices import Scalar
 from rogue.harness.testbeds.simulator.control_samples import NicControlSamples
-from rogue.harness.testbeds.simulator.controls import agent_parameters, nic_control, switch_fair_rates
+from rogue.harness.testbeds.simulator.controls import agent_parameters, nic_control
 from rogue.harness.testbeds.simulator.faults import arrange_faults, link_loss, misroute
 from rogue.harness.testbeds.simulator.features import (
     agent_transport,
-    flow_control,
     framing,
-    has_telemetry,
-    marking,
-    thresholds_at_bps,
     trimming,
 )
 from rogue.harness.testbeds.simulator.flows import NicFlow, RunningFlow, shared_limiters, start_flow
@@ -28,7 +23,7 @@ from rogue.harness.testbeds.simulator.order import Order
 from rogue.harness.testbeds.simulator.packets import start_recording
 from rogue.harness.testbeds.simulator.reliability import nic_reliability
 from rogue.harness.testbeds.simulator.spraying import nic_spraying
-from rogue.harness.testbeds.simulator.switch_controls import switch_controls
+from rogue.harness.testbeds.simulator.switch_parts import nic_parts, switch_parts
 from rogue.harness.testbeds.simulator.tcp import TCPS, TcpSettings, tcp_settings
 from rogue.simulator import Simulation
 from rogue.workloads.streams import random_stream
@@ -108,23 +103,15 @@ def build_links(cell: Cell) -> Simulation:
     simulation = Simulation(seed=cell.seed, framing=framing(cell), ttl_hops=topology.ttl_hops)
     for host in topology.host_names():
         simulation.add_host(host, profile_of(topology, host))
-    add_switch = partial(
-        simulation.add_switch,
-        flow_control=flow_control(cell),
-        marking=marking(cell),
-        fair_rates=switch_fair_rates(cell),
-        has_telemetry=has_telemetry(cell),
-        weights=cell.network.weights,
-        controls=switch_controls(cell),
-        thresholds_at_bps=thresholds_at_bps(cell),
-    )
+    of_switches, of_nics = switch_parts(cell), nic_parts(cell)
     for switch in cell.network.switches:
-        add_switch(
+        simulation.add_switch(
             switch.name,
             buffer_bytes=switch.buffer_bytes,
             alpha=switch.alpha,
             kind=switch.kind,
             trimming=trimming(switch),
+            **(of_nics if switch.is_nic else of_switches),
         )
     cables = random_stream(cell.seed, "cables")
     for link in cell.network.links:

@@ -12,6 +12,7 @@ from rogue.harness.testbeds.base import Columns
 from rogue.harness.testbeds.simulator.control_samples import control_table
 from rogue.harness.testbeds.simulator.flows import RunningFlow
 from rogue.harness.testbeds.simulator.network import SimulatedNetwork
+from rogue.harness.testbeds.simulator.nic_rows import pauses_of_links, queues_of_switches
 from rogue.harness.testbeds.simulator.packets import packets_table
 from rogue.harness.testbeds.simulator.resent import ResentBytes
 from rogue.harness.testbeds.transfers import Transfers, events_table, flows_table, latency_table
@@ -40,9 +41,9 @@ def collect_tables(cell: Cell, network: SimulatedNetwork, resent: ResentBytes) -
     if measures("latency") and network.probes:
         tables["latency"] = latency_table(transfers_of(network.probes))
     if measures("queues"):
-        tables["queues"] = network.simulation.queue_table()
+        tables["queues"] = queues_of_switches(cell, network.simulation.queue_table())
     if measures("pauses"):
-        tables["pauses"] = network.simulation.pause_table()
+        tables["pauses"] = pauses_of_links(cell, network.simulation.pause_table())
     if measures("packets"):
         tables["packets"] = packets_table(network.simulation, (*network.flows, *network.probes))
     if network.nic_controls is not None:

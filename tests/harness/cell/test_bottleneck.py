@@ -27,6 +27,11 @@ from rogue.harness.cell.bottleneck import bottleneck_facts
             "s1->h3",
             10e9 * 1024 / 1106,
         ),
+        (
+            ("topology={kind: multi_plane, leaves: 1, spines: 0, rate: 10Gbps}",),
+            "s3->h3",
+            10e9 * 1024 / 1106,
+        ),
     ],
 )
 def test_the_slowest_port_that_all_flows_share(

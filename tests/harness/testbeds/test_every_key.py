@@ -11,7 +11,6 @@ from helpers.cell_keys import (
     OF_BASES,
     PAIRS_OWN,
     PAUSES,
-    TOPOLOGIES_OWN,
     TOPOLOGY,
     Case,
     Parameter,
@@ -19,6 +18,7 @@ from helpers.cell_keys import (
     keys_of,
     mapping,
 )
+from helpers.cell_topologies import TOPOLOGIES_OWN
 from helpers.cell_workloads import WORKLOADS_OWN
 from helpers.experiments import cell_of
 from helpers.told import nodes_of, refusal, told_by_kernel, told_by_nodes, told_by_simulator

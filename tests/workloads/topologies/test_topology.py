@@ -18,6 +18,8 @@ SMALLEST: dict[str, dict[str, object]] = {
     "fat_tree": {"k": 4, "rate": "10Gbps"},
     "degraded_fat_tree": {"k": 4, "rate": "10Gbps", "missing_links": 2, "slow_links": 4},
     "dragonfly": {"rate": "10Gbps"},
+    "rail_optimised": {"pods": 2, "servers_per_pod": 2, "rails": 2, "spines": 2, "rate": "10Gbps"},
+    "multi_plane": {"planes": 2, "leaves": 2, "hosts_per_leaf": 2, "spines": 2, "rate": "10Gbps"},
     "multi_bottleneck": {},
     "asymmetric_fan_in": {},
     "ring": {"switch_count": 5, "rate": "10Gbps"},

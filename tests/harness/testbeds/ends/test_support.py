@@ -30,6 +30,14 @@ def test_keys_that_only_the_simulator_carries_out(tmp_path: Path, setting: str, 
     assert reason is None if words is None else words in str(reason)
 
 
+def test_nics_of_several_ports_are_the_simulators(tmp_path: Path) -> None:
+    one_way = "topology={kind: multi_plane, planes: 1, leaves: 1, spines: 0, rate: 1Gbps}"
+    told = simulators_topology(cell_of(tmp_path, one_way))
+    assert told is not None and told.startswith("the NICs of multi_plane are for the simulator")
+    rails = "topology={kind: rail_optimised, rate: 1Gbps}"
+    assert simulators_topology(cell_of(tmp_path, rails)) is None
+
+
 @pytest.mark.parametrize(
     ("group", "reason"),
     [

@@ -4,7 +4,7 @@ import gc
 from pathlib import Path
 
 import pytest
-from helpers.cell_keys import TOPOLOGIES_OWN
+from helpers.cell_topologies import TOPOLOGIES_OWN
 from helpers.data_files import NETWORK, link_list
 from helpers.experiments import SMALL, cell_of
 

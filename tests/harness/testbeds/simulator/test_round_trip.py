@@ -31,6 +31,14 @@ def test_an_unbounded_buffer(tmp_path: Path) -> None:
     assert empty_round_trip(cell_of(tmp_path, "topology.buffer=unbounded")).full_buffer_ns is None
 
 
+def test_what_waits_in_nics_of_several_ports_bounds_nothing(tmp_path: Path) -> None:
+    """200 KB of a leaf last 160 us at a quarter of 40 Gb/s."""
+    kind = "topology={kind: multi_plane, leaves: 1, spines: 0, rate: 40Gbps, buffer: 200KB}"
+    assert empty_round_trip(cell_of(tmp_path, kind)).full_buffer_ns == 160_000
+    unbounded = cell_of(tmp_path, kind, "topology.buffer=unbounded")
+    assert empty_round_trip(unbounded).full_buffer_ns is None
+
+
 def test_telemetry_makes_packets_longer(tmp_path: Path) -> None:
     way = empty_round_trip(cell_of(tmp_path, "transports=[roce+hpcc]"))
     assert way.round_trip_ns == 4_020 + 2_042

@@ -1,0 +1,104 @@
+"""A port of each NIC in each plane."""
+
+from itertools import permutations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from rogue.workloads.ideal import ideal_goodput_bps, ideal_transfer_ns, longest_round_trip_ns
+from rogue.workloads.topologies.multi_plane import MultiPlane
+
+
+def planes(**keys: object) -> MultiPlane:
+    return MultiPlane.model_validate({"rate": "400Gbps", **keys})
+
+
+def test_two_planes_of_two_leaves_and_a_spine_by_hand() -> None:
+    network = planes(planes=2, leaves=2, hosts_per_leaf=1, spines=1)
+    assert network.host_names() == ("h0", "h1")
+    assert network.switch_names() == tuple(f"s{number}" for number in range(8))
+    assert [(link.a, link.b) for link in network.links()] == [
+        *(("h0", "s0"), ("h1", "s1")),
+        *(("s0", "s2"), ("s1", "s3"), ("s2", "s4"), ("s3", "s4")),
+        *(("s0", "s5"), ("s1", "s6"), ("s5", "s7"), ("s6", "s7")),
+    ]
+    assert [link.rate_bps for link in network.links()] == [400 * 10**9] * 2 + [200 * 10**9] * 8
+    assert [link.delay_ns for link in network.links()] == [0] * 2 + [1_000] * 8
+
+
+@given(
+    count=st.integers(1, 4),
+    leaves=st.integers(1, 3),
+    hosts_per_leaf=st.integers(2, 3),
+    spines=st.integers(1, 3),
+)
+def test_there_is_a_way_over_each_plane_and_none_between_planes(
+    count: int, leaves: int, hosts_per_leaf: int, spines: int
+) -> None:
+    network = planes(
+        planes=count, leaves=leaves, hosts_per_leaf=hosts_per_leaf, spines=spines, rate="1200Gbps"
+    )
+    for one, other in permutations(network.host_names(), 2):
+        is_near = int(one[1:]) // hosts_per_leaf == int(other[1:]) // hosts_per_leaf
+        assert len(network.path(one, other)) == (4 if is_near else 6)
+        assert network.shortest_paths.count(one, other) == count * (1 if is_near else spines)
+        certain = network.shortest_paths.certain(one, other)
+        assert len(certain) == (
+            2 if count > 1 else len(network.path(one, other)) - 2 * (spines > 1 and not is_near)
+        )
+    of_splitters = {name for host in network.host_names() for name in network.links_of[host]}
+    for link in network.links():
+        if not {link.a, link.b} & of_splitters:
+            size = leaves + spines
+            assert len({(int(end[1:]) - len(of_splitters)) // size for end in (link.a, link.b)}) == 1
+
+
+def test_splitters_are_nics_whatever_the_switches_are() -> None:
+    network = planes(buffer="100KB", trim_above="10KB", switch="voq", leaves=2, hosts_per_leaf=1)
+    nics = [switch for switch in network.switches() if switch.is_nic]
+    assert [switch.name for switch in nics] == ["s0", "s1"]
+    assert {(nic.buffer_bytes, nic.kind, nic.trim_above_bytes) for nic in nics} == {(None, "shared", None)}
+    others = [switch for switch in network.switches() if not switch.is_nic]
+    assert len(others) == 4 * (2 + 4)
+    assert {(each.buffer_bytes, each.kind, each.trim_above_bytes) for each in others} == {
+        (100_000, "voq", 10_000)
+    }
+
+
+def test_a_plane_may_be_one_switch() -> None:
+    network = planes(leaves=1, hosts_per_leaf=8, spines=0)
+    assert len(network.switch_names()) == 8 + 4
+    assert network.path_shape("h0", "h7") == (
+        (400 * 10**9, 0), (100 * 10**9, 1_000), (100 * 10**9, 1_000), (400 * 10**9, 0),
+    )  # fmt: skip
+
+
+def test_yardsticks_are_those_of_all_planes() -> None:
+    """Of 1 MiB the first packet crosses links of 0.02, 0.08, 0.08 and 0.02 ns/byte, others follow at 0.02."""
+    network = planes(leaves=1, hosts_per_leaf=2, spines=0)
+    assert ideal_goodput_bps(network, "h0", "h1") == pytest.approx(400e9 * 1024 / 1106)
+    wire_ns = (1122 + 86) * 2 * (0.02 + 0.08) + 1023 * 1106 * 0.02
+    path = network.path_shape("h0", "h1")
+    assert ideal_transfer_ns(network, path, "write", 2**20) == 4_000 + round(wire_ns + 0.5)
+
+
+def test_the_longest_round_trip_has_every_hop_at_its_rate() -> None:
+    network = planes(delay_spread="0s")
+    hops_ns = 1000 * 8 * (2 / 400 + 4 / 100)
+    assert longest_round_trip_ns(network, 900, 100) == hops_ns + 8 * 1_000
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ({"spines": 0}, "1 with spines: 0, for nothing else joins leaves"),
+        ({"leaves": 1, "hosts_per_leaf": 1}, "from 2 to 65536 hosts"),
+        ({"leaves": 1024, "hosts_per_leaf": 1024}, "from 2 to 65536 hosts"),
+        ({"planes": 3, "rate": "100Gbps"}, "whole bits per second for each of 3 planes"),
+    ],
+)
+def test_impossible_ones_are_refused(keys: dict[str, object], expected: str) -> None:
+    with pytest.raises(ValidationError, match=expected):
+        planes(**keys)
