@@ -15,7 +15,9 @@ LOSS = "faults=[{kind: loss, target: h2, %s}]"
 PORTS = {f"s0->h{host}": PortSettings(rate_bps=10**8) for host in range(4)}
 
 
-@pytest.mark.parametrize("kind", [kind for kind in FAULTS if kind not in ("link_cut", "loss")])
+@pytest.mark.parametrize(
+    "kind", [kind for kind in FAULTS if kind not in ("link_cut", "link_failures", "loss")]
+)
 def test_every_fault_that_is_no_links_is_refused_by_name(tmp_path: Path, kind: str) -> None:
     others = ", ".join(f"{key}: {value}" for key, value in FAULTS_OWN[kind][0].items())
     cell = cell_of(tmp_path, f"faults=[{{kind: {kind}, {others}}}]")
