@@ -1,7 +1,7 @@
 """Unreliable datagrams between hosts, for what host software has to say besides its connections."""
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from rogue.simulator._core import Engine
 from rogue.simulator.errors import SimulationError
@@ -9,6 +9,16 @@ from rogue.simulator.parameters import require_integer
 from rogue.simulator.topology import Topology
 
 OnDatagrams: TypeAlias = Callable[[int, list[tuple[int, int, bytes]]], object]
+
+
+class _Route(NamedTuple):
+    """A way to a host."""
+
+    reroutings: int
+    """So often had ways changed when it was found."""
+    links: list[int]
+    number: int
+    """The engine's."""
 
 
 class DatagramQueuePair:
@@ -20,7 +30,7 @@ class DatagramQueuePair:
         self._topology = topology
         self._host = host
         self._mtu_bytes = mtu_bytes
-        self._routes: dict[tuple[int, int], int] = {}  # by host of destination, and how often ways changed
+        self._routes: dict[int, _Route] = {}  # by host of destination
 
     def attach(self, on_receives: OnDatagrams) -> None:
         """Name the host software behind this queue pair.
@@ -36,15 +46,20 @@ class DatagramQueuePair:
         require_integer(where, "the length of payload in bytes", len(payload), 0, self._mtu_bytes)
         if destination._host == self._host:
             raise SimulationError(f"{where}: expected a destination on another host")
-        way = destination._host, self._topology.reroutings
-        route = self._routes.get(way)
-        if route is None:
-            links = self._topology.route(where, self._host, destination._host, self.qp_num)
-            route = self._routes[way] = self._engine.add_route(links)
         self._engine.post_datagram(
             qp_num=self.qp_num,
             wr_id=wr_id,
             destination_qp_num=destination.qp_num,
-            route=route,
+            route=self._route_to(where, destination._host),
             payload=payload,
         )
+
+    def _route_to(self, where: str, host: int) -> int:
+        """Return the number of the route there, which is looked at again when ways have changed."""
+        known = self._routes.get(host)
+        if known is None or known.reroutings != self._topology.reroutings:
+            links = self._topology.route(where, self._host, host, self.qp_num)
+            is_same = known is not None and known.links == links
+            number = known.number if known is not None and is_same else self._engine.add_route(links)
+            known = self._routes[host] = _Route(self._topology.reroutings, links, number)
+        return known.number

@@ -1,7 +1,7 @@
 """What goes wrong on purpose: the faults that an experiment can name."""
 
 from abc import ABC
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from random import Random
 from typing import Annotated, Final, Literal, Self
 
@@ -38,13 +38,17 @@ class Fault(Specification, ABC):
         """Whether the topology has what is meant."""
         return self.link(topology) is not None
 
-    def drawn(self, topology: Topology, stream: Random) -> "Sequence[Fault]":
-        """The faults that it stands for, where chance decides."""
+    def drawn(self, topology: Topology, stream: Random, struck: Collection[Link]) -> "Sequence[Fault]":
+        """The faults that it stands for, where chance decides; other faults have cut the links `struck`."""
         return (self,)
 
     def changes(self) -> list[tuple[int, str]]:
         """When it begins and ends (ns), each with a word for the table of events."""
         return []
+
+    def asked(self) -> str:
+        """What does not fit where the fault is not there."""
+        return f"the target {self.target}"
 
     def expected_target(self, topology: Topology) -> str:
         """What a target may be."""
@@ -69,7 +73,8 @@ class LinkCut(Fault):
     With `reroute_after` switches find out and forward around it. They all do so at one instant; packets of a
     queue pair that takes one path keep the way that was theirs when they left, sprayed ones turn at the next
     switch. Where no way is left switches send as before. An outage that is shorter than `reroute_after` is
-    never noticed.
+    never noticed. Ways around may go down and up again; with +pfc ports can then wait for each other in a
+    loop. Events are those of each outage, also where another one of the same link goes on.
     """
 
     kind: Literal["link_cut"] = "link_cut"
@@ -114,7 +119,8 @@ class LinkFailures(Fault):
     """Links between switches that go down at random, each once: which ones, the cell's seed decides.
 
     Each is a link cut of its own. All transports of a repetition meet the same failures, each repetition
-    others. What is left joins all switches, unless there are not enough other links to draw.
+    others. What is left joins all switches, also beside other faults that cut links, unless there are not
+    enough other links to draw. Ways around are those of `link_cut`.
     """
 
     kind: Literal["link_failures"] = "link_failures"
@@ -131,17 +137,20 @@ class LinkFailures(Fault):
     reroute_after_ns: Delay | None = None
     """Switches leave each out so long after it went down, and so long after it is back; by default never."""
 
-    def _candidates(self, topology: Topology) -> list[Link]:
-        return [link for link in _between_switches(topology) if self.target in ("any", link.a, link.b)]
+    def _is_meant(self, link: Link) -> bool:
+        return self.target in ("any", link.a, link.b)
 
     def is_there(self, topology: Topology) -> bool:
         """Whether the topology has so many links between switches."""
-        return len(self._candidates(topology)) >= self.links
+        return sum(map(self._is_meant, _between_switches(topology))) >= self.links
 
-    def drawn(self, topology: Topology, stream: Random) -> Sequence[Fault]:
-        """A cut of each link that was drawn."""
-        links = self._candidates(topology)
+    def drawn(self, topology: Topology, stream: Random, struck: Collection[Link]) -> Sequence[Fault]:
+        """A cut of each link that was drawn, at first of links that no other fault has cut."""
+        between = _between_switches(topology)
+        links = [link for link in between if self._is_meant(link)]
         stream.shuffle(links)
+        links.sort(key=lambda link: link in struck)
+        whole = [link for link in between if link not in struck]
         return [
             LinkCut.model_construct(  # of values that were checked
                 target=f"{link.a}-{link.b}",
@@ -149,14 +158,18 @@ class LinkFailures(Fault):
                 duration_ns=self.duration_ns,
                 reroute_after_ns=self.reroute_after_ns,
             )
-            for link in dispensable(_between_switches(topology), links, self.links)
+            for link in dispensable(whole, links, self.links)
         ]
 
+    def asked(self) -> str:
+        """What does not fit where there are not so many links."""
+        return f"{self.links} links of {self.target}"
+
     def expected_target(self, topology: Topology) -> str:
-        """What a target may be."""
-        there = len(self._candidates(topology))
+        """What a target may be, and how many links there are."""
+        there = sum(map(self._is_meant, _between_switches(topology)))
         whose = "between switches" if self.target == "any" else f"of {self.target} to other switches"
-        return f"at most {there} links, as there are {whose}"
+        return f"any or a switch as target, and at most {there} links, as there are {whose}"
 
 
 class Loss(Fault):

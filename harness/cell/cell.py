@@ -6,13 +6,13 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 
 from rogue.harness.cell.carrier import PROBE_GROUP, PROBE_TRANSPORT, Carrier, Group, PlannedFlow
+from rogue.harness.cell.chance import faults_struck
 from rogue.harness.cell.demand import Demand, carried_verbs
 from rogue.harness.cell.network_asked import NetworkAsked, network_asked
 from rogue.harness.cell.timing import Timing, timing_of
 from rogue.harness.experiment.choices import Scalar, TrafficGroup, TransportChoice
 from rogue.harness.experiment.model import Experiment
 from rogue.workloads.faults import Fault
-from rogue.workloads.streams import random_stream
 from rogue.workloads.topologies import Topology
 
 
@@ -54,11 +54,7 @@ class Cell:
     @cached_property
     def faults(self) -> tuple[Fault, ...]:
         """What goes wrong on purpose, drawn where chance decides."""
-        return tuple(
-            each
-            for number, fault in enumerate(self.experiment.faults)
-            for each in fault.drawn(self.topology, random_stream(self.seed, f"faults/{number}"))
-        )
+        return faults_struck(self.experiment, self.seed)
 
     @cached_property
     def timing(self) -> Timing:

@@ -36,7 +36,8 @@ class OutageAsked:
     at_ns: int
     duration_ns: int
     reroute_after_ns: int | None = None
-    """Switches forward around it from then on, counted from its beginning, and so long beyond its end."""
+    """Switches forward around it from then on, counted from its beginning, and so long beyond its end; None
+    also if it is over by then."""
 
     @property
     def ports(self) -> tuple[str, str]:
@@ -61,7 +62,10 @@ def outages_asked(topology: Topology, faults: Sequence[Fault]) -> tuple[OutageAs
     """Every outage, as written."""
     cuts = ((fault, _struck(fault, topology)) for fault in faults if isinstance(fault, LinkCut))
     return tuple(
-        OutageAsked(link.a, link.b, cut.at_ns, cut.duration_ns, cut.reroute_after_ns) for cut, link in cuts
+        OutageAsked(
+            link.a, link.b, cut.at_ns, cut.duration_ns, cut.reroute_after_ns if cut.is_noticed else None
+        )
+        for cut, link in cuts
     )
 
 

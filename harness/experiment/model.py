@@ -126,7 +126,7 @@ class Experiment(Specification):
         for fault in self.faults:
             if not fault.is_there(self.topology):
                 expected = fault.expected_target(self.topology)
-                found = mistake(expected, "name one that there is", f"the target {fault.target}")
+                found = mistake(expected, "name what there is", fault.asked())
                 raise mistakes_at({"faults": found})
 
     def _check_forwarding(self) -> None:

@@ -162,6 +162,7 @@ STANDSTILL: Final = Headlines(
 # By the kind of fault.
 OF_FAULTS: Final[dict[str, Headlines]] = {
     "link_cut": CUT,
+    "link_failures": CUT,
     "pause_storm": STANDSTILL,
     "slow_receiver": STANDSTILL,
     "flooding": STANDSTILL,

@@ -237,6 +237,7 @@ TRANSPORTS: tuple[dict[str, Any], ...] = (
     {"reliability": Reliability("irn"), "spraying": Spraying(paths=8)},
     {"spraying": Spraying(paths=2)},
     UET,
+    {"reliability": Reliability("uet-rccc"), "spraying": Spraying(paths=8)},
     {"service": "uc"},
     {"control": NicControl("dcqcn")},
 )

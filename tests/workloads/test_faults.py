@@ -93,7 +93,7 @@ def failures(**keys: object) -> LinkFailures:
 
 
 def cuts(fault: LinkFailures, topology: Topology, seed: int = 1) -> list[LinkCut]:
-    return [each for each in fault.drawn(topology, Random(seed)) if isinstance(each, LinkCut)]
+    return [each for each in fault.drawn(topology, Random(seed), ()) if isinstance(each, LinkCut)]
 
 
 def test_links_that_are_drawn_fail_once_each_within_the_time() -> None:

@@ -28,16 +28,13 @@ class _Islands:
 
 
 def dispensable(links: Sequence[Link], drawn: Sequence[Link], count: int) -> list[Link]:
-    """The first `count` of those drawn, but for links without which `links` would fall apart.
+    """The first `count` of those drawn without which `links` stay joined, all of them together.
 
-    Each of these makes room for the next one drawn; when there is none left, it stays.
+    If these are too few, the first of the others are taken, too.
     """
-    taken, spare = list(drawn[:count]), list(drawn[count:])
-    while True:
-        away = set(taken)
-        islands = _Islands(link for link in links if link not in away)
-        needed = [number for number, link in enumerate(taken) if islands.join(link)]
-        if not needed or not spare:
-            return taken
-        for number in needed[: len(spare)]:
-            taken[number] = spare.pop(0)
+    candidates = set(drawn)
+    islands = _Islands(link for link in links if link not in candidates)
+    needed = {link for link in reversed(drawn) if islands.join(link)}
+    return [*(link for link in drawn if link not in needed), *(link for link in drawn if link in needed)][
+        :count
+    ]

@@ -115,8 +115,6 @@ void Engine::reroute(const std::vector<std::uint32_t>& left_out) {
   forwarding_.leave_out(left_out);
   for (std::uint32_t qp = 0; qp < world_.senders.size(); ++qp) {
     Sender& sender = world_.senders[qp];
-    if (sender.wants_feedback || sender.wants_telemetry)
-      throw SimulationError("the control of " + queue_pair_name(qp) + " needs ways that stay as they are");
     const std::vector<std::uint32_t> route = forwarding_.route_of(qp);
     const auto old = std::span(world_.routes).subspan(sender.route);
     if (old.size() >= route.size() && std::equal(route.begin(), route.end(), old.begin())) continue;

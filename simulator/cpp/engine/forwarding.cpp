@@ -93,6 +93,7 @@ void Forwarding::leave_out(const std::vector<std::uint32_t>& links) {
   groups_known_.clear();
   groups_of_one_.clear();
   ports_.clear();
+  first_twins_.clear();
 }
 
 const Forwarding::GroupsBySwitch& Forwarding::groups_towards(std::uint32_t target) {
@@ -103,12 +104,14 @@ const Forwarding::GroupsBySwitch& Forwarding::groups_towards(std::uint32_t targe
 }
 
 void Forwarding::find_groups(std::uint32_t target) {
-  find_trunks();
-  if (const std::uint32_t first = first_twins_[target]; first != target && left_out_.empty()) {
-    if (towards_[first].empty()) search(first);
-    return copy_groups(first, target);
-  }
-  search(target);
+  if (trunks_.empty()) find_trunks();
+  if (first_twins_.empty()) find_twins();
+  const std::uint32_t first = first_twins_[target];
+  if (towards_[first].empty()) search(first);
+  if (first == target) return;
+  // Who is out of reach of its twin asks for itself, for the links that are left out then lead there as well.
+  if (!left_out_.empty() && !is_joined_) return search(target);
+  copy_groups(first, target);
 }
 
 // Twins are equally far from everybody else, so only they and their neighbours forward otherwise.
@@ -116,11 +119,15 @@ void Forwarding::copy_groups(std::uint32_t twin, std::uint32_t target) {
   GroupsBySwitch& groups = towards_[target];
   groups = towards_[twin];
   std::vector<std::uint32_t> ports;
-  for (const Trunk& trunk : trunks_[twin]) ports.push_back(trunk.link);
+  for (const Trunk& trunk : trunks_[twin]) {
+    if (!is_left_out(trunk.link)) ports.push_back(trunk.link);
+  }
   std::ranges::sort(ports);
   groups[twin] = group_of(twin, ports);
   groups[target] = group_of(target, {});
-  for (const Trunk& trunk : trunks_[target]) groups[trunk.far] = group_of_one(trunk.link ^ 1);
+  for (const Trunk& trunk : trunks_[target]) {
+    if (!is_left_out(trunk.link)) groups[trunk.far] = group_of_one(trunk.link ^ 1);
+  }
 }
 
 // Whoever is not reached without the links that are left out is reached with them.
@@ -129,7 +136,8 @@ void Forwarding::search(std::uint32_t target) {
   found_.resize(switches);
   for (std::vector<std::uint32_t>& ports : found_) ports.clear();
   const std::vector<std::uint32_t> hops = reach(target, {});
-  if (!left_out_.empty() && std::ranges::find(hops, kNowhere) != hops.end()) reach(target, hops);
+  is_joined_ = std::ranges::find(hops, kNowhere) == hops.end();
+  if (!left_out_.empty() && !is_joined_) reach(target, hops);
   GroupsBySwitch& groups = towards_[target];
   groups.reserve(switches);
   for (std::uint32_t element = 0; element < switches; ++element) {
@@ -184,20 +192,26 @@ std::uint32_t Forwarding::add_group(const std::vector<std::uint32_t>& ports) {
 }
 
 void Forwarding::find_trunks() {
-  if (!trunks_.empty()) return;
   trunks_.resize(world_.switches.size());
   nodes_.resize(world_.switches.size());
   for (std::uint32_t node = 0; node < world_.nodes.size(); ++node) {
     if (!world_.nodes[node].is_host) nodes_[world_.nodes[node].index] = node;
   }
+  for (std::uint32_t element = 0; element < trunks_.size(); ++element) {
+    for (const std::uint32_t link : world_.switches[element].links) {
+      const Node& far = world_.nodes[world_.links[link].to];
+      if (!far.is_host) trunks_[element].push_back({link, far.index});
+    }
+  }
+}
+
+// Among the links that are not left out.
+void Forwarding::find_twins() {
   std::map<std::vector<std::uint32_t>, std::uint32_t> firsts;  // by neighbours
   for (std::uint32_t element = 0; element < trunks_.size(); ++element) {
     std::vector<std::uint32_t> neighbours;
-    for (const std::uint32_t link : world_.switches[element].links) {
-      const Node& far = world_.nodes[world_.links[link].to];
-      if (far.is_host) continue;
-      trunks_[element].push_back({link, far.index});
-      neighbours.push_back(far.index);
+    for (const Trunk& trunk : trunks_[element]) {
+      if (!is_left_out(trunk.link)) neighbours.push_back(trunk.far);
     }
     std::ranges::sort(neighbours);
     const bool is_alone = neighbours.empty();

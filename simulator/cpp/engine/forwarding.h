@@ -85,6 +85,7 @@ class Forwarding {
   void search(std::uint32_t target);
   std::vector<std::uint32_t> reach(std::uint32_t target, const std::vector<std::uint32_t>& known);
   bool is_left_out(std::uint32_t link) const { return !left_out_.empty() && left_out_[link / 2]; }
+  void find_twins();
   void copy_groups(std::uint32_t twin, std::uint32_t target);
   std::uint32_t group_of(std::uint32_t element, const std::vector<std::uint32_t>& ports);
   std::uint32_t group_of_one(std::uint32_t port);
@@ -105,6 +106,7 @@ class Forwarding {
   std::vector<std::uint32_t> nodes_;        // by switch
   std::vector<std::vector<Trunk>> trunks_;  // of each switch, in the order of its ports
   std::vector<std::uint32_t> first_twins_;  // of each switch, the first with the same neighbours
+  bool is_joined_ = true;                   // whether the last search reached all switches
 };
 
 }  // namespace simulator

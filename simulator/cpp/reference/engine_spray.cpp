@@ -49,10 +49,7 @@ void Engine::reroute(const std::vector<std::uint32_t>& left_out) {
   hops_to_.clear();
   left_out_.clear();
   for (const std::uint32_t link : left_out) left_out_.insert(link / 2);
-  for (std::uint32_t qp = 0; qp < queue_pairs_.size(); ++qp) {
-    QueuePair& sender = queue_pairs_[qp];
-    if (sender.controller && (sender.controller->wants_feedback() || sender.controller->wants_telemetry()))
-      throw SimulationError("the control of " + queue_pair_name(qp) + " needs ways that stay as they are");
+  for (QueuePair& sender : queue_pairs_) {
     sender.route = std::make_shared<const std::vector<std::uint32_t>>(
         find_route(sender.node, queue_pairs_[sender.peer].node, sender.path_seed));
   }

@@ -125,7 +125,7 @@ class SwitchControl {
   // What says kDrop leaves its place to the next packet, at the same instant. There is no kTrim.
   virtual Verdict on_departure(const Departure&) { return Verdict::kTake; }
 
-  // Which of the ports, from 0 on. Packets of verbs are asked about; acknowledgements and CNPs keep one way.
+  // Which of the ports, from 0 on. Packets of verbs are asked about, acknowledgements and CNPs are not.
   virtual std::uint32_t choose(const Choice& choice) { return choice.hashed; }
 };
 

@@ -19,10 +19,9 @@ def test_a_square_falls_apart_without_two_sides() -> None:
     square = links("ab", "bc", "cd", "da")
     assert dispensable(square, square, 1) == square[:1]
     with_diagonal = [*square, *links("ac")]
-    assert dispensable(with_diagonal, [with_diagonal[0], with_diagonal[1], with_diagonal[4]], 2) == [
-        with_diagonal[4],
-        with_diagonal[1],
-    ]
+    ab, bc, _, _, ac = with_diagonal
+    assert dispensable(with_diagonal, [ab, bc, ac], 2) == [ab, ac]  # b would be alone without ab and bc
+    assert dispensable(with_diagonal, [ab, bc, ac], 3) == [ab, ac, bc]
 
 
 def test_what_there_is_no_other_for_stays() -> None:

@@ -104,6 +104,25 @@ def test_a_cut_stops_a_sender_until_its_timer_notices(tmp_path: Path) -> None:
     assert delivered[12_000_000] > 500_000
 
 
+def test_links_that_fail_lose_packets_until_switches_know(tmp_path: Path) -> None:
+    """Of the ports of switches only theirs lose any; a host's timer is 67 ms, and all transfers are done."""
+    settings = (
+        "topology={kind: fat_tree, k: 4, rate: 10Gbps}", "transports=[irn]", "probe=null",
+        "workload={kind: permutation, size: 1MB}", "time_limit=100ms",
+        "faults=[{kind: link_failures, links: 4, at: 100us, duration: 50ms, reroute_after: 50us}]",
+    )  # fmt: skip
+    cell = cell_of(tmp_path, *settings)
+    tables = SimulatorTestbed().run(cell, lambda _fraction: None).tables
+    rows = zip(*(tables["counters"][column] for column in ("port", "name", "after")), strict=True)
+    lost = {port for port, name, value in rows if name == "lost_packets" and value}
+    failed = {port for outage in cell.network.outages for port in outage.ports}
+    assert lost
+    assert lost <= failed
+    events = list(tables["events"]["event"])
+    assert (events.count("link_cut"), events.count("rerouted"), events.count("link_restored")) == (4, 4, 0)
+    assert set(tables["flows"]["status"]) == {"ok"}
+
+
 STORM = "faults=[{kind: pause_storm, target: h3, at: 1ms, duration: 9ms, nic_watchdog: %s}]"
 SLOW = "faults=[{kind: slow_receiver, target: h3, rate: 2Gbps, at: 1ms, duration: 4ms}]"
 PAUSED = (

@@ -141,6 +141,43 @@ def test_acknowledgements_keep_one_way() -> None:
     assert sum(each > 0 for each in back) == 1
 
 
+def bytes_back(name: str, **numbers: float) -> list[int]:
+    """What a receiver of ten rounds of 64 packets says, by spine."""
+    simulation = leaf_spine(Simulation)
+    reliability = Reliability(name, {"line_rate_bps": 10e9, "load_balancing": 0, **numbers})
+    sender = connect(simulation, "h0", "h1", spraying=Spraying(), reliability=reliability)
+    sender.post_write(1, 640 * 1024, True)
+    simulation.run_until(10 * MILLISECOND_NS)
+    assert simulation.statistics()["verbs_done"] == 1
+    return [counter(simulation, "tx_bytes", f"l1->s{spine}") for spine in range(SPINES)]
+
+
+def test_answers_of_ultra_ethernet_take_the_path_of_what_they_answer() -> None:
+    """Each packet has one, so that the shares are those of the entropies of the way back."""
+    back = bytes_back("uet", sack_every_bytes=1)
+    spread = Counter(route[2] for route in routes_back(list(range(64))))
+    assert [share * 64 / sum(back) for share in back] == [
+        pytest.approx(spread[f"s{spine}"], rel=0.02) for spine in range(SPINES)
+    ]
+
+
+def test_credits_of_ultra_ethernet_take_all_paths_in_turn() -> None:
+    """The one acknowledgement that is asked for is the last packet's; all else are credits."""
+    back = bytes_back("uet-rccc", sack_every_bytes=1e9, nscc=0)
+    spread = Counter(route[2] for route in routes_back(list(range(64))))
+    assert [share * 64 / sum(back) for share in back] == [
+        pytest.approx(spread[f"s{spine}"], abs=4) for spine in range(SPINES)
+    ]
+
+
+def routes_back(entropies: list[int]) -> list[tuple[str, ...]]:
+    """Nodes on the ways from h1 to h0, as Python finds them."""
+    topology = leaf_spine(Simulation)._topology
+    ends = topology.node("", "h1"), topology.node("", "h0")
+    found = [topology.close().route(*ends, entropy) or [] for entropy in entropies]
+    return [tuple(topology.link_name(link).partition("->")[0] for link in route) for route in found]
+
+
 @given(cables(), st.integers(0, 2**64 - 1), st.lists(st.integers(0, 2**63 - 1), min_size=1, max_size=8))
 def test_both_engines_find_the_routes_that_python_finds(
     joined: tuple[Cables, int], seed: int, entropies: list[int]
