@@ -48,7 +48,8 @@ class SimulatedFlow(RecoveringFlow):
     know; `instruments` are for labelled ablations, and the engine's oracle joins them for an estimator that
     asks for it by name. `on_end` hears the number of each transfer that has ended, `on_arrival` of each that
     is at its receiver, who sees it there (over RC; over UC it might never be). The NIC calls in from the top
-    of the event loop, once per poll. A queue pair alone makes a flow that only WRITEs, without a shadow.
+    of the event loop, once per poll. A queue pair alone makes a flow that only WRITEs, without a shadow. Where the other end hears
+    of nothing, as that of plain WRITEs over RC, it has no library.
     """
 
     def __init__(  # noqa: PLR0913 - a flow has that many independent properties, all named
@@ -67,13 +68,16 @@ class SimulatedFlow(RecoveringFlow):
         on_end: Callable[[int, HostNs], None] | None = None,
         on_arrival: Callable[[int, HostNs], None] | None = None,
     ) -> None:
+        peer = None
+        self.library = None
         if not isinstance(path, SimulatedPath):
             end = cast("NicQueuePair", path)
             path = SimulatedPath((end, end))
-            self.library = None
         else:
+            peer = path.peer(peer_link or link)
             has_receives = settings.has_batch_acknowledgements or schedule.verb != "write"
-            self.library = SimulatedLibrary(simulation, path, has_receives=has_receives)
+            if has_receives or path.side_channel is not None:
+                self.library = SimulatedLibrary(simulation, path, has_receives=has_receives)
         self._simulation = simulation
         self._on_end = on_end
         self._path = path
@@ -82,7 +86,6 @@ class SimulatedFlow(RecoveringFlow):
         self._is_plain = not path.has_memory
         self._application = Application(schedule)
         self._arrivals = None if on_arrival is None else Arrivals(self.transfers, on_arrival)
-        peer = None if self.library is None else path.peer(peer_link or link)
         if settings.estimator is not None and ESTIMATORS[settings.estimator].is_oracle:
             instruments = instruments._replace(left_ns=self._left_ns)
         is_traced = record_rtt or record_control
