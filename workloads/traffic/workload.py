@@ -1,6 +1,7 @@
 """What every workload says: which flows it is made of and when it is over."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
@@ -72,7 +73,7 @@ class Flow:
     """Open loop: a transfer at each point of this grid, counted from `start_ns`; None: back to back."""
     verb_bytes: int | None = None
     """The application posts each transfer as verbs of this size; None: as one verb."""
-    arrivals: tuple[Arrival, ...] = ()
+    arrivals: Sequence[Arrival] = ()
     """Open loop: every transfer, in the order in which they start."""
     number: int = 0
     """Which of a group's flows between these two hosts."""
@@ -106,8 +107,20 @@ class Flow:
     def finite_bytes(self) -> int:
         """Payload of all transfers; 0 where only time ends them."""
         if self.arrivals:
-            return sum(arrival.size_bytes for arrival in self.arrivals)
+            return sum(self.arrived_sizes_bytes)
         return self.size_bytes * (self.count or 0)
+
+    @property
+    def arrived_sizes_bytes(self) -> list[int]:
+        """The size of each of its arrivals; columns know them without making an object of each."""
+        columns = getattr(self.arrivals, "sizes_bytes", None)
+        return [arrival.size_bytes for arrival in self.arrivals] if columns is None else columns
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether any of its arrivals waits for another transfer."""
+        columns = getattr(self.arrivals, "is_waiting", None)
+        return any(arrival.after for arrival in self.arrivals) if columns is None else columns
 
 
 class Workload(Specification, ABC):

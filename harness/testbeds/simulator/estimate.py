@@ -119,7 +119,7 @@ def _packets(moving: _Moving, size_bytes: int) -> int:
 def _transfers(flow: Flow, traffic_ns: int, share_bps: float) -> _Transfers:
     """Sizes of a flow's transfers, each with how many there will be; as many as fit if it is greedy."""
     if flow.arrivals:
-        return [(arrival.size_bytes, 1) for arrival in flow.arrivals]
+        return list(Counter(flow.arrived_sizes_bytes).items())
     if flow.count is not None:
         return [(flow.size_bytes, flow.count)]
     lasting_ns = max(0, min(flow.repeat_until_ns or traffic_ns, traffic_ns) - flow.start_ns)

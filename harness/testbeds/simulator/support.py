@@ -92,7 +92,7 @@ def _waits_in_vain(group: Group) -> str | None:
 
 
 def _too_large(flows: Sequence[Flow]) -> str | None:
-    sizes = ((flow.size_bytes, *(arrival.size_bytes for arrival in flow.arrivals)) for flow in flows)
+    sizes = ((flow.size_bytes, *flow.arrived_sizes_bytes) for flow in flows)
     largest_bytes = max(max(each) for each in sizes)
     if largest_bytes > TRANSFER_BYTES_MAX:
         most = f"expected at most {TRANSFER_BYTES_MAX} over TCP"

@@ -41,7 +41,9 @@ def test_an_interval_whose_ends_were_not_read_is_unknown(tmp_path: Path) -> None
 
 def test_each_flow_has_its_own_bytes_and_what_did_not_change_is_kept_once(tmp_path: Path) -> None:
     network = build_network(cell_of(tmp_path))
-    first, second = (replace(flow, agent=SimpleNamespace(retransmitted_bytes=0)) for flow in network.flows[:2])
+    first, second = (
+        replace(flow, agent=SimpleNamespace(retransmitted_bytes=0)) for flow in network.flows[:2]
+    )
     resent = ResentBytes(replace(network, flows=(first, second)))
     for t_ns, so_far in ((10_000, 0), (20_000, 7), (30_000, 7)):
         second.agent.retransmitted_bytes = so_far
