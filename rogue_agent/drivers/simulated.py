@@ -48,8 +48,8 @@ class SimulatedFlow(RecoveringFlow):
     know; `instruments` are for labelled ablations, and the engine's oracle joins them for an estimator that
     asks for it by name. `on_end` hears the number of each transfer that has ended, `on_arrival` of each that
     is at its receiver, who sees it there (over RC; over UC it might never be). The NIC calls in from the top
-    of the event loop, once per poll. A queue pair alone makes a flow that only WRITEs, without a shadow. Where the other end hears
-    of nothing, as that of plain WRITEs over RC, it has no library.
+    of the event loop, once per poll. A queue pair alone makes a flow that only WRITEs, without a shadow.
+    Where the other end hears of nothing, as that of plain WRITEs over RC, it has no library.
     """
 
     def __init__(  # noqa: PLR0913 - a flow has that many independent properties, all named
