@@ -8,7 +8,7 @@ from typing import Final, get_args, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from rogue.workloads.traffic.workload import Arrival, Flow, Moment, Predecessor
+from rogue.workloads.traffic.workload import Arrival, ArrivalColumns, Flow, Moment, Predecessor
 
 Integers = NDArray[np.int64]
 MOMENTS: Final = get_args(Moment)
@@ -59,7 +59,7 @@ class Program:
             yield Predecessor(self.ends[flow], number, MOMENTS[moment], pause_ns)
 
 
-class ProgramArrivals(Sequence[Arrival]):
+class ProgramArrivals(ArrivalColumns):
     """The arrivals of one flow of a program, each made when it is asked for."""
 
     __slots__ = ("flow", "program")
@@ -80,10 +80,18 @@ class ProgramArrivals(Sequence[Arrival]):
         return sizes_bytes
 
     @property
-    def is_waiting(self) -> bool:
-        """Whether any waits for another transfer."""
-        joins_any = len(self.program.join_firsts) > 1
-        return joins_any and bool((self.program.joins[self._rows] != NOTHING).any())
+    def starts_ns(self) -> list[int]:
+        """The instant before which each does not start."""
+        starts_ns: list[int] = self.program.starts_ns[self._rows].tolist()
+        return starts_ns
+
+    @property
+    def waiting(self) -> list[int]:
+        """The numbers of those that wait for another transfer."""
+        if len(self.program.join_firsts) == 1:
+            return []
+        waiting: list[int] = np.flatnonzero(self.program.joins[self._rows] != NOTHING).tolist()
+        return waiting
 
     def __len__(self) -> int:
         firsts = self.program.firsts
@@ -115,6 +123,12 @@ class ProgramArrivals(Sequence[Arrival]):
 
     def __repr__(self) -> str:
         return repr(tuple(self))
+
+
+def grouped(keys: Integers, count: int) -> tuple[Integers, Integers]:
+    """Rows by key, from 0 to less than `count`, and where each key's begin; others are left out."""
+    rows = np.argsort(keys, kind="stable")
+    return rows, np.searchsorted(keys[rows], np.arange(count + 1))
 
 
 def program_of(flows: Sequence[Flow]) -> Program:

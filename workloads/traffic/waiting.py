@@ -12,7 +12,7 @@ from rogue.workloads.traffic.workload import Flow, Predecessor
 
 def waits(flows: Sequence[Flow]) -> bool:
     """Whether any transfer waits for another."""
-    return any(flow.is_waiting for flow in flows)
+    return any(flow.waiting for flow in flows)
 
 
 def earliest_end_ns(flows: Sequence[Flow], took_ns: Callable[[Flow, int], int]) -> int | None:

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rogue.workloads.traffic.program import NOTHING, START, Integers, Program
+from rogue.workloads.traffic.program import NOTHING, START, Integers, Program, grouped
 
 LEVELS_FEW: Final = 512
 NARROW: Final = 32
@@ -65,8 +65,8 @@ def _freed(program: Program, is_first: NDArray[np.bool_]) -> Iterator[Level]:
     missing = (program.joins != NOTHING).astype(np.int64) + ~is_first
     missing_causes = np.diff(program.join_firsts)
     join_of_cause = np.repeat(np.arange(joins), missing_causes)
-    by_cause, cause_firsts = _grouped(program.causes, count)
-    by_join, waiting_firsts = _grouped(program.joins, joins)
+    by_cause, cause_firsts = grouped(program.causes, count)
+    by_join, waiting_firsts = grouped(program.joins, joins)
     is_last = np.append(is_first[1:], [True])
     level = Level(np.flatnonzero(missing == 0), np.zeros(0, np.int64))
     while len(level.transfers):
@@ -82,12 +82,6 @@ def _count_down(missing: Integers, which: Integers) -> Integers:
     """Take one off each of these, which may be named several times; return those that have come to 0."""
     np.subtract.at(missing, which, 1)
     return np.unique(which[missing[which] == 0])
-
-
-def _grouped(keys: Integers, count: int) -> tuple[Integers, Integers]:
-    """Rows by key, from 0 to less than `count`, and where each key's begin; others are left out."""
-    rows = np.argsort(keys, kind="stable")
-    return rows, np.searchsorted(keys[rows], np.arange(count + 1))
 
 
 def _ranges(firsts: Integers, which: Integers) -> tuple[Integers, Integers]:

@@ -48,6 +48,31 @@ class Arrival(NamedTuple):
     after: tuple[Predecessor, ...] = ()
 
 
+class ArrivalColumns(Sequence[Arrival]):
+    """Arrivals that can say of all of them what is most often asked, without an object of each."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def sizes_bytes(self) -> list[int]:
+        """The size of each."""
+
+    @property
+    @abstractmethod
+    def starts_ns(self) -> list[int]:
+        """The instant before which each does not start."""
+
+    @property
+    @abstractmethod
+    def waiting(self) -> list[int]:
+        """The numbers of those that wait for another transfer."""
+
+
+def _columns(arrivals: Sequence[Arrival]) -> ArrivalColumns | None:
+    return arrivals if isinstance(arrivals, ArrivalColumns) else None
+
+
 @dataclass(frozen=True, slots=True)
 class Flow:
     """A sequence of transfers from one host to another.
@@ -112,15 +137,23 @@ class Flow:
 
     @property
     def arrived_sizes_bytes(self) -> list[int]:
-        """The size of each of its arrivals; columns know them without making an object of each."""
-        columns = getattr(self.arrivals, "sizes_bytes", None)
-        return [arrival.size_bytes for arrival in self.arrivals] if columns is None else columns
+        """The size of each of its arrivals."""
+        columns = _columns(self.arrivals)
+        return columns.sizes_bytes if columns else [arrival.size_bytes for arrival in self.arrivals]
 
     @property
-    def is_waiting(self) -> bool:
-        """Whether any of its arrivals waits for another transfer."""
-        columns = getattr(self.arrivals, "is_waiting", None)
-        return any(arrival.after for arrival in self.arrivals) if columns is None else columns
+    def arrived_starts_ns(self) -> list[int]:
+        """The start of each of its arrivals."""
+        columns = _columns(self.arrivals)
+        return columns.starts_ns if columns else [arrival.start_ns for arrival in self.arrivals]
+
+    @property
+    def waiting(self) -> list[int]:
+        """The numbers of its arrivals that wait for another transfer."""
+        columns = _columns(self.arrivals)
+        if columns:
+            return columns.waiting
+        return [number for number, arrival in enumerate(self.arrivals) if arrival.after]
 
 
 class Workload(Specification, ABC):

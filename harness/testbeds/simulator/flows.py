@@ -227,6 +227,7 @@ def _shared_facts(line_rate_bps: int, mtu_bytes: int, framing: str, rate_step_bp
 
 
 def _schedule(flow: Flow) -> Schedule:
+    starts_ns = map(HostNs, flow.arrived_starts_ns)
     return Schedule(
         size_bytes=flow.size_bytes,
         start_ns=HostNs(flow.start_ns),
@@ -235,8 +236,8 @@ def _schedule(flow: Flow) -> Schedule:
         interval_ns=flow.interval_ns,
         verb=flow.verb,
         verb_bytes=flow.verb_bytes,
-        arrivals=tuple((HostNs(each.start_ns), each.size_bytes) for each in flow.arrivals) or None,
-        held=frozenset(number for number, each in enumerate(flow.arrivals) if each.after) or NOTHING_HELD,
+        arrivals=tuple(zip(starts_ns, flow.arrived_sizes_bytes, strict=True)) or None,
+        held=frozenset(flow.waiting) or NOTHING_HELD,
     )
 
 

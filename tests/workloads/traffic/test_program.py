@@ -25,7 +25,8 @@ def test_arrivals_look_like_a_tuple_of_them() -> None:
     assert (len(on), on[-1].size_bytes, on[:1], on.sizes_bytes) == (2, 21, (WAITING,), [20, 21])
     assert hash(on) == hash(tuple(on))
     assert repr(first) == repr((Arrival(5, 10),))
-    assert (first.is_waiting, on.is_waiting) == (False, True)  # type: ignore[attr-defined]
+    assert isinstance(first, ProgramArrivals)
+    assert (first.waiting, first.starts_ns, on.waiting, on.starts_ns) == ([], [5], [0, 1], [3, 3])
 
 
 def test_transfers_that_follow_one_step_share_what_they_wait_for() -> None:
@@ -53,4 +54,5 @@ def test_a_flow_knows_its_sizes_and_whether_it_waits_without_objects() -> None:
     for as_columns, as_objects in zip(flows, listed, strict=True):
         assert as_columns.finite_bytes == as_objects.finite_bytes
         assert as_columns.arrived_sizes_bytes == as_objects.arrived_sizes_bytes
-        assert as_columns.is_waiting == as_objects.is_waiting
+        assert as_columns.waiting == as_objects.waiting
+        assert as_columns.arrived_starts_ns == as_objects.arrived_starts_ns
