@@ -1,6 +1,6 @@
 """Transfers that wait for others: each starts when all that it waits for has happened."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Final, Protocol
 
@@ -49,23 +49,31 @@ class Joins:
 
     def on_cause(self, transfer: int, moment: int, now_ns: int) -> list[int]:
         """Note that a moment of a transfer has come, once; return the transfers that this frees, in order."""
-        if self._happened[transfer] >> moment & 1:
+        happened = self._happened[transfer]
+        if happened >> moment & 1:
             return []
-        self._happened[transfer] |= 1 << moment
+        self._happened[transfer] = happened | 1 << moment
         free: list[int] = []
-        for cause in self._causes(transfer, moment):
-            join, then_ns = self._join_of[cause], now_ns + self._pauses_ns[cause]
-            self._missing[join] -= 1
-            if then_ns >= self._not_before_ns[join]:
-                self._not_before_ns[join], self._last[join] = then_ns, cause
-            if not self._missing[join]:
-                free += self._waiting[self._waiting_firsts[join] : self._waiting_firsts[join + 1]]
+        for row in range(self._cause_firsts[transfer], self._cause_firsts[transfer + 1]):
+            cause = self._by_cause[row]
+            if self._moments[cause] == moment:
+                free += self._freed_by(cause, now_ns)
         return sorted(free)
+
+    def _freed_by(self, cause: int, now_ns: int) -> Sequence[int]:
+        join, then_ns = self._join_of[cause], now_ns + self._pauses_ns[cause]
+        if then_ns >= self._not_before_ns[join]:
+            self._not_before_ns[join], self._last[join] = then_ns, cause
+        self._missing[join] -= 1
+        if self._missing[join]:
+            return ()
+        return self._waiting[self._waiting_firsts[join] : self._waiting_firsts[join + 1]]
 
     def is_awaited(self, transfer: int, moment: int) -> bool:
         """Whether any transfer waits for a moment that has not come."""
-        has_come = self._happened[transfer] >> moment & 1
-        return not has_come and any(True for _ in self._causes(transfer, moment))
+        rows = range(self._cause_firsts[transfer], self._cause_firsts[transfer + 1])
+        is_waited_for = any(self._moments[self._by_cause[row]] == moment for row in rows)
+        return is_waited_for and not self._happened[transfer] >> moment & 1
 
     def not_before_ns(self, join: int) -> int:
         """The instant at which the pauses after the causes of a join end."""
@@ -74,10 +82,6 @@ class Joins:
     def last(self, join: int) -> int:
         """The cause whose pause ended last so far, or `NOTHING`."""
         return self._last[join]
-
-    def _causes(self, transfer: int, moment: int) -> Iterator[int]:
-        rows = self._by_cause[self._cause_firsts[transfer] : self._cause_firsts[transfer + 1]]
-        return (cause for cause in rows if self._moments[cause] == moment)
 
 
 class Order:
