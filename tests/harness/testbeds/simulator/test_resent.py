@@ -3,10 +3,12 @@
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 from helpers.experiments import cell_of
 
+from rogue.agent.drivers.simulated import SimulatedFlow
 from rogue.harness.testbeds.simulator import SimulatorTestbed
 from rogue.harness.testbeds.simulator.network import build_network
 from rogue.harness.testbeds.simulator.resent import ResentBytes
@@ -41,12 +43,15 @@ def test_an_interval_whose_ends_were_not_read_is_unknown(tmp_path: Path) -> None
 
 def test_each_flow_has_its_own_bytes_and_what_did_not_change_is_kept_once(tmp_path: Path) -> None:
     network = build_network(cell_of(tmp_path))
-    first, second = (
-        replace(flow, agent=SimpleNamespace(retransmitted_bytes=0)) for flow in network.flows[:2]
+    agents = [SimpleNamespace(retransmitted_bytes=0) for _ in range(2)]
+    flows = zip(network.flows, agents, strict=True)
+    resent = ResentBytes(
+        replace(
+            network, flows=tuple(replace(flow, agent=cast("SimulatedFlow", agent)) for flow, agent in flows)
+        )
     )
-    resent = ResentBytes(replace(network, flows=(first, second)))
     for t_ns, so_far in ((10_000, 0), (20_000, 7), (30_000, 7)):
-        second.agent.retransmitted_bytes = so_far
+        agents[1].retransmitted_bytes = so_far
         network.simulation.run_until(t_ns)
         resent.read()
     starts_ns = np.array([0, 10_000, 20_000])
