@@ -69,10 +69,6 @@ class ArrivalColumns(Sequence[Arrival]):
         """The numbers of those that wait for another transfer."""
 
 
-def _columns(arrivals: Sequence[Arrival]) -> ArrivalColumns | None:
-    return arrivals if isinstance(arrivals, ArrivalColumns) else None
-
-
 @dataclass(frozen=True, slots=True)
 class Flow:
     """A sequence of transfers from one host to another.
@@ -98,7 +94,7 @@ class Flow:
     """Open loop: a transfer at each point of this grid, counted from `start_ns`; None: back to back."""
     verb_bytes: int | None = None
     """The application posts each transfer as verbs of this size; None: as one verb."""
-    arrivals: Sequence[Arrival] = ()
+    arrivals: tuple[Arrival, ...] | ArrivalColumns = ()
     """Open loop: every transfer, in the order in which they start."""
     number: int = 0
     """Which of a group's flows between these two hosts."""
@@ -138,22 +134,23 @@ class Flow:
     @property
     def arrived_sizes_bytes(self) -> list[int]:
         """The size of each of its arrivals."""
-        columns = _columns(self.arrivals)
-        return columns.sizes_bytes if columns else [arrival.size_bytes for arrival in self.arrivals]
+        if isinstance(self.arrivals, tuple):
+            return [arrival.size_bytes for arrival in self.arrivals]
+        return self.arrivals.sizes_bytes
 
     @property
     def arrived_starts_ns(self) -> list[int]:
         """The start of each of its arrivals."""
-        columns = _columns(self.arrivals)
-        return columns.starts_ns if columns else [arrival.start_ns for arrival in self.arrivals]
+        if isinstance(self.arrivals, tuple):
+            return [arrival.start_ns for arrival in self.arrivals]
+        return self.arrivals.starts_ns
 
     @property
     def waiting(self) -> list[int]:
         """The numbers of its arrivals that wait for another transfer."""
-        columns = _columns(self.arrivals)
-        if columns:
-            return columns.waiting
-        return [number for number, arrival in enumerate(self.arrivals) if arrival.after]
+        if isinstance(self.arrivals, tuple):
+            return [number for number, arrival in enumerate(self.arrivals) if arrival.after]
+        return self.arrivals.waiting
 
 
 class Workload(Specification, ABC):
