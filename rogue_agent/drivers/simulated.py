@@ -68,16 +68,13 @@ class SimulatedFlow(RecoveringFlow):
         on_end: Callable[[int, HostNs], None] | None = None,
         on_arrival: Callable[[int, HostNs], None] | None = None,
     ) -> None:
-        peer = None
-        self.library = None
-        if not isinstance(path, SimulatedPath):
+        peer = self.library = None
+        if isinstance(path, SimulatedPath):
+            peer = path.peer(peer_link or link)
+            self.library = _library(simulation, path, settings, schedule)
+        else:
             end = cast("NicQueuePair", path)
             path = SimulatedPath((end, end))
-        else:
-            peer = path.peer(peer_link or link)
-            has_receives = settings.has_batch_acknowledgements or schedule.verb != "write"
-            if has_receives or path.side_channel is not None:
-                self.library = SimulatedLibrary(simulation, path, has_receives=has_receives)
         self._simulation = simulation
         self._on_end = on_end
         self._path = path
@@ -312,6 +309,16 @@ class SimulatedFlow(RecoveringFlow):
         self._armed_ns = None
         self._connection.on_timer(now)
         self._go_on(now)
+
+
+def _library(
+    simulation: SimulatedTime, path: SimulatedPath, settings: TransportSettings, schedule: Schedule
+) -> SimulatedLibrary | None:
+    """Serve the other end, unless it never hears of anything."""
+    has_receives = settings.has_batch_acknowledgements or schedule.verb != "write"
+    if not has_receives and path.side_channel is None:
+        return None
+    return SimulatedLibrary(simulation, path, has_receives=has_receives)
 
 
 def _connection(  # noqa: PLR0913 - as a Connection, and where to record it
