@@ -70,8 +70,10 @@ class Packets:
 
     _engine: Engine
     _topology: Topology
-    _end_of: dict[int, tuple[str, str]]
-    """Host and service of each queue pair, by its number."""
+    _connected: dict[int, tuple[str, str, str]]
+    """By the lower of its two numbers the hosts of a connection, and its service."""
+    _datagram_hosts: dict[int, str]
+    """The host of each queue pair of type UD, by its number."""
 
     def record_packets(
         self,
@@ -160,10 +162,15 @@ class Packets:
         }
 
     def _hosts(self, qp_nums: NDArray[np.int64]) -> NDArray[Any]:
-        return _looked_up(qp_nums, {number: host for number, (host, _) in self._end_of.items()})
+        hosts = dict(self._datagram_hosts)
+        for number, (one, other, _) in self._connected.items():
+            hosts[number], hosts[number + 1] = one, other
+        return _looked_up(qp_nums, hosts)
 
     def _services(self, source: NDArray[np.int64], destination: NDArray[np.int64]) -> NDArray[Any]:
-        services = {number: service for number, (_, service) in self._end_of.items()}
+        services = dict.fromkeys(self._datagram_hosts, "ud")
+        for number, (_, _, service) in self._connected.items():
+            services[number] = services[number + 1] = service
         return _looked_up(np.where(source != 0, source, destination), services)
 
 

@@ -63,8 +63,8 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         self._engine = self._engine_type(seed=seed, framing=framing)
         self._topology = Topology(seed, ttl_hops, self._engine.find_route)
         self._rerouting = Rerouting(self._engine, self._topology)
-        self._hosts_of: dict[int, frozenset[int]] = {}  # by number of queue pair
-        self._end_of = {}
+        self._connected = {}
+        self._datagram_hosts = {}
         self._flow_controls = FlowControls(framing)
 
     def add_host(self, name: str, profile: NicProfile) -> None:
@@ -134,7 +134,7 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         """
         where = f"connect {a}-{b}"
         (host_a, profile), (host_b, _) = self._topology.host(where, a), self._topology.host(where, b)
-        hosts = self._two_hosts(where, host_a, host_b)
+        self._require_two_hosts(where, host_a, host_b)
         ack_every = ack_every_of(control, ack_every_packets, profile.ack_every_packets)
         self._flow_controls.check_mtu(where, require_integer(where, "mtu_bytes", mtu_bytes, 1, MTU_BYTES_MAX))
         require_connection(where, ack_every, retry_count, timeout_exponent, service)
@@ -151,7 +151,7 @@ class Simulation(Faults, Switches, Forwarding, Packets):
             retry_count=retry_count,
             timeout_exponent=timeout_exponent,
             is_unreliable=service == "uc",
-            limiter_of=self._lender(where, limiter_of, hosts),
+            limiter_of=self._lender(where, limiter_of, frozenset((a, b))),
             priority=require_integer(where, "priority", priority, 0, PRIORITIES - 1),
             **(control.arguments(where, service, self._base_rtts_ps(*routes, mtu_bytes)) if control else {}),
             **(reliability.arguments(where, service, round_trip_ps, control) if reliability else {}),
@@ -167,7 +167,7 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         self._flow_controls.check_mtu(where, mtu_bytes)
         self._topology.close()
         queue_pair = DatagramQueuePair(self._engine, self._topology, number, mtu_bytes)
-        self._end_of[queue_pair.qp_num] = (host, "ud")
+        self._datagram_hosts[queue_pair.qp_num] = host
         return queue_pair
 
     def register_memory(self, host: str, size_bytes: int, *, seed: int | None = None) -> Memory:
@@ -325,15 +325,15 @@ class Simulation(Faults, Switches, Forwarding, Packets):
     def _remember(
         self, ends: tuple[QueuePair, QueuePair], hosts: tuple[str, str], service: str
     ) -> tuple[QueuePair, QueuePair]:
-        numbers = frozenset(self._topology.node("connect", host) for host in hosts)
-        self._hosts_of |= {end.qp_num: numbers for end in ends}
-        self._end_of |= {end.qp_num: (host, service) for end, host in zip(ends, hosts, strict=True)}
+        self._connected[ends[0].qp_num] = (*hosts, service)
         return ends
 
-    def _lender(self, where: str, limiter_of: QueuePair | None, hosts: frozenset[int]) -> int | None:
+    def _lender(self, where: str, limiter_of: QueuePair | None, hosts: frozenset[str]) -> int | None:
         if limiter_of is None:
             return None
-        if self._hosts_of.get(limiter_of.qp_num) != hosts:
+        number = limiter_of.qp_num
+        connected = self._connected.get(number) or self._connected.get(number - 1)
+        if connected is None or hosts != set(connected[:2]):
             raise SimulationError(f"{where}: expected limiter_of to connect the same two hosts")
         return limiter_of.qp_num
 
@@ -364,7 +364,6 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         return one, other
 
     @staticmethod
-    def _two_hosts(where: str, host_a: int, host_b: int) -> frozenset[int]:
+    def _require_two_hosts(where: str, host_a: int, host_b: int) -> None:
         if host_a == host_b:
             raise SimulationError(f"{where}: expected two different hosts, got the same one twice")
-        return frozenset((host_a, host_b))

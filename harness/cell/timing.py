@@ -21,6 +21,7 @@ THROUGHPUT_INTERVALS_NS: Final = ((5 * SECOND_NS, SECOND_NS), (2 * SECOND_NS, 10
 QUEUE_INTERVALS_NS: Final = ((SECOND_NS, 1_000_000), (SECOND_NS // 10, 100_000), (0, 10_000))
 """From this duration on, this interval."""
 QUEUE_SAMPLES_MAX: Final = 5_000_000
+THROUGHPUT_SAMPLES_MAX: Final = 50_000_000
 """More than this only where it was asked for."""
 
 
@@ -51,7 +52,7 @@ def timing_of(experiment: Experiment, demands: tuple[Demand, ...]) -> Timing:
         limit_ns=limit_ns if is_open_ended else experiment.time_limit_ns or limit_ns,
         is_open_ended=is_open_ended,
         throughput_interval_ns=experiment.interval_ns("throughput")
-        or _chosen(THROUGHPUT_INTERVALS_NS, traffic_ns),
+        or _throughput_interval_ns(sum(len(demand.flows) for demand in demands), traffic_ns, limit_ns),
         queue_interval_ns=experiment.interval_ns("queues")
         or _queue_interval_ns(experiment.topology, limit_ns, max(finite_ns, *_arriving_ns(experiment))),
     )
@@ -66,6 +67,14 @@ def _arriving_ns(experiment: Experiment) -> list[int]:
 def switch_ports(topology: Topology) -> int:
     """How many ports the switches have together."""
     return sum(len(topology.links_of[switch.name]) for switch in topology.switches())
+
+
+def _throughput_interval_ns(flows: int, traffic_ns: int, limit_ns: int) -> int:
+    """By the time that the traffic should take; coarser where a million flows would make too many samples."""
+    interval_ns = _chosen(THROUGHPUT_INTERVALS_NS, traffic_ns)
+    while limit_ns // interval_ns * flows > THROUGHPUT_SAMPLES_MAX:
+        interval_ns *= 10
+    return interval_ns
 
 
 def _queue_interval_ns(topology: Topology, limit_ns: int, arriving_ns: int) -> int:

@@ -4,7 +4,6 @@ WRITEs and SENDs share one lane, READs have another: their bytes travel in oppos
 their congestion. Source: RoGUE, section 3.4.
 """
 
-from collections import deque
 from typing import ClassVar
 
 from rogue.agent.core.actions import Action, Trace
@@ -48,8 +47,8 @@ class Lane:
         )
         window_verbs = verbs_max - self.segmenter_class.extra_verbs
         self._window = Window(link.mtu_bytes, settings.segment_bytes, window_verbs, settings.batches_min)
-        self._again: deque[Batch] = deque()
-        self._unposted: deque[Batch] = deque()
+        self._again: list[Batch] = []
+        self._unposted: list[Batch] = []
         self._posted_wr_id = self._completed_wr_id = first_wr_id - 1
         self._retired_wr_id = -1
         self._has_samples = feedback.has_estimator
@@ -85,7 +84,7 @@ class Lane:
             if not (feedback.admits(is_idle=is_idle) and window.has_room(batch, feedback.cc.cwnd_packets)):
                 return
             if again:
-                again.popleft()
+                again.pop(0)
             else:
                 segmenter.take()
             feedback.on_post(batch, is_idle=is_idle)
@@ -104,7 +103,7 @@ class Lane:
         if wr_id == batch.sends[0].wr_id:
             self.feedback.on_posted(batch, nic_ns)
         if wr_id == batch.wr_id:
-            self._unposted.popleft()
+            self._unposted.pop(0)
 
     def on_message_posted(self, wr_id: int, nic_ns: NicNs) -> None:
         """A message to the peer's library was posted; lanes that wait for acknowledgements care."""
@@ -190,7 +189,7 @@ class Lane:
             batch.is_followed = False
         self.reports.suspect(send.transfer_id for batch in batches for send in batch.sends)
         self._unposted.clear()
-        self._again.extendleft(reversed(batches))
+        self._again[:0] = batches
         last_wr_id = self._segmenter.renumber(self._again)
         self._retired_wr_id = self._posted_wr_id = self._completed_wr_id = last_wr_id
         self.feedback.restart()

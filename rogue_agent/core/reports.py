@@ -1,8 +1,11 @@
 """Reports of a lane's transfers: each once, in order, and none too early."""
 
 from collections.abc import Iterable
+from typing import Final
 
 from rogue.agent.core.actions import Action, TransferDone
+
+_NOBODY: Final[frozenset[int]] = frozenset()
 
 
 class Reports:
@@ -15,7 +18,7 @@ class Reports:
 
     def __init__(self) -> None:
         self._running: set[int] = set()
-        self._suspect: set[int] = set()
+        self._suspect = _NOBODY
         self._held: list[TransferDone] = []
 
     def __contains__(self, transfer_id: int) -> bool:
@@ -27,7 +30,7 @@ class Reports:
 
     def suspect(self, transfer_ids: Iterable[int]) -> None:
         """Transfers had verbs on a queue pair that was lost."""
-        self._suspect.update(self._running.intersection(transfer_ids))
+        self._suspect |= self._running.intersection(transfer_ids)
 
     def complete(self, transfer_id: int, size_bytes: int, actions: list[Action]) -> None:
         """Everything of a transfer has been acknowledged: report it, or hold its report."""
@@ -40,7 +43,7 @@ class Reports:
 
     def clear_suspicion(self, actions: list[Action]) -> None:
         """Every lost queue pair has been reset on both ends: report what was held."""
-        self._suspect.clear()
+        self._suspect = _NOBODY
         actions += self._held
         self._running.difference_update(done.transfer_id for done in self._held)
         self._held.clear()

@@ -1,7 +1,5 @@
 """Which batches are out, and whether one more may be posted."""
 
-from collections import deque
-
 from rogue.agent.core.batch import Batch
 
 
@@ -33,7 +31,7 @@ class Window:
         self._batches_min = batches_min
         self._least_bytes = batches_min * segment_bytes
         self._verbs_max = verbs_max
-        self.batches: deque[Batch] = deque()
+        self.batches: list[Batch] = []
         self.inflight_bytes = 0
         self.inflight_verbs = 0
 
@@ -58,7 +56,7 @@ class Window:
 
     def pop(self) -> Batch:
         """Release the oldest batch."""
-        batch = self.batches.popleft()
+        batch = self.batches.pop(0)
         self.inflight_bytes -= batch.payload_bytes
         self.inflight_verbs -= len(batch.sends)
         return batch

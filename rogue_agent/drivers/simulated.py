@@ -49,6 +49,7 @@ class SimulatedFlow(RecoveringFlow):
     asks for it by name. `on_end` hears the number of each transfer that has ended, `on_arrival` of each that
     is at its receiver, who sees it there (over RC; over UC it might never be). The NIC calls in from the top
     of the event loop, once per poll. A queue pair alone makes a flow that only WRITEs, without a shadow.
+    Where the other end hears of nothing, as that of plain WRITEs over RC, it has no library.
     """
 
     def __init__(  # noqa: PLR0913 - a flow has that many independent properties, all named
@@ -67,13 +68,13 @@ class SimulatedFlow(RecoveringFlow):
         on_end: Callable[[int, HostNs], None] | None = None,
         on_arrival: Callable[[int, HostNs], None] | None = None,
     ) -> None:
-        if not isinstance(path, SimulatedPath):
+        peer = self.library = None
+        if isinstance(path, SimulatedPath):
+            peer = path.peer(peer_link or link)
+            self.library = _library(simulation, path, settings, schedule)
+        else:
             end = cast("NicQueuePair", path)
             path = SimulatedPath((end, end))
-            self.library = None
-        else:
-            has_receives = settings.has_batch_acknowledgements or schedule.verb != "write"
-            self.library = SimulatedLibrary(simulation, path, has_receives=has_receives)
         self._simulation = simulation
         self._on_end = on_end
         self._path = path
@@ -82,7 +83,6 @@ class SimulatedFlow(RecoveringFlow):
         self._is_plain = not path.has_memory
         self._application = Application(schedule)
         self._arrivals = None if on_arrival is None else Arrivals(self.transfers, on_arrival)
-        peer = None if self.library is None else path.peer(peer_link or link)
         if settings.estimator is not None and ESTIMATORS[settings.estimator].is_oracle:
             instruments = instruments._replace(left_ns=self._left_ns)
         is_traced = record_rtt or record_control
@@ -309,6 +309,16 @@ class SimulatedFlow(RecoveringFlow):
         self._armed_ns = None
         self._connection.on_timer(now)
         self._go_on(now)
+
+
+def _library(
+    simulation: SimulatedTime, path: SimulatedPath, settings: TransportSettings, schedule: Schedule
+) -> SimulatedLibrary | None:
+    """Serve the other end, unless it never hears of anything."""
+    has_receives = settings.has_batch_acknowledgements or schedule.verb != "write"
+    if not has_receives and path.side_channel is None:
+        return None
+    return SimulatedLibrary(simulation, path, has_receives=has_receives)
 
 
 def _connection(  # noqa: PLR0913 - as a Connection, and where to record it

@@ -22,7 +22,7 @@ class Recorded(Simulation):
     """Records all packets from the first connection on."""
 
     def connect(self, *args: Any, **kwargs: Any) -> tuple[QueuePair, QueuePair]:
-        if not self._end_of:
+        if not self._connected:
             self.record_packets()
         return super().connect(*args, **kwargs)
 

@@ -30,39 +30,57 @@ class ShortestPaths:
         self._expected = expected
         self._graph = SwitchGraph(links_of)
         self._first: dict[tuple[str, str], tuple[Link, ...]] = {}
-        self._shapes: dict[tuple[str, str], PathShape] = {}
+        """Between the switches of two hosts, or between two hosts that are joined otherwise."""
+        self._shapes: dict[tuple[object, ...], PathShape] = {}
         self._certain: dict[tuple[str, str], tuple[Link, ...]] = {}
 
     def first(self, source: str, destination: str) -> tuple[Link, ...]:
         """Links from source to destination; of equally short paths the one whose links come first."""
-        ends = source, destination
-        if ends not in self._first:
-            links, node = [], source
-            while node != destination:
-                link = next(self._next_links(node, destination))
-                links.append(link)
-                node = link.other_end(node)
-            self._first[ends] = tuple(links)
-        return self._first[ends]
+        access = self._access(source, destination)
+        between = (source, destination) if access is None else access[:2]
+        if between not in self._first:
+            links = self._walk(source, destination)
+            self._first[between] = links if access is None else links[1:-1]
+        return self._first[between] if access is None else (access[2], *self._first[between], access[3])
+
+    def _walk(self, source: str, destination: str) -> tuple[Link, ...]:
+        links, node = [], source
+        while node != destination:
+            link = next(self._next_links(node, destination))
+            links.append(link)
+            node = link.other_end(node)
+        return tuple(links)
+
+    def _access(self, source: str, destination: str) -> tuple[str, str, Link, Link] | None:
+        """The switches of two hosts and the links to them; None where a host has several, or none."""
+        near, far = self._links_of.get(source, {}), self._links_of.get(destination, {})
+        if len(near) != 1 or len(far) != 1:
+            return None
+        ((switch, own),), ((last_switch, theirs),) = near.items(), far.items()
+        return None if switch == destination else (switch, last_switch, own, theirs)
 
     def shape(self, source: str, destination: str) -> PathShape:
-        """Rates and delays of that path's links, in order."""
-        ends = source, destination
-        if ends not in self._shapes:
-            self._shapes[ends] = tuple((link.rate_bps, link.delay_ns) for link in self.first(*ends))
-        return self._shapes[ends]
+        """Rates and delays of that path's links, in order; kept once for all hosts of two switches."""
+        access = self._access(source, destination)
+        if access is None:
+            key: tuple[object, ...] = source, destination
+        else:
+            switch, last_switch, own, theirs = access
+            key = switch, last_switch, own.rate_bps, own.delay_ns, theirs.rate_bps, theirs.delay_ns
+        if key not in self._shapes:
+            links = self.first(source, destination)
+            self._shapes[key] = tuple((link.rate_bps, link.delay_ns) for link in links)
+        return self._shapes[key]
 
     def certain(self, source: str, destination: str) -> tuple[Link, ...]:
         """Links that every shortest path takes, whatever a hash chooses elsewhere, in order.
 
         Between the switches of two hosts they are those of all hosts there.
         """
-        if not (self._links_of.get(source) and self._links_of.get(destination)):
-            raise NoPathError(source, destination, self._expected)
-        (switch, own), *others = self._links_of[source].items()
-        (last_switch, theirs), *other_ends = self._links_of[destination].items()
-        if others or other_ends or switch == destination:
+        access = self._access(source, destination)
+        if access is None:
             return self._every_path_takes(source, destination)
+        switch, last_switch, own, theirs = access
         between = switch, last_switch
         if between not in self._certain:
             self._certain[between] = self._every_path_takes(source, destination)[1:-1]

@@ -13,7 +13,7 @@ class AllToAll(Greedy):
     """Every host sends a transfer to every other at the same time: a shuffle."""
 
     kind: Literal["all_to_all"] = "all_to_all"
-    hosts: Annotated[int, Field(ge=2, le=256)]
+    hosts: Annotated[int, Field(ge=2, le=1024)]
     """How many hosts take part."""
 
     def hosts_min(self) -> int:

@@ -1,11 +1,16 @@
 """Transfers and computing that wait for each other, put together step by step."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from rogue.workloads.traffic.workload import Arrival, Flow, Moment, Predecessor, Verb, flow_ends
+import numpy as np
+
+from rogue.workloads.traffic.program import MOMENTS, NOTHING, Integers, Program, ProgramArrivals
+from rogue.workloads.traffic.workload import Flow, Moment, Predecessor, Verb, flow_ends
+
+ARRIVAL: Final = MOMENTS.index("arrival")
 
 
 class Cause(NamedTuple):
@@ -68,54 +73,139 @@ class Sent(NamedTuple):
         return Step({Cause(self.transfer, "end"): 0})
 
 
+def all_arrived(transfers: Iterable[int]) -> Step:
+    """When all of some transfers are at their receivers."""
+    return Step({Cause(transfer, "arrival"): 0 for transfer in transfers})
+
+
 class Steps:
     """Transfers in the order in which they were added, which is that of each connection."""
 
     def __init__(self) -> None:
-        self._ends: list[tuple[str, str, int, int]] = []
-        self._arrivals: list[Arrival] = []
-        self._counts: dict[tuple[str, str, int], int] = defaultdict(int)
+        self._connections: dict[tuple[str, str, int], int] = {}
+        self._connection_of, self._sizes_bytes, self._least_ns, self._joins = (array("q") for _ in range(4))
+        self._causes, self._moments, self._pauses_ns = (array("q") for _ in range(3))
+        self._join_firsts = array("q", [0])
+        self._last = Step()
 
     def send(
         self, source: str, destination: str, size_bytes: int, after: Step, *, connection: int = 0
     ) -> Sent:
         """Add a transfer that starts after a step at its source; say when what of it happens."""
-        ends = source, destination, connection
-        transfer = len(self._arrivals)
-        self._ends.append((*ends, self._counts[ends]))
-        self._counts[ends] += 1
-        self._arrivals.append(Arrival(after.least_ns, size_bytes, self.predecessors(after)))
+        transfer = len(self._sizes_bytes)
+        self._connection_of.append(self.connection(source, destination, connection))
+        self._sizes_bytes.append(size_bytes)
+        self._least_ns.append(after.least_ns)
+        self._joins.append(self._join(after))
         return Sent(transfer)
+
+    def connection(self, source: str, destination: str, number: int = 0) -> int:
+        """Return what stands for a connection, for those that send many transfers at once."""
+        return self._connections.setdefault((source, destination, number), len(self._connections))
+
+    def send_all(self, connections: Sequence[int], sizes_bytes: Sequence[int], after: Step) -> Integers:
+        """Add transfers that all start after one step; return their numbers."""
+        alike = np.ones(len(connections), np.int64)
+        return self._add(
+            np.array(connections), np.array(sizes_bytes), alike * after.least_ns, alike * self._join(after)
+        )
+
+    def send_on(
+        self, connections: Integers, sizes_bytes: Integers, arrived: Integers, pause_ns: int
+    ) -> Integers:
+        """Add transfers that start a while after the arrival of one each; return their numbers."""
+        alike = np.ones(len(connections), np.int64)
+        joins = np.cumsum(alike) + len(self._join_firsts) - 2
+        _append(self._join_firsts, np.cumsum(alike) + len(self._causes))
+        _append(self._causes, arrived)
+        _append(self._moments, alike * ARRIVAL)
+        _append(self._pauses_ns, alike * pause_ns)
+        return self._add(connections, sizes_bytes, alike * pause_ns, joins)
+
+    def _add(
+        self, connections: Integers, sizes_bytes: Integers, least_ns: Integers, joins: Integers
+    ) -> Integers:
+        first = len(self._joins)
+        _append(self._connection_of, connections)
+        _append(self._sizes_bytes, sizes_bytes)
+        _append(self._least_ns, least_ns)
+        _append(self._joins, joins)
+        return np.arange(first, len(self._joins))
+
+    def _join(self, after: Step) -> int:
+        """The number of what a step comes after; transfers in a row that follow the same step share it."""
+        if not after.pauses_ns:
+            return NOTHING
+        if after is not self._last:
+            self._last = after
+            for cause, pause_ns in after.pauses_ns.items():
+                self._causes.append(cause.transfer)
+                self._moments.append(MOMENTS.index(cause.moment))
+                self._pauses_ns.append(pause_ns)
+            self._join_firsts.append(len(self._causes))
+        return len(self._join_firsts) - 2
 
     def predecessors(self, after: Step) -> tuple[Predecessor, ...]:
         """Return what a step comes after, with the pauses."""
+        connections = np.array(self._connection_of)
+        ends = [flow_ends(*each) for each in self._connections]
         return tuple(
             Predecessor(
-                flow_ends(*self._ends[cause.transfer][:3]),
-                self._ends[cause.transfer][3],
-                cause.moment,
+                ends[connections[transfer]],
+                int((connections[:transfer] == connections[transfer]).sum()),
+                moment,
                 pause_ns,
             )
-            for cause, pause_ns in after.pauses_ns.items()
+            for (transfer, moment), pause_ns in after.pauses_ns.items()
         )
 
     def flows(self, verb: Verb) -> tuple[Flow, ...]:
         """One flow for each connection, by the first of its transfers."""
-        lines: dict[tuple[str, str, int], list[Arrival]] = {}
-        for (source, destination, connection, _), arrival in zip(self._ends, self._arrivals, strict=True):
-            line = lines.setdefault((source, destination, connection), [])
-            before_ns = line[-1].start_ns if line else 0
-            line.append(arrival._replace(start_ns=max(arrival.start_ns, before_ns)))
+        program = self._program()
+        firsts = program.firsts.tolist()
+        sizes_bytes, starts_ns = (
+            column[program.firsts[:-1]].tolist() for column in (program.sizes_bytes, program.starts_ns)
+        )
         return tuple(
             Flow(
                 source=source,
                 destination=destination,
                 verb=verb,
-                size_bytes=line[0].size_bytes,
-                start_ns=line[0].start_ns,
-                count=len(line),
-                arrivals=tuple(line),
+                size_bytes=sizes_bytes[number],
+                start_ns=starts_ns[number],
+                count=firsts[number + 1] - firsts[number],
+                arrivals=ProgramArrivals(program, number),
                 number=connection,
             )
-            for (source, destination, connection), line in lines.items()
+            for number, (source, destination, connection) in enumerate(self._connections)
         )
+
+    def _program(self) -> Program:
+        """All of it, flow by flow."""
+        connections = np.array(self._connection_of)
+        order = np.argsort(connections, kind="stable")
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        counts = np.bincount(connections, minlength=len(self._connections))
+        return Program(
+            ends=[flow_ends(*each) for each in self._connections],
+            firsts=np.concatenate([[0], np.cumsum(counts)]),
+            starts_ns=_in_order(np.array(self._least_ns)[order], connections[order]),
+            sizes_bytes=np.array(self._sizes_bytes)[order],
+            joins=np.array(self._joins)[order],
+            join_firsts=np.array(self._join_firsts),
+            causes=place[np.array(self._causes)],
+            moments=np.array(self._moments),
+            pauses_ns=np.array(self._pauses_ns),
+        )
+
+
+def _append(column: "array[int]", values: Integers) -> None:
+    column.frombytes(values.astype(np.int64).tobytes())
+
+
+def _in_order(starts_ns: Integers, flows: Integers) -> Integers:
+    """No transfer starts before the one before it in its flow."""
+    distinct, place = np.unique(starts_ns, return_inverse=True)
+    base = flows * len(distinct)
+    return distinct[np.maximum.accumulate(place + base) - base]

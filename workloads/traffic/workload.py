@@ -1,6 +1,7 @@
 """What every workload says: which flows it is made of and when it is over."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
@@ -47,6 +48,27 @@ class Arrival(NamedTuple):
     after: tuple[Predecessor, ...] = ()
 
 
+class ArrivalColumns(Sequence[Arrival]):
+    """Arrivals that can say of all of them what is most often asked, without an object of each."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def sizes_bytes(self) -> list[int]:
+        """The size of each."""
+
+    @property
+    @abstractmethod
+    def starts_ns(self) -> list[int]:
+        """The instant before which each does not start."""
+
+    @property
+    @abstractmethod
+    def waiting(self) -> list[int]:
+        """The numbers of those that wait for another transfer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Flow:
     """A sequence of transfers from one host to another.
@@ -72,7 +94,7 @@ class Flow:
     """Open loop: a transfer at each point of this grid, counted from `start_ns`; None: back to back."""
     verb_bytes: int | None = None
     """The application posts each transfer as verbs of this size; None: as one verb."""
-    arrivals: tuple[Arrival, ...] = ()
+    arrivals: tuple[Arrival, ...] | ArrivalColumns = ()
     """Open loop: every transfer, in the order in which they start."""
     number: int = 0
     """Which of a group's flows between these two hosts."""
@@ -106,8 +128,29 @@ class Flow:
     def finite_bytes(self) -> int:
         """Payload of all transfers; 0 where only time ends them."""
         if self.arrivals:
-            return sum(arrival.size_bytes for arrival in self.arrivals)
+            return sum(self.arrived_sizes_bytes)
         return self.size_bytes * (self.count or 0)
+
+    @property
+    def arrived_sizes_bytes(self) -> list[int]:
+        """The size of each of its arrivals."""
+        if isinstance(self.arrivals, tuple):
+            return [arrival.size_bytes for arrival in self.arrivals]
+        return self.arrivals.sizes_bytes
+
+    @property
+    def arrived_starts_ns(self) -> list[int]:
+        """The start of each of its arrivals."""
+        if isinstance(self.arrivals, tuple):
+            return [arrival.start_ns for arrival in self.arrivals]
+        return self.arrivals.starts_ns
+
+    @property
+    def waiting(self) -> list[int]:
+        """The numbers of its arrivals that wait for another transfer."""
+        if isinstance(self.arrivals, tuple):
+            return [number for number, arrival in enumerate(self.arrivals) if arrival.after]
+        return self.arrivals.waiting
 
 
 class Workload(Specification, ABC):

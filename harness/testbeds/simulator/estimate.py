@@ -29,8 +29,18 @@ Measured with nothing else running: 34, 48 and 80 ns with 9, 54 and 1024 hosts a
 (benchmarks/README.md); what IRN keeps of each packet costs about as much again.
 """
 FLOW_SECONDS: Final = 1e-4
+TRANSFER_SECONDS: Final = 1.5e-5
+WAITING_SECONDS: Final = 2.5e-5
 SEGMENT_SECONDS: Final = 8e-6
-"""What a flow costs at its start and in the results, and a segment in the agent."""
+"""What a flow and a transfer cost at their start and in the results, a transfer besides if it waits for
+others, and a segment in the agent."""
+FEW_TRANSFERS: Final = 100_000
+MORE_PER_DECADE: Final = 0.35
+"""By how much Python's share grows from so many transfers on, for what it touches is further away then.
+
+Measured (benchmarks/README.md): 142, 175 and 207 us for a connection of an all-to-all of 256, 512 and 1024
+hosts, 47 and 79 us for a transfer of a ring of 256 and 1024.
+"""
 REPEATS: Final[Mapping[str, float]] = {"roce-lossy": 3.0, "irn-gbn": 2.0}
 """Packets for each that is needed, where go-back-N meets short buffers and nothing slows it down.
 
@@ -59,6 +69,9 @@ class _Work(NamedTuple):
     """What takes time of a group."""
 
     flows: int
+    transfers: float
+    waiting: int
+    """Transfers that wait for others."""
     segments: float
     packet_hops: float
     """Packets times the links that they take."""
@@ -69,12 +82,15 @@ def estimate_seconds(cell: Cell) -> float:
     work = [_work(*asked) for asked in _asked(cell)]
     hosts = len(cell.topology.host_names())
     hop_seconds = HOP_SECONDS + HOP_SECONDS_PER_DECADE * log10(max(1.0, hosts / SMALL_HOSTS))
-    return (
-        START_SECONDS
-        + FLOW_SECONDS * sum(each.flows for each in work)
+    transfers = sum(each.transfers for each in work)
+    further = 1 + MORE_PER_DECADE * log10(max(1.0, transfers / FEW_TRANSFERS))
+    python_seconds = (
+        FLOW_SECONDS * sum(each.flows for each in work)
+        + TRANSFER_SECONDS * transfers
+        + WAITING_SECONDS * sum(each.waiting for each in work)
         + SEGMENT_SECONDS * sum(each.segments for each in work)
-        + hop_seconds * sum(each.packet_hops for each in work)
     )
+    return START_SECONDS + further * python_seconds + hop_seconds * sum(each.packet_hops for each in work)
 
 
 def expected_packet_hops(cell: Cell) -> float:
@@ -95,7 +111,7 @@ def _work(
 ) -> _Work:
     """What one group of the demands costs; transports that move bytes alike share it."""
     shares_bps = _shares_bps(topology, demands)
-    packet_hops = moved_bytes = 0.0
+    packet_hops = moved_bytes = transfers = 0.0
     for flow in demands[index].flows:
         links = len(topology.path_shape(flow.source, flow.destination))
         for size_bytes, count in _transfers(
@@ -103,8 +119,11 @@ def _work(
         ):
             packet_hops += _packets(moving, size_bytes) * count * links
             moved_bytes += size_bytes * count
+            transfers += count
     return _Work(
         len(demands[index].flows),
+        transfers,
+        sum(len(flow.waiting) for flow in demands[index].flows),
         moved_bytes / moving.segment_bytes,
         packet_hops * moving.repeats,
     )
@@ -119,7 +138,7 @@ def _packets(moving: _Moving, size_bytes: int) -> int:
 def _transfers(flow: Flow, traffic_ns: int, share_bps: float) -> _Transfers:
     """Sizes of a flow's transfers, each with how many there will be; as many as fit if it is greedy."""
     if flow.arrivals:
-        return [(arrival.size_bytes, 1) for arrival in flow.arrivals]
+        return list(Counter(flow.arrived_sizes_bytes).items())
     if flow.count is not None:
         return [(flow.size_bytes, flow.count)]
     lasting_ns = max(0, min(flow.repeat_until_ns or traffic_ns, traffic_ns) - flow.start_ns)

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import cast
+from functools import lru_cache, partial
+from typing import Final, cast
 
 from rogue.agent.core.application import Schedule, TransferRecord
 from rogue.agent.core.clocks import HostNs
@@ -26,6 +26,7 @@ from rogue.workloads.traffic import Flow
 
 Pair = tuple[QueuePair, QueuePair]
 """Both ends of a TCP connection."""
+NOTHING_HELD: Final[frozenset[int]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,15 +216,18 @@ def _agent(
 
 
 def _link_facts(topology: Topology, host: str) -> LinkFacts:
-    return LinkFacts(
-        line_rate_bps=topology.host_rate_bps(host),
-        mtu_bytes=topology.mtu_bytes,
-        framing=topology.framing,
-        rate_step_bps=profile_of(topology, host).rate_step_bps,
-    )
+    rate_bps, step_bps = topology.host_rate_bps(host), profile_of(topology, host).rate_step_bps
+    return _shared_facts(rate_bps, topology.mtu_bytes, topology.framing, step_bps)
+
+
+@lru_cache(maxsize=64)
+def _shared_facts(line_rate_bps: int, mtu_bytes: int, framing: str, rate_step_bps: int) -> LinkFacts:
+    """Facts of alike ports, made once: a million connections refer to them."""
+    return LinkFacts(line_rate_bps, mtu_bytes, framing, rate_step_bps)
 
 
 def _schedule(flow: Flow) -> Schedule:
+    starts_ns = map(HostNs, flow.arrived_starts_ns)
     return Schedule(
         size_bytes=flow.size_bytes,
         start_ns=HostNs(flow.start_ns),
@@ -232,8 +236,8 @@ def _schedule(flow: Flow) -> Schedule:
         interval_ns=flow.interval_ns,
         verb=flow.verb,
         verb_bytes=flow.verb_bytes,
-        arrivals=tuple((HostNs(each.start_ns), each.size_bytes) for each in flow.arrivals) or None,
-        held=frozenset(number for number, each in enumerate(flow.arrivals) if each.after),
+        arrivals=tuple(zip(starts_ns, flow.arrived_sizes_bytes, strict=True)) or None,
+        held=frozenset(flow.waiting) or NOTHING_HELD,
     )
 
 

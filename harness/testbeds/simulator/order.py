@@ -2,25 +2,22 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Final, NamedTuple, Protocol, get_args
+from typing import Final, Protocol
+
+import numpy as np
 
 from rogue.agent.core.clocks import HostNs
-from rogue.agent.core.waits import Waits
 from rogue.simulator import Simulation
-from rogue.workloads.traffic import Flow, Moment, Predecessor
+from rogue.workloads.traffic import Flow
+from rogue.workloads.traffic.program import MOMENTS, NOTHING, START, Program, grouped, program_of
 
-MOMENTS: Final = get_args(Moment)
+ALL_MOMENTS: Final = tuple(range(len(MOMENTS)))
+ARRIVAL: Final = MOMENTS.index("arrival")
+END: Final = MOMENTS.index("end")
 
 
 OnTransfer = Callable[[int, HostNs], None]
 """Gets the number (from 1) of a flow's transfer of which something has become."""
-
-
-class Transfer(NamedTuple):
-    """A transfer by its flow and its number there, from 0."""
-
-    flow: str
-    number: int
 
 
 class Agent(Protocol):
@@ -28,6 +25,63 @@ class Agent(Protocol):
 
     def release(self, number: int, now: HostNs, not_before_ns: HostNs) -> bool:
         """Let a transfer start that was held; say whether it ever can."""
+
+
+class Joins:
+    """What transfers of a program wait for: how much of it is missing, and what came last.
+
+    There may be millions, so that all of it is numbers: of transfers, of joins and of their causes.
+    """
+
+    def __init__(self, program: Program) -> None:
+        joins = len(program.join_firsts) - 1
+        counts = np.diff(program.join_firsts)
+        by_cause, cause_firsts = grouped(program.causes, len(program.joins))
+        waiting, waiting_firsts = grouped(program.joins, joins)
+        self._by_cause, self._cause_firsts = by_cause.data, cause_firsts.data
+        self._waiting, self._waiting_firsts = waiting.data, waiting_firsts.data
+        self._join_of = np.repeat(np.arange(joins), counts).data
+        self._moments, self._pauses_ns = program.moments.data, program.pauses_ns.data
+        self._missing = counts.data
+        self._not_before_ns = np.zeros(joins, np.int64).data
+        self._last = np.full(joins, NOTHING).data
+        self._happened = bytearray(len(program.joins))
+
+    def on_cause(self, transfer: int, moment: int, now_ns: int) -> list[int]:
+        """Note that a moment of a transfer has come, once; return the transfers that this frees, in order."""
+        happened = self._happened[transfer]
+        if happened >> moment & 1:
+            return []
+        self._happened[transfer] = happened | 1 << moment
+        free: list[int] = []
+        for row in range(self._cause_firsts[transfer], self._cause_firsts[transfer + 1]):
+            cause = self._by_cause[row]
+            if self._moments[cause] == moment:
+                free += self._freed_by(cause, now_ns)
+        return sorted(free)
+
+    def _freed_by(self, cause: int, now_ns: int) -> Sequence[int]:
+        join, then_ns = self._join_of[cause], now_ns + self._pauses_ns[cause]
+        if then_ns >= self._not_before_ns[join]:
+            self._not_before_ns[join], self._last[join] = then_ns, cause
+        self._missing[join] -= 1
+        if self._missing[join]:
+            return ()
+        return self._waiting[self._waiting_firsts[join] : self._waiting_firsts[join + 1]]
+
+    def is_awaited(self, transfer: int, moment: int) -> bool:
+        """Whether any transfer waits for a moment that has not come."""
+        rows = range(self._cause_firsts[transfer], self._cause_firsts[transfer + 1])
+        is_waited_for = any(self._moments[self._by_cause[row]] == moment for row in rows)
+        return is_waited_for and not self._happened[transfer] >> moment & 1
+
+    def not_before_ns(self, join: int) -> int:
+        """The instant at which the pauses after the causes of a join end."""
+        return self._not_before_ns[join]
+
+    def last(self, join: int) -> int:
+        """The cause whose pause ended last so far, or `NOTHING`."""
+        return self._last[join]
 
 
 class Order:
@@ -39,62 +93,71 @@ class Order:
 
     def __init__(self, simulation: Simulation, flows: Sequence[Flow]) -> None:
         self._simulation = simulation
-        self._agents: dict[str, Agent] = {}
-        self._waits: Waits[Transfer, tuple[Transfer, Moment]] = Waits()
-        self.wants_arrivals = False
+        self._program = program = program_of(flows)
+        self._waits = len(program.join_firsts) > 1
+        self.wants_arrivals = bool((program.moments != END).any())
         """A program is measured by its arrivals, even if its transfers wait for starts alone."""
-        for flow in flows:
-            for number, arrival in enumerate(flow.arrivals):
-                self._wait(Transfer(flow.ends, number), arrival.after)
-        self._begin(flows)
+        if not self._waits:
+            return
+        self._agents: dict[int, Agent] = {}
+        self._number_of = {ends: number for number, ends in enumerate(program.ends)}
+        self._flow_of = np.repeat(np.arange(len(flows)), np.diff(program.firsts)).data
+        self._firsts, self._join_of = program.firsts.data, program.joins.data
+        self._joins = Joins(program)
+        self._begin()
 
-    def _wait(self, transfer: Transfer, after: Iterable[Predecessor]) -> None:
-        for flow, number, moment, pause_ns in after:
-            self._waits.add(transfer, (Transfer(flow, number), moment), pause_ns)
-            self.wants_arrivals = self.wants_arrivals or moment != "end"
-
-    def _begin(self, flows: Sequence[Flow]) -> None:
+    def _begin(self) -> None:
         """Transfers that wait for nothing may start by the clock, and others wait for that."""
-        for flow in flows:
-            for number, arrival in enumerate(flow.arrivals):
-                transfer = Transfer(flow.ends, number)
-                if not arrival.after and self._waits.is_awaited((transfer, "start")):
-                    self._simulation.schedule(arrival.start_ns, partial(self._on_start, transfer))
+        program = self._program
+        awaited = np.unique(program.causes[program.moments == START])
+        for transfer in awaited[awaited != NOTHING].tolist():
+            if self._join_of[transfer] == NOTHING:
+                start_ns = program.starts_ns.item(transfer)
+                self._simulation.schedule(start_ns, partial(self._on_start, transfer))
 
     def join(self, flow: Flow, agent: Agent) -> None:
         """Say which agent moves a flow's transfers."""
-        self._agents[flow.ends] = agent
+        if self._waits:
+            self._agents[self._number_of[flow.ends]] = agent
 
     def listeners(self, flow: Flow) -> tuple[OnTransfer | None, OnTransfer | None]:
         """The functions that a flow calls when a transfer ends and arrives; None if no transfer waits."""
         if not self._waits:
             return None, None
-        on_arrival = partial(self._on_arrival, flow.ends) if self.wants_arrivals else None
-        return partial(self._on_end, flow.ends), on_arrival
+        before = self._firsts[self._number_of[flow.ends]] - 1
+        on_arrival = partial(self._on_arrival, before) if self.wants_arrivals else None
+        return partial(self._on_end, before), on_arrival
 
     def waited_for(self, flow: Flow, transfer_id: int) -> tuple[str, int] | None:
         """Flow and number (from 1) of the last that a transfer waited for, once that has come."""
-        last = self._waits.last(Transfer(flow.ends, transfer_id - 1))
-        return None if last is None else (last[0].flow, last[0].number + 1)
+        if not self._waits or not flow.arrivals:
+            return None
+        join = self._join_of[self._firsts[self._number_of[flow.ends]] + transfer_id - 1]
+        last = NOTHING if join == NOTHING else self._joins.last(join)
+        if last == NOTHING:
+            return None
+        cause = self._program.causes.item(last)
+        theirs = self._flow_of[cause]
+        return self._program.ends[theirs], cause - self._firsts[theirs] + 1
 
-    def _on_start(self, transfer: Transfer, host_ns: int) -> None:
-        self._go_on(transfer, ("start",), HostNs(host_ns))
+    def _on_start(self, transfer: int, host_ns: int) -> None:
+        self._go_on(transfer, (START,), HostNs(host_ns))
 
-    def _on_arrival(self, ends: str, transfer_id: int, now: HostNs) -> None:
-        self._go_on(Transfer(ends, transfer_id - 1), ("arrival",), now)
+    def _on_arrival(self, before: int, transfer_id: int, now: HostNs) -> None:
+        self._go_on(before + transfer_id, (ARRIVAL,), now)
 
-    def _on_end(self, ends: str, transfer_id: int, now: HostNs) -> None:
-        self._go_on(Transfer(ends, transfer_id - 1), MOMENTS, now)
+    def _on_end(self, before: int, transfer_id: int, now: HostNs) -> None:
+        self._go_on(before + transfer_id, ALL_MOMENTS, now)
 
-    def _go_on(self, transfer: Transfer, moments: Iterable[Moment], now: HostNs) -> None:
+    def _go_on(self, transfer: int, moments: Iterable[int], now: HostNs) -> None:
         for moment in moments:
-            for follower in self._waits.on_cause((transfer, moment), now):
+            for follower in self._joins.on_cause(transfer, moment, now):
                 self._simulation.schedule(now, partial(self._release, follower))
 
-    def _release(self, transfer: Transfer, host_ns: int) -> None:
-        now = HostNs(host_ns)
-        not_before_ns = HostNs(max(now, self._waits.not_before_ns(transfer)))
-        if not self._agents[transfer.flow].release(transfer.number, now, not_before_ns):
-            self._go_on(transfer, MOMENTS, now)
-        elif self._waits.is_awaited((transfer, "start")):
+    def _release(self, transfer: int, host_ns: int) -> None:
+        now, flow = HostNs(host_ns), self._flow_of[transfer]
+        not_before_ns = HostNs(max(now, self._joins.not_before_ns(self._join_of[transfer])))
+        if not self._agents[flow].release(transfer - self._firsts[flow], now, not_before_ns):
+            self._go_on(transfer, ALL_MOMENTS, now)
+        elif self._joins.is_awaited(transfer, START):
             self._simulation.schedule(not_before_ns, partial(self._on_start, transfer))

@@ -14,23 +14,31 @@ class ResentBytes:
     def __init__(self, network: SimulatedNetwork, *, is_wanted: bool = True) -> None:
         self._network = network
         self._is_wanted = is_wanted
-        self._column_of = {flow.flow_id: column for column, flow in enumerate(network.flows)}
         self._t_ns = [0]
-        self._totals: list[list[int]] = [[0] * len(network.flows)]
+        self._places = [0]
+        """Which of the totals was read at each instant: one that changed nothing is not kept again."""
+        self._totals = [np.zeros(len(network.flows), np.int64)]
 
     def read(self) -> None:
         """Read every flow's counter now, if the cell measures it."""
         if not self._is_wanted:
             return
+        flows = self._network.flows
+        totals = np.fromiter((flow.agent.retransmitted_bytes for flow in flows), np.int64, len(flows))
+        if not np.array_equal(totals, self._totals[-1]):
+            self._totals.append(totals)
         self._t_ns.append(self._network.simulation.now_ns)
-        self._totals.append([flow.agent.retransmitted_bytes for flow in self._network.flows])
+        self._places.append(len(self._totals) - 1)
 
-    def within(self, flow_id: str, starts_ns: Integers, ends_ns: Integers) -> NDArray[np.float64]:
-        """Bytes sent again in each interval; NaN where the counter was not read at both of its ends."""
-        column = self._column_of[flow_id]
-        totals = np.array([row[column] for row in self._totals], np.float64)
+    def within(self, flow: Integers, starts_ns: Integers, ends_ns: Integers) -> NDArray[np.float64]:
+        """Bytes sent again in each interval by a flow, by its number in the network.
+
+        NaN where the counter was not read at both ends of an interval.
+        """
+        totals = np.array(self._totals, np.float64)
         starts, ends = self._read_at(starts_ns), self._read_at(ends_ns)
-        resent = totals[ends] - totals[starts]
+        places = np.array(self._places)
+        resent = totals[places[ends], flow] - totals[places[starts], flow]
         return np.where((starts >= 0) & (ends >= 0), resent, np.nan)
 
     def _read_at(self, t_ns: Integers) -> NDArray[np.intp]:

@@ -1,9 +1,9 @@
 """What the simulator cannot do, said before the run."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from rogue.harness.cell.carrier import Group
+from rogue.harness.cell.carrier import Carrier, Group
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.driver_options import CHOICES
 from rogue.harness.cell.timing import switch_ports
@@ -26,8 +26,13 @@ SAMPLES_MAX: Final = 50_000_000
 CONTROL_SAMPLES_MAX: Final = 5_000_000
 PROBES_MAX: Final = 5_000_000
 """A probe, and what a control believes, is an object in memory until the cell ends."""
-CONNECTIONS_MAX: Final = 200_000
-"""Each takes 18 KB: 4 GB together. Measured with `roce` on a star."""
+CONNECTIONS_BYTES_MAX: Final = 14_000_000_000
+CONNECTION_BYTES: Final = 12_500
+LARGER_BYTES: Final[Mapping[str, int]] = {"rogue": 21_000, "rogue-uc": 19_000, "uet": 20_000}
+"""What connections may take together until the cell ends, and one of them, by the base of its transport.
+
+Others take what `roce+dcqcn+pfc` does. Measured with an all-to-all (benchmarks/README.md).
+"""
 TRANSFER_BYTES_MAX: Final = 2**40
 """The largest WRITE of the simulator's TCPs; agents cut transfers into segments."""
 NOT_MEASURED: Final[dict[MeasureKind, str]] = {
@@ -64,10 +69,8 @@ def _unsupported_network(topology: Topology) -> str | None:
 def _unsupported_traffic(cell: Cell) -> str | None:
     if cell.idleness:
         return cell.idleness
-    connections = sum(len(group.flows) for group in cell.groups)
-    if connections > CONNECTIONS_MAX:
-        most = f"the simulator holds {CONNECTIONS_MAX} connections, and this asks for {connections}"
-        return f"{most}: set connection to per_pair, or take transfers away"
+    if reason := _too_many_connections(cell):
+        return reason
     for group in cell.groups:
         missing = sorted({flow.verb for flow in group.flows} - set(VERBS))
         if missing:
@@ -77,6 +80,21 @@ def _unsupported_traffic(cell: Cell) -> str | None:
         if group.transport.service == "tcp" and (reason := _too_large(group.flows)):
             return reason
     return None
+
+
+def _too_many_connections(cell: Cell) -> str | None:
+    """More than fit into memory."""
+    connections = sum(len(group.flows) for group in cell.groups)
+    held_bytes = sum(_connection_bytes(group) * len(group.flows) for group in cell.groups)
+    if held_bytes <= CONNECTIONS_BYTES_MAX:
+        return None
+    asked = f"{connections} connections would take {held_bytes / 1e9:.1f} GB"
+    most = f"expected at most {CONNECTIONS_BYTES_MAX / 1e9:g}"
+    return f"{asked}, {most}: set connection to per_pair, or take transfers or hosts away"
+
+
+def _connection_bytes(carrier: Carrier) -> int:
+    return LARGER_BYTES.get(carrier.transport.base, CONNECTION_BYTES)
 
 
 def _waits_in_vain(group: Group) -> str | None:
@@ -92,7 +110,7 @@ def _waits_in_vain(group: Group) -> str | None:
 
 
 def _too_large(flows: Sequence[Flow]) -> str | None:
-    sizes = ((flow.size_bytes, *(arrival.size_bytes for arrival in flow.arrivals)) for flow in flows)
+    sizes = ((flow.size_bytes, *flow.arrived_sizes_bytes) for flow in flows)
     largest_bytes = max(max(each) for each in sizes)
     if largest_bytes > TRANSFER_BYTES_MAX:
         most = f"expected at most {TRANSFER_BYTES_MAX} over TCP"

@@ -1,6 +1,6 @@
 """From a simulation that has run to the tables of the record schema."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,9 @@ def collect_tables(cell: Cell, network: SimulatedNetwork, resent: ResentBytes) -
     }
     samples = {}
     if measures("throughput") or measures("rtt"):
-        samples = {flow.flow_id: Samples(flow.agent.rtt_samples) for flow in network.flows}
+        nothing = Samples(())
+        rows = ((flow.flow_id, flow.agent.rtt_samples) for flow in network.flows)
+        samples = {flow_id: Samples(own) if own else nothing for flow_id, own in rows}
     if measures("throughput") and network.flows:
         tables["throughput"] = throughput_table(cell, network, samples, resent)
     if measures("latency") and network.probes:
@@ -103,27 +105,55 @@ def throughput_table(
     cell: Cell, network: SimulatedNetwork, samples: dict[str, Samples], resent: ResentBytes
 ) -> Columns:
     """Delivered payload per flow and interval, with what was sent again and what the agent believed."""
-    table = network.simulation.throughput_table()
-    rows = RowsByQueuePair(table["qp_num"])
-    parts: list[dict[str, Array]] = []
-    for running in network.flows:
-        ends_ns, starts_ns, delivered_bytes = _delivered(table, rows.of(running.qp_nums))
-        own = samples[running.flow_id]
-        parts.append(
-            {
-                "flow_id": _repeated(running.flow_id, len(ends_ns)),
-                "src": _repeated(running.flow.source, len(ends_ns)),
-                "dst": _repeated(running.flow.destination, len(ends_ns)),
-                "t_ns": ends_ns,
-                "interval_ns": ends_ns - starts_ns,
-                "delivered_bytes": delivered_bytes,
-                "goodput_bps": delivered_bytes * (8.0 * SECOND_NS) / (ends_ns - starts_ns),
-                "cwnd_over_rtt_bps": mean_estimate_bps(own, starts_ns, ends_ns, cell.topology.mtu_bytes),
-                "limiter_bps": _limiter_at(own, ends_ns),
-                "retransmitted_bytes": resent.within(running.flow_id, starts_ns, ends_ns),
-            }
-        )
-    return _joined(parts)
+    flow, ends_ns, interval_ns, delivered_bytes = _delivered(
+        network.simulation.throughput_table(), network.flows
+    )
+    starts_ns = ends_ns - interval_ns
+    cwnd_over_rtt_bps, limiter_bps = (np.full(len(flow), np.nan) for _ in range(2))
+    for number in np.unique(flow):
+        own = samples[network.flows[number].flow_id]
+        if len(own.t_ns):
+            rows = slice(*np.searchsorted(flow, (number, number + 1)))
+            mtu_bytes = cell.topology.mtu_bytes
+            cwnd_over_rtt_bps[rows] = mean_estimate_bps(own, starts_ns[rows], ends_ns[rows], mtu_bytes)
+            limiter_bps[rows] = _limiter_at(own, ends_ns[rows])
+    return {
+        "flow_id": _told(network.flows, flow, lambda each: each.flow_id),
+        "src": _told(network.flows, flow, lambda each: each.flow.source),
+        "dst": _told(network.flows, flow, lambda each: each.flow.destination),
+        "t_ns": ends_ns,
+        "interval_ns": interval_ns,
+        "delivered_bytes": delivered_bytes,
+        "goodput_bps": delivered_bytes * (8.0 * SECOND_NS) / interval_ns,
+        "cwnd_over_rtt_bps": cwnd_over_rtt_bps,
+        "limiter_bps": limiter_bps,
+        "retransmitted_bytes": resent.within(flow, starts_ns, ends_ns),
+    }
+
+
+def _told(flows: Sequence[RunningFlow], numbers: Integers, word_of: Callable[[RunningFlow], str]) -> Array:
+    return np.array([word_of(flow) for flow in flows], np.object_)[numbers]
+
+
+def _delivered(
+    table: dict[str, Integers], flows: Sequence[RunningFlow]
+) -> tuple[Integers, Integers, Integers, Integers]:
+    """Flow, end, length and delivered bytes of each interval, all queue pairs of a flow together.
+
+    By flow and then by time.
+    """
+    owned = sorted((qp_num, number) for number, flow in enumerate(flows) for qp_num in flow.qp_nums)
+    qp_nums, owners = np.array(owned, np.int64).T
+    place = np.minimum(np.searchsorted(qp_nums, table["qp_num"]), len(qp_nums) - 1)
+    rows = np.flatnonzero(qp_nums[place] == table["qp_num"])
+    flow, ends_ns = owners[place[rows]], table["t_ns"][rows]
+    order = np.lexsort((ends_ns, flow))
+    rows, flow, ends_ns = rows[order], flow[order], ends_ns[order]
+    is_first = np.ones(len(rows), np.bool_)
+    is_first[1:] = (flow[1:] != flow[:-1]) | (ends_ns[1:] != ends_ns[:-1])
+    first = np.flatnonzero(is_first)
+    delivered_bytes = np.add.reduceat(table["delivered_bytes"][rows], first)
+    return flow[first], ends_ns[first], table["interval_ns"][rows[first]], delivered_bytes
 
 
 class RowsByQueuePair:
@@ -138,14 +168,6 @@ class RowsByQueuePair:
         firsts, ends = (np.searchsorted(self._sorted, qp_nums, side=side) for side in ("left", "right"))
         parts = [self._order[first:end] for first, end in zip(firsts, ends, strict=True)]
         return parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))
-
-
-def _delivered(table: dict[str, Integers], rows: NDArray[np.intp]) -> tuple[Integers, Integers, Integers]:
-    """End, start and delivered bytes of each interval, all queue pairs of a flow together."""
-    ends_ns, first, place = np.unique(table["t_ns"][rows], return_index=True, return_inverse=True)
-    delivered_bytes = np.zeros(len(ends_ns), np.int64)
-    np.add.at(delivered_bytes, place, table["delivered_bytes"][rows])
-    return ends_ns, ends_ns - table["interval_ns"][rows][first], delivered_bytes
 
 
 def mean_estimate_bps(samples: Samples, starts_ns: Integers, ends_ns: Integers, mtu_bytes: int) -> Array:

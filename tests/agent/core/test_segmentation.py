@@ -195,3 +195,13 @@ def test_every_byte_is_in_one_verb_in_order(transfers: list[tuple[int, bool, int
     ended = [entry for batch in batches for entry in batch.ended_transfers]
     assert ended == [(number, size_bytes) for number, (size_bytes, _, _) in enumerate(transfers)]
     assert all(batch.payload_bytes < 2 * SEGMENT and len(batch.sends) <= 16 for batch in batches)
+
+
+def test_clear_names_nothing_that_was_taken_before() -> None:
+    """Of six that wait the first two are out; one more comes."""
+    queue = segmenter(*sizes(*[10] * 6), verbs_max=2)
+    queue.peek()
+    queue.take()
+    queue.push(Transfer(6, 10))
+    assert queue.clear() == [(number, 0) for number in range(2, 7)]
+    assert queue.peek() is None

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
+from rogue.harness.cell import timing as timing_module
+
 
 @pytest.mark.parametrize(
     ("repeat_for", "throughput_ns", "queues_ns"),
@@ -38,6 +40,18 @@ def test_many_ports_are_sampled_less_often(tmp_path: Path) -> None:
     assert cell_of(tmp_path, *many).timing.queue_interval_ns == 10**7
     asked = cell_of(tmp_path, *many, "measure=[{kind: queues, interval: 1ms}]")
     assert asked.timing.queue_interval_ns == 10**6
+
+
+def test_many_flows_are_sampled_less_often(tmp_path: Path) -> None:
+    """A hundred samples of 20 flows are too many if 1990 are allowed; those of 2 are not."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(timing_module, "THROUGHPUT_SAMPLES_MAX", 1_990)
+        many = ("topology.hosts=30", "workload.senders=20", "workload.repeat_for=1s")
+        assert cell_of(tmp_path, *many).timing.throughput_interval_ns == 10**8
+        few = cell_of(tmp_path, "workload.senders=2", "workload.repeat_for=1s")
+        assert few.timing.throughput_interval_ns == 10**7
+        asked = cell_of(tmp_path, *many, "measure=[{kind: throughput, interval: 10ms}]")
+        assert asked.timing.throughput_interval_ns == 10**7
 
 
 def test_intervals_that_were_asked_for(tmp_path: Path) -> None:

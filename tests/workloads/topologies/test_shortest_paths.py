@@ -47,6 +47,16 @@ def test_hosts_of_two_switches_share_what_lies_between() -> None:
     assert names(ShortestPaths(joined(("a", "b"))).certain("b", "a")) == ["a-b"]
 
 
+def test_hosts_of_two_switches_have_paths_of_one_shape_unless_their_cables_differ() -> None:
+    cables = Link("a", "s", 10, 1), Link("c", "s", 10, 1), Link("d", "s", 40, 1), Link("b", "s", 10, 1)
+    links_of: dict[str, dict[str, Link]] = {"s": {link.a: link for link in cables}}
+    paths = ShortestPaths(links_of | {link.a: {"s": link} for link in cables})
+    assert paths.shape("a", "b") is paths.shape("c", "b")
+    assert paths.shape("d", "b") == ((40, 1), (10, 1))
+    assert paths.shape("b", "d") == ((10, 1), (40, 1))
+    assert names(paths.first("c", "b")) == ["c-s", "b-s"]
+
+
 def test_the_shape_of_a_path_is_its_rates_and_delays() -> None:
     links = Link("a", "s", 10, 1), Link("s", "b", 5, 2)
     paths = ShortestPaths({"a": {"s": links[0]}, "s": {"a": links[0], "b": links[1]}, "b": {"s": links[1]}})

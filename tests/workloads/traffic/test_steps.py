@@ -1,6 +1,8 @@
 """Steps worked by hand."""
 
-from rogue.workloads.traffic.steps import Step, Steps, all_of
+import numpy as np
+
+from rogue.workloads.traffic.steps import Step, Steps, all_arrived, all_of
 from rogue.workloads.traffic.workload import Arrival, Predecessor
 
 
@@ -38,3 +40,20 @@ def test_transfers_of_a_connection_keep_their_order_and_number() -> None:
     assert [each.start_ns for each in first.arrivals] == [50, 50], "it goes after the one before it"
     assert (second.ends, second.verb) == ("h0->h1#1", "send")
     assert second.arrivals[0].after == (Predecessor("h0->h1", 0, "start"),)
+
+
+def test_many_transfers_at_once_are_those_that_are_sent_one_by_one() -> None:
+    """Two hosts send to the next one after a step of their own, and these send on when it has come."""
+    together, apart = Steps(), Steps()
+    first = apart.send("h0", "h1", 5, Step(least_ns=4)), apart.send("h1", "h2", 6, Step(least_ns=4))
+    for source, destination, size_bytes, before in (("h1", "h2", 7, first[0]), ("h2", "h3", 8, first[1])):
+        apart.send(source, destination, size_bytes, before.arrived.later(9))
+    ways = [together.connection(f"h{number}", f"h{number + 1}") for number in range(3)]
+    sent = together.send_all(ways[:2], [5, 6], Step(least_ns=4))
+    on = together.send_on(np.array(ways[1:]), np.array([7, 8]), sent, 9)
+    assert on.tolist() == [2, 3]
+    assert together.flows("write") == apart.flows("write")
+    assert together.predecessors(all_arrived([3, 0])) == (
+        Predecessor("h2->h3", 0, "arrival"),
+        Predecessor("h0->h1", 0, "arrival"),
+    )

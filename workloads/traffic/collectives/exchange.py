@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from rogue.workloads.traffic.collectives.algorithm import Algorithm, split
-from rogue.workloads.traffic.steps import Step, Steps, all_of
+from rogue.workloads.traffic.steps import Step, Steps, all_arrived, all_of
 
 
 def shares(size_bytes: int, hosts: int, skew: float) -> list[int]:
@@ -25,15 +25,21 @@ class DirectAllToAll(Algorithm):
     ) -> list[Step]:
         """Move `sizes_bytes[a][b]` from each host to each other."""
         ranks = range(len(self.hosts))
-        came = [[ready[rank]] for rank in ranks]
+        came: list[list[int]] = [[] for _ in ranks]
         for source in ranks:
-            for destination in ranks:
-                if source != destination:
-                    ends = self.hosts[source], self.hosts[destination]
-                    for piece_bytes in split(sizes_bytes[source][destination], self.pieces):
-                        sent = steps.send(*ends, max(1, piece_bytes), ready[source])
-                        came[destination].append(sent.arrived)
-        return [all_of(steps_of_host).later(self.compute_ns) for steps_of_host in came]
+            others = [rank for rank in ranks if rank != source]
+            ways = [steps.connection(self.hosts[source], self.hosts[rank]) for rank in others]
+            sent = steps.send_all(
+                [way for way in ways for _ in range(self.pieces)],
+                [max(1, each) for rank in others for each in split(sizes_bytes[source][rank], self.pieces)],
+                ready[source],
+            )
+            for rank, pieces in zip(others, sent.reshape(-1, self.pieces).tolist(), strict=True):
+                came[rank] += pieces
+        return [
+            all_of((own, all_arrived(arrived))).later(self.compute_ns)
+            for own, arrived in zip(ready, came, strict=True)
+        ]
 
 
 class MixtureOfExperts(DirectAllToAll):

@@ -8,8 +8,10 @@ leave each host one reduced block (reduce-scatter), n - 1 more spread these (all
 from collections.abc import Sequence
 from typing import ClassVar
 
+import numpy as np
+
 from rogue.workloads.traffic.collectives.algorithm import Algorithm, split
-from rogue.workloads.traffic.steps import Step, Steps, all_of
+from rogue.workloads.traffic.steps import Step, Steps, all_arrived
 
 
 class _Ring(Algorithm):
@@ -21,27 +23,28 @@ class _Ring(Algorithm):
 
     def add(self, steps: Steps, ready: Sequence[Step]) -> list[Step]:
         """A step of a host waits for the step before it of the host before it."""
-        count = len(self.hosts)
-        blocks = [split(block, self.pieces) for block in split(self.size_bytes, count)]
-        there = [[step] * self.pieces for step in ready]
-        for step in range(self.rounds * (count - 1)):
-            compute_ns = self.compute_ns if step < self.reducing * (count - 1) else 0
-            sent = [
-                self._send(steps, rank, blocks[(rank - step) % count], there[rank], compute_ns)
-                for rank in range(count)
+        count, ranks = len(self.hosts), np.arange(len(self.hosts))
+        blocks = np.array([split(block, self.pieces) for block in split(self.size_bytes, count)])
+        following = [*self.hosts[1:], self.hosts[0]]
+        ways = [steps.connection(*ends) for ends in zip(self.hosts, following, strict=True)]
+        connections = np.repeat(ways, self.pieces)
+        sent = np.concatenate(
+            [
+                steps.send_all([way] * self.pieces, block, after)
+                for way, block, after in zip(ways, blocks.tolist(), ready, strict=True)
             ]
-            there = [sent[rank - 1] for rank in range(count)]
-        return [all_of(pieces) for pieces in there]
+        )
+        for step in range(1, self.rounds * (count - 1)):
+            arrived = np.roll(sent, self.pieces)
+            sent = steps.send_on(
+                connections, blocks[(ranks - step) % count].ravel(), arrived, self._pause_ns(step - 1)
+            )
+        came, pause_ns = np.roll(sent, self.pieces), self._pause_ns(self.rounds * (count - 1) - 1)
+        return [all_arrived(own).later(pause_ns) for own in came.reshape(count, self.pieces).tolist()]
 
-    def _send(
-        self, steps: Steps, rank: int, block: Sequence[int], there: Sequence[Step], compute_ns: int
-    ) -> list[Step]:
-        """Send the pieces of a block to the next host as each arrives; return when they can be sent on."""
-        source, destination = self.hosts[rank], self.hosts[(rank + 1) % len(self.hosts)]
-        return [
-            steps.send(source, destination, size_bytes, after).arrived.later(compute_ns)
-            for size_bytes, after in zip(block, there, strict=True)
-        ]
+    def _pause_ns(self, step: int) -> int:
+        """From the arrival of what was sent in a step until it can be sent on."""
+        return self.compute_ns if step < self.reducing * (len(self.hosts) - 1) else 0
 
 
 class RingReduceScatter(_Ring):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from rogue.harness.testbeds.simulator import SimulatorTestbed
+from rogue.harness.testbeds.simulator import SimulatorTestbed, estimate
 from rogue.harness.testbeds.simulator.estimate import estimate_seconds, expected_packet_hops
 
 GREEDY = "workload.repeat_for=5ms"
@@ -66,3 +66,29 @@ def test_go_back_n_repeats_unless_something_holds_it_back(tmp_path: Path) -> Non
 def test_transfers_of_a_single_packet_have_an_acknowledgement_each(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "workload={kind: ping, size: 64B, count: 50}", "transports=[roce]", NO_PROBE)
     assert expected_packet_hops(cell) == 50 * 2 * 2
+
+
+def test_transfers_cost_more_than_their_bytes_and_those_that_wait_even_more(tmp_path: Path) -> None:
+    """1000 pings of 64 bytes cost 15 us each; so do a ring's 2 x 15 x 16, and all but 16 of them 25 more."""
+    ping = "workload={{kind: ping, size: 64B, count: {}}}"
+    one, many = (
+        estimate_seconds(cell_of(tmp_path, ping.format(count), "transports=[roce]", NO_PROBE))
+        for count in (1, 1001)
+    )
+    assert many - one == pytest.approx(1000 * (15e-6 + 2 * 2 * 5e-8 + 64 / 2**20 * 8e-6), rel=0.01)
+    ring = "workload={kind: collective, hosts: 16, size: 16KB}"
+    settings = (ring, "topology={kind: star, hosts: 16, rate: 10Gbps}", "transports=[roce]", NO_PROBE)
+    transfers = 16 * 2 * 15
+    whole = 0.5 + 16 * 1e-4 + transfers * 40e-6 - 16 * 25e-6
+    assert estimate_seconds(cell_of(tmp_path, *settings)) == pytest.approx(whole, rel=0.01)
+
+
+def test_what_python_touches_is_further_away_with_many_transfers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 1000 transfers a tenth is few: .35 more."""
+    cell = cell_of(tmp_path, "workload={kind: ping, size: 64B, count: 1000}", "transports=[roce]", NO_PROBE)
+    near = estimate_seconds(cell)
+    monkeypatch.setattr(estimate, "FEW_TRANSFERS", 100)
+    python_seconds = 1e-4 + 1000 * (15e-6 + 64 / 2**20 * 8e-6)
+    assert estimate_seconds(cell) - near == pytest.approx(0.35 * python_seconds, rel=0.01)

@@ -4,8 +4,10 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import pytest
 from helpers.experiments import cell_of
 
+from rogue.agent.drivers.simulated import SimulatedFlow
 from rogue.harness.testbeds.base import CellResult
 from rogue.harness.testbeds.simulator import SimulatorTestbed
 from rogue.harness.testbeds.simulator.network import build_network
@@ -84,3 +86,29 @@ def test_a_lost_connection_is_done_and_its_failure_an_event(tmp_path: Path) -> N
     assert rows == [("", "loss_begins", "h1"), ("main/h1->h3", "qp_failed", rows[1][2])]
     assert "RETRY_EXC_ERR" in str(rows[1][2])
     assert result.facts["qp_failures"] == 1
+
+
+@pytest.mark.parametrize(
+    ("transport", "verb", "is_served"),
+    [
+        ("roce", "write", False),
+        ("roce", "read", True),
+        ("roce", "send", True),
+        ("rogue", "write", True),
+        ("rogue-uc", "write", True),
+    ],
+)
+def test_the_other_end_has_a_library_where_it_hears_of_something(
+    tmp_path: Path, transport: str, verb: str, is_served: bool
+) -> None:
+    """Plain WRITEs over RC bring it nothing; a shadow brings it requests for a reset."""
+    cell = cell_of(tmp_path, f"transports=[{transport}]", f"workload.verb={verb}", "probe=null")
+    for flow in build_network(cell).flows:
+        assert isinstance(flow.agent, SimulatedFlow)
+        assert (flow.agent.library is not None) == is_served
+
+
+def test_connections_of_alike_hosts_share_the_facts_of_their_ports(tmp_path: Path) -> None:
+    first, second = build_network(cell_of(tmp_path, "transports=[roce]", "probe=null")).flows
+    links = [flow.agent._connection._writes.feedback.link for flow in (first, second)]  # type: ignore[union-attr]
+    assert links[0] is links[1]

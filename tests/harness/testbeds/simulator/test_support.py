@@ -109,10 +109,23 @@ def test_there_are_no_drivers(tmp_path: Path) -> None:
 
 
 def test_connections_have_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(support, "CONNECTIONS_MAX", 2)
+    """Two of RoGUE take 42 KB, three of native RoCE 37.5 KB."""
+    monkeypatch.setattr(support, "CONNECTIONS_BYTES_MAX", 42_000)
+    three = "workload.senders=3", "topology.hosts=5"
     assert unsupported(cell_of(tmp_path)) is None
-    reason = unsupported(cell_of(tmp_path, "workload.senders=3", "topology.hosts=5"))
-    assert "holds 2 connections, and this asks for 3: set connection to per_pair" in str(reason)
+    assert unsupported(cell_of(tmp_path, *three, "transports=[roce]")) is None
+    monkeypatch.setattr(support, "CONNECTIONS_BYTES_MAX", 41_000)
+    reason = unsupported(cell_of(tmp_path))
+    assert "2 connections would take 0.0 GB, expected at most 4.1e-05: set connection to per_pair" in str(
+        reason
+    )
+
+
+def test_an_all_to_all_of_1024_hosts_is_within_the_bounds(tmp_path: Path) -> None:
+    """1 047 552 connections; of RoGUE, which has two queue pairs for each, they would take 22 GB."""
+    connections = 1024 * 1023
+    assert connections * support.CONNECTION_BYTES < support.CONNECTIONS_BYTES_MAX
+    assert connections * support.LARGER_BYTES["rogue"] > support.CONNECTIONS_BYTES_MAX
 
 
 def test_a_base_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
