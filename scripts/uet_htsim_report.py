@@ -33,7 +33,7 @@ class Row:
     number: int
     case: Case
     first: tuple[Measured, ...]
-    """Of the first run, by seed."""
+    """With the same bytes at every port, by seed."""
     by_rate: tuple[Measured, ...]
     """With thresholds in proportion to the rates of ports; only cases with slow links have it."""
 
@@ -46,7 +46,7 @@ class Row:
 
     @property
     def best(self) -> tuple[Measured, ...]:
-        """As uet-htsim has it, where that is another thing than the first run."""
+        """As uet-htsim has it, where that is another thing than the same bytes at every port."""
         return self.by_rate or self.first
 
     def deviation(self, runs: Sequence[Measured]) -> float:
@@ -74,7 +74,7 @@ def shares(found: Sequence[Row]) -> str:
     head = (
         "cases",
         "run",
-        "first run: 5 %",
+        "same bytes: 5 %",
         "10 %",
         "by rate: 5 %",
         "10 %",
@@ -146,7 +146,7 @@ def named(case: Case) -> str:
 
 
 def draw(found: Sequence[Row], path: Path) -> None:
-    """Theirs against ours, and the bands of 5 and 10 %; a cross is the first run with slow links."""
+    """Theirs against ours, and the bands of 5 and 10 %; a cross is a case with slow links and the same bytes."""
     from matplotlib.figure import Figure
 
     mpl.rcParams["svg.hashsalt"] = "uet-htsim"
