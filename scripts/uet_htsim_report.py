@@ -146,7 +146,7 @@ def named(case: Case) -> str:
 
 
 def draw(found: Sequence[Row], path: Path) -> None:
-    """Theirs against ours, and the bands of 5 and 10 %; a cross is a case with slow links and the same bytes."""
+    """Theirs against ours, and the bands of 5 and 10 %; a cross: slow links with the same bytes."""
     from matplotlib.figure import Figure
 
     mpl.rcParams["svg.hashsalt"] = "uet-htsim"
