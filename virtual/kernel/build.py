@@ -12,6 +12,7 @@ from rogue.virtual.errors import VirtualTestbedError
 from rogue.virtual.image.apt_sources import AptSources
 from rogue.virtual.kernel import recipe
 from rogue.virtual.kernel.boot import Kernel, boot
+from rogue.virtual.kernel.registers import make_room
 from rogue.virtual.kernel.source import SourcePackage, unpack
 from rogue.virtual.programs import run
 
@@ -40,6 +41,7 @@ def build(
     with tempfile.TemporaryDirectory(dir=directory.parent, prefix="build-") as scratch:
         progress(f"kernel: fetching {package.name} {package.version}")
         source = unpack(package, Path(scratch))
+        make_room(source)
         _configure(source)
         _compile(source, progress)
         (source / "linux").rename(directory / "linux")

@@ -27,7 +27,11 @@ PATHS_LEFT_OUT: Final = (
     "/usr/share/man/*",
     "/usr/share/perl*",
 )
-_SHAPED_BY: Final = (*(_HERE / f"{name}.py" for name in ("build", "recipe", "source")), OPTIONS, INIT)
+_SHAPED_BY: Final = (
+    *(_HERE / f"{name}.py" for name in ("build", "recipe", "registers", "source")),
+    OPTIONS,
+    INIT,
+)
 MOUNT_POINTS: Final = ("dev", "proc", "run", "sys", "tmp")
 
 
