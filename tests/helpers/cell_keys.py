@@ -59,6 +59,8 @@ PAIRS_OWN: Values = {
     "start": "{source: h0, destination: h1, start: 1ms}",
     "stop": "{source: h0, destination: h1, stop: 2ms}",
 }
+RING = "topology={kind: ring, rate: 1Gbps}"
+"""Has links between switches."""
 FAULTS_OWN: Mapping[str, tuple[Values, Values]] = {
     "link_cut": (
         {"target": "h1", "at": "1ms", "duration": "1ms"},
@@ -160,6 +162,11 @@ MORE = (
         ("workload.skew=1.5",),
     ),
     Case(
+        "faults.link_cut.reroute_after",
+        (RING, "faults=[{kind: link_cut, target: s0-s1, at: 1ms, duration: 1ms}]"),
+        ("faults=[{kind: link_cut, target: s0-s1, at: 1ms, duration: 1ms, reroute_after: 10us}]",),
+    ),
+    Case(
         "faults.loss.one_in",
         ("faults=[{kind: loss, target: h1, one_in: 100}]",),
         ("faults=[{kind: loss, target: h1, one_in: 50}]",),
@@ -171,7 +178,7 @@ MORE = (
     ),
     Case(
         "faults.misrouting.target",
-        ("topology={kind: ring, rate: 1Gbps}", "faults=[{kind: misrouting, target: s0-s1, destination: h2}]"),
+        (RING, "faults=[{kind: misrouting, target: s0-s1, destination: h2}]"),
         ("faults=[{kind: misrouting, target: s0-s4, destination: h2}]",),
     ),
     Case(
@@ -184,7 +191,7 @@ MORE = (
     ),
     Case(
         "faults.flooding.target",
-        ("topology={kind: ring, rate: 1Gbps}", "faults=[{kind: flooding, target: s0, destination: h2}]"),
+        (RING, "faults=[{kind: flooding, target: s0, destination: h2}]"),
         ("faults=[{kind: flooding, target: s1, destination: h2}]",),
     ),
     Case("seed", (), ("seed=2",)),
@@ -259,7 +266,8 @@ def section_cases() -> Iterator[Case]:
         for key, other in others.items():
             if f"faults.{kind}.{key}" not in NO_OTHER_VALUE:
                 stated = f"faults=[{mapping({'kind': kind, **usual, key: other})}]"
-                beside = [*_pausing(kind), f"faults=[{mapping({'kind': kind, **usual})}]"]
+                ring = [RING] if kind == "link_failures" else []
+                beside = [*ring, *_pausing(kind), f"faults=[{mapping({'kind': kind, **usual})}]"]
                 yield Case(f"faults.{kind}.{key}", tuple(beside), (stated,))
 
 
