@@ -44,9 +44,9 @@ class Rerouting:
         reason = None if control is None else unsprayable(control.name)
         if control is None or reason is None:
             return
-        self._pinned = control.name, reason
         if self._topology.may_reroute:
             raise SimulationError(self._refusal(where, control.name, reason))
+        self._pinned = control.name, reason
 
     @staticmethod
     def _refusal(where: str, control: str, reason: str) -> str:

@@ -348,7 +348,7 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         """Return the way there and the way back, which need not be the same.
 
         ``path_seed`` stands for the source port: it is hashed with both hosts and the simulation's seed. What
-        is sprayed takes the first for its destination only, and its acknowledgements the second.
+        is sprayed takes the first for its destination only, and answers that are not take the second.
         """
         require_integer(where, "path_seed", path_seed, 0, 2**63 - 1)
         self._rerouting.allow(where, control)

@@ -149,8 +149,9 @@ class LinkFailures(Fault):
         between = _between_switches(topology)
         links = [link for link in between if self._is_meant(link)]
         stream.shuffle(links)
-        links.sort(key=lambda link: link in struck)
         whole = [link for link in between if link not in struck]
+        chosen = dispensable(whole, [link for link in links if link not in struck], self.links)
+        chosen += [link for link in links if link in struck][: self.links - len(chosen)]
         return [
             LinkCut.model_construct(  # of values that were checked
                 target=f"{link.a}-{link.b}",
@@ -158,7 +159,7 @@ class LinkFailures(Fault):
                 duration_ns=self.duration_ns,
                 reroute_after_ns=self.reroute_after_ns,
             )
-            for link in dispensable(whole, links, self.links)
+            for link in chosen
         ]
 
     def asked(self) -> str:

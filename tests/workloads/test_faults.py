@@ -111,6 +111,21 @@ def test_the_same_numbers_draw_the_same_links_and_others_others() -> None:
     assert len({tuple(each.target for each in cuts(fault, TREE, seed)) for seed in range(5)}) == 5
 
 
+def test_what_is_left_is_joined_beside_other_faults() -> None:
+    """One uplink of s0 is down already, so that the other one stays."""
+    cut = LinkCut.model_validate({"target": "s0-s8", "at": "1ms", "duration": "1ms"}).link(TREE)
+    for seed in range(200):
+        drawn = failures(links=4).drawn(TREE, Random(seed), {cut})
+        assert not {"s0-s8", "s0-s9"} & {each.target for each in drawn}
+
+
+def test_links_that_are_down_already_are_the_last_choice() -> None:
+    cut = LinkCut.model_validate({"target": "s0-s8", "at": "1ms", "duration": "1ms"}).link(TREE)
+    for links, targets in ((1, ["s0-s9"]), (2, ["s0-s9", "s0-s8"])):
+        drawn = failures(target="s0", links=links).drawn(TREE, Random(1), {cut})
+        assert [each.target for each in drawn] == targets
+
+
 def test_links_of_one_switch() -> None:
     assert all("s3" in each.target.split("-") for each in cuts(failures(target="s3", links=2), TREE))
 
