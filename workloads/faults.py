@@ -135,7 +135,7 @@ class LinkFailures(Fault):
     duration_ns: Time
     """How long each is down."""
     reroute_after_ns: Delay | None = None
-    """Switches leave each out so long after it went down, and so long after it is back; by default never."""
+    """Of each of them, as of `link_cut`: how long switches take to know that it is down, or back."""
 
     def _is_meant(self, link: Link) -> bool:
         return self.target in ("any", link.a, link.b)
