@@ -48,7 +48,7 @@ void Engine::fire_plain_link(std::uint32_t link) {
             "the packet that the link waited for does not arrive now");
   port.in_flight.pop(world_.pool);
   tree_.set_link(link, instant_of(port));
-  if (prefetches_) prefetch_after(world_, tree_, link);
+  if (prefetches_) look_ahead_.after(world_, forwarding_, reliabilities_, tree_, link);
   arrive(link, index);
 }
 
@@ -60,7 +60,7 @@ void Engine::fire_classed_link(std::uint32_t link) {
             "the packet that the link waited for does not arrive now");
   port.in_flight.pop(world_.pool);
   set_slot_classed(link);
-  if (prefetches_) prefetch_after(world_, tree_, link);
+  if (prefetches_) look_ahead_.after(world_, forwarding_, reliabilities_, tree_, link);
   if (world_.pool[index].kind != PacketKind::kPause) return arrive(link, index);
   ++packet_hops_;
   record(link, index, PacketFate::kArrived);

@@ -21,6 +21,7 @@
 #include "engine/faults.h"
 #include "engine/feedback.h"
 #include "engine/forwarding.h"
+#include "engine/prefetch.h"
 #include "engine/reliabilities.h"
 #include "engine/route_ends.h"
 #include "engine/samplers.h"
@@ -282,6 +283,7 @@ class Engine {
   Credits credits_;
   RouteEnds route_ends_;
   Forwarding forwarding_;
+  LookAhead look_ahead_;
   std::vector<rogue::EqualPort>
       equal_;  // what a part of a switch from outside is told of, one packet at a time
 };

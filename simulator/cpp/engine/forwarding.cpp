@@ -43,9 +43,7 @@ Forwarding::Equal Forwarding::equal_ports(std::uint32_t link, const Packet& pack
   const std::uint32_t element = world_.switch_behind(link);
   const Way& way = ways_[packet.qp];
   if (element == way.target) return {std::span(&way.last_link, 1), 0};
-  const Group group = groups_[groups_towards(way.target)[element]];
-  if (group.count == 1) return {ports_of(group), 0};
-  return {ports_of(group), way.hash.choice(way.path_seed ^ packet.path(), nodes_[element], group.count)};
+  return among(groups_[groups_towards(way.target)[element]], way, packet, element);
 }
 
 std::uint32_t Forwarding::next_link(std::uint32_t link, const Packet& packet) {

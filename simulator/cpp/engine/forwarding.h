@@ -28,6 +28,8 @@ class Forwarding {
   void spray(std::uint32_t qp, const std::vector<std::uint32_t>& route,
              const ConnectionConfiguration& configuration);
 
+  bool is_used() const { return !sprays_.empty(); }
+
   // What the paths of a queue pair's packets are drawn from.
   RandomStream stream_of(std::uint32_t qp) const;
 
@@ -36,6 +38,19 @@ class Forwarding {
 
   // Where a sprayed packet goes on that has come over `link` to a switch.
   std::uint32_t next_link(std::uint32_t link, const Packet& packet);
+
+  // The same, if it has been asked for before in such a place, or kNoLink; and what it reads first.
+  std::uint32_t known_next_link(std::uint32_t link, const Packet& packet) const {
+    const std::uint32_t element = world_.switch_behind(link);
+    const Way& way = ways_[packet.qp];
+    if (element == way.target) return way.last_link;
+    if (towards_.empty() || towards_[way.target].empty()) return kNoLink;
+    const Equal equal = among(groups_[towards_[way.target][element]], way, packet, element);
+    return equal.ports[equal.hashed];
+  }
+  [[gnu::always_inline]] void prefetch(const Packet& packet) const {
+    __builtin_prefetch(ways_.data() + packet.qp);
+  }
 
   // The links from one host to another that a packet with this entropy takes; none if there is no way. From the
   // first question on no link may be added.
@@ -78,6 +93,10 @@ class Forwarding {
 
   std::span<const std::uint32_t> ports_of(const Group& group) const {
     return {ports_.data() + group.first, group.count};
+  }
+  Equal among(const Group& group, const Way& way, const Packet& packet, std::uint32_t element) const {
+    if (group.count == 1) return {ports_of(group), 0};
+    return {ports_of(group), way.hash.choice(way.path_seed ^ packet.path(), nodes_[element], group.count)};
   }
   std::uint32_t only_link_of(std::uint32_t host) const;
   const GroupsBySwitch& groups_towards(std::uint32_t target);

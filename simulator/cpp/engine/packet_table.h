@@ -18,6 +18,7 @@ class PacketTable {
       items_.resize(pool_.peak());
     return items_[index];
   }
+  [[gnu::always_inline]] void prefetch(PacketIndex index) const { __builtin_prefetch(items_.data() + index); }
 
  private:
   const PacketPool& pool_;

@@ -1,49 +1,147 @@
 // Prefetching memory before it is needed, in networks that do not fit into the cache. In others this costs
 // more than it gains.
 //
-// The winners of parts of the tree are links that come up soon: the smaller the part, the later. Whenever a
-// link has fired, each part that it belongs to has a new winner. So every link passes through these steps,
-// about a hundred to six events before it fires, and each finds there what the one before has prefetched.
+// The winner of a small part of the tree is a link that comes up soon, mostly within about a hundred events.
+// Whenever a link has fired, its part has a new winner. What that link will need lies at the end of chains of
+// addresses: from the link to its packet, from the packet to where it goes. So the winner is looked at again
+// after some events, once for each step of the chain, and each step finds what the one before has prefetched.
+// A link that fires earlier than that has gained less, and nothing is wrong.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
+#include "engine/forwarding.h"
+#include "engine/reliabilities.h"
 #include "engine/winner_tree.h"
 #include "engine/world.h"
 
 namespace simulator {
 
-// These are always inline: otherwise gcc drops their calls, for it sees no effect.
-[[gnu::always_inline]] inline void prefetch_port(const World& world, std::uint32_t link) {
-  __builtin_prefetch(world.ports.data() + link);
-  if (!world.classes.empty()) __builtin_prefetch(world.classes.data() + link);
-}
+class LookAhead {
+ public:
+  // A link has fired, and waits for its next packet.
+  void after(World& world, const Forwarding& forwarding, const Reliabilities& reliabilities,
+             const WinnerTree& tree, std::uint32_t link) {
+    Port& port = world.ports[link];
+    if (!port.in_flight.empty()) port.second_in_flight = world.pool[port.in_flight.head].next;
+    Soon& soon = at(0);
+    soon = {tree.next_link_of(tree.part_of(link, kDepth)), kNoLink};
+    prefetch_port(world, soon.link);
+    prefetch_packets(world, at(1).link);
+    prefetch_way(world, forwarding, reliabilities, at(2).link);
+    if (forwarding.is_used()) {
+      Soon& third = at(3);
+      third.next = prefetch_destination(world, forwarding, third.link);
+      if (at(4).next != kNoLink) prefetch_queues(world, at(4).next);
+    }
+    ++events_;
+  }
 
-// The packet that arrives, the one behind it, and the one that may leave.
-[[gnu::always_inline]] inline void prefetch_packets(const World& world, std::uint32_t link) {
-  const Port& port = world.ports[link];
-  world.pool.prefetch(port.in_flight.head);
-  world.pool.prefetch(port.second_in_flight);
-  world.pool.prefetch(port.has(Port::kClassed) ? world.classes[link].queues[0].packets.head
-                                               : port.waiting.head);
-}
+ private:
+  struct Soon {
+    std::uint32_t link = 0;
+    std::uint32_t next = kNoLink;  // where its packet goes on
+  };
+  static constexpr int kDepth = 4;
+  static constexpr std::uint32_t kEventsPerStep = 4;
 
-// Where the packet that arrives goes.
-[[gnu::always_inline]] inline void prefetch_route(const World& world, std::uint32_t link) {
-  const Port& port = world.ports[link];
-  if (port.in_flight.empty()) return;
-  const Packet& packet = world.pool[port.in_flight.head];
-  if (!packet.is_sprayed()) __builtin_prefetch(world.routes.data() + packet.position + 1);
-}
+  Soon& at(std::uint32_t step) { return ring_[(events_ - step * kEventsPerStep) % ring_.size()]; }
 
-// A link has fired, and waits for its next packet.
-[[gnu::always_inline]] inline void prefetch_after(World& world, const WinnerTree& tree, std::uint32_t link) {
-  Port& port = world.ports[link];
-  if (!port.in_flight.empty()) port.second_in_flight = world.pool[port.in_flight.head].next;
-  const std::uint32_t part = tree.part_of(link, 4);
-  prefetch_port(world, tree.next_link_of(part));
-  prefetch_packets(world, tree.next_link_of(part / 4));
-  prefetch_route(world, tree.next_link_of(part / 16));
-}
+  // All are always inline: otherwise gcc drops their calls, for it sees no effect.
+  [[gnu::always_inline]] static void prefetch_port(const World& world, std::uint32_t link) {
+    __builtin_prefetch(world.ports.data() + link);
+    if (!world.classes.empty()) __builtin_prefetch(world.classes.data() + link);
+  }
+
+  // The packet that arrives, the one behind it, and the one that may leave.
+  [[gnu::always_inline]] static void prefetch_packets(const World& world, std::uint32_t link) {
+    const Port& port = world.ports[link];
+    world.pool.prefetch(port.in_flight.head);
+    world.pool.prefetch(port.second_in_flight);
+    world.pool.prefetch(port.has(Port::kClassed) ? world.classes[link].queues[0].packets.head
+                                                 : port.waiting.head);
+  }
+
+  // Whether a packet arrives that has a way of its own, which does not end there by mistake.
+  static bool has_way(const World& world, const Port& port) {
+    return !port.in_flight.empty() && !port.has(Port::kRouteEnds) &&
+           world.pool[port.in_flight.head].kind < PacketKind::kStray;
+  }
+
+  static bool is_of_reliability(const Packet& packet) {
+    return packet.kind == PacketKind::kData || packet.kind == PacketKind::kAcknowledgement;
+  }
+
+  // What says where the packet that arrives goes.
+  [[gnu::always_inline]] static void prefetch_way(const World& world, const Forwarding& forwarding,
+                                                  const Reliabilities& reliabilities, std::uint32_t link) {
+    const Port& port = world.ports[link];
+    if (!has_way(world, port)) return;
+    const Packet& packet = world.pool[port.in_flight.head];
+    if (port.has(Port::kPeerIsHost)) {
+      if (!is_of_reliability(packet)) return;
+      prefetch_queue_pair(world, packet);
+      reliabilities.prefetch(port.in_flight.head, packet.kind);
+      prefetch_port(world, link ^ 1);
+    } else if (packet.is_sprayed()) {
+      forwarding.prefetch(packet);
+    } else {
+      __builtin_prefetch(world.routes.data() + packet.position + 1);
+    }
+  }
+
+  [[gnu::always_inline]] static void prefetch_queue_pair(const World& world, const Packet& packet) {
+    const auto* const sender = reinterpret_cast<const std::byte*>(world.senders.data() + packet.qp);
+    for (std::size_t line = 0; line < sizeof(Sender); line += kLineBytes) __builtin_prefetch(sender + line);
+    __builtin_prefetch(world.receivers.data() + packet.qp);
+    __builtin_prefetch(world.reliabilities.data() + packet.qp);
+  }
+
+  // Where that packet goes: the port, or what its queue pair has of its own. Returns the link, if there is one.
+  [[gnu::always_inline]] static std::uint32_t prefetch_destination(const World& world,
+                                                                   const Forwarding& forwarding,
+                                                                   std::uint32_t link) {
+    const Port& port = world.ports[link];
+    if (!has_way(world, port)) return kNoLink;
+    const Packet& packet = world.pool[port.in_flight.head];
+    if (port.has(Port::kPeerIsHost)) {
+      if (is_of_reliability(packet)) prefetch_reliability(world, packet);
+      __builtin_prefetch(world.nics.data() + world.ports[link ^ 1].owner);
+      return kNoLink;
+    }
+    const std::uint32_t next =
+        packet.is_sprayed() ? forwarding.known_next_link(link, packet) : world.routes[packet.position + 1];
+    if (next == kNoLink) return kNoLink;
+    prefetch_port(world, next);
+    if (const std::uint32_t priority = packet.priority(); priority != 0 && next < world.classes.size())
+      __builtin_prefetch(&world.classes[next].queues[priority]);
+    return next;
+  }
+
+  [[gnu::always_inline]] static void prefetch_reliability(const World& world, const Packet& packet) {
+    const Reliability& own = world.reliabilities[packet.qp];
+    const auto* const object = packet.kind == PacketKind::kData
+                                   ? reinterpret_cast<const std::byte*>(own.responder.get())
+                                   : reinterpret_cast<const std::byte*>(own.requester.get());
+    for (std::size_t line = 0; line < kReliabilityBytes; line += kLineBytes)
+      __builtin_prefetch(object + line);
+  }
+
+  // What leaves that port before it, and behind what it leaves.
+  [[gnu::always_inline]] static void prefetch_queues(const World& world, std::uint32_t link) {
+    const Port& port = world.ports[link];
+    world.pool.prefetch(port.in_flight.tail);
+    world.pool.prefetch(port.has(Port::kClassed) ? world.classes[link].queues[0].packets.head
+                                                 : port.waiting.head);
+  }
+
+  static constexpr std::size_t kLineBytes = 64;
+  static constexpr std::size_t kReliabilityBytes = 4 * kLineBytes;
+
+  std::array<Soon, 32> ring_{};  // the newest of each event
+  std::uint32_t events_ = 0;
+};
 
 }  // namespace simulator

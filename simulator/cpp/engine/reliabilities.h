@@ -27,6 +27,10 @@ class Reliabilities {
   void send_acknowledgements(std::uint32_t qp, const CarriedTelemetry& telemetry);
   void check_trimmed();
   DataPacket& data_of(PacketIndex index) { return data_packets_[index]; }
+  [[gnu::always_inline]] void prefetch(PacketIndex index, PacketKind kind) const {
+    if (kind == PacketKind::kData) data_packets_.prefetch(index);
+    if (kind == PacketKind::kAcknowledgement) acknowledgements_.prefetch(index);
+  }
   const Acknowledgement& acknowledgement_of(PacketIndex index) { return acknowledgements_[index]; }
 
  private:

@@ -65,11 +65,11 @@ class Requester {
     if (wants_request_) [[unlikely]]
       return request();
     const std::uint64_t number = next_number();
-    const Verb& verb = verbs_[verb_of(number)];
+    const PacketsOfVerb& verb = packets_around(number);
     return {.number = number,
             .payload_bytes = static_cast<std::uint16_t>(payload_bytes_of(number)),
-            .is_first = number == verb.first_psn,
-            .is_last = number == verb.last_psn,
+            .is_first = number == verb.first,
+            .is_last = number == verb.last,
             .has_reduced = has_reduced(),
             .is_ecn_capable = is_ecn_capable(),
             .wants_acknowledgement = wants_acknowledgement(),
@@ -146,8 +146,8 @@ class Requester {
   std::uint32_t mtu_bytes() const { return mtu_bytes_; }
 
   std::uint32_t payload_bytes_of(std::uint64_t number) const {
-    const Verb& verb = verbs_[verb_of(number)];
-    return number == verb.last_psn ? verb.last_payload_bytes : mtu_bytes_;
+    const PacketsOfVerb& verb = packets_around(number);
+    return number == verb.last ? verb.last_payload_bytes : mtu_bytes_;
   }
 
   // Everything below has come. Returns whether that is news.
@@ -161,6 +161,23 @@ class Requester {
   bool wants_request_ = false;  // for credit, before the next packet
 
  private:
+  // What a packet must know of its verb.
+  struct PacketsOfVerb {
+    std::uint64_t first = 1;
+    std::uint64_t last = 0;  // below the first: of none
+    Bytes length{};
+    std::uint32_t last_payload_bytes = 0;
+  };
+
+  // Of the verb that a packet belongs to. Mostly it is that of the packet before, and then nobody looks it up.
+  const PacketsOfVerb& packets_around(std::uint64_t number) const {
+    if (number < around_.first || number > around_.last) {
+      const Verb& verb = verbs_[verb_of(number)];
+      around_ = {verb.first_psn, verb.last_psn, verb.length, verb.last_payload_bytes};
+    }
+    return around_;
+  }
+
   // It has the number of the oldest packet that is not acknowledged, and none of its bytes.
   DataPacket request() const {
     return {.number = acknowledged_,
@@ -191,6 +208,7 @@ class Requester {
   std::uint64_t acknowledged_ = 0;
   std::uint64_t sent_packets_ = 0;
   std::uint64_t window_packets_ = kNoWindow;
+  mutable PacketsOfVerb around_;
   VerbRing verbs_;
   Bytes posted_bytes_;
 };

@@ -234,6 +234,28 @@ def test_both_engines_agree_on_networks_that_are_not_even(
     assert run.statistics()["verbs_done"] == len(hosts)
 
 
+@pytest.mark.parametrize("name", [None, "irn", "uet"])
+def test_both_engines_agree_on_a_network_that_is_looked_up_ahead(name: str | None) -> None:
+    """From 1024 ports on: 512 hosts send over few uplinks; without a repair of its own, timeouts come later."""
+    topology = TOPOLOGIES["fat_tree"].model_validate({"k": 4, "hosts_per_edge": 64, "rate": "10Gbps"})
+    hosts = topology.host_names()
+
+    def build(simulation_type: type[Simulation]) -> Simulation:
+        simulation = network_of(topology, simulation_type)
+        for number, source in enumerate(hosts):
+            other = hosts[0 if number % 8 == 1 else (number + 256) % len(hosts)]
+            spraying = Spraying(paths=16) if name else None
+            reliability = Reliability(name) if name else None
+            pair = connect(
+                simulation, source, other, path_seed=number, spraying=spraying, reliability=reliability
+            )
+            pair.post_write(1, 6_000, True)
+        return simulation
+
+    run = assert_equal_runs(build, 20 * MILLISECOND_NS)
+    assert run.statistics()["verbs_done"] >= (len(hosts) if name else 1)
+
+
 def test_switches_that_are_alike_share_a_search_and_keep_their_own_ways() -> None:
     """In a fat tree: to each host, so that every switch is a target and has twins."""
     tree = TOPOLOGIES["fat_tree"].model_validate({"k": 4, "rate": "10Gbps"})
