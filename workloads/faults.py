@@ -84,6 +84,22 @@ class LinkCut(Fault):
     """How long it is down."""
     reroute_after_ns: Delay | None = None
     """Switches leave it out so long after it went down, until so long after it is back; by default never."""
+    one_way: bool = False
+    """Whether only what goes from the first of `target` to the second is lost; of a host, what it sends."""
+
+    @model_validator(mode="after")
+    def _check_one_way(self) -> Self:
+        if self.one_way and self.reroute_after_ns is not None:
+            found = mistake("no reroute_after, for switches forward around whole links", "leave one of them out")
+            raise mistakes_at({"one_way": found})
+        return self
+
+    def ends(self, topology: Topology) -> tuple[str, str]:
+        """Both, from the first of `target` to the second where that is told."""
+        link = self.link(topology)
+        assert link is not None, "an experiment with a fault that strikes no link"
+        first = self.target.partition("-")[0]
+        return (link.b, link.a) if self.one_way and first == link.b else (link.a, link.b)
 
     @property
     def is_noticed(self) -> bool:
