@@ -26,7 +26,7 @@ BALANCERS: Final = {"REPS": "freezing", "OPS": "oblivious"}
 _DONE: Final = re.compile(r"finished at ([0-9.]+) flowSize")
 _LOST: Final = "Dropping a PKT"
 """Figure 6 alone prints it."""
-_FAILED: Final = re.compile(r"Failed a new Cable name: Pipe-(\S+?)\(")
+_FAILED: Final = re.compile(r"Failed a new Cable name: \S+ id:(\d+)")
 
 
 class Case(NamedTuple):
@@ -48,7 +48,7 @@ class Told(NamedTuple):
     lost: int
     """Packets into a dead uplink; figure 6."""
     failed: tuple[str, ...]
-    """Cables, one direction each."""
+    """Cables, by the numbers of their directions."""
 
 
 def _cases() -> Iterator[Case]:

@@ -1,7 +1,7 @@
 // A window that follows marks alone, packet by packet: what comes unmarked adds a packet per window, a marked one
-// takes a quarter of itself away. Source: Lu et al., "Multi-path transport for RDMA in datacenters", NSDI 2018,
-// section 4.1 (MP-RDMA; there a mark takes half a packet); numbers and bounds of REPS' artifact (commit b751588,
-// uec.cpp: updateCwndOnAck_MPRDMA, updateCwndOnNack_MPRDMA, mark_packet_for_retransmission).
+// takes a quarter of itself away. Source: MP-RDMA (Lu et al., "Multi-path transport for RDMA in datacenters", NSDI
+// 2018) as REPS' artifact has it (commit b751588, uec.cpp: updateCwndOnAck_MPRDMA, updateCwndOnNack_MPRDMA,
+// mark_packet_for_retransmission). Deviation: MP-RDMA takes half a packet for a mark; docs/DEVIATIONS.md.
 #pragma once
 
 #include <algorithm>
