@@ -60,9 +60,7 @@ def _cases() -> Iterator[Case]:
     for percent in (0, 10, 20):
         file = f"-failures_input ../failures_input/{percent}_percent_failed_cables.txt -other_location"
         options = f"-exit_freeze 10000000000 {file if percent else ''}".rstrip()
-        yield Case(
-            f"8, {percent} %", "REPS", 44, "fat_tree_128_1os_2t_400g", "perm_n128_s33554432", options
-        )
+        yield Case(f"8, {percent} %", "REPS", 44, "fat_tree_128_1os_2t_400g", "perm_n128_s33554432", options)
 
 
 CASES: Final = tuple(_cases())

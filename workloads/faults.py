@@ -90,16 +90,13 @@ class LinkCut(Fault):
     @model_validator(mode="after")
     def _check_one_way(self) -> Self:
         if self.one_way and self.reroute_after_ns is not None:
-            found = mistake("no reroute_after, for switches forward around whole links", "leave one of them out")
-            raise mistakes_at({"one_way": found})
+            raise mistakes_at({"one_way": mistake("no reroute_after beside it", "leave one of them out")})
         return self
 
-    def ends(self, topology: Topology) -> tuple[str, str]:
-        """Both, from the first of `target` to the second where that is told."""
-        link = self.link(topology)
-        assert link is not None, "an experiment with a fault that strikes no link"
-        first = self.target.partition("-")[0]
-        return (link.b, link.a) if self.one_way and first == link.b else (link.a, link.b)
+    def ends(self, link: Link) -> tuple[str, str]:
+        """Of its link, from the first of `target` to the second where only that is lost."""
+        is_back = self.one_way and self.target.partition("-")[0] == link.b
+        return (link.b, link.a) if is_back else (link.a, link.b)
 
     @property
     def is_noticed(self) -> bool:

@@ -62,16 +62,16 @@ def links_asked(topology: Topology, faults: Sequence[Fault]) -> tuple[LinkAsked,
 
 def outages_asked(topology: Topology, faults: Sequence[Fault]) -> tuple[OutageAsked, ...]:
     """Every outage, as written."""
-    cuts = (fault for fault in faults if isinstance(fault, LinkCut))
+    cuts = ((fault, _struck(fault, topology)) for fault in faults if isinstance(fault, LinkCut))
     return tuple(
         OutageAsked(
-            *cut.ends(topology),
+            *cut.ends(link),
             cut.at_ns,
             cut.duration_ns,
             cut.reroute_after_ns if cut.is_noticed else None,
             cut.one_way,
         )
-        for cut in cuts
+        for cut, link in cuts
     )
 
 
