@@ -5,8 +5,8 @@ make -C CHECKOUT/htsim/sim && make -C CHECKOUT/htsim/sim/datacenter
 .venv/bin/python scripts/reps_artifact.py CHECKOUT              # the figures' own seeds
 .venv/bin/python scripts/reps_artifact.py CHECKOUT 5 6 7 8 9    # those seeds, for their spread
 
-The command lines are those of artifact_scripts/fig_*.py, but for figure 8's 128 hosts instead of 1024, without what
-they only log. A failed cable is written down beside its case, as the program names it.
+The command lines are those of artifact_scripts/fig_*.py without what these only log; figure 8 has 128 hosts
+instead of 1024. A failed cable stands beside its case, as the program names it.
 """
 
 import re
@@ -48,7 +48,7 @@ class Told(NamedTuple):
     lost: int
     """Packets into a dead uplink; figure 6."""
     failed: tuple[str, ...]
-    """Cables, by the numbers of their directions."""
+    """Cables, by the program's number of a direction."""
 
 
 def _cases() -> Iterator[Case]:

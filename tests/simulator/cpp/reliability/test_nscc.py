@@ -5,7 +5,6 @@ have 4000 bytes of payload and, here, no header. The target delay is 9 us, the l
 """
 
 import pytest
-
 from helpers.uet_window import FRAME, Window
 
 
