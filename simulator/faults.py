@@ -33,8 +33,8 @@ class Faults:
     ) -> None:
         """Cut the cable between two nodes for a while, from now on or later.
 
-        Packets that are on it meanwhile are lost, in both directions or from ``a`` to ``b`` alone; the ports at
-        its ends go on sending.
+        Packets that are on it meanwhile are lost, in both directions or from ``a`` to ``b`` alone. The
+        ports at its ends go on sending.
         Switches forward around it from ``reroute_after_ns`` after the cut until so long after its end; with
         None, or a shorter outage, they never do.
         """
