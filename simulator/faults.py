@@ -21,12 +21,20 @@ class Faults:
     _flow_controls: FlowControls
     _rerouting: Rerouting
 
-    def cut_link(
-        self, a: str, b: str, *, start_ns: int, duration_ns: int, reroute_after_ns: int | None = None
+    def cut_link(  # noqa: PLR0913 - a cut has that many properties, all named
+        self,
+        a: str,
+        b: str,
+        *,
+        start_ns: int,
+        duration_ns: int,
+        reroute_after_ns: int | None = None,
+        one_way: bool = False,
     ) -> None:
         """Cut the cable between two nodes for a while, from now on or later.
 
-        Packets that are on it meanwhile are lost, in both directions; the ports at its ends go on sending.
+        Packets that are on it meanwhile are lost, in both directions or from ``a`` to ``b`` alone. The
+        ports at its ends go on sending.
         Switches forward around it from ``reroute_after_ns`` after the cut until so long after its end; with
         None, or a shorter outage, they never do.
         """
@@ -34,7 +42,7 @@ class Faults:
         ends = self._topology.node(where, a), self._topology.node(where, b)
         require_integer(where, "start_ns", start_ns, self._engine.now_ns, INTERVAL_NS_MAX)
         require_integer(where, "duration_ns", duration_ns, 1, INTERVAL_NS_MAX)
-        for link in (self._topology.link_between(where, *way) for way in (ends, ends[::-1])):
+        for link in (self._topology.link_between(where, *way) for way in (ends, ends[::-1])[: 2 - one_way]):
             self._engine.inject("link_cut", link=link, start_ns=start_ns, end_ns=start_ns + duration_ns)
         if reroute_after_ns is None:
             return

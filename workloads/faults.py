@@ -84,6 +84,19 @@ class LinkCut(Fault):
     """How long it is down."""
     reroute_after_ns: Delay | None = None
     """Switches leave it out so long after it went down, until so long after it is back; by default never."""
+    one_way: bool = False
+    """Whether only what goes from the first of `target` to the second is lost; of a host, what it sends."""
+
+    @model_validator(mode="after")
+    def _check_one_way(self) -> Self:
+        if self.one_way and self.reroute_after_ns is not None:
+            raise mistakes_at({"one_way": mistake("no reroute_after beside it", "leave one of them out")})
+        return self
+
+    def ends(self, link: Link) -> tuple[str, str]:
+        """Of its link, from the first of `target` to the second where only that is lost."""
+        is_back = self.one_way and self.target.partition("-")[0] == link.b
+        return (link.b, link.a) if is_back else (link.a, link.b)
 
     @property
     def is_noticed(self) -> bool:

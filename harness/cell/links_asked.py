@@ -38,11 +38,13 @@ class OutageAsked:
     reroute_after_ns: int | None = None
     """Switches forward around it from then on, counted from its beginning, and so long beyond its end; None
     also if it is over by then."""
+    one_way: bool = False
+    """Whether only what goes from `a` to `b` is lost."""
 
     @property
-    def ports(self) -> tuple[str, str]:
-        """Both directions."""
-        return _ports(self.a, self.b)
+    def ports(self) -> tuple[str, ...]:
+        """The directions that are lost."""
+        return _ports(self.a, self.b)[: 1 if self.one_way else 2]
 
 
 def links_asked(topology: Topology, faults: Sequence[Fault]) -> tuple[LinkAsked, ...]:
@@ -63,7 +65,11 @@ def outages_asked(topology: Topology, faults: Sequence[Fault]) -> tuple[OutageAs
     cuts = ((fault, _struck(fault, topology)) for fault in faults if isinstance(fault, LinkCut))
     return tuple(
         OutageAsked(
-            link.a, link.b, cut.at_ns, cut.duration_ns, cut.reroute_after_ns if cut.is_noticed else None
+            *cut.ends(link),
+            cut.at_ns,
+            cut.duration_ns,
+            cut.reroute_after_ns if cut.is_noticed else None,
+            cut.one_way,
         )
         for cut, link in cuts
     )

@@ -167,6 +167,11 @@ MORE = (
         ("faults=[{kind: link_cut, target: s0-s1, at: 1ms, duration: 1ms, reroute_after: 10us}]",),
     ),
     Case(
+        "faults.link_cut.one_way",
+        ("faults=[{kind: link_cut, target: h1, at: 1ms, duration: 1ms}]",),
+        ("faults=[{kind: link_cut, target: h1, at: 1ms, duration: 1ms, one_way: true}]",),
+    ),
+    Case(
         "faults.loss.one_in",
         ("faults=[{kind: loss, target: h1, one_in: 100}]",),
         ("faults=[{kind: loss, target: h1, one_in: 50}]",),

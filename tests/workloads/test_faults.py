@@ -60,7 +60,10 @@ def test_two_seconds() -> None:
     assert (fault.at_ns, fault.duration_ns) == (0, 2_000_000_000)
 
 
-@pytest.mark.parametrize("changes", [{"duration": "0s"}, {"at": 2}, {"until": "3s"}])
+@pytest.mark.parametrize(
+    "changes",
+    [{"duration": "0s"}, {"at": 2}, {"until": "3s"}, {"one_way": True, "reroute_after": "1us"}],
+)
 def test_impossible_link_cuts_are_refused(changes: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         LinkCut.model_validate({"target": "h1", "at": "2s", "duration": "2s", **changes})

@@ -10,6 +10,7 @@ from rogue.harness.cell.links_asked import OutageAsked
 from rogue.harness.provisioning.ports import PortSettings
 from rogue.workloads.faults import LinkCut, Loss
 
+NO_DIRECTION: Final = "only the simulator cuts one direction of a link: leave one_way out"
 NO_REROUTING: Final = "only the simulator's switches forward around a link: leave reroute_after out"
 
 
@@ -18,7 +19,8 @@ def unsupported_fault(cell: Cell) -> str | None:
     reasons = (_unsupported_loss(loss) for link in cell.network.links for loss in link.losses)
     broken = (f"a Linux switch has no {type(fault).__name__}" for fault in cell.network.breakages)
     rerouted = (NO_REROUTING for outage in cell.network.outages if outage.reroute_after_ns is not None)
-    return next((reason for reason in chain(reasons, rerouted, broken) if reason is not None), None)
+    halved = (NO_DIRECTION for outage in cell.network.outages if outage.one_way)
+    return next((reason for reason in chain(reasons, rerouted, halved, broken) if reason is not None), None)
 
 
 def first_fault(cell: Cell) -> str | None:

@@ -141,6 +141,7 @@ def arrange_faults(cell: Cell, simulation: Simulation) -> None:
             start_ns=outage.at_ns,
             duration_ns=outage.duration_ns,
             reroute_after_ns=outage.reroute_after_ns,
+            one_way=outage.one_way,
         )
     for _, each in _effects(cell):
         if each.arrange is not None:

@@ -8,11 +8,12 @@
 #include <cstdint>
 
 #include "base/units.h"
+#include "reliability/send_window.h"
 #include "reliability/uet_settings.h"
 
 namespace simulator {
 
-class Nscc {
+class Nscc final : public SendWindow {
  public:
   // What all gains are in proportion to: the bytes of 12 us at 100 Gb/s (_reference_network_bdp).
   static constexpr double kReferenceBytes = 150'000;
@@ -29,13 +30,12 @@ class Nscc {
     if (settings.has_nscc) keep_in_bounds();
   }
 
-  Bytes window() const { return {window_}; }
-  Picoseconds base_rtt() const { return base_rtt_; }
-  double average_delay_ps() const { return average_delay_; }
+  Bytes window() const override { return {window_}; }
+  Picoseconds base_rtt() const override { return base_rtt_; }
+  double average_delay_ps() const override { return average_delay_; }
 
-  // `received` bytes are known to have come since the last acknowledgement; this one answers a packet that left
-  // `rtt` ago. `in_flight` is what is left of the window.
-  void on_acknowledged(Bytes received, Picoseconds rtt, bool is_marked, Bytes in_flight, Picoseconds now) {
+  void on_acknowledged(Bytes received, Picoseconds rtt, bool is_marked, Bytes in_flight,
+                       Picoseconds now) override {
     if (!settings_.has_nscc) return;
     achieved_ += received.value;
     received_ += received.value;
@@ -51,8 +51,7 @@ class Nscc {
     keep_in_bounds();
   }
 
-  // The payload of a packet of `frame` bytes was cut off on its way.
-  void on_trimmed(Bytes frame, Picoseconds rtt, Bytes in_flight, Picoseconds now) {
+  void on_trimmed(Bytes frame, Picoseconds rtt, Bytes in_flight, Picoseconds now) override {
     if (!settings_.has_nscc) return;
     lower_base_rtt(rtt);
     ignored_ += frame.value;
@@ -63,8 +62,7 @@ class Nscc {
     keep_in_bounds();
   }
 
-  // Nothing was heard of a packet.
-  void on_timeout(Bytes frame) {
+  void on_timeout(Bytes frame) override {
     if (!settings_.has_nscc) return;
     window_ = std::max(window_ - frame.value, settings_.frame().value);
   }

@@ -50,14 +50,14 @@ class PathMixed final : public PathChoice {
 };
 
 inline std::unique_ptr<PathChoice> create_path_choice(LoadBalancing kind, const RandomStream& stream,
-                                                      std::uint32_t paths) {
+                                                      std::uint32_t paths, RepsFreeze freeze) {
   switch (kind) {
     case LoadBalancing::kOblivious:
       return std::make_unique<PathRounds>(stream, paths);
     case LoadBalancing::kBitmap:
       return std::make_unique<PathBitmap>(stream, paths);
     case LoadBalancing::kReps:
-      return std::make_unique<PathReps>(stream, paths);
+      return std::make_unique<PathReps>(stream, paths, freeze);
     case LoadBalancing::kMixed:
       return std::make_unique<PathMixed>(stream, paths);
   }

@@ -1,6 +1,6 @@
 // Load balancing "REPS": an entropy that brought a packet through unmarked is used once more; without one the
-// next is drawn at random. After a timeout the sender freezes for 10 ms: it goes round what it knows, used or
-// not. Then it forgets all and draws 16 at random. Source: Bonato et al., "REPS: recycled entropy packet spraying
+// next is drawn at random. After a timeout the sender freezes for a while: it goes round what it knows, used or
+// not. Then it forgets all and draws some at random. Source: Bonato et al., "REPS: recycled entropy packet spraying
 // for adaptive load balancing and failure mitigation", arXiv 2407.21625; numbers of uet-htsim (UecMpReps,
 // CircularBufferREPS).
 #pragma once
@@ -14,13 +14,18 @@
 
 namespace simulator {
 
+// How long a sender freezes, and how many entropies it draws then.
+struct RepsFreeze {
+  Picoseconds lasts;
+  std::uint32_t explored;
+};
+
 class PathReps final : public PathChoice {
  public:
   static constexpr std::uint32_t kKept = 8;
-  static constexpr std::uint32_t kExplored = 16;
-  static constexpr Picoseconds kFrozen{10'000'000'000};
 
-  PathReps(RandomStream stream, std::uint32_t paths) : stream_(stream), mask_(paths - 1) {}
+  PathReps(RandomStream stream, std::uint32_t paths, RepsFreeze freeze)
+      : stream_(stream), mask_(paths - 1), freeze_(freeze) {}
 
   std::uint32_t next() override {
     if (explore_ > 0) {
@@ -34,7 +39,7 @@ class PathReps final : public PathChoice {
   void on_report(std::uint32_t path, PathReport report, Picoseconds now) override {
     if (report == PathReport::kTimeout && !is_frozen_ && explore_ == 0) {
       is_frozen_ = true;
-      frozen_until_ = now + kFrozen;
+      frozen_until_ = now + freeze_.lasts;
     }
     if (is_frozen_ && now > frozen_until_) thaw();
     if (report == PathReport::kGood) keep(path);
@@ -76,11 +81,12 @@ class PathReps final : public PathChoice {
     buffer_ = {};
     head_ = kept_ = fresh_ = turn_ = 0;
     is_frozen_ = false;
-    explore_ = kExplored;
+    explore_ = freeze_.explored;
   }
 
   RandomStream stream_;
   std::uint32_t mask_;
+  RepsFreeze freeze_;
   std::array<Kept, kKept> buffer_{};
   std::uint32_t head_ = 0;   // where the next one is kept
   std::uint32_t kept_ = 0;   // so many places have been filled

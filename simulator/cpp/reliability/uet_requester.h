@@ -13,10 +13,12 @@
 #include <set>
 #include <string>
 
+#include "reliability/mark_window.h"
 #include "reliability/nscc.h"
 #include "reliability/packet_window.h"
 #include "reliability/path_choices.h"
 #include "reliability/requester.h"
+#include "reliability/send_window.h"
 #include "reliability/uet_settings.h"
 
 namespace simulator {
@@ -24,7 +26,7 @@ namespace simulator {
 class UetRequester final : public Requester {
  public:
   UetRequester(std::uint32_t mtu_bytes, const UetSettings& settings)
-      : Requester(mtu_bytes), settings_(settings), nscc_(settings) {
+      : Requester(mtu_bytes), settings_(settings), window_(window_of(settings)) {
     if (settings.has_credits) account_.emplace(settings.most_of_path(settings.base_rtt));
   }
 
@@ -70,14 +72,14 @@ class UetRequester final : public Requester {
 
   bool chooses_paths() const override { return paths_ != nullptr; }
   void use_paths(const RandomStream& stream, std::uint32_t paths) override {
-    paths_ = create_path_choice(settings_.load_balancing, stream, paths);
+    paths_ = create_path_choice(settings_.load_balancing, stream, paths, settings_.freeze);
   }
   std::uint32_t next_path() override { return paths_ ? paths_->next() : 0; }
 
   const CreditAccount* account() const override { return account_ ? &*account_ : nullptr; }
   std::uint32_t credit_target(std::int64_t rivals) const override {
     if (!account_) return 0;
-    const auto window = settings_.has_window() ? std::optional(nscc_.window()) : std::nullopt;
+    const auto window = settings_.has_window() ? std::optional(window_->window()) : std::nullopt;
     const std::int64_t target = account_->target(backlog(), settings_.frame(), window, rivals);
     return static_cast<std::uint32_t>(target) & DataPacket::kCreditTargetMask;
   }
@@ -89,10 +91,10 @@ class UetRequester final : public Requester {
   }
 
   std::map<std::string, double> window_metrics() const {
-    return {{"window_bytes", static_cast<double>(nscc_.window().value)},
+    return {{"window_bytes", static_cast<double>(window_->window().value)},
             {"in_flight_bytes", static_cast<double>(in_flight_.value)},
-            {"average_delay_ns", nscc_.average_delay_ps() / 1e3},
-            {"base_rtt_ns", static_cast<double>(nscc_.base_rtt().value) / 1e3}};
+            {"average_delay_ns", window_->average_delay_ps() / 1e3},
+            {"base_rtt_ns", static_cast<double>(window_->base_rtt().value) / 1e3}};
   }
 
  protected:
@@ -102,7 +104,7 @@ class UetRequester final : public Requester {
   bool wants_acknowledgement() const override {
     const Bytes frame = next_frame();
     if (!repeats_.empty() || sent() + 1 == posted() || has_last_credit(frame)) return true;
-    return settings_.has_window() && in_flight_ + frame + frame >= nscc_.window();
+    return settings_.has_window() && in_flight_ + frame + frame >= window_->window();
   }
   bool is_trimmable() const override { return true; }
 
@@ -129,6 +131,11 @@ class UetRequester final : public Requester {
   }
 
  private:
+  static std::unique_ptr<SendWindow> window_of(const UetSettings& settings) {
+    if (settings.follows_marks) return std::make_unique<MarkWindow>(settings);
+    return std::make_unique<Nscc>(settings);
+  }
+
   // In timeouts: a receiver of many senders is slow, and what it grants is hardly ever lost.
   static constexpr std::int64_t kPatience = 32;
   static constexpr int kDoublingsMost = 6;
@@ -165,7 +172,7 @@ class UetRequester final : public Requester {
     }
     packets_.begin_at(acknowledged());
     report(reply.entropy, reply.echoes_mark ? PathReport::kMarked : PathReport::kGood, now);
-    nscc_.on_acknowledged(received, rtt, reply.echoes_mark, in_flight_, now);
+    window_->on_acknowledged(received, rtt, reply.echoes_mark, in_flight_, now);
   }
 
   // What the receiver counts was taken out of the flight already when it was found missing.
@@ -183,7 +190,7 @@ class UetRequester final : public Requester {
     if (number < acknowledged() || number >= sent()) return;
     if (packets_[number].state != PacketState::kUnderWay) return;
     ++counters_.naks;
-    nscc_.on_trimmed(frame_of(number), rtt, in_flight_, now);
+    window_->on_trimmed(frame_of(number), rtt, in_flight_, now);
     repeat(number);
     const PathReport of_last = reply.echoes_mark ? PathReport::kMarked : PathReport::kGood;
     report(reply.entropy, reply.is_trimmed_last ? of_last : PathReport::kTrimmed, now);
@@ -193,7 +200,7 @@ class UetRequester final : public Requester {
     ++counters_.timeouts;
     // Nobody keeps the entropy of a packet that is never heard of: uet-htsim blames number 0.
     report(0, PathReport::kTimeout, now);
-    nscc_.on_timeout(frame_of(number));
+    window_->on_timeout(frame_of(number));
     const bool has_repeats = !repeats_.empty();
     repeat(number);
     if (!account_) return;
@@ -214,7 +221,7 @@ class UetRequester final : public Requester {
     repeat_frames_ -= frame_of(number);
   }
 
-  bool has_room() const { return !settings_.has_window() || nscc_.window() >= in_flight_ + next_frame(); }
+  bool has_room() const { return !settings_.has_window() || window_->window() >= in_flight_ + next_frame(); }
 
   // Frames that are still to be sent, for the first time or again.
   Bytes backlog() const {
@@ -257,7 +264,7 @@ class UetRequester final : public Requester {
   Bytes next_frame() const { return frame_of(next_number()); }
 
   UetSettings settings_;
-  Nscc nscc_;
+  std::unique_ptr<SendWindow> window_;
   std::unique_ptr<PathChoice> paths_;
   PacketWindow packets_;              // from the first that is not acknowledged on
   std::set<std::uint64_t> repeats_;   // to be sent again

@@ -21,6 +21,7 @@ inline constexpr std::array kUetParameters = {
               "frames that have one acknowledgement, if nothing asks for it"},
     Parameter{"header_bytes", 64, 0, 1'000, "of a packet, which count in the window"},
     Parameter{"nscc", 1, 0, 1, "0: the window stays as it begins"},
+    Parameter{"mprdma", 0, 0, 1, "1: in NSCC's place a window that follows marks alone, as MP-RDMA's"},
     Parameter{"window_packets", 0, 0, 1 << 22,
               "full packets that it begins with; 0: 1.5 times the path's bytes"},
     Parameter{"base_rtt_ns", 12'000, 1, kNanosecondsMax, "round trip of the longest path without queues"},
@@ -31,6 +32,9 @@ inline constexpr std::array kUetParameters = {
     Parameter{"qa_gate", 3, 0, 16,
               "quick adapt: less than the largest window over 2 to the power of this has come"},
     Parameter{"load_balancing", 3, 0, 3, "paths: 0 oblivious, 1 bitmap, 2 REPS, 3 REPS, then bitmap (mixed)"},
+    Parameter{"freeze_ns", 10'000'000, 1, kNanosecondsMax,
+              "how long REPS goes round what it knows after a timeout"},
+    Parameter{"explored_paths", 16, 0, 1 << 16, "REPS draws so many entropies when it has thawed"},
 };
 
 // What a receiver grants, beside those. Source: uet-htsim, uec.cpp (_mtus_per_pull) and main_uec.cpp (UecPullPacer).
@@ -60,6 +64,7 @@ struct UetSettings {
         timeout(values.at("rto_ns") == 0 ? kNever : nanoseconds(values.at("rto_ns"))),
         sack_every{static_cast<std::int64_t>(values.at("sack_every_bytes"))},
         has_nscc(values.at("nscc") != 0),
+        follows_marks(has_nscc && values.at("mprdma") != 0),
         has_credits(values.contains("credit_rate")),
         window_packets(static_cast<std::int64_t>(values.at("window_packets"))),
         base_rtt(nanoseconds(values.at("base_rtt_ns"))),
@@ -68,6 +73,7 @@ struct UetSettings {
         gamma(values.at("gamma")),
         qa_gate(static_cast<int>(values.at("qa_gate"))),
         load_balancing(static_cast<LoadBalancing>(values.at("load_balancing"))),
+        freeze{nanoseconds(values.at("freeze_ns")), static_cast<std::uint32_t>(values.at("explored_paths"))},
         credit_packets(has_credits ? static_cast<std::int64_t>(values.at("credit_packets")) : 0),
         credit_rate(has_credits ? values.at("credit_rate") : 0) {}
 
@@ -85,6 +91,7 @@ struct UetSettings {
   Picoseconds timeout;
   Bytes sack_every;
   bool has_nscc;
+  bool follows_marks;
   bool has_credits;
   std::int64_t window_packets;
   Picoseconds base_rtt;
@@ -93,6 +100,7 @@ struct UetSettings {
   double gamma;
   int qa_gate;
   LoadBalancing load_balancing;
+  RepsFreeze freeze;
   std::int64_t credit_packets;
   double credit_rate;
 };

@@ -41,3 +41,11 @@ def test_outages_stand_as_written_and_other_faults_are_no_links(tmp_path: Path) 
     )
     assert network.outages[0].ports == ("s0->s1", "s1->s0")
     assert [fault.target for fault in network.breakages] == ["s0"]
+
+
+def test_an_outage_of_one_direction_goes_from_the_first_to_the_second(tmp_path: Path) -> None:
+    found = [
+        cell_of(tmp_path, DUMBBELL, f"faults=[{LATER.replace('s0-s1', target + ', one_way: true')}]")
+        for target in ("s1-s0", "s0-s1", "h2")
+    ]
+    assert [cell.network.outages[0].ports for cell in found] == [("s1->s0",), ("s0->s1",), ("h2->s1",)]

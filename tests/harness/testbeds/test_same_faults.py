@@ -102,6 +102,13 @@ def test_only_the_simulator_forwards_around_a_link(
         assert (reason or "").startswith("only the simulator's switches forward") == bool(reroute_after)
 
 
+def test_only_the_simulator_cuts_one_direction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cell = _cell(tmp_path, STAR, CUT.replace("}", ", one_way: true}"))
+    assert refusal(SimulatorTestbed(), cell) is None
+    for bed in (KernelTestbed(), nodes_of(cell, monkeypatch, kind="nodes")[0]):
+        assert (refusal(bed, cell) or "").startswith("only the simulator cuts one direction")
+
+
 @pytest.mark.parametrize("kind", OF_OTHERS)
 def test_what_only_the_simulator_breaks_is_refused_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str

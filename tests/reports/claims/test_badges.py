@@ -55,6 +55,10 @@ def test_what_nobody_published_is_no_published_claim() -> None:
     derived |= {"X-3-queue-2", "X-3-queue-10", "X-3-queue-40", "X-6-use", "M-2", "slow-receiver"}
     derived |= {"C-3-shares", "C-3-use", "C-6-rate", "deadlock-flooding", "deadlock-flooding-flow"}
     derived |= {"PT-4a-equilibrium", "SW-htsim-queue"}
+    derived |= {
+        f"RP-6-{who}-{what}" for who in ("REPS", "OPS") for what in ("tail-slow", "mean-slow", "again")
+    }
+    derived |= {"RP-8-0", "RP-8-10", "RP-8-20", "RP-reroute"}
     assert of(Badge.DERIVED) == derived
     assert of(Badge.MODEL) == {
         "X-1-2", "X-1-10", "X-2-2", "X-2-64", "X-2-10-slope", "X-2-64-slope", "slow-receiver-drops",

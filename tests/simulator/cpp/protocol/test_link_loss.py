@@ -44,6 +44,17 @@ def test_both_directions_are_cut() -> None:
     assert (counter(simulation, "lost_packets", "b->a"), queue_pair.delivered_bytes) == (1, MTU)
 
 
+@pytest.mark.parametrize(("a", "b", "lost"), [("a", "b", 0), ("b", "a", 1)])
+def test_one_direction_may_be_cut_alone(a: str, b: str, lost: int) -> None:
+    """Only the acknowledgement is on the cable."""
+    simulation = direct()
+    queue_pair = connect(simulation, "a", "b", timeout_exponent=0)
+    queue_pair.post_write(1, MTU, True)
+    simulation.cut_link(a, b, start_ns=1_900, duration_ns=100, one_way=True)
+    simulation.run_until(MILLISECOND_NS)
+    assert counter(simulation, "lost_packets", "b->a") == lost
+
+
 def test_a_link_may_be_cut_while_the_simulation_runs() -> None:
     simulation = Star(hosts=2).build()
     queue_pair = connect(simulation, "h0", "h1", retry_count=1, timeout_exponent=4)

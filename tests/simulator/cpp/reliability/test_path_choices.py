@@ -14,8 +14,8 @@ PATHS = 16
 class Paths:
     """A sender of one packet after the other, which is told what became of each path."""
 
-    def __init__(self, balancer: int, paths: int = PATHS, seed: int = 1) -> None:
-        parameters = {"load_balancing": balancer, "nscc": 0, "window_packets": 1_000}
+    def __init__(self, balancer: int, paths: int = PATHS, seed: int = 1, **others: float) -> None:
+        parameters = {"load_balancing": balancer, "nscc": 0, "window_packets": 1_000, **others}
         self._requester = Requester("uet", mtu_bytes=1_000, parameters=parameters)
         self._requester.post(1_000_000)
         self._requester.use_paths(seed, paths)
@@ -126,6 +126,18 @@ def test_reps_freezes_after_a_timeout_and_goes_round_what_it_knows() -> None:
     paths.told(55, at_us=10_201)
     assert 55 not in paths.next(16)
     assert paths.next(1) == [55]
+
+
+def test_how_long_reps_freezes_and_what_it_draws_then_may_be_stated() -> None:
+    """The timeout comes at 200 us, so that at 300 us it is frozen, and no longer a microsecond later."""
+    paths = Paths(REPS, paths=2**16, freeze_ns=100_000, explored_paths=2)
+    paths.told(11)
+    paths.times_out(at_us=200)
+    paths.told(22, at_us=300)
+    assert paths.next(4) == [11, 22, 11, 22]
+    paths.told(33, at_us=301)
+    assert not {11, 22, 33} & set(paths.next(2))
+    assert paths.next(1) == [33]
 
 
 def test_mixed_uses_all_good_paths_once_more_before_the_bitmaps() -> None:
