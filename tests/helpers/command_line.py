@@ -36,15 +36,15 @@ def rogue(directory: Path, *arguments: str, **environment: str) -> Finished:
         "environment": _with_the_command() | environment,
     }  # fmt: skip
     (out, its_out), (err, its_err) = os.pipe(), os.pipe()
-    server = _server()
+    channel = server()
     try:
-        socket.send_fds(server, [json.dumps(call).encode()], [its_out, its_err])
+        socket.send_fds(channel, [json.dumps(call).encode()], [its_out, its_err])
     finally:
         os.close(its_out)
         os.close(its_err)
     with ThreadPoolExecutor(2) as pool:
         said = pool.map(_read, (out, err))
-        return Finished(int(server.recv(16)), *said)
+        return Finished(int(channel.recv(16)), *said)
 
 
 def _read(pipe: int) -> str:
@@ -53,7 +53,7 @@ def _read(pipe: int) -> str:
 
 
 @cache
-def _server() -> socket.socket:
+def server() -> socket.socket:
     """One for this process, which ends with it."""
     here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     process = subprocess.Popen([sys.executable, str(SERVER)], stdin=there.fileno())
