@@ -8,7 +8,6 @@ import pytest
 from helpers.sample_kinds import GIGABYTE, sent, sized_rows, write_cells, write_linked_run
 from helpers.sample_run import Sample, write_manifest, write_sample_run
 from helpers.tiny_run import SECOND, cell, delivery, manifest, tiny_view, transfer
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
@@ -339,7 +338,7 @@ def test_every_figure_fits_the_page_that_it_is_drawn_for(
     """Nothing that is written leaves the figure, and no type is smaller than six points."""
     with figure_look(), page_width(width_inches):
         figure = FIGURES[name]().draw(drawable)
-        FigureCanvasAgg(figure).draw()
+        figure.draw_without_rendering()
         texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
         drawn = figure.get_tightbbox()  # in inches
     assert figure.get_figwidth() == width_inches
