@@ -92,6 +92,7 @@ def test_two_runs_on_one_testbed_are_not_compared(results: list[Results]) -> Non
     assert side_by_side(results[:1]) == []
 
 
+@pytest.mark.usefixtures("one_figure")
 def test_the_page_shows_it_before_the_runs(results: list[Results], tmp_path: Path) -> None:
     page = build([each.run.directory for each in results], tmp_path / "both.html").read_text()
     place = page.index("Side by side: ")
