@@ -113,7 +113,8 @@ class TestEveryFigure:
         assert kind.caption.endswith(".")
         assert set(kind.needs) <= set(TABLES)
 
-    def test_draws_a_sample(self, name: str, drawable: Results) -> None:
+    def test_draws_a_sample_and_shows_all_of_it(self, name: str, drawable: Results) -> None:
+        """No line leaves its panel upwards or downwards: a shared scale must hold every panel's data."""
         figure = FIGURES[name]()
         assert figure.skipped_because(drawable) is None
         with figure_look():
@@ -124,6 +125,13 @@ class TestEveryFigure:
             assert axis.get_xlabel()
             assert axis.get_ylabel()
             assert axis.lines or axis.collections
+            low, high = sorted(axis.get_ylim())
+            for line in axis.get_lines():
+                if line.get_marker() in {"_", "|"}:
+                    continue  # the end of an interval may lie outside
+                heights = np.asarray(line.get_ydata(), dtype=float)
+                assert heights.max() <= high * 1.001
+                assert heights.min() >= low
 
     def test_draws_a_sweep(self, name: str, sweep: Results) -> None:
         if name in OTHER_RUN:
@@ -132,19 +140,6 @@ class TestEveryFigure:
         with figure_look():
             titles = [axis.get_title(loc="left") for axis in figure.draw(sweep).axes]
         assert any("senders 4" in title for title in titles)
-
-    def test_shows_all_it_drew(self, name: str, drawable: Results) -> None:
-        """No line leaves its panel upwards or downwards: a shared scale must hold every panel's data."""
-        with figure_look():
-            drawn = FIGURES[name]().draw(drawable)
-        for axis in drawn.axes:
-            low, high = sorted(axis.get_ylim())
-            for line in axis.get_lines():
-                if line.get_marker() in {"_", "|"}:
-                    continue  # the end of an interval may lie outside
-                heights = np.asarray(line.get_ydata(), dtype=float)
-                assert heights.max() <= high * 1.001
-                assert heights.min() >= low
 
     def test_describes_itself_with_numbers(self, name: str, drawable: Results) -> None:
         text = FIGURES[name]().describe(drawable)
