@@ -76,10 +76,10 @@ lint: setup ## format, lint, types, import contracts
 	@$(BIN)/ruff format --check $(CODE)
 	@$(BIN)/clang-format --dry-run --Werror $(COMPILED)
 	@$(BIN)/ruff check $(CODE)
-	@$(BIN)/mypy
-	@$(BIN)/lint-imports --no-cache
-	@cd playbooks && PATH="$(CURDIR)/$(BIN):$$PATH" ansible-lint -q
-	@$(BIN)/vermin -q --target=3.10- --violations --no-tips rogue_agent src/rogue/__init__.py playbooks/collections
+	@$(BIN)/mypy & \
+	{ $(BIN)/lint-imports --no-cache && (cd playbooks && PATH="$(CURDIR)/$(BIN):$$PATH" ansible-lint -q) && \
+	$(BIN)/vermin -q --target=3.10- --violations --no-tips rogue_agent src/rogue/__init__.py playbooks/collections; }; \
+	others=$$?; wait $$! && exit $$others
 
 format: setup ## rewrite the code in the house format
 	@$(BIN)/ruff format $(CODE)

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -57,59 +57,71 @@ def relative(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
 
 
-@pytest.mark.parametrize("path", [*code_files(), *compiled_files(), *other_files()], ids=relative)
-def test_a_file_is_one_idea(path: Path) -> None:
-    lines = len(path.read_text().splitlines())
-    assert lines <= FILE_LINES_MAX, f"{relative(path)} has {lines} lines; split it by operation"
-    assert path.stem not in BANNED_NAMES, f"{relative(path)}: name the file after what is in it"
+def test_a_file_is_one_idea() -> None:
+    """What has more lines is to be split by operation."""
+    files = [*code_files(), *compiled_files(), *other_files()]
+    lengths = {relative(path): len(path.read_text().splitlines()) for path in files}
+    assert {name: lines for name, lines in lengths.items() if lines > FILE_LINES_MAX} == {}
+    assert [name for name in lengths if Path(name).stem in BANNED_NAMES] == [], "say what is in it"
 
 
-@pytest.mark.parametrize("path", code_files(), ids=relative)
-def test_a_function_fits_on_a_screen(path: Path) -> None:
-    for function in functions(path):
-        lines = (function.end_lineno or function.lineno) - function.lineno + 1
-        assert lines <= FUNCTION_LINES_MAX, (
-            f"{relative(path)}:{function.lineno} {function.name} has {lines} lines"
-        )
+def test_a_function_fits_on_a_screen() -> None:
+    long = [
+        f"{relative(path)}:{node.lineno} {node.name}"
+        for path in code_files()
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (node.end_lineno or node.lineno) - node.lineno + 1 > FUNCTION_LINES_MAX
+    ]
+    assert long == []
 
 
-@pytest.mark.parametrize("path", code_files(), ids=relative)
-def test_nothing_reads_a_clock_or_a_global_random_stream(path: Path) -> None:
-    banned = next(
-        (names for place, names in BANNED_MODULES.items() if relative(path).startswith(place)), set()
-    )
-    for node in ast.walk(ast.parse(path.read_text())):
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        if isinstance(node, ast.ImportFrom):
-            names = [node.module or ""]
-        for name in names:
-            assert name.split(".")[0] not in banned, f"{relative(path)}:{node.lineno} imports {name}"
+@pytest.mark.parametrize(("place", "banned"), BANNED_MODULES.items())
+def test_nothing_reads_a_clock_or_a_global_random_stream(place: str, banned: set[str]) -> None:
+    found = [
+        f"{relative(path)}:{node.lineno} imports {name}"
+        for path in in_folder(ROOT / place)
+        for node in ast.walk(tree(path))
+        for name in imported(node)
+        if name.split(".")[0] in banned
+    ]
+    assert found == []
 
 
-@pytest.mark.parametrize("path", [p for p in code_files() if relative(p).startswith(PURE)], ids=relative)
-def test_pure_boxes_do_no_io(path: Path) -> None:
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            assert node.func.id not in BANNED_CALLS, f"{relative(path)}:{node.lineno} calls {node.func.id}"
+def imported(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.ImportFrom):
+        return [node.module or ""]
+    return [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
 
 
-@pytest.mark.parametrize("path", code_files(), ids=relative)
-def test_each_module_has_its_test(path: Path) -> None:
+def test_pure_boxes_do_no_io() -> None:
+    found = [
+        f"{relative(path)}:{node.lineno} calls {node.func.id}"
+        for place in PURE
+        for path in in_folder(ROOT / place)
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in BANNED_CALLS
+    ]
+    assert found == []
+
+
+def test_each_module_has_its_test() -> None:
+    assert [relative(path) for path in code_files() if not has_its_test(path)] == []
+
+
+def has_its_test(path: Path) -> bool:
+    """Beside others of its folder, or in one for the folder."""
     if path.name in {"__init__.py", "__main__.py"}:
-        return
+        return True
     folder = next(each for each in FOLDERS if path.is_relative_to(ROOT / each))
     mirrored = ROOT / FOLDERS[folder] / path.parent.relative_to(ROOT / folder)
     own, of_folder = f"test_{path.stem.strip('_')}.py", f"test_{path.parent.name}.py"
-    candidates = [mirrored / own, mirrored.parent / of_folder]
-    assert any(test.exists() for test in candidates), (
-        f"no test for {relative(path)}: expected {relative(candidates[0])}"
-    )
+    return (mirrored / own).exists() or (mirrored.parent / of_folder).exists()
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "rogue_agent/core/cc").glob("[a-z]*.py")), ids=relative)

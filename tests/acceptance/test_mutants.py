@@ -62,6 +62,7 @@ def oracle_share(seed: int) -> float:
     return AgentStar(8, ENDLESS, seed=seed, overrides={"estimator": "nic_tx_stamp"}).run(RUN_NS).utilisation()
 
 
+SEEDS = (1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3)))
 QUEUE = Figure(queue_bytes, 0, 200_000)
 LATENCY = Figure(latency_us, 40, 80)
 START = Figure(start_share, 0.70, 1)
@@ -94,7 +95,7 @@ def no_hold_off(monkeypatch: pytest.MonkeyPatch) -> None:
     mutate(monkeypatch, HoldOff, "restart", ("self._remaining_bytes = self._hold_off_bytes", "pass"))
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize(
     "figure", [QUEUE, LATENCY, START, ORACLE], ids=["queue", "latency", "start", "oracle"]
 )
@@ -102,7 +103,7 @@ def test_the_whole_agent_is_within_its_bounds(figure: Figure, seed: int) -> None
     assert figure.holds(seed)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize(
     ("take_away", "figure"),
     [

@@ -1,29 +1,17 @@
 """The commands of the page on plug-ins, run in its order in an empty directory."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-TEXT = (ROOT / "docs/PLUGINS.md").read_text()
+from helpers.pages import blocks_of, run_script, text_of
+
+TEXT = text_of("PLUGINS.md")
 
 
 def test_every_command_does_what_the_page_says(tmp_path: Path) -> None:
-    blocks = re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL)
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    done = subprocess.run(
-        ["bash", "-c", "set -euo pipefail\n" + "\n".join(blocks)],
-        cwd=tmp_path,
-        env={**os.environ, "PATH": path, "COLUMNS": "200"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
-    assert "halve.py: control halve keeps the contract" in done.stdout
-    assert "(plug-in halve.py)" in done.stdout
+    said = run_script("\n".join(blocks_of(TEXT)), tmp_path)
+    assert "halve.py: control halve keeps the contract" in said
+    assert "(plug-in halve.py)" in said
     assert (tmp_path / "test_halve.py").is_file()
     (run,) = (tmp_path / "results/halve").iterdir()
     assert "Halve" in (run / "report.html").read_text()

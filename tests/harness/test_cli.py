@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 from helpers.command_line import Finished, rogue
+from helpers.experiments import write_experiment
+from helpers.wrong_experiments import WRONG_EXPERIMENTS
 
 from rogue.harness.cli import app, run_guarded
 from rogue.harness.errors import UsageError
@@ -20,7 +22,6 @@ HARD = (
     "unknown-key", "wrong-unit", "negative-size", "too-few-hosts", "too-many-hosts", "unknown-transport",
     "yaml-bomb", "yaml-tag", "not-a-number",
 )  # fmt: skip
-ERRORS = Path(__file__).parent / "experiment/errors"
 ROOT = Path(__file__).parents[2]
 
 
@@ -71,12 +72,14 @@ def test_version(here: Here) -> None:
 
 @pytest.mark.parametrize("name", HARD)
 def test_wrong_experiment_costs_a_sentence_and_nothing_else(tmp_path: Path, name: str) -> None:
-    file = ERRORS / f"{name}.yaml"
-    done = rogue(tmp_path, "run", str(file))
+    file = write_experiment(tmp_path, WRONG_EXPERIMENTS[name].text)
+    here = tmp_path / "here"
+    here.mkdir()
+    done = rogue(here, "run", file)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(f"rogue: {file}:")
     assert "Traceback" not in done.err
-    assert list(tmp_path.iterdir()) == []
+    assert list(here.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import Final
 
 BUDGETS_SECONDS: Final = {
-    "tests/acceptance": 110, "tests/agent": 60, "tests/docs": 60, "tests/harness": 260, "tests/hostile": 15,
-    "tests/playbooks": 10, "tests/remote": 15, "tests/reports": 130, "tests/scripts": 5,
+    "tests/acceptance": 100, "tests/agent": 45, "tests/docs": 45, "tests/harness": 260, "tests/hostile": 15,
+    "tests/playbooks": 10, "tests/remote": 15, "tests/reports": 110, "tests/scripts": 5,
     "tests/simulator": 90, "tests/virtual": 20, "tests/workloads": 25,
 }  # fmt: skip
 """What the fast tests of a folder may take, set-up and teardown included, of one of two idle cores."""

@@ -3,10 +3,12 @@
 import atexit
 import json
 import os
+import pty
 import socket
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -36,15 +38,15 @@ def rogue(directory: Path, *arguments: str, **environment: str) -> Finished:
         "environment": _with_the_command() | environment,
     }  # fmt: skip
     (out, its_out), (err, its_err) = os.pipe(), os.pipe()
-    server = _server()
+    channel = server()
     try:
-        socket.send_fds(server, [json.dumps(call).encode()], [its_out, its_err])
+        socket.send_fds(channel, [json.dumps(call).encode()], [its_out, its_err])
     finally:
         os.close(its_out)
         os.close(its_err)
     with ThreadPoolExecutor(2) as pool:
         said = pool.map(_read, (out, err))
-        return Finished(int(server.recv(16)), *said)
+        return Finished(int(channel.recv(16)), *said)
 
 
 def _read(pipe: int) -> str:
@@ -53,7 +55,7 @@ def _read(pipe: int) -> str:
 
 
 @cache
-def _server() -> socket.socket:
+def server() -> socket.socket:
     """One for this process, which ends with it."""
     here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     process = subprocess.Popen([sys.executable, str(SERVER)], stdin=there.fileno())
@@ -78,6 +80,23 @@ def start_rogue(directory: Path, *arguments: str, **environment: str) -> subproc
         text=True,
         process_group=0,
     )
+
+
+def rogue_at_terminal(directory: Path, *arguments: str, typed: bytes = b"", **environment: str) -> Finished:
+    """Run `rogue` with a terminal for all its streams, and type what it may read; errors are output there."""
+    mine, theirs = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, str(SCRIPT), *arguments],
+        cwd=directory, env=_with_the_command() | environment, stdin=theirs, stdout=theirs, stderr=theirs,
+    ) as process:  # fmt: skip
+        os.close(theirs)
+        os.write(mine, typed)
+        parts = []
+        with suppress(OSError):  # the other end is closed
+            while part := os.read(mine, 65_536):
+                parts.append(part)
+        os.close(mine)
+    return Finished(process.returncode, b"".join(parts).decode(), "")
 
 
 def _with_the_command() -> dict[str, str]:

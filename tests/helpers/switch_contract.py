@@ -96,3 +96,36 @@ def lost_session_is_undone_later(
         with open_switch(hardware(wanted, served.login)) as opened:
             undo(opened)
             assert (state(), opened.ledger.changes()) == (before, [])
+
+
+class SwitchContract:
+    """The tests of a platform whose fixture `switch` is one with somebody else's settings."""
+
+    wanted: HardwareSwitchVariables
+    golden: str
+    rejected: tuple[str, ...]
+    """Commands that the switch may refuse, one each time."""
+    lost: str
+    """The command with which the session ends."""
+
+    def state(self, switch: Any) -> Any:
+        """What is to be as before when all is undone."""
+        return sorted(switch.running.shown())
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        """Each command that is refused is a test."""
+        if "refused" in metafunc.fixturenames:
+            metafunc.parametrize("refused", self.rejected)
+
+    def test_the_golden_plan(self) -> None:
+        assert golden(self.wanted) == self.golden
+
+    def test_it_is_set_read_back_and_undone(self, tmp_path: Path, switch: Any) -> None:
+        is_set_read_back_and_undone(tmp_path / "tor", switch, self.wanted, lambda: self.state(switch))
+
+    def test_a_rejected_command_is_rolled_back(self, tmp_path: Path, switch: Any, refused: str) -> None:
+        rejection_is_rolled_back(tmp_path / "tor", switch, self.wanted, lambda: self.state(switch), refused)
+
+    def test_a_lost_session_is_undone_later(self, tmp_path: Path, switch: Any) -> None:
+        state = lambda: self.state(switch)  # noqa: E731
+        lost_session_is_undone_later(tmp_path / "tor", switch, self.wanted, state, self.lost)

@@ -17,6 +17,7 @@ from helpers.sample_kinds import (
 from helpers.sample_run import Sample, write_sample_run
 
 from rogue.reports.claims import Claim, hold_against
+from rogue.reports.figures import FIGURES
 from rogue.reports.pages.build import build
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
@@ -110,3 +111,10 @@ def recovering(tmp_path_factory: pytest.TempPathFactory) -> Results:
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Hosts whose processors were watched."""
     return Results(Run(write_loaded_run(tmp_path_factory.mktemp("loaded"))))
+
+
+@pytest.fixture
+def one_figure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests of where a report stands and what is told: each drawing of all figures takes a second."""
+    for name in list(FIGURES)[1:]:
+        monkeypatch.delitem(FIGURES, name)

@@ -8,7 +8,6 @@ import pytest
 from helpers.sample_kinds import GIGABYTE, sent, sized_rows, write_cells, write_linked_run
 from helpers.sample_run import Sample, write_manifest, write_sample_run
 from helpers.tiny_run import SECOND, cell, delivery, manifest, tiny_view, transfer
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
@@ -114,7 +113,8 @@ class TestEveryFigure:
         assert kind.caption.endswith(".")
         assert set(kind.needs) <= set(TABLES)
 
-    def test_draws_a_sample(self, name: str, drawable: Results) -> None:
+    def test_draws_a_sample_and_shows_all_of_it(self, name: str, drawable: Results) -> None:
+        """No line leaves its panel upwards or downwards: a shared scale must hold every panel's data."""
         figure = FIGURES[name]()
         assert figure.skipped_because(drawable) is None
         with figure_look():
@@ -125,6 +125,13 @@ class TestEveryFigure:
             assert axis.get_xlabel()
             assert axis.get_ylabel()
             assert axis.lines or axis.collections
+            low, high = sorted(axis.get_ylim())
+            for line in axis.get_lines():
+                if line.get_marker() in {"_", "|"}:
+                    continue  # the end of an interval may lie outside
+                heights = np.asarray(line.get_ydata(), dtype=float)
+                assert heights.max() <= high * 1.001
+                assert heights.min() >= low
 
     def test_draws_a_sweep(self, name: str, sweep: Results) -> None:
         if name in OTHER_RUN:
@@ -133,19 +140,6 @@ class TestEveryFigure:
         with figure_look():
             titles = [axis.get_title(loc="left") for axis in figure.draw(sweep).axes]
         assert any("senders 4" in title for title in titles)
-
-    def test_shows_all_it_drew(self, name: str, drawable: Results) -> None:
-        """No line leaves its panel upwards or downwards: a shared scale must hold every panel's data."""
-        with figure_look():
-            drawn = FIGURES[name]().draw(drawable)
-        for axis in drawn.axes:
-            low, high = sorted(axis.get_ylim())
-            for line in axis.get_lines():
-                if line.get_marker() in {"_", "|"}:
-                    continue  # the end of an interval may lie outside
-                heights = np.asarray(line.get_ydata(), dtype=float)
-                assert heights.max() <= high * 1.001
-                assert heights.min() >= low
 
     def test_describes_itself_with_numbers(self, name: str, drawable: Results) -> None:
         text = FIGURES[name]().describe(drawable)
@@ -339,7 +333,7 @@ def test_every_figure_fits_the_page_that_it_is_drawn_for(
     """Nothing that is written leaves the figure, and no type is smaller than six points."""
     with figure_look(), page_width(width_inches):
         figure = FIGURES[name]().draw(drawable)
-        FigureCanvasAgg(figure).draw()
+        figure.draw_without_rendering()
         texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
         drawn = figure.get_tightbbox()  # in inches
     assert figure.get_figwidth() == width_inches

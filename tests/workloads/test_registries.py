@@ -15,17 +15,9 @@ KINDS: list[tuple[str, type[Specification]]] = [
 
 
 @pytest.mark.parametrize(("key", "kind"), KINDS)
-def test_key_is_the_kind(key: str, kind: type[Specification]) -> None:
+def test_a_kind_and_its_parameters_are_explained_under_its_name(key: str, kind: type[Specification]) -> None:
     assert kind.model_fields["kind"].default == key
-
-
-@pytest.mark.parametrize(("key", "kind"), KINDS)
-def test_kind_is_explained(key: str, kind: type[Specification]) -> None:
     assert kind.__doc__, f"{key} needs a docstring: `rogue list` prints it"
-
-
-@pytest.mark.parametrize(("key", "kind"), KINDS)
-def test_parameters_are_explained(key: str, kind: type[Specification]) -> None:
     explained = meanings(kind)
     unexplained = [name for name in kind.model_fields if name != "kind" and not explained.get(name)]
     assert not unexplained, f"{key}: {unexplained} need a sentence below them"

@@ -5,6 +5,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
@@ -37,8 +38,16 @@ works."""
 def build(
     directory: Path, package: SourcePackage, sources: AptSources, progress: Callable[[str], None]
 ) -> None:
-    """Fill an empty directory with `linux`, its `config`, the folder `root` and the list of what is in it."""
-    with tempfile.TemporaryDirectory(dir=directory.parent, prefix="build-") as scratch:
+    """Fill an empty directory with `linux`, its `config`, the folder `root` and the list of what is in it.
+
+    Fetching, and unpacking with xz, keep no second processor busy: the root folder is made meanwhile.
+    """
+    with (
+        tempfile.TemporaryDirectory(dir=directory.parent, prefix="build-") as scratch,
+        ThreadPoolExecutor(1) as beside,
+    ):
+        progress(f"kernel: installing {len(recipe.PACKAGES)} Debian packages and their dependencies")
+        root = beside.submit(_make_root, Path(scratch), directory, sources)
         progress(f"kernel: fetching {package.name} {package.version}")
         source = unpack(package, Path(scratch))
         make_room(source)
@@ -46,8 +55,7 @@ def build(
         _compile(source, progress)
         (source / "linux").rename(directory / "linux")
         (source / ".config").rename(directory / "config")
-        progress(f"kernel: installing {len(recipe.PACKAGES)} Debian packages and their dependencies")
-        _make_root(Path(scratch), directory, sources)
+        root.result()
     progress("kernel: starting it, to compile Python's modules")
     _compile_modules(directory)
     (directory / "root.files").write_text("".join(f"{line}\n" for line in _files_of(directory / "root")))

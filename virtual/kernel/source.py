@@ -38,7 +38,7 @@ def source_package() -> SourcePackage:
 
 
 def unpack(package: SourcePackage, directory: Path) -> Path:
-    """Download the source into an empty directory and return where it is unpacked; root is not needed."""
+    """Download the source into a directory and return where it is unpacked; root is not needed."""
     run(["sh", "-c", _DOWNLOAD, str(directory), package.name], timeout_s=_DOWNLOAD_TIMEOUT_S)
     (archive,) = directory.glob("*.deb")
     run(["dpkg-deb", "-x", str(archive), str(directory / "package")], timeout_s=_UNPACK_TIMEOUT_S)

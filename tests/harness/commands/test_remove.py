@@ -1,14 +1,10 @@
 """`rogue rm` deletes runs and nothing else."""
 
 import json
-import os
-import pty
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from helpers.command_line import SCRIPT
+from helpers.command_line import rogue_at_terminal
 from helpers.deep_folders import deep_folders
 from helpers.tiny_run import cell, manifest
 
@@ -58,25 +54,8 @@ def test_without_a_terminal_it_wants_yes(run: Path) -> None:
 
 @pytest.mark.parametrize(("answer", "code"), [(b"y\n", 0), (b"n\n", 2), (b"\n", 2)])
 def test_on_a_terminal_it_asks(run: Path, answer: bytes, code: int) -> None:
-    mine, theirs = pty.openpty()
-    command = [sys.executable, str(SCRIPT), "rm", str(run)]
-    with subprocess.Popen(command, stdin=theirs, stderr=theirs, stdout=theirs) as process:
-        os.close(theirs)
-        os.write(mine, answer)
-        read_all(mine)
-    assert process.returncode == code
+    assert rogue_at_terminal(run.parent, "rm", str(run), typed=answer).code == code
     assert run.exists() == (code != 0)
-
-
-def read_all(descriptor: int) -> bytes:
-    parts = []
-    try:
-        while part := os.read(descriptor, 65_536):
-            parts.append(part)
-    except OSError:  # the other end is closed
-        pass
-    os.close(descriptor)
-    return b"".join(parts)
 
 
 def test_a_run_that_somebody_works_on_stays(run: Path) -> None:

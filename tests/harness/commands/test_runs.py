@@ -1,14 +1,10 @@
 """`rogue list runs`, on a terminal and elsewhere."""
 
 import json
-import os
-import pty
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from helpers.command_line import SCRIPT, rogue
+from helpers.command_line import rogue, rogue_at_terminal
 from helpers.tiny_run import cell, manifest
 
 from rogue.harness.commands.runs import print_runs
@@ -60,27 +56,12 @@ def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_a_terminal_gets_a_table_and_no_escape_of_a_run(results: Path) -> None:
-    mine, theirs = pty.openpty()
-    command = [sys.executable, str(SCRIPT), "list", "runs"]
-    environment = os.environ | {"COLUMNS": "200", "TERM": "xterm", "NO_COLOR": "1"}
-    with subprocess.Popen(command, cwd=results.parent, stdout=theirs, env=environment):
-        os.close(theirs)
-        written = read_all(mine)
-    assert b"verdicts" in written
-    assert b"a\xef\xbf\xbd]0;owned" in written
-    assert b"\x1b]0" not in written
-    assert b"\x1b[2J" not in written
-
-
-def read_all(descriptor: int) -> bytes:
-    parts = []
-    try:
-        while part := os.read(descriptor, 65_536):
-            parts.append(part)
-    except OSError:  # the other end is closed
-        pass
-    os.close(descriptor)
-    return b"".join(parts)
+    settings = {"COLUMNS": "200", "TERM": "xterm", "NO_COLOR": "1"}
+    written = rogue_at_terminal(results.parent, "list", "runs", **settings).out
+    assert "verdicts" in written
+    assert "a\ufffd]0;owned" in written
+    assert "\x1b]0" not in written
+    assert "\x1b[2J" not in written
 
 
 def test_other_lists_take_no_directory(tmp_path: Path) -> None:

@@ -1,13 +1,11 @@
-"""Experiments as a whole: what is accepted, and the sentence for what is not.
-
-A wrong experiment is a file in `errors/`; the sentence expected for it stands beside it.
-"""
+"""Experiments as a whole: what is accepted, and the sentence for what is not."""
 
 from pathlib import Path
 
 import pytest
 import yaml
 from helpers.experiments import SMALL, load_text, write_experiment
+from helpers.wrong_experiments import WRONG_EXPERIMENTS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -15,16 +13,16 @@ from rogue.harness.errors import ConfigError
 from rogue.harness.experiment.load import POINTS_MAX, load_experiment
 from rogue.harness.plugins.loading import unload_plugins
 
-ERRORS = Path(__file__).parent / "errors"
 EXPERIMENTS = Path(__file__).parents[3] / "experiments"
 
 
-@pytest.mark.parametrize("file", sorted(ERRORS.glob("*.yaml")), ids=lambda file: file.stem)
-def test_wrong_experiment_gets_its_sentence(file: Path) -> None:
+@pytest.mark.parametrize("name", WRONG_EXPERIMENTS)
+def test_wrong_experiment_gets_its_sentence(name: str, tmp_path: Path) -> None:
+    text, told = WRONG_EXPERIMENTS[name]
+    file = write_experiment(tmp_path, text)
     with pytest.raises(ConfigError) as caught:
-        load_experiment(str(file))
-    told = str(caught.value).replace(str(file), file.name)
-    assert told + "\n" == file.with_suffix(".txt").read_text()
+        load_experiment(file)
+    assert str(caught.value).splitlines() == [f"{file}:{line}" for line in told]
 
 
 @pytest.mark.parametrize("file", sorted(EXPERIMENTS.rglob("*.yaml")), ids=lambda file: file.stem)

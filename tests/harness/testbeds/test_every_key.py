@@ -1,7 +1,7 @@
 """Every key of a cell is carried out or refused by name, on each testbed: nothing asked for vanishes."""
 
 from collections.abc import Callable
-from pathlib import Path
+from functools import cache
 
 import pytest
 from helpers import cell_keys
@@ -52,6 +52,32 @@ NOT_OF_A_CELL = {
 """Where results are stored, for people, what is applied before there is a cell, or judged after all."""
 CASES = [*cell_keys.section_cases(), *cell_keys.group_cases(), *MORE]
 PARAMETERS = list(cell_keys.parameters())
+Planned = Callable[..., Cell]
+
+
+@pytest.fixture(scope="module")
+def cell(tmp_path_factory: pytest.TempPathFactory) -> Planned:
+    """The cell of some settings, planned once."""
+    directory = tmp_path_factory.mktemp("cells")
+    return cache(lambda *settings: cell_of(directory, *settings, text=cell_keys.BASE))
+
+
+@pytest.fixture(scope="module")
+def of_kernel(cell: Planned) -> Callable[..., tuple[str, ...]]:
+    """What a kernel is told of it."""
+    return cache(lambda *settings: told_by_kernel(cell(*settings)))
+
+
+@pytest.fixture(scope="module")
+def of_simulator(cell: Planned) -> Callable[..., tuple[str, ...]]:
+    """What the simulator is told of it."""
+
+    @cache
+    def told(*settings: str) -> tuple[str, ...]:
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            return told_by_simulator(cell(*settings), monkeypatch)
+
+    return told
 
 
 def test_no_key_is_left_out() -> None:
@@ -91,50 +117,53 @@ def test_no_key_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_key_on_the_simulator(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    usual, asked = _cells(case, tmp_path)
+def test_a_key_on_the_simulator(
+    case: Case, cell: Planned, of_simulator: Callable[..., tuple[str, ...]]
+) -> None:
+    usual, asked = _settings(case)
     bed = SimulatorTestbed()
-    if not _is_refused(case.key, refusal(bed, usual), refusal(bed, asked)):
-        assert told_by_simulator(usual, monkeypatch) != told_by_simulator(asked, monkeypatch)
+    if not _is_refused(case.key, refusal(bed, cell(*usual)), refusal(bed, cell(*asked))):
+        assert of_simulator(*usual) != of_simulator(*asked)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_key_on_nodes(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    usual, asked = _cells(case, tmp_path)
-    assert _is_known_to_nodes(case.key, usual, asked, monkeypatch)
+def test_a_key_on_nodes(case: Case, cell: Planned, monkeypatch: pytest.MonkeyPatch) -> None:
+    usual, asked = _settings(case)
+    assert _is_known_to_nodes(case.key, cell(*usual), cell(*asked), monkeypatch)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_key_in_a_kernel(case: Case, tmp_path: Path) -> None:
-    usual, asked = _cells(case, tmp_path)
+def test_a_key_in_a_kernel(case: Case, cell: Planned, of_kernel: Callable[..., tuple[str, ...]]) -> None:
+    usual, asked = _settings(case)
     bed = KernelTestbed()
-    if _is_refused(case.key, refusal(bed, usual), refusal(bed, asked)):
+    if _is_refused(case.key, refusal(bed, cell(*usual)), refusal(bed, cell(*asked))):
         return
     is_not_measured = any(word in NOT_MEASURED for word in case.key.split("."))
-    assert is_not_measured or told_by_kernel(usual) != told_by_kernel(asked)
+    assert is_not_measured or of_kernel(*usual) != of_kernel(*asked)
 
 
 @pytest.mark.parametrize("parameter", PARAMETERS, ids=str)
-def test_a_parameter_of_a_group_in_a_kernel(parameter: Parameter, tmp_path: Path) -> None:
-    usual = cell_of(tmp_path, *group(parameter.transport, {}), text=cell_keys.BASE)
+def test_a_parameter_of_a_group_in_a_kernel(
+    parameter: Parameter, cell: Planned, of_kernel: Callable[..., tuple[str, ...]]
+) -> None:
+    usual = group(parameter.transport, {})
     bed = KernelTestbed()
     for other in parameter.others:
-        asked = cell_of(tmp_path, *group(parameter.transport, {parameter.key: other}), text=cell_keys.BASE)
-        if not _is_refused(parameter.key, refusal(bed, usual), refusal(bed, asked)):
-            assert told_by_kernel(usual) != told_by_kernel(asked)
+        asked = group(parameter.transport, {parameter.key: other})
+        if not _is_refused(parameter.key, refusal(bed, cell(*usual)), refusal(bed, cell(*asked))):
+            assert of_kernel(*usual) != of_kernel(*asked)
 
 
 @pytest.mark.parametrize("parameter", PARAMETERS, ids=str)
 def test_a_parameter_of_a_group_on_the_simulator(
-    parameter: Parameter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    parameter: Parameter, cell: Planned, of_simulator: Callable[..., tuple[str, ...]]
 ) -> None:
-    usual = cell_of(tmp_path, *group(parameter.transport, {}), text=cell_keys.BASE)
     bed = SimulatorTestbed()
     for other in parameter.others:
-        asked = cell_of(tmp_path, *group(parameter.transport, {parameter.key: other}), text=cell_keys.BASE)
-        reason = refusal(bed, asked)
+        asked = group(parameter.transport, {parameter.key: other})
+        reason = refusal(bed, cell(*asked))
         if reason is None:
-            assert told_by_simulator(usual, monkeypatch) != told_by_simulator(asked, monkeypatch)
+            assert of_simulator(*group(parameter.transport, {})) != of_simulator(*asked)
             return
         assert reason.startswith(parameter.key)
     assert parameter.key in CHOICES, "no other value of it can be"
@@ -142,43 +171,39 @@ def test_a_parameter_of_a_group_on_the_simulator(
 
 @pytest.mark.parametrize("parameter", PARAMETERS, ids=str)
 def test_a_parameter_of_a_group_on_nodes(
-    parameter: Parameter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    parameter: Parameter, cell: Planned, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _check_on_nodes(parameter, lambda values: group(parameter.transport, values), tmp_path, monkeypatch)
+    _check_on_nodes(parameter, lambda values: cell(*group(parameter.transport, values)), monkeypatch)
 
 
 @pytest.mark.parametrize("parameter", {each.transport: each for each in PARAMETERS}.values(), ids=str)
 def test_a_parameter_of_the_cells_transport_on_nodes(
-    parameter: Parameter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    parameter: Parameter, cell: Planned, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def settings(values: cell_keys.Values) -> tuple[str, ...]:
-        return (f"transports=[{mapping({'name': parameter.transport, 'label': 'x', **values})}]",)
+    def planned(values: cell_keys.Values) -> Cell:
+        return cell(f"transports=[{mapping({'name': parameter.transport, 'label': 'x', **values})}]")
 
-    _check_on_nodes(parameter, settings, tmp_path, monkeypatch)
+    _check_on_nodes(parameter, planned, monkeypatch)
 
 
 def _check_on_nodes(
-    parameter: Parameter,
-    settings: Callable[[cell_keys.Values], tuple[str, ...]],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    parameter: Parameter, planned: Callable[[cell_keys.Values], Cell], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A value that the nodes take reaches them; one that they do not take is named."""
-    usual = cell_of(tmp_path, *settings({}), text=cell_keys.BASE)
+    usual = planned({})
     bed, _ = nodes_of(usual, monkeypatch)
     if refusal(bed, usual) is not None:
         return
     for other in parameter.others:
-        asked = cell_of(tmp_path, *settings({parameter.key: other}), text=cell_keys.BASE)
+        asked = planned({parameter.key: other})
         if refusal(bed, asked) is None:
             assert _is_known_to_nodes(parameter.key, usual, asked, monkeypatch)
             return
         assert _is_refused(parameter.key, None, refusal(bed, asked))
 
 
-def _cells(case: Case, directory: Path) -> tuple[Cell, Cell]:
-    usual = cell_of(directory, *case.beside, text=cell_keys.BASE)
-    return usual, cell_of(directory, *case.beside, *case.stated, text=cell_keys.BASE)
+def _settings(case: Case) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return tuple(case.beside), (*case.beside, *case.stated)
 
 
 def _is_known_to_nodes(key: str, usual: Cell, asked: Cell, monkeypatch: pytest.MonkeyPatch) -> bool:

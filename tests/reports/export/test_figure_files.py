@@ -24,7 +24,6 @@ from rogue.reports.results import Results
 from rogue.reports.transport_styles import DARK_PARTNERS
 
 WIDTH_INCHES = 3.3
-FIXTURES = ("results", "sweep", "pairs", "random_transfers", "recovering", "loaded")
 
 
 def write(results: Results, directory: Path, wanted: FilesWanted) -> list[FigureResult]:
@@ -34,12 +33,16 @@ def write(results: Results, directory: Path, wanted: FilesWanted) -> list[Figure
 
 
 @pytest.fixture(scope="module")
-def files(results: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def written(results: Results, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[FigureResult]]:
     directory = tmp_path_factory.mktemp("files") / "figures"
     skipped = skipped_figures(results, list(FIGURES))
     names = tuple(name for name in FIGURES if name not in skipped)
-    write(results, directory, FilesWanted(WIDTH_INCHES, names))
-    return directory
+    return directory, write(results, directory, FilesWanted(WIDTH_INCHES, names))
+
+
+@pytest.fixture(scope="module")
+def files(written: tuple[Path, list[FigureResult]]) -> Path:
+    return written[0]
 
 
 def test_every_figure_has_every_format_and_a_caption(files: Path) -> None:
@@ -50,15 +53,11 @@ def test_every_figure_has_every_format_and_a_caption(files: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("fixture", FIXTURES)
-def test_type_is_at_least_six_points_at_the_stated_width(
-    fixture: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
-    results = request.getfixturevalue(fixture)
-    for result in write(results, tmp_path / "out", FilesWanted(WIDTH_INCHES, formats=("csv",))):
-        if result.skipped is None:
-            assert result.width_inches == pytest.approx(WIDTH_INCHES)
-            assert result.type_points >= 6, result.name
+def test_type_is_at_least_six_points_at_the_stated_width(written: tuple[Path, list[FigureResult]]) -> None:
+    """Figures of other runs: test_figures.py, test_every_figure_fits_the_page_that_it_is_drawn_for."""
+    for result in written[1]:
+        assert result.width_inches == pytest.approx(WIDTH_INCHES)
+        assert result.type_points >= 6, result.name
 
 
 def test_pdf_is_as_wide_as_stated_and_embeds_its_fonts(files: Path) -> None:

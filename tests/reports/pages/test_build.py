@@ -33,13 +33,6 @@ def tables_of(report: Path) -> dict[str, list[dict[str, str]]]:
     }
 
 
-@pytest.fixture
-def one_figure(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For tests of where a report stands and what is told: each drawing of all figures takes a second."""
-    for name in list(FIGURES)[1:]:
-        monkeypatch.delitem(FIGURES, name)
-
-
 @pytest.mark.usefixtures("one_figure")
 def test_report_of_one_run_stands_in_it(run: Path) -> None:
     assert build(run) == run / "report.html"
@@ -93,10 +86,11 @@ def test_the_answer_is_told_and_stands_first(tmp_path: Path, monkeypatch: pytest
     assert "run1-published_beside" in text, "the claim's number is in the figure"
 
 
-def test_each_file_is_read_once_and_each_figure_drawn_once(
+def test_each_file_is_read_once_each_figure_drawn_once_and_who_asks_is_told_how_far_it_got(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read, drawn = [], []
+    told: list[tuple[int, int, str]] = []
     parse, save = load.parse_table, Figure.savefig
 
     def parsed(content: bytes, name: str) -> object:
@@ -109,20 +103,14 @@ def test_each_file_is_read_once_and_each_figure_drawn_once(
 
     monkeypatch.setattr(load, "parse_table", parsed)
     monkeypatch.setattr(Figure, "savefig", saved)
-    page = build(run).read_text()
+    page = build(run, counted=lambda *count: told.append(count)).read_text()
     stored = [(path.stem, path.read_bytes()) for path in run.glob("cells/*/*.parquet")]
     assert all(read.count(file) <= stored.count(file) for file in read)
     assert len(drawn) == page.count('.svg" aria-label=') > 0
-
-
-def test_who_asks_is_told_how_far_it_got(run: Path) -> None:
-    told: list[tuple[int, int, str]] = []
-    build(run, counted=lambda *count: told.append(count))
-    cells = len([count for count in told if count[2] == "measuring cells"])
+    measured = [count for count in told if count[2] == "measuring cells"]
+    cells = len(measured)
     assert cells > 1
-    assert [count for count in told if count[2] == "measuring cells"] == [
-        (done, cells, "measuring cells") for done in range(1, cells + 1)
-    ]
+    assert measured == [(done, cells, "measuring cells") for done in range(1, cells + 1)]
     assert [count for count in told if count[2] == "drawing figures"] == [
         (done, len(FIGURES), "drawing figures") for done in range(len(FIGURES))
     ]
@@ -160,6 +148,7 @@ def test_unreadable_run_is_named_and_the_other_reported(run: Path, tmp_path: Pat
     assert "8-to-1 incast" in text
 
 
+@pytest.mark.usefixtures("one_figure")
 def test_damaged_table_is_named_and_the_rest_reported(run: Path) -> None:
     (run / "cells/rogue-r1/latency.parquet").write_bytes(b"rubbish")
     report = build(run)

@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from rogue.virtual.errors import VirtualTestbedError
+from rogue.virtual.image.apt_sources import AptSources
 from rogue.virtual.kernel import build
+from rogue.virtual.kernel.source import SourcePackage
 
 
 def test_an_option_that_this_source_refuses_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,3 +36,22 @@ def test_every_file_of_the_root_folder_is_listed_with_its_size(tmp_path: Path) -
     (tmp_path / "bin" / "ip").write_text("12345")
     (tmp_path / "link").symlink_to("bin/ip")
     assert build._files_of(tmp_path) == ["bin/ip 5"]
+
+
+def test_a_root_folder_that_cannot_be_made_is_said_though_the_kernel_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_args: object) -> None:
+        raise VirtualTestbedError("mmdebstrap failed")
+
+    (tmp_path / "source").mkdir()
+    (tmp_path / "fresh").mkdir()
+    for name in ("linux", ".config"):
+        (tmp_path / "source" / name).touch()
+    monkeypatch.setattr(build, "unpack", lambda *_args: tmp_path / "source")
+    for step in ("_configure", "_compile"):
+        monkeypatch.setattr(build, step, lambda *_args: None)
+    monkeypatch.setattr(build, "_make_root", fails)
+    package, sources = SourcePackage("linux-source-6.1", "6.1.176-1"), AptSources("bookworm", (), "")
+    with pytest.raises(VirtualTestbedError, match="mmdebstrap failed"):
+        build.build(tmp_path / "fresh", package, sources, lambda _text: None)

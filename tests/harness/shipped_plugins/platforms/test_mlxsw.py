@@ -6,12 +6,7 @@ from pathlib import Path
 import pytest
 from helpers.fake_mlxsw import FakeMlxsw
 from helpers.fake_switch import served_switch
-from helpers.switch_contract import (
-    golden,
-    is_set_read_back_and_undone,
-    lost_session_is_undone_later,
-    rejection_is_rolled_back,
-)
+from helpers.switch_contract import SwitchContract, golden
 from helpers.switch_inventory import LOSSLESS, hardware, wanted
 
 from rogue.harness.provisioning.switches.connection import open_switch
@@ -50,20 +45,17 @@ def switch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeMlxsw:
     return made
 
 
-def state(switch: FakeMlxsw) -> str:
-    """RED's parameters that only `tc` needs are not put back."""
-    for options in switch.red.values():
-        for key in ("limit", "ewma", "nodrop", "Scell_log"):
-            options.pop(key, None)
-    return switch.state()
+class TestContract(SwitchContract):
+    wanted, golden = WANTED, GOLDEN
+    rejected = tuple(GOLDEN.splitlines()[1:10:2])
+    lost = GOLDEN.splitlines()[3]
 
-
-def test_the_golden_plan() -> None:
-    assert golden(WANTED) == GOLDEN
-
-
-def test_it_is_set_read_back_and_undone(tmp_path: Path, switch: FakeMlxsw) -> None:
-    is_set_read_back_and_undone(tmp_path / "tor", switch, WANTED, lambda: state(switch))
+    def state(self, switch: FakeMlxsw) -> str:
+        """RED's parameters that only `tc` needs are not put back."""
+        for options in switch.red.values():
+            for key in ("limit", "ewma", "nodrop", "Scell_log"):
+                options.pop(key, None)
+        return switch.state()
 
 
 def test_what_others_mark_and_pause_goes(tmp_path: Path, switch: FakeMlxsw) -> None:
@@ -78,16 +70,6 @@ def test_what_others_mark_and_pause_goes(tmp_path: Path, switch: FakeMlxsw) -> N
     ]
     assert sorted(switch.red) == [("swp1", 5), ("swp2", 5)]
     assert switch.dscp["swp1", 26] == 3
-
-
-@pytest.mark.parametrize("command", GOLDEN.splitlines()[1:10:2])
-def test_whatever_is_rejected_nothing_has_changed(tmp_path: Path, switch: FakeMlxsw, command: str) -> None:
-    rejection_is_rolled_back(tmp_path / "tor", switch, WANTED, lambda: state(switch), command)
-
-
-def test_a_lost_session_is_undone(tmp_path: Path, switch: FakeMlxsw) -> None:
-    command = GOLDEN.splitlines()[3]
-    lost_session_is_undone_later(tmp_path / "tor", switch, WANTED, lambda: state(switch), command)
 
 
 def test_marks_that_the_chip_does_not_make_are_read_back(tmp_path: Path, switch: FakeMlxsw) -> None:

@@ -4,12 +4,7 @@ from pathlib import Path
 
 import pytest
 from helpers.fake_onyx import FakeOnyx
-from helpers.switch_contract import (
-    golden,
-    is_set_read_back_and_undone,
-    lost_session_is_undone_later,
-    rejection_is_rolled_back,
-)
+from helpers.switch_contract import SwitchContract
 from helpers.switch_inventory import wanted
 
 from rogue.harness.provisioning.switches.registry import PLATFORMS
@@ -48,23 +43,17 @@ def switch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeOnyx:
     return onyx
 
 
-def test_the_golden_plan() -> None:
-    assert golden(WANTED) == GOLDEN
+class TestContract(SwitchContract):
+    wanted, golden = WANTED, GOLDEN
+    rejected = tuple(GOLDEN.splitlines()[number] for number in (1, 5, 8))
+    lost = GOLDEN.splitlines()[5]
 
+    def state(self, switch: FakeOnyx) -> object:
+        return sorted(switch.shown())
 
-def test_it_is_set_read_back_and_undone(tmp_path: Path, switch: FakeOnyx) -> None:
-    is_set_read_back_and_undone(tmp_path / "tor", switch, WANTED, lambda: sorted(switch.shown()))
-    assert "no dcb priority-flow-control priority 5 enable" in switch.heard
-
-
-@pytest.mark.parametrize("command", [GOLDEN.splitlines()[1], GOLDEN.splitlines()[5], GOLDEN.splitlines()[8]])
-def test_a_rejected_command_is_rolled_back(tmp_path: Path, switch: FakeOnyx, command: str) -> None:
-    rejection_is_rolled_back(tmp_path / "tor", switch, WANTED, lambda: sorted(switch.shown()), command)
-
-
-def test_what_a_lost_session_has_changed_is_undone_later(tmp_path: Path, switch: FakeOnyx) -> None:
-    command = GOLDEN.splitlines()[5]
-    lost_session_is_undone_later(tmp_path / "tor", switch, WANTED, lambda: sorted(switch.shown()), command)
+    def test_it_is_set_read_back_and_undone(self, tmp_path: Path, switch: FakeOnyx) -> None:
+        super().test_it_is_set_read_back_and_undone(tmp_path, switch)
+        assert "no dcb priority-flow-control priority 5 enable" in switch.heard
 
 
 def test_ranges_of_ports_are_told_apart() -> None:

@@ -4,12 +4,7 @@ from pathlib import Path
 
 import pytest
 from helpers.fake_os10 import FakeOs10
-from helpers.switch_contract import (
-    golden,
-    is_set_read_back_and_undone,
-    lost_session_is_undone_later,
-    rejection_is_rolled_back,
-)
+from helpers.switch_contract import SwitchContract
 from helpers.switch_inventory import wanted
 
 from rogue.harness.provisioning.switches.registry import PLATFORMS
@@ -87,24 +82,10 @@ def switch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeOs10:
     return os10
 
 
-def test_the_golden_plan() -> None:
-    assert golden(WANTED) == GOLDEN
-
-
-def test_it_is_set_read_back_and_undone(tmp_path: Path, switch: FakeOs10) -> None:
-    is_set_read_back_and_undone(tmp_path / "tor", switch, WANTED, lambda: sorted(switch.running.shown()))
-
-
-@pytest.mark.parametrize("command", ["match queue 3", "service-policy input type network-qos rogue-pauses"])
-def test_a_rejected_command_is_rolled_back(tmp_path: Path, switch: FakeOs10, command: str) -> None:
-    rejection_is_rolled_back(
-        tmp_path / "tor", switch, WANTED, lambda: sorted(switch.running.shown()), command
-    )
-
-
-def test_what_a_lost_session_has_changed_is_undone_later(tmp_path: Path, switch: FakeOs10) -> None:
-    state = lambda: sorted(switch.running.shown())  # noqa: E731
-    lost_session_is_undone_later(tmp_path / "tor", switch, WANTED, state, "pfc-cos 3")
+class TestContract(SwitchContract):
+    wanted, golden = WANTED, GOLDEN
+    rejected = ("match queue 3", "service-policy input type network-qos rogue-pauses")
+    lost = "pfc-cos 3"
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,7 @@ from pathlib import Path
 import pytest
 from helpers.fake_nvue import FakeNvue
 from helpers.fake_switch import served_switch
-from helpers.switch_contract import (
-    golden,
-    is_set_read_back_and_undone,
-    lost_session_is_undone_later,
-    rejection_is_rolled_back,
-)
+from helpers.switch_contract import SwitchContract, lost_session_is_undone_later
 from helpers.switch_inventory import hardware, wanted
 
 from rogue.harness.provisioning.switches.connection import open_switch
@@ -51,23 +46,18 @@ def switch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeNvue:
     return nvue
 
 
-def test_the_golden_plan() -> None:
-    assert golden(WANTED) == GOLDEN
+class TestContract(SwitchContract):
+    wanted, golden = WANTED, GOLDEN
+    rejected = tuple(GOLDEN.splitlines()[::4])
+    lost = GOLDEN.splitlines()[7]
 
+    def state(self, switch: FakeNvue) -> object:
+        return sorted(switch.applied.values()), switch.pending
 
-def test_it_is_set_read_back_and_undone(tmp_path: Path, switch: FakeNvue) -> None:
-    is_set_read_back_and_undone(tmp_path / "tor", switch, WANTED, lambda: sorted(switch.applied.values()))
-
-
-@pytest.mark.parametrize("command", GOLDEN.splitlines()[::4])
-def test_whatever_is_rejected_nothing_has_changed(tmp_path: Path, switch: FakeNvue, command: str) -> None:
-    state = lambda: (sorted(switch.applied.values()), switch.pending)  # noqa: E731
-    rejection_is_rolled_back(tmp_path / "tor", switch, WANTED, state, command)
-
-
-def test_a_lost_session_has_changed_nothing(tmp_path: Path, switch: FakeNvue) -> None:
-    state = lambda: sorted(switch.applied.values())  # noqa: E731
-    lost_session_is_undone_later(tmp_path / "tor", switch, WANTED, state, GOLDEN.splitlines()[7])
+    def test_a_lost_session_is_undone_later(self, tmp_path: Path, switch: FakeNvue) -> None:
+        """What was pending stays so."""
+        state = lambda: sorted(switch.applied.values())  # noqa: E731
+        lost_session_is_undone_later(tmp_path / "tor", switch, WANTED, state, self.lost)
 
 
 def test_lists_and_ranges_are_told_apart() -> None:
