@@ -236,7 +236,7 @@ def test_both_engines_agree_on_networks_that_are_not_even(
 
 @pytest.mark.parametrize("name", [None, "irn", "uet"])
 def test_both_engines_agree_on_a_network_that_is_looked_up_ahead(name: str | None) -> None:
-    """From 1024 ports on: 512 hosts send over few uplinks; without a repair of its own, timeouts come later."""
+    """From 1024 ports on: 512 hosts send over few uplinks; plain RC waits for its timeouts."""
     topology = TOPOLOGIES["fat_tree"].model_validate({"k": 4, "hosts_per_edge": 64, "rate": "10Gbps"})
     hosts = topology.host_names()
 
