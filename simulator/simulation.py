@@ -31,6 +31,7 @@ from rogue.simulator.parameters import (
     require_timeout,
 )
 from rogue.simulator.profiles import NicProfile
+from rogue.simulator.receiver_control import ReceiverControls
 from rogue.simulator.reliability import Reliability, service_of
 from rogue.simulator.rerouting import Rerouting
 from rogue.simulator.spraying import Spraying, path_arguments, with_choosers
@@ -66,6 +67,7 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         self._connected = {}
         self._datagram_hosts = {}
         self._flow_controls = FlowControls(framing)
+        self._receiver_controls = ReceiverControls()
 
     def add_host(self, name: str, profile: NicProfile) -> None:
         """Add a host with one NIC."""
@@ -141,6 +143,8 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         spraying = with_choosers(where, spraying, service, control) if self._has_choosers else spraying
         routes = route_ab, route_ba = self._routes(where, (host_a, host_b), path_seed, spraying, control)
         round_trip_ps = require_timeout(where, timeout_exponent, self._topology.delay_ps(route_ab + route_ba))
+        if reliability is not None and reliability.has_credits:
+            self._receiver_controls.add(where, (a, b), reliability.receiver)
         ends = self._engine.connect(
             a=host_a,
             b=host_b,

@@ -158,15 +158,31 @@ def _switch_controls() -> list[str]:
         lines.append(f"{name}: {entry.meaning}{_origin('switch_control', name)}")
         rows = [(each.key, f"default {each.value:g}{each.unit}", each.meaning) for each in entry.parameters]
         lines += [f"  {line}" for line in align(rows)]
-    return lines or [
-        "none: plug-ins bring them, as with --plugin FILE; `rogue new switch-control NAME` writes one"
-    ]
+    return lines or [_none_of("switch-control")]
+
+
+def _receiver_controls() -> list[str]:
+    """The same, as words of transports."""
+    from rogue.harness.cell.parameters import as_written
+    from rogue.simulator import RECEIVER_CONTROLS
+
+    lines = []
+    for name, kind in RECEIVER_CONTROLS.items():
+        lines.append(f"uet+{name}: {kind.meaning}{_origin('receiver_control', name)}")
+        rows = [(as_written(each.name), f"default {each.value:g}", each.meaning) for each in kind.parameters]
+        lines += [f"  {line}" for line in align(rows)]
+    return lines or [_none_of("receiver-control")]
+
+
+def _none_of(kind: str) -> str:
+    return f"none: plug-ins bring them, as with --plugin FILE; `rogue new {kind} NAME` writes one"
 
 
 LISTS: Mapping[str, Callable[[], list[str]]] = {
     "transports": _transports,
     "controls": lambda: _classes("control", CONGESTION_CONTROLS),
     "switch-controls": _switch_controls,
+    "receiver-controls": _receiver_controls,
     "estimators": lambda: _classes("estimator", ESTIMATORS),
     "workloads": lambda: _kinds("workload", WORKLOADS),
     "sizes": _sizes,

@@ -33,11 +33,13 @@ inline constexpr std::array kUetParameters = {
     Parameter{"load_balancing", 3, 0, 3, "paths: 0 oblivious, 1 bitmap, 2 REPS, 3 REPS, then bitmap (mixed)"},
 };
 
-// What a receiver grants, beside those. Source: uet-htsim, uec.cpp (_mtus_per_pull) and main_uec.cpp (UecPullPacer).
+// Of credit, beside those. Source: uet-htsim, uec.cpp (_mtus_per_pull, _maxwnd) and main_uec.cpp (UecPullPacer).
 inline constexpr std::array kCreditParameters = {
     Parameter{"credit_packets", 4, 1, 1'000, "full packets of a receiver's grant"},
     Parameter{"credit_rate", 0.99, 0.01, 1,
               "of a receiver's line, which it grants to all its senders together"},
+    Parameter{"credit_max_bytes", 0, 0, 1e12,
+              "credit that a sender begins with, and ever has; 0: 1.5 times the path's bytes"},
 };
 
 // The first, and then the second.
@@ -69,12 +71,18 @@ struct UetSettings {
         qa_gate(static_cast<int>(values.at("qa_gate"))),
         load_balancing(static_cast<LoadBalancing>(values.at("load_balancing"))),
         credit_packets(has_credits ? static_cast<std::int64_t>(values.at("credit_packets")) : 0),
-        credit_rate(has_credits ? values.at("credit_rate") : 0) {}
+        credit_rate(has_credits ? values.at("credit_rate") : 0),
+        credit_max_asked{has_credits ? static_cast<std::int64_t>(values.at("credit_max_bytes")) : 0} {}
 
   Bytes frame() const { return payload + header; }  // of a full packet
   bool has_window() const { return has_nscc || !has_credits; }
 
-  // What a window of this round trip is at most, and the credit that a connection begins with.
+  // What a sender begins with, and ever has.
+  Bytes credit_max() const {
+    return credit_max_asked.value != 0 ? credit_max_asked : most_of_path(base_rtt);
+  }
+
+  // What a window of this round trip is at most.
   Bytes most_of_path(Picoseconds round_trip) const {
     const double bytes = static_cast<double>(round_trip.value) * static_cast<double>(line_rate.value) / 8e12;
     return {static_cast<std::int64_t>(kMostOfPath * bytes)};
@@ -95,6 +103,7 @@ struct UetSettings {
   LoadBalancing load_balancing;
   std::int64_t credit_packets;
   double credit_rate;
+  Bytes credit_max_asked;
 };
 
 }  // namespace simulator
