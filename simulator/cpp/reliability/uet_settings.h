@@ -40,6 +40,8 @@ inline constexpr std::array kCreditParameters = {
               "of a receiver's line, which it grants to all its senders together"},
     Parameter{"credit_max_bytes", 0, 0, 1e12,
               "credit that a sender begins with, and ever has; 0: 1.5 times the path's bytes"},
+    Parameter{"keeps_first_credit", 0, 0, 1,
+              "1: what is left of that stays when the receiver is heard of, as in NDP"},
 };
 
 // The first, and then the second.
@@ -72,7 +74,8 @@ struct UetSettings {
         load_balancing(static_cast<LoadBalancing>(values.at("load_balancing"))),
         credit_packets(has_credits ? static_cast<std::int64_t>(values.at("credit_packets")) : 0),
         credit_rate(has_credits ? values.at("credit_rate") : 0),
-        credit_max_asked{has_credits ? static_cast<std::int64_t>(values.at("credit_max_bytes")) : 0} {}
+        credit_max_asked{has_credits ? static_cast<std::int64_t>(values.at("credit_max_bytes")) : 0},
+        keeps_first_credit(has_credits && values.at("keeps_first_credit") != 0) {}
 
   Bytes frame() const { return payload + header; }  // of a full packet
   bool has_window() const { return has_nscc || !has_credits; }
@@ -104,6 +107,7 @@ struct UetSettings {
   std::int64_t credit_packets;
   double credit_rate;
   Bytes credit_max_asked;
+  bool keeps_first_credit;
 };
 
 }  // namespace simulator
