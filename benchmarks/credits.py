@@ -72,7 +72,9 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=7, help="how many pairs")
     parser.add_argument("--before", metavar="PYTHON", help="an interpreter with another engine")
     parser.add_argument("--kind", choices=KINDS[:2], default="uet", help="there and here")
-    parser.add_argument("--outside", action="store_true", help="credits of the engine against those from outside")
+    parser.add_argument(
+        "--outside", action="store_true", help="credits of the engine against those from outside"
+    )
     parser.add_argument("--once", choices=KINDS, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.once:

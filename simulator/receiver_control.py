@@ -26,7 +26,7 @@ RECEIVER_CONTROLS: Final[dict[str, ReceiverControlKind]] = {}
 
 @dataclass(frozen=True, slots=True)
 class ReceiverControl:
-    """What a host grants to its senders by, from outside: the same for all of its connections with credits."""
+    """What a host grants to its senders by, from outside: one for all of its connections with credits."""
 
     name: str
     parameters: Mapping[str, float] = field(default_factory=dict)
@@ -53,13 +53,12 @@ class ReceiverControls:
         self._of_host: dict[str, ReceiverControl | None] = {}
 
     def add(self, where: str, hosts: tuple[str, str], control: ReceiverControl | None) -> None:
-        """Take note of a connection with credits; SimulationError if its host grants in another way already."""
+        """Take note of a connection with credits; SimulationError if a host grants in another way already."""
         for host in hosts:
             known = self._of_host.setdefault(host, control)
             if known != control:
-                raise SimulationError(
-                    f"{where}: expected one control of receivers at {host}, got {_shown(known)} and {_shown(control)}"
-                )
+                got = f"{_shown(known)} and {_shown(control)}"
+                raise SimulationError(f"{where}: expected one control of receivers at {host}, got {got}")
 
 
 def _shown(control: ReceiverControl | None) -> str:

@@ -77,9 +77,8 @@ class Reliability:
             )
         self._check_timeout(where, round_trip_ps)
         if self.receiver is not None and not self.has_credits:
-            raise SimulationError(
-                f"{where}: expected {WITH_CREDITS} with {self.receiver.name}, which grants credit, got {self.name}"
-            )
+            expected = f"{WITH_CREDITS} with {self.receiver.name}, which grants credit"
+            raise SimulationError(f"{where}: expected {expected}, got {self.name}")
         priority = self.acknowledgement_priority
         if priority is not None:
             require_integer(where, "acknowledgement_priority", priority, 0, PRIORITIES - 1)

@@ -13,7 +13,8 @@ def new(
         str,
         typer.Argument(
             metavar="KIND",
-            help="control, workload, topology, nic-control, switch-control, receiver-control, measure or figure.",
+            help="control, nic-control, switch-control, receiver-control, "
+            "workload, topology, measure or figure.",
         ),
     ],
     name: Annotated[str, typer.Argument(metavar="NAME", help="What experiments will call it.")],

@@ -1,4 +1,4 @@
-"""The commands of the page on receivers of one's own, run in its order where there are ndp.h and eqds.h alone."""
+"""The commands of the page on receivers of one's own, run in its order beside ndp.h and eqds.h."""
 
 import os
 import re

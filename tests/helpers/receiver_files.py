@@ -71,7 +71,7 @@ def star(
 def fabric(
     kind: type[Simulation], reliability: Reliability, pairs: list[tuple[int, int]], size_bytes: int = 400_000
 ) -> Simulation:
-    """Two leaves of four hosts and two spines: half the links that the hosts could fill. Packets are sprayed."""
+    """Two leaves of four hosts and two spines, half of what the hosts could fill. Packets are sprayed."""
     simulation = kind(seed=2, framing=UEC)
     for switch in ("leaf0", "leaf1", "spine0", "spine1"):
         simulation.add_switch(switch, buffer_bytes=2_000_000, alpha=8.0, trimming=Trimming(60_000))

@@ -152,7 +152,9 @@ def _check_keys(name: str, parameters: Sequence[ControlParameter], taken: Sequen
     for each in parameters:
         key = as_written(each.name)
         if key in seen:
-            expected = f"names that differ without their units, and are not {' or '.join((*RESERVED, *taken))}"
+            expected = (
+                f"names that differ without their units, and are not {' or '.join((*RESERVED, *taken))}"
+            )
             raise ValueError(f"{each.name!r} as the name of a parameter of {name}, expected {expected}")
         seen.add(key)
 

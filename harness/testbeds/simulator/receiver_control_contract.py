@@ -1,4 +1,4 @@
-"""What every control of receivers has to keep, in a small network: the same each time, and all that is sent arrives."""
+"""What every control of receivers has to keep, in a small network: the same each time, and all arrives."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -33,14 +33,12 @@ FULL_ROUNDS: Final = 40
 def receiver_control_faults(name: str) -> list[str]:
     """The faults that the first failing trial finds; after a fault the next may not end."""
     kind = RECEIVER_CONTROLS[name]
-    found = [
-        f"{each.name} has no meaning in words" for each in kind.parameters if not each.meaning.strip()
-    ]
+    found = [f"{each.name} has no meaning in words" for each in kind.parameters if not each.meaning.strip()]
     return found or [*_first_fault(kind)]
 
 
 def _first_fault(kind: ReceiverControlKind) -> Iterator[str]:
-    """With the defaults and each bound of each parameter, at slow and fast links, with losses and trimming."""
+    """With the defaults and each bound of each parameter, at slow and fast links, also with trimming."""
     bounds = [{each.name: bound} for each in kind.parameters for bound in (each.minimum, each.maximum)]
     for values in ({}, *bounds):
         stated = ", ".join(f"{key} = {value:g}" for key, value in values.items()) or "its defaults"
@@ -54,9 +52,7 @@ def _first_fault(kind: ReceiverControlKind) -> Iterator[str]:
                     return
 
 
-def _fault_of(
-    control: ReceiverControl, line_rate_bps: int, trims: bool, *, must_arrive: bool
-) -> str | None:
+def _fault_of(control: ReceiverControl, line_rate_bps: int, trims: bool, *, must_arrive: bool) -> str | None:
     try:
         one, other = (_ran(control, line_rate_bps, trims) for _ in range(2))
     except ControlError as error:
@@ -68,7 +64,9 @@ def _fault_of(
     done, posted = one.statistics()["verbs_done"], SENDERS * TRANSFERS
     if must_arrive and done < posted:
         ms = _run_ns(line_rate_bps) / 1e6
-        return f"{done} of {posted} transfers ended within {ms:.3g} ms, expected all: somebody waits for credit"
+        return (
+            f"{done} of {posted} transfers ended within {ms:.3g} ms, expected all: somebody waits for credit"
+        )
     return None
 
 

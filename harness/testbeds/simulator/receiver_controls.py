@@ -19,10 +19,13 @@ from rogue.workloads.transports import TransportName
 
 OF_GRANTING: Final = ("credit_packets", "credit_rate")
 """Parameters of the engine's own way to grant."""
-SENDERS_KEYS: Final = tuple(
-    as_written(each.name)
-    for each in (*RELIABILITIES[WITH_CREDITS].parameters, *CURVE_PARAMETERS)
-    if each.name not in OF_GRANTING
+SENDERS_KEYS: Final = (
+    *(
+        as_written(each.name)
+        for each in RELIABILITIES[WITH_CREDITS].parameters
+        if each.name not in OF_GRANTING
+    ),
+    *(as_written(each.name) for each in CURVE_PARAMETERS),
 )
 """What experiments call the others of such a transport."""
 

@@ -20,8 +20,8 @@ from rogue.harness.testbeds.simulator.flows import RunningFlow
 from rogue.harness.testbeds.simulator.network import SimulatedNetwork, build_network
 from rogue.harness.testbeds.simulator.nics import profile_of
 from rogue.harness.testbeds.simulator.packets import packet_facts
-from rogue.harness.testbeds.simulator.rehearsal import is_same_for_every_seed
 from rogue.harness.testbeds.simulator.receiver_controls import receiver_control_facts
+from rogue.harness.testbeds.simulator.rehearsal import is_same_for_every_seed
 from rogue.harness.testbeds.simulator.reliability import reliability_facts
 from rogue.harness.testbeds.simulator.resent import ResentBytes
 from rogue.harness.testbeds.simulator.spraying import spraying_facts

@@ -145,7 +145,8 @@ struct ConnectionConfiguration {
   Picoseconds base_rtt_ba{};
   std::string reliability{};  // empty = go-back-N, of RC
   std::map<std::string, double> reliability_parameters{};
-  ReceiverControlMaker receiver_maker{};  // for a reliability with credits; the same at all connections of a host
+  ReceiverControlMaker
+      receiver_maker{};  // for a reliability with credits; the same at all connections of a host
   std::optional<std::uint32_t> acknowledgement_priority{};  // with a reliability; none: `priority`
   std::uint64_t path_seed = 0;                              // the entropy behind both routes
   std::uint32_t spray_paths = 0;  // entropies that choose the ways of its packets; 0: they take the routes

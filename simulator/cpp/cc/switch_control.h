@@ -73,9 +73,8 @@ class SwitchControl : public OutsideObject<SwitchKind> {
   template <class Call, class Told>
   std::uint32_t said(const char* name, Call function, const Told& told) {
     std::uint32_t number = 0;
-    call(name, [&](void* control, rogue::abi::Fault* fault) {
-      return function(control, &told, &number, fault);
-    });
+    call(name,
+         [&](void* control, rogue::abi::Fault* fault) { return function(control, &told, &number, fault); });
     return number;
   }
 };

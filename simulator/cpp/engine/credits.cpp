@@ -16,9 +16,9 @@ void Credits::add(std::uint32_t qp, const ConnectionConfiguration& configuration
     host.timer = engine_.timers_.create(TimerKind::kCredit, sender.nic);
     if (configuration.receiver_maker) {
       const Port& port = world_.ports[sender.link];
-      host.control = configuration.receiver_maker(
-          host_of(world_.seed, world_.nodes[world_.links[sender.link].from].name,
-                  world_.speeds[port.speed].rate, configuration));
+      host.control =
+          configuration.receiver_maker(host_of(world_.seed, world_.nodes[world_.links[sender.link].from].name,
+                                               world_.speeds[port.speed].rate, configuration));
     }
   }
   if (!host.control) return;

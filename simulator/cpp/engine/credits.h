@@ -49,7 +49,7 @@ class Credits {
   Engine& engine_;
   World& world_;
   std::unordered_map<std::uint32_t, Host> hosts_;  // by NIC; nothing goes through them in order
-  std::vector<std::uint32_t> numbers_;       // of queue pairs at their hosts, where these have controls
+  std::vector<std::uint32_t> numbers_;             // of queue pairs at their hosts, where these have controls
 };
 
 }  // namespace simulator

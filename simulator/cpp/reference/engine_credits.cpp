@@ -41,7 +41,7 @@ void Engine::tell_received(std::uint32_t qp, rogue::Received received) {
   Node& node = node_of(qp);
   const auto at = std::find(node.receivers.begin(), node.receivers.end(), qp);
   fill_in(received, *queue_pairs_[qp].reliability->responder->grants(),
-           static_cast<std::uint32_t>(at - node.receivers.begin()));
+          static_cast<std::uint32_t>(at - node.receivers.begin()));
   node.receiver_control->on_arrival(received);
   grant_what_is_due(queue_pairs_[qp].node);
 }

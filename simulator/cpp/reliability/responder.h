@@ -40,8 +40,8 @@ class Responder {
   virtual bool answers_by_path() const { return false; }
   virtual void use_paths(const RandomStream& /*stream*/, std::uint32_t /*paths*/) {}
 
-  virtual std::uint64_t expected() const = 0;  // every packet below has come
-  virtual Bytes delivered() const = 0;         // in order, once
+  virtual std::uint64_t expected() const = 0;                                   // every packet below has come
+  virtual Bytes delivered() const = 0;                                          // in order, once
   virtual bool has(std::uint64_t number) const { return number < expected(); }  // this packet has come
 
   // A packet that came to a queue pair which is not connected (any more).

@@ -81,9 +81,7 @@ struct UetSettings {
   bool has_window() const { return has_nscc || !has_credits; }
 
   // What a sender begins with, and ever has.
-  Bytes credit_max() const {
-    return credit_max_asked.value != 0 ? credit_max_asked : most_of_path(base_rtt);
-  }
+  Bytes credit_max() const { return credit_max_asked.value != 0 ? credit_max_asked : most_of_path(base_rtt); }
 
   // What a window of this round trip is at most.
   Bytes most_of_path(Picoseconds round_trip) const {

@@ -81,7 +81,7 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
         (
             "workload",
             "c++",
-            r"got a workload in c\+\+, expected python; only nic-control, switch-control and receiver-control",
+            r"got a workload in c\+\+, expected python; only nic-control, switch-control and receiver",
         ),
         ("switch-control", "python", r"got a switch-control in python, expected c\+\+; leave --language out"),
     ],

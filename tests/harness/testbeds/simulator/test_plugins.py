@@ -140,7 +140,11 @@ def test_a_control_of_receivers_is_a_word_of_transports_and_gone_again() -> None
     load_plugins([plugin(RECEIVER.format(name="mine", parameters=GAP), "mine.h")])
     assert RECEIVER_CONTROLS["mine"].meaning.startswith("it is mine (a control of receivers")
     name = parse_transport("uet+mine")
-    assert (name.receiver_control, name.has_credits, name.outside) == ("mine", True, ("mine", RECEIVERS["mine"]))
+    assert (name.receiver_control, name.has_credits, name.outside) == (
+        "mine",
+        True,
+        ("mine", RECEIVERS["mine"]),
+    )
     assert FEATURES["mine"] == FEATURES["rccc"]
     assert [base for base in BASES if "mine" in BASES[base].allowed] == ["uet"]
     with pytest.raises(TransportNameError, match="at most one of rccc, mine"):
@@ -153,7 +157,11 @@ def test_a_control_of_receivers_is_a_word_of_transports_and_gone_again() -> None
     ("name", "parameters", "words"),
     [
         ("rccc", GAP, "a second receiver_control rccc, expected a name that no other"),
-        ("mine", '{"credit_max_bytes", 1, 0, 2, "a"}', "'credit_max_bytes' as the name of a parameter of mine"),
+        (
+            "mine",
+            '{"credit_max_bytes", 1, 0, 2, "a"}',
+            "'credit_max_bytes' as the name of a parameter of mine",
+        ),
         ("mine", '{"kmin_bytes", 1, 0, 2, "a"}', "expected names that differ without their units"),
         ("mine", '{"gap_ns", 3, 0, 2, "a"}', "with its value in between"),
     ],

@@ -58,7 +58,9 @@ def test_those_of_the_tests_keep_it(name: str) -> None:
         ("on_turn: stop", "", NEVER, 'rogue::fail("stop");', "a"),
     ],
 )
-def test_what_does_not_is_a_sentence(words: str, before: str, following: str, turn: str, meaning: str) -> None:
+def test_what_does_not_is_a_sentence(
+    words: str, before: str, following: str, turn: str, meaning: str
+) -> None:
     text = HEADER.format(before=before, next=following, turn=turn, meaning=meaning)
     load_plugins([plugin(text, "mine.h")])
     (fault,) = receiver_control_faults("mine")

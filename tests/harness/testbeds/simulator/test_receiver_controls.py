@@ -36,6 +36,7 @@ topology: {{kind: star, hosts: 4, rate: 10Gbps}}
 traffic:
   - {{name: a, workload: {{kind: incast, senders: 2, size: 20KB}}, transport: {one}}}
   - {{name: b, workload: {{kind: incast, senders: 2, size: 20KB}}, transport: {other}}}
+transports: [roce]
 measure: [throughput]
 """
 
@@ -95,7 +96,7 @@ def test_switches_mark_nothing_in_front_of_hosts_as_for_the_engines(tmp_path: Pa
         ("uet+ndp", "uet", False),
         ("uet+ndp", "uet+eqds", True),
         ("uet+ndp", "uet+rccc", True),
-        ("uet+ndp", "{name: uet+ndp, share: 0.5}", True),
+        ("uet+ndp", "uet+ndp, parameters: {share: 0.5}", True),
     ],
 )
 def test_a_host_grants_in_one_way(one: str, other: str, is_refused: bool, tmp_path: Path) -> None:
