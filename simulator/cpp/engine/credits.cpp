@@ -27,14 +27,6 @@ void Credits::add(std::uint32_t qp, const ConnectionConfiguration& configuration
   host.connections.push_back(qp);
 }
 
-std::optional<rogue::Received> Credits::received(std::uint32_t qp, const DataPacket& packet,
-                                                 bool is_marked) const {
-  if (numbers_.empty() || !world_.senders[qp].has_credits) [[likely]]
-    return std::nullopt;
-  if (!hosts_.at(world_.senders[qp].nic).control) return std::nullopt;
-  return received_before(*world_.reliabilities[qp].responder, packet, is_marked, engine_.now_);
-}
-
 // A packet came that may want a turn for its queue pair.
 void Credits::follow(std::uint32_t qp, std::optional<rogue::Received>& received) {
   CreditGrants& grants = *world_.reliabilities[qp].responder->grants();

@@ -26,8 +26,10 @@ class Credits {
   void on_timer(std::uint32_t nic);
   void check() const;
 
-  // A packet has come, which its responder has not taken yet. None: nobody from outside is told.
-  std::optional<rogue::Received> received(std::uint32_t qp, const DataPacket& packet, bool is_marked) const;
+  // Somebody from outside is told of packets that come for this queue pair.
+  bool tells_of(std::uint32_t qp) const {
+    return !numbers_.empty() && world_.senders[qp].has_credits && hosts_.at(world_.senders[qp].nic).control;
+  }
 
   // How many queue pairs have packets in the sender's NIC.
   std::int64_t rivals_of(const Sender& sender) const;

@@ -6,6 +6,7 @@
 
 #include "catalogue/reliabilities.h"
 #include "engine/departures.h"
+#include "reliability/receiver_told.h"
 #include "reliability/verbs_allowed.h"
 
 namespace simulator {
@@ -99,7 +100,9 @@ void Reliabilities::on_data(PacketIndex index) {
   world_.pool.free(index);
   Responder& responder = *world_.reliabilities[packet.qp].responder;
   if (!world_.senders[packet.qp].is_operational()) return responder.discard(data);
-  std::optional<rogue::Received> received = engine_.credits_.received(packet.qp, data, packet.is_marked());
+  std::optional<rogue::Received> received;
+  if (engine_.credits_.tells_of(packet.qp)) [[unlikely]]
+    received = received_before(responder, data, packet.is_marked(), engine_.now_);
   responder.on_packet(data, packet.is_marked(), engine_.now_);
   engine_.check_delivery(packet.qp);
   send_acknowledgements(packet.qp, telemetry);

@@ -34,22 +34,20 @@ inline constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max
 
 // Where an object stands.
 struct Host {
-  std::int64_t rate_bps;      // of its link
-  std::int64_t base_rtt_ps;   // of the longest path of the network, without queues
-  std::int64_t mtu_bytes;     // payload of a full packet
-  std::int64_t header_bytes;  // that credit counts beside a payload
-  std::int64_t
-      credit_max_bytes;        // what a sender begins with, and ever has: what is granted beyond it is void
-  std::uint64_t random_state;  // what a `Random` begins with: of this host, and of the cell's seed
+  std::int64_t rate_bps;          // of its link
+  std::int64_t base_rtt_ps;       // of the longest path of the network, without queues
+  std::int64_t mtu_bytes;         // payload of a full packet
+  std::int64_t header_bytes;      // that credit counts beside a payload
+  std::int64_t credit_max_bytes;  // what a sender begins with and ever has: what is granted beyond is void
+  std::uint64_t random_state;     // what a `Random` begins with: of this host, and of the cell's seed
 };
 
 // A packet has come.
 struct Received {
-  std::int64_t now_ps;         // since the simulation began
-  std::int64_t asked_bytes;    // up to where its sender wants credit, of all that is ever granted
-  std::int64_t granted_bytes;  // what was granted, of the same
-  std::int64_t
-      ahead_packets;  // between it and the first packet that was missing: 0 in order, below 0 come before
+  std::int64_t now_ps;          // since the simulation began
+  std::int64_t asked_bytes;     // up to where its sender wants credit, of all that is ever granted
+  std::int64_t granted_bytes;   // what was granted, of the same
+  std::int64_t ahead_packets;   // of the first packet that was missing: 0 in order, below 0 come before
   std::uint32_t connection;     // of this host: 0, 1 and so on, in the order in which they were made
   std::uint32_t payload_bytes;  // as it was sent
   std::uint8_t is_trimmed;      // a switch cut its payload off: it must be sent again
