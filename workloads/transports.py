@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from rogue.workloads.framing import IWARP_SEGMENTS, TCP_SEGMENTS, Framing, Packets, with_telemetry
+from rogue.workloads.switch_controls import SwitchControlParameter
 from rogue.workloads.traffic.workload import Verb
 
 Service = Literal["rc", "uc", "tcp"]
@@ -84,6 +85,15 @@ class ControlFeature:
 
 
 @dataclass(frozen=True, slots=True)
+class ReceiverControlEntry:
+    """What grants credit at receivers, as a feature of a transport."""
+
+    meaning: str
+    made_as: str
+    parameters: tuple[SwitchControlParameter, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class TransportName:
     """A transport's name, taken apart."""
 
@@ -146,7 +156,7 @@ class TransportName:
     def outside(self) -> "tuple[str, str] | None":
         """The name of its control in NICs or at receivers, and how that was made, if it is a plug-in's."""
         if self.receiver_control is not None:
-            return self.receiver_control, RECEIVER_CONTROLS[self.receiver_control]
+            return self.receiver_control, RECEIVER_CONTROLS[self.receiver_control].made_as
         controls = ((name, NIC_CONTROLS[name].made_as) for name in self.features if name in NIC_CONTROLS)
         return next(((name, made_as) for name, made_as in controls if made_as is not None), None)
 
@@ -175,8 +185,8 @@ NIC_CONTROLS: Final[dict[str, ControlFeature]] = {
     "theta-powertcp": ControlFeature("PowerTCP by round-trip times, without telemetry", title="θ-PowerTCP"),
 }
 """Controls of the engine, each by its name in `simulator/cpp/cc/registry.h`; plug-ins add to them."""
-RECEIVER_CONTROLS: Final[dict[str, str]] = {}
-"""What grants credit at receivers, in the place of `rccc`, and how it was made; plug-ins add to it."""
+RECEIVER_CONTROLS: Final[dict[str, ReceiverControlEntry]] = {}
+"""What grants credit at receivers, in the place of `rccc`; plug-ins add to it."""
 PAUSING: Final = "pfc"
 SPRAYING: Final = "spray"
 CREDITS: Final = "rccc"

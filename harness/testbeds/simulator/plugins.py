@@ -27,7 +27,7 @@ from rogue.workloads.registration import CONTRACTS, add_parts, check_class
 from rogue.workloads.switch_controls import SWITCH_CONTROLS as NAMES
 from rogue.workloads.switch_controls import SwitchControlEntry, SwitchControlParameter
 from rogue.workloads.transports import FEATURES as WORDS
-from rogue.workloads.transports import NIC_CONTROLS, ControlFeature
+from rogue.workloads.transports import NIC_CONTROLS, ControlFeature, ReceiverControlEntry
 from rogue.workloads.transports import RECEIVER_CONTROLS as RECEIVERS
 
 __all__ = ["ControlParameter", "register_nic_control"]
@@ -90,9 +90,8 @@ def register_switch_control(control: SwitchKind) -> None:
         kind.judges,
         control.chooses,
         control.trims,
-        tuple(SwitchControlParameter(each.name, each.value, each.minimum, each.maximum, each.meaning)
-              for each in parameters),
-    )  # fmt: skip
+        _written(parameters),
+    )
     add_parts(SWITCH_KIND, kind.name, ((SWITCH_CONTROLS, kind), (NAMES, entry)))
 
 
@@ -105,10 +104,18 @@ def register_receiver_control(control: ReceiverKind) -> None:
     parts = (
         (RECEIVER_CONTROLS, ReceiverControlKind(control.name, meaning, parameters, control)),
         (FEATURES, CREDITS_ASKED),
-        (RECEIVERS, OF_RECEIVERS),
+        (RECEIVERS, ReceiverControlEntry(meaning, OF_RECEIVERS, _written(parameters))),
         (WORDS, meaning),
     )
     add_parts(RECEIVER_KIND, control.name, parts)
+
+
+def _written(parameters: Sequence[ControlParameter]) -> tuple[SwitchControlParameter, ...]:
+    """The same, as experiments write them."""
+    return tuple(
+        SwitchControlParameter(each.name, each.value, each.minimum, each.maximum, each.meaning)
+        for each in parameters
+    )
 
 
 def _parameter(name: str, value: float, minimum: float, maximum: float, meaning: str) -> ControlParameter:

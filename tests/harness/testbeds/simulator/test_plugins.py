@@ -143,7 +143,7 @@ def test_a_control_of_receivers_is_a_word_of_transports_and_gone_again() -> None
     assert (name.receiver_control, name.has_credits, name.outside) == (
         "mine",
         True,
-        ("mine", RECEIVERS["mine"]),
+        ("mine", RECEIVERS["mine"].made_as),
     )
     assert FEATURES["mine"] == FEATURES["rccc"]
     assert [base for base in BASES if "mine" in BASES[base].allowed] == ["uet"]
