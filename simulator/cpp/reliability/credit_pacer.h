@@ -25,7 +25,7 @@ class CreditPacer {
   CreditPacer& operator=(CreditPacer&&) = default;
 
   // This receiver's sender asks for credit.
-  void want(std::uint32_t qp) { move(qp, kAsking); }
+  void want(std::uint32_t qp) { shift(entry_of(qp), kAsking); }
 
   // When the next turn is; kNever if nobody has one.
   Picoseconds deadline() const { return queues_[kAsking].empty() && queues_[kIdle].empty() ? kNever : free_; }
@@ -33,35 +33,37 @@ class CreditPacer {
   // Whose turn it is. The caller says afterwards where it goes and how long it takes.
   Turn take() {
     const bool is_idle = queues_[kAsking].empty();
-    const std::uint32_t qp = queues_[is_idle ? kIdle : kAsking].front();
-    move(qp, kNowhere);
-    return {qp, is_idle};
+    const Queue::iterator first = queues_[is_idle ? kIdle : kAsking].begin();
+    shift(first, kNowhere);
+    return {first->qp, is_idle};
   }
 
-  void wait_for_idle_moments(std::uint32_t qp) { move(qp, kIdle); }
+  void wait_for_idle_moments(std::uint32_t qp) { shift(entry_of(qp), kIdle); }
   void wait_until(Picoseconds free) { free_ = free; }
 
  private:
   enum Where : std::uint8_t { kNowhere, kAsking, kIdle };
-  using Queue = std::list<std::uint32_t>;
-
-  struct Place {
+  struct Entry {
+    std::uint32_t qp;
     Where where;
-    Queue::iterator at;
   };
+  using Queue = std::list<Entry>;
+
+  Queue::iterator entry_of(std::uint32_t qp) {
+    const auto [found, is_new] = entries_.try_emplace(qp);
+    if (is_new) found->second = queues_[kNowhere].insert(queues_[kNowhere].end(), {qp, kNowhere});
+    return found->second;
+  }
 
   // To the end of that queue, unless it stands there.
-  void move(std::uint32_t qp, Where to) {
-    const auto [found, is_new] = places_.try_emplace(qp, Place{kNowhere, {}});
-    Place& place = found->second;
-    if (is_new) place.at = queues_[kNowhere].insert(queues_[kNowhere].end(), qp);
-    if (place.where == to) return;
-    queues_[to].splice(queues_[to].end(), queues_[place.where], place.at);
-    place.where = to;
+  void shift(Queue::iterator entry, Where to) {
+    if (entry->where == to) return;
+    queues_[to].splice(queues_[to].end(), queues_[entry->where], entry);
+    entry->where = to;
   }
 
   std::array<Queue, 3> queues_;  // splicing costs the same wherever one stands
-  std::unordered_map<std::uint32_t, Place> places_;
+  std::unordered_map<std::uint32_t, Queue::iterator> entries_;
   Picoseconds free_;
 };
 
