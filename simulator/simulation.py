@@ -130,9 +130,8 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         """Connect a queue pair of host a with one of host b, both ready to send.
 
         ``service`` is RC or UC (no acknowledgements, whole messages or nothing). The timeout is 4.096 us *
-        2^timeout_exponent (0: none). Besides a verb's last packet each ``ack_every_packets``-th asks for an
-        acknowledgement (all if ``control`` learns from them). ``path_seed`` chooses among equal routes,
-        ``spraying`` for each packet. ``reliability`` replaces go-back-N.
+        2^timeout_exponent (0: none). Each ``ack_every_packets``-th packet and a verb's last are acknowledged.
+        ``path_seed`` chooses among equal routes, ``spraying`` for each packet; ``reliability``: no go-back-N.
         """
         where = f"connect {a}-{b}"
         (host_a, profile), (host_b, _) = self._topology.host(where, a), self._topology.host(where, b)
