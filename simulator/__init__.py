@@ -1,6 +1,6 @@
 """The packet simulator: a C++ engine with a Python face."""
 
-from rogue.simulator._core import CompiledKind, Controller, QueuePair, SwitchKind, Timer
+from rogue.simulator._core import CompiledKind, Controller, QueuePair, ReceiverKind, SwitchKind, Timer
 from rogue.simulator.control import CONTROLS, ControlKind, NicControl
 from rogue.simulator.datagram import DatagramQueuePair
 from rogue.simulator.errors import ControlError, InvariantViolation, QueuePairError, SimulationError
@@ -13,7 +13,8 @@ from rogue.simulator.memory import Memory
 from rogue.simulator.parameters import ControlParameter
 from rogue.simulator.profiles import CX3PRO, CX4, IDEAL, PROFILES, NicProfile
 from rogue.simulator.prototype import Hop, PathFacts, PrototypeControl
-from rogue.simulator.reliability import RELIABILITIES, Reliability, check_parameters
+from rogue.simulator.receiver_control import RECEIVER_CONTROLS, ReceiverControl, ReceiverControlKind
+from rogue.simulator.reliability import RELIABILITIES, WITH_CREDITS, Reliability, check_parameters
 from rogue.simulator.simulation import Simulation
 from rogue.simulator.spraying import SPRAYING_PARAMETERS, Spraying, spraying_of, unsprayable
 from rogue.simulator.switch_control import SWITCH_CONTROLS, SwitchControl, SwitchControlKind
@@ -29,10 +30,12 @@ __all__ = [
     "FRAMINGS",
     "IDEAL",
     "PROFILES",
+    "RECEIVER_CONTROLS",
     "RELIABILITIES",
     "ROCEV2",
     "SPRAYING_PARAMETERS",
     "SWITCH_CONTROLS",
+    "WITH_CREDITS",
     "BurstLoss",
     "CompiledKind",
     "ControlError",
@@ -56,6 +59,9 @@ __all__ = [
     "PrototypeControl",
     "QueuePair",
     "QueuePairError",
+    "ReceiverControl",
+    "ReceiverControlKind",
+    "ReceiverKind",
     "Reliability",
     "Simulation",
     "SimulationError",

@@ -206,6 +206,26 @@ class SwitchKind:
     def maker(self, values: list[float]) -> SwitchMaker:
         """Take the values of all parameters, in their order."""
 
+class ReceiverMaker:
+    """A compiled control of receivers, and the values of its parameters."""
+
+class ReceiverKind:
+    """A control of receivers that was compiled outside the engine."""
+
+    def __init__(self, address: int, file: str) -> None:
+        """Take the address of its table; ControlError if it is of another version of the interface."""
+
+    @property
+    def file(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def meaning(self) -> str: ...
+    @property
+    def parameters(self) -> list[tuple[str, float, float, float, str]]: ...
+    def maker(self, values: list[float]) -> ReceiverMaker:
+        """Take the values of all parameters, in their order."""
+
 class Controller:
     """A congestion control of a NIC, without a network. Times are picoseconds."""
 

@@ -9,8 +9,11 @@ from rogue.simulator.control import NicControl
 from rogue.simulator.errors import SimulationError
 from rogue.simulator.flow_control import PRIORITIES
 from rogue.simulator.parameters import ControlParameter, require_integer
+from rogue.simulator.receiver_control import ReceiverControl
 
 PICOSECONDS_PER_NANOSECOND = 1_000
+WITH_CREDITS: Final = "uet-rccc"
+"""In which a sender may send what its receiver has granted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +50,18 @@ class Reliability:
     parameters: Mapping[str, float] = field(default_factory=dict)
     acknowledgement_priority: int | None = None
     """Of acknowledgements; None: that of the connection."""
+    receiver: ReceiverControl | None = None
+    """What grants credit, from outside, in the place of the kind's own parameters of granting."""
 
     @property
     def controls_window(self) -> bool:
         """Whether it is a TCP, which has a congestion control of its own."""
         return self.name in RELIABILITIES and RELIABILITIES[self.name].controls_window
+
+    @property
+    def has_credits(self) -> bool:
+        """Whether a sender may send what its receiver has granted."""
+        return self.name == WITH_CREDITS
 
     def arguments(
         self, where: str, service: str, round_trip_ps: int, control: NicControl | None
@@ -66,6 +76,9 @@ class Reliability:
                 f"{where}: expected service rc with a reliability ({self.name}), got {service}"
             )
         self._check_timeout(where, round_trip_ps)
+        if self.receiver is not None and not self.has_credits:
+            expected = f"{WITH_CREDITS} with {self.receiver.name}, which grants credit"
+            raise SimulationError(f"{where}: expected {expected}, got {self.name}")
         priority = self.acknowledgement_priority
         if priority is not None:
             require_integer(where, "acknowledgement_priority", priority, 0, PRIORITIES - 1)
@@ -73,6 +86,7 @@ class Reliability:
             "acknowledgement_priority": priority,
             "reliability": self.name,
             "reliability_parameters": {name: float(value) for name, value in self.parameters.items()},
+            "receiver_maker": None if self.receiver is None else self.receiver.maker(),
         }
 
     def _check_timeout(self, where: str, round_trip_ps: int) -> None:

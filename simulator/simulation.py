@@ -31,6 +31,7 @@ from rogue.simulator.parameters import (
     require_timeout,
 )
 from rogue.simulator.profiles import NicProfile
+from rogue.simulator.receiver_control import ReceiverControls
 from rogue.simulator.reliability import Reliability, service_of
 from rogue.simulator.rerouting import Rerouting
 from rogue.simulator.spraying import Spraying, path_arguments, with_choosers
@@ -66,6 +67,7 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         self._connected = {}
         self._datagram_hosts = {}
         self._flow_controls = FlowControls(framing)
+        self._receiver_controls = ReceiverControls()
 
     def add_host(self, name: str, profile: NicProfile) -> None:
         """Add a host with one NIC."""
@@ -127,10 +129,9 @@ class Simulation(Faults, Switches, Forwarding, Packets):
     ) -> tuple[QueuePair, QueuePair]:
         """Connect a queue pair of host a with one of host b, both ready to send.
 
-        ``service`` is reliable (RC) or not (UC: no acknowledgements, whole messages or nothing). The timeout
-        is 4.096 us * 2^timeout_exponent (0: none). Besides a verb's last packet each ``ack_every_packets``-th
-        asks for an acknowledgement (all if ``control``, which sets rates, learns from them). ``path_seed``
-        chooses among equal routes, ``spraying`` for each packet. ``reliability`` replaces go-back-N.
+        ``service`` is RC or UC (no acknowledgements, whole messages or nothing). The timeout is 4.096 us *
+        2^timeout_exponent (0: none). Each ``ack_every_packets``-th packet and a verb's last are acknowledged.
+        ``path_seed`` chooses among equal routes, ``spraying`` for each packet; ``reliability``: no go-back-N.
         """
         where = f"connect {a}-{b}"
         (host_a, profile), (host_b, _) = self._topology.host(where, a), self._topology.host(where, b)
@@ -141,6 +142,7 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         spraying = with_choosers(where, spraying, service, control) if self._has_choosers else spraying
         routes = route_ab, route_ba = self._routes(where, (host_a, host_b), path_seed, spraying, control)
         round_trip_ps = require_timeout(where, timeout_exponent, self._topology.delay_ps(route_ab + route_ba))
+        self._check_receivers(where, (a, b), reliability)
         ends = self._engine.connect(
             a=host_a,
             b=host_b,
@@ -158,6 +160,11 @@ class Simulation(Faults, Switches, Forwarding, Packets):
             **path_arguments(where, spraying, path_seed, service, control),
         )
         return self._remember(ends, (a, b), service_of(service, reliability))
+
+    def _check_receivers(self, where: str, hosts: tuple[str, str], reliability: Reliability | None) -> None:
+        """Have each host grant in one way, where senders need credit."""
+        if reliability is not None and reliability.has_credits:
+            self._receiver_controls.add(where, hosts, reliability.receiver)
 
     def datagram_queue_pair(self, host: str, *, mtu_bytes: int = 1024) -> DatagramQueuePair:
         """Create a queue pair of type UD on a host. Its messages have at most ``mtu_bytes``."""

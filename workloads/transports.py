@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from rogue.workloads.framing import IWARP_SEGMENTS, TCP_SEGMENTS, Framing, Packets, with_telemetry
+from rogue.workloads.switch_controls import SwitchControlParameter
 from rogue.workloads.traffic.workload import Verb
 
 Service = Literal["rc", "uc", "tcp"]
@@ -51,6 +52,8 @@ class Base:
     @property
     def allowed(self) -> tuple[str, ...]:
         """What may be added, with the controls of plug-ins where any control may be."""
+        if CREDITS in self.features:
+            return (*self.features, *RECEIVER_CONTROLS)
         plugged = (name for name in NIC_CONTROLS if name not in ALL_FEATURES)
         return (*self.features, *plugged) if self.features == ALL_FEATURES else self.features
 
@@ -79,6 +82,15 @@ class ControlFeature:
         if self.wants_telemetry:
             return "it compares what the same ports wrote into successive packets"
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiverControlEntry:
+    """What grants credit at receivers, as a feature of a transport."""
+
+    meaning: str
+    made_as: str
+    parameters: tuple[SwitchControlParameter, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +133,12 @@ class TransportName:
     @property
     def has_credits(self) -> bool:
         """Whether receivers grant what may be sent to them, so that marks in front of them say nothing."""
-        return CREDITS in self.features
+        return CREDITS in self.features or self.receiver_control is not None
+
+    @property
+    def receiver_control(self) -> str | None:
+        """What grants credit at receivers, if it is a plug-in's."""
+        return next((name for name in self.features if name in RECEIVER_CONTROLS), None)
 
     @property
     def has_marked_control(self) -> bool:
@@ -137,7 +154,9 @@ class TransportName:
 
     @property
     def outside(self) -> "tuple[str, str] | None":
-        """The name of its control in NICs, and how that was made, if it is a plug-in's."""
+        """The name of its control in NICs or at receivers, and how that was made, if it is a plug-in's."""
+        if self.receiver_control is not None:
+            return self.receiver_control, RECEIVER_CONTROLS[self.receiver_control].made_as
         controls = ((name, NIC_CONTROLS[name].made_as) for name in self.features if name in NIC_CONTROLS)
         return next(((name, made_as) for name, made_as in controls if made_as is not None), None)
 
@@ -166,6 +185,8 @@ NIC_CONTROLS: Final[dict[str, ControlFeature]] = {
     "theta-powertcp": ControlFeature("PowerTCP by round-trip times, without telemetry", title="θ-PowerTCP"),
 }
 """Controls of the engine, each by its name in `simulator/cpp/cc/registry.h`; plug-ins add to them."""
+RECEIVER_CONTROLS: Final[dict[str, ReceiverControlEntry]] = {}
+"""What grants credit at receivers, in the place of `rccc`; plug-ins add to it."""
 PAUSING: Final = "pfc"
 SPRAYING: Final = "spray"
 CREDITS: Final = "rccc"
@@ -254,8 +275,9 @@ def parse_transport(name: str) -> TransportName:
             raise TransportNameError(known)
     if len(set(features)) != len(features):
         raise TransportNameError("each feature once")
-    if len(set(features) & set(NIC_CONTROLS)) > 1:
-        raise TransportNameError(f"at most one of {', '.join(NIC_CONTROLS)}")
+    for among in (NIC_CONTROLS, (CREDITS, *RECEIVER_CONTROLS)):
+        if len(set(features) & set(among)) > 1:
+            raise TransportNameError(f"at most one of {', '.join(among)}")
     return TransportName(base, tuple(features))
 
 

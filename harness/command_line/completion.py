@@ -16,8 +16,8 @@ _PLAIN: Final = re.compile(r"(?!-)[\w@%+=:,./-]+")
 """What every shell takes as it stands. Shells put a name into the line unquoted, and zsh evaluates it when
 somebody presses Tab: another name, of somebody's file, could be a command."""
 LISTS: Final = (
-    "transports", "controls", "switch-controls", "estimators", "workloads", "sizes", "topologies", "faults",
-    "probes", "experiments", "spaces", "measures", "formats", "figures", "runs",
+    "transports", "controls", "switch-controls", "receiver-controls", "estimators", "workloads", "sizes",
+    "topologies", "faults", "probes", "experiments", "spaces", "measures", "formats", "figures", "runs",
 )  # fmt: skip
 FIGURES: Final = (
     "published_beside", "factor_sweep", "two_factors", "bars", "throughput", "critical_path", "recovery",

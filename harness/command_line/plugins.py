@@ -13,7 +13,8 @@ def new(
         str,
         typer.Argument(
             metavar="KIND",
-            help="control, nic-control, switch-control, workload, topology, measure or figure.",
+            help="control, nic-control, switch-control, receiver-control, "
+            "workload, topology, measure or figure.",
         ),
     ],
     name: Annotated[str, typer.Argument(metavar="NAME", help="What experiments will call it.")],
@@ -25,7 +26,7 @@ def new(
         typer.Option(
             "--language",
             metavar="LANGUAGE",
-            help="python, or c++ for a nic-control; a switch-control has c++ alone.",
+            help="python, or c++ for a nic-control; switch-control and receiver-control have c++ alone.",
         ),
     ] = None,
 ) -> ExitCode:
@@ -39,6 +40,8 @@ def new(
       rogue run quickstart --plugin cut.h --set 'transports=[roce+pfc+cut]'
       rogue new switch-control step
       rogue run quickstart --plugin step.h --set 'topology.switch_controls=[step]'
+      rogue new receiver-control pull
+      rogue run uet-rccc --plugin pull.h --set 'transports=[uet+rccc, {name: uet+pull, nscc: 0}]'
     """
     from rogue.harness.commands.plugins import new_plugin
 

@@ -25,10 +25,10 @@ from rogue.workloads.flow_sizes import FLOW_SIZES
 from rogue.workloads.probes import PROBES
 from rogue.workloads.specification import Specification
 from rogue.workloads.spelling import meant
-from rogue.workloads.switch_controls import SWITCH_CONTROLS
+from rogue.workloads.switch_controls import SWITCH_CONTROLS, SwitchControlParameter
 from rogue.workloads.topologies import TOPOLOGIES
 from rogue.workloads.traffic import WORKLOADS
-from rogue.workloads.transports import BASES, FEATURES, TransportName
+from rogue.workloads.transports import BASES, FEATURES, RECEIVER_CONTROLS, TransportName
 
 if TYPE_CHECKING:
     from rogue.harness.testbeds.base import Testbed
@@ -155,18 +155,35 @@ def _switch_controls() -> list[str]:
     """Each with its parameters as an experiment writes them."""
     lines = []
     for name, entry in SWITCH_CONTROLS.items():
-        lines.append(f"{name}: {entry.meaning}{_origin('switch_control', name)}")
-        rows = [(each.key, f"default {each.value:g}{each.unit}", each.meaning) for each in entry.parameters]
-        lines += [f"  {line}" for line in align(rows)]
-    return lines or [
-        "none: plug-ins bring them, as with --plugin FILE; `rogue new switch-control NAME` writes one"
-    ]
+        lines += _with_parameters(
+            f"{name}: {entry.meaning}{_origin('switch_control', name)}", entry.parameters
+        )
+    return lines or [_none_of("switch-control")]
+
+
+def _receiver_controls() -> list[str]:
+    """The same, as words of transports."""
+    lines = []
+    for name, entry in RECEIVER_CONTROLS.items():
+        title = f"uet+{name}: {entry.meaning}{_origin('receiver_control', name)}"
+        lines += _with_parameters(title, entry.parameters)
+    return lines or [_none_of("receiver-control")]
+
+
+def _with_parameters(title: str, parameters: Sequence[SwitchControlParameter]) -> list[str]:
+    rows = [(each.key, f"default {each.value:g}{each.unit}", each.meaning) for each in parameters]
+    return [title, *(f"  {line}" for line in align(rows))]
+
+
+def _none_of(kind: str) -> str:
+    return f"none: plug-ins bring them, as with --plugin FILE; `rogue new {kind} NAME` writes one"
 
 
 LISTS: Mapping[str, Callable[[], list[str]]] = {
     "transports": _transports,
     "controls": lambda: _classes("control", CONGESTION_CONTROLS),
     "switch-controls": _switch_controls,
+    "receiver-controls": _receiver_controls,
     "estimators": lambda: _classes("estimator", ESTIMATORS),
     "workloads": lambda: _kinds("workload", WORKLOADS),
     "sizes": _sizes,

@@ -16,6 +16,7 @@ from rogue.workloads.printable import printable
 KINDS: Final = {
     "nic_control": "NIC control",
     "switch_control": "switch control",
+    "receiver_control": "receiver control",
     "switch_platform": "switch platform",
 }
 """Of registries whose word is no English."""

@@ -9,11 +9,11 @@ from rogue.harness.errors import UsageError
 from rogue.workloads.spelling import meant
 
 STARTS: Final = Path(__file__).parent / "starts"
-KINDS: Final = ("control", "workload", "topology", "nic-control", "switch-control", "measure", "figure")
-COMPILED: Final = ("nic-control", "switch-control")
-"""Kinds that C++ has."""
-ONLY_COMPILED: Final = ("switch-control",)
+ONLY_COMPILED: Final = ("switch-control", "receiver-control")
 """Kinds that Python has not."""
+COMPILED: Final = ("nic-control", *ONLY_COMPILED)
+"""Kinds that C++ has."""
+KINDS: Final = ("control", "workload", "topology", *COMPILED, "measure", "figure")
 LANGUAGES: Final[dict[str, str]] = {"python": ".py", "c++": ".h"}
 """And how the names of their files end."""
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,62}")
@@ -49,7 +49,7 @@ def _ending(kind: str, language: str) -> str:
             f"new: got the language {language!r}, expected {expected}; {meant(language, LANGUAGES)}."
         )
     if language != "python" and kind not in COMPILED:
-        only = " and ".join(COMPILED)
+        only = f"{', '.join(COMPILED[:-1])} and {COMPILED[-1]}"
         raise UsageError(f"new: got a {kind} in {language}, expected python; only {only} may be C++.")
     if language == "python" and kind in ONLY_COMPILED:
         raise UsageError(f"new: got a {kind} in python, expected c++; leave --language out.")

@@ -107,7 +107,8 @@ def test_it_has_what_is_needed_and_no_source_of_the_engine(wheel: Path) -> None:
     assert "rogue/harness/shipped_plugins/platforms/onyx.py" in names
     source = [name for name in names if name.endswith((".cpp", ".h", ".pyc", "CMakeLists.txt"))]
     interface = [
-        f"rogue/simulator/include/rogue/{name}.h" for name in ("nic_control", "plugin", "switch_control")
+        f"rogue/simulator/include/rogue/{name}.h"
+        for name in ("nic_control", "plugin", "receiver_control", "switch_control")
     ]
     assert sorted(source) == interface, "what plug-ins in C++ include"
     assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"rogue"}

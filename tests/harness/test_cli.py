@@ -116,7 +116,7 @@ def test_wrong_experiment_costs_a_sentence_and_nothing_else(tmp_path: Path, name
         (("list", "nothing"), "list: got 'nothing', expected one of transports"),
         (
             ("list",),
-            "list: got nothing, expected one of transports, controls, switch-controls, estimators, workloads",
+            "list: got nothing, expected one of transports, controls, switch-controls, receiver-controls,",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""A control of NICs or a part of switches in C++, from outside this tree: compiled once, and loaded."""
+"""A control of NICs or receivers or a part of switches in C++, from outside: compiled once, and loaded."""
 
 import ctypes
 from collections.abc import Callable
@@ -6,15 +6,29 @@ from typing import Final
 
 from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.plugins.source import PluginSource
-from rogue.harness.testbeds.simulator.compiler import INTERFACE, SWITCH_INTERFACE, interface_of
+from rogue.harness.testbeds.simulator.compiler import (
+    INTERFACE,
+    RECEIVER_INTERFACE,
+    SWITCH_INTERFACE,
+    interface_of,
+)
 from rogue.harness.testbeds.simulator.control_cache import library_of
-from rogue.harness.testbeds.simulator.plugins import register_compiled_control, register_switch_control
-from rogue.simulator import CompiledKind, ControlError, SwitchKind
+from rogue.harness.testbeds.simulator.plugins import (
+    register_compiled_control,
+    register_receiver_control,
+    register_switch_control,
+)
+from rogue.simulator import CompiledKind, ControlError, ReceiverKind, SwitchKind
 
-ENTRIES: Final = {INTERFACE: "rogue_nic_control", SWITCH_INTERFACE: "rogue_switch_control"}
+ENTRIES: Final = {
+    INTERFACE: "rogue_nic_control",
+    SWITCH_INTERFACE: "rogue_switch_control",
+    RECEIVER_INTERFACE: "rogue_receiver_control",
+}
 TAKEN_IN: Final[dict[str, Callable[[int, str], None]]] = {
     INTERFACE: lambda table, file: register_compiled_control(CompiledKind(table, file)),
     SWITCH_INTERFACE: lambda table, file: register_switch_control(SwitchKind(table, file)),
+    RECEIVER_INTERFACE: lambda table, file: register_receiver_control(ReceiverKind(table, file)),
 }
 
 

@@ -1,4 +1,4 @@
-"""The C++ compiler of this computer, which turns a control of NICs or a part of switches into a library."""
+"""The C++ compiler of this computer, which turns a control or a part of switches into a library."""
 
 import os
 import re
@@ -19,6 +19,7 @@ from rogue.harness.testbeds.simulator.included import files_read, foreign, line_
 
 INTERFACE: Final = "rogue/nic_control.h"
 SWITCH_INTERFACE: Final = "rogue/switch_control.h"
+RECEIVER_INTERFACE: Final = "rogue/receiver_control.h"
 _FOLDER: Final = "rogue"
 FLAGS: Final = (
     "-std=c++20", "-O2", "-ffp-contract=off", "-shared", "-fPIC", "-fvisibility=hidden",
@@ -145,8 +146,8 @@ def find_compiler(file: str) -> Compiler:
 
 
 def interface_of(text: str) -> str:
-    """The header that a text includes: that of NICs' controls, unless it names the other one."""
-    return SWITCH_INTERFACE if SWITCH_INTERFACE in text else INTERFACE
+    """The header that a text includes: that of NICs' controls, unless it names another one."""
+    return next((each for each in (SWITCH_INTERFACE, RECEIVER_INTERFACE) if each in text), INTERFACE)
 
 
 def interface_text() -> str:

@@ -14,6 +14,7 @@ from rogue.simulator import (
     CONTROLS,
     FAIR_RATE_PARAMETERS,
     FRAMINGS,
+    WITH_CREDITS,
     Framing,
     Marking,
     PriorityFlowControl,
@@ -67,11 +68,13 @@ def control_feature(name: str, control: ControlFeature) -> Feature:
     return Feature(control=name, has_fair_rates=control.wants_fair_rates)
 
 
+CREDITS_ASKED: Final = Feature(reliability=Reliability(WITH_CREDITS))
+"""What every control of receivers asks for."""
 FEATURES: Final[dict[str, Feature]] = {
     PAUSING: Feature(),  # which asks for nothing but pauses
     **{name: control_feature(name, control) for name, control in NIC_CONTROLS.items()},
     SPRAYING: Feature(),  # which is a matter of connections
-    CREDITS: Feature(reliability=Reliability("uet-rccc")),
+    CREDITS: CREDITS_ASKED,
 }
 """What may be added to transports, where they take it at all."""
 BASES: Final[dict[str, Feature]] = {

@@ -1,19 +1,24 @@
-"""Controls of NICs and parts of switches from plug-ins, on the simulator: in Python, and compiled."""
+"""Controls of NICs and receivers and parts of switches from plug-ins: in Python, and compiled."""
 
 from collections.abc import Sequence
 from typing import Final
 
 from rogue.harness.cell.parameters import as_written
 from rogue.harness.testbeds.simulator.control_contract import nic_control_faults
-from rogue.harness.testbeds.simulator.features import FEATURES, control_feature
+from rogue.harness.testbeds.simulator.features import CREDITS_ASKED, FEATURES, control_feature
+from rogue.harness.testbeds.simulator.receiver_control_contract import receiver_control_faults
+from rogue.harness.testbeds.simulator.receiver_controls import SENDERS_KEYS
 from rogue.harness.testbeds.simulator.switch_control_contract import switch_control_faults
 from rogue.simulator import (
     CONTROLS,
+    RECEIVER_CONTROLS,
     SWITCH_CONTROLS,
     CompiledKind,
     ControlKind,
     ControlParameter,
     PrototypeControl,
+    ReceiverControlKind,
+    ReceiverKind,
     SwitchControlKind,
     SwitchKind,
 )
@@ -22,14 +27,17 @@ from rogue.workloads.registration import CONTRACTS, add_parts, check_class
 from rogue.workloads.switch_controls import SWITCH_CONTROLS as NAMES
 from rogue.workloads.switch_controls import SwitchControlEntry, SwitchControlParameter
 from rogue.workloads.transports import FEATURES as WORDS
-from rogue.workloads.transports import NIC_CONTROLS, ControlFeature
+from rogue.workloads.transports import NIC_CONTROLS, ControlFeature, ReceiverControlEntry
+from rogue.workloads.transports import RECEIVER_CONTROLS as RECEIVERS
 
 __all__ = ["ControlParameter", "register_nic_control"]
 
 KIND: Final = "nic_control"
 SWITCH_KIND: Final = "switch_control"
+RECEIVER_KIND: Final = "receiver_control"
 SLOW: Final = "a prototype in Python, slow"
 COMPILED: Final = "a compiled control from outside the engine"
+OF_RECEIVERS: Final = "a control of receivers from outside the engine"
 """What is said of each wherever it is named."""
 RESERVED: Final = ("name", "variant")
 """What an experiment says of a transport beside the parameters."""
@@ -82,10 +90,32 @@ def register_switch_control(control: SwitchKind) -> None:
         kind.judges,
         control.chooses,
         control.trims,
-        tuple(SwitchControlParameter(each.name, each.value, each.minimum, each.maximum, each.meaning)
-              for each in parameters),
-    )  # fmt: skip
+        _written(parameters),
+    )
     add_parts(SWITCH_KIND, kind.name, ((SWITCH_CONTROLS, kind), (NAMES, entry)))
+
+
+def register_receiver_control(control: ReceiverKind) -> None:
+    """Let transports with credits name what grants them, as in `uet+NAME`."""
+    meaning = f"{printable(control.meaning).rstrip('.')} ({OF_RECEIVERS})"
+    parameters = tuple(_parameter(*each) for each in control.parameters)
+    _check_parameters(control.name, parameters)
+    _check_keys(control.name, parameters, SENDERS_KEYS)
+    parts = (
+        (RECEIVER_CONTROLS, ReceiverControlKind(control.name, meaning, parameters, control)),
+        (FEATURES, CREDITS_ASKED),
+        (RECEIVERS, ReceiverControlEntry(meaning, OF_RECEIVERS, _written(parameters))),
+        (WORDS, meaning),
+    )
+    add_parts(RECEIVER_KIND, control.name, parts)
+
+
+def _written(parameters: Sequence[ControlParameter]) -> tuple[SwitchControlParameter, ...]:
+    """The same, as experiments write them."""
+    return tuple(
+        SwitchControlParameter(each.name, each.value, each.minimum, each.maximum, each.meaning)
+        for each in parameters
+    )
 
 
 def _parameter(name: str, value: float, minimum: float, maximum: float, meaning: str) -> ControlParameter:
@@ -123,16 +153,19 @@ def _check_parameters(name: str, parameters: Sequence[ControlParameter]) -> None
             raise ValueError(f"{each!r} as a parameter of {name}, expected {expected}")
 
 
-def _check_keys(name: str, parameters: Sequence[ControlParameter]) -> None:
+def _check_keys(name: str, parameters: Sequence[ControlParameter], taken: Sequence[str] = ()) -> None:
     """ValueError for two parameters that an experiment would call the same, without their units."""
-    seen = set(RESERVED)
+    seen = {*RESERVED, *taken}
     for each in parameters:
         key = as_written(each.name)
         if key in seen:
-            expected = f"names that differ without their units, and are not {' or '.join(RESERVED)}"
+            expected = (
+                f"names that differ without their units, and are not {' or '.join((*RESERVED, *taken))}"
+            )
             raise ValueError(f"{each.name!r} as the name of a parameter of {name}, expected {expected}")
         seen.add(key)
 
 
 CONTRACTS[KIND] = nic_control_faults
 CONTRACTS[SWITCH_KIND] = switch_control_faults
+CONTRACTS[RECEIVER_KIND] = receiver_control_faults

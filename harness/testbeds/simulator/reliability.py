@@ -12,9 +12,14 @@ from rogue.harness.cell.values import values_of
 from rogue.harness.testbeds.base import Fact
 from rogue.harness.testbeds.simulator import uet
 from rogue.harness.testbeds.simulator.features import features_of
+from rogue.harness.testbeds.simulator.receiver_controls import (
+    OF_GRANTING,
+    receiver_control,
+    receiver_parameters,
+)
 from rogue.harness.testbeds.simulator.round_trip import RoundTrip, empty_round_trip
 from rogue.harness.testbeds.simulator.values import check_together
-from rogue.simulator import CONTROL_PRIORITY, RELIABILITIES, Reliability, check_parameters
+from rogue.simulator import CONTROL_PRIORITY, RELIABILITIES, ControlParameter, Reliability, check_parameters
 from rogue.workloads.transports import TransportName
 
 CAP: Final = "cap_packets"
@@ -63,16 +68,18 @@ def nic_reliability(cell: Cell, carrier: Carrier) -> Reliability | None:
 
     is_uet = name in uet.NAMES
     written = uet.with_numbers(carrier.parameters) if is_uet else carrier.parameters
-    stated = values_of(RELIABILITIES[name].parameters, written)
+    stated = values_of(_table(carrier.transport, asked), written)
     check_together(lambda values: check_parameters(name, all_values(values)), stated)
-    return Reliability(name, all_values(stated), CONTROL_PRIORITY if is_uet else None)
+    priority = CONTROL_PRIORITY if is_uet else None
+    return Reliability(name, all_values(stated), priority, receiver_control(carrier))
 
 
 def reliability_parameters(transport: TransportName) -> tuple[str, ...]:
     """Names of its parameters, as an experiment file has them."""
     asked = _asked(transport)
-    table = () if asked is None else RELIABILITIES[asked.name].parameters
-    return tuple(as_written(parameter.name) for parameter in table)
+    table = () if asked is None else _table(transport, asked)
+    own = (*table, *receiver_parameters(transport))
+    return tuple(as_written(parameter.name) for parameter in own)
 
 
 def refuse_retries(carrier: Carrier) -> None:
@@ -93,6 +100,14 @@ def reliability_facts(cell: Cell) -> dict[str, Fact]:
         if reliability is not None:
             facts |= {name: _shown(value) for name, value in reliability.parameters.items()}
     return facts
+
+
+def _table(transport: TransportName, asked: Reliability) -> tuple[ControlParameter, ...]:
+    """The parameters of its kind, without those of granting where a plug-in grants."""
+    table = RELIABILITIES[asked.name].parameters
+    if transport.receiver_control is None:
+        return table
+    return tuple(each for each in table if each.name not in OF_GRANTING)
 
 
 def _shown(value: float) -> Fact:

@@ -13,6 +13,7 @@ from rogue.harness.testbeds.simulator.features import cell_transports, unsupport
 from rogue.harness.testbeds.simulator.headroom import missing_buffer
 from rogue.harness.testbeds.simulator.limiters import missing_limiters
 from rogue.harness.testbeds.simulator.packets import never_recorded
+from rogue.harness.testbeds.simulator.receiver_controls import unsupported_receiver_control
 from rogue.harness.testbeds.simulator.rehearsal import unbuildable
 from rogue.harness.testbeds.simulator.switch_controls import unsupported_switch_control
 from rogue.simulator import PROFILES
@@ -50,7 +51,8 @@ def unsupported(cell: Cell) -> str | None:
     network = _unsupported_network(cell.topology) or unsupported_switch_control(cell)
     traffic = _unsupported_traffic(cell) or unsupported_fault(cell)
     samples = missing_limiters(cell) or _too_many_samples(cell) or never_recorded(cell)
-    return network or traffic or samples or missing_buffer(cell) or unbuildable(cell)
+    granting = unsupported_receiver_control(cell)
+    return network or traffic or samples or granting or missing_buffer(cell) or unbuildable(cell)
 
 
 def _option_for_nodes(cell: Cell) -> str | None:

@@ -20,6 +20,7 @@ from rogue.harness.testbeds.simulator.flows import RunningFlow
 from rogue.harness.testbeds.simulator.network import SimulatedNetwork, build_network
 from rogue.harness.testbeds.simulator.nics import profile_of
 from rogue.harness.testbeds.simulator.packets import packet_facts
+from rogue.harness.testbeds.simulator.receiver_controls import receiver_control_facts
 from rogue.harness.testbeds.simulator.rehearsal import is_same_for_every_seed
 from rogue.harness.testbeds.simulator.reliability import reliability_facts
 from rogue.harness.testbeds.simulator.resent import ResentBytes
@@ -169,6 +170,7 @@ def _facts(cell: Cell, network: SimulatedNetwork) -> dict[str, Fact]:
         "base_rtt_floor_ns": floor_ns,
         **feature_facts(cell),
         **reliability_facts(cell),
+        **receiver_control_facts(cell),
         **spraying_facts(cell),
         **control_facts(cell),
         **switch_control_facts(cell),

@@ -62,16 +62,21 @@ struct TrimmingConfiguration {
 };
 
 class SwitchControl;
+class ReceiverControl;
 }  // namespace simulator
 
 namespace rogue {
 struct Place;
+struct Host;
 }  // namespace rogue
 
 namespace simulator {
 
 // Makes a part of switches that is not ours, for a port or for a switch.
 using SwitchControlMaker = std::function<std::unique_ptr<SwitchControl>(const rogue::Place&)>;
+
+// Makes what a host grants by, if that is not ours.
+using ReceiverControlMaker = std::function<std::unique_ptr<ReceiverControl>(const rogue::Host&)>;
 
 struct SwitchConfiguration {
   std::optional<Bytes> buffer;  // none = unbounded
@@ -140,6 +145,8 @@ struct ConnectionConfiguration {
   Picoseconds base_rtt_ba{};
   std::string reliability{};  // empty = go-back-N, of RC
   std::map<std::string, double> reliability_parameters{};
+  ReceiverControlMaker
+      receiver_maker{};  // for a reliability with credits; the same at all connections of a host
   std::optional<std::uint32_t> acknowledgement_priority{};  // with a reliability; none: `priority`
   std::uint64_t path_seed = 0;                              // the entropy behind both routes
   std::uint32_t spray_paths = 0;  // entropies that choose the ways of its packets; 0: they take the routes

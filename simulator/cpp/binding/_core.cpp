@@ -1,6 +1,7 @@
 #include "binding/control_maker.h"
 #include "binding/controller_binding.h"
 #include "binding/engine_binding.h"
+#include "binding/receiver_control_binding.h"
 #include "binding/reliability_binding.h"
 #include "binding/switch_control_binding.h"
 #include "binding/tcp_binding.h"
@@ -11,6 +12,7 @@ NB_MODULE(_core, module) {
   simulator::bind_engine<simulator::Engine>(module);
   simulator::bind_compiled_controls(module);
   simulator::bind_switch_controls(module);
+  simulator::bind_receiver_controls(module);
   simulator::bind_controllers(module);
   simulator::bind_reliabilities(module);
   simulator::bind_tcp_window(module);

@@ -7,6 +7,7 @@
 #include "base/configuration.h"
 #include "binding/control_maker.h"
 #include "binding/fields.h"
+#include "binding/receiver_control_binding.h"
 #include "binding/switch_control_binding.h"
 #include "protocol/framing.h"
 
@@ -110,6 +111,7 @@ struct FieldsOf<ConnectionConfiguration> {
       Field{"base_rtt_ab_ps", &Connection::base_rtt_ab}, Field{"base_rtt_ba_ps", &Connection::base_rtt_ba},
       Field{"reliability", &Connection::reliability},
       Field{"reliability_parameters", &Connection::reliability_parameters},
+      Field{"receiver_maker", &Connection::receiver_maker},
       Field{"acknowledgement_priority", &Connection::acknowledgement_priority},
       Field{"path_seed", &Connection::path_seed}, Field{"spray_paths", &Connection::spray_paths},
       Field{"limiter_of", &Connection::limiter_of});

@@ -219,7 +219,8 @@ inline void bind_responder(nb::module_& module) {
           [](BoundResponder& self, bool is_idle) {
             if (self.responder->grants() == nullptr)
               throw SimulationError("grant: expected a kind with credits of receivers, got one without");
-            self.responder->grant(is_idle);
+            self.responder->grants()->grant(is_idle);
+            self.responder->tell_credit();
             nb::list said;
             self.responder->take_acknowledgements(
                 [&](const Acknowledgement& one) { said.append(as_dict(one)); });

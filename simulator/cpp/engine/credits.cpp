@@ -3,22 +3,42 @@
 #include <optional>
 
 #include "engine/engine.h"
+#include "reliability/receiver_told.h"
 
 namespace simulator {
 
-void Credits::add(std::uint32_t qp) {
+void Credits::add(std::uint32_t qp, const ConnectionConfiguration& configuration) {
   Sender& sender = world_.senders[qp];
   sender.has_credits = true;
-  if (hosts_.contains(sender.nic)) return;
-  const std::uint32_t timer = engine_.timers_.create(TimerKind::kCredit, sender.nic);
-  hosts_.emplace(sender.nic, Host{.pacer = {}, .timer = timer});
+  const auto [found, is_new] = hosts_.try_emplace(sender.nic);
+  Host& host = found->second;
+  if (is_new) {
+    host.timer = engine_.timers_.create(TimerKind::kCredit, sender.nic);
+    if (configuration.receiver_maker) {
+      const Port& port = world_.ports[sender.link];
+      host.control =
+          configuration.receiver_maker(host_of(world_.seed, world_.nodes[world_.links[sender.link].from].name,
+                                               world_.speeds[port.speed].rate, configuration));
+    }
+  }
+  if (!host.control) return;
+  numbers_.resize(qp + 1);
+  numbers_[qp] = static_cast<std::uint32_t>(host.connections.size());
+  host.connections.push_back(qp);
 }
 
 // A packet came that may want a turn for its queue pair.
-void Credits::follow(std::uint32_t qp) {
-  if (!world_.reliabilities[qp].responder->grants()->take_wish()) return;
-  hosts_.at(world_.senders[qp].nic).pacer.want(qp);
-  grant_what_is_due(world_.senders[qp].nic);
+void Credits::follow(std::uint32_t qp, std::optional<rogue::Received>& received) {
+  CreditGrants& grants = *world_.reliabilities[qp].responder->grants();
+  const std::uint32_t nic = world_.senders[qp].nic;
+  if (received) {
+    fill_in(*received, grants, numbers_[qp]);
+    hosts_.at(nic).control->on_arrival(*received);
+  } else {
+    if (!grants.take_wish()) return;
+    hosts_.at(nic).pacer.want(qp);
+  }
+  grant_what_is_due(nic);
 }
 
 void Credits::on_timer(std::uint32_t nic) {
@@ -27,10 +47,26 @@ void Credits::on_timer(std::uint32_t nic) {
 
 void Credits::grant_what_is_due(std::uint32_t nic) {
   Host& host = hosts_.at(nic);
-  while (host.pacer.deadline() <= engine_.now_) give_turn(host);
-  if (host.pacer.deadline() == kNever) return engine_.timers_.cancel(host.timer);
-  engine_.timers_.set(host.timer, host.pacer.deadline());
+  while (host.deadline() <= engine_.now_) {
+    host.control ? ask_control(host) : give_turn(host);
+  }
+  if (host.deadline() == kNever) return engine_.timers_.cancel(host.timer);
+  engine_.timers_.set(host.timer, host.deadline());
   engine_.set_timer_slot();
+}
+
+// A turn of a control from outside.
+void Credits::ask_control(Host& host) {
+  const auto connections = static_cast<std::uint32_t>(host.connections.size());
+  const rogue::Grant grant = host.control->on_turn(engine_.now_, connections);
+  if (grant.connection == rogue::kNobody) return;
+  const std::uint32_t qp = host.connections[grant.connection];
+  Responder& responder = *world_.reliabilities[qp].responder;
+  host.control->check_bytes(grant.bytes, room_of(*responder.grants()));
+  if (!world_.senders[qp].is_operational()) return;
+  responder.grants()->give({grant.bytes});
+  responder.tell_credit();
+  engine_.reliabilities_.send_acknowledgements(qp, std::nullopt);
 }
 
 void Credits::give_turn(Host& host) {
@@ -38,8 +74,9 @@ void Credits::give_turn(Host& host) {
   const Sender& sender = world_.senders[qp];
   if (!sender.is_operational()) return;
   Responder& responder = *world_.reliabilities[qp].responder;
-  const CreditGrants& grants = *responder.grants();
-  const std::int64_t quanta = responder.grant(is_idle);
+  CreditGrants& grants = *responder.grants();
+  const std::int64_t quanta = grants.grant(is_idle);
+  responder.tell_credit();
   engine_.reliabilities_.send_acknowledgements(qp, std::nullopt);
   if (grants.is_owed()) {
     host.pacer.want(qp);

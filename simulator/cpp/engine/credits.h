@@ -1,9 +1,15 @@
-// What receivers grant to their senders: each host has a pacer for all of its queue pairs that grant credit.
+// What receivers grant to their senders: each host has a pacer for all of its queue pairs that grant credit, or a control
+// from outside.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <unordered_map>
+#include <vector>
 
+#include "base/configuration.h"
+#include "cc/receiver_control.h"
 #include "engine/world.h"
 #include "reliability/credit_pacer.h"
 
@@ -15,10 +21,15 @@ class Credits {
  public:
   Credits(Engine& engine, World& world) : engine_(engine), world_(world) {}
 
-  void add(std::uint32_t qp);
-  void follow(std::uint32_t qp);
+  void add(std::uint32_t qp, const ConnectionConfiguration& configuration);
+  void follow(std::uint32_t qp, std::optional<rogue::Received>& received);
   void on_timer(std::uint32_t nic);
   void check() const;
+
+  // Somebody from outside is told of packets that come for this queue pair.
+  bool tells_of(std::uint32_t qp) const {
+    return !numbers_.empty() && world_.senders[qp].has_credits && hosts_.at(world_.senders[qp].nic).control;
+  }
 
   // How many queue pairs have packets in the sender's NIC.
   std::int64_t rivals_of(const Sender& sender) const;
@@ -27,14 +38,20 @@ class Credits {
   struct Host {
     CreditPacer pacer;
     std::uint32_t timer;
+    std::unique_ptr<ReceiverControl> control;  // in the place of the pacer
+    std::vector<std::uint32_t> connections;    // queue pairs, by the numbers that it knows
+
+    Picoseconds deadline() const { return control ? control->deadline() : pacer.deadline(); }
   };
 
   void grant_what_is_due(std::uint32_t nic);
   void give_turn(Host& host);
+  void ask_control(Host& host);
 
   Engine& engine_;
   World& world_;
   std::unordered_map<std::uint32_t, Host> hosts_;  // by NIC; nothing goes through them in order
+  std::vector<std::uint32_t> numbers_;             // of queue pairs at their hosts, where these have controls
 };
 
 }  // namespace simulator

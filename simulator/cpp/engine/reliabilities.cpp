@@ -6,6 +6,7 @@
 
 #include "catalogue/reliabilities.h"
 #include "engine/departures.h"
+#include "reliability/receiver_told.h"
 #include "reliability/verbs_allowed.h"
 
 namespace simulator {
@@ -18,7 +19,7 @@ void Reliabilities::add(std::uint32_t qp, const ConnectionConfiguration& configu
   world_.reliabilities[qp].acknowledgement_priority = priority;
   world_.priorities |= mask_of(priority);
   world_.senders[qp].has_reliability = true;
-  if (world_.reliabilities[qp].responder->grants() != nullptr) engine_.credits_.add(qp);
+  if (world_.reliabilities[qp].responder->grants() != nullptr) engine_.credits_.add(qp, configuration);
 }
 
 void Reliabilities::spray(std::uint32_t qp, const RandomStream& stream, std::uint32_t paths) {
@@ -99,10 +100,13 @@ void Reliabilities::on_data(PacketIndex index) {
   world_.pool.free(index);
   Responder& responder = *world_.reliabilities[packet.qp].responder;
   if (!world_.senders[packet.qp].is_operational()) return responder.discard(data);
+  std::optional<rogue::Received> received;
+  if (engine_.credits_.tells_of(packet.qp)) [[unlikely]]
+    received = received_before(responder, data, packet.is_marked(), engine_.now_);
   responder.on_packet(data, packet.is_marked(), engine_.now_);
   engine_.check_delivery(packet.qp);
   send_acknowledgements(packet.qp, telemetry);
-  if (world_.senders[packet.qp].has_credits) engine_.credits_.follow(packet.qp);
+  if (world_.senders[packet.qp].has_credits) engine_.credits_.follow(packet.qp, received);
   follow_deadline(packet.qp);
 }
 

@@ -22,6 +22,7 @@
 #include "base/tie_break.h"
 #include "catalogue/reliabilities.h"
 #include "cc/controller.h"
+#include "cc/receiver_control.h"
 #include "cc/rocc_point.h"
 #include "cc/switch_control.h"
 #include "protocol/datagram.h"
@@ -163,8 +164,10 @@ class Engine {
     std::optional<ReceiveBuffer> receive_buffer{};
     std::uint32_t receive_timer = 0;
     std::uint32_t lent = 0;  // queue pairs that use the limiter of another one
-    std::optional<CreditPacer> credits{};
+    std::shared_ptr<CreditPacer> credits{};
     std::uint32_t credit_timer = 0;
+    std::shared_ptr<ReceiverControl> receiver_control{};  // from outside, in the place of `credits`
+    std::vector<std::uint32_t> receivers{};               // queue pairs with credits, in order
   };
 
   using Queue = reference::Queue;
@@ -331,9 +334,11 @@ class Engine {
   void on_acknowledgement(std::uint32_t qp, const Packet& packet);
   void send_acknowledgements(std::uint32_t qp, const std::vector<HopRecord>& hops);
   void on_reliability_timer(std::uint32_t qp);
-  void add_credits(std::uint32_t qp);
+  void add_credits(std::uint32_t qp, const ConnectionConfiguration& configuration);
   std::int64_t rivals_at(const Node& node) const;
   void follow_credits(std::uint32_t qp);
+  void tell_received(std::uint32_t qp, rogue::Received received);
+  void ask_receiver_control(Node& node);
   void grant_what_is_due(std::uint32_t host);
   void give_turn(Node& node);
   void check_credits() const;

@@ -1,14 +1,24 @@
 // Credits of receivers in the eager engine.
+#include <algorithm>
+#include <memory>
+
 #include "protocol/queue_pair.h"
 #include "reference/engine.h"
+#include "reliability/receiver_told.h"
 
 namespace simulator::reference {
 
-void Engine::add_credits(std::uint32_t qp) {
+void Engine::add_credits(std::uint32_t qp, const ConnectionConfiguration& configuration) {
   Node& node = node_of(qp);
-  if (node.credits) return;
-  node.credits.emplace();
-  node.credit_timer = add_timer(TimerKind::kCredit, queue_pairs_[qp].node);
+  if (!node.credits) {
+    node.credits = std::make_shared<CreditPacer>();
+    node.credit_timer = add_timer(TimerKind::kCredit, queue_pairs_[qp].node);
+    if (configuration.receiver_maker) {
+      const BitsPerSecond rate = links_[queue_pairs_[qp].route->front()].configuration.rate;
+      node.receiver_control = configuration.receiver_maker(host_of(seed_, node.name, rate, configuration));
+    }
+  }
+  node.receivers.push_back(qp);
 }
 
 // How many queue pairs have packets in a NIC.
@@ -26,19 +36,47 @@ void Engine::follow_credits(std::uint32_t qp) {
   grant_what_is_due(queue_pairs_[qp].node);
 }
 
+// The same for a control from outside.
+void Engine::tell_received(std::uint32_t qp, rogue::Received received) {
+  Node& node = node_of(qp);
+  const auto at = std::find(node.receivers.begin(), node.receivers.end(), qp);
+  fill_in(received, *queue_pairs_[qp].reliability->responder->grants(),
+          static_cast<std::uint32_t>(at - node.receivers.begin()));
+  node.receiver_control->on_arrival(received);
+  grant_what_is_due(queue_pairs_[qp].node);
+}
+
 void Engine::grant_what_is_due(std::uint32_t host) {
   Node& node = nodes_[host];
-  while (node.credits->deadline() <= now_) give_turn(node);
-  const Picoseconds deadline = node.credits->deadline();
-  if (timers_[node.credit_timer].deadline != deadline) set_timer(node.credit_timer, deadline);
+  const auto deadline = [&] {
+    return node.receiver_control ? node.receiver_control->deadline() : node.credits->deadline();
+  };
+  while (deadline() <= now_) {
+    node.receiver_control ? ask_receiver_control(node) : give_turn(node);
+  }
+  if (timers_[node.credit_timer].deadline != deadline()) set_timer(node.credit_timer, deadline());
+}
+
+void Engine::ask_receiver_control(Node& node) {
+  const auto connections = static_cast<std::uint32_t>(node.receivers.size());
+  const rogue::Grant grant = node.receiver_control->on_turn(now_, connections);
+  if (grant.connection == rogue::kNobody) return;
+  const QueuePair& receiver = queue_pairs_[node.receivers[grant.connection]];
+  CreditGrants& grants = *receiver.reliability->responder->grants();
+  node.receiver_control->check_bytes(grant.bytes, room_of(grants));
+  if (receiver.state != QueuePairState::kReadyToSend) return;
+  grants.give({grant.bytes});
+  receiver.reliability->responder->tell_credit();
+  send_acknowledgements(node.receivers[grant.connection], {});
 }
 
 void Engine::give_turn(Node& node) {
   const auto [qp, is_idle] = node.credits->take();
   const QueuePair& receiver = queue_pairs_[qp];
   if (receiver.state != QueuePairState::kReadyToSend) return;
-  const CreditGrants& grants = *receiver.reliability->responder->grants();
-  const std::int64_t quanta = receiver.reliability->responder->grant(is_idle);
+  CreditGrants& grants = *receiver.reliability->responder->grants();
+  const std::int64_t quanta = grants.grant(is_idle);
+  receiver.reliability->responder->tell_credit();
   send_acknowledgements(qp, {});
   if (grants.is_owed()) {
     node.credits->want(qp);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "reference/engine.h"
+#include "reliability/receiver_told.h"
 
 namespace simulator::reference {
 
@@ -11,7 +12,7 @@ void Engine::add_reliability(std::uint32_t qp, const ConnectionConfiguration& co
   const std::uint32_t priority = configuration.acknowledgement_priority.value_or(configuration.priority);
   queue_pairs_[qp].reliability->acknowledgement_priority = priority;
   priorities_ |= mask_of(priority);
-  if (queue_pairs_[qp].reliability->responder->grants() != nullptr) add_credits(qp);
+  if (queue_pairs_[qp].reliability->responder->grants() != nullptr) add_credits(qp, configuration);
 }
 
 Packet Engine::next_packet(std::uint32_t qp) const {
@@ -42,10 +43,12 @@ Picoseconds Engine::left_nic(std::uint32_t qp, std::uint64_t wr_id) const {
 }
 
 void Engine::on_data(std::uint32_t qp, const Packet& packet) {
-  queue_pairs_[qp].reliability->responder->on_packet(packet.data, packet.is_marked, now_);
+  Responder& responder = *queue_pairs_[qp].reliability->responder;
+  const rogue::Received received = received_before(responder, packet.data, packet.is_marked, now_);
+  responder.on_packet(packet.data, packet.is_marked, now_);
   check_delivery(qp);
   send_acknowledgements(qp, packet.hops);
-  follow_credits(qp);
+  node_of(qp).receiver_control ? tell_received(qp, received) : follow_credits(qp);
   follow_both_deadlines(qp);
 }
 

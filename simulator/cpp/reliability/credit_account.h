@@ -1,8 +1,9 @@
 // Receiver-credit congestion control of Ultra Ethernet (RCCC), the sender's side: what credit it has, and how much
 // more it asks for. A connection begins with credit that nobody granted, so that it need not wait for a round trip;
-// what is left of that is void as soon as its receiver is heard of. Credit may be overdrawn by one packet. Source:
-// Ultra Ethernet specification 1.0, congestion management (RCCC); where it leaves a choice, and for all numbers,
-// uet-htsim's uec.cpp (commit 40ccb05: startConnection, spendCredit, stopSpeculating, handlePull, computePullTarget).
+// what is left of that is void as soon as its receiver is heard of, unless it is kept. Credit may be overdrawn by one
+// packet. Source: Ultra Ethernet specification 1.0, congestion management (RCCC); where it leaves a choice, and for all
+// numbers, uet-htsim's uec.cpp (commit 40ccb05: startConnection, spendCredit, stopSpeculating, handlePull,
+// computePullTarget).
 #pragma once
 
 #include <algorithm>
@@ -21,7 +22,8 @@ inline constexpr std::int64_t kCreditQuantum = 1 << kCreditShift;  // bytes; UEC
 class CreditAccount {
  public:
   // `most`: what it begins with, and ever has.
-  explicit CreditAccount(Bytes most) : most_(most.value), credit_(most.value) {}
+  explicit CreditAccount(Bytes most, bool keeps_first = false)
+      : most_(most.value), credit_(most.value), keeps_first_(keeps_first) {}
 
   bool may_send() const { return credit_ > 0; }
   Bytes credit() const { return {credit_}; }
@@ -34,7 +36,7 @@ class CreditAccount {
 
   // The receiver was heard of.
   void end_speculation() {
-    if (is_speculating_ && credit_ > 0) {
+    if (is_speculating_ && !keeps_first_ && credit_ > 0) {
       forgone_ += credit_;
       credit_ = 0;
     }
@@ -84,6 +86,7 @@ class CreditAccount {
   std::int64_t spent_ = 0;
   std::int64_t forgone_ = 0;  // void, or above what it ever has
   bool is_speculating_ = true;
+  bool keeps_first_;
 };
 
 }  // namespace simulator

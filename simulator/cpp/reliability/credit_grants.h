@@ -49,7 +49,16 @@ class CreditGrants {
     return quanta;
   }
 
+  // Grants what a control from outside says. What fills no quantum waits for the next grant.
+  void give(Bytes bytes) {
+    rest_bytes_ += bytes.value;
+    granted_ += rest_bytes_ / kCreditQuantum;
+    rest_bytes_ %= kCreditQuantum;
+  }
+
   std::int64_t granted() const { return granted_; }  // quanta
+  Bytes granted_bytes() const { return {granted_ * kCreditQuantum + rest_bytes_}; }
+  Bytes asked_bytes() const { return {asked_ * kCreditQuantum}; }
 
   // How long the host grants nothing then. A turn that grants nothing takes time, too (1024 bytes of it).
   Picoseconds pause_after(std::int64_t quanta, double ps_per_byte) const {
@@ -65,6 +74,7 @@ class CreditGrants {
   double share_;
   std::int64_t asked_ = 0;  // quanta, as all below
   std::int64_t granted_ = 0;
+  std::int64_t rest_bytes_ = 0;
   bool wants_turn_ = false;
 };
 

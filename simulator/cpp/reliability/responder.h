@@ -40,8 +40,9 @@ class Responder {
   virtual bool answers_by_path() const { return false; }
   virtual void use_paths(const RandomStream& /*stream*/, std::uint32_t /*paths*/) {}
 
-  virtual std::uint64_t expected() const = 0;  // every packet below has come
-  virtual Bytes delivered() const = 0;         // in order, once
+  virtual std::uint64_t expected() const = 0;                                   // every packet below has come
+  virtual Bytes delivered() const = 0;                                          // in order, once
+  virtual bool has(std::uint64_t number) const { return number < expected(); }  // this packet has come
 
   // A packet that came to a queue pair which is not connected (any more).
   void discard(const DataPacket& packet) {
@@ -51,10 +52,10 @@ class Responder {
   std::uint64_t packets() const { return packets_; }
   std::uint64_t headers() const { return headers_; }  // of those, trimmed
 
-  // What it grants to its sender, where senders need credit: ask it after each packet whether it wants a turn, and
-  // give it one when its host may grant.
+  // What it grants to its sender, where senders need credit: ask it after each packet whether it wants a turn, give
+  // it one when its host may grant, and have it tell so.
   virtual CreditGrants* grants() { return nullptr; }
-  virtual std::int64_t grant(bool /*is_idle*/) { return 0; }
+  virtual void tell_credit() {}
 
   // Hands over the acknowledgements to send now, in order.
   template <class Send>

@@ -27,7 +27,7 @@ class UetRequester final : public Requester {
  public:
   UetRequester(std::uint32_t mtu_bytes, const UetSettings& settings)
       : Requester(mtu_bytes), settings_(settings), window_(window_of(settings)) {
-    if (settings.has_credits) account_.emplace(settings.most_of_path(settings.base_rtt));
+    if (settings.has_credits) account_.emplace(settings.credit_max(), settings.keeps_first_credit);
   }
 
   bool has_packet() const override {

@@ -26,6 +26,9 @@ class UetResponder final : public Responder {
 
   std::uint64_t expected() const override { return packets_.expected(); }
   Bytes delivered() const override { return packets_.delivered(); }
+  bool has(std::uint64_t number) const override {
+    return number < packets_.expected() || packets_.has(number);
+  }
 
   // An acknowledgement takes the path of the packet that it answers, credit each path in turn. Source: uet-htsim's
   // uec.cpp (UecSink::sack, nack: path_id; UecSink::pull: nextEntropy).
@@ -35,13 +38,11 @@ class UetResponder final : public Responder {
   }
 
   CreditGrants* grants() override { return grants_ ? &*grants_ : nullptr; }
-  std::int64_t grant(bool is_idle) override {
-    const std::int64_t quanta = grants_->grant(is_idle);
+  void tell_credit() override {
     Acknowledgement credit{.expected = packets_.expected(), .echoed = {}};
     credit.carry_credit(grants_->granted());
     if (credit_paths_) credit.entropy = static_cast<std::uint16_t>(credit_paths_->next());
     queue_up(credit);
-    return quanta;
   }
 
  protected:
@@ -65,7 +66,7 @@ class UetResponder final : public Responder {
  private:
   static CreditGrants grants_of(const UetSettings& settings) {
     const std::int64_t each = settings.credit_packets * settings.payload.value / kCreditQuantum;
-    const std::int64_t ahead = settings.most_of_path(settings.base_rtt).value / kCreditQuantum;
+    const std::int64_t ahead = settings.credit_max().value / kCreditQuantum;
     return {std::max<std::int64_t>(1, each), ahead, settings.credit_rate};
   }
 
@@ -116,8 +117,6 @@ class UetResponder final : public Responder {
     }
     return bitmap;
   }
-
-  bool has(std::uint64_t number) const { return number < packets_.expected() || packets_.has(number); }
 
   Bytes header_;
   Bytes sack_every_;

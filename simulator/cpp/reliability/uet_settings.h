@@ -37,11 +37,15 @@ inline constexpr std::array kUetParameters = {
     Parameter{"explored_paths", 16, 0, 1 << 16, "REPS draws so many entropies when it has thawed"},
 };
 
-// What a receiver grants, beside those. Source: uet-htsim, uec.cpp (_mtus_per_pull) and main_uec.cpp (UecPullPacer).
+// Of credit, beside those. Source: uet-htsim, uec.cpp (_mtus_per_pull, _maxwnd) and main_uec.cpp (UecPullPacer).
 inline constexpr std::array kCreditParameters = {
     Parameter{"credit_packets", 4, 1, 1'000, "full packets of a receiver's grant"},
     Parameter{"credit_rate", 0.99, 0.01, 1,
               "of a receiver's line, which it grants to all its senders together"},
+    Parameter{"credit_max_bytes", 0, 0, 1e12,
+              "credit that a sender begins with, and ever has; 0: 1.5 times the path's bytes"},
+    Parameter{"keeps_first_credit", 0, 0, 1,
+              "1: what is left of that stays when the receiver is heard of, as in NDP"},
 };
 
 // The first, and then the second.
@@ -75,12 +79,17 @@ struct UetSettings {
         load_balancing(static_cast<LoadBalancing>(values.at("load_balancing"))),
         freeze{nanoseconds(values.at("freeze_ns")), static_cast<std::uint32_t>(values.at("explored_paths"))},
         credit_packets(has_credits ? static_cast<std::int64_t>(values.at("credit_packets")) : 0),
-        credit_rate(has_credits ? values.at("credit_rate") : 0) {}
+        credit_rate(has_credits ? values.at("credit_rate") : 0),
+        credit_max_asked{has_credits ? static_cast<std::int64_t>(values.at("credit_max_bytes")) : 0},
+        keeps_first_credit(has_credits && values.at("keeps_first_credit") != 0) {}
 
   Bytes frame() const { return payload + header; }  // of a full packet
   bool has_window() const { return has_nscc || !has_credits; }
 
-  // What a window of this round trip is at most, and the credit that a connection begins with.
+  // What a sender begins with, and ever has.
+  Bytes credit_max() const { return credit_max_asked.value != 0 ? credit_max_asked : most_of_path(base_rtt); }
+
+  // What a window of this round trip is at most.
   Bytes most_of_path(Picoseconds round_trip) const {
     const double bytes = static_cast<double>(round_trip.value) * static_cast<double>(line_rate.value) / 8e12;
     return {static_cast<std::int64_t>(kMostOfPath * bytes)};
@@ -103,6 +112,8 @@ struct UetSettings {
   RepsFreeze freeze;
   std::int64_t credit_packets;
   double credit_rate;
+  Bytes credit_max_asked;
+  bool keeps_first_credit;
 };
 
 }  // namespace simulator

@@ -21,7 +21,6 @@
 
 namespace rogue {
 
-inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();      // of a time
 inline constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();  // of bytes
 
 // What is known of the way to the other end before anything is sent.

@@ -1,10 +1,11 @@
-// What all plug-ins in C++ share: parameters, errors that carry their line, and how both cross to the simulator. It is
-// included by rogue/nic_control.h and rogue/switch_control.h, never by itself.
+// What all plug-ins in C++ share: parameters, random numbers, errors that carry their line, and how they cross to the
+// simulator. It is included by the header of each kind (rogue/nic_control.h and its like), never by itself.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <source_location>
 #include <span>
 #include <stdexcept>
@@ -12,6 +13,8 @@
 #include <string_view>
 
 namespace rogue {
+
+inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();  // of a time
 
 // A parameter, which an experiment may set; the unit is the end of its name.
 struct Parameter {
@@ -58,6 +61,25 @@ class Parameters {
  private:
   std::span<const Parameter> table_;
   const double* values_;
+};
+
+// Random numbers, the same in each run with the same seed. Source: Steele, Lea, Flood, "Fast splittable pseudorandom
+// number generators", 2014 (splitmix64).
+class Random {
+ public:
+  explicit Random(std::uint64_t state) : state_(state) {}
+
+  std::uint64_t next_bits() {
+    std::uint64_t x = state_ += 0x9e3779b97f4a7c15ULL;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+    return x ^ (x >> 31);
+  }
+  // Uniform in [0, 1).
+  double next_fraction() { return static_cast<double>(next_bits() >> 11) * 0x1p-53; }
+
+ private:
+  std::uint64_t state_;
 };
 
 namespace abi {

@@ -42,25 +42,6 @@ struct Place {
   std::uint32_t leads_to_host;  // not 0: the port's link ends at a host; 0 of a switch
 };
 
-// Random numbers, the same in each run with the same seed. Source: Steele, Lea, Flood, "Fast splittable pseudorandom
-// number generators", 2014 (splitmix64).
-class Random {
- public:
-  explicit Random(std::uint64_t state) : state_(state) {}
-
-  std::uint64_t next_bits() {
-    std::uint64_t x = state_ += 0x9e3779b97f4a7c15ULL;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-    return x ^ (x >> 31);
-  }
-  // Uniform in [0, 1).
-  double next_fraction() { return static_cast<double>(next_bits() >> 11) * 0x1p-53; }
-
- private:
-  std::uint64_t state_;
-};
-
 // What a switch sees of a packet.
 struct PacketSeen {
   std::int64_t frame_bytes;    // of what is left of it, if it was trimmed

@@ -55,7 +55,7 @@ def test_each_kind_has_its_start() -> None:
             "contrl",
             "x",
             "got 'contrl', expected one of control, workload, topology, nic-control, "
-            "switch-control, measure, figure; write",
+            "switch-control, receiver-control, measure, figure; write",
         ),
         ("control", "My Own", "got the name 'My Own', expected lower-case letters"),
         ("control", "../x", "got the name '../x'"),
@@ -81,7 +81,7 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
         (
             "workload",
             "c++",
-            r"got a workload in c\+\+, expected python; only nic-control and switch-control may be",
+            r"got a workload in c\+\+, expected python; only nic-control, switch-control and receiver",
         ),
         ("switch-control", "python", r"got a switch-control in python, expected c\+\+; leave --language out"),
     ],

@@ -115,6 +115,14 @@ def test_nothing_calls_it_again() -> None:
             "my.h: got no control, expected a header that ends with ROGUE_SWITCH_CONTROL of rogue/switch",
         ),
         (
+            "#include <rogue/receiver_control.h>\nint wrong",
+            "expected C++20 that compiles with rogue/receiver_control.h alone",
+        ),
+        (
+            OLD.replace("nic", "receiver"),
+            "my.h: got a control that expected version 1 of rogue/receiver_control.h, got 0, expected",
+        ),
+        (
             "#include <rogue/switch_control.h>\nint wrong",
             "expected C++20 that compiles with rogue/switch_control.h alone",
         ),

@@ -9,9 +9,10 @@ from rogue.harness.errors import ConfigError
 from rogue.harness.plugins.loading import load_plugins, unload_plugins
 from rogue.harness.testbeds.simulator.features import FEATURES
 from rogue.harness.testbeds.simulator.plugins import ControlParameter, register_nic_control
-from rogue.simulator import CONTROLS, SWITCH_CONTROLS, PrototypeControl
+from rogue.simulator import CONTROLS, RECEIVER_CONTROLS, SWITCH_CONTROLS, PrototypeControl
 from rogue.workloads.switch_controls import SWITCH_CONTROLS as NAMES
 from rogue.workloads.transports import BASES, NIC_CONTROLS, TransportNameError, parse_transport
+from rogue.workloads.transports import RECEIVER_CONTROLS as RECEIVERS
 
 
 class Marked(PrototypeControl):
@@ -120,3 +121,53 @@ def test_a_part_of_switches_that_nobody_could_name(name: str, parameters: str, w
         load_plugins([plugin(SWITCH.format(name=name, parameters=parameters), "mine.h")])
     assert words in str(caught.value)
     assert NAMES == {}
+
+
+RECEIVER = """\
+#include <rogue/receiver_control.h>
+class Mine final : public rogue::ReceiverControl {{
+ public:
+  Mine(const rogue::Parameters&, const rogue::Host&) {{}}
+  void on_arrival(const rogue::Received&) override {{}}
+  std::int64_t next_turn_ps() const override {{ return rogue::kNever; }}
+  rogue::Grant on_turn(std::int64_t) override {{ return {{}}; }}
+}};
+ROGUE_RECEIVER_CONTROL(Mine, "{name}", "it is mine.", {parameters});
+"""
+
+
+def test_a_control_of_receivers_is_a_word_of_transports_and_gone_again() -> None:
+    load_plugins([plugin(RECEIVER.format(name="mine", parameters=GAP), "mine.h")])
+    assert RECEIVER_CONTROLS["mine"].meaning.startswith("it is mine (a control of receivers")
+    name = parse_transport("uet+mine")
+    assert (name.receiver_control, name.has_credits, name.outside) == (
+        "mine",
+        True,
+        ("mine", RECEIVERS["mine"].made_as),
+    )
+    assert FEATURES["mine"] == FEATURES["rccc"]
+    assert [base for base in BASES if "mine" in BASES[base].allowed] == ["uet"]
+    with pytest.raises(TransportNameError, match="at most one of rccc, mine"):
+        parse_transport("uet+rccc+mine")
+    unload_plugins()
+    assert "mine" not in {*RECEIVER_CONTROLS, *RECEIVERS, *FEATURES}
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "words"),
+    [
+        ("rccc", GAP, "a second receiver_control rccc, expected a name that no other"),
+        (
+            "mine",
+            '{"credit_max_bytes", 1, 0, 2, "a"}',
+            "'credit_max_bytes' as the name of a parameter of mine",
+        ),
+        ("mine", '{"kmin_bytes", 1, 0, 2, "a"}', "expected names that differ without their units"),
+        ("mine", '{"gap_ns", 3, 0, 2, "a"}', "with its value in between"),
+    ],
+)
+def test_a_control_of_receivers_that_nobody_could_name(name: str, parameters: str, words: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_plugins([plugin(RECEIVER.format(name=name, parameters=parameters), "mine.h")])
+    assert words in str(caught.value)
+    assert RECEIVERS == {}

@@ -52,6 +52,23 @@ def test_what_is_left_of_that_is_void_when_the_receiver_is_heard_of() -> None:
     assert credit(sender) == 2 * 1024 - FRAME
 
 
+def test_it_may_be_kept() -> None:
+    sender = requester(packets=20, keeps_first_credit=1)
+    sender.send(0)
+    hears(sender, 1)
+    assert credit(sender) == MOST - FRAME
+    assert sends_all(sender) == list(range(1, 7))
+
+
+@pytest.mark.parametrize(("most", "packets"), [(1, 1), (FRAME, 1), (FRAME + 1, 2), (10 * FRAME, 10)])
+def test_it_may_be_stated(most: int, packets: int) -> None:
+    """It overdraws by less than a packet."""
+    sender = requester(packets=20, credit_max_bytes=most)
+    assert sends_all(sender) == list(range(packets))
+    sender.on_credit(now_ps=0, granted=1000)
+    assert credit(sender) == most
+
+
 def test_grants_are_running_numbers_so_that_one_may_be_lost_or_late() -> None:
     sender = requester(packets=20)
     sends_all(sender)

@@ -1,0 +1,104 @@
+"""What every control of receivers has to keep, in a small network: the same each time, and all arrives."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from rogue.harness.plugins.contract import ANOTHER_RESULT, LINE_RATES_BPS
+from rogue.harness.testbeds.simulator.control_contract import error_words
+from rogue.simulator import (
+    IDEAL,
+    RECEIVER_CONTROLS,
+    WITH_CREDITS,
+    ControlError,
+    IndependentLoss,
+    ReceiverControl,
+    ReceiverControlKind,
+    Reliability,
+    Simulation,
+    SimulationError,
+    Trimming,
+)
+
+SENDERS: Final = 6
+MTU_BYTES: Final = 1024
+DELAY_PS: Final = 10**6
+BASE_RTT_NS: Final = 20_000
+"""Longer than any of the network's."""
+TRANSFERS: Final = 4
+TRANSFER_BYTES: Final = 50_000
+FULL_ROUNDS: Final = 40
+"""Times of sending everything over the receiver's link within which all must have come."""
+
+
+def receiver_control_faults(name: str) -> list[str]:
+    """The faults that the first failing trial finds; after a fault the next may not end."""
+    kind = RECEIVER_CONTROLS[name]
+    found = [f"{each.name} has no meaning in words" for each in kind.parameters if not each.meaning.strip()]
+    return found or [*_first_fault(kind)]
+
+
+def _first_fault(kind: ReceiverControlKind) -> Iterator[str]:
+    """With the defaults and each bound of each parameter, at slow and fast links, also with trimming."""
+    bounds = [{each.name: bound} for each in kind.parameters for bound in (each.minimum, each.maximum)]
+    for values in ({}, *bounds):
+        stated = ", ".join(f"{key} = {value:g}" for key, value in values.items()) or "its defaults"
+        for line_rate_bps in LINE_RATES_BPS:
+            for trims in (False, True):
+                control = ReceiverControl(kind.name, values)
+                where = f"with {stated}, at {line_rate_bps} bit/s{', with trimming' if trims else ''}"
+                fault = _fault_of(control, line_rate_bps, trims, must_arrive=not values)
+                if fault is not None:
+                    yield f"{where}: {fault}"
+                    return
+
+
+def _fault_of(control: ReceiverControl, line_rate_bps: int, trims: bool, *, must_arrive: bool) -> str | None:
+    try:
+        one, other = (_ran(control, line_rate_bps, trims) for _ in range(2))
+    except ControlError as error:
+        return error_words(error)
+    except SimulationError as error:
+        return str(error)
+    if one.digest() != other.digest() or one.counters() != other.counters():
+        return ANOTHER_RESULT
+    done, posted = one.statistics()["verbs_done"], SENDERS * TRANSFERS
+    if must_arrive and done < posted:
+        ms = _run_ns(line_rate_bps) / 1e6
+        return (
+            f"{done} of {posted} transfers ended within {ms:.3g} ms, expected all: somebody waits for credit"
+        )
+    return None
+
+
+def _run_ns(line_rate_bps: int) -> int:
+    """Long enough for all that is sent, and for some timeouts."""
+    once_ns = SENDERS * TRANSFERS * TRANSFER_BYTES * 8 * 10**9 // line_rate_bps
+    return FULL_ROUNDS * once_ns + 10**7
+
+
+def _ran(control: ReceiverControl, line_rate_bps: int, trims: bool) -> Simulation:
+    """Several senders of one host, whose packets are lost now and then."""
+    simulation = Simulation(seed=1)
+    trimming = Trimming(20_000) if trims else None
+    simulation.add_switch("s0", buffer_bytes=200_000, alpha=8.0, trimming=trimming)
+    for host in range(SENDERS + 1):
+        simulation.add_host(f"h{host}", IDEAL)
+        loss = IndependentLoss(0.01) if host == 1 else None
+        simulation.add_link(f"h{host}", "s0", rate_bps=line_rate_bps, delay_ps=DELAY_PS, loss=loss)
+    full_ns = 200_000 * 8 * 10**9 // line_rate_bps
+    numbers = {
+        "line_rate_bps": float(line_rate_bps),
+        "base_rtt_ns": float(BASE_RTT_NS),
+        "rto_ns": float(BASE_RTT_NS + 2 * full_ns),
+        "nscc": 0.0,
+    }
+    for host in range(1, SENDERS + 1):
+        queue_pair, _ = simulation.connect(
+            f"h{host}", "h0", mtu_bytes=MTU_BYTES, retry_count=7, timeout_exponent=8,
+            reliability=Reliability(WITH_CREDITS, numbers, 7, control),
+        )  # fmt: skip
+        for transfer in range(TRANSFERS):
+            queue_pair.post_write(transfer, TRANSFER_BYTES, True)
+    simulation.run_until(_run_ns(line_rate_bps))
+    simulation.check_invariants()
+    return simulation

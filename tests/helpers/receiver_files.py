@@ -1,0 +1,101 @@
+"""Controls of receivers in C++ that tests load, and networks in which they have something to do."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from helpers.networks import GBPS
+from helpers.plugin_files import FOLDER
+
+from rogue.harness.plugins.loading import load_plugins, unload_plugins
+from rogue.harness.plugins.source import read_plugin
+from rogue.simulator import (
+    IDEAL,
+    IndependentLoss,
+    ReceiverControl,
+    Reliability,
+    Simulation,
+    Spraying,
+    Trimming,
+)
+from rogue.simulator.framing import UEC
+
+RECEIVERS = FOLDER / "receivers"
+NAMES = ("rccc", "ndp", "eqds")
+PAYLOAD, HEADER = 4096, 64
+RATE_BPS = 100 * GBPS
+RTT_NS = 4_700
+NUMBERS = {
+    "line_rate_bps": 100e9,
+    "base_rtt_ns": RTT_NS,
+    "target_delay_ns": 3_500,
+    "rto_ns": 60_000,
+    "header_bytes": HEADER,
+}
+
+
+@contextmanager
+def loaded(*names: str) -> Iterator[None]:
+    """Have these controls, by the names of their files."""
+    load_plugins([read_plugin(str(RECEIVERS / f"{name}.h"), "") for name in names])
+    yield
+    unload_plugins()
+
+
+def with_credits(control: ReceiverControl | None = None, **numbers: float) -> Reliability:
+    """Ultra Ethernet with credits, which a control from outside grants or the engine."""
+    return Reliability("uet-rccc", {**NUMBERS, **numbers}, 7, control)
+
+
+def star(
+    kind: type[Simulation],
+    reliability: Reliability,
+    pairs: list[tuple[int, int]],
+    size_bytes: int = 1_000_000,
+    trim_above_bytes: int | None = 100_000,
+    loss: float = 0.0,
+    seed: int = 1,
+) -> Simulation:
+    """Hosts at one switch; each pair is a connection with a transfer."""
+    simulation = kind(seed=seed, framing=UEC)
+    trimming = None if trim_above_bytes is None else Trimming(trim_above_bytes)
+    simulation.add_switch("s0", buffer_bytes=400_000, alpha=8.0, trimming=trimming)
+    for host in range(1 + max(max(pair) for pair in pairs)):
+        simulation.add_host(f"h{host}", IDEAL)
+        rule = IndependentLoss(loss) if loss else None
+        simulation.add_link(f"h{host}", "s0", rate_bps=RATE_BPS, delay_ps=1_000_000, loss=rule)
+    simulation.sample_queues(2_000)
+    _connect(simulation, reliability, pairs, size_bytes)
+    return simulation
+
+
+def fabric(
+    kind: type[Simulation], reliability: Reliability, pairs: list[tuple[int, int]], size_bytes: int = 400_000
+) -> Simulation:
+    """Two leaves of four hosts and two spines, half of what the hosts could fill. Packets are sprayed."""
+    simulation = kind(seed=2, framing=UEC)
+    for switch in ("leaf0", "leaf1", "spine0", "spine1"):
+        simulation.add_switch(switch, buffer_bytes=2_000_000, alpha=8.0, trimming=Trimming(60_000))
+    for host in range(8):
+        simulation.add_host(f"h{host}", IDEAL)
+        simulation.add_link(f"h{host}", f"leaf{host // 4}", rate_bps=RATE_BPS, delay_ps=500_000)
+    for leaf in range(2):
+        for spine in range(2):
+            simulation.add_link(f"leaf{leaf}", f"spine{spine}", rate_bps=RATE_BPS, delay_ps=500_000)
+    simulation.sample_queues(2_000)
+    _connect(simulation, reliability, pairs, size_bytes, Spraying(paths=16))
+    return simulation
+
+
+def _connect(
+    simulation: Simulation,
+    reliability: Reliability,
+    pairs: list[tuple[int, int]],
+    size_bytes: int,
+    spraying: Spraying | None = None,
+) -> None:
+    for number, (source, destination) in enumerate(pairs):
+        queue_pair, _ = simulation.connect(
+            f"h{source}", f"h{destination}", mtu_bytes=PAYLOAD, retry_count=7, timeout_exponent=14,
+            reliability=reliability, spraying=spraying, path_seed=number,
+        )  # fmt: skip
+        queue_pair.post_write(1, size_bytes, True)
