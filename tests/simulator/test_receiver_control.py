@@ -143,6 +143,18 @@ def test_connections_of_a_host_share_its_link(name: str) -> None:
     assert busy[-1] < 1.1 * busy[0]
 
 
+def test_a_pull_for_each_packet_that_comes_keeps_the_flight_as_it_is() -> None:
+    """Two spines carry half of what the hosts could send: NDP overfills them at the beginning alone."""
+    trimmed = {}
+    for name in ("ndp", "eqds"):
+        reliability = with_credits(ReceiverControl(name), nscc=0, credit_max_bytes=60_000)
+        simulation = fabric(Simulation, reliability, PERMUTATION, size_bytes=2_000_000)
+        simulation.run_until(UNTIL_NS)
+        assert simulation.statistics()["verbs_done"] == len(PERMUTATION)
+        trimmed[name] = counter(simulation, "trimmed_packets")
+    assert trimmed["ndp"] < trimmed["eqds"] / 4
+
+
 def test_a_first_window_that_is_kept_goes_out_whole() -> None:
     """A sender shares its NIC between two receivers, and hears of both before it has sent all that it may."""
     usual, kept = (
