@@ -21,6 +21,7 @@ from typing import Final, NamedTuple
 from uet_htsim_cases import CASES, CREDIT_CASES, Case
 from uet_htsim_experiment import write_case
 
+from rogue.harness.cell.garbage import nothing_thrown_away
 from rogue.harness.experiment.load import load_experiment
 from rogue.harness.plan.cells import plan_cells
 from rogue.harness.testbeds.simulator.network import SimulatedNetwork, build_network
@@ -101,8 +102,9 @@ def build(case: Case, checkout: Path, changes: Mapping[str, object], seed: int) 
     """Read uet-htsim's files of a case, plan it and make its network."""
     with TemporaryDirectory() as directory:
         path = write_case(case, checkout, Path(directory), changes, seed)
-        [cell] = plan_cells(load_experiment(str(path), []))
-        return build_network(cell)
+        with nothing_thrown_away():
+            [cell] = plan_cells(load_experiment(str(path), []))
+            return build_network(cell)
 
 
 def run(network: SimulatedNetwork) -> None:
