@@ -6,6 +6,9 @@
 // addresses: from the link to its packet, from the packet to where it goes. So the winner is looked at again
 // after some events, once for each step of the chain, and each step finds what the one before has prefetched.
 // A link that fires earlier than that has gained less, and nothing is wrong.
+//
+// Where each packet has one way, the chain is short: the port, its packets, its entry in the table of routes. Then
+// the winners of two larger parts, which come up sooner, are those that the steps before have looked at.
 #pragma once
 
 #include <array>
@@ -22,21 +25,17 @@ namespace simulator {
 class LookAhead {
  public:
   // A link has fired, and waits for its next packet.
-  void after(World& world, const Forwarding& forwarding, const Reliabilities& reliabilities,
-             const WinnerTree& tree, std::uint32_t link) {
+  [[gnu::always_inline]] void after(World& world, const Forwarding& forwarding,
+                                    const Reliabilities& reliabilities, const WinnerTree& tree,
+                                    std::uint32_t link) {
     Port& port = world.ports[link];
     if (!port.in_flight.empty()) port.second_in_flight = world.pool[port.in_flight.head].next;
-    Soon& soon = at(0);
-    soon = {tree.next_link_of(tree.part_of(link, kDepth)), kNoLink};
-    prefetch_port(world, soon.link);
-    prefetch_packets(world, at(1).link);
-    prefetch_way(world, forwarding, reliabilities, at(2).link);
-    if (forwarding.is_used()) {
-      Soon& third = at(3);
-      third.next = prefetch_destination(world, forwarding, third.link);
-      if (at(4).next != kNoLink) prefetch_queues(world, at(4).next);
-    }
-    ++events_;
+    const std::uint32_t part = tree.part_of(link, kDepth);
+    prefetch_port(world, tree.next_link_of(part));
+    if (forwarding.is_used()) [[unlikely]]
+      return follow(world, forwarding, reliabilities, tree.next_link_of(part));
+    prefetch_packets(world, tree.next_link_of(part / 4));
+    prefetch_route(world, tree.next_link_of(part / 16));
   }
 
  private:
@@ -46,6 +45,18 @@ class LookAhead {
   };
   static constexpr int kDepth = 4;
   static constexpr std::uint32_t kEventsPerStep = 4;
+
+  // Not inline: networks without sprayed packets would pay for its registers.
+  [[gnu::noinline]] void follow(const World& world, const Forwarding& forwarding,
+                                const Reliabilities& reliabilities, std::uint32_t soon) {
+    at(0) = {soon, kNoLink};
+    prefetch_packets(world, at(1).link);
+    prefetch_way(world, forwarding, reliabilities, at(2).link);
+    Soon& third = at(3);
+    third.next = prefetch_destination(world, forwarding, third.link);
+    if (at(4).next != kNoLink) prefetch_queues(world, at(4).next);
+    ++events_;
+  }
 
   Soon& at(std::uint32_t step) { return ring_[(events_ - step * kEventsPerStep) % ring_.size()]; }
 
@@ -62,6 +73,13 @@ class LookAhead {
     world.pool.prefetch(port.second_in_flight);
     world.pool.prefetch(port.has(Port::kClassed) ? world.classes[link].queues[0].packets.head
                                                  : port.waiting.head);
+  }
+
+  // Where the packet that arrives goes, if it has one way.
+  [[gnu::always_inline]] static void prefetch_route(const World& world, std::uint32_t link) {
+    const Port& port = world.ports[link];
+    if (port.in_flight.empty()) return;
+    __builtin_prefetch(world.routes.data() + world.pool[port.in_flight.head].position + 1);
   }
 
   // Whether a packet arrives that has a way of its own, which does not end there by mistake.

@@ -18,7 +18,7 @@ class ReadyQueuePair {
   static constexpr std::uint32_t kQueuePairsMax = 1U << kQueuePairBits;
 
   // `served`: how many packets the NIC had sent when this queue pair last sent one.
-  constexpr ReadyQueuePair(Picoseconds ready, std::uint64_t served, std::uint32_t qp)
+  ReadyQueuePair(Picoseconds ready, std::uint64_t served, std::uint32_t qp)
       : ready_(ready), turn_(served << kQueuePairBits | qp) {}
 
   Picoseconds ready() const { return ready_; }
@@ -35,12 +35,12 @@ class ReadyQueuePair {
   std::uint64_t turn_;  // when it was served last, and its number
 };
 
-// Each touch of the NIC's port asks when the first queue pair is ready, and mostly none is. So the first entry is
-// kept beside the heap, too.
+// Each touch of the NIC's port asks when the first queue pair is ready, and mostly none is. So that instant is
+// kept beside the heap.
 class ReadyQueue {
  public:
-  Picoseconds first() const { return top_.ready(); }  // kNever if there is none
-  const ReadyQueuePair& top() const { return top_; }
+  Picoseconds first() const { return first_; }  // kNever if there is none
+  const ReadyQueuePair& top() const { return heap_.top(); }
   std::size_t size() const { return heap_.size(); }
 
   void push(const ReadyQueuePair& entry) {
@@ -66,11 +66,9 @@ class ReadyQueue {
   }
 
  private:
-  void follow_heap() { top_ = heap_.empty() ? kNobody : heap_.top(); }
+  void follow_heap() { first_ = heap_.empty() ? kNever : heap_.top().ready(); }
 
-  static constexpr ReadyQueuePair kNobody{kNever, 0, 0};
-
-  ReadyQueuePair top_ = kNobody;
+  Picoseconds first_ = kNever;
   QuaternaryHeap<ReadyQueuePair> heap_;
 };
 
