@@ -69,6 +69,9 @@ class _Files(paramiko.SFTPServerInterface):
 
 
 def _execute(channel: paramiko.Channel, command: str) -> None:
+    # Paramiko tells the client that the command runs when this thread has begun already, and reads the answer
+    # to this later still. So no command ends before the client knows of it.
+    channel.get_transport().global_request("ping", wait=True)
     pipe = subprocess.PIPE
     with subprocess.Popen(["sh", "-c", command], stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0) as process:
         assert process.stdin and process.stdout and process.stderr
