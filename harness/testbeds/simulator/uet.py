@@ -13,6 +13,8 @@ NAMES: Final = ("uet", "uet-rccc")
 LOAD_BALANCING: Final = "load_balancing"
 BALANCERS: Final = ("oblivious", "bitmap", "reps", "mixed")
 """By the numbers of the engine's parameter. Source: uet-htsim, uec_mp.cpp."""
+OF_REPS: Final = ("freeze", "explored_paths")
+"""What only REPS has."""
 TARGET_OF_ROUND_TRIP: Final = 0.75
 """With trimming; without it windows aim at a whole round trip. Source: uet-htsim, `initNsccParams`."""
 TIMEOUT_NS: Final = 15_000
@@ -21,7 +23,8 @@ TIMEOUT_QUEUES: Final = 6
 
 
 def with_numbers(parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
-    """The parameters, with the engine's number for the way to choose paths; ParameterError if it has none."""
+    """The parameters, with the engine's number for the way to choose paths; ParameterError for mistakes."""
+    _check_together(parameters)
     if LOAD_BALANCING not in parameters:
         return dict(parameters)
     asked = parameters[LOAD_BALANCING]
@@ -29,6 +32,17 @@ def with_numbers(parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
         expected = f"one of {', '.join(BALANCERS)}"
         raise ParameterError(ParameterMistake(LOAD_BALANCING, expected, "choose one of them"))
     return {**parameters, LOAD_BALANCING: BALANCERS.index(str(asked))}
+
+
+def _check_together(parameters: Mapping[str, Scalar]) -> None:
+    """ParameterError for what would do nothing beside the rest."""
+    for key in OF_REPS:
+        if key in parameters and parameters.get(LOAD_BALANCING) != "reps":
+            expected = f"{LOAD_BALANCING}: reps beside it"
+            raise ParameterError(ParameterMistake(key, expected, f"state that, or leave {key} out"))
+    if parameters.get("mprdma") and parameters.get("nscc") == 0:
+        expected = "1 beside mprdma, which stands in NSCC's place"
+        raise ParameterError(ParameterMistake("nscc", expected, "leave one of them out"))
 
 
 def fitted_to_network(cell: Cell, way: RoundTrip, long_timeout_ns: float) -> dict[str, float]:

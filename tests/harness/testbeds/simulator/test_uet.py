@@ -104,6 +104,9 @@ def test_load_balancing_is_a_word(tmp_path: Path, word: str, number: int) -> Non
         ("load_balancing: random", "load_balancing", "one of oblivious, bitmap, reps, mixed"),
         ("paths: 48", "paths", "paths as a power of two"),
         ("gamma: 2", "gamma", "from 0 to 1"),
+        ("freeze: 1ms", "freeze", "load_balancing: reps beside it"),
+        ("explored_paths: 3, load_balancing: mixed", "explored_paths", "load_balancing: reps beside it"),
+        ("mprdma: 1, nscc: 0", "nscc", "1 beside mprdma"),
         ("cap_packets: 3", "cap_packets", "one of the parameters"),
         ("kmin: 1MB", "kmin", "up to kmax"),
         ("retry_count: 3", "retry_count", "no such parameter"),
@@ -116,6 +119,11 @@ def test_mistakes(tmp_path: Path, parameter: str, key: str, expected: str) -> No
     assert mistake.expected.startswith(expected)
     if key == "retry_count":
         assert mistake.advice == "its timeout is rto"
+
+
+@pytest.mark.parametrize("stated", ["freeze: 1ms, load_balancing: reps", "mprdma: 1", "mprdma: 0, nscc: 0"])
+def test_what_may_be_beside_each_other(tmp_path: Path, stated: str) -> None:
+    assert parameter_mistake(cell_of(tmp_path, *HTSIM, f"transports=[{{name: uet, {stated}}}]")) is None
 
 
 def test_an_incast_is_trimmed_and_everything_arrives(tmp_path: Path) -> None:
