@@ -1,6 +1,6 @@
 """What every congestion control of NICs has to keep, told alone and in a small network."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Final
@@ -14,6 +14,7 @@ from rogue.simulator import (
     ControlError,
     ControlKind,
     Controller,
+    ControlParameter,
     FairRates,
     Marking,
     NicControl,
@@ -36,7 +37,7 @@ RUN_NS: Final = 2_000_000
 def nic_control_faults(name: str) -> list[str]:
     """The faults of a control that the first failing trial finds; after a fault the next may not end."""
     kind = CONTROLS[name]
-    found = [*_unexplained(kind), *_unbuildable(kind)]
+    found = [*unexplained(kind.parameters), *_unbuildable(kind)]
     return found or _faults_alone(name) or _faults_in_a_network(name)
 
 
@@ -47,17 +48,36 @@ def error_words(error: Exception) -> str:
     return f"{error.place}: {error}" if error.place else str(error)
 
 
-def _unexplained(kind: ControlKind) -> Iterator[str]:
-    for parameter in kind.parameters:
-        if not parameter.meaning.strip():
-            yield f"{parameter.name} has no meaning in words"
+def unexplained(parameters: Sequence[ControlParameter]) -> list[str]:
+    """A fault for each parameter that has no meaning."""
+    return [f"{each.name} has no meaning in words" for each in parameters if not each.meaning.strip()]
+
+
+def settings_to_try(parameters: Sequence[ControlParameter]) -> Iterator[tuple[dict[str, float], str]]:
+    """The defaults and each bound of each parameter, and how they are called."""
+    bounds = [{each.name: bound} for each in parameters for bound in (each.minimum, each.maximum)]
+    for values in ({}, *bounds):
+        yield values, ", ".join(f"{key} = {value:g}" for key, value in values.items()) or "its defaults"
+
+
+def fault_of_two_runs(
+    run: Callable[[], Simulation], fault_of_one: Callable[[Simulation], str | None]
+) -> str | None:
+    """What either raises, or that they differ, or what is wrong with the first."""
+    try:
+        one, other = run(), run()
+    except ControlError as error:
+        return error_words(error)
+    except SimulationError as error:
+        return str(error)
+    if one.digest() != other.digest() or one.counters() != other.counters():
+        return ANOTHER_RESULT
+    return fault_of_one(one)
 
 
 def _unbuildable(kind: ControlKind) -> Iterator[str]:
     """With the defaults, and with each bound of each parameter: a refusal must be a sentence."""
-    bounds = [{each.name: bound} for each in kind.parameters for bound in (each.minimum, each.maximum)]
-    for values in ({}, *bounds):
-        stated = ", ".join(f"{key} = {value:g}" for key, value in values.items()) or "its defaults"
+    for values, stated in settings_to_try(kind.parameters):
         for line_rate_bps in LINE_RATES_BPS:
             try:
                 NicControl(kind.name, values).check(line_rate_bps)

@@ -1,21 +1,25 @@
 """What every control of receivers has to keep, in a small network: the same each time, and all arrives."""
 
 from collections.abc import Iterator
+from functools import partial
+from itertools import product
 from typing import Final
 
-from rogue.harness.plugins.contract import ANOTHER_RESULT, LINE_RATES_BPS
-from rogue.harness.testbeds.simulator.control_contract import error_words
+from rogue.harness.plugins.contract import LINE_RATES_BPS
+from rogue.harness.testbeds.simulator.control_contract import (
+    fault_of_two_runs,
+    settings_to_try,
+    unexplained,
+)
 from rogue.simulator import (
     IDEAL,
     RECEIVER_CONTROLS,
     WITH_CREDITS,
-    ControlError,
     IndependentLoss,
     ReceiverControl,
     ReceiverControlKind,
     Reliability,
     Simulation,
-    SimulationError,
     Trimming,
 )
 
@@ -33,41 +37,29 @@ FULL_ROUNDS: Final = 40
 def receiver_control_faults(name: str) -> list[str]:
     """The faults that the first failing trial finds; after a fault the next may not end."""
     kind = RECEIVER_CONTROLS[name]
-    found = [f"{each.name} has no meaning in words" for each in kind.parameters if not each.meaning.strip()]
-    return found or [*_first_fault(kind)]
+    return unexplained(kind.parameters) or [*_first_fault(kind)]
 
 
 def _first_fault(kind: ReceiverControlKind) -> Iterator[str]:
     """With the defaults and each bound of each parameter, at slow and fast links, also with trimming."""
-    bounds = [{each.name: bound} for each in kind.parameters for bound in (each.minimum, each.maximum)]
-    for values in ({}, *bounds):
-        stated = ", ".join(f"{key} = {value:g}" for key, value in values.items()) or "its defaults"
-        for line_rate_bps in LINE_RATES_BPS:
-            for trims in (False, True):
-                control = ReceiverControl(kind.name, values)
-                where = f"with {stated}, at {line_rate_bps} bit/s{', with trimming' if trims else ''}"
-                fault = _fault_of(control, line_rate_bps, trims, must_arrive=not values)
-                if fault is not None:
-                    yield f"{where}: {fault}"
-                    return
+    for values, stated in settings_to_try(kind.parameters):
+        for rate_bps, trims in product(LINE_RATES_BPS, (False, True)):
+            control = ReceiverControl(kind.name, values)
+            fault = fault_of_two_runs(
+                partial(_ran, control, rate_bps, trims), partial(_unfinished, rate_bps, bool(values))
+            )
+            if fault is not None:
+                yield f"with {stated}, at {rate_bps} bit/s{', with trimming' if trims else ''}: {fault}"
+                return
 
 
-def _fault_of(control: ReceiverControl, line_rate_bps: int, trims: bool, *, must_arrive: bool) -> str | None:
-    try:
-        one, other = (_ran(control, line_rate_bps, trims) for _ in range(2))
-    except ControlError as error:
-        return error_words(error)
-    except SimulationError as error:
-        return str(error)
-    if one.digest() != other.digest() or one.counters() != other.counters():
-        return ANOTHER_RESULT
-    done, posted = one.statistics()["verbs_done"], SENDERS * TRANSFERS
-    if must_arrive and done < posted:
-        ms = _run_ns(line_rate_bps) / 1e6
-        return (
-            f"{done} of {posted} transfers ended within {ms:.3g} ms, expected all: somebody waits for credit"
-        )
-    return None
+def _unfinished(line_rate_bps: int, is_stated: bool, simulation: Simulation) -> str | None:
+    """With its defaults everything must arrive."""
+    done, posted = simulation.statistics()["verbs_done"], SENDERS * TRANSFERS
+    if is_stated or done == posted:
+        return None
+    ms = _run_ns(line_rate_bps) / 1e6
+    return f"{done} of {posted} transfers ended within {ms:.3g} ms, expected all: somebody waits for credit"
 
 
 def _run_ns(line_rate_bps: int) -> int:
