@@ -330,6 +330,11 @@ WORDS: Mapping[str, tuple[object, ...]] = {
     "estimator": ("literal", "drained"),
     "load_balancing": ("reps", "bitmap"),
 }
+NEEDED: Mapping[str, dict[str, object]] = {
+    "freeze": {"load_balancing": "reps"},
+    "explored_paths": {"load_balancing": "reps"},
+}
+"""What must stand beside a parameter, so that it means something."""
 OF_BASES = {
     "irn": "irn",
     "irn-gbn": "irn-gbn",

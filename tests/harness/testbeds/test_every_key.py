@@ -8,6 +8,7 @@ from helpers import cell_keys
 from helpers.cell_keys import (
     FAULTS_OWN,
     MORE,
+    NEEDED,
     OF_BASES,
     PAIRS_OWN,
     PAUSES,
@@ -158,12 +159,12 @@ def test_a_parameter_of_a_group_in_a_kernel(
 def test_a_parameter_of_a_group_on_the_simulator(
     parameter: Parameter, cell: Planned, of_simulator: Callable[..., tuple[str, ...]]
 ) -> None:
-    bed = SimulatorTestbed()
+    bed, beside = SimulatorTestbed(), NEEDED.get(parameter.key, {})
     for other in parameter.others:
-        asked = group(parameter.transport, {parameter.key: other})
+        asked = group(parameter.transport, {**beside, parameter.key: other})
         reason = refusal(bed, cell(*asked))
         if reason is None:
-            assert of_simulator(*group(parameter.transport, {})) != of_simulator(*asked)
+            assert of_simulator(*group(parameter.transport, beside)) != of_simulator(*asked)
             return
         assert reason.startswith(parameter.key)
     assert parameter.key in CHOICES, "no other value of it can be"
