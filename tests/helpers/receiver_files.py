@@ -11,6 +11,7 @@ from rogue.harness.plugins.source import read_plugin
 from rogue.simulator import (
     IDEAL,
     IndependentLoss,
+    Marking,
     ReceiverControl,
     Reliability,
     Simulation,
@@ -53,12 +54,12 @@ def star(
     size_bytes: int = 1_000_000,
     trim_above_bytes: int | None = 100_000,
     loss: float = 0.0,
-    seed: int = 1,
+    marking: Marking | None = None,
 ) -> Simulation:
     """Hosts at one switch; each pair is a connection with a transfer."""
-    simulation = kind(seed=seed, framing=UEC)
+    simulation = kind(seed=1, framing=UEC)
     trimming = None if trim_above_bytes is None else Trimming(trim_above_bytes)
-    simulation.add_switch("s0", buffer_bytes=400_000, alpha=8.0, trimming=trimming)
+    simulation.add_switch("s0", buffer_bytes=400_000, alpha=8.0, trimming=trimming, marking=marking)
     for host in range(1 + max(max(pair) for pair in pairs)):
         simulation.add_host(f"h{host}", IDEAL)
         rule = IndependentLoss(loss) if loss else None

@@ -20,7 +20,7 @@ from helpers.receiver_files import (
     with_credits,
 )
 
-from rogue.simulator import ControlError, ReceiverControl, Reliability, Simulation, SimulationError
+from rogue.simulator import ControlError, Marking, ReceiverControl, Reliability, Simulation, SimulationError
 
 UNTIL_NS = 2 * MILLISECOND_NS
 ENGINES = (Simulation, ReferenceSimulation)
@@ -274,3 +274,30 @@ def test_it_is_told_its_host_and_each_packet(kind: type[Simulation], call: int, 
     assert words in str(caught.value)
     zeros = "trimmed 0 marked 0 duplicate 0 request 0"
     assert call == 0 or str(caught.value).endswith(zeros)
+
+
+@pytest.mark.parametrize("kind", ENGINES)
+@pytest.mark.parametrize(
+    ("only", "words"),
+    [
+        (1, "payload 4096 trimmed 1 marked 0 duplicate 0 request 0"),
+        (2, "payload 4096 trimmed 0 marked 1 duplicate 0 request 0"),
+        (3, "payload 4096 trimmed 0 marked 0 duplicate 1 request 0"),
+        (4, "ahead 0 connection 0 payload 0 trimmed 0 marked 0 duplicate 0 request 1"),
+        (5, "ahead 1 connection 0 payload 4096 trimmed 0 marked 0 duplicate 0 request 0"),
+    ],
+)
+def test_it_is_told_what_became_of_a_packet(kind: type[Simulation], only: int, words: str) -> None:
+    """Seven senders begin with more credit than they need, or with too little; nobody gets any.
+
+    A timeout that is shorter than the queue makes duplicates.
+    """
+    more: dict[str, Any] = {
+        1: {"trim_above_bytes": 20_000},
+        2: {"marking": Marking(20_000, 20_000, 1.0)},
+    }.get(only, {"loss": 0.05, "trim_above_bytes": None})
+    numbers = {"credit_max_bytes": 10_000 if only == 4 else 10**6, "rto_ns": 10_000 if only == 3 else 60_000}
+    with loaded("witness"), pytest.raises(ControlError) as caught:
+        reliability = with_credits(ReceiverControl("witness_grants", {"only": only}), nscc=0, **numbers)
+        star(kind, reliability, INCAST, size_bytes=100_000, **more).run_until(20 * MILLISECOND_NS)
+    assert words in str(caught.value)
