@@ -103,8 +103,10 @@ void Engine::on_unreliable(PacketIndex index, bool is_operational) {
 // nobody waits for less than a verb.
 void Engine::check_delivery(std::uint32_t receiver) {
   const std::uint32_t qp = world_.senders[receiver].peer;
-  deliveries_.check(qp, world_.delivered_by(qp),
-                    [&](std::uint32_t call) { mailbox_.call({HostCallKind::kOnce, call}); });
+  const Bytes delivered = world_.delivered_by(qp);
+  if (!deliveries_.is_due(qp, delivered)) [[likely]]
+    return;
+  deliveries_.check(qp, delivered, [&](std::uint32_t call) { mailbox_.call({HostCallKind::kOnce, call}); });
   if (mailbox_.has_calls()) horizon_ = now_;
 }
 

@@ -15,7 +15,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/prefetch_lines.h"
 #include "engine/forwarding.h"
+#include "engine/prefetch_sender.h"
 #include "engine/reliabilities.h"
 #include "engine/winner_tree.h"
 #include "engine/world.h"
@@ -55,6 +57,13 @@ class LookAhead {
     Soon& third = at(3);
     third.next = prefetch_destination(world, forwarding, third.link);
     if (at(4).next != kNoLink) prefetch_queues(world, at(4).next);
+    prefetch_parts(world, at(4).link);
+    prefetch_sender::nic(world, at(1).link);
+    prefetch_sender::first_in_turn(world, at(2).link);
+    prefetch_sender::queue_pair(world, at(3).link);
+    prefetch_sender::requester(world, at(4).link);
+    prefetch_sender::parts_of_requester(world, at(5).link);
+    prefetch_sender::path(world, at(6).link);
     ++events_;
   }
 
@@ -63,6 +72,7 @@ class LookAhead {
   // All are always inline: otherwise gcc drops their calls, for it sees no effect.
   [[gnu::always_inline]] static void prefetch_port(const World& world, std::uint32_t link) {
     __builtin_prefetch(world.ports.data() + link);
+    __builtin_prefetch(world.ports.data() + (link ^ 1));
     if (!world.classes.empty()) __builtin_prefetch(world.classes.data() + link);
   }
 
@@ -71,8 +81,7 @@ class LookAhead {
     const Port& port = world.ports[link];
     world.pool.prefetch(port.in_flight.head);
     world.pool.prefetch(port.second_in_flight);
-    world.pool.prefetch(port.has(Port::kClassed) ? world.classes[link].queues[0].packets.head
-                                                 : port.waiting.head);
+    world.pool.prefetch(waiting_of(world, link).head);
   }
 
   // Where the packet that arrives goes, if it has one way.
@@ -111,8 +120,7 @@ class LookAhead {
   }
 
   [[gnu::always_inline]] static void prefetch_queue_pair(const World& world, const Packet& packet) {
-    const auto* const sender = reinterpret_cast<const std::byte*>(world.senders.data() + packet.qp);
-    for (std::size_t line = 0; line < sizeof(Sender); line += kLineBytes) __builtin_prefetch(sender + line);
+    prefetch_lines(world.senders.data() + packet.qp, sizeof(Sender));
     __builtin_prefetch(world.receivers.data() + packet.qp);
     __builtin_prefetch(world.reliabilities.data() + packet.qp);
   }
@@ -140,23 +148,45 @@ class LookAhead {
 
   [[gnu::always_inline]] static void prefetch_reliability(const World& world, const Packet& packet) {
     const Reliability& own = world.reliabilities[packet.qp];
-    const auto* const object = packet.kind == PacketKind::kData
-                                   ? reinterpret_cast<const std::byte*>(own.responder.get())
-                                   : reinterpret_cast<const std::byte*>(own.requester.get());
-    for (std::size_t line = 0; line < kReliabilityBytes; line += kLineBytes)
-      __builtin_prefetch(object + line);
+    if (packet.kind == PacketKind::kData) {
+      prefetch_lines(own.responder.get(), kResponderBytes);
+    } else {
+      prefetch_lines(own.requester.get(), prefetch_sender::kRequesterBytes);
+    }
+  }
+
+  // What the queue pair's object points to, of a packet that arrives at its host.
+  [[gnu::always_inline]] static void prefetch_parts(const World& world, std::uint32_t link) {
+    const Port& port = world.ports[link];
+    if (!port.has(Port::kPeerIsHost) || !has_way(world, port)) return;
+    const Packet& packet = world.pool[port.in_flight.head];
+    if (!is_of_reliability(packet)) return;
+    const Reliability& own = world.reliabilities[packet.qp];
+    if (packet.kind == PacketKind::kData) {
+      own.responder->prefetch();
+    } else {
+      own.requester->prefetch();
+    }
+  }
+
+  // The packets that leave next, if there are any.
+  [[gnu::always_inline]] static PacketFifo waiting_of(const World& world, std::uint32_t link) {
+    const Port& port = world.ports[link];
+    if (!port.has(Port::kClassed)) return port.waiting;
+    const ClassedPort& classes = world.classes[link];
+    return classes.waiting == 0 ? PacketFifo{} : classes.queues[highest_of(classes.waiting)].packets;
   }
 
   // What leaves that port before it, and behind what it leaves.
   [[gnu::always_inline]] static void prefetch_queues(const World& world, std::uint32_t link) {
     const Port& port = world.ports[link];
+    const PacketFifo waiting = waiting_of(world, link);
     world.pool.prefetch(port.in_flight.tail);
-    world.pool.prefetch(port.has(Port::kClassed) ? world.classes[link].queues[0].packets.head
-                                                 : port.waiting.head);
+    world.pool.prefetch(waiting.head);
+    world.pool.prefetch(waiting.tail);
   }
 
-  static constexpr std::size_t kLineBytes = 64;
-  static constexpr std::size_t kReliabilityBytes = 4 * kLineBytes;
+  static constexpr std::size_t kResponderBytes = 4 * kLineBytes;
 
   std::array<Soon, 32> ring_{};  // the newest of each event
   std::uint32_t events_ = 0;

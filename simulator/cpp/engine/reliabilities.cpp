@@ -89,7 +89,7 @@ PacketIndex Reliabilities::send(std::uint32_t qp, Port& port, Picoseconds start)
   if (sender.has_credits) next.ask_for(requester.credit_target(engine_.credits_.rivals_of(sender)));
   data_packets_[index] = next;
   sender.has_special = requester.has_packet();
-  follow_deadline(qp);
+  follow_requester(qp);
   return index;
 }
 
@@ -104,10 +104,11 @@ void Reliabilities::on_data(PacketIndex index) {
   if (engine_.credits_.tells_of(packet.qp)) [[unlikely]]
     received = received_before(responder, data, packet.is_marked(), engine_.now_);
   responder.on_packet(data, packet.is_marked(), engine_.now_);
-  engine_.check_delivery(packet.qp);
+  if (engine_.deliveries_.is_due(world_.senders[packet.qp].peer, responder.delivered())) [[unlikely]]
+    engine_.check_delivery(packet.qp);
   send_acknowledgements(packet.qp, telemetry);
   if (world_.senders[packet.qp].has_credits) engine_.credits_.follow(packet.qp, received);
-  follow_deadline(packet.qp);
+  follow_responder(packet.qp);
 }
 
 // What the packet brought goes back with whatever it makes the responder say.
@@ -151,6 +152,7 @@ void Reliabilities::on_acknowledgement(PacketIndex index) {
 
 void Reliabilities::on_timer(std::uint32_t qp) {
   if (!world_.senders[qp].is_operational()) return;
+  world_.reliabilities[qp].armed = kNever;
   change_requester(qp, [&](Requester& requester) {
     return requester.deadline() > engine_.now_ ||
            requester.on_deadline(engine_.now_, slowness_of(world_.senders[qp]));
@@ -159,7 +161,7 @@ void Reliabilities::on_timer(std::uint32_t qp) {
   if (!world_.senders[qp].is_operational() || responder.deadline() > engine_.now_) return;
   responder.on_deadline(engine_.now_);
   send_acknowledgements(qp, std::nullopt);
-  follow_deadline(qp);
+  follow_responder(qp);
 }
 
 double Reliabilities::slowness_of(const Sender& sender) const {
@@ -183,15 +185,28 @@ void Reliabilities::change_requester(std::uint32_t qp, Apply&& apply) {
     engine_.reconsider(qp);
     return had_data || sender.has_special;
   });
-  follow_deadline(qp);
+  follow_requester(qp);
+}
+
+void Reliabilities::follow_requester(std::uint32_t qp) {
+  Reliability& own = world_.reliabilities[qp];
+  own.requester_deadline = own.requester->deadline();
+  follow_deadline(qp, own);
+}
+
+void Reliabilities::follow_responder(std::uint32_t qp) {
+  Reliability& own = world_.reliabilities[qp];
+  own.responder_deadline = own.responder->deadline();
+  follow_deadline(qp, own);
 }
 
 // One timer serves both halves.
-void Reliabilities::follow_deadline(std::uint32_t qp) {
+void Reliabilities::follow_deadline(std::uint32_t qp, Reliability& own) {
+  const Picoseconds deadline = std::min(own.requester_deadline, own.responder_deadline);
+  if (deadline == own.armed) return;
   const Sender& sender = world_.senders[qp];
   if (!sender.is_operational()) return;
-  const Reliability& own = world_.reliabilities[qp];
-  const Picoseconds deadline = std::min(own.requester->deadline(), own.responder->deadline());
+  own.armed = deadline;
   if (deadline == kNever) return engine_.timers_.cancel(sender.timer);
   const bool is_first = deadline < engine_.timers_.next_instant();
   engine_.timers_.set(sender.timer, deadline);

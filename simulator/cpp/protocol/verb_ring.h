@@ -1,11 +1,10 @@
 // The send queue of a queue pair: verbs in posting order, addressed by a running number.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
+#include "base/ring.h"
 #include "base/units.h"
 
 namespace simulator {
@@ -32,34 +31,6 @@ struct Verb {
   bool moves_bytes = false;  // between memories
 };
 
-class VerbRing {
- public:
-  bool empty() const { return head_ == tail_; }
-  std::uint64_t head() const { return head_; }
-  std::uint64_t tail() const { return tail_; }
-
-  Verb& operator[](std::uint64_t number) { return slots_[number & (slots_.size() - 1)]; }
-  const Verb& operator[](std::uint64_t number) const { return slots_[number & (slots_.size() - 1)]; }
-  Verb& front() { return (*this)[head_]; }
-  const Verb& front() const { return (*this)[head_]; }
-
-  void push(const Verb& verb) {
-    if (tail_ - head_ == slots_.size()) grow();
-    (*this)[tail_++] = verb;
-  }
-  void pop() { ++head_; }
-  void clear() { head_ = tail_; }
-
- private:
-  void grow() {
-    std::vector<Verb> larger(slots_.empty() ? 4 : slots_.size() * 2);
-    for (std::uint64_t n = head_; n != tail_; ++n) larger[n & (larger.size() - 1)] = (*this)[n];
-    slots_ = std::move(larger);
-  }
-
-  std::vector<Verb> slots_;  // a power of two, or empty
-  std::uint64_t head_ = 0;
-  std::uint64_t tail_ = 0;
-};
+using VerbRing = Ring<Verb>;
 
 }  // namespace simulator

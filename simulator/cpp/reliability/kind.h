@@ -18,6 +18,9 @@ struct Reliability {
   std::unique_ptr<Requester> requester;
   std::unique_ptr<Responder> responder;
   std::uint32_t acknowledgement_priority = 0;
+  Picoseconds requester_deadline = kNever;  // as they said it last: mostly one half alone has work
+  Picoseconds responder_deadline = kNever;
+  Picoseconds armed = kNever;  // what their timer waits for
 };
 
 struct ReliabilityKind {

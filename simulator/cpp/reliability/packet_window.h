@@ -21,6 +21,10 @@ class PacketWindow {
   // Forgets what lies below.
   void begin_at(std::uint64_t base) { base_ = base; }
 
+  void prefetch(std::uint64_t number) const {
+    if (!slots_.empty()) __builtin_prefetch(&(*this)[number]);
+  }
+
   const SentPacket& operator[](std::uint64_t number) const { return slots_[number & (slots_.size() - 1)]; }
   SentPacket& operator[](std::uint64_t number) {
     if (number - base_ >= slots_.size()) grow(number - base_ + 1);

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 
 #include "base/random_stream.h"
+#include "base/ring.h"
 #include "protocol/oblivious_spray.h"
 #include "reliability/path_bitmap.h"
 #include "reliability/path_choice.h"
@@ -35,18 +35,23 @@ class PathMixed final : public PathChoice {
   std::uint32_t next() override {
     if (good_.empty()) return bitmap_.next();
     const std::uint32_t path = good_.front();
-    good_.pop_front();
+    good_.pop();
     return path;
+  }
+
+  void prefetch() const override {
+    bitmap_.prefetch();
+    good_.prefetch();
   }
 
   void on_report(std::uint32_t path, PathReport report, Picoseconds now) override {
     bitmap_.on_report(path, report, now);
-    if (report == PathReport::kGood) good_.push_back(path);
+    if (report == PathReport::kGood) good_.push(path);
   }
 
  private:
   PathBitmap bitmap_;
-  std::deque<std::uint32_t> good_;
+  Ring<std::uint32_t> good_;
 };
 
 inline std::unique_ptr<PathChoice> create_path_choice(LoadBalancing kind, const RandomStream& stream,

@@ -26,6 +26,13 @@ class Reassembly {
     return Arrival::kInOrder;
   }
 
+  // What the next packet will need, into the cache.
+  void prefetch() const {
+    if (slots_.empty()) return;
+    __builtin_prefetch(&slot(expected_));
+    __builtin_prefetch(&slot(end_));
+  }
+
   std::uint64_t expected() const { return expected_; }
   Bytes delivered() const { return delivered_; }
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 
+#include "base/prefetch_lines.h"
 #include "base/random_stream.h"
 #include "base/units.h"
 #include "protocol/framing.h"
@@ -26,6 +27,10 @@ class Requester {
   virtual ~Requester() = default;
 
   virtual bool has_packet() const = 0;
+
+  // What it points to and will need soon, into the cache.
+  virtual void prefetch() const {}
+  virtual void prefetch_path() const {}
 
   // What came back. Returns false if the connection is broken: call fail() then.
   [[nodiscard]] virtual bool on_acknowledgement(const Acknowledgement& acknowledgement, Picoseconds now) = 0;

@@ -26,6 +26,9 @@ class Responder {
     on_data(packet, is_marked, now);
   }
 
+  // What it points to and the next packet will need, into the cache.
+  virtual void prefetch() const {}
+
   // For acknowledgements that wait: call when `deadline()` has come.
   virtual Picoseconds deadline() const { return kNever; }
   virtual void on_deadline(Picoseconds /*now*/) {}

@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 
+#include "base/ring.h"
 #include "reliability/mark_window.h"
 #include "reliability/nscc.h"
 #include "reliability/packet_window.h"
@@ -37,6 +37,17 @@ class UetRequester final : public Requester {
     return (has_new || !repeats_.empty()) && has_room();
   }
 
+  void prefetch() const override {
+    prefetch_lines(window_.get(), sizeof(Nscc));
+    if (paths_) prefetch_lines(paths_.get(), sizeof(PathMixed));
+    packets_.prefetch(sent());
+    packets_.prefetch(acknowledged());
+    departures_.prefetch();
+  }
+  void prefetch_path() const override {
+    if (paths_) paths_->prefetch();
+  }
+
   bool on_acknowledgement(const Acknowledgement& reply, Picoseconds now) override {
     const Picoseconds rtt = now - reply.echoed;
     if (settings_.has_credits) {
@@ -59,7 +70,7 @@ class UetRequester final : public Requester {
   bool on_deadline(Picoseconds now, double /*slowness*/) override {
     while (!departures_.empty() && departures_.front().left + settings_.timeout <= now) {
       const Departure oldest = departures_.front();
-      departures_.pop_front();
+      departures_.pop();
       if (is_under_way(oldest)) give_up(oldest.number, now);
     }
     if (is_starved() && !wants_request_ && heard_or_sent_ + patience() <= now) {
@@ -115,7 +126,7 @@ class UetRequester final : public Requester {
     packets_.begin_at(acknowledged());
     packets_[number] = {end, PacketState::kUnderWay};
     in_flight_ += frame;
-    departures_.push_back({number, end});
+    departures_.push({number, end});
     follow_deadline();
   }
 
@@ -250,7 +261,7 @@ class UetRequester final : public Requester {
 
   // The oldest packet that nothing was heard of yet.
   void follow_deadline() {
-    while (!departures_.empty() && !is_under_way(departures_.front())) departures_.pop_front();
+    while (!departures_.empty() && !is_under_way(departures_.front())) departures_.pop();
     deadline_ = kNever;
     if (settings_.timeout == kNever) return;
     if (!departures_.empty()) {
@@ -266,9 +277,9 @@ class UetRequester final : public Requester {
   UetSettings settings_;
   std::unique_ptr<SendWindow> window_;
   std::unique_ptr<PathChoice> paths_;
-  PacketWindow packets_;              // from the first that is not acknowledged on
-  std::set<std::uint64_t> repeats_;   // to be sent again
-  std::deque<Departure> departures_;  // in order
+  PacketWindow packets_;             // from the first that is not acknowledged on
+  std::set<std::uint64_t> repeats_;  // to be sent again
+  Ring<Departure> departures_;       // in order
   Bytes in_flight_;
   Bytes sent_frames_;    // each once; with credits
   Bytes repeat_frames_;  // of `repeats_`

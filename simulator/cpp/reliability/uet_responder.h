@@ -45,6 +45,8 @@ class UetResponder final : public Responder {
     queue_up(credit);
   }
 
+  void prefetch() const override { packets_.prefetch(); }
+
  protected:
   void on_data(const DataPacket& packet, bool is_marked, Picoseconds) override {
     if (grants_) grants_->on_target(packet.credit_target);

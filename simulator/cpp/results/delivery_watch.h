@@ -2,7 +2,9 @@
 // the sender's NIC says nothing before their acknowledgement is back.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <queue>
 #include <unordered_map>
 #include <utility>
@@ -18,6 +20,13 @@ class DeliveryWatch {
 
   void add(std::uint32_t qp, Bytes delivered, std::uint32_t call) {
     waiting_[qp].push({delivered, next_++, call});
+    if (least_.size() <= qp) least_.resize(qp + 1, kNothing);
+    least_[qp] = std::min(least_[qp], delivered);
+  }
+
+  // Somebody waits for no more than this. Every packet asks.
+  bool is_due(std::uint32_t qp, Bytes delivered) const {
+    return qp < least_.size() && delivered >= least_[qp];
   }
 
   // Calls `reach(call)` for each one who waited for no more than this, the fewest bytes first.
@@ -27,11 +36,14 @@ class DeliveryWatch {
     if (found == waiting_.end()) return;
     Waits& waits = found->second;
     for (; !waits.empty() && waits.top().delivered <= delivered; waits.pop()) reach(waits.top().call);
+    least_[qp] = waits.empty() ? kNothing : waits.top().delivered;
     if (waits.empty()) waiting_.erase(found);
   }
 
   // What was posted here will not arrive any more.
-  void forget(std::uint32_t qp) { waiting_.erase(qp); }
+  void forget(std::uint32_t qp) {
+    if (waiting_.erase(qp) != 0) least_[qp] = kNothing;
+  }
 
  private:
   struct Wait {
@@ -44,7 +56,10 @@ class DeliveryWatch {
   };
   using Waits = std::priority_queue<Wait, std::vector<Wait>, std::greater<>>;
 
+  static constexpr Bytes kNothing{std::numeric_limits<std::int64_t>::max()};
+
   std::unordered_map<std::uint32_t, Waits> waiting_;
+  std::vector<Bytes> least_;  // by queue pair, of its waits
   std::uint64_t next_ = 0;
 };
 
