@@ -87,6 +87,7 @@ def measure(case: Case, checkout: Path, changes: Mapping[str, object], seed: int
     return outcome(network)
 
 
+@nothing_thrown_away()
 def costs(case: Case, checkout: Path) -> dict[str, float]:
     """Run a case as it is: what comes of it, and the processor time of both steps in seconds."""
     begun_s = time.process_time()
