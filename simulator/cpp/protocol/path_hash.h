@@ -17,7 +17,8 @@ class PathHash {
 
   // Which of so many equal ports a switch takes.
   std::uint32_t choice(std::uint64_t entropy, std::uint32_t node, std::uint32_t ports) const {
-    return static_cast<std::uint32_t>(mix_bits(mix_bits(ends_ ^ entropy) ^ node) % ports);
+    const std::uint64_t hash = mix_bits(mix_bits(ends_ ^ entropy) ^ node);
+    return static_cast<std::uint32_t>((ports & (ports - 1)) == 0 ? hash & (ports - 1) : hash % ports);
   }
 
  private:

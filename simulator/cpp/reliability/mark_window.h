@@ -48,8 +48,8 @@ class MarkWindow final : public SendWindow {
  private:
   void take(std::int64_t bytes) { window_ = std::max(window_ - bytes, settings_.frame().value); }
 
-  UetSettings settings_;
-  Picoseconds base_rtt_;  // the shortest seen
+  const UetSettings& settings_;  // of the requester that has this window
+  Picoseconds base_rtt_;         // the shortest seen
   std::int64_t window_max_;
   std::int64_t window_;
 };

@@ -161,10 +161,10 @@ class Nscc final : public SendWindow {
     increase_ = received_ = 0;
   }
 
-  UetSettings settings_;
-  Picoseconds base_rtt_;  // the shortest seen
-  double target_;         // picoseconds
-  double scale_;          // the path's bytes over those of the reference
+  const UetSettings& settings_;  // of the requester that has this window
+  Picoseconds base_rtt_;         // the shortest seen
+  double target_;                // picoseconds
+  double scale_;                 // the path's bytes over those of the reference
   std::int64_t window_max_;
   std::int64_t window_ = 0;
   double average_delay_ = 0;

@@ -26,7 +26,7 @@ namespace simulator {
 class UetRequester final : public Requester {
  public:
   UetRequester(std::uint32_t mtu_bytes, const UetSettings& settings)
-      : Requester(mtu_bytes), settings_(settings), window_(window_of(settings)) {
+      : Requester(mtu_bytes), settings_(settings), window_(window_of(settings_)) {
     if (settings.has_credits) account_.emplace(settings.credit_max(), settings.keeps_first_credit);
   }
 
