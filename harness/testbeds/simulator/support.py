@@ -27,9 +27,9 @@ SAMPLES_MAX: Final = 50_000_000
 CONTROL_SAMPLES_MAX: Final = 5_000_000
 PROBES_MAX: Final = 5_000_000
 """A probe, and what a control believes, is an object in memory until the cell ends."""
-CONNECTIONS_BYTES_MAX: Final = 14_000_000_000
+CONNECTIONS_BYTES_MAX: Final = 15_500_000_000
 CONNECTION_BYTES: Final = 12_500
-LARGER_BYTES: Final[Mapping[str, int]] = {"rogue": 21_000, "rogue-uc": 19_000, "uet": 20_000}
+LARGER_BYTES: Final[Mapping[str, int]] = {"rogue": 21_000, "rogue-uc": 19_000, "uet": 14_500}
 """What connections may take together until the cell ends, and one of them, by the base of its transport.
 
 Others take what `roce+dcqcn+pfc` does. Measured with an all-to-all (benchmarks/README.md).

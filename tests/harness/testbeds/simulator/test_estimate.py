@@ -12,6 +12,8 @@ GREEDY = "workload.repeat_for=5ms"
 FAT_TREE = "topology={kind: fat_tree, k: 4, rate: 10Gbps, switch: voq, buffer: 240KB}"
 POISSON = "workload={kind: poisson, load: 0.5, sizes: irn, arrive_for: 2ms, drain_for: 20ms}"
 NO_PROBE = "probe=null"
+ONCE = "workload={kind: permutation, shift: 2, size: 10MB}"
+LARGE_PACKETS = "topology={kind: star, hosts: 4, rate: 100Gbps, mtu: 4096}"
 BEYOND = "topology={kind: dumbbell, hosts_per_side: 2, rate: 10Gbps, bottleneck_rate: 2Gbps, buffer: 100KB}"
 BOTH_WAYS = "workload={kind: permutation, shift: 2, size: 10MB, repeat_for: 30ms}"
 OFFERED = "{kind: pairs, flows: [{source: h0, destination: h2, offered: 2Gbps}], size: 100KB, run_for: 5ms}"
@@ -28,6 +30,8 @@ OFFERED = "{kind: pairs, flows: [{source: h0, destination: h2, offered: 2Gbps}],
         ["transports=[dctcp]", GREEDY],
         ["transports=[roce]", f"workload={OFFERED}", NO_PROBE],
         ["transports=[irn]", FAT_TREE, POISSON, NO_PROBE],
+        ["transports=[uet]", LARGE_PACKETS, ONCE, NO_PROBE],
+        ["transports=[{name: uet, sack_every: 40KB}]", LARGE_PACKETS, ONCE, NO_PROBE],
         ["transports=[dctcp]", FAT_TREE, POISSON, NO_PROBE],
     ],
 )
@@ -61,6 +65,17 @@ def test_go_back_n_repeats_unless_something_holds_it_back(tmp_path: Path) -> Non
 
     assert hops("roce-lossy") == 3 * hops("roce-lossy+pfc") == 3 * hops("roce-lossy+timely")
     assert hops("irn") == hops("irn+pfc")
+
+
+def test_a_packet_over_a_link_is_dearer_with_ultra_ethernet(tmp_path: Path) -> None:
+    """Two and a half times."""
+
+    def seconds(size: str) -> float:
+        settings = ("transports=[uet]", f"workload.size={size}", NO_PROBE)
+        return estimate_seconds(cell_of(tmp_path, *settings))
+
+    hops = expected_packet_hops(cell_of(tmp_path, "transports=[uet]", "workload.size=100MB", NO_PROBE))
+    assert seconds("100MB") - seconds("1B") == pytest.approx(2.5 * 5e-8 * hops + 190 * 8e-6, rel=0.01)
 
 
 def test_transfers_of_a_single_packet_have_an_acknowledgement_each(tmp_path: Path) -> None:

@@ -125,6 +125,7 @@ def test_an_all_to_all_of_1024_hosts_is_within_the_bounds(tmp_path: Path) -> Non
     """1 047 552 connections; of RoGUE, which has two queue pairs for each, they would take 22 GB."""
     connections = 1024 * 1023
     assert connections * support.CONNECTION_BYTES < support.CONNECTIONS_BYTES_MAX
+    assert connections * support.LARGER_BYTES["uet"] < support.CONNECTIONS_BYTES_MAX
     assert connections * support.LARGER_BYTES["rogue"] > support.CONNECTIONS_BYTES_MAX
 
 
