@@ -87,7 +87,7 @@ def failed_links(tree: Tree, failed: int) -> set[str]:
 
 
 def _links(tree: Tree) -> list[tuple[str, str, str]]:
-    """Ends, rate and delay of each, read off the lines that `rogue import` writes: as YAML it took a second."""
+    """Ends, rate and delay of each, off the lines that `rogue import` writes; as YAML it took a second."""
     text = FORMATS["htsim-topo"].read(data_source("tree.topo", tree.text.encode())).text
     return _LINK.findall(text)
 
