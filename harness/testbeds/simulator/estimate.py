@@ -206,9 +206,9 @@ def _moving(topology: Topology, carrier: Carrier) -> _Moving:
 
 def _uet_acknowledged_every(topology: Topology, carrier: Carrier) -> int:
     """While nothing is marked. Marked packets have one each; what receivers grant is not counted."""
-    usual = [each for each in RELIABILITIES["uet"].parameters if each.name == "sack_every_bytes"]
-    asked = {key: value for key, value in carrier.parameters.items() if key == as_written(usual[0].name)}
-    [(_, every_bytes)] = ({usual[0].name: usual[0].value} | values_of(usual, asked)).items()
+    (usual,) = (each for each in RELIABILITIES["uet"].parameters if each.name == "sack_every_bytes")
+    asked = {key: value for key, value in carrier.parameters.items() if key == as_written(usual.name)}
+    every_bytes = values_of((usual,), asked).get(usual.name, usual.value)
     return max(1, ceil(every_bytes / (topology.mtu_bytes + topology.frames.header_bytes)))
 
 
