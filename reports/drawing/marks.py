@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
 from numpy.typing import NDArray
 
@@ -20,6 +21,8 @@ LONG_AXIS: Final = 100.0
 LINEAR_BELOW_BYTES: Final = 1000
 # Instants of a median and its band: the eye needs no more.
 INSTANTS: Final = 60
+# From little to much of one quantity.
+SHADES: Final = LinearSegmentedColormap.from_list("shades", ["#eff1f3", "#0b4f6c"])
 # From so many lines in a panel on colours and dashes alone are hard to follow.
 MARKED_FROM_LINES: Final = 5
 
@@ -45,20 +48,17 @@ def line_look(style: TransportStyle, lines: int) -> dict[str, object]:
 def draw_cdf(axis: Axes, values: Values, label: str | None, **look: object) -> None:
     """Draw an empirical cumulative distribution, thinned to the values of equally spaced ranks.
 
-    Infinite values never came back: they are in the total, and the line ends below 1. seaborn's ecdfplot
-    leaves them out and draws every sample, so it is told how many samples each drawn value stands for.
+    Infinite values never came back: they are in the total, and the line ends below 1. The line comes from
+    the left edge of the panel. seaborn draws the same, but takes as long to load as a small report to draw.
     """
     finite = np.sort(values[np.isfinite(values)])
     axis.set_ylim(0, 1.02)
     if not len(finite):
         axis.plot([], [], label=label, **look)  # type: ignore[arg-type]  # a line of the legend, and no other
         return
-    import seaborn as sns  # it takes as long to load as a small report to draw
-
     ranks = np.unique(np.linspace(1, len(finite), min(len(finite), POINTS_MAX)).astype(int))
-    share = np.diff(ranks, prepend=0) / len(values)
-    sns.ecdfplot(x=finite[ranks - 1], weights=share, stat="count", ax=axis, label=label, **look)
-    axis.set_ylim(0, 1.02)
+    drawn, share = np.append(-np.inf, finite[ranks - 1]), np.append(0, ranks) / len(values)
+    axis.plot(drawn, share, drawstyle="steps-post", label=label, **look)  # type: ignore[arg-type]
 
 
 def draw_spread(axis: Axes, times_s: Values, heights: Values, colour: str, label: str | None = None) -> None:

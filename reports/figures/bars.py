@@ -138,20 +138,8 @@ def _draw_repetitions(axis: Axes, runs: Sequence[Sequence[float]]) -> None:
     ]
     points = [(value, place) for values, place in drawn for value in values]
     if points:
-        import seaborn as sns  # it takes as long to load as a small report to draw
-
         values, places = zip(*points, strict=True)
-        sns.stripplot(
-            x=values,
-            y=places,
-            orient="h",
-            native_scale=True,
-            jitter=False,
-            color=INK,
-            size=2.6,
-            alpha=0.6,
-            ax=axis,
-        )
+        axis.scatter(values, places, s=2.6**2, color=INK, alpha=0.6, linewidth=0, zorder=3)
 
 
 def _name(setting: Setting) -> str:

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from rogue.reports.cells.transfers import natural
 from rogue.reports.cells.view import CellView, once_per_cell
-from rogue.reports.drawing.marks import Values
+from rogue.reports.drawing.marks import SHADES, Values
 from rogue.reports.drawing.panels import COLUMNS_MAX, panels, plain
 from rogue.reports.figures.figure import ReportFigure
 from rogue.reports.quantities import Unit, quantity_text
@@ -59,9 +59,8 @@ class LinkUse(ReportFigure):
         )
         for axis, settings in zip(axes, points.values(), strict=True):
             grid = 100 * np.array([self._uses(results, setting, links) for setting in settings]).T
-            shades = sns.light_palette("#0b4f6c", as_cmap=True)
             sns.heatmap(
-                grid, vmin=0, vmax=100, cmap=shades, annot=True, fmt=".0f", linewidths=0.8, cbar=False,
+                grid, vmin=0, vmax=100, cmap=SHADES, annot=True, fmt=".0f", linewidths=0.8, cbar=False,
                 annot_kws={"fontsize": "small"}, ax=axis,
             )  # fmt: skip
             names = [plain(setting.style.name, 18) for setting in settings]

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from rogue.reports.cells.bottleneck import bottleneck_sentence
 from rogue.reports.cells.view import CellView, once_per_cell
-from rogue.reports.drawing.marks import Values
+from rogue.reports.drawing.marks import SHADES, Values
 from rogue.reports.drawing.panels import COLUMNS_MAX, panels, plain
 from rogue.reports.figures.figure import ReportFigure
 from rogue.reports.quantities import size_text
@@ -130,9 +130,7 @@ def _draw(axis: Axes, ports: Sequence[str], grid: Values, highest: float) -> Non
 
     Bars are vectors: the page takes no picture from elsewhere, not even from within a drawing.
     """
-    import seaborn as sns  # it takes as long to load as a small report to draw
-
-    palette = sns.light_palette("#0b4f6c", LEVELS + 1)[1:]
+    palette = SHADES(np.linspace(0, 1, LEVELS + 1))[1:]
     levels = np.digitize(grid, np.geomspace(LEAST_BYTES, max(highest, 2 * LEAST_BYTES), LEVELS + 1)[:-1])
     for place, row in enumerate(levels):
         edges = [0, *(np.flatnonzero(np.diff(row)) + 1).tolist(), len(row)]

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from rogue.reports.drawing.factor_axis import factor_axis
-from rogue.reports.drawing.marks import Values
+from rogue.reports.drawing.marks import SHADES, Values
 from rogue.reports.drawing.panels import COLUMNS_MAX, panels, plain
 from rogue.reports.drawing.points import factor_values
 from rogue.reports.figures.factor_sweep import LOG_FROM_RATIO
@@ -139,7 +139,7 @@ def _draw_grid(axis: Axes, grid: Values, norm: Normalize, metric: Metric) -> Non
     sns.heatmap(
         np.where(np.isfinite(grid), grid, np.nan),
         norm=norm,
-        cmap=sns.light_palette("#0b4f6c", as_cmap=True),
+        cmap=SHADES,
         annot=np.array(words),
         fmt="",
         annot_kws={"fontsize": "small"},
