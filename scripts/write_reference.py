@@ -302,7 +302,8 @@ def matrix(columns: Mapping[str, str]) -> str:
 
 def generated() -> str:
     """All of the page that the code knows."""
-    common = [key for key in keys_of(Topology) if all(key in keys_of(kind) for kind in TOPOLOGIES.values())]
+    of_kinds = [keys_of(kind) for kind in TOPOLOGIES.values()]
+    common = [key for key in keys_of(Topology) if all(key in keys for keys in of_kinds)]
     parts = [
         "## Keys of the file",
         key_table(keys_of(Experiment), SECTIONS),

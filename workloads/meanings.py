@@ -3,6 +3,8 @@
 import ast
 import inspect
 import textwrap
+from collections.abc import Mapping
+from functools import cache
 from itertools import pairwise
 
 from pydantic import BaseModel
@@ -20,7 +22,9 @@ def meanings(kind: type[BaseModel]) -> dict[str, str]:
     return found
 
 
-def _below_fields(kind: type[BaseModel]) -> dict[str, str]:
+@cache
+def _below_fields(kind: type[BaseModel]) -> Mapping[str, str]:
+    """Of this class alone; many have the same base."""
     definition = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0]
     assert isinstance(definition, ast.ClassDef)
     return {
