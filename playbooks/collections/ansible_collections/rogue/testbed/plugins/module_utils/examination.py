@@ -8,7 +8,7 @@ import os
 import platform
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,8 @@ from .states import drift
 from .system import CommandError, System
 
 Facts = dict[str, Any]
+Gid = tuple[Path, int, str, ipaddress.IPv6Address]
+"""Port, index, interface and GID."""
 _VERSIONS = {
     "tc": ["tc", "-Version"],
     "rdma": ["rdma", "-Version"],
@@ -65,6 +67,7 @@ def examine(system: System, question: Question) -> Facts:
     ledger = Ledger(system)
     own = find_interface(system, question.mac) if question.mac else None
     names = [*question.interfaces, *([own] if own else [])]
+    gids = list(_roce_gids(system))
     round_trips_ms = {
         name: _round_trip_ms(system, address, question.packet_bytes)
         for name, address in question.peers.items()
@@ -78,8 +81,8 @@ def examine(system: System, question: Question) -> Facts:
         "interfaces": {name: _interface(system, name) for name in names},
         "interface_with_mac": own,
         "addresses": _addresses(system),
-        "rdma_ports": _rdma_ports(system, question.address),
-        "ipv6_gids": _ipv6_gids(system),
+        "rdma_ports": _rdma_ports(gids, question.address),
+        "ipv6_gids": _ipv6_gids(gids),
         "changes": len(ledger.entries),
         "drift": drift(system, ledger),
         "files": {path: _checksum(system, path) for path in question.files},
@@ -178,7 +181,7 @@ def _addresses(system: System) -> dict[str, list[str]]:
     return found
 
 
-def _rdma_ports(system: System, address: str) -> list[Facts]:
+def _rdma_ports(gids: Iterable[Gid], address: str) -> list[Facts]:
     """RoCE v2 entries of IPv4 addresses in GID tables, and of the address asked for, of either family."""
     wanted = _gid_of(address) if address else None
     return [
@@ -192,7 +195,7 @@ def _rdma_ports(system: System, address: str) -> list[Facts]:
             "rate_bps": _rate_bps(_words(port / "rate")),
             "is_asked_for": gid == wanted,
         }
-        for port, index, interface, gid in _roce_gids(system)
+        for port, index, interface, gid in gids
         if gid.ipv4_mapped is not None or gid == wanted
     ]
 
@@ -202,17 +205,17 @@ def _gid_of(address: str) -> ipaddress.IPv6Address:
     return ipaddress.IPv6Address(address if ":" in address else f"::ffff:{address}")
 
 
-def _ipv6_gids(system: System) -> list[str]:
+def _ipv6_gids(gids: Iterable[Gid]) -> list[str]:
     """Those of addresses that somebody gave: every interface has one of its own link."""
     return [
         f"{gid} on {interface}"
-        for _, _, interface, gid in _roce_gids(system)
+        for _, _, interface, gid in gids
         if gid.ipv4_mapped is None and not gid.is_link_local
     ]
 
 
-def _roce_gids(system: System) -> Iterator[tuple[Path, int, str, ipaddress.IPv6Address]]:
-    """Port, index, interface and GID of each RoCE v2 entry."""
+def _roce_gids(system: System) -> Iterator[Gid]:
+    """Each RoCE v2 entry. Soft-RoCE has a thousand slots, so that a slow node looks at them once."""
     for types in sorted(system.path("/sys/class/infiniband").glob("*/ports/*/gid_attrs/types/*")):
         port = types.parents[2]
         try:
