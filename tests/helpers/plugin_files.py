@@ -8,6 +8,7 @@ from rogue.harness.plugins.source import PluginSource
 FOLDER = Path(__file__).parents[1] / "data" / "plugins"
 SWIFT, RACK, SHOWN, DCQCN = (FOLDER / f"{name}.py" for name in ("swift", "rack", "shown", "dcqcn"))
 DCQCN_COMPILED = FOLDER / "dcqcn.h"
+EVERYWHERE, RACKS = FOLDER / "everywhere.yaml", FOLDER / "racks.yaml"
 
 FIXED_TWICE = """\
 from rogue.agent.core.cc.fixed import FixedParameters

@@ -1,6 +1,6 @@
 """Machines for the tests marked `virtual`: booted once, only when asked for by `-m virtual`.
 
-Two sets are lent to all tests: `machines`, a pair with a cable, and `dumbbell`, a network. Files run in order
+Two sets are lent to all tests: `machines`, a pair with a cable, and `racks`, a network. Files run in order
 of their names: those that want the network as it boots come before those that want it provisioned, and
 `test_teardown.py` ends it. What needs machines in another state boots its own, as few as it can.
 
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from helpers.plugin_files import SWIFT
+from helpers.plugin_files import EVERYWHERE, SWIFT
 from helpers.real_rogue import call
 from helpers.running_machines import RunningMachines, running
 
@@ -70,15 +70,18 @@ def machines(image: Image, accelerator: Accelerator) -> Iterator[RunningMachines
 
 
 @pytest.fixture(scope="session")
-def dumbbell(state_home: Path, image: Image, accelerator: Accelerator) -> Iterator[standing.StandingTestbed]:
-    """A testbed that stays up: two switches with two hosts each."""
-    call("testbed", "up", "--topology", "dumbbell", "--hosts", "4", "--name", "dumbbell")
-    yield standing.find("dumbbell")
-    standing.down("dumbbell", tell)
+def racks(state_home: Path, image: Image, accelerator: Accelerator) -> Iterator[standing.StandingTestbed]:
+    """A testbed that stays up: two hosts below one switch, and one below another.
+
+    As few as tests can do with: an emulated host takes seconds of a processor for each task of a playbook.
+    """
+    call("testbed", "up", str(EVERYWHERE), "--name", "racks")
+    yield standing.find("racks")
+    standing.down("racks", tell)
 
 
 @pytest.fixture(scope="session")
-def provisioned(dumbbell: standing.StandingTestbed) -> standing.StandingTestbed:
+def provisioned(racks: standing.StandingTestbed) -> standing.StandingTestbed:
     """The same, with agents that know the plug-in."""
-    call("provision", f"virtual:{dumbbell.name}", "--plugin", str(SWIFT))
-    return dumbbell
+    call("provision", f"virtual:{racks.name}", "--plugin", str(SWIFT))
+    return racks

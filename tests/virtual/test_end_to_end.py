@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from helpers.plugin_files import SWIFT
+from helpers.plugin_files import RACKS, SWIFT
 from helpers.real_rogue import call
 
 from rogue.harness.provisioning.ports import burst_bytes
@@ -25,10 +25,14 @@ PACKET_BYTES_MAX = 1600
 
 @pytest.fixture(scope="module")
 def run(provisioned: standing.StandingTestbed, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Directory of a run: two senders, the network that is there, and every transport once."""
+    """Directory of a run: two senders, the network that is there, and every transport once.
+
+    A probe would need a host of its own: agent/test_transports.py and test_bounds.py have one.
+    """
     document = yaml.safe_load(EXPERIMENT.read_text())
-    document["topology"] |= {"kind": "dumbbell", "hosts_per_side": 2, "bottleneck_rate": "100Mbps"}
-    del document["topology"]["hosts"], document["factors"]
+    document["topology"] = {"kind": "links", "file": str(RACKS), "mtu": 4096, "buffer": "1MB", "alpha": 1}
+    del document["factors"], document["probe"]
+    document["measure"].remove("latency")
     document["workload"] |= {"size": "1MB", "repeat_for": "4s"}
     document["transports"] = [each for each in document["transports"] if "segment" not in each]
     document["repetitions"] = 1
@@ -114,8 +118,8 @@ def test_without_congestion_control_the_switch_drops(run: Path) -> None:
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_every_nodes_load_was_recorded(run: Path, transport: str) -> None:
     load = table(run, transport, "cpu")
-    assert set(load["host"]) <= {"h0", "h1", "h2", "h3"}
-    assert load["host"].nunique() >= 3
+    assert set(load["host"]) <= {"h0", "h1", "h2"}
+    assert load["host"].nunique() >= 2
     assert load["busy_cores"].between(0, 1).all()
     assert load["busy_cores"].max() > 0.05
     assert set(load["source"]) == {"dool"}

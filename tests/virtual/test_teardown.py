@@ -19,11 +19,11 @@ def test_teardown_puts_nodes_back(provisioned: standing.StandingTestbed) -> None
 
 
 def test_a_machine_that_was_killed_is_missed_and_down_leaves_nothing(
-    dumbbell: standing.StandingTestbed,
+    racks: standing.StandingTestbed,
 ) -> None:
-    processes.end(dumbbell.directory, "h1")  # kill -9, and nothing else
-    states = {state.machine: state for state in standing.machine_states(dumbbell)}
+    processes.end(racks.directory, "h1")  # kill -9, and nothing else
+    states = {state.machine: state for state in standing.machine_states(racks)}
     assert [name for name, state in states.items() if not state.is_well] == ["h1"]
-    call("testbed", "down", "--name", dumbbell.name)
-    assert processes.find(dumbbell.directory) == {}
-    assert not list(dumbbell.directory.parent.glob(f"{dumbbell.name}*"))
+    call("testbed", "down", "--name", racks.name)
+    assert processes.find(racks.directory) == {}
+    assert not list(racks.directory.parent.glob(f"{racks.name}*"))
