@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 CONNECT_LIMIT_S: Final = 10
+"""Or as long as Dask itself tries to reach one, if that is shorter."""
 _HERE: Final = ("localhost", "::1")
 _SHARED: Final = "put --out into a directory that all workers share"
 
@@ -108,7 +109,7 @@ def cluster(address: str) -> Iterator[Cluster]:
 
     _silence("distributed")
     try:
-        client = Client(address, timeout=CONNECT_LIMIT_S)
+        client = Client(address, timeout=min(CONNECT_LIMIT_S, _patience_seconds()))
     except Exception as error:  # of many kinds, where one side wants encryption and the other has none
         expected = "the address of a Dask scheduler, such as tcp://head:8786"
         raise UsageError(f"--dask: got {address!r} ({error}), expected {expected}.") from error

@@ -200,7 +200,10 @@ class TestDask:
             ("not an address", "expected the address of a Dask scheduler"),
         ],
     )
-    def test_nobody_listens_there(self, tmp_path: Path, address: str, words: str) -> None:
+    def test_nobody_listens_there(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str, words: str
+    ) -> None:
+        monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "1s")
         done = fake_run(tmp_path, "ok", "ok2", "--dask", address)
         assert (done.code, done.out) == (2, "")
         assert done.err.startswith(f"rogue: --dask: got '{address}' (")
