@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from rogue.reports.drawing.marks import POINTS_MAX, draw_spread
+from rogue.reports.drawing.marks import POINTS_MAX, draw_spread, seconds_axis
 
 
 def draw_flow_lines(
@@ -38,4 +38,4 @@ def draw_flow_lines(
             drawstyle="steps-post",
         )
     axis.set_xlim(left=0)
-    axis.set_xlabel("time (s)")
+    seconds_axis(axis)

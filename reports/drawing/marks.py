@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
 from rogue.reports.quantities import duration_text, size_text
@@ -21,6 +21,8 @@ LONG_AXIS: Final = 100.0
 LINEAR_BELOW_BYTES: Final = 1000
 # Instants of a median and its band: the eye needs no more.
 INSTANTS: Final = 60
+# Of a short run a second has many digits: three panels in a row have room for so many numbers below each.
+SECONDS_INTERVALS_MAX: Final = 4
 # From little to much of one quantity.
 SHADES: Final = LinearSegmentedColormap.from_list("shades", ["#eff1f3", "#0b4f6c"])
 # From so many lines in a panel on colours and dashes alone are hard to follow.
@@ -77,6 +79,12 @@ def rule(axis: Axes, value: float, label: str, *, vertical: bool = False) -> Non
     """Draw a dashed line that the data are to be held against."""
     draw = axis.axvline if vertical else axis.axhline
     draw(value, color=INK, linewidth=0.9, linestyle=(0, (8, 4)), label=label, zorder=3)
+
+
+def seconds_axis(axis: Axes, more: str = "") -> None:
+    """Name a horizontal axis of seconds since the start, with as few ticks as their numbers need room."""
+    axis.xaxis.set_major_locator(MaxNLocator(SECONDS_INTERVALS_MAX))
+    axis.set_xlabel(f"time (s){more}")
 
 
 def time_axis(axis: Axes) -> None:

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rogue.reports.cells.view import CellView
-from rogue.reports.drawing.marks import POINTS_MAX, Values, draw_cdf, line_look, size_axis
+from rogue.reports.drawing.marks import POINTS_MAX, Values, draw_cdf, line_look, seconds_axis, size_axis
 from rogue.reports.drawing.panels import compared_panels, legend_above, panels, plain
 from rogue.reports.figures.figure import ReportFigure
 from rogue.reports.metrics.percentiles import nearest_rank
@@ -46,7 +46,7 @@ class QueueOverTime(ReportFigure):
         figure, axes = panels([setting.title for setting in settings], columns, legend=False)
         for axis, setting in zip(axes, settings, strict=True):
             _draw_queue(axis, self._queue(results, setting), setting.style.colour)
-            axis.set_xlabel("time (s)")
+            seconds_axis(axis)
             axis.set_ylabel("bytes queued")
         queues = [self._queue(results, setting) for setting in settings]
         lowest = min(float(queue["bytes"].min()) for queue in queues)

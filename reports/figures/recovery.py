@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rogue.reports.cells.view import QP_FAILED, CellView
-from rogue.reports.drawing.marks import ReadableTicks
+from rogue.reports.drawing.marks import ReadableTicks, seconds_axis
 from rogue.reports.drawing.panels import panels, plain, widen_left
 from rogue.reports.figures.figure import ReportFigure
 from rogue.reports.figures.throughput import draw_flows
@@ -136,7 +136,7 @@ def _draw_sent_again(axis: Axes, view: CellView, setting: Setting) -> None:
 def _same_time(axis: Axes, view: CellView) -> None:
     assert view.deliveries is not None, "only cells with samples are drawn"
     axis.set_xlim(0, int(view.deliveries["t_ns"].max()) / 1e9)
-    axis.set_xlabel("time (s)")
+    seconds_axis(axis)
 
 
 def _draw_events(axis: Axes, view: CellView, _setting: Setting) -> None:

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rogue.reports.cells.view import CellView
-from rogue.reports.drawing.marks import POINTS_MAX, Values, draw_spread
+from rogue.reports.drawing.marks import POINTS_MAX, Values, draw_spread, seconds_axis
 from rogue.reports.drawing.panels import compared_panels, legend_above, panels, scales_from_zero
 from rogue.reports.drawing.points import points_text
 from rogue.reports.figures.figure import ReportFigure
@@ -109,7 +109,7 @@ def draw_flows(axis: Axes, view: CellView, colour: str) -> None:
         label = None if number else "one flow"
         axis.plot(middles_s, flow, color=colour, linewidth=0.8, alpha=0.6, label=label)
     axis.set_xlim(0, end_ns / 1e9)
-    axis.set_xlabel(f"time (s), averages over {duration_text(width_ns)}")
+    seconds_axis(axis, f", averages over {duration_text(width_ns)}")
 
 
 def _extent_ns(rows: pd.DataFrame) -> tuple[int, int]:

@@ -1,10 +1,15 @@
-"""Cumulative lines and spreads, against numbers worked by hand."""
+"""Cumulative lines and spreads, against numbers worked by hand; axes that can be read."""
+
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from rogue.reports.drawing.marks import INSTANTS, POINTS_MAX, draw_cdf, draw_spread, line_look
+from rogue.reports.drawing.look import figure_look
+from rogue.reports.drawing.marks import INSTANTS, POINTS_MAX, draw_cdf, draw_spread, line_look, seconds_axis
+from rogue.reports.drawing.panels import panels
 from rogue.reports.transport_styles import style_of
 
 
@@ -52,3 +57,17 @@ def test_spread_is_the_median_between_the_least_and_the_largest() -> None:
 def test_lines_have_markers_where_they_are_many() -> None:
     assert "marker" not in line_look(style_of("rogue"), 4)
     assert line_look(style_of("rogue"), 5)["marker"] == "o"
+
+
+@pytest.mark.parametrize("end_s", [0.000012, 0.00021, 0.00095, 0.0013, 0.0042, 0.019, 0.5, 7.0, 130.0])
+def test_seconds_below_narrow_panels_do_not_touch(end_s: float) -> None:
+    with figure_look():
+        figure, axes = panels(["a", "b", "c"], 3)
+        axes[0].set_xlim(0, end_s)
+        seconds_axis(axes[0], ", of a run")
+        FigureCanvasAgg(figure).draw()
+        labels = [each.label1 for each in axes[0].xaxis.get_major_ticks()]
+        shown = [each.get_window_extent() for each in labels if each.get_text()]
+    assert len(shown) >= 3
+    assert all(left.x1 + 1 < right.x0 for left, right in pairwise(shown))
+    assert axes[0].get_xlabel() == "time (s), of a run"
