@@ -333,6 +333,8 @@ WORDS: Mapping[str, tuple[object, ...]] = {
 NEEDED: Mapping[str, dict[str, object]] = {
     "freeze": {"load_balancing": "reps"},
     "explored_paths": {"load_balancing": "reps"},
+    "fair_gain": {"smartt": 1},
+    "delay_gain": {"smartt": 1},
 }
 """What must stand beside a parameter, so that it means something."""
 OF_BASES = {

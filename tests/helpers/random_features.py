@@ -51,6 +51,7 @@ RELIABILITIES = (
     Reliability("uet", {"rto_ns": 60_000, "load_balancing": 2, "target_delay_ns": 2_000}, 7),
     Reliability("uet", {"rto_ns": 70_000, "load_balancing": 3, "qa_gate": 0}, 6),
     Reliability("uet", {"rto_ns": 50_000, "load_balancing": 2, "mprdma": 1, "freeze_ns": 90_000}, 7),
+    Reliability("uet", {"rto_ns": 50_000, "load_balancing": 2, "smartt": 1, "sack_every_bytes": 1}, 7),
     Reliability("uet-rccc", {"rto_ns": 60_000, "load_balancing": 0}, 7),
     Reliability("uet-rccc", {"rto_ns": 50_000, "load_balancing": 3, "nscc": 0, "base_rtt_ns": 2_000}, 5),
 )

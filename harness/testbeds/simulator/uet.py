@@ -15,6 +15,10 @@ BALANCERS: Final = ("oblivious", "bitmap", "reps", "mixed")
 """By the numbers of the engine's parameter. Source: uet-htsim, uec_mp.cpp."""
 OF_REPS: Final = ("freeze", "explored_paths")
 """What only REPS has."""
+OF_SMARTT: Final = ("fair_gain", "delay_gain")
+"""What only SMaRTT's window has."""
+WINDOWS: Final = ("mprdma", "smartt")
+"""Those that stand in NSCC's place."""
 TARGET_OF_ROUND_TRIP: Final = 0.75
 """With trimming; without it windows aim at a whole round trip. Source: uet-htsim, `initNsccParams`."""
 TIMEOUT_NS: Final = 15_000
@@ -40,9 +44,16 @@ def _check_together(parameters: Mapping[str, Scalar]) -> None:
         if key in parameters and parameters.get(LOAD_BALANCING) != "reps":
             expected = f"{LOAD_BALANCING}: reps beside it"
             raise ParameterError(ParameterMistake(key, expected, f"state that, or leave {key} out"))
-    if parameters.get("mprdma") and parameters.get("nscc") == 0:
-        expected = "1 beside mprdma, which stands in NSCC's place"
+    for key in OF_SMARTT:
+        if key in parameters and not parameters.get("smartt"):
+            raise ParameterError(ParameterMistake(key, "smartt: 1 beside it", f"state that, or leave {key} out"))
+    windows = [key for key in WINDOWS if parameters.get(key)]
+    if windows and parameters.get("nscc") == 0:
+        expected = f"1 beside {windows[0]}, which stands in NSCC's place"
         raise ParameterError(ParameterMistake("nscc", expected, "leave one of them out"))
+    if len(windows) > 1:
+        expected = "0 beside mprdma: a sender has one window"
+        raise ParameterError(ParameterMistake("smartt", expected, "leave one of them out"))
 
 
 def fitted_to_network(cell: Cell, way: RoundTrip, long_timeout_ns: float) -> dict[str, float]:

@@ -19,6 +19,7 @@
 #include "reliability/path_choices.h"
 #include "reliability/requester.h"
 #include "reliability/send_window.h"
+#include "reliability/smartt_window.h"
 #include "reliability/uet_settings.h"
 
 namespace simulator {
@@ -144,6 +145,7 @@ class UetRequester final : public Requester {
  private:
   static std::unique_ptr<SendWindow> window_of(const UetSettings& settings) {
     if (settings.follows_marks) return std::make_unique<MarkWindow>(settings);
+    if (settings.is_smartt) return std::make_unique<SmarttWindow>(settings);
     return std::make_unique<Nscc>(settings);
   }
 

@@ -22,6 +22,10 @@ inline constexpr std::array kUetParameters = {
     Parameter{"header_bytes", 64, 0, 1'000, "of a packet, which count in the window"},
     Parameter{"nscc", 1, 0, 1, "0: the window stays as it begins"},
     Parameter{"mprdma", 0, 0, 1, "1: in NSCC's place a window that follows marks alone, as MP-RDMA's"},
+    Parameter{"smartt", 0, 0, 1, "1: in NSCC's place SMaRTT's window, of which NSCC was made"},
+    Parameter{"fair_gain", 1.25, 0, 1'000, "SMaRTT: packets per round trip that unmarked ones add to a window"},
+    Parameter{"delay_gain", 5, 0, 1'000,
+              "SMaRTT: times as many as the round trip is shorter than its target"},
     Parameter{"window_packets", 0, 0, 1 << 22,
               "full packets that it begins with; 0: 1.5 times the path's bytes"},
     Parameter{"base_rtt_ns", 12'000, 1, kNanosecondsMax, "round trip of the longest path without queues"},
@@ -69,6 +73,9 @@ struct UetSettings {
         sack_every{static_cast<std::int64_t>(values.at("sack_every_bytes"))},
         has_nscc(values.at("nscc") != 0),
         follows_marks(has_nscc && values.at("mprdma") != 0),
+        is_smartt(has_nscc && values.at("smartt") != 0),
+        fair_gain(values.at("fair_gain")),
+        delay_gain(values.at("delay_gain")),
         has_credits(values.contains("credit_rate")),
         window_packets(static_cast<std::int64_t>(values.at("window_packets"))),
         base_rtt(nanoseconds(values.at("base_rtt_ns"))),
@@ -101,6 +108,9 @@ struct UetSettings {
   Bytes sack_every;
   bool has_nscc;
   bool follows_marks;
+  bool is_smartt;
+  double fair_gain;
+  double delay_gain;
   bool has_credits;
   std::int64_t window_packets;
   Picoseconds base_rtt;

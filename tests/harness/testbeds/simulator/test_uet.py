@@ -107,6 +107,10 @@ def test_load_balancing_is_a_word(tmp_path: Path, word: str, number: int) -> Non
         ("freeze: 1ms", "freeze", "load_balancing: reps beside it"),
         ("explored_paths: 3, load_balancing: mixed", "explored_paths", "load_balancing: reps beside it"),
         ("mprdma: 1, nscc: 0", "nscc", "1 beside mprdma"),
+        ("smartt: 1, nscc: 0", "nscc", "1 beside smartt"),
+        ("smartt: 1, mprdma: 1", "smartt", "0 beside mprdma"),
+        ("fair_gain: 2", "fair_gain", "smartt: 1 beside it"),
+        ("delay_gain: 2, smartt: 0", "delay_gain", "smartt: 1 beside it"),
         ("cap_packets: 3", "cap_packets", "one of the parameters"),
         ("kmin: 1MB", "kmin", "up to kmax"),
         ("retry_count: 3", "retry_count", "no such parameter"),
@@ -121,7 +125,10 @@ def test_mistakes(tmp_path: Path, parameter: str, key: str, expected: str) -> No
         assert mistake.advice == "its timeout is rto"
 
 
-@pytest.mark.parametrize("stated", ["freeze: 1ms, load_balancing: reps", "mprdma: 1", "mprdma: 0, nscc: 0"])
+@pytest.mark.parametrize(
+    "stated",
+    ["freeze: 1ms, load_balancing: reps", "mprdma: 1", "mprdma: 0, nscc: 0", "smartt: 1, fair_gain: 2"],
+)
 def test_what_may_be_beside_each_other(tmp_path: Path, stated: str) -> None:
     assert parameter_mistake(cell_of(tmp_path, *HTSIM, f"transports=[{{name: uet, {stated}}}]")) is None
 
