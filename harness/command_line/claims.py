@@ -60,8 +60,8 @@ def reproduce(  # noqa: PLR0913  (one parameter per option)
         str,
         typer.Argument(
             metavar="PAPER",
-            help="rogue, irn, rocc, hpcc, rdma-at-scale, ecn-or-delay, dctcp, swift, powertcp, uet, reps"
-            " or all.",
+            help="rogue, irn, rocc, hpcc, rdma-at-scale, ecn-or-delay, dctcp, swift, powertcp, uet, reps,"
+            " smartt or all.",
         ),
     ],
     settings: Settings = None,
