@@ -41,7 +41,7 @@ provision: setup ## bring the nodes of INVENTORY=virtual into the state that exp
 report: setup ## rebuild the report of RUN=results/...
 	@$(BIN)/rogue report $(RUN)
 
-reproduce: setup ## run what is missing or stale of PAPER=rogue|irn|rocc|hpcc|rdma-at-scale|ecn-or-delay|dctcp|swift|powertcp|uet|reps|all [SET=scale=quick] [DASK=tls://...], write the claims board
+reproduce: setup ## run what is missing or stale of PAPER=rogue|irn|rocc|hpcc|rdma-at-scale|ecn-or-delay|dctcp|swift|powertcp|uet|reps|smartt|all [SET=scale=quick] [DASK=tls://...], write the claims board
 	@$(BIN)/rogue reproduce $(or $(PAPER),all) $(foreach each,$(SET),--set $(each)) $(if $(DASK),--dask $(DASK))
 
 test: setup ## run the test suite

@@ -6,8 +6,8 @@ make -C csg-htsim/sim/datacenter htsim_uec_entry_modern htsim_swift_entry htsim_
 .venv/bin/python scripts/smartt_artifact.py csg-htsim           # the scripts' own seeds
 .venv/bin/python scripts/smartt_artifact.py csg-htsim 1 2 3     # those seeds, for their spread
 
-The command lines are those of plotting/scaling_800_32.sh, scaling_800_8.sh and permutation_os_routing.sh. Swift and
-EQDS have those of the same scripts; of the permutation those of permutation_os.sh, with 128 hosts.
+The command lines are those of plotting/scaling_800_32.sh, scaling_800_8.sh and permutation_os_routing.sh. Swift
+and EQDS have those of the same scripts; of the permutation Swift has that of permutation_os.sh, with 128 hosts.
 """
 
 import re
@@ -66,7 +66,7 @@ def _cases() -> Iterator[Case]:
             goal = f"incast_scaling_{degree}/incast_1024_{degree}_{size}.bin"
             seed = SEEDS.get(sender, SEED)
             yield Case(f"{degree} to 1, {size} B", sender, seed, goal, "-nodes 1024 -k 1", degree)
-    for sender in COMMANDS:
+    for sender in ("SMaRTT", "SMaRTT-OPS", "Swift"):
         goal = "permutation/permutation_128_33554432.bin"
         yield Case("permutation", sender, SEEDS.get(sender, SEED), goal, "-nodes 128 -k 4", 128)
 

@@ -12,7 +12,7 @@ SMALL = Case("2 to 1", "SMaRTT", 919, "two.bin", "-nodes 16 -k 1", 2)
 
 def test_each_case_has_the_words_of_its_script() -> None:
     words = {(case.name, case.sender): command(case) for case in CASES}
-    assert len(words) == len(CASES) == 19
+    assert len(words) == len(CASES) == 18
     incast = " ".join(words["32 to 1, 1048576 B", "SMaRTT"])
     assert "-nodes 1024 -k 1 -seed 919 -goal incast_scaling_32/incast_1024_32_1048576.bin" in incast
     assert "-algorithm delayB -x_gain 1.25 -y_gain 5 -strat ecmp_host_random2_ecn" in incast

@@ -46,7 +46,9 @@ def _check_together(parameters: Mapping[str, Scalar]) -> None:
             raise ParameterError(ParameterMistake(key, expected, f"state that, or leave {key} out"))
     for key in OF_SMARTT:
         if key in parameters and not parameters.get("smartt"):
-            raise ParameterError(ParameterMistake(key, "smartt: 1 beside it", f"state that, or leave {key} out"))
+            raise ParameterError(
+                ParameterMistake(key, "smartt: 1 beside it", f"state that, or leave {key} out")
+            )
     windows = [key for key in WINDOWS if parameters.get(key)]
     if windows and parameters.get("nscc") == 0:
         expected = f"1 beside {windows[0]}, which stands in NSCC's place"

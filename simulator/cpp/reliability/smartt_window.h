@@ -20,8 +20,8 @@ class SmarttWindow final : public SendWindow {
         path_(bytes_in(settings.base_rtt, settings.line_rate)),
         base_rtt_(settings.base_rtt),
         target_(settings.base_rtt + settings.target_delay),
-        unqueued_{settings.base_rtt.value + kUnqueuedFrames * frame_ * 8 * kPicosecondsPerSecond /
-                                                settings.line_rate.value},
+        unqueued_{settings.base_rtt.value +
+                  kUnqueuedFrames * frame_ * 8 * kPicosecondsPerSecond / settings.line_rate.value},
         fast_(kFastFrames * static_cast<double>(settings.line_rate.value) / kFastRate),
         fair_most_(settings.fair_gain),
         fair_(settings.fair_gain),
@@ -58,19 +58,22 @@ class SmarttWindow final : public SendWindow {
 
  private:
   static constexpr std::int64_t kPicosecondsPerSecond = 1'000'000'000'000;
-  static constexpr std::int64_t kUnqueuedFrames = 3;  // a round trip that is longer by so many has met a queue
-  static constexpr std::int64_t kHeader = 64;         // what came of a trimmed packet
-  static constexpr double kFastFrames = 4;            // added per frame and 100 Gb/s
+  static constexpr std::int64_t kUnqueuedFrames =
+      3;                                       // a round trip that is longer by so many has met a queue
+  static constexpr std::int64_t kHeader = 64;  // what came of a trimmed packet
+  static constexpr double kFastFrames = 4;     // added per frame and 100 Gb/s
   static constexpr double kFastRate = 100e9;
-  static constexpr double kFairDecrease = 0.8;      // z_gain
-  static constexpr double kDelayDecrease = 2;       // w_gain
-  static constexpr double kAdapted = 0.8;           // bonus_drop, of what came
-  static constexpr double kIgnored = 1.25;          // of what is in flight
-  static constexpr double kTrimmed = 0.5;           // of a frame
-  static constexpr double kFairOfPath = 1.0 / 5.0;  // all senders of a path together add no more per round trip
+  static constexpr double kFairDecrease = 0.8;  // z_gain
+  static constexpr double kDelayDecrease = 2;   // w_gain
+  static constexpr double kAdapted = 0.8;       // bonus_drop, of what came
+  static constexpr double kIgnored = 1.25;      // of what is in flight
+  static constexpr double kTrimmed = 0.5;       // of a frame
+  static constexpr double kFairOfPath =
+      1.0 / 5.0;  // all senders of a path together add no more per round trip
 
   static std::int64_t bytes_in(Picoseconds time, BitsPerSecond rate) {
-    return static_cast<std::int64_t>(static_cast<double>(time.value) * static_cast<double>(rate.value) / 8e12);
+    return static_cast<std::int64_t>(static_cast<double>(time.value) * static_cast<double>(rate.value) /
+                                     8e12);
   }
 
   void keep_in_bounds() { window_ = std::max(std::min(window_, path_), frame_); }
@@ -99,8 +102,8 @@ class SmarttWindow final : public SendWindow {
     heard_ = 0;
     is_adapting_asked_ = false;
     const double window_share = static_cast<double>(window_) / static_cast<double>(path_);
-    fair_ = std::min(fair_most_, static_cast<double>(path_) * kFairOfPath / static_cast<double>(frame_) *
-                                     window_share);
+    fair_ = std::min(fair_most_,
+                     static_cast<double>(path_) * kFairOfPath / static_cast<double>(frame_) * window_share);
   }
 
   // The four cases of mark and delay, unless nothing has queued for a window.
@@ -134,7 +137,7 @@ class SmarttWindow final : public SendWindow {
   double fair_;
   double delay_gain_;
   std::int64_t window_;
-  std::int64_t window_before_;        // when something queued last
+  std::int64_t window_before_;       // when something queued last
   std::int64_t unqueued_bytes_ = 0;  // in a row
   bool is_fast_ = false;
   std::int64_t achieved_ = 0;  // bytes in this period

@@ -17,7 +17,7 @@ def test_papers_have_titles_and_the_largest_comes_first() -> None:
     papers = papers_of(CLAIMS)
     assert set(papers) == {
         *("rogue", "irn", "rocc", "hpcc", "rdma-at-scale", "ecn-or-delay", "dctcp", "swift", "powertcp"),
-        *("uet", "reps"),
+        *("uet", "reps", "smartt"),
     }
     assert next(iter(papers)) == "rogue"
     assert papers["hpcc"] == "Li et al., HPCC: High Precision Congestion Control, SIGCOMM 2019"
@@ -36,6 +36,7 @@ def test_papers_have_titles_and_the_largest_comes_first() -> None:
         ("powertcp", {"powertcp-paper/incast-10", "powertcp-paper/incast-255"}, {"rocc-paper/rivals"}),
         ("uet", {"uet-htsim", "uet-htsim-permutations", "uet-htsim-slow-link"}, {"quickstart", "spraying"}),
         ("reps", {"reps-paper/figure-1", "reps-paper/dead-uplink"}, {"uet-htsim", "link-failures"}),
+        ("smartt", {"smartt-paper/incast-32-1mib", "smartt-paper/permutation"}, {"reps-paper/figure-8"}),
         ("dctcp", {"controls/dctcp-sawtooth"}, {"controls/dcqcn-queue"}),
         ("ecn-or-delay", {"controls/dcqcn-queue", "ecn-or-delay/timely-start"}, {"controls/dctcp-sawtooth"}),
     ],

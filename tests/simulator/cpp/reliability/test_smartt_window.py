@@ -1,7 +1,7 @@
 """SMaRTT's window, with numbers worked by hand.
 
-Packets have 4000 bytes and no header; windows begin with ten, and the path's bytes are 150 000. A round trip has 12 us
-without queues, and its target is 18 us.
+Packets have 4000 bytes and no header; windows begin with ten, and the path's bytes are 150 000. A round trip
+has 12 us without queues, and its target is 18 us.
 """
 
 import pytest
@@ -76,7 +76,7 @@ def test_a_trimmed_packet_takes_half_of_itself_within_a_period() -> None:
 
 @pytest.mark.parametrize(("at_us", "window"), [(38, 16_051), (47, 10_700)])
 def test_at_the_end_of_a_period_the_window_is_four_fifths_of_what_came(at_us: float, window: int) -> None:
-    """Five packets and a header of 64 bytes: 20 064; a period that is half as long again counts for two thirds."""
+    """Five packets and a header of 64 bytes: 20 064; what ends half a period late counts for two thirds."""
     assert five_come().trimmed(at_us) == window
     assert five_come().trimmed(37.9) > 40_000
     quiet = five_come()
@@ -93,7 +93,7 @@ def test_what_was_in_flight_then_tells_nothing_by_marks_or_trimmed_packets() -> 
 
 
 def test_a_small_window_adds_a_fifth_of_a_packet_for_each() -> None:
-    """All senders of a path together add a fifth of it: 150 000 / 5 / 4000 x 16 051 / 150 000 = 0.8026, or 799.9."""
+    """All of a path add a fifth of it: 150 000 / 5 / 4000 x 16 051 / 150 000 = 0.8026, or 799.9 bytes."""
     assert adapted().acknowledged(39, 12) == 16_051 + 799
 
 
