@@ -6,8 +6,9 @@ make -C csg-htsim/sim/datacenter htsim_uec_entry_modern htsim_swift_entry htsim_
 .venv/bin/python scripts/smartt_artifact.py csg-htsim           # the scripts' own seeds
 .venv/bin/python scripts/smartt_artifact.py csg-htsim 1 2 3     # those seeds, for their spread
 
-The command lines are those of plotting/scaling_800_32.sh, scaling_800_8.sh and permutation_os_routing.sh. Swift
-and EQDS have those of the same scripts; of the permutation Swift has that of permutation_os.sh, with 128 hosts.
+The command lines are those of plotting/scaling_800_32.sh, scaling_800_8.sh and permutation_os_routing.sh.
+Swift and EQDS have those of the same scripts; of the permutation Swift has that of permutation_os.sh with 128
+hosts.
 """
 
 import re

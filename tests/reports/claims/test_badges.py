@@ -49,6 +49,9 @@ def of(badge: Badge) -> set[str]:
     return {name for name, each in CLAIMS.items() if badge in badges_of(each)}
 
 
+SMARTT = ("32-4K", "32-1M", "32-32M", "8-1M", "8-32M", "P")
+
+
 def test_what_nobody_published_is_no_published_claim() -> None:
     """Fluid models, closed forms, sums, and what follows from a rule: reference values of ours."""
     derived = {f"X-5-{what}-{n}" for what in ("swing", "crest", "trough") for n in (1, 2, 10, 40)}
@@ -59,6 +62,7 @@ def test_what_nobody_published_is_no_published_claim() -> None:
         f"RP-6-{who}-{what}" for who in ("REPS", "OPS") for what in ("tail-slow", "mean-slow", "again")
     }
     derived |= {"RP-8-0", "RP-8-10", "RP-8-20", "RP-reroute"}
+    derived |= {f"SM-{case}-NSCC" for case in SMARTT}
     assert of(Badge.DERIVED) == derived
     assert of(Badge.MODEL) == {
         "X-1-2", "X-1-10", "X-2-2", "X-2-64", "X-2-10-slope", "X-2-64-slope", "slow-receiver-drops",
@@ -82,12 +86,26 @@ def test_what_a_full_port_passes_wears_a_badge() -> None:
     mean = CLAIMS["R-26-mean"]
     assert mean.published is not None
     assert abs(mean.published - 9.71e9) > mean.tolerance, "a full port does not pass, so no badge"
-    assert of(Badge.VACUOUS_ALONE) == {
+    longest = {f"SM-{case}-{what}" for case in SMARTT for what in ("tail", "NSCC")}
+    assert of(Badge.VACUOUS_ALONE) - longest - {"SM-32-4K-mean"} == {
         "R-12-same", "R-13-roce", "R-14-tolerates", "R-19-mean", "R-25-mean", "R-27-mean", "R-21-rogue",
         "R-21-dctcp", "R-22-rogue", "C-3-use", "X-6-use", "M-1-drops", "M-5",
         "PT-4a-throughput", "PT-4a-throughput-255", "PT-4b-throughput", "PT-4b-throughput-255",
         "SW-17-throughput", "SW-T3-throughput", "SW-htsim-throughput",
     }  # fmt: skip
+
+
+def test_the_longest_transfers_of_smartts_cases_are_what_a_full_port_passes() -> None:
+    """A frame takes 41.6 ns and the way 8.7 us; of the permutation 16 hosts share four uplinks."""
+    packets = {"32-1M": 32 * 256, "32-32M": 32 * 8192, "8-1M": 8 * 256, "8-32M": 8 * 8192, "P": 4 * 8192}
+    for case, number in packets.items():
+        tail = CLAIMS[f"SM-{case}-tail"]
+        assert tail.published is not None
+        assert 0 < tail.published - (number * 41.6 + 8_654) <= tail.tolerance
+        assert f"SM-{case}-tail" in of(Badge.VACUOUS_ALONE)
+    rounds = CLAIMS["SM-P-OPS-tail"]
+    assert rounds.published is not None
+    assert rounds.published - (4 * 8192 * 41.6 + 8_654) > rounds.tolerance, "a full port does not pass"
 
 
 def test_hpccs_claims_are_hpccs() -> None:
