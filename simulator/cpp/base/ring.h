@@ -1,7 +1,6 @@
 // A queue in one piece of memory, whose places are known by a running number. It has none until something is put in.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>

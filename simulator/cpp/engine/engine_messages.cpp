@@ -103,7 +103,7 @@ void Engine::on_unreliable(PacketIndex index, bool is_operational) {
 // nobody waits for less than a verb.
 void Engine::check_delivery(std::uint32_t receiver) {
   const std::uint32_t qp = world_.senders[receiver].peer;
-  const Bytes delivered = world_.delivered_by(qp);
+  const Bytes delivered = world_.delivered_at(receiver);
   if (!deliveries_.is_due(qp, delivered)) [[likely]]
     return;
   deliveries_.check(qp, delivered, [&](std::uint32_t call) { mailbox_.call({HostCallKind::kOnce, call}); });

@@ -104,8 +104,7 @@ void Reliabilities::on_data(PacketIndex index) {
   if (engine_.credits_.tells_of(packet.qp)) [[unlikely]]
     received = received_before(responder, data, packet.is_marked(), engine_.now_);
   responder.on_packet(data, packet.is_marked(), engine_.now_);
-  if (engine_.deliveries_.is_due(world_.senders[packet.qp].peer, responder.delivered())) [[unlikely]]
-    engine_.check_delivery(packet.qp);
+  engine_.check_delivery(packet.qp);
   send_acknowledgements(packet.qp, telemetry);
   if (world_.senders[packet.qp].has_credits) engine_.credits_.follow(packet.qp, received);
   follow_responder(packet.qp);

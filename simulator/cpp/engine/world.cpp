@@ -26,11 +26,12 @@ QueuePairExtras& World::extras_of(std::uint32_t qp) {
   return *extras[qp];
 }
 
-Bytes World::delivered_by(std::uint32_t qp) const {
-  const Sender& sender = senders[qp];
-  if (sender.has_reliability) return reliabilities[sender.peer].responder->delivered();
-  const Bytes delivered = receivers[sender.peer].responder.delivered() + sender.requester.read_bytes();
-  const QueuePairExtras* const found = find_extras(sender.peer);
+Bytes World::delivered_at(std::uint32_t receiver) const {
+  const Sender& own = senders[receiver];
+  if (own.has_reliability) return reliabilities[receiver].responder->delivered();
+  const Bytes delivered =
+      receivers[receiver].responder.delivered() + senders[own.peer].requester.read_bytes();
+  const QueuePairExtras* const found = find_extras(receiver);
   return found == nullptr ? delivered : delivered + found->unreliable.delivered();
 }
 

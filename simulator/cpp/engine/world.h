@@ -139,7 +139,9 @@ struct World {
   Bytes payload_of(const Packet& packet) const {
     return {std::int64_t{framing.payload_bytes(packet.kind, packet.flags, packet.frame_bytes)}};
   }
-  Bytes delivered_by(std::uint32_t qp) const;
+  Bytes delivered_by(std::uint32_t qp) const { return delivered_at(senders[qp].peer); }
+  // To this one; of a reliability of its own nothing of the sender is looked at, which is far away.
+  Bytes delivered_at(std::uint32_t receiver) const;
   std::uint64_t messages_delivered_by(std::uint32_t qp) const;
   std::uint64_t packets_taken_from(std::uint32_t qp) const;
 };

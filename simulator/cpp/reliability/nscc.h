@@ -23,7 +23,7 @@ class Nscc final : public SendWindow {
       : settings_(settings),
         base_rtt_(settings.base_rtt),
         target_(static_cast<double>(settings.target_delay.value)),
-        scale_(bytes_in(settings.base_rtt) / kReferenceBytes),
+        scale_(settings.bytes_in(settings.base_rtt) / kReferenceBytes),
         window_max_(settings.most_of_path(settings.base_rtt).value) {
     const std::int64_t stated = settings.window_packets * settings.frame().value;
     window_ = stated == 0 ? window_max_ : stated;
@@ -77,10 +77,6 @@ class Nscc final : public SendWindow {
   static constexpr double kDecreaseMost = 0.5;       // _max_md_jump
   static constexpr double kQuickAboveTargets = 4;    // _qa_threshold
   static constexpr std::int64_t kAdjustPackets = 8;  // _adjust_bytes_threshold
-
-  double bytes_in(Picoseconds time) const {
-    return static_cast<double>(time.value) * static_cast<double>(settings_.line_rate.value) / 8e12;
-  }
 
   void keep_in_bounds() { window_ = std::max(std::min(window_, window_max_), settings_.frame().value); }
 

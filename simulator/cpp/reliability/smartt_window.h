@@ -17,7 +17,7 @@ class SmarttWindow final : public SendWindow {
  public:
   explicit SmarttWindow(const UetSettings& settings)
       : frame_(settings.frame().value),
-        path_(bytes_in(settings.base_rtt, settings.line_rate)),
+        path_(static_cast<std::int64_t>(settings.bytes_in(settings.base_rtt))),
         base_rtt_(settings.base_rtt),
         target_(settings.base_rtt + settings.target_delay),
         unqueued_{settings.base_rtt.value +
@@ -58,8 +58,8 @@ class SmarttWindow final : public SendWindow {
 
  private:
   static constexpr std::int64_t kPicosecondsPerSecond = 1'000'000'000'000;
-  static constexpr std::int64_t kUnqueuedFrames =
-      3;                                       // a round trip that is longer by so many has met a queue
+  // A round trip that is longer by so many has met a queue.
+  static constexpr std::int64_t kUnqueuedFrames = 3;
   static constexpr std::int64_t kHeader = 64;  // what came of a trimmed packet
   static constexpr double kFastFrames = 4;     // added per frame and 100 Gb/s
   static constexpr double kFastRate = 100e9;
@@ -68,13 +68,8 @@ class SmarttWindow final : public SendWindow {
   static constexpr double kAdapted = 0.8;       // bonus_drop, of what came
   static constexpr double kIgnored = 1.25;      // of what is in flight
   static constexpr double kTrimmed = 0.5;       // of a frame
-  static constexpr double kFairOfPath =
-      1.0 / 5.0;  // all senders of a path together add no more per round trip
-
-  static std::int64_t bytes_in(Picoseconds time, BitsPerSecond rate) {
-    return static_cast<std::int64_t>(static_cast<double>(time.value) * static_cast<double>(rate.value) /
-                                     8e12);
-  }
+  // All senders of a path together add no more of it per round trip.
+  static constexpr double kFairOfPath = 1.0 / 5.0;
 
   void keep_in_bounds() { window_ = std::max(std::min(window_, path_), frame_); }
 

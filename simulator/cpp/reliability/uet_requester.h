@@ -38,6 +38,7 @@ class UetRequester final : public Requester {
     return (has_new || !repeats_.empty()) && has_room();
   }
 
+  // The other windows and ways to choose paths are about as large.
   void prefetch() const override {
     prefetch_lines(window_.get(), sizeof(Nscc));
     if (paths_) prefetch_lines(paths_.get(), sizeof(PathMixed));

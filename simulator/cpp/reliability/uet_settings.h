@@ -97,10 +97,14 @@ struct UetSettings {
   // What a sender begins with, and ever has.
   Bytes credit_max() const { return credit_max_asked.value != 0 ? credit_max_asked : most_of_path(base_rtt); }
 
+  // What the line carries in that time, in bytes.
+  double bytes_in(Picoseconds time) const {
+    return static_cast<double>(time.value) * static_cast<double>(line_rate.value) / 8e12;
+  }
+
   // What a window of this round trip is at most.
   Bytes most_of_path(Picoseconds round_trip) const {
-    const double bytes = static_cast<double>(round_trip.value) * static_cast<double>(line_rate.value) / 8e12;
-    return {static_cast<std::int64_t>(kMostOfPath * bytes)};
+    return {static_cast<std::int64_t>(kMostOfPath * bytes_in(round_trip))};
   }
 
   Bytes payload;
