@@ -6,6 +6,10 @@ import pytest
 from helpers import budgets, needs
 from hypothesis import settings
 
+from rogue.start_up import prepare
+
+prepare()
+
 # Hypothesis's deadline is a wall clock, and would fail at random on a busy machine. `make test` tries the
 # same examples each time, and `make test-long` new ones: a failure says how to see it again.
 settings.register_profile("same-examples", deadline=None, derandomize=True)

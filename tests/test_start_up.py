@@ -1,13 +1,15 @@
 """A process of this program, started in somebody else's folder or with little memory."""
 
+import gc
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from rogue.start_up import ROOM_BYTES, THREADS, prepare, safe_path
+from rogue.start_up import COLLECTED_AFTER, ROOM_BYTES, THREADS, prepare, safe_path
 
 SETTINGS = """
 import os
@@ -28,13 +30,15 @@ raise SystemExit(run_guarded(use))
 
 
 @pytest.fixture
-def as_before(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+def as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     """What is prepared here ends with the test."""
     for name in THREADS:
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)
     monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
-    return monkeypatch
+    usual = gc.get_threshold()
+    yield monkeypatch
+    gc.set_threshold(*usual)
 
 
 def python(source: str, directory: Path) -> subprocess.CompletedProcess[str]:
@@ -53,6 +57,12 @@ def test_numbers_of_threads_are_a_persons_own(as_before: pytest.MonkeyPatch) -> 
     as_before.setenv("OMP_NUM_THREADS", "3")
     prepare()
     assert [os.environ[name] for name in THREADS] == ["1", "3", "1"]
+
+
+def test_garbage_is_looked_for_seldom(as_before: pytest.MonkeyPatch) -> None:
+    gc.set_threshold(700, 10, 10)
+    prepare()
+    assert gc.get_threshold() == COLLECTED_AFTER
 
 
 def test_it_is_prepared_once(as_before: pytest.MonkeyPatch) -> None:

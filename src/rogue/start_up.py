@@ -1,5 +1,6 @@
 """How a process of this program starts: what lies in the folder where a person is steers none of it."""
 
+import gc
 import mmap
 import os
 import sys
@@ -21,12 +22,16 @@ ROOM_BYTES: Final = 384 * 2**20
 """For one of them and what is drawn with it. With less, OpenBLAS may ask for memory for ever, until
 SIGKILL ends it, or end the process with words of its own."""
 SAFE_PATH: Final = "PYTHONSAFEPATH"
+COLLECTED_AFTER: Final = (20_000, 20, 100)
+"""Thresholds of Python's garbage collector. With its own, (700, 10, 10), it looks through modules again and
+again while they are imported: a tenth of a short command's time."""
 
 _environment: Final = Lock()
 
 
 def prepare() -> None:
     """Call before a library is imported; the numbers of threads are the person's own where there are some."""
+    gc.set_threshold(*COLLECTED_AFTER)
     for name in THREADS:
         os.environ.setdefault(name, "1")
     _hook()
