@@ -52,6 +52,7 @@ test-long: setup ## run everything that takes minutes too; what needs QEMU is sk
 	@$(BIN)/pytest -n $(JOBS) --dist worksteal --hypothesis-profile new-examples -m "not long and not virtual"
 	@$(BIN)/pytest -n $(JOBS) --dist loadfile --durations 10 -m "long and not virtual"
 	@$(BIN)/pytest -s -m "virtual and long" tests/virtual
+	@SANITIZE='_core;_reference' sh scripts/test_sanitize.sh $(VENV)
 
 test-bare: ## run the README's first two commands on a Debian where nothing is installed (root, mmdebstrap)
 	@sh scripts/bare_debian.sh
@@ -66,7 +67,7 @@ coverage: setup ## measure which branches of rogue.harness and rogue.agent the t
 mutants: setup ## change COUNT=300 places of PACKAGE=rogue.agent.core, one by one, and print those that no test meets
 	@$(BIN)/python scripts/mutation_score.py $(COUNT) --package $(PACKAGE)
 
-test-sanitize: setup ## run the simulator's tests on engines built with AddressSanitizer and UBSan
+test-sanitize: setup ## run the simulator's tests on an engine built with AddressSanitizer and UBSan
 	@sh scripts/test_sanitize.sh $(VENV)
 
 check: lint ## lint, and the fastest tests: tidiness, workloads, the core of the agent

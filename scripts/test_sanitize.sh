@@ -1,6 +1,7 @@
 #!/bin/sh
 # Behind `make test-sanitize`: `test_sanitize.sh VENV [PYTEST ARGUMENT]...`.
-# Builds the engines with AddressSanitizer and UBSan beside the installed ones, and runs tests on them.
+# Builds the engines beside the installed ones, those of SANITIZE (_core) with AddressSanitizer and UBSan, and runs
+# tests on them. _reference, with which tests compare, shares all but its event loop: it is worth a look now and then.
 set -eu
 
 venv=$1
@@ -12,7 +13,7 @@ python=$("$venv/bin/python" -c 'import sys; print(sys._base_executable)')
 
 mkdir -p "$site"
 "$venv/bin/pip" -q install --no-build-isolation --no-deps --upgrade --target "$site" . \
-    -C build-dir=build/sanitize/objects -C cmake.build-type=RelWithDebInfo -C cmake.define.ROGUE_SANITIZE=ON \
+    -C build-dir=build/sanitize/objects -C cmake.build-type=RelWithDebInfo -C "cmake.define.ROGUE_SANITIZE=${SANITIZE:-_core}" \
     -C "cmake.define.CMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1 -DNDEBUG"  # half the time to build; traces have their lines
 
 # The base interpreter does not know that the project is installed in place, so that it finds the other build.
