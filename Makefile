@@ -45,7 +45,7 @@ reproduce: setup ## run what is missing or stale of PAPER=rogue|irn|rocc|hpcc|rd
 	@$(BIN)/rogue reproduce $(or $(PAPER),all) $(foreach each,$(SET),--set $(each)) $(if $(DASK),--dask $(DASK))
 
 test: setup ## run the test suite
-	@echo "test: this takes five to seven minutes on two cores, less on more; what a machine lacks is skipped by name" >&2
+	@echo "test: this takes about five minutes on two cores, less on more; what a machine lacks is skipped by name" >&2
 	@$(BIN)/pytest -n $(JOBS) --dist worksteal --budgets -m "not long and not virtual"
 
 test-long: setup ## run everything that takes minutes too; what needs QEMU is skipped where there is none

@@ -89,6 +89,8 @@ class _Server(ThreadingHTTPServer):
     """Takes a bounded number of connections; further ones are closed at once."""
 
     daemon_threads = True
+    request_queue_size = CONNECTIONS_MAX
+    """With the usual five, Linux ignores who comes at once with others, and they try again after a second."""
 
     def __init__(self, place: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
         self._free = BoundedSemaphore(CONNECTIONS_MAX)

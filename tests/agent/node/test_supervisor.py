@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from rogue.agent.core.errors import SettingsError
+from rogue.agent.node import supervisor
 from rogue.agent.node.client import AgentClient
 from rogue.agent.node.errors import AgentError, ErrorKind
 from rogue.agent.node.keepers import Keepers
@@ -245,6 +246,8 @@ def test_requests_that_nobody_reads_do_not_stall_the_others(
     for _ in range(7):
         agent.wire.sendall(encode(Arrivals("a", LONG_MS, [[10**15, 10**15]] * 1_500)))
     assert agent.client.request(Clock(), ClockReading).now_ns > 0
+    monkeypatch.setattr(supervisor, "_GRACE_S", 0.1)
+    assert agent.client.request(EndRole("a", LONG_MS), RoleEnded) == RoleEnded("a")
 
 
 TIDY = """

@@ -86,13 +86,13 @@ def test_a_cell_whose_plugin_never_returns_ends_as_soon_as_it_is_silent(
     reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
     (hanging,) = tasks(tmp_path, "waits")
     watching = Watching()
-    with_plugin = replace(hanging, plugins=(plugin(FIXED_TWICE),), silent_seconds=5.0)
+    with_plugin = replace(hanging, plugins=(plugin(FIXED_TWICE),), silent_seconds=2.0)
     run_tasks([with_plugin], jobs=1, watcher=watching)
     os.close(reader)
     record = watching.finished["waits-r1"]
     assert record.failure_kind is FailureKind.TIMEOUT
     assert record.message == (
-        "got 5 s of real time without progress of the cell, expected every call of my.py to return; "
+        "got 2 s of real time without progress of the cell, expected every call of my.py to return; "
         "correct what never ends, or raise time_limit"
     )
 
