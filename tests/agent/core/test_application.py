@@ -41,6 +41,7 @@ def test_who_says_that_a_transfer_ended_gets_its_record() -> None:
     application = Application(Schedule(size_bytes=100, start_ns=at(0)))
     transfer = application.begin(at(0))
     assert application.on_transfer_done(transfer.transfer_id, at(9)) is application.records[0]
+    assert application.records[0].is_sent
 
 
 def test_repeats_are_back_to_back_until_a_time() -> None:

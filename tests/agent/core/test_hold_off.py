@@ -29,6 +29,13 @@ def test_worked_example() -> None:
     assert hold_off.admits(is_idle=False), "once anchored, batches flow"
 
 
+@pytest.mark.parametrize(("hold_off_bytes", "segments"), [(SEGMENT, 1), (SEGMENT + 1, 2)])
+def test_it_lasts_to_the_last_byte(hold_off_bytes: int, segments: int) -> None:
+    hold_off = HoldOff(hold_off_bytes, needs_anchor=True)
+    hold_off.restart()
+    assert posted_while_held(hold_off) == segments
+
+
 def test_without_an_anchor_nothing_is_drained() -> None:
     hold_off = HoldOff(160_000, needs_anchor=False)
     hold_off.restart()

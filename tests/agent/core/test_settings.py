@@ -32,7 +32,8 @@ def test_everything_that_is_counted_or_waited_for_may_be_one() -> None:
         assert getattr(settings_for("rogue", 10**10, {name: 1}), name) == 1
 
 
-def test_the_least_window_fits_the_send_queue() -> None:
+def test_the_least_window_is_two_batches_and_fits_the_send_queue() -> None:
+    assert settings_for("rogue", 10**10, {}).batches_min == 2
     assert settings_for("rogue", 10**10, {"batches_min": 4, "send_queue_verbs": 4}).batches_min == 4
     with pytest.raises(SettingsError, match="got 5"):
         settings_for("rogue", 10**10, {"batches_min": 5, "send_queue_verbs": 4})
