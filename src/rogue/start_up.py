@@ -22,9 +22,9 @@ ROOM_BYTES: Final = 384 * 2**20
 """For one of them and what is drawn with it. With less, OpenBLAS may ask for memory for ever, until
 SIGKILL ends it, or end the process with words of its own."""
 SAFE_PATH: Final = "PYTHONSAFEPATH"
-COLLECTED_AFTER: Final = (20_000, 20, 100)
-"""Thresholds of Python's garbage collector. With its own, (700, 10, 10), it looks through modules again and
-again while they are imported: a tenth of a short command's time."""
+COLLECTED_AFTER: Final = (20_000, 10, 10)
+"""Thresholds of Python's garbage collector. With a first one of 700, its own, it looks through modules again
+and again while they are imported: a tenth of a short command's time."""
 
 _environment: Final = Lock()
 
