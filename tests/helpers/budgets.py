@@ -9,8 +9,8 @@ BUDGETS_SECONDS: Final = {
     "tests/playbooks": 5, "tests/remote": 10, "tests/reports": 60, "tests/scripts": 5,
     "tests/simulator": 75, "tests/virtual": 5, "tests/workloads": 10,
 }  # fmt: skip
-"""What the fast tests of a folder may take, set-up and teardown included, of one of two idle cores: in all about
-ten minutes, for `make test` is to take five."""
+"""What the fast tests of a folder may take, set-up and teardown included, of one of two idle cores: in all
+about ten minutes, for `make test` is to take five."""
 OTHERS_SECONDS: Final = 10
 
 
