@@ -1,7 +1,7 @@
 #!/bin/sh
 # Behind `make test-sanitize`: `test_sanitize.sh VENV [PYTEST ARGUMENT]...`.
 # Builds the engines beside the installed ones, those of SANITIZE (_core) with AddressSanitizer and UBSan, and runs
-# tests on them. _reference, with which tests compare, shares all but its event loop: it is worth a look now and then.
+# tests on them. Tests alone run _reference, with which they compare: it is worth a look now and then.
 set -eu
 
 venv=$1

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from rogue.reports.errors import ReportError
 from rogue.reports.index.combined import RUNS, combined_directory, make_combined_directory, runs_text
-from rogue.reports.pages.collector import seldom_collecting
 from rogue.reports.reading.files import CLAIMS, REPORT, write_whole
 
 if TYPE_CHECKING:  # what reads and draws takes seconds to load, and the list of runs does without
@@ -15,7 +14,6 @@ if TYPE_CHECKING:  # what reads and draws takes seconds to load, and the list of
     from rogue.workloads.manifest import Manifest
 
 
-@seldom_collecting()
 def build(
     run_dirs: Path | Sequence[Path],
     output: Path | None = None,

@@ -5,7 +5,6 @@ from pathlib import Path
 from rogue.reports.claims.links import table_anchor
 from rogue.reports.comparison.joint_run import JointRun
 from rogue.reports.comparison.two_runs import HEAD, Compared, conclusions, shown, told_apart
-from rogue.reports.pages.collector import seldom_collecting
 from rogue.reports.pages.page import FigureSection, dressed, figure_sections, transports_of
 from rogue.reports.pages.tables import CsvRow, Head, ReportTable, Value, csv_href
 from rogue.reports.reading.files import write_whole
@@ -14,7 +13,6 @@ from rogue.reports.results import Counted, Results, in_silence
 KEY = "compared"
 
 
-@seldom_collecting()
 def write_comparison(
     compared: list[Compared], first: Results, second: Results, output: Path, counted: Counted = in_silence
 ) -> None:

@@ -23,8 +23,8 @@ ROOM_BYTES: Final = 384 * 2**20
 SIGKILL ends it, or end the process with words of its own."""
 SAFE_PATH: Final = "PYTHONSAFEPATH"
 COLLECTED_AFTER: Final = (20_000, 10, 10)
-"""Thresholds of Python's garbage collector. With a first one of 700, its own, it looks through modules again
-and again while they are imported: a tenth of a short command's time."""
+"""Thresholds of Python's garbage collector. With a first one of 700, its own, it looks again and again
+through modules, tables and figures that stay to the end: a tenth of a short command, a fifth of a report."""
 
 _environment: Final = Lock()
 
