@@ -49,6 +49,12 @@ def test_what_was_replaced_is_said(tmp_path: Path) -> None:
     assert cell_of(tmp_path).replaced_verbs is None
 
 
+def test_a_group_in_which_nothing_happens_is_named(tmp_path: Path) -> None:
+    late = "workload={kind: many_pairs, hosts: 3, load: 0.5, arrive_for: 1ns}"
+    assert (cell_of(tmp_path, late).idleness or "").startswith("nothing happens in main: ")
+    assert cell_of(tmp_path).idleness is None
+
+
 def test_receivers(tmp_path: Path) -> None:
     assert cell_of(tmp_path).receivers == {"h3": 2}
     assert set(cell_of(tmp_path, MANY).receivers) == {"h0", "h1", "h3"}

@@ -17,6 +17,20 @@ def test_what_counts_for_nothing_is_told(tmp_path: Path) -> None:
     assert (lasting["bottleneck_port"], lasting["arriving_ns"]) == ("s0->h3", None)
 
 
+def test_the_bytes_of_one_collective_are_told(tmp_path: Path) -> None:
+    """3 MB over 3 ranks: 2 * 2/3 of them in an all-reduce; of two collectives there is no one number."""
+    ring = "{kind: collective, operation: all_reduce, hosts: 3, size: 3MB}"
+    assert cell_facts(cell_of(tmp_path, f"workload={ring}"))["bus_bytes"] == 4_000_000
+    assert cell_facts(cell_of(tmp_path))["bus_bytes"] is None
+    two = f"""\
+name: x
+topology: {{kind: star, hosts: 4, rate: 10Gbps}}
+traffic: [{{name: a, workload: {ring}}}, {{name: b, workload: {ring}}}]
+transports: [roce]
+"""
+    assert cell_facts(cell_of(tmp_path, text=two))["bus_bytes"] is None
+
+
 def test_traffic_that_time_cuts_is_told_apart(tmp_path: Path) -> None:
     assert cell_facts(cell_of(tmp_path, "workload.repeat_for=10ms"))["repeats"] is True
     assert cell_facts(cell_of(tmp_path))["repeats"] is False
