@@ -55,7 +55,7 @@ class Rerouting:
     def _change(self, t_ns: int, link: int, by: int) -> None:
         if t_ns not in self._changes:
             self._changes[t_ns] = Counter()
-            self._engine.schedule(t_ns, self._carry_out)
+            self._engine.schedule(t_ns, self._carry_out, in_step=True)
         self._changes[t_ns][link] += by
 
     def _carry_out(self, now_ns: int) -> None:

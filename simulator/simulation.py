@@ -186,9 +186,14 @@ class Simulation(Faults, Switches, Forwarding, Packets):
             require_integer(where, "seed", seed, 0, 2**64 - 1)
         return Memory(self._engine, number, size_bytes, seed)
 
-    def schedule(self, host_ns: int, callback: Callable[[int], object]) -> None:
-        """Call ``callback(host_ns)`` once, at that time of the host clock."""
-        self._engine.schedule(host_ns, callback)
+    def schedule(self, host_ns: int, callback: Callable[[int], object], *, in_step: bool = False) -> None:
+        """Call ``callback(host_ns)`` once, at that time of the host clock.
+
+        Meanwhile switches of large networks may be ahead of it, by as much as a link's delay: hosts cannot
+        tell, but counters and queues of switches say so, and what concerns switches may be refused. With
+        ``in_step`` none is.
+        """
+        self._engine.schedule(host_ns, callback, in_step)
 
     def timer(self, callback: Callable[[int], object]) -> Timer:
         """Create a timer that calls ``callback(host_ns)`` whenever it has been set and comes due."""

@@ -39,12 +39,13 @@ class BoundEngine {
 
   std::int64_t now_ns() const { return engine.now().value / kPicosecondsPerNanosecond; }
 
-  void call_once(std::int64_t host_ns, nb::object callback) {
+  void call_once(std::int64_t host_ns, nb::object callback, bool in_step) {
     if (host_ns < now_ns()) {
       throw SimulationError("schedule: expected a time not before now (" + std::to_string(now_ns()) +
                             " ns), got " + std::to_string(host_ns) + " ns");
     }
     const Picoseconds at = to_picoseconds(host_ns);
+    if (in_step) engine.keep_in_step_at(at);
     engine.call_once(hosts.add_once(std::move(callback)), at);
   }
 

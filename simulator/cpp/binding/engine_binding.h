@@ -175,7 +175,11 @@ Fault read_fault(std::string_view name, nb::handle values) {
 template <class EngineType, class Class>
 void bind_running(Class& engine) {
   using Bound = BoundEngine<EngineType>;
-  engine.def("schedule", &Bound::call_once, nb::arg("host_ns"), nb::arg("callback"))
+  engine
+      .def("schedule", &Bound::call_once, nb::arg("host_ns"), nb::arg("callback"), nb::arg("in_step") = false)
+      .def(
+          "run_ahead_from", [](Bound& self, std::size_t ports) { self.engine.run_ahead_from(ports); },
+          nb::arg("ports"))
       .def(
           "timer",
           [](nb::handle_t<Bound> self, nb::callable callback) {

@@ -107,9 +107,10 @@ inline bool Engine::admit(std::uint32_t link, PacketIndex index) {
 inline void Engine::set_slot_classed(std::uint32_t link) {
   const Port& port = world_.ports[link];
   if (port.has(Port::kEager)) return set_slot_of_special(link);
-  if (!port.in_flight.empty()) return tree_.set_link(link, world_.pool[port.in_flight.head].arrival);
+  if (!port.in_flight.empty())
+    return tree_.set_link(port.slot, link, world_.pool[port.in_flight.head].arrival);
   if (port.has(Port::kOwnerIsHost) || !world_.classes_of(port).is_empty()) return set_slot_of_special(link);
-  tree_.set_link(link, kNever);
+  tree_.set_link(port.slot, link, kNever);
 }
 
 }  // namespace simulator

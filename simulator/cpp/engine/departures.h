@@ -23,7 +23,7 @@ inline void Engine::start_now(std::uint32_t link, PacketIndex index) {
   Port& port = world_.ports[link];
   const bool was_empty = port.in_flight.empty();
   depart(port, index, now_);
-  if (was_empty) tree_.set_link(link, world_.pool[index].arrival);
+  if (was_empty) tree_.set_link(port.slot, link, world_.pool[index].arrival);
 }
 
 // Acknowledgements and datagrams leave a NIC before the packets of verbs.
@@ -203,7 +203,7 @@ inline void Engine::set_slot(std::uint32_t link) {
   const Port& port = world_.ports[link];
   if (port.has(Port::kClassed)) [[unlikely]]
     return set_slot_classed(link);
-  tree_.set_link(link, instant_of(port));
+  tree_.set_link(port.slot, link, instant_of(port));
 }
 
 // Rule for every change from outside: catch up with the old state, change, set the slot. `change()` tells

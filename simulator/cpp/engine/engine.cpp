@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "engine/arrivals.h"
 #include "engine/departures.h"
 #include "engine/prefetch.h"
 
@@ -10,7 +11,7 @@ namespace simulator {
 
 RunState Engine::run(Picoseconds limit, std::uint64_t events_max) {
   horizon_ = mailbox_.has_calls() ? now_ : limit;
-  for (std::uint64_t n = 0; n < events_max; ++n) {
+  for (const std::uint64_t enough = events_ + events_max; events_ < enough;) {
     const Picoseconds at = tree_.next_instant();
     if (tree_.is_idle() || at > horizon_) {
       if (mailbox_.has_calls()) return RunState::kHostsWaiting;
@@ -35,78 +36,44 @@ RunState Engine::run(Picoseconds limit, std::uint64_t events_max) {
   return RunState::kSliceUsedUp;
 }
 
-inline void Engine::fire_link(std::uint32_t link) {
+[[gnu::always_inline]] inline void Engine::fire_link(std::uint32_t link) {
+  if (runs_ahead_ && !world_.ports[link].has(Port::kPeerIsHost)) return run_ahead(link);
   if (world_.ports[link].has(Port::kClassed)) return fire_classed_link(link);
   fire_plain_link(link);
 }
 
-void Engine::fire_plain_link(std::uint32_t link) {
+[[gnu::always_inline]] inline void Engine::fire_plain_link(std::uint32_t link) {
   Port& port = world_.ports[link];
   catch_up_plain(port);
-  const PacketIndex index = port.in_flight.head;
-  SIM_CHECK(index != kNoPacket && world_.pool[index].arrival == now_, now_, world_.port_name(link),
-            "the packet that the link waited for does not arrive now");
-  port.in_flight.pop(world_.pool);
-  tree_.set_link(link, instant_of(port));
+  const PacketIndex index = take_arrived(port, link);
+  tree_.set_link(port.slot, link, instant_of(port));
   if (prefetches_) look_ahead_.after(world_, forwarding_, reliabilities_, tree_, link);
   arrive(link, index);
 }
 
-void Engine::fire_classed_link(std::uint32_t link) {
+[[gnu::always_inline]] inline void Engine::fire_classed_link(std::uint32_t link) {
   Port& port = world_.ports[link];
   catch_up_classed(port, now_);
-  const PacketIndex index = port.in_flight.head;
-  SIM_CHECK(index != kNoPacket && world_.pool[index].arrival == now_, now_, world_.port_name(link),
-            "the packet that the link waited for does not arrive now");
-  port.in_flight.pop(world_.pool);
+  const PacketIndex index = take_arrived(port, link);
   set_slot_classed(link);
   if (prefetches_) look_ahead_.after(world_, forwarding_, reliabilities_, tree_, link);
   if (world_.pool[index].kind != PacketKind::kPause) return arrive(link, index);
+  take_pause_frame(link, index);
+}
+
+void Engine::take_pause_frame(std::uint32_t link, PacketIndex index) {
   ++packet_hops_;
   record(link, index, PacketFate::kArrived);
   on_pause_frame(link, index);
 }
 
-// Where a packet goes on that has come over `link` to a switch.
-inline std::uint32_t Engine::next_link(std::uint32_t link, PacketIndex index) {
-  Packet& packet = world_.pool[index];
-  if (packet.is_sprayed()) [[unlikely]] {
-    if (world_.ports[link].has(Port::kPeerChooses) && packet.kind != PacketKind::kAcknowledgement)
-        [[unlikely]]
-      return choose(link, index);
-    return forwarding_.next_link(link, packet);
-  }
-  return world_.routes[++packet.position];
-}
-
-inline void Engine::arrive(std::uint32_t link, PacketIndex index) {
-  const Port& port = world_.ports[link];
+[[gnu::always_inline]] inline void Engine::arrive(std::uint32_t link, PacketIndex index) {
+  if (!world_.ports[link].has(Port::kPeerIsHost)) return arrive_at_switch(link, index);
   ++packet_hops_;
-  if (port.has(Port::kLooksAtArrivals)) [[unlikely]] {
+  if (world_.ports[link].has(Port::kLooksAtArrivals)) [[unlikely]] {
     if (ends_on_arrival(link, index)) return;
   }
-  if (port.has(Port::kPeerIsHost)) {
-    arrive_at_host(index);
-  } else {
-    world_.pool[index].ingress = link ^ 1;
-    enqueue_at_switch(next_link(link, index), index);
-  }
-}
-
-inline void Engine::enqueue_at_switch(std::uint32_t link, PacketIndex index) {
-  Port& port = world_.ports[link];
-  if (port.has(Port::kClassed)) [[unlikely]]
-    return enqueue_classed(link, index);
-  catch_up_switch(port);
-  if (port.busy_until <= now_) return start_now(link, index);
-  const std::uint32_t frame_bytes = world_.pool[index].frame_bytes;
-  if (port.has(Port::kSharedBuffer)) {
-    if (!admits(port, frame_bytes)) return drop(link, index, PacketFate::kBuffer);
-    world_.switches[port.owner].used += frame_bytes;
-  }
-  port.waiting.push(world_.pool, index);
-  port.waiting_bytes.value += frame_bytes;
-  port.waiting_bytes_max = std::max(port.waiting_bytes_max, port.waiting_bytes);
+  arrive_at_host(index);
 }
 
 void Engine::send_stray(std::uint32_t link, PacketIndex index) {

@@ -157,17 +157,21 @@ void Engine::pause(Switch& element, std::uint32_t link, std::uint32_t priority) 
   const Picoseconds refresh_every = element.shared_buffer.pause().refresh_every;
   if (refresh_every == kNever || account.is_refresh_pending) return;
   account.is_refresh_pending = true;
+  ++element.refreshes;
   set_timer(classes.counters->refresh_timer, now_ + refresh_every);
 }
 
 void Engine::on_refresh_timer(std::uint32_t link) {
   ClassedPort& classes = world_.classes[link];
   IngressAccount& account = world_.ingresses[link];
+  Switch& element = world_.switches[world_.ports[link].owner];
   account.is_refresh_pending = account.pausing != 0;
-  if (!account.is_refresh_pending) return;
+  if (!account.is_refresh_pending) {
+    --element.refreshes;
+    return;
+  }
   tell_pauses(link, now_);
-  timers_.set(classes.counters->refresh_timer,
-              now_ + world_.switches[world_.ports[link].owner].shared_buffer.pause().refresh_every);
+  timers_.set(classes.counters->refresh_timer, now_ + element.shared_buffer.pause().refresh_every);
 }
 
 // Sends a pause frame as soon as the port is free. What leaves until `caught_up` does not know of it yet.
@@ -271,10 +275,10 @@ Picoseconds Engine::first_resumption(const Port& port) const {
 void Engine::set_slot_of_special(std::uint32_t link) {
   const Port& port = world_.ports[link];
   if (!port.has(Port::kEager) && world_.classes_of(port).is_empty()) [[likely]]
-    return tree_.set_link(link, port.has(Port::kOwnerIsHost) ? expected_arrival(port) : kNever);
+    return tree_.set_link(port.slot, link, port.has(Port::kOwnerIsHost) ? expected_arrival(port) : kNever);
   const Instant next = instant_of_classed(port);
-  if (next.is_departure && next.at != kNever) return tree_.set_departure(link, next.at);
-  tree_.set_link(link, next.at);
+  if (next.is_departure && next.at != kNever) return tree_.set_departure(port.slot, link, next.at);
+  tree_.set_link(port.slot, link, next.at);
 }
 
 // The instant at which something happens next at a port that is eager, or that has something to send and

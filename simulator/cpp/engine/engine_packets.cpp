@@ -4,6 +4,7 @@
 namespace simulator {
 
 void Engine::record_packets(const PacketLogSettings& settings) {
+  require_nobody_ahead("record_packets", now_);
   recorder_.packets.open(settings);
   for (const std::uint32_t link : settings.links) world_.ports[link].flags |= Port::kRecorded;
   is_recording_ = true;

@@ -29,7 +29,7 @@ void Engine::complete_topology() {
   for (Port& port : world_.ports) {
     if (world_.ip_ids.are_counted() && port.has(Port::kOwnerIsHost)) port.flags |= Port::kLossy;
   }
-  tree_.reset(static_cast<std::uint32_t>(world_.ports.size()));
+  prepare_running_ahead();
   prefetches_ = world_.ports.size() >= kLargeFromPorts;
   set_timer_slot();
 }
@@ -111,6 +111,7 @@ std::uint32_t Engine::add_route(const std::vector<std::uint32_t>& links) {
 
 // What has left its NIC by now took its old way, and goes on there unless it is sprayed.
 void Engine::reroute(const std::vector<std::uint32_t>& left_out) {
+  require_nobody_ahead("rerouting", now_);
   catch_up_all();
   forwarding_.leave_out(left_out);
   for (std::uint32_t qp = 0; qp < world_.senders.size(); ++qp) {
@@ -153,6 +154,7 @@ void Engine::sample_throughput(Picoseconds interval) {
 }
 
 void Engine::sample_queues(Picoseconds interval) {
+  require_nobody_ahead("sample_queues", now_);
   samplers_.sample_queues_every(interval, now_);
   set_timer_slot();
 }

@@ -9,6 +9,7 @@ struct Faults::Injection {
   Faults& faults;
 
   void operator()(const LinkCut& cut) const {
+    faults.engine_.require_nobody_ahead("cut_link", cut.start);
     faults.world_.links[cut.link].loss.cut(cut.start, cut.end);
     faults.world_.ports[cut.link].flags |= Port::kLossy;
   }

@@ -30,9 +30,9 @@ struct alignas(64) Port {
   Bytes waiting_bytes_max;  // since the last sample
   Bytes sent_bytes;         // frames whose sending has begun
   PacketFifo waiting;
-  PacketFifo in_flight;                      // begun, not yet at the far end
-  PacketIndex second_in_flight = kNoPacket;  // when the first one became it: to be prefetched
-  std::uint32_t owner = 0;                   // switch or NIC
+  PacketFifo in_flight;     // begun, not yet at the far end
+  std::uint32_t slot = 0;   // of the link, in the winner tree
+  std::uint32_t owner = 0;  // switch or NIC
   std::uint16_t speed = 0;
   std::uint16_t flags = 0;
 

@@ -14,6 +14,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "base/prefetch_lines.h"
 #include "engine/forwarding.h"
@@ -30,14 +31,36 @@ class LookAhead {
   [[gnu::always_inline]] void after(World& world, const Forwarding& forwarding,
                                     const Reliabilities& reliabilities, const WinnerTree& tree,
                                     std::uint32_t link) {
-    Port& port = world.ports[link];
-    if (!port.in_flight.empty()) port.second_in_flight = world.pool[port.in_flight.head].next;
-    const std::uint32_t part = tree.part_of(link, kDepth);
-    prefetch_port(world, tree.next_link_of(part));
+    const std::uint32_t soon = tree.any_link_in(tree.large_part_of(world.ports[link].slot, kDepth));
+    prefetch_port(world, soon);
     if (forwarding.is_used()) [[unlikely]]
-      return follow(world, forwarding, reliabilities, tree.next_link_of(part));
-    prefetch_packets(world, tree.next_link_of(part / 4));
-    prefetch_route(world, tree.next_link_of(part / 16));
+      return follow(world, forwarding, reliabilities, soon);
+    follow_plain(world, soon);
+  }
+
+  // A switch runs ahead: the links over which something arrives until then, the ports back, and the first
+  // packets that come and go there.
+  [[gnu::noinline]] void before(const World& world, const Forwarding& forwarding, const WinnerTree& tree,
+                                WinnerTree::Part part, Picoseconds until) {
+    std::size_t count = 0;
+    tree.for_each_until(part, until, [&](std::uint32_t link) {
+      if (count == arriving_.size()) return;
+      arriving_[count++] = link;
+      prefetch_port(world, link);
+      if (!world.classes.empty()) __builtin_prefetch(world.classes.data() + (link ^ 1));
+    });
+    if (count == 1) return;
+    const std::span arriving(arriving_.data(), count);
+    for (const std::uint32_t link : arriving) {
+      world.pool.prefetch(world.ports[link].in_flight.head);
+      world.pool.prefetch(world.ports[link ^ 1].in_flight.tail);
+    }
+    for (const std::uint32_t link : arriving) {
+      prefetch_next(world, forwarding, world.ports[link].in_flight);
+      const PacketFifo waiting = waiting_of(world, link ^ 1);
+      world.pool.prefetch(waiting.head);
+      world.pool.prefetch(waiting.tail);
+    }
   }
 
  private:
@@ -47,6 +70,21 @@ class LookAhead {
   };
   static constexpr int kDepth = 4;
   static constexpr std::uint32_t kEventsPerStep = 4;
+
+  [[gnu::always_inline]] void follow_plain(const World& world, std::uint32_t soon) {
+    at(0) = {soon, kNoLink};
+    prefetch_packets(world, at(1).link);
+    const std::uint32_t third = at(2).link;
+    const Port& port = world.ports[third];
+    if (has_way(world, port)) {
+      const Packet& packet = world.pool[port.in_flight.head];
+      prefetch_lines(world.senders.data() + packet.qp, sizeof(Sender));
+      __builtin_prefetch(world.receivers.data() + packet.qp);
+      prefetch_sender::nic(world, third ^ 1);
+    }
+    prefetch_sender::first_in_turn(world, at(3).link ^ 1);
+    ++events_;
+  }
 
   // Not inline: networks without sprayed packets would pay for its registers.
   [[gnu::noinline]] void follow(const World& world, const Forwarding& forwarding,
@@ -80,15 +118,20 @@ class LookAhead {
   [[gnu::always_inline]] static void prefetch_packets(const World& world, std::uint32_t link) {
     const Port& port = world.ports[link];
     world.pool.prefetch(port.in_flight.head);
-    world.pool.prefetch(port.second_in_flight);
     world.pool.prefetch(waiting_of(world, link).head);
   }
 
-  // Where the packet that arrives goes, if it has one way.
-  [[gnu::always_inline]] static void prefetch_route(const World& world, std::uint32_t link) {
-    const Port& port = world.ports[link];
-    if (port.in_flight.empty()) return;
-    __builtin_prefetch(world.routes.data() + world.pool[port.in_flight.head].position + 1);
+  // The packet behind the first, and what says where the first goes.
+  [[gnu::always_inline]] static void prefetch_next(const World& world, const Forwarding& forwarding,
+                                                   const PacketFifo& in_flight) {
+    if (in_flight.empty()) return;
+    const Packet& packet = world.pool[in_flight.head];
+    world.pool.prefetch(packet.next);
+    if (packet.is_sprayed()) {
+      forwarding.prefetch(packet);
+    } else {
+      __builtin_prefetch(world.routes.data() + packet.position + 1);
+    }
   }
 
   // Whether a packet arrives that has a way of its own, which does not end there by mistake.
@@ -188,6 +231,7 @@ class LookAhead {
 
   static constexpr std::size_t kResponderBytes = 4 * kLineBytes;
 
+  std::array<std::uint32_t, 64> arriving_{};
   std::array<Soon, 32> ring_{};  // the newest of each event
   std::uint32_t events_ = 0;
 };

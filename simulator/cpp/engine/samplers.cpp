@@ -23,7 +23,7 @@ void Samplers::sample_queues(Picoseconds now) {
   for (std::uint32_t link = 0; link < world_.ports.size(); ++link) {
     if (!world_.ports[link].has(Port::kOwnerIsHost)) sample_queue(link, now_ns);
   }
-  timers_.set(queue_timer_, now + queue_interval_);
+  set_queue_timer(now);
 }
 
 void Samplers::sample_queue(std::uint32_t link, std::int64_t now_ns) {

@@ -25,8 +25,9 @@ class Samplers {
   }
   void sample_queues_every(Picoseconds interval, Picoseconds now) {
     queue_interval_ = interval;
-    timers_.set(queue_timer_, now + interval);
+    set_queue_timer(now);
   }
+  Picoseconds next_queue_sample() const { return next_queue_sample_; }
 
   // A timer has come. For the queues all links have been caught up.
   void sample_throughput(Picoseconds now);
@@ -34,6 +35,10 @@ class Samplers {
 
  private:
   void sample_queue(std::uint32_t link, std::int64_t now_ns);
+  void set_queue_timer(Picoseconds now) {
+    next_queue_sample_ = now + queue_interval_;
+    timers_.set(queue_timer_, next_queue_sample_);
+  }
 
   World& world_;
   TimerQueue& timers_;
@@ -42,6 +47,7 @@ class Samplers {
   std::uint32_t queue_timer_;
   Picoseconds throughput_interval_;
   Picoseconds queue_interval_;
+  Picoseconds next_queue_sample_ = kNever;
   std::vector<Bytes> delivered_;  // by queue pair, until the last sample
 };
 

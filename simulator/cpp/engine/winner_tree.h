@@ -2,9 +2,12 @@
 // wins.
 //
 // Setting a slot walks to the root with min(): no branch to mispredict, no stale entries, decreasing and
-// cancelling are free, and the slot number in the low bits breaks ties. Four siblings per group halve the
+// cancelling are free, and the number of the link in the low bits breaks ties. Four siblings per group halve the
 // levels; the minimum of the three siblings does not depend on the word below, so the dependent chain is one
 // min() per level.
+//
+// Sources that belong together have neighbouring slots, a part of the tree. Who looks at nothing else for a while
+// sets slots within the part, and settles it in the end.
 #pragma once
 
 #include <algorithm>
@@ -20,55 +23,82 @@ namespace simulator {
 class WinnerTree {
  public:
   // 35 bits of picoseconds (34 ms) counted from a base that moves along, a bit for arrivals, 8 bits that
-  // order those of the same instant, and 20 bits of slot. Slot 0 is that of the timers: behind departures, in
-  // front of arrivals.
-  static constexpr int kSlotBits = 20;
+  // order those of the same instant, and 20 bits that name the link. Those of the timers are 0: behind
+  // departures, in front of arrivals.
+  static constexpr int kLinkBits = 20;
   static constexpr int kTieBits = TieBreak::kBits;
-  static constexpr int kTimeShift = kSlotBits + kTieBits + 1;
+  static constexpr int kTimeShift = kLinkBits + kTieBits + 1;
   static constexpr std::uint64_t kArrival = std::uint64_t{1} << (kTimeShift - 1);
-  static constexpr std::uint64_t kBehindDepartures = kArrival - (std::uint64_t{1} << kSlotBits);
-  static constexpr std::uint32_t kLinksMax = (1U << kSlotBits) - 1;
+  static constexpr std::uint64_t kBehindDepartures = kArrival - (std::uint64_t{1} << kLinkBits);
+  static constexpr std::uint32_t kLinksMax = (1U << kLinkBits) - 1;
   static constexpr std::uint64_t kIdle = std::numeric_limits<std::uint64_t>::max();
   static constexpr std::int64_t kHorizonPs = (std::int64_t{1} << (64 - kTimeShift)) - 2;
   static constexpr std::int64_t kRebasePs = std::int64_t{1} << (63 - kTimeShift);
 
-  explicit WinnerTree(TieBreak tie_break) : tie_break_(tie_break) { reset(0); }
+  // Neighbouring slots, 4^levels of them, and the word that holds the least of theirs.
+  struct Part {
+    std::uint32_t word = 0;
+    int levels = 0;
+  };
 
-  void reset(std::uint32_t links) {
-    first_slot_ = 4;
+  explicit WinnerTree(TieBreak tie_break) : tie_break_(tie_break) { reset(0, 0); }
+
+  // So many slots for links, and one for the timers.
+  void reset(std::uint32_t slots, std::uint32_t links) {
+    timers_slot_ = slots;
     links_ = links;
     levels_ = 1;
-    for (; first_slot_ < links + 1; ++levels_) first_slot_ *= 4;
-    groups_.assign((first_slot_ + links) / 4 + 1, Group{kIdle, kIdle, kIdle, kIdle});
+    for (first_slot_ = 4; first_slot_ < slots + 1; ++levels_) first_slot_ *= 4;
+    groups_.assign((first_slot_ + slots) / 4 + 1, Group{kIdle, kIdle, kIdle, kIdle});
     root_ = kIdle;
   }
 
-  void set_link(std::uint32_t link, Picoseconds at) {
-    if (at == kNever) return set_word(link + 1, kIdle);
-    const std::uint64_t tie = (std::uint64_t{tie_break_.place(link, at)} << kSlotBits) | (link + 1);
-    set_word(link + 1, packed(at) | kArrival | tie);
+  void set_link(std::uint32_t slot, std::uint32_t link, Picoseconds at) {
+    set_word(slot, at == kNever ? kIdle : arrival_word(link, at));
   }
   // Something leaves, before anything arrives at that instant.
-  void set_departure(std::uint32_t link, Picoseconds at) { set_word(link + 1, packed(at) | (link + 1)); }
-  void set_timers(Picoseconds at) { set_word(0, at == kNever ? kIdle : packed(at) | kBehindDepartures); }
+  void set_departure(std::uint32_t slot, std::uint32_t link, Picoseconds at) {
+    set_word(slot, packed(at) | (link + 1));
+  }
+  void set_timers(Picoseconds at) {
+    set_word(timers_slot_, at == kNever ? kIdle : packed(at) | kBehindDepartures);
+  }
 
   bool is_idle() const { return root_ == kIdle; }
-  Picoseconds next_instant() const { return {base_.value + static_cast<std::int64_t>(root_ >> kTimeShift)}; }
+  Picoseconds next_instant() const { return instant_of(root_); }
   bool is_next_an_arrival() const { return (root_ & kArrival) != 0; }
   bool is_next_a_link() const { return (root_ & kLinksMax) != 0; }
-  std::uint32_t next_link() const { return (static_cast<std::uint32_t>(root_) & kLinksMax) - 1; }
+  std::uint32_t next_link() const { return link_of(root_); }
 
-  // The part of the tree that shares its top `depth` levels with this link; the next larger one is a quarter
-  // of that number.
-  std::uint32_t part_of(std::uint32_t link, int depth) const {
-    return (first_slot_ + link + 1) >> (2 * (levels_ - depth));
+  // Of 4^levels slots from this one on, whose number is a multiple of that.
+  Part part_of(std::uint32_t slot, int levels) const {
+    return {(first_slot_ + slot) >> (2 * levels), levels};
   }
+
+  // Until settle(), nothing may be asked but of this part.
+  void set_link_within(Part part, std::uint32_t slot, std::uint32_t link, Picoseconds at) {
+    climb(first_slot_ + slot, arrival_word(link, at), part.word);
+  }
+  void settle(Part part) { root_ = climb(part.word, words()[part.word], 0); }
+  bool is_next_an_arrival_in(Part part) const { return (words()[part.word] & kArrival) != 0; }
+  Picoseconds next_instant_in(Part part) const { return instant_of(words()[part.word]); }
+  std::uint32_t next_link_in(Part part) const { return link_of(words()[part.word]); }
+
+  // Calls `visit(link)` for each that waits for something until then, in the order of slots.
+  template <class Visit>
+  [[gnu::always_inline]] void for_each_until(Part part, Picoseconds until, Visit&& visit) const {
+    const std::uint64_t* const first = words() + (std::size_t{part.word} << (2 * part.levels));
+    const std::uint64_t end = packed(until + Picoseconds{1});
+    for (std::size_t slot = 0; slot < std::size_t{1} << (2 * part.levels); ++slot) {
+      if (first[slot] < end) visit(link_of(first[slot]));
+    }
+  }
+
+  // The part that shares its top `depth` levels with this slot.
+  Part large_part_of(std::uint32_t slot, int depth) const { return part_of(slot, levels_ - depth); }
 
   // The link of a part that comes first; any link, if none of them waits for anything.
-  std::uint32_t next_link_of(std::uint32_t part) const {
-    const auto word = static_cast<std::uint32_t>(words()[part]);
-    return std::min((word & kLinksMax) - 1, links_ - 1);
-  }
+  std::uint32_t any_link_in(Part part) const { return std::min(link_of(words()[part.word]), links_ - 1); }
 
   // True when the next instant is so far from the base that the base must move: then set every slot again.
   bool must_rebase() const { return root_ >= static_cast<std::uint64_t>(kRebasePs) << kTimeShift; }
@@ -81,6 +111,17 @@ class WinnerTree {
     return static_cast<std::uint64_t>(std::min(at.value - base_.value, kHorizonPs)) << kTimeShift;
   }
 
+  std::uint64_t arrival_word(std::uint32_t link, Picoseconds at) const {
+    const std::uint64_t tie = (std::uint64_t{tie_break_.place(link, at)} << kLinkBits) | (link + 1);
+    return packed(at) | kArrival | tie;
+  }
+  Picoseconds instant_of(std::uint64_t word) const {
+    return {base_.value + static_cast<std::int64_t>(word >> kTimeShift)};
+  }
+  static std::uint32_t link_of(std::uint64_t word) {
+    return (static_cast<std::uint32_t>(word) & kLinksMax) - 1;
+  }
+
   // Words are numbered so that the group of four with numbers 4n to 4n + 3 has its minimum in word n.
   struct alignas(32) Group {
     std::uint64_t words[4];
@@ -90,21 +131,28 @@ class WinnerTree {
 
   // Not inline: its callers would have to keep their registers for the rare cases beside it.
   [[gnu::noinline]] void set_word(std::uint32_t slot, std::uint64_t word) {
+    root_ = climb(first_slot_ + slot, word, 0);
+  }
+
+  // From a place up to `top`, or to the root. Returns the least word below it.
+  [[gnu::always_inline]] std::uint64_t climb(std::uint32_t at, std::uint64_t word, std::uint32_t top) {
     Group* const groups = groups_.data();
-    for (std::uint32_t at = first_slot_ + slot; at >= 4; at /= 4) {
+    for (; at >= 4; at /= 4) {
       std::uint64_t* const words = groups[at / 4].words;
       const std::uint32_t place = at % 4;
       words[place] = word;
+      if (at == top) break;
       const std::uint64_t siblings = std::min(std::min(words[place ^ 1], words[place ^ 2]), words[place ^ 3]);
       word = std::min(word, siblings);
     }
-    root_ = word;
+    return word;
   }
 
   TieBreak tie_break_;
   std::uint64_t root_ = kIdle;
   Picoseconds base_;
   std::uint32_t first_slot_ = 4;
+  std::uint32_t timers_slot_ = 0;
   std::uint32_t links_ = 0;
   int levels_ = 1;
   std::vector<Group> groups_;

@@ -17,6 +17,7 @@
 #include "engine/packet_pool.h"
 #include "engine/packet_table.h"
 #include "engine/port.h"
+#include "engine/winner_tree.h"
 #include "protocol/framing.h"
 #include "protocol/shared_buffer.h"
 
@@ -54,6 +55,9 @@ struct Switch {
   std::shared_ptr<SwitchControl> chooser{};  // among equal ports, from outside
   BitsPerSecond thresholds_at;
   std::vector<Pausing> pausing{};
+  std::uint32_t refreshes = 0;  // timers that will tell it again
+  Picoseconds lookahead{};      // what leaves anybody else from now on arrives no sooner
+  WinnerTree::Part part{};      // of the links that lead here
 };
 
 struct World {

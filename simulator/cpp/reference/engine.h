@@ -74,6 +74,8 @@ class Engine {
   void reset(std::uint32_t qp);
   void ready(std::uint32_t qp, std::uint32_t sq_psn, std::uint32_t rq_psn);
   void inject(const Fault& fault);
+  void keep_in_step_at(Picoseconds /*at*/) {}  // nobody is ahead of anybody
+  void run_ahead_from(std::size_t /*ports*/) {}
   BitsPerSecond set_rate(std::uint32_t qp, BitsPerSecond rate);
   void use_limiter(std::uint32_t qp, std::uint32_t limiter);
   std::int64_t nic_clock_ns(std::uint32_t qp) const { return node_of(qp).clock.read_ns(now_); }

@@ -1,0 +1,149 @@
+"""Switches that run ahead of everybody else: nobody can tell, unless they ask a switch from a callback."""
+
+from collections.abc import Callable
+
+import pytest
+from helpers.equal_runs import RunsAhead, assert_equal_runs
+from helpers.networks import GBPS, ReferenceSimulation, Star, connect
+
+from rogue.simulator import IDEAL, PriorityFlowControl, Simulation, SimulationError
+
+ASKED_NS = 20_000
+END_NS = 200_000
+DELAY_PS = 5_000_000
+
+
+def line(simulation_type: type[Simulation], delay_ps: int = DELAY_PS) -> Simulation:
+    """h0 sends to h1 over two switches; what crosses the middle link is known so long before it arrives."""
+    simulation = simulation_type(seed=1)
+    for host in ("h0", "h1"):
+        simulation.add_host(host, IDEAL)
+    for switch in ("s0", "s1"):
+        simulation.add_switch(
+            switch, buffer_bytes=1_000_000, alpha=1.0, flow_control=PriorityFlowControl(mtu_bytes=1024)
+        )
+    for a, b in (("h0", "s0"), ("s0", "s1"), ("s1", "h1")):
+        simulation.add_link(a, b, rate_bps=10 * GBPS, delay_ps=delay_ps)
+    connect(simulation, "h0", "h1").post_write(1, 100_000, True)
+    return simulation
+
+
+def hops_at(simulation: Simulation, *, in_step: bool) -> int:
+    """Packet-hops that a callback is told of."""
+    seen: list[int] = []
+    simulation.schedule(
+        ASKED_NS, lambda _now: seen.append(simulation.statistics()["packet_hops"]), in_step=in_step
+    )
+    simulation.run_until(END_NS)
+    return seen[0]
+
+
+def in_a_callback(simulation: Simulation, ask: Callable[[], object], *, in_step: bool = False) -> None:
+    simulation.schedule(ASKED_NS, lambda _now: ask(), in_step=in_step)
+    simulation.run_until(END_NS)
+
+
+def cut_in_a_callback(simulation_type: type[Simulation], start_ns: int, *, in_step: bool) -> Simulation:
+    simulation = line(simulation_type)
+    in_a_callback(
+        simulation,
+        lambda: simulation.cut_link("s0", "s1", start_ns=start_ns, duration_ns=10_000),
+        in_step=in_step,
+    )
+    return simulation
+
+
+def test_switches_are_ahead_of_a_callback() -> None:
+    assert hops_at(line(RunsAhead), in_step=False) > hops_at(line(ReferenceSimulation), in_step=False)
+
+
+def test_none_is_ahead_of_a_callback_in_step() -> None:
+    assert hops_at(line(RunsAhead), in_step=True) == hops_at(line(ReferenceSimulation), in_step=True)
+
+
+def test_small_networks_keep_step() -> None:
+    assert hops_at(line(Simulation), in_step=False) == hops_at(line(ReferenceSimulation), in_step=False)
+
+
+def test_without_delay_nobody_can_be_ahead() -> None:
+    asked = [
+        hops_at(line(simulation_type, delay_ps=0), in_step=False)
+        for simulation_type in (RunsAhead, ReferenceSimulation)
+    ]
+    assert asked[0] == asked[1]
+
+
+def test_nobody_is_ahead_when_a_run_has_ended() -> None:
+    ahead, eager = line(RunsAhead), line(ReferenceSimulation)
+    for end_ns in range(0, END_NS, 3_000):
+        ahead.run_until(end_ns)
+        eager.run_until(end_ns)
+        assert ahead.statistics()["packet_hops"] == eager.statistics()["packet_hops"]
+        assert ahead.counters() == eager.counters()
+
+
+def test_a_cut_that_would_come_too_late_is_refused() -> None:
+    with pytest.raises(SimulationError) as error:
+        cut_in_a_callback(RunsAhead, ASKED_NS, in_step=False)
+    assert str(error.value) == (
+        "cut_link: a switch has been simulated until 21529 ns already: expected a later time, "
+        "or a callback of schedule(..., in_step=True)"
+    )
+
+
+@pytest.mark.parametrize(("start_ns", "in_step"), [(ASKED_NS, True), (ASKED_NS + 10_000, False)])
+def test_another_is_as_exact_as_ever(start_ns: int, in_step: bool) -> None:
+    ahead, eager = (
+        cut_in_a_callback(simulation_type, start_ns, in_step=in_step)
+        for simulation_type in (RunsAhead, ReferenceSimulation)
+    )
+    assert ahead.counters() == eager.counters()
+    assert ahead.digest() == eager.digest()
+    assert any(name == "lost_packets" and value > 0 for _, _, name, value in eager.counters())
+
+
+@pytest.mark.parametrize(
+    ("what", "ask"),
+    [
+        ("sample_queues", lambda simulation: simulation.sample_queues(1_000)),
+        ("record_packets", lambda simulation: simulation.record_packets()),
+        ("schedule", lambda simulation: simulation.schedule(ASKED_NS + 1, print, in_step=True)),
+    ],
+)
+def test_what_concerns_switches_is_refused_in_between(what: str, ask: Callable[[Simulation], object]) -> None:
+    simulation = line(RunsAhead)
+    with pytest.raises(SimulationError, match=f"^{what}: a switch has been simulated until"):
+        in_a_callback(simulation, lambda: ask(simulation))
+
+
+@pytest.mark.parametrize("interval_ns", [700, 5_000])
+def test_queues_are_sampled_in_step(interval_ns: int) -> None:
+    tables = []
+    for simulation_type in (RunsAhead, ReferenceSimulation):
+        simulation = line(simulation_type)
+        simulation.sample_queues(interval_ns)
+        simulation.run_until(END_NS)
+        tables.append({name: column.tolist() for name, column in simulation.queue_table().items()})
+    assert tables[0] == tables[1]
+
+
+@pytest.mark.parametrize("gap_ns", [9_000, 14_000, 21_000])
+def test_a_switch_that_will_say_again_to_pause_is_not_ahead(gap_ns: int) -> None:
+    """Queues come and go sooner than pauses are repeated, and a link takes longer than both."""
+    flow_control = PriorityFlowControl(
+        xoff_bytes=3_000, xon_gap_bytes=1_000, headroom_bytes=2_000_000, pause_ns=60_000, refresh_ns=25_000
+    )
+
+    def build(simulation_type: type[Simulation]) -> Simulation:
+        star = Star(hosts=3, delay_ps=100_000_000, buffer_bytes=20_000_000, flow_control=flow_control)
+        simulation = star.build(simulation_type)
+        for host in ("h0", "h1"):
+            queue_pair = connect(simulation, host, "h2")
+            for wr_id in range(20):
+                simulation.schedule(
+                    wr_id * gap_ns, lambda _now, q=queue_pair, w=wr_id: q.post_write(w, 6_000, True)
+                )
+        return simulation
+
+    run = assert_equal_runs(build, 2_000_000)
+    assert run.pause_table()["start_ns"].size > 0
