@@ -47,7 +47,7 @@ RunState Engine::run(Picoseconds limit, std::uint64_t events_max) {
   catch_up_plain(port);
   const PacketIndex index = take_arrived(port, link);
   tree_.set_link(port.slot, link, instant_of(port));
-  if (prefetches_) look_ahead_.after(world_, forwarding_, reliabilities_, tree_, link);
+  if (prefetches_) look_ahead_.after(world_, reliabilities_, tree_, link);
   arrive(link, index);
 }
 
@@ -56,7 +56,7 @@ RunState Engine::run(Picoseconds limit, std::uint64_t events_max) {
   catch_up_classed(port, now_);
   const PacketIndex index = take_arrived(port, link);
   set_slot_classed(link);
-  if (prefetches_) look_ahead_.after(world_, forwarding_, reliabilities_, tree_, link);
+  if (prefetches_) look_ahead_.after(world_, reliabilities_, tree_, link);
   if (world_.pool[index].kind != PacketKind::kPause) return arrive(link, index);
   take_pause_frame(link, index);
 }

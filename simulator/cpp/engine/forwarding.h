@@ -39,15 +39,7 @@ class Forwarding {
   // Where a sprayed packet goes on that has come over `link` to a switch.
   std::uint32_t next_link(std::uint32_t link, const Packet& packet);
 
-  // The same, if it has been asked for before in such a place, or kNoLink; and what it reads first.
-  std::uint32_t known_next_link(std::uint32_t link, const Packet& packet) const {
-    const std::uint32_t element = world_.switch_behind(link);
-    const Way& way = ways_[packet.qp];
-    if (element == way.target) return way.last_link;
-    if (towards_.empty() || towards_[way.target].empty()) return kNoLink;
-    const Equal equal = among(groups_[towards_[way.target][element]], way, packet, element);
-    return equal.ports[equal.hashed];
-  }
+  // What that reads first.
   [[gnu::always_inline]] void prefetch(const Packet& packet) const {
     __builtin_prefetch(ways_.data() + packet.qp);
   }

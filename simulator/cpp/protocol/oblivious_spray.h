@@ -14,9 +14,6 @@ class ObliviousSpray {
  public:
   ObliviousSpray(RandomStream stream, std::uint32_t paths) : stream_(stream), mask_(paths - 1) {}
 
-  // What next() returns, unless a round begins.
-  std::uint32_t peek() const { return count_ ^ order_; }
-
   // From 0 to paths - 1.
   std::uint32_t next() {
     if (count_ == 0) order_ = static_cast<std::uint32_t>(stream_.next_bits()) & mask_;

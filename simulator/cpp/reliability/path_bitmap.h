@@ -30,8 +30,6 @@ class PathBitmap final : public PathChoice {
     return path;
   }
 
-  void prefetch() const override { __builtin_prefetch(penalties_.data() + rounds_.peek()); }
-
   void on_report(std::uint32_t path, PathReport report, Picoseconds /*now*/) override {
     std::uint8_t& penalty = penalties_[path];
     penalty = std::min<std::uint8_t>(kPenaltyMax, static_cast<std::uint8_t>(penalty + penalty_of(report)));

@@ -20,8 +20,6 @@ class PathChoice {
 
   // From 0 to the number of paths - 1.
   virtual std::uint32_t next() = 0;
-  // What next() will need, into the cache.
-  virtual void prefetch() const {}
   // Of a kTimeout the path is not known.
   virtual void on_report(std::uint32_t path, PathReport report, Picoseconds now) = 0;
 };

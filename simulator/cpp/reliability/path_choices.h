@@ -39,11 +39,6 @@ class PathMixed final : public PathChoice {
     return path;
   }
 
-  void prefetch() const override {
-    bitmap_.prefetch();
-    good_.prefetch();
-  }
-
   void on_report(std::uint32_t path, PathReport report, Picoseconds now) override {
     bitmap_.on_report(path, report, now);
     if (report == PathReport::kGood) good_.push(path);

@@ -30,7 +30,6 @@ class Requester {
 
   // What it points to and will need soon, into the cache.
   virtual void prefetch() const {}
-  virtual void prefetch_path() const {}
 
   // What came back. Returns false if the connection is broken: call fail() then.
   [[nodiscard]] virtual bool on_acknowledgement(const Acknowledgement& acknowledgement, Picoseconds now) = 0;

@@ -46,9 +46,6 @@ class UetRequester final : public Requester {
     packets_.prefetch(acknowledged());
     departures_.prefetch();
   }
-  void prefetch_path() const override {
-    if (paths_) paths_->prefetch();
-  }
 
   bool on_acknowledgement(const Acknowledgement& reply, Picoseconds now) override {
     const Picoseconds rtt = now - reply.echoed;
