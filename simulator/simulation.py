@@ -190,8 +190,8 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         """Call ``callback(host_ns)`` once, at that time of the host clock.
 
         Meanwhile switches of large networks may be ahead of it, by as much as a link's delay: hosts cannot
-        tell, but counters and queues of switches say so, and what concerns switches may be refused. With
-        ``in_step`` none is.
+        tell, but counters, queues and pauses of switches say so, and what concerns switches from now on
+        (cuts, storms, samples, records) may be refused. With ``in_step`` none is.
         """
         self._engine.schedule(host_ns, callback, in_step)
 
@@ -221,7 +221,7 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         """Run everything up to and including that time of the host clock; the clock then stands there.
 
         Ctrl-C raises KeyboardInterrupt between two instants, and exceptions of host software pass through.
-        The run may be continued after either.
+        The run may be continued after either; switches may be ahead then, as they are of a callback.
         """
         self._engine.run_until(host_ns)
 

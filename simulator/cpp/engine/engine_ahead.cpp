@@ -1,10 +1,11 @@
 // Switches run ahead: what they need stays in the cache for all that happens there within a link's delay.
 //
 // Nothing that leaves another node from now on arrives at a switch before the least delay of the links that lead
-// to it has passed. Until then all arrivals there are known, and they touch nothing but its own ports: so it takes
-// them at once, as parallel simulators do. Source: Chandy and Misra, "Distributed simulation: a case study in design
-// and verification of distributed programs", 1979. Hosts do not run ahead, for their software may do anything at
-// any instant. Nor does a switch that pauses somebody, whose departures are events, or one that has timers.
+// to it has passed. Until then all arrivals there are known. They touch the switch's own ports, and counts of packets
+// that are lost, whose order does not matter. So the switch takes them at once, as parallel simulators do. Source:
+// Chandy and Misra, "Distributed simulation: a case study in design and verification of distributed programs", 1979.
+// Hosts do not run ahead, for their software may do anything at any instant. Nor does a switch that pauses
+// somebody, whose departures are events, or one that has timers.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -13,9 +14,6 @@
 #include "engine/departures.h"
 
 namespace simulator {
-
-// From so many ports on it pays. With 18, as in W1, a switch finds three arrivals at a time.
-static constexpr std::size_t kRunsAheadFromPorts = 300;
 
 // More would reach beyond the tree's horizon.
 static constexpr Picoseconds kLookaheadMax{WinnerTree::kRebasePs / 2};
@@ -59,9 +57,10 @@ void Engine::prepare_running_ahead() {
   }
 }
 
-// The last instant whose arrivals are known now.
+// The last instant whose arrivals are known now; before now, for a switch that takes one at a time. The log of
+// packets is in the order of time, also within an instant.
 inline Picoseconds Engine::may_run_until(const Switch& element) {
-  if (is_recording_ || !element.pausing.empty() || element.refreshes != 0) return now_;
+  if (is_recording_ || !element.pausing.empty() || element.refreshes != 0) return now_ - Picoseconds{1};
   while (!in_step_at_.empty() && *in_step_at_.begin() <= now_) in_step_at_.erase(in_step_at_.begin());
   Picoseconds end = std::min(now_ + element.lookahead, samplers_.next_queue_sample());
   if (!in_step_at_.empty()) end = std::min(end, *in_step_at_.begin());
@@ -75,10 +74,11 @@ void Engine::keep_in_step_at(Picoseconds at) {
 
 void Engine::require_nobody_ahead(const char* what, Picoseconds at) const {
   if (ahead_ <= now_ || ahead_ < at) return;
-  const std::int64_t ahead_ns = 1 + ahead_.value / kPicosecondsPerNanosecond;
-  throw SimulationError(std::string(what) + ": a switch has been simulated until " +
-                        std::to_string(ahead_ns) +
-                        " ns already: expected a later time, or a callback of schedule(..., in_step=True)");
+  const auto nanoseconds_of = [](Picoseconds time) { return time.value / kPicosecondsPerNanosecond; };
+  throw SimulationError(std::string(what) + ": a switch is ahead: expected a time of at least " +
+                        std::to_string(nanoseconds_of(ahead_) + 1) + " ns, got " +
+                        std::to_string(nanoseconds_of(at)) +
+                        " ns; none is ahead of a callback of schedule(..., in_step=True)");
 }
 
 // Something may have left that the port does not know of.

@@ -28,8 +28,6 @@ class Forwarding {
   void spray(std::uint32_t qp, const std::vector<std::uint32_t>& route,
              const ConnectionConfiguration& configuration);
 
-  bool is_used() const { return !sprays_.empty(); }
-
   // What the paths of a queue pair's packets are drawn from.
   RandomStream stream_of(std::uint32_t qp) const;
 

@@ -2,10 +2,10 @@
 // more than it gains.
 //
 // Of hosts: the winner of a small part of the tree is a link that comes up soon, mostly within about a hundred
-// events. Whenever a link has fired, its part has a new winner. What that link will need lies at the end of chains
-// of addresses: from the link to its packet, from the packet to its queue pair, from the NIC to those that send. So the winner is looked at again after some events, once for each step of the chain, and each step
-// finds what the one before has prefetched. A link that fires earlier than that has gained less, and nothing is
-// wrong.
+// events. Whenever a link has fired, its part has a new winner. What that link will need lies at the end of
+// chains of addresses: from the link to its packet, from the packet to its queue pair, from the NIC to those that
+// send. So the winner is looked at again after some events, once for each step of the chain, and each step finds
+// what the one before has prefetched. A link that fires earlier than that has gained less, and nothing is wrong.
 //
 // Of switches, which run ahead: all links over which something arrives meanwhile, before the first does.
 #pragma once

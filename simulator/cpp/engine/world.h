@@ -55,9 +55,9 @@ struct Switch {
   std::shared_ptr<SwitchControl> chooser{};  // among equal ports, from outside
   BitsPerSecond thresholds_at;
   std::vector<Pausing> pausing{};
-  std::uint32_t refreshes = 0;  // timers that will tell it again
-  Picoseconds lookahead{};      // what leaves anybody else from now on arrives no sooner
-  WinnerTree::Part part{};      // of the links that lead here
+  std::uint32_t refreshes = 0;  // timers that will tell somebody again to pause
+  Picoseconds lookahead{};  // what leaves anybody else from now on arrives no sooner; 0: it never runs ahead
+  WinnerTree::Part part{};  // of the links that lead here
 };
 
 struct World {

@@ -74,7 +74,9 @@ class PauseState {
 
   // Records pauses that have begun, up to `now`; those that go on appear again, with their end, later.
   void add_open(Picoseconds now, std::uint32_t link, Records& records) const {
-    for_each_priority(open_, [&](std::uint32_t priority) { add(priority, now, link, records); });
+    for_each_priority(open_, [&](std::uint32_t priority) {
+      if (since_[priority] <= now) add(priority, now, link, records);  // a switch may be ahead
+    });
   }
 
  private:

@@ -75,6 +75,7 @@ class Engine {
   void ready(std::uint32_t qp, std::uint32_t sq_psn, std::uint32_t rq_psn);
   void inject(const Fault& fault);
   void keep_in_step_at(Picoseconds /*at*/) {}  // nobody is ahead of anybody
+  void require_nobody_ahead(const char* /*what*/, Picoseconds /*at*/) const {}
   void run_ahead_from(std::size_t /*ports*/) {}
   BitsPerSecond set_rate(std::uint32_t qp, BitsPerSecond rate);
   void use_limiter(std::uint32_t qp, std::uint32_t limiter);

@@ -13,17 +13,22 @@ END_NS = 200_000
 DELAY_PS = 5_000_000
 
 
-def line(simulation_type: type[Simulation], delay_ps: int = DELAY_PS) -> Simulation:
+def line(
+    simulation_type: type[Simulation], delay_ps: int = DELAY_PS, last_bps: int = 10 * GBPS
+) -> Simulation:
     """h0 sends to h1 over two switches; what crosses the middle link is known so long before it arrives."""
     simulation = simulation_type(seed=1)
     for host in ("h0", "h1"):
         simulation.add_host(host, IDEAL)
     for switch in ("s0", "s1"):
         simulation.add_switch(
-            switch, buffer_bytes=1_000_000, alpha=1.0, flow_control=PriorityFlowControl(mtu_bytes=1024)
+            switch,
+            buffer_bytes=1_000_000,
+            alpha=1.0,
+            flow_control=PriorityFlowControl(mtu_bytes=1024, xoff_bytes=20_000),
         )
-    for a, b in (("h0", "s0"), ("s0", "s1"), ("s1", "h1")):
-        simulation.add_link(a, b, rate_bps=10 * GBPS, delay_ps=delay_ps)
+    for a, b, rate_bps in (("h0", "s0", 10 * GBPS), ("s0", "s1", 10 * GBPS), ("s1", "h1", last_bps)):
+        simulation.add_link(a, b, rate_bps=rate_bps, delay_ps=delay_ps)
     connect(simulation, "h0", "h1").post_write(1, 100_000, True)
     return simulation
 
@@ -86,8 +91,8 @@ def test_a_cut_that_would_come_too_late_is_refused() -> None:
     with pytest.raises(SimulationError) as error:
         cut_in_a_callback(RunsAhead, ASKED_NS, in_step=False)
     assert str(error.value) == (
-        "cut_link: a switch has been simulated until 21529 ns already: expected a later time, "
-        "or a callback of schedule(..., in_step=True)"
+        "cut_link: a switch is ahead: expected a time of at least 21529 ns, got 20000 ns; "
+        "none is ahead of a callback of schedule(..., in_step=True)"
     )
 
 
@@ -112,7 +117,7 @@ def test_another_is_as_exact_as_ever(start_ns: int, in_step: bool) -> None:
 )
 def test_what_concerns_switches_is_refused_in_between(what: str, ask: Callable[[Simulation], object]) -> None:
     simulation = line(RunsAhead)
-    with pytest.raises(SimulationError, match=f"^{what}: a switch has been simulated until"):
+    with pytest.raises(SimulationError, match=f"^{what}: a switch is ahead: expected a time of at least"):
         in_a_callback(simulation, lambda: ask(simulation))
 
 
@@ -147,3 +152,60 @@ def test_a_switch_that_will_say_again_to_pause_is_not_ahead(gap_ns: int) -> None
 
     run = assert_equal_runs(build, 2_000_000)
     assert run.pause_table()["start_ns"].size > 0
+
+
+def test_no_pause_is_told_of_before_it_begins() -> None:
+    simulation = line(RunsAhead, last_bps=GBPS)
+    seen: list[int] = []
+    for asked_ns in range(0, END_NS, 1_000):
+        simulation.schedule(
+            asked_ns, lambda _now: seen.extend(simulation.pause_table()["duration_ns"].tolist())
+        )
+    simulation.run_until(END_NS)
+    assert seen
+    assert min(seen) >= 0
+
+
+def test_after_an_exception_a_run_goes_on_beyond_where_switches_are() -> None:
+    ahead, eager = line(RunsAhead), line(ReferenceSimulation)
+
+    def fail() -> None:
+        raise ValueError
+
+    with pytest.raises(ValueError):
+        in_a_callback(ahead, fail)
+    with pytest.raises(
+        SimulationError, match=r"^run_until: a switch is ahead: expected a time of at least 21529 "
+    ):
+        ahead.run_until(ASKED_NS)
+    for simulation in (ahead, eager):
+        simulation.run_until(END_NS)
+    assert ahead.counters() == eager.counters()
+
+
+def leaf_and_spine(simulation_type: type[Simulation], packets_max: int) -> Simulation:
+    """Two leaves do the same at the same instants, over two spines."""
+    simulation = simulation_type(seed=1)
+    for host in range(4):
+        simulation.add_host(f"h{host}", IDEAL)
+    for switch in ("l0", "l1", "s0", "s1"):
+        simulation.add_switch(switch, buffer_bytes=None, alpha=1.0)
+    ends = [(f"h{host}", f"l{host % 2}") for host in range(4)]
+    ends += [(leaf, spine) for leaf in ("l0", "l1") for spine in ("s0", "s1")]
+    for a, b in ends:
+        simulation.add_link(a, b, rate_bps=10 * GBPS, delay_ps=1_000_000)
+    simulation.record_packets(packets_max=packets_max)
+    for host in range(4):
+        queue_pair = connect(simulation, f"h{host}", f"h{(host + 1) % 4}", path_seed=host)
+        queue_pair.post_write(host, 3_000, True)
+    return simulation
+
+
+@pytest.mark.parametrize("packets_max", range(1, 33))
+def test_a_full_log_of_packets_has_those_that_came_first(packets_max: int) -> None:
+    tables = []
+    for simulation_type in (RunsAhead, ReferenceSimulation):
+        simulation = leaf_and_spine(simulation_type, packets_max)
+        simulation.run_until(END_NS)
+        tables.append({name: column.tolist() for name, column in simulation.packet_table().items()})
+    assert tables[0] == tables[1]
