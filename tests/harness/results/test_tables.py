@@ -1,8 +1,6 @@
 """Tables as files."""
 
 import io
-import subprocess
-import sys
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -63,17 +61,3 @@ def test_what_does_not_fit_is_an_invalid_result(name: str, changes: dict[str, ob
         to_arrow(name, columns)
     assert caught.value.kind is FailureKind.INVALID_RESULT
     assert words in str(caught.value)
-
-
-def test_pandas_is_loaded_when_somebody_wants_a_frame() -> None:
-    program = """
-import sys
-from rogue.harness.results.tables import to_arrow
-from rogue.workloads.records import TABLES
-table = to_arrow("latency", {column: [] for column in TABLES["latency"].column_names()})
-assert "pandas" not in sys.modules
-assert table.to_pandas().empty
-import pandas, pyarrow
-assert pyarrow.array(pandas.Series([1, None])).null_count == 1
-"""
-    subprocess.run([sys.executable, "-c", program], check=True)
