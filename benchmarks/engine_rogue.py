@@ -13,6 +13,7 @@ from engine_networks import MTU_BYTES, WORKLOADS, Flow
 
 from rogue.agent.core.application import Schedule
 from rogue.agent.core.clocks import HostNs
+from rogue.agent.core.completions import Completion
 from rogue.agent.core.link import LinkFacts
 from rogue.agent.core.transports import settings_for
 from rogue.agent.drivers.simulated import SimulatedFlow
@@ -30,9 +31,9 @@ class TimedFlow(SimulatedFlow):
     spent_ns = 0
     batches = 0
 
-    def _on_completions(self, host_ns: int, completions: list[tuple[int, int, int, int, int | None]]) -> None:
+    def _on_completions(self, now: HostNs, completions: list[Completion]) -> None:
         began_ns = time.perf_counter_ns()
-        super()._on_completions(host_ns, completions)
+        super()._on_completions(now, completions)
         self.spent_ns += time.perf_counter_ns() - began_ns
         self.batches += len(completions)
 

@@ -126,8 +126,10 @@ class Connection:
         resync_ns = None if self._recovery is None else self._recovery.deadline_ns
         if resync_ns is not None and (first is None or resync_ns < first.host_ns):
             first = Deadline(resync_ns, DeadlineReason.RESYNC)
-        acknowledgement_ns = self._writes.deadline_ns if self._writes.feedback.has_turn else None
-        if acknowledgement_ns is not None and (first is None or acknowledgement_ns < first.host_ns):
+        acknowledgement_ns = self._writes.deadline_ns
+        if acknowledgement_ns is None or not self._writes.feedback.has_turn:
+            return first
+        if first is None or acknowledgement_ns < first.host_ns:
             first = Deadline(acknowledgement_ns, DeadlineReason.ACKNOWLEDGEMENT)
         return first
 
@@ -212,7 +214,7 @@ class Connection:
                 raise PeerError(f"queue pair {self._qp_num}: received {imm}, which acknowledges nothing")
             if self._writes.on_acknowledgement(now, batch_of(imm), nic_ns, self._actions):
                 self._move_rate(self._writes)
-        if self._state is State.OPEN:
+        if self._state is _OPEN:
             self._writes.post_batches(self._actions)
 
     def on_qp_event(self, now: HostNs, qp_num: int, event: QpEvent) -> None:

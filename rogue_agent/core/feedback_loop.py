@@ -22,7 +22,7 @@ class SampleVerdict(Enum):
     RATE_CHANGED = "rate_changed"
 
 
-_ACCEPTED = SampleVerdict.ACCEPTED
+_ACCEPTED, _HOLD_OFF, _RATE_CHANGED = SampleVerdict
 
 
 class FeedbackLoop:
@@ -142,13 +142,13 @@ class FeedbackLoop:
         if self._estimator is not None:
             self._estimator.on_rate_change()
 
-    def admits(self, *, is_idle: bool) -> bool:
+    def admits(self, is_idle: bool) -> bool:
         """Whether a batch may be posted now as far as sampling is concerned."""
         if self._is_rate_late:
             return not self._hold_off.is_paused
-        return self._hold_off.admits(is_idle=is_idle)
+        return self._hold_off.admits(is_idle)
 
-    def on_post(self, batch: Batch, *, is_idle: bool) -> None:
+    def on_post(self, batch: Batch, is_idle: bool) -> None:
         """A batch goes out; `is_idle`: to an empty queue pair."""
         batch.epoch = self._hold_off.on_post(batch.payload_bytes)
         batch.is_anchored = is_idle and batch.epoch != NO_EPOCH
@@ -169,9 +169,9 @@ class FeedbackLoop:
         assert self._estimator is not None, "sample() without an estimator"
         rtt_ns = self._estimator.sample(batch, completed_ns)
         if batch.epoch == NO_EPOCH or rtt_ns is None or self._is_rate_late:
-            return rtt_ns, SampleVerdict.HOLD_OFF
+            return rtt_ns, _HOLD_OFF
         if batch.epoch != self._hold_off.epoch:
-            return rtt_ns, SampleVerdict.RATE_CHANGED
+            return rtt_ns, _RATE_CHANGED
         self.cc.on_sample(Sample(rtt_ns, now, self._acked_bytes, inflight_bytes))
         self._acked_bytes = 0
         return rtt_ns, _ACCEPTED

@@ -22,7 +22,7 @@ class Phase(Enum):
     PAUSED = "nothing is posted until there is a limiter again"
 
 
-_SAMPLING = Phase.SAMPLING
+_HOLDING, _DRAINING, _SAMPLING, _PAUSED = Phase
 """Looked up once: to find a member of an enumeration takes longer than all else that is asked per batch."""
 
 
@@ -40,30 +40,30 @@ class HoldOff:
         self._needs_anchor = needs_anchor
         self._remaining_bytes = 0
         self.epoch = 0
-        self.phase = Phase.SAMPLING
+        self.phase = _SAMPLING
 
     def restart(self) -> None:
         """The limiter was written: start a new epoch, and hold off."""
         self.epoch += 1
         self._remaining_bytes = self._hold_off_bytes
-        if self.phase is not Phase.PAUSED:
-            self.phase = Phase.HOLDING
+        if self.phase is not _PAUSED:
+            self.phase = _HOLDING
 
     @property
     def is_paused(self) -> bool:
         """Whether nothing may be posted, for want of a limiter."""
-        return self.phase is Phase.PAUSED
+        return self.phase is _PAUSED
 
     def pause(self) -> None:
         """Nothing more may be posted."""
-        self.phase = Phase.PAUSED
+        self.phase = _PAUSED
 
     def resume(self) -> None:
         """Posting goes on, and begins with a hold-off."""
-        self.phase = Phase.HOLDING
+        self.phase = _HOLDING
         self.restart()
 
-    def admits(self, *, is_idle: bool) -> bool:
+    def admits(self, is_idle: bool) -> bool:
         """Move on as far as the bytes posted allow, and say whether a batch may be posted now.
 
         `is_idle`: nothing is posted and uncompleted.
@@ -71,11 +71,11 @@ class HoldOff:
         phase = self.phase
         if phase is _SAMPLING:
             return True
-        if phase is Phase.HOLDING and self._remaining_bytes <= 0:
-            self.phase = Phase.DRAINING if self._needs_anchor else Phase.SAMPLING
-        if self.phase is Phase.DRAINING and is_idle:
-            self.phase = Phase.SAMPLING
-        return self.phase in (Phase.HOLDING, Phase.SAMPLING)
+        if phase is _HOLDING and self._remaining_bytes <= 0:
+            self.phase = _DRAINING if self._needs_anchor else _SAMPLING
+        if self.phase is _DRAINING and is_idle:
+            self.phase = _SAMPLING
+        return self.phase is _HOLDING or self.phase is _SAMPLING
 
     def on_post(self, payload_bytes: int) -> int:
         """Count a batch; return the epoch that its sample belongs to, NO_EPOCH if it does not count."""

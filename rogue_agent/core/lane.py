@@ -81,13 +81,13 @@ class Lane:
         again, segmenter, window, feedback = self._again, self._segmenter, self._window, self.feedback
         while (batch := again[0] if again else segmenter.peek()) is not None:
             is_idle = not window.batches
-            if not (feedback.admits(is_idle=is_idle) and window.has_room(batch, feedback.cc.cwnd_packets)):
+            if not (feedback.admits(is_idle) and window.has_room(batch, feedback.cc.cwnd_packets)):
                 return
             if again:
                 again.pop(0)
             else:
                 segmenter.take()
-            feedback.on_post(batch, is_idle=is_idle)
+            feedback.on_post(batch, is_idle)
             if not is_idle:
                 window.batches[-1].is_followed = True
             window.push(batch)

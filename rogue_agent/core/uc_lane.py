@@ -12,6 +12,7 @@ from rogue.agent.core.lane import Lane
 from rogue.agent.core.segmentation import AcknowledgedSegmenter
 from rogue.agent.core.settings import TransportSettings
 
+_ACCEPTED = SampleVerdict.ACCEPTED
 _SRTT_GAIN = 1 / 8
 _SRTT_FACTOR = 4
 
@@ -171,9 +172,9 @@ class UcLane(Lane):
             return False
         if self._tracing:
             actions.append(self._trace(now, batch, rtt_ns, verdict))
-        if verdict is SampleVerdict.ACCEPTED:
+        if verdict is _ACCEPTED:
             self._smooth(rtt_ns)
-        return verdict is SampleVerdict.ACCEPTED
+        return verdict is _ACCEPTED
 
     def _smooth(self, rtt_ns: float) -> None:
         """Smooth RTTs as TCP does. Source: RFC 6298, section 2."""

@@ -24,7 +24,7 @@ from rogue.agent.core.settings import TransportSettings
 from rogue.agent.drivers.replay import RecordedConnection
 from rogue.agent.drivers.simulated_arrivals import Arrivals
 from rogue.agent.drivers.simulated_library import SimulatedLibrary
-from rogue.agent.drivers.simulated_nic import NicQueuePair, SimulatedTime, WorkCompletion
+from rogue.agent.drivers.simulated_nic import NicQueuePair, SimulatedTime
 from rogue.agent.drivers.simulated_path import SimulatedPath
 from rogue.agent.drivers.step import UNEXPLAINED, ControlSample, RecoveringFlow, RttSample, drain, rtt_sample
 from rogue.agent.drivers.turn import Turn
@@ -168,12 +168,12 @@ class SimulatedFlow(RecoveringFlow):
         if self._arrivals is not None and not self._is_reader:
             end_bytes = action.offset_bytes + action.length_bytes
             self._arrivals.on_posted(self._queue_pair, action.length_bytes, action.transfer_id, end_bytes)
-        return NicNs(posted)
+        return posted
 
     def _left_ns(self, wr_id: int) -> float:
         return self._queue_pair.left_ns(wr_id)
 
-    def _post(self, action: PostSend) -> int:
+    def _post(self, action: PostSend) -> NicNs:
         """Post any verb, with its place in the memories at both ends."""
         wr_id, _, offset_bytes, length_bytes, signaled, verb, imm = action
         end = self._queue_pair
@@ -279,15 +279,12 @@ class SimulatedFlow(RecoveringFlow):
         self._schedule_next(now)
         self._go_on(now)
 
-    def _on_completions(self, host_ns: int, completions: list[tuple[int, int, int, int, int | None]]) -> None:
-        now = HostNs(host_ns)
-        self._connection.on_completions(now, cast("list[Completion]", completions))
+    def _on_completions(self, now: HostNs, completions: list[Completion]) -> None:
+        self._connection.on_completions(now, completions)
         self._go_on(now)
 
-    def _on_receives(self, host_ns: int, completions: list[WorkCompletion]) -> None:
-        now = HostNs(host_ns)
-        entries = cast("list[Completion]", completions)
-        self._believe(lambda: self._connection.on_receives(now, entries))
+    def _on_receives(self, now: HostNs, completions: list[Completion]) -> None:
+        self._believe(lambda: self._connection.on_receives(now, completions))
         self._go_on(now)
 
     def _on_datagrams(self, host_ns: int, datagrams: Sequence[tuple[int, int, bytes]]) -> None:

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import cast
 
 from rogue.agent.core.actions import ReadyQueuePair, ResetQueuePair, SendPeer
-from rogue.agent.core.clocks import NicNs
+from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.completions import Completion
 from rogue.agent.core.errors import PeerError
 from rogue.agent.core.library import AcknowledgeBatch, Library, LibraryAction, SetResponseRate
-from rogue.agent.drivers.simulated_nic import NicQueuePair, SimulatedTime, WorkCompletion
+from rogue.agent.drivers.simulated_nic import NicQueuePair, SimulatedTime
 from rogue.agent.drivers.simulated_path import SimulatedPath
 
 PROCESSING_NS = 3_000
@@ -38,15 +37,14 @@ class SimulatedLibrary:
             path.side_channel[1].attach(self._on_datagrams)
 
     def _attach(self, end: NicQueuePair, *, has_receives: bool) -> None:
-        def on_receives(host_ns: int, completions: list[WorkCompletion]) -> None:
+        def on_receives(host_ns: HostNs, completions: list[Completion]) -> None:
             def process(_now_ns: int) -> None:
-                nic_now = NicNs(end.nic_clock_ns())
-                entries = cast("list[Completion]", completions)
-                self._do(lambda: self._library.on_receives(end.qp_num, entries, nic_now))
+                nic_now = end.nic_clock_ns()
+                self._do(lambda: self._library.on_receives(end.qp_num, completions, nic_now))
 
             self._simulation.schedule(host_ns + PROCESSING_NS, process)
 
-        def on_completions(_host_ns: int, _completions: list[WorkCompletion]) -> None:
+        def on_completions(_host_ns: HostNs, _completions: list[Completion]) -> None:
             """Acknowledgements are not signalled; what is flushed when our end fails is lost."""
 
         def on_qp_event(_host_ns: int, _qp_state: int) -> None:

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias
 
-WorkCompletion: TypeAlias = tuple[int, int, int, int, int | None]
-"""(wr_id, status, NIC timestamp, byte_len, immediate value or None)"""
+from rogue.agent.core.clocks import HostNs, NicNs
+from rogue.agent.core.completions import Completion
 
-OnCompletions: TypeAlias = Callable[[int, list[WorkCompletion]], None]
+OnCompletions: TypeAlias = Callable[[HostNs, list[Completion]], None]
 OnDatagrams: TypeAlias = Callable[[int, Sequence[tuple[int, int, bytes]]], None]
 
 
@@ -50,7 +50,7 @@ class NicQueuePair(Protocol):
     def bind(self, local: NicMemory, remote: NicMemory) -> None:
         """Let verbs posted here move bytes between these memories."""
 
-    def nic_clock_ns(self) -> int:
+    def nic_clock_ns(self) -> NicNs:
         """Read the NIC's free-running clock."""
 
     def post_write(  # noqa: PLR0913 - as in the engine
@@ -62,7 +62,7 @@ class NicQueuePair(Protocol):
         imm: int | None = None,
         local_offset: int = 0,
         remote_offset: int = 0,
-    ) -> int:
+    ) -> NicNs:
         """Post an RDMA WRITE."""
 
     def post_read(
@@ -73,10 +73,10 @@ class NicQueuePair(Protocol):
         *,
         local_offset: int = 0,
         remote_offset: int = 0,
-    ) -> int:
+    ) -> NicNs:
         """Post an RDMA READ."""
 
-    def post_send(self, wr_id: int, length_bytes: int, signaled: bool, *, imm: int | None = None) -> int:
+    def post_send(self, wr_id: int, length_bytes: int, signaled: bool, *, imm: int | None = None) -> NicNs:
         """Post a SEND."""
 
     def set_rate(self, rate_bps: int) -> int:

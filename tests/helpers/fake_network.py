@@ -11,7 +11,8 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from rogue.agent.core.completions import RETRY_EXC_ERR, SUCCESS, WR_FLUSH_ERR
+from rogue.agent.core.clocks import HostNs, NicNs
+from rogue.agent.core.completions import RETRY_EXC_ERR, SUCCESS, WR_FLUSH_ERR, Completion
 from rogue.agent.core.wire import FRAMINGS
 from rogue.agent.drivers.simulated_nic import (
     NicDatagrams,
@@ -55,7 +56,7 @@ class FakeNetwork:
     """Heap of instants in nanoseconds; `loses(now_ns)` says whether what arrives now is lost."""
 
     def __init__(self, loses: Callable[[int], bool] = lambda now_ns: False) -> None:
-        self.now_ns = 0
+        self.now_ns = HostNs(0)
         self.loses = loses
         self.step_bps = 100_000_000
         self.writes: list[tuple[int, int, int, int]] = []  # (t_ns, requester qp_num, offset, length) taken
@@ -74,9 +75,10 @@ class FakeNetwork:
 
     def run_until(self, host_ns: int) -> None:
         while self._heap and self._heap[0][0] <= host_ns:
-            self.now_ns, _, callback = heapq.heappop(self._heap)
+            now_ns, _, callback = heapq.heappop(self._heap)
+            self.now_ns = HostNs(now_ns)
             callback(self.now_ns)
-        self.now_ns = host_ns
+        self.now_ns = HostNs(host_ns)
 
     def connect(
         self,
@@ -181,8 +183,8 @@ class FakeQueuePair:
     def left_ns(self, wr_id: int) -> float:
         return self.left_at_ns[wr_id]
 
-    def nic_clock_ns(self) -> int:
-        return self.network.now_ns + OFFSET_NS
+    def nic_clock_ns(self) -> NicNs:
+        return NicNs(self.network.now_ns + OFFSET_NS)
 
     def post_write(
         self,
@@ -306,7 +308,7 @@ class FakeQueuePair:
         self._complete(done)
 
     def _complete(self, done: list[FakeVerb]) -> None:
-        entries: list[tuple[int, int, int, int, int | None]] = [
+        entries: list[Completion] = [
             (verb.wr_id, SUCCESS, self.nic_clock_ns(), verb.length_bytes, None)
             for verb in done
             if verb.signaled
