@@ -3,7 +3,8 @@
 The two highest ranges of values are the library's, the rest is the application's. Ours numbers its transfers
 with them, where the receiver's software has to know when one has arrived (`transfer_immediate`):
 
-    0xE, 28 bits    the peer's rate for READ responses, in kbit/s as in `ibv_modify_qp_rate_limit`; 0 lifts it
+    0xE, 1 bit, 27 bits      the peer's rate for READ responses, in kbit/s as in `ibv_modify_qp_rate_limit`;
+                             in Mbit/s if the bit is set; 0 lifts it
     0xF, 18 bits, 10 bits    over UC: processing time and number of a batch. The sender's time is 0. In an
                              acknowledgement it is the library's processing time in units of 4 ns; the
                              largest value stands for anything longer
@@ -25,7 +26,9 @@ BATCH_NUMBERS = 1 << 10
 
 _TAG_SHIFT = 28
 _VALUE_MASK = (1 << _TAG_SHIFT) - 1
-_KBPS = 1000
+_RATE_MAX = (1 << 27) - 1
+_IS_MBPS = 1 << 27
+_KBPS, _MBPS = 1_000, 1_000_000
 _TIME_UNIT_NS = 4
 _TIME_MAX = (1 << 18) - 1
 
@@ -43,20 +46,22 @@ def transfer_immediate(transfer_id: int) -> int:
 
 
 def rate_immediate(rate_bps: int) -> int:
-    """Encode a READ rate, rounded up to kbit/s.
+    """Encode a READ rate, rounded up to kbit/s, and beyond 134 Gb/s to Mbit/s.
 
     Test: test_immediates.py::test_rate_worked_example.
     """
-    kbps = -(-rate_bps // _KBPS)
-    assert 0 <= kbps <= _VALUE_MASK, f"a rate of {rate_bps} bit/s does not fit an immediate value"
-    return RATE_TAG << _TAG_SHIFT | kbps
+    value = -(-rate_bps // _KBPS)
+    if value > _RATE_MAX:
+        value = -(-rate_bps // _MBPS) | _IS_MBPS
+    assert 0 <= value <= _VALUE_MASK, f"a rate of {rate_bps} bit/s does not fit an immediate value"
+    return RATE_TAG << _TAG_SHIFT | value
 
 
 def rate_of(imm: int) -> int:
     """Decode a READ rate, in bit/s."""
     if tag_of(imm) != RATE_TAG:
         raise PeerError(f"an immediate value of {imm:#x}, which is no rate")
-    return (imm & _VALUE_MASK) * _KBPS
+    return (imm & _RATE_MAX) * (_MBPS if imm & _IS_MBPS else _KBPS)
 
 
 class BatchAcknowledgement(NamedTuple):

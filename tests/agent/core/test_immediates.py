@@ -24,9 +24,17 @@ def test_rate_worked_example() -> None:
     assert rate_of(0xE01B_0080) == 1_769_600_000
 
 
-@given(rate_bps=st.integers(0, 200_000_000_000))
-def test_a_rate_arrives_rounded_up_to_the_next_kilobit(rate_bps: int) -> None:
-    assert 0 <= rate_of(rate_immediate(rate_bps)) - rate_bps < 1000
+def test_a_rate_that_needs_more_than_27_bits_is_told_in_mbps() -> None:
+    """134.217727 Gb/s are 0x7FFFFFF kbit/s; 400 Gb/s are 400 000 Mbit/s, which is 0x61A80."""
+    assert rate_immediate(134_217_727_000) == 0xE7FF_FFFF
+    assert rate_immediate(134_217_727_001) == 0xE800_0000 + 134_218
+    assert rate_immediate(400_000_000_000) == 0xE806_1A80
+    assert rate_of(0xE806_1A80) == 400_000_000_000
+
+
+@given(rate_bps=st.integers(0, 2_000_000_000_000))
+def test_a_rate_arrives_rounded_up_by_little(rate_bps: int) -> None:
+    assert 0 <= rate_of(rate_immediate(rate_bps)) - rate_bps < max(1_000, rate_bps / 100_000)
 
 
 def test_an_applications_values_end_where_the_librarys_begin() -> None:
