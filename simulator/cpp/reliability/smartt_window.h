@@ -17,7 +17,7 @@ class SmarttWindow final : public SendWindow {
  public:
   explicit SmarttWindow(const UetSettings& settings)
       : frame_(settings.frame().value),
-        path_(static_cast<std::int64_t>(settings.bytes_in(settings.base_rtt))),
+        path_(std::max(frame_, static_cast<std::int64_t>(settings.bytes_in(settings.base_rtt)))),
         base_rtt_(settings.base_rtt),
         target_(settings.base_rtt + settings.target_delay),
         unqueued_{settings.base_rtt.value +

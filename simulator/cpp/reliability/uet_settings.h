@@ -102,9 +102,9 @@ struct UetSettings {
     return static_cast<double>(time.value) * static_cast<double>(line_rate.value) / 8e12;
   }
 
-  // What a window of this round trip is at most.
+  // What a window of this round trip is at most; a smaller one than a packet would never send.
   Bytes most_of_path(Picoseconds round_trip) const {
-    return {static_cast<std::int64_t>(kMostOfPath * bytes_in(round_trip))};
+    return std::max(frame(), Bytes{static_cast<std::int64_t>(kMostOfPath * bytes_in(round_trip))});
   }
 
   Bytes payload;
