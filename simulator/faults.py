@@ -42,13 +42,13 @@ class Faults:
         ends = self._topology.node(where, a), self._topology.node(where, b)
         require_integer(where, "start_ns", start_ns, self._engine.now_ns, INTERVAL_NS_MAX)
         require_integer(where, "duration_ns", duration_ns, 1, INTERVAL_NS_MAX)
-        for link in (self._topology.link_between(where, *way) for way in (ends, ends[::-1])[: 2 - one_way]):
+        if reroute_after_ns is not None:
+            require_integer(where, "reroute_after_ns", reroute_after_ns, 0, INTERVAL_NS_MAX)
+        ways = (ends,) if one_way else (ends, ends[::-1])
+        for link in [self._topology.link_between(where, *way) for way in ways]:
             self._engine.inject("link_cut", link=link, start_ns=start_ns, end_ns=start_ns + duration_ns)
-        if reroute_after_ns is None:
-            return
-        after_ns = require_integer(where, "reroute_after_ns", reroute_after_ns, 0, INTERVAL_NS_MAX)
-        if after_ns < duration_ns:
-            seen_ns = start_ns + after_ns
+        if reroute_after_ns is not None and reroute_after_ns < duration_ns:
+            seen_ns = start_ns + reroute_after_ns
             self._rerouting.leave_out(where, ends, seen_ns, seen_ns + duration_ns)
 
     def pause_storm(
@@ -61,7 +61,7 @@ class Faults:
         """
         where = f"pause_storm {host}"
         node = self._pausing_host(where, host)
-        require_integer(where, "start_ns", start_ns, 0, INTERVAL_NS_MAX)
+        require_integer(where, "start_ns", start_ns, self._engine.now_ns, INTERVAL_NS_MAX)
         require_integer(where, "duration_ns", duration_ns, 1, INTERVAL_NS_MAX)
         paused_ns = duration_ns
         if watchdog_ns is not None:
@@ -90,6 +90,7 @@ class Faults:
     ) -> None:
         """Let a NIC take in only so many frame bytes per second, and pause its switch when they pile up.
 
+        A ``start_ns`` of 0 is at once.
         Packets count as received when they come, not when they leave that buffer. When it ends, what is left
         in the buffer is taken in at once.
         Source: Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016, section 4.4.
@@ -104,6 +105,10 @@ class Faults:
                 f"got {xon_bytes}, {xoff_bytes}, {buffer_bytes}"
             )
         engine = self._engine
+        if start_ns != 0:
+            require_integer(where, "start_ns", start_ns, engine.now_ns, INTERVAL_NS_MAX)
+        if duration_ns is not None:
+            require_integer(where, "duration_ns", duration_ns, 1, INTERVAL_NS_MAX)
 
         def receive_at(rate_bps: int) -> None:
             engine.inject(
@@ -115,12 +120,12 @@ class Faults:
                 xon_bytes=xon_bytes,
             )
 
-        if require_integer(where, "start_ns", start_ns, 0, INTERVAL_NS_MAX) == 0:
+        if start_ns == 0:
             receive_at(rate_bps)
         else:
             engine.schedule(start_ns, lambda _now: receive_at(rate_bps))
         if duration_ns is not None:
-            end_ns = start_ns + require_integer(where, "duration_ns", duration_ns, 1, INTERVAL_NS_MAX)
+            end_ns = (start_ns or engine.now_ns) + duration_ns
             engine.schedule(end_ns, lambda _now: receive_at(RATE_BPS_MAX))
 
     def _pausing_host(self, where: str, host: str) -> int:

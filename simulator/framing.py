@@ -1,6 +1,9 @@
 """Sizes of frames, and what they occupy on the wire."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+
+from rogue.simulator.errors import SimulationError
+from rogue.simulator.parameters import MTU_BYTES_MAX, require_integer
 
 ETHERNET_BYTES = 14
 IPV4_BYTES = 20
@@ -14,6 +17,8 @@ ICRC_BYTES = 4
 FCS_BYTES = 4
 PREAMBLE_BYTES = 8
 INTER_FRAME_GAP_BYTES = 12
+FRAME_BYTES_MAX = 2**16 - 1
+"""The engine keeps sizes of frames in 16 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,20 @@ class Framing:
     wire_overhead_bytes: int
     datagram_overhead_bytes: int = DETH_BYTES
     immediate_overhead_bytes: int = IMMEDIATE_BYTES
+
+    def require_sizes(self, where: str) -> None:
+        """Raise SimulationError if a frame of the largest payload would not fit into FRAME_BYTES_MAX."""
+        for field in fields(self):
+            if field.name != "name":
+                name = f"framing.{field.name}"
+                require_integer(where, name, getattr(self, field.name), 0, FRAME_BYTES_MAX)
+        headers_bytes = self.data_overhead_bytes + self.first_overhead_bytes
+        headers_bytes += self.immediate_overhead_bytes + self.datagram_overhead_bytes
+        if headers_bytes > FRAME_BYTES_MAX - MTU_BYTES_MAX:
+            raise SimulationError(
+                f"{where}: expected framing with at most {FRAME_BYTES_MAX - MTU_BYTES_MAX} bytes of headers "
+                f"besides a payload, got {headers_bytes}"
+            )
 
     def write_frame_bytes(self, payload_bytes: int, *, is_first: bool) -> int:
         """Return the frame bytes of one packet of an RDMA WRITE; the first one carries the RETH."""

@@ -61,6 +61,7 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         if ttl_hops is not None:
             require_integer("Simulation", "ttl_hops", ttl_hops, 1, TTL_HOPS_MAX)
         require_integer("Simulation", "seed", seed, 0, 2**64 - 1)
+        framing.require_sizes("Simulation")
         self._engine = self._engine_type(seed=seed, framing=framing)
         self._topology = Topology(seed, ttl_hops, self._engine.find_route)
         self._rerouting = Rerouting(self._engine, self._topology)
@@ -71,9 +72,10 @@ class Simulation(Faults, Switches, Forwarding, Packets):
 
     def add_host(self, name: str, profile: NicProfile) -> None:
         """Add a host with one NIC."""
-        self._topology.add_node("add_host", name, profile)
+        self._topology.require_new("add_host", name)
         per_priority = profile.limiter_scope == "per_priority"
         self._engine.add_host(name, profile if per_priority else replace(profile, limiters=0))
+        self._topology.add_node(name, profile)
 
     def add_link(  # noqa: PLR0913 - a link has that many properties, all named
         self,
@@ -99,8 +101,8 @@ class Simulation(Faults, Switches, Forwarding, Packets):
                 raise SimulationError(f"{where}: expected loss or loss_probability, got both")
             loss = IndependentLoss(loss_probability)
         rule = {} if loss is None else loss.arguments(where)
+        self._topology.require_new_link(where, *ends)
         headroom_a, headroom_b = self._flow_controls.headrooms(where, *ends, rate_bps, delay_ps)
-        self._topology.add_link(where, *ends, delay_ps, rate_bps)
         self._engine.add_link(
             *ends,
             rate_bps=rate_bps,
@@ -109,6 +111,7 @@ class Simulation(Faults, Switches, Forwarding, Packets):
             headroom_b_bytes=headroom_b,
             loss=rule,
         )
+        self._topology.add_link(*ends, delay_ps, rate_bps)
 
     def connect(  # noqa: PLR0913 - a connection has that many properties, all named
         self,

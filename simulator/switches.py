@@ -77,10 +77,11 @@ class Switches:
             arguments["pause"] = flow_control.arguments(where, self.framing, buffer_bytes)
         arguments |= {} if trimming is None else trimming.arguments(where)
         arguments |= switch_control_arguments(where, controls, beside=arguments)
-        self._has_choosers |= "chooser" in arguments
         arguments |= {} if fair_rates is None else fair_rates.arguments(where)
-        self._topology.add_node("add_switch", name, None)
+        self._topology.require_new("add_switch", name)
         node = self._engine.add_switch(name, buffer_bytes=buffer_bytes, alpha=alpha, **arguments)
+        self._topology.add_node(name, None)
+        self._has_choosers |= "chooser" in arguments
         self._flow_controls.add(node, name, flow_control, buffer_bytes, is_input_queued=is_voq)
 
 

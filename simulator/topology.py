@@ -39,24 +39,30 @@ class Topology:
         self._sending_times_ps: dict[tuple[int, tuple[int, ...]], int] = {}  # by size, and rates of a route
         self._router: Router | None = None
 
-    def add_node(self, where: str, name: str, profile: NicProfile | None) -> None:
-        """Add a host with the profile of its NIC, or a switch."""
+    def require_new(self, where: str, name: str) -> None:
+        """Refuse a name that no new node can have, and new nodes once the topology is fixed."""
         if not isinstance(name, str) or not name or name in self._node_of_name:
             raise SimulationError(f"{where}: expected a new name that is not empty, got {name!r}")
         self._require_open(where)
+
+    def add_node(self, name: str, profile: NicProfile | None) -> None:
+        """Add a host with the profile of its NIC, or a switch; the engine has it already."""
         self._node_of_name[name] = len(self.names)
         self.names.append(name)
         self._profiles.append(profile)
         self._link_to.append({})
 
-    def add_link(self, where: str, a: int, b: int, delay_ps: int, rate_bps: int) -> None:
-        """Join two nodes."""
+    def require_new_link(self, where: str, a: int, b: int) -> None:
+        """Refuse a link that two nodes cannot have."""
         self._require_open(where)
         if a == b or b in self._link_to[a]:
             raise SimulationError(f"{where}: expected two different nodes that are not joined yet")
         for node in (a, b):
             if self._profiles[node] is not None and self._link_to[node]:
                 raise SimulationError(f"{where}: host {self.names[node]!r} has its only link already")
+
+    def add_link(self, a: int, b: int, delay_ps: int, rate_bps: int) -> None:
+        """Join two nodes; the engine has the link already."""
         link = len(self.link_ends)
         self._link_to[a][b], self._link_to[b][a] = link, link + 1
         self.link_ends += [(a, b), (b, a)]

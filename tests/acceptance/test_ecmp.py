@@ -25,11 +25,11 @@ SEEDS = range(1, 21)
 def simulated(topology: Topology, seed: int) -> SimulatedTopology:
     network = SimulatedTopology(seed)
     for host in topology.host_names():
-        network.add_node("test", host, IDEAL)
+        network.add_node(host, IDEAL)
     for switch in topology.switch_names():
-        network.add_node("test", switch, None)
+        network.add_node(switch, None)
     for link in topology.links():
-        network.add_link("test", network.node("test", link.a), network.node("test", link.b), 0, link.rate_bps)
+        network.add_link(network.node("test", link.a), network.node("test", link.b), 0, link.rate_bps)
     return network
 
 

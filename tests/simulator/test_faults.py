@@ -165,3 +165,26 @@ def test_a_host_without_a_link_has_nothing_to_pause() -> None:
     simulation.add_host("h0", IDEAL)
     with pytest.raises(SimulationError, match="pause_storm h0: expected 'h0' to be joined to a switch"):
         simulation.pause_storm("h0", start_ns=0, duration_ns=1)
+
+
+@pytest.mark.parametrize("fault", ["pause_storm", "receive_slowly"])
+def test_a_fault_in_the_past_is_refused_and_does_nothing(fault: str) -> None:
+    simulation, pairs = two_switches(CONTROL)
+    simulation.run_until(MILLISECOND_NS)
+    more = {"rate_bps": GBPS} if fault == "receive_slowly" else {}
+    with pytest.raises(SimulationError, match=f"{fault} h2: expected start_ns as an integer from 1000000 "):
+        getattr(simulation, fault)("h2", start_ns=5, duration_ns=10 * MILLISECOND_NS, **more)
+    simulation.run_until(2 * MILLISECOND_NS)
+    before = pairs["broken"].delivered_bytes
+    simulation.run_until(3 * MILLISECOND_NS)
+    assert pairs["broken"].delivered_bytes - before > 500_000
+
+
+def test_a_receiver_that_is_slow_at_once_is_so_for_its_whole_time() -> None:
+    simulation, pairs = two_switches(CONTROL)
+    simulation.run_until(5 * MILLISECOND_NS)
+    simulation.receive_slowly("h2", rate_bps=GBPS, duration_ns=5 * MILLISECOND_NS)
+    simulation.run_until(6 * MILLISECOND_NS)
+    before = pairs["broken"].delivered_bytes
+    simulation.run_until(10 * MILLISECOND_NS)
+    assert (pairs["broken"].delivered_bytes - before) * 8 < 1.01 * 4 * MILLISECOND_NS

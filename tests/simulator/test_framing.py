@@ -1,7 +1,9 @@
+from dataclasses import replace
+
 import pytest
 from helpers.networks import connect, counter, direct
 
-from rogue.simulator import ROCEV2
+from rogue.simulator import ROCEV2, Simulation, SimulationError
 
 
 @pytest.mark.parametrize(
@@ -56,3 +58,16 @@ def test_every_nth_packet_of_a_verb_is_acknowledged_besides_the_last() -> None:
     queue_pair.post_write(2, 2 * 1024, True)  # packet 2: the count starts again with each verb
     simulation.run_until(1_000_000)
     assert counter(simulation, "tx_bytes", "b->a") == 4 * 66
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"data_overhead_bytes": -1}, "framing.data_overhead_bytes as an integer from 0 to 65535, got -1"),
+        ({"ack_frame_bytes": 65_536}, "framing.ack_frame_bytes as an integer from 0 to 65535, got 65536"),
+        ({"data_overhead_bytes": 56_300}, "framing with at most 56319 bytes of headers .* got 56328"),
+    ],
+)
+def test_frames_fit_into_sixteen_bits(changes: dict[str, int], words: str) -> None:
+    with pytest.raises(SimulationError, match=f"Simulation: expected {words}"):
+        Simulation(seed=1, framing=replace(ROCEV2, **changes))  # type: ignore[arg-type]

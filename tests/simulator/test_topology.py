@@ -1,16 +1,18 @@
+from dataclasses import replace
+
 import pytest
 from helpers.networks import Star, connect
 
-from rogue.simulator import IDEAL, ROCEV2, Simulation, SimulationError
+from rogue.simulator import IDEAL, ROCEV2, PriorityFlowControl, Simulation, SimulationError
 from rogue.simulator.topology import Topology
 
 
 def test_links_are_numbered_in_pairs_and_named_after_their_ends() -> None:
     topology = Topology()
     for name, profile in (("h0", IDEAL), ("h1", IDEAL), ("s0", None)):
-        topology.add_node("test", name, profile)
-    topology.add_link("test", 0, 2, 100, 10**9)
-    topology.add_link("test", 1, 2, 50, 10**10)
+        topology.add_node(name, profile)
+    topology.add_link(0, 2, 100, 10**9)
+    topology.add_link(1, 2, 50, 10**10)
     assert [topology.link_name(link) for link in range(4)] == ["h0->s0", "s0->h0", "h1->s0", "s0->h1"]
     assert topology.route("test", 0, 1, 0) == [0, 3]
     assert topology.delay_ps([0, 3]) == 150
@@ -49,6 +51,35 @@ def test_a_link_joins_two_known_nodes_once() -> None:
     join(simulation, "s0", "s1")
     with pytest.raises(SimulationError, match="not joined yet"):
         join(simulation, "s1", "s0")
+
+
+def test_what_is_refused_leaves_no_trace() -> None:
+    simulation = simulation_of("s0")
+    with pytest.raises(TypeError, match="rate_step_bps"):
+        simulation.add_host("h0", replace(IDEAL, rate_step_bps=0.5))  # type: ignore[arg-type]
+    with pytest.raises(SimulationError, match="weights"):
+        simulation.add_switch("s1", buffer_bytes=None, alpha=1.0, weights={9: 1})
+    for host in ("h0", "h1"):
+        simulation.add_host(host, IDEAL)
+        join(simulation, host, "s0")
+    sender = connect(simulation, "h0", "h1")
+    sender.post_write(1, 100_000, True)
+    simulation.run_until(10**9)
+    assert simulation.statistics()["verbs_done"] == 1
+    simulation.check_invariants()
+
+
+def test_a_refused_link_takes_no_headroom() -> None:
+    simulation = Simulation(seed=1)
+    control = PriorityFlowControl(xoff_bytes=5_000, headroom_bytes=40_000)
+    simulation.add_switch("s0", buffer_bytes=100_000, alpha=1.0, flow_control=control)
+    for host in ("h0", "h1"):
+        simulation.add_host(host, IDEAL)
+    join(simulation, "h0", "s0")
+    for _ in range(3):
+        with pytest.raises(SimulationError, match="not joined yet"):
+            join(simulation, "h0", "s0")
+    join(simulation, "h1", "s0")
 
 
 def test_a_host_has_one_link() -> None:

@@ -66,12 +66,12 @@ std::uint32_t Builder::add_link(std::uint32_t a, std::uint32_t b, const LinkConf
 }
 
 std::uint16_t Builder::speed_index(const LinkConfiguration& configuration) {
-  const auto number = static_cast<std::uint16_t>(world_.speeds.size());
-  const auto [found, is_new] =
-      speeds_.try_emplace({configuration.rate.value, configuration.delay.value}, number);
-  if (!is_new) return found->second;
+  const std::pair kind{configuration.rate.value, configuration.delay.value};
+  if (const auto found = speeds_.find(kind); found != speeds_.end()) return found->second;
   if (world_.speeds.size() > 0xffff)
     throw SimulationError("too many kinds of links: at most 65536 pairs of rate and delay");
+  const auto number = static_cast<std::uint16_t>(world_.speeds.size());
+  speeds_.emplace(kind, number);
   world_.speeds.emplace_back(configuration.rate, configuration.delay);
   return number;
 }

@@ -129,9 +129,9 @@ def test_routes_are_the_shortest_paths_that_plans_go_by(kind: str) -> None:
     topology = TOPOLOGIES[kind].model_validate({"kind": kind, **own})
     routes = Routes(seed=1)
     for node in (*topology.host_names(), *topology.switch_names()):
-        routes.add_node(kind, node, IDEAL if node in topology.host_names() else None)
+        routes.add_node(node, IDEAL if node in topology.host_names() else None)
     for link in topology.links():
-        routes.add_link(kind, routes.node(kind, link.a), routes.node(kind, link.b), 0, link.rate_bps)
+        routes.add_link(routes.node(kind, link.a), routes.node(kind, link.b), 0, link.rate_bps)
     hosts = topology.host_names()
     for ends in zip(hosts, reversed(hosts), strict=True):
         if ends[0] != ends[1]:
