@@ -96,8 +96,8 @@ class Slot:
             assert self._worker is not None, "a slot that was given a cell"
             process = self._worker.process
             process.join(_EXIT_LIMIT_S)
+            code = process.exitcode  # before close(), which kills
             self.close()
-            code = process.exitcode
             raise _cause_of_death(-code if code is not None and code < 0 else None) from error
 
     def close(self) -> None:

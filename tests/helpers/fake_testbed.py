@@ -3,6 +3,7 @@
 ok        measures something
 throws    is a bug
 dies      kills its own process
+lingers   says nothing more, and never ends
 invalid   gives a table that is not in the schema
 timeout   fails knowingly, with what it measured until then
 waits     tells the named pipe $ROGUE_FAKE_PIPE that it runs, then never ends
@@ -56,6 +57,9 @@ class FakeTestbed(Testbed):
                 raise ZeroDivisionError("until it is mended")
             case "dies":
                 os.kill(os.getpid(), signal.SIGKILL)
+            case "lingers":
+                os.closerange(3, 256)
+                threading.Event().wait()
             case "invalid":
                 tables["queues"] = {"node": ["s0"]}
             case "timeout":

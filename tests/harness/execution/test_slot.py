@@ -14,6 +14,7 @@ from helpers.cell_records import cell_record
 from helpers.experiments import SMALL, cell_of
 from helpers.fake_testbed import FakeTestbed
 
+from rogue.harness.execution import slot as slot_module
 from rogue.harness.execution.cell import Task
 from rogue.harness.execution.slot import Slot, WorkerDiedError
 from rogue.workloads.records import CellStatus, FailureKind
@@ -46,6 +47,19 @@ def test_a_slot_outlives_its_processes(tmp_path: Path) -> None:
             slot.result(slot.start(task(tmp_path, "dies")))
         assert caught.value.kind is FailureKind.NODE_LOST
         assert slot.result(slot.start(task(tmp_path, "throws"))).status is CellStatus.FAILED
+    finally:
+        slot.close()
+
+
+def test_a_process_that_we_end_was_not_killed_from_outside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slot_module, "_EXIT_LIMIT_S", 0)
+    slot = Slot()
+    try:
+        with pytest.raises(WorkerDiedError, match="ended by an exit of its own") as caught:
+            slot.result(slot.start(task(tmp_path, "lingers")))
+        assert caught.value.kind is FailureKind.BUG
     finally:
         slot.close()
 
