@@ -229,6 +229,11 @@ def test_a_parameter_that_nobody_knows() -> None:
         pair(direct(), "a", "b", cap=3)
 
 
+def test_a_mistake_names_the_kind_that_was_asked_for() -> None:
+    with pytest.raises(SimulationError, match="go-back-n: expected rto_low_ns not above rto_high_ns"):
+        pair(direct(), "a", "b", "go-back-n", rto_low_ns=400_000)
+
+
 def test_a_timeout_within_the_round_trip() -> None:
     with pytest.raises(
         SimulationError, match="expected rto_low_ns above the delay of the round trip, 2000000 ps"

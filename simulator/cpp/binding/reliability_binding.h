@@ -9,7 +9,9 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <bit>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -18,6 +20,7 @@
 
 #include "binding/bound_engine.h"
 #include "binding/parameter_list.h"
+#include "binding/queue_pair_binding.h"
 #include "catalogue/reliabilities.h"
 
 namespace simulator {
@@ -26,10 +29,19 @@ namespace nb = nanobind;
 
 struct BoundRequester {
   std::unique_ptr<Requester> requester;
+  std::uint32_t paths = 1;
 };
 struct BoundResponder {
   std::unique_ptr<Responder> responder;
 };
+
+// As Python's MTU_BYTES_MAX.
+inline Reliability reliability_of(const std::string& name, const ParameterValues& parameters,
+                                  std::int64_t mtu_bytes) {
+  if (mtu_bytes < 1 || mtu_bytes > 9216)
+    throw SimulationError(name + ": expected mtu_bytes from 1 to 9216, got " + std::to_string(mtu_bytes));
+  return create_reliability(name, parameters, static_cast<std::uint32_t>(mtu_bytes));
+}
 
 // (name, meaning, name of the shortest timeout, [(parameter, value, least, most, meaning)],
 // controls_window) of every kind.
@@ -72,6 +84,13 @@ inline nb::dict as_dict(const Acknowledgement& acknowledgement) {
   return result;
 }
 
+// What it has to say.
+inline nb::list taken(Responder& responder) {
+  nb::list acknowledgements;
+  responder.take_acknowledgements([&](const Acknowledgement& one) { acknowledgements.append(as_dict(one)); });
+  return acknowledgements;
+}
+
 inline std::optional<nb::dict> next_packet(const BoundRequester& self) {
   if (!self.requester->has_packet()) return {};
   const DataPacket packet = self.requester->next();
@@ -89,13 +108,17 @@ inline void bind_requester(nb::module_& module) {
   nb::class_<BoundRequester>(module, "Requester", "A sending half with a reliability of its own.")
       .def(
           "__init__",
-          [](BoundRequester* self, const std::string& name, std::uint32_t mtu_bytes,
+          [](BoundRequester* self, const std::string& name, std::int64_t mtu_bytes,
              const ParameterValues& parameters) {
-            new (self) BoundRequester{create_reliability(name, parameters, mtu_bytes).requester};
+            new (self) BoundRequester{reliability_of(name, parameters, mtu_bytes).requester};
           },
           nb::arg("name"), nb::kw_only(), nb::arg("mtu_bytes"), nb::arg("parameters") = ParameterValues{})
       .def(
-          "post", [](BoundRequester& self, std::int64_t bytes) { self.requester->post({.length = {bytes}}); },
+          "post",
+          [](BoundRequester& self, std::int64_t bytes) {
+            require("post", "length_bytes", bytes, kLengthMax);
+            self.requester->post({.length = {bytes}});
+          },
           nb::arg("length_bytes"))
       .def(
           "send",
@@ -117,6 +140,9 @@ inline void bind_requester(nb::module_& module) {
                                             .is_trimmed_last = is_trimmed_last,
                                             .entropy = entropy,
                                             .echoed = {echoed_ps}};
+            require("on_acknowledgement", "entropy", entropy, self.paths - 1);
+            if (bitmap && !selective.empty())
+              throw SimulationError("on_acknowledgement: expected a bitmap or ranges, got both");
             const bool says_what = bitmap || !selective.empty();
             if (selective.size() > Acknowledgement::kRangesMax || (is_negative && !says_what))
               throw SimulationError("on_acknowledgement: expected at most 3 ranges, and one if is_negative");
@@ -147,13 +173,19 @@ inline void bind_requester(nb::module_& module) {
       .def(
           "use_paths",
           [](BoundRequester& self, std::uint64_t seed, std::uint32_t paths) {
+            if (!std::has_single_bit(paths) || paths > (1U << 16))
+              throw SimulationError("use_paths: expected paths as a power of two up to 65536, got " +
+                                    std::to_string(paths));
             self.requester->use_paths(RandomStream(seed, "paths"), paths);
+            self.paths = paths;
           },
           nb::arg("seed"), nb::arg("paths"))
       .def("next_path", [](BoundRequester& self) { return self.requester->next_path(); })
       .def(
           "on_deadline",
           [](BoundRequester& self, std::int64_t now_ps, double slowness) {
+            if (self.requester->deadline() == kNever)
+              throw SimulationError("on_deadline: expected a requester that waits for a deadline");
             return self.requester->on_deadline({now_ps}, slowness);
           },
           nb::arg("now_ps"), nb::arg("slowness") = 1.0)
@@ -175,19 +207,20 @@ inline void bind_responder(nb::module_& module) {
   nb::class_<BoundResponder>(module, "Responder", "A receiving half with a reliability of its own.")
       .def(
           "__init__",
-          [](BoundResponder* self, const std::string& name, std::uint32_t mtu_bytes,
+          [](BoundResponder* self, const std::string& name, std::int64_t mtu_bytes,
              const ParameterValues& parameters) {
-            new (self) BoundResponder{create_reliability(name, parameters, mtu_bytes).responder};
+            new (self) BoundResponder{reliability_of(name, parameters, mtu_bytes).responder};
           },
           nb::arg("name"), nb::kw_only(), nb::arg("mtu_bytes"), nb::arg("parameters") = ParameterValues{})
       .def(
           "on_packet",
-          [](BoundResponder& self, std::uint64_t number, std::uint32_t payload_bytes, bool is_marked,
+          [](BoundResponder& self, std::int64_t number, std::uint16_t payload_bytes, bool is_marked,
              bool is_last, bool has_reduced, std::int64_t sent_ps, std::int64_t now_ps,
              bool wants_acknowledgement, bool is_trimmed, bool is_trimmed_last, std::uint16_t entropy,
              bool is_request, std::uint32_t credit_target) {
-            self.responder->on_packet({.number = number,
-                                       .payload_bytes = static_cast<std::uint16_t>(payload_bytes),
+            require("on_packet", "number", number, kLengthMax);
+            self.responder->on_packet({.number = static_cast<std::uint64_t>(number),
+                                       .payload_bytes = payload_bytes,
                                        .entropy = entropy,
                                        .is_first = false,
                                        .is_last = is_last,
@@ -199,10 +232,7 @@ inline void bind_responder(nb::module_& module) {
                                        .credit_target = credit_target & DataPacket::kCreditTargetMask,
                                        .sent = {sent_ps}},
                                       is_marked, {now_ps});
-            nb::list acknowledgements;
-            self.responder->take_acknowledgements(
-                [&](const Acknowledgement& one) { acknowledgements.append(as_dict(one)); });
-            return acknowledgements;
+            return taken(*self.responder);
           },
           nb::arg("number"), nb::kw_only(), nb::arg("payload_bytes") = 1024, nb::arg("is_marked") = false,
           nb::arg("is_last") = false, nb::arg("has_reduced") = false, nb::arg("sent_ps") = 0,
@@ -221,20 +251,14 @@ inline void bind_responder(nb::module_& module) {
               throw SimulationError("grant: expected a kind with credits of receivers, got one without");
             self.responder->grants()->grant(is_idle);
             self.responder->tell_credit();
-            nb::list said;
-            self.responder->take_acknowledgements(
-                [&](const Acknowledgement& one) { said.append(as_dict(one)); });
-            return said;
+            return taken(*self.responder);
           },
           nb::kw_only(), nb::arg("is_idle") = false)
       .def(
           "on_deadline",
           [](BoundResponder& self, std::int64_t now_ps) {
             self.responder->on_deadline({now_ps});
-            nb::list acknowledgements;
-            self.responder->take_acknowledgements(
-                [&](const Acknowledgement& one) { acknowledgements.append(as_dict(one)); });
-            return acknowledgements;
+            return taken(*self.responder);
           },
           nb::arg("now_ps"))
       .def_prop_ro("deadline_ps",

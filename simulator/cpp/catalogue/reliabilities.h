@@ -34,7 +34,9 @@ inline const ReliabilityKind& reliability_named(std::string_view name) {
 inline Reliability create_reliability(std::string_view name, const ParameterValues& given,
                                       std::uint32_t mtu_bytes) {
   const ReliabilityKind& kind = reliability_named(name);
-  return kind.create(checked(kind.name, kind.parameters, given), mtu_bytes);
+  const ParameterValues values = checked(kind.name, kind.parameters, given);
+  check_timeouts(kind.name, values);
+  return kind.create(values, mtu_bytes);
 }
 
 }  // namespace simulator

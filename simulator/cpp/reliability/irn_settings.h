@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/check.h"
 #include "cc/parameters.h"
@@ -22,17 +23,20 @@ inline constexpr std::array kIrnParameters = {
     Parameter{"threshold_nacks", 1, 1, 1 << 22, "NACKs without progress that begin a recovery"},
 };
 
+inline void check_timeouts(std::string_view kind, const ParameterValues& values) {
+  const auto low = values.find("rto_low_ns");
+  const auto high = values.find("rto_high_ns");
+  if (low == values.end() || high == values.end() || low->second <= high->second) return;
+  throw ParameterError(kind, "rto_low_ns not above rto_high_ns",
+                       number_text(low->second) + " and " + number_text(high->second));
+}
+
 struct IrnSettings {
   explicit IrnSettings(const ParameterValues& values)
       : cap_packets(static_cast<std::uint64_t>(values.at("cap_packets"))),
         rto_low_ns(static_cast<std::int64_t>(values.at("rto_low_ns"))),
         rto_high_ns(static_cast<std::int64_t>(values.at("rto_high_ns"))),
-        rto_low_packets(static_cast<std::uint64_t>(values.at("rto_low_packets"))) {
-    if (rto_low_ns > rto_high_ns) {
-      throw ParameterError("irn", "rto_low_ns not above rto_high_ns",
-                           std::to_string(rto_low_ns) + " and " + std::to_string(rto_high_ns));
-    }
-  }
+        rto_low_packets(static_cast<std::uint64_t>(values.at("rto_low_packets"))) {}
 
   IrnTimer timer() const {
     const Picoseconds low = rto_low_ns == 0 ? kNever : Picoseconds{rto_low_ns * kPicosecondsPerNanosecond};
