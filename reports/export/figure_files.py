@@ -26,7 +26,6 @@ from rogue.reports.results import Results
 
 FORMATS: Final = ("pdf", "svg", "png", "csv")
 PNG_DOTS_PER_INCH: Final = 300
-POINTS_PER_INCH: Final = 72.0
 # Type 42 is TrueType as it is: text in the file can be searched, and publishers take it; type 3 they do not.
 _EMBEDDED: Final[Any] = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "path"}
 # Nothing in a file tells when it was made: the same run gives the same bytes.

@@ -22,11 +22,10 @@ inline constexpr std::int64_t kCreditQuantum = 1 << kCreditShift;  // bytes; UEC
 class CreditAccount {
  public:
   // `most`: what it begins with, and ever has.
-  explicit CreditAccount(Bytes most, bool keeps_first = false)
+  CreditAccount(Bytes most, bool keeps_first)
       : most_(most.value), credit_(most.value), keeps_first_(keeps_first) {}
 
   bool may_send() const { return credit_ > 0; }
-  Bytes credit() const { return {credit_}; }
   bool is_last(Bytes frame) const { return credit_ <= frame.value; }  // no packet may follow this one
 
   void spend(Bytes frame) {

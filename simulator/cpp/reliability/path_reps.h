@@ -45,7 +45,6 @@ class PathReps final : public PathChoice {
     if (report == PathReport::kGood) keep(path);
   }
 
-  bool is_frozen() const { return is_frozen_; }
 
  private:
   struct Kept {

@@ -42,14 +42,6 @@ class Reassembly {
   // The packet is here, and waits for one before it.
   bool has(std::uint64_t number) const { return number >= expected_ && number < end_ && slot(number) != 0; }
 
-  // The packets without a gap around one that waits.
-  NumberRange range_around(std::uint64_t number) const {
-    NumberRange range{number, number + 1};
-    while (has(range.first - 1)) --range.first;
-    while (has(range.end)) ++range.end;
-    return range;
-  }
-
  private:
   const std::uint32_t& slot(std::uint64_t number) const { return slots_[number & (slots_.size() - 1)]; }
   std::uint32_t& slot(std::uint64_t number) { return slots_[number & (slots_.size() - 1)]; }
