@@ -45,7 +45,6 @@ class PathReps final : public PathChoice {
     if (report == PathReport::kGood) keep(path);
   }
 
-
  private:
   struct Kept {
     std::uint32_t path = 0;
