@@ -204,7 +204,7 @@ void Engine::fire_timer(const DueTimer& due) {
       mailbox_.call({HostCallKind::kOnce, due.subject});
       break;
   }
-  horizon_ = now_;
+  stop_if_hosts_wait();
 }
 
 // Moves the base to the next instant, which may lie far beyond the tree's horizon.

@@ -174,7 +174,8 @@ void Engine::on_refresh_timer(std::uint32_t link) {
   timers_.set(classes.counters->refresh_timer, now_ + element.shared_buffer.pause().refresh_every);
 }
 
-// Sends a pause frame as soon as the port is free. What leaves until `caught_up` does not know of it yet.
+// Sends a pause frame as soon as the port is free. Packets that may start until `caught_up` leave before it. That is
+// now, or just before now where a departure of this instant must wait for the frame.
 void Engine::tell_pauses(std::uint32_t link, Picoseconds caught_up) {
   Port& port = world_.ports[link];
   catch_up_classed(port, caught_up);

@@ -32,7 +32,7 @@ void Engine::on_datagram(PacketIndex index) {
   recorder_.on_datagram(datagram_queue_pair_number(datagram.destination), source, datagram.wr_id, now_);
   const std::int64_t nic_ns = world_.nics[datagrams_.nic_of(datagram.destination)].clock.read_ns(now_);
   mailbox_.receive_datagram(datagram.destination, {source, nic_ns, std::move(datagram.payload)});
-  if (mailbox_.has_calls()) horizon_ = now_;
+  stop_if_hosts_wait();
 }
 
 }  // namespace simulator

@@ -69,7 +69,12 @@ void Engine::fail(std::uint32_t qp) {
   }
   reconsider(qp);
   mailbox_.call({HostCallKind::kQueuePairEvent, qp, static_cast<int>(QueuePairState::kError)});
-  horizon_ = now_;
+  stop_if_hosts_wait();
+}
+
+// Host software is called when nothing more happens at this instant.
+void Engine::stop_if_hosts_wait() {
+  if (mailbox_.has_calls()) horizon_ = now_;
 }
 
 void Engine::complete(std::uint32_t qp, const Verb& verb, VerbStatus status) {
@@ -98,7 +103,7 @@ void Engine::tell_host(std::uint32_t qp, CompletionLine line, Picoseconds pci, C
 
 void Engine::deliver_completions(std::uint32_t qp) {
   late_completions_.deliver(qp, now_, mailbox_);
-  if (mailbox_.has_calls()) horizon_ = now_;
+  stop_if_hosts_wait();
 }
 
 void Engine::on_retransmit_timer(std::uint32_t qp) {

@@ -60,10 +60,6 @@ void Engine::arrive_described(PacketIndex index) {
   }
 }
 
-void Engine::send_reply(PacketIndex index, const Reply& reply) {
-  turn_into_reply(index, reply);
-}
-
 void Engine::on_message(PacketIndex index) {
   const Packet& packet = world_.pool[index];
   RcResponder& responder = world_.receivers[packet.qp].responder;
@@ -78,7 +74,7 @@ void Engine::on_message(PacketIndex index) {
   if (reply.kind == ReplyKind::kNone) {
     world_.pool.free(index);
   } else {
-    send_reply(index, reply);
+    turn_into_reply(index, reply);
   }
 }
 
@@ -107,7 +103,7 @@ void Engine::check_delivery(std::uint32_t receiver) {
   if (!deliveries_.is_due(qp, delivered)) [[likely]]
     return;
   deliveries_.check(qp, delivered, [&](std::uint32_t call) { mailbox_.call({HostCallKind::kOnce, call}); });
-  if (mailbox_.has_calls()) horizon_ = now_;
+  stop_if_hosts_wait();
 }
 
 // A packet of a WRITE has been accepted.

@@ -9,7 +9,7 @@ void Engine::on_read_request(PacketIndex index) {
   Sender& sender = world_.senders[packet.qp];
   const auto responses = static_cast<std::uint32_t>(sender.requester.packets_of(details.length));
   const Reply reply = world_.receivers[packet.qp].responder.on_read(packet.psn, responses);
-  if (reply.kind == ReplyKind::kNak) return send_reply(index, reply);
+  if (reply.kind == ReplyKind::kNak) return turn_into_reply(index, reply);
   world_.pool.free(index);
   if (reply.kind == ReplyKind::kNone) return;
   change_nic(sender.link, [&] {

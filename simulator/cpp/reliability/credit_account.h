@@ -53,8 +53,9 @@ class CreditAccount {
     credit_ = most_;
   }
 
-  // Up to how many quanta, of all that are ever granted, it asks for: what it has to send and no credit for, up to
-  // `most` or to a window and a packet. Less than was granted if it has enough. `rivals` queue pairs share its NIC at this instant.
+  // The target is a running number: all quanta that were ever granted, and those that are still wanted. A sender
+  // wants what it must send and has no credit for, at most `most`, or a window and a packet. A sender with more
+  // credit than that asks for less than was granted. Queue pairs with packets in the same NIC, `rivals`, divide it.
   std::int64_t target(Bytes backlog, Bytes frame, std::optional<Bytes> window, std::int64_t rivals) const {
     std::int64_t wanted = std::min(backlog.value, most_);
     if (window) wanted = std::min(wanted, (*window + frame).value);
