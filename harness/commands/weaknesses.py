@@ -111,7 +111,11 @@ def _reason(error: HarnessError) -> str:
 
 
 def _tried(weakness: Weakness, options: WeaknessesOptions) -> Tried:
-    return try_weakness(weakness, options.place, ("rogue", *options.arguments), options.jobs)
+    """Run a find, or say why this transport cannot be planned for it."""
+    try:
+        return try_weakness(weakness, options.place, ("rogue", *options.arguments), options.jobs)
+    except HarnessError as error:
+        return Tried(weakness.name, weakness.title, weakness.target, reason=_reason(error))
 
 
 def try_weakness(weakness: Weakness, place: Path, words: Sequence[str], jobs: int | None) -> Tried:

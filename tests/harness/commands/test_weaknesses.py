@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from helpers.searched import EXPERIMENT, HillTestbed, testbed
 
+from rogue.harness.cell.mistakes import ParameterMistake
 from rogue.harness.commands.weaknesses import WeaknessesOptions, run_weaknesses
 from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
@@ -62,6 +63,19 @@ def test_what_cannot_be_tried_is_said_find_by_find(
     ]
     assert "got 'nobody'" in lines[0] and lines[2].endswith("2 finds: 2 that cannot be tried.")
     assert not testbed.ran
+
+
+def test_what_a_transport_does_not_know_is_the_reason(
+    tmp_path: Path,
+    testbed: HillTestbed,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    mistake = ParameterMistake("initial_rate", "no initial rate", "remove it")
+    monkeypatch.setattr(HillTestbed, "parameter_mistake", lambda _self, _cell: mistake)
+    lines = tried(tmp_path, capsys, find(tmp_path, "slow", 1500), transport="rogue")
+    assert lines[0].startswith("slow: cannot be tried") and "no initial rate" in lines[0]
+    assert lines[1].endswith("1 find: 1 that cannot be tried.")
 
 
 def test_a_file_that_is_no_find_stops_it_before_anything_runs(tmp_path: Path, testbed: HillTestbed) -> None:
