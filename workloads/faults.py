@@ -123,9 +123,10 @@ class LinkCut(Fault):
         """What a target may be."""
         if self.reroute_after_ns is None:
             return super().expected_target(topology)
-        return (
-            "two switches that are neighbours, such as s0-s1, for reroute_after leads around no host's link"
-        )
+        between = _between_switches(topology)
+        if not between:
+            return "no reroute_after, for no switch has another one as its neighbour"
+        return f"two switches that are neighbours, such as {between[-1].a}-{between[-1].b}, for reroute_after"
 
 
 class LinkFailures(Fault):

@@ -74,7 +74,9 @@ def test_nothing_leads_around_the_link_of_a_host() -> None:
     assert LinkCut.model_validate({"target": "s1-s2", **fault}).is_there(LOT)
     host = LinkCut.model_validate({"target": "h1", **fault})
     assert not host.is_there(LOT)
-    assert host.expected_target(LOT).startswith("two switches that are neighbours")
+    told = host.expected_target(LOT)
+    assert told == "two switches that are neighbours, such as s1-s2, for reroute_after"
+    assert host.expected_target(STAR).startswith("no reroute_after")
 
 
 @pytest.mark.parametrize(
