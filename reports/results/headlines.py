@@ -181,6 +181,13 @@ OF_TRANSFERS: Final = Headlines(
 # Programs whose transfers wait for each other, without a bandwidth of the whole.
 OF_PROGRAMS: Final = Headlines((_WHOLE, _STRAGGLER, _UNFINISHED), ("whole_ns", "straggler_ns"), ("whole_ns",))
 
+# Where everybody sends to others at once, and the network as a whole is the bottleneck.
+OF_NETWORKS: Final = Headlines(
+    (_AGGREGATE, _SLOWDOWN, _TAIL, _RESENT, _UNFINISHED),
+    ("slowdown_mean", "fct_p99_ns", "retransmitted_share", "queue_p99_bytes"),
+    ("slowdown_mean", "fct_p99_ns", "retransmitted_share"),
+)
+
 # By the kind of workload; any other kind has the default.
 HEADLINES: Final[dict[str, Headlines]] = {
     "staggered": Headlines(
@@ -191,11 +198,8 @@ HEADLINES: Final[dict[str, Headlines]] = {
         (_LONG, _SHORT, _UNFINISHED, _PROBE),
         ("long_fct_p50_ns", "long_fct_p90_ns", "short_fct_p50_ns", "short_fct_p90_ns", "unfinished_share"),
     ),
-    "permutation": Headlines(
-        (_AGGREGATE, _SLOWDOWN, _TAIL, _RESENT, _UNFINISHED),
-        ("slowdown_mean", "fct_p99_ns", "retransmitted_share", "queue_p99_bytes"),
-        ("slowdown_mean", "fct_p99_ns", "retransmitted_share"),
-    ),
+    "permutation": OF_NETWORKS,
+    "all_to_all": OF_NETWORKS,
     "pipeline": OF_PROGRAMS,
     "goal": OF_PROGRAMS,
     "poisson": OF_TRANSFERS,

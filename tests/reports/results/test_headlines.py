@@ -56,6 +56,7 @@ def test_kinds_are_those_of_the_workloads() -> None:
         ),
         ({"workload": {"kind": "ping"}, "faults": [{"kind": "pause_storm"}]}, STANDSTILL),
         ({"workload": {"kind": "permutation"}}, HEADLINES["permutation"]),
+        ({"workload": {"kind": "all_to_all"}}, HEADLINES["permutation"]),
         ({"workload": {"kind": "permutation"}, "topology": {"kind": "ring"}}, STANDSTILL),
         ({"workload": {"kind": "incast"}, "factors": {"topology.pause_alpha": [0.1]}}, STANDSTILL),
         ({"workload": {"kind": "incast"}, "factors": {"topology.alpha": [1]}}, DEFAULT),
