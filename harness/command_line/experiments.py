@@ -143,8 +143,8 @@ def list_(
         str,
         typer.Argument(
             metavar="WHAT",
-            help="transports, controls, estimators, workloads, sizes, topologies, faults, probes, "
-            "experiments, spaces, measures, formats, figures or runs.",
+            help="transports, controls, switch-controls, receiver-controls, estimators, workloads, sizes, "
+            "topologies, faults, probes, experiments, spaces, measures, formats, figures or runs.",
             autocompletion=completion.lists,
             show_default=False,
         ),
