@@ -127,9 +127,7 @@ class Connection:
         if resync_ns is not None and (first is None or resync_ns < first.host_ns):
             first = Deadline(resync_ns, DeadlineReason.RESYNC)
         acknowledgement_ns = self._writes.deadline_ns
-        if acknowledgement_ns is None or not self._writes.feedback.has_turn:
-            return first
-        if first is None or acknowledgement_ns < first.host_ns:
+        if acknowledgement_ns is not None and (first is None or acknowledgement_ns < first.host_ns):
             first = Deadline(acknowledgement_ns, DeadlineReason.ACKNOWLEDGEMENT)
         return first
 

@@ -30,9 +30,6 @@ class Lane:
     receive from the peer.
     """
 
-    deadline_ns: HostNs | None = None
-    """When the lane wants to be called although nothing happens; only lanes over UC do."""
-
     segmenter_class: ClassVar[type[Segmenter]] = Segmenter
 
     def __init__(
@@ -70,6 +67,11 @@ class Lane:
     def is_outstanding(self) -> bool:
         """Whether a posted verb has neither completed nor failed."""
         return self._completed_wr_id != self._posted_wr_id
+
+    @property
+    def deadline_ns(self) -> HostNs | None:
+        """When the lane wants to be called although nothing happens; only lanes over UC do."""
+        return None
 
     def push(self, transfer: Transfer) -> None:
         """Queue a transfer."""

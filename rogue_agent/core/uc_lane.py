@@ -40,6 +40,7 @@ class UcLane(Lane):
         super().__init__(number, qp_num, settings, feedback, tracing=tracing)
         self._unsignaled: deque[Batch] = deque()
         self._signaled_ns: NicNs | None = None
+        self._deadline_ns: HostNs | None = None
         self._wait_least_ns = settings.acknowledgement_wait_ns
         self._wait_max_ns = settings.acknowledgement_wait_max_ns
         self._timeouts = 0
@@ -55,6 +56,11 @@ class UcLane(Lane):
             "inferred_losses": self._inferred_losses,
             "acknowledgement_timeouts": self._acknowledgement_timeouts,
         }
+
+    @property
+    def deadline_ns(self) -> HostNs | None:
+        """When an acknowledgement is overdue; without a limiter nobody could ask for it."""
+        return self._deadline_ns if self.feedback.has_turn else None
 
     @property
     def wait_ns(self) -> int:
@@ -85,7 +91,7 @@ class UcLane(Lane):
             self._signaled_ns = completed_ns
             if self._unsignaled:
                 self._unsignaled[0].signaled_before_ns = completed_ns
-            if self.deadline_ns is None:
+            if self._deadline_ns is None:
                 self._wait(now)
         return False
 
@@ -137,7 +143,7 @@ class UcLane(Lane):
 
     def on_timer(self, now: HostNs) -> bool:
         """Return whether one is overdue: then the window starts anew, and the caller sends a probe."""
-        if self.deadline_ns is None or now < self.deadline_ns:
+        if self._deadline_ns is None or now < self._deadline_ns:
             return False
         while self._is_oldest_sent():
             self._window.pop()
@@ -145,7 +151,7 @@ class UcLane(Lane):
             self.feedback.restart()
         self._timeouts += 1
         self._acknowledgement_timeouts += 1
-        self.deadline_ns = HostNs(now + self.wait_ns)
+        self._deadline_ns = HostNs(now + self.wait_ns)
         return True
 
     def next_probe(self, wr_id: int) -> int:
@@ -184,13 +190,13 @@ class UcLane(Lane):
         """An acknowledgement came: posting may go on, and the wait for younger ones starts anew."""
         self._probe = None
         self._timeouts = 0
-        self.deadline_ns = None
+        self._deadline_ns = None
         self._wait(now)
 
     def _wait(self, now: HostNs) -> None:
         """Wait for an acknowledgement if one can be expected: not for what the NIC still has to send."""
         if self._is_oldest_sent():
-            self.deadline_ns = HostNs(now + self.wait_ns)
+            self._deadline_ns = HostNs(now + self.wait_ns)
 
     def _is_oldest_sent(self) -> bool:
         """Whether the oldest batch of the window has left the NIC, and waits only for its acknowledgement."""
