@@ -66,11 +66,12 @@ def require_connection(
     require_one_of(where, "service", service, ("rc", "uc"))
 
 
-def require_timeout(where: str, timeout_exponent: int, round_trip_ps: int) -> None:
-    """Refuse a timeout that is not longer than the delay of the links there and back."""
+def require_timeout(where: str, timeout_exponent: int, round_trip_ps: int) -> int:
+    """Return the delay of the links there and back if the timeout is longer."""
     timeout_ps = 4_096_000 << timeout_exponent
     if timeout_exponent > 0 and timeout_ps <= round_trip_ps:
         raise SimulationError(
             f"{where}: expected a timeout above the delay of the round trip, {round_trip_ps} ps, "
             f"got timeout_exponent {timeout_exponent}, which is {timeout_ps} ps; raise it"
         )
+    return round_trip_ps

@@ -144,8 +144,7 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         require_connection(where, ack_every, retry_count, timeout_exponent, service)
         spraying = with_choosers(where, spraying, service, control) if self._has_choosers else spraying
         routes = route_ab, route_ba = self._routes(where, (host_a, host_b), path_seed, spraying, control)
-        round_trip_ps = self._topology.delay_ps(route_ab + route_ba)
-        require_timeout(where, timeout_exponent, round_trip_ps)
+        round_trip_ps = require_timeout(where, timeout_exponent, self._topology.delay_ps(route_ab + route_ba))
         self._check_receivers(where, (a, b), reliability)
         ends = self._engine.connect(
             a=host_a,

@@ -59,11 +59,10 @@ class Switches:
         over it; a packet is refused if that is full. Ports take frames from all inputs in turn.
         Source: Mittal et al., "Revisiting network support for RDMA", SIGCOMM 2018, section 4.1.
 
-        With any of the others each port has a queue per priority. The largest priority goes first; those with
-        ``weights`` share what the others leave. The headroom of all links is set aside from the buffer, or
-        that of a link from its own. With ``has_telemetry`` ports write into packets what a control that wants
-        it should know; the simulation's framing must have room for it. ``controls`` are parts from outside.
-        ``marking`` and ``trimming`` are those of ports of ``thresholds_at_bps``, others' are in proportion.
+        With any of the others each port has a queue per priority. The largest goes first; those with
+        ``weights`` share what others leave. The headroom of all links is set aside from the buffer, that of a
+        link from its own. With ``has_telemetry`` ports write into packets, whose framing needs room for it.
+        Ports of ``thresholds_at_bps`` mark and trim as stated, others in proportion.
         """
         where = f"add_switch {name}"
         if buffer_bytes is not None:
