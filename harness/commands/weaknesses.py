@@ -114,7 +114,7 @@ def _tried(weakness: Weakness, options: WeaknessesOptions) -> Tried:
     """Run a find, or say why this transport cannot be planned for it."""
     try:
         return try_weakness(weakness, options.place, ("rogue", *options.arguments), options.jobs)
-    except HarnessError as error:
+    except ConfigError as error:
         return Tried(weakness.name, weakness.title, weakness.target, reason=_reason(error))
 
 
