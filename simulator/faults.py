@@ -44,6 +44,8 @@ class Faults:
         require_integer(where, "duration_ns", duration_ns, 1, INTERVAL_NS_MAX)
         if reroute_after_ns is not None:
             require_integer(where, "reroute_after_ns", reroute_after_ns, 0, INTERVAL_NS_MAX)
+            if reroute_after_ns < duration_ns:
+                self._rerouting.require_may_leave_out(where, ends)
         ways = (ends,) if one_way else (ends, ends[::-1])
         for link in [self._topology.link_between(where, *way) for way in ways]:
             self._engine.inject("link_cut", link=link, start_ns=start_ns, end_ns=start_ns + duration_ns)
@@ -105,8 +107,9 @@ class Faults:
                 f"got {xon_bytes}, {xoff_bytes}, {buffer_bytes}"
             )
         engine = self._engine
-        if start_ns != 0:
-            require_integer(where, "start_ns", start_ns, engine.now_ns, INTERVAL_NS_MAX)
+        require_integer(where, "start_ns", start_ns, 0, INTERVAL_NS_MAX)
+        begin_ns = start_ns or engine.now_ns
+        require_integer(where, "start_ns", begin_ns, engine.now_ns, INTERVAL_NS_MAX)
         if duration_ns is not None:
             require_integer(where, "duration_ns", duration_ns, 1, INTERVAL_NS_MAX)
 
@@ -120,13 +123,12 @@ class Faults:
                 xon_bytes=xon_bytes,
             )
 
-        if start_ns == 0:
+        if begin_ns == engine.now_ns:
             receive_at(rate_bps)
         else:
-            engine.schedule(start_ns, lambda _now: receive_at(rate_bps))
+            engine.schedule(begin_ns, lambda _now: receive_at(rate_bps))
         if duration_ns is not None:
-            end_ns = (start_ns or engine.now_ns) + duration_ns
-            engine.schedule(end_ns, lambda _now: receive_at(RATE_BPS_MAX))
+            engine.schedule(begin_ns + duration_ns, lambda _now: receive_at(RATE_BPS_MAX))
 
     def _pausing_host(self, where: str, host: str) -> int:
         """Return the number of a host that can pause its switch."""

@@ -186,6 +186,12 @@ class FlowControls:
             self._headroom(where, b, rate_bps, delay_ps),
         )
 
+    def set_aside(self, node: int, headroom_bytes: int) -> None:
+        """Take a new link's headroom off a switch's buffer; links of an input-queued one have their own."""
+        flow_control, room_bytes = self._of_switch.get(node), self._room_bytes.get(node)
+        if flow_control is not None and room_bytes is not None and node not in self._input_queued:
+            self._room_bytes[node] = room_bytes - headroom_bytes * len(flow_control.priorities)
+
     def check_mtu(self, where: str, mtu_bytes: int) -> None:
         """Refuse packets that are larger than those for which headroom was set aside."""
         if self._mtu_bytes_max is not None and mtu_bytes > self._mtu_bytes_max:
@@ -202,8 +208,6 @@ class FlowControls:
         room = self._room_bytes[node]
         if room is not None:
             room -= headroom * len(flow_control.priorities)
-            if node not in self._input_queued:
-                self._room_bytes[node] = room
             if room <= 0:
                 links = "this link" if node in self._input_queued else "its links"
                 raise SimulationError(

@@ -24,8 +24,8 @@ class Rerouting:
         self._left_out: Counter[int] = Counter()
         self._pinned: tuple[str, str] | None = None
 
-    def leave_out(self, where: str, ends: tuple[int, int], start_ns: int, end_ns: int) -> None:
-        """Leave the link between two switches out, from a time on until another."""
+    def require_may_leave_out(self, where: str, ends: tuple[int, int]) -> None:
+        """Refuse a link of a host, and what does not go together with other ways."""
         names = [self._topology.names[end] for end in ends if end in self._topology.hosts()]
         if names:
             expected = "a link between two switches with reroute_after_ns"
@@ -34,6 +34,9 @@ class Rerouting:
             raise SimulationError(f"{where}: expected no rule (forward, flood) beside reroute_after_ns")
         if self._pinned is not None:
             raise SimulationError(self._refusal(where, *self._pinned))
+
+    def leave_out(self, where: str, ends: tuple[int, int], start_ns: int, end_ns: int) -> None:
+        """Leave the link between two switches out, from a time on until another."""
         self._topology.may_reroute = True
         link = self._topology.link_between(where, *ends)
         self._change(start_ns, link, 1)

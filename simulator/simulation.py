@@ -112,6 +112,8 @@ class Simulation(Faults, Switches, Forwarding, Packets):
             loss=rule,
         )
         self._topology.add_link(*ends, delay_ps, rate_bps)
+        for end, headroom_bytes in zip(ends, (headroom_a, headroom_b), strict=True):
+            self._flow_controls.set_aside(end, headroom_bytes)
 
     def connect(  # noqa: PLR0913 - a connection has that many properties, all named
         self,

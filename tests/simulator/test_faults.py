@@ -188,3 +188,23 @@ def test_a_receiver_that_is_slow_at_once_is_so_for_its_whole_time() -> None:
     before = pairs["broken"].delivered_bytes
     simulation.run_until(10 * MILLISECOND_NS)
     assert (pairs["broken"].delivered_bytes - before) * 8 < 1.01 * 4 * MILLISECOND_NS
+
+
+@pytest.mark.parametrize(
+    ("fault", "target", "changes", "sentence"),
+    [
+        ("receive_slowly", ("h2",), {"rate_bps": GBPS, "duration_ns": 0}, "expected duration_ns"),
+        ("receive_slowly", ("h2",), {"rate_bps": GBPS, "start_ns": False}, "expected start_ns"),
+        ("cut_link", ("h2", "s1"), {"reroute_after_ns": -1}, "expected reroute_after_ns"),
+        ("cut_link", ("h2", "s1"), {"reroute_after_ns": 5}, "expected a link between two switches"),
+    ],
+)
+def test_a_fault_that_is_refused_does_nothing(
+    fault: str, target: tuple[str, ...], changes: dict[str, Any], sentence: str
+) -> None:
+    simulation, pairs = two_switches(CONTROL)
+    times = {"start_ns": 0, "duration_ns": 10 * MILLISECOND_NS}
+    with pytest.raises(SimulationError, match=sentence):
+        getattr(simulation, fault)(*target, **{**times, **changes})
+    simulation.run_until(MILLISECOND_NS)
+    assert pairs["broken"].delivered_bytes > 500_000
