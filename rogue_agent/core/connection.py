@@ -251,7 +251,7 @@ class Connection:
 
     def _on_acknowledgement_timer(self, now: HostNs, lane: UcLane) -> None:
         """Ask for an acknowledgement if one is overdue; without a limiter that has to wait for our turn."""
-        if lane.feedback.has_turn and lane.on_timer(now):
+        if lane.on_timer(now):
             self._move_rate(lane)
             self._post_message(lane.next_probe(self._next_message_wr_id()))
 

@@ -143,7 +143,7 @@ class UcLane(Lane):
 
     def on_timer(self, now: HostNs) -> bool:
         """Return whether one is overdue: then the window starts anew, and the caller sends a probe."""
-        if self._deadline_ns is None or now < self._deadline_ns:
+        if self.deadline_ns is None or now < self.deadline_ns:
             return False
         while self._is_oldest_sent():
             self._window.pop()
