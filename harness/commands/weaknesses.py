@@ -111,17 +111,16 @@ def _reason(error: HarnessError) -> str:
 
 
 def _tried(weakness: Weakness, options: WeaknessesOptions) -> Tried:
-    """Run a find, or say why this transport cannot be planned for it."""
-    try:
-        return try_weakness(weakness, options.place, ("rogue", *options.arguments), options.jobs)
-    except ConfigError as error:
-        return Tried(weakness.name, weakness.title, weakness.target, reason=_reason(error))
+    return try_weakness(weakness, options.place, ("rogue", *options.arguments), options.jobs)
 
 
 def try_weakness(weakness: Weakness, place: Path, words: Sequence[str], jobs: int | None) -> Tried:
-    """Run a find as a run of its own, begun with these words, and read its numbers."""
+    """Run a find as a run of its own, begun with these words; return its numbers, or why it has none."""
     base = weakness.base
-    plan = _compared(make_plan(base.loaded, base.testbed), base)
+    try:
+        plan = _compared(make_plan(base.loaded, base.testbed), base)
+    except ConfigError as error:
+        return Tried(weakness.name, weakness.title, weakness.target, reason=_reason(error))
     refused = next((each.unsupported for each in plan.cells if each.unsupported is not None), None)
     if refused is not None:
         return Tried(weakness.name, weakness.title, weakness.target, reason=refused)
