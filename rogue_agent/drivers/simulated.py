@@ -41,6 +41,16 @@ class FlowEvent(NamedTuple):
     detail: str
 
 
+class Carriage(NamedTuple):
+    """A queue pair carries a flow, from here until it is lost; it may do so again when it is back."""
+
+    qp_num: int
+    completed_bytes: int
+    """Payload that was completed before, so that it is not posted again."""
+    delivered_bytes: int
+    """Payload that this queue pair had delivered before."""
+
+
 class SimulatedFlow(RecoveringFlow):
     """One flow of a simulation: follows its schedule over a path, and keeps what it saw.
 
@@ -99,6 +109,7 @@ class SimulatedFlow(RecoveringFlow):
         self.control_samples: list[ControlSample] = []
         self.failures: list[tuple[HostNs, int | None, str]] = []
         self.events: list[FlowEvent] = []
+        self.carriages = [Carriage(self._queue_pair.qp_num, 0, 0)]
         self._attach(settings)
 
     def _attach(self, settings: TransportSettings) -> None:
@@ -235,7 +246,9 @@ class SimulatedFlow(RecoveringFlow):
         self.failures.append((now, action.status, str(self._error)))
 
     def _turn_to(self, qp_num: int) -> None:
-        self._queue_pair = self._ends[qp_num]
+        end = self._queue_pair = self._ends[qp_num]
+        completed_bytes = sum(each.posted_bytes for each in self._ends.values()) - self.again_bytes
+        self.carriages.append(Carriage(qp_num, completed_bytes, end.delivered_bytes))
 
     def _reset(self, qp_num: int) -> None:
         self._ends[qp_num].reset()

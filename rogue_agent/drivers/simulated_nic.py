@@ -30,6 +30,10 @@ class NicQueuePair(Protocol):
         """Payload bytes that the NIC sent again."""
 
     @property
+    def posted_bytes(self) -> int:
+        """Payload bytes of all verbs posted here, those again that went down with it."""
+
+    @property
     def delivered_bytes(self) -> int:
         """Payload bytes posted here that are at the other end."""
 

@@ -120,7 +120,7 @@ class RecoveringFlow(PeerListener, ABC):
 
     @abstractmethod
     def _turn_to(self, qp_num: int) -> None:
-        """Post to this queue pair from now on."""
+        """Post to this queue pair from now on, and first what `again_bytes` has been told of last."""
 
     @abstractmethod
     def _reset(self, qp_num: int) -> None:
@@ -147,8 +147,8 @@ class RecoveringFlow(PeerListener, ABC):
     def recover(self, action: RecoveryAction, now: HostNs) -> None:
         """Move between the queue pairs, and take note."""
         if isinstance(action, SwitchToShadow):
-            self._turn_to(action.qp_num)
             self.again_bytes += action.again_bytes
+            self._turn_to(action.qp_num)
             self._note(now, "shadow_switch", f"queue pair {action.qp_num}: {action.again_bytes} bytes again")
         elif isinstance(action, ResetQueuePair):
             self._reset(action.qp_num)

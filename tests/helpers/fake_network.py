@@ -147,6 +147,7 @@ class FakeQueuePair:
     rate_bps: int = LINE_RATE_BPS
     limiter: int | None = None
     retransmitted_bytes: int = 0
+    posted_bytes: int = 0
     sq_psn: int = 0
     rq_psn: int = 0
     retries: int = 0
@@ -238,6 +239,7 @@ class FakeQueuePair:
         if self.state != RTS:
             raise QueuePairError(f"queue pair {self.qp_num} is not ready")
         self.posted.append(verb)
+        self.posted_bytes += verb.length_bytes
         self._send_next()
         self._arm()
         return self.nic_clock_ns()

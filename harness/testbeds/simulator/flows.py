@@ -1,6 +1,6 @@
 """The agent at the initiating end of each flow."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Final, cast
@@ -10,7 +10,7 @@ from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.instruments import NO_INSTRUMENTS, Instruments
 from rogue.agent.core.link import LinkFacts
 from rogue.agent.core.settings import TransportSettings
-from rogue.agent.drivers.simulated import SimulatedFlow
+from rogue.agent.drivers.simulated import Carriage, SimulatedFlow
 from rogue.agent.drivers.simulated_limiters import NicLimiters
 from rogue.agent.drivers.simulated_nic import Fabric, NicQueuePair
 from rogue.agent.drivers.simulated_path import SimulatedPath, open_path
@@ -68,6 +68,11 @@ class RunningFlow:
                     ends, number = waited_for
                     record.waited_for = self.flow_id.removesuffix(self.flow.ends) + ends, number
         return self.agent.transfers
+
+    @property
+    def carriages(self) -> Sequence[Carriage]:
+        """Which queue pairs carried it, in turns; none for TCP, which has one connection."""
+        return self.agent.carriages if isinstance(self.agent, SimulatedFlow) else ()
 
     @property
     def flow(self) -> Flow:

@@ -10,6 +10,7 @@ from rogue.agent.drivers.step import RttSample
 from rogue.harness.cell.cell import Cell
 from rogue.harness.testbeds.base import Columns
 from rogue.harness.testbeds.simulator.control_samples import control_table
+from rogue.harness.testbeds.simulator.delivered import delivered_by_flows
 from rogue.harness.testbeds.simulator.flows import RunningFlow
 from rogue.harness.testbeds.simulator.network import SimulatedNetwork
 from rogue.harness.testbeds.simulator.nic_rows import pauses_of_links, queues_of_switches
@@ -105,9 +106,8 @@ def throughput_table(
     cell: Cell, network: SimulatedNetwork, samples: dict[str, Samples], resent: ResentBytes
 ) -> Columns:
     """Delivered payload per flow and interval, with what was sent again and what the agent believed."""
-    flow, ends_ns, interval_ns, delivered_bytes = _delivered(
-        network.simulation.throughput_table(), network.flows
-    )
+    table = network.simulation.throughput_table()
+    flow, ends_ns, interval_ns, delivered_bytes = delivered_by_flows(table, network.flows)
     starts_ns = ends_ns - interval_ns
     cwnd_over_rtt_bps, limiter_bps = (np.full(len(flow), np.nan) for _ in range(2))
     for number in np.unique(flow):
@@ -133,27 +133,6 @@ def throughput_table(
 
 def _told(flows: Sequence[RunningFlow], numbers: Integers, word_of: Callable[[RunningFlow], str]) -> Array:
     return np.array([word_of(flow) for flow in flows], np.object_)[numbers]
-
-
-def _delivered(
-    table: dict[str, Integers], flows: Sequence[RunningFlow]
-) -> tuple[Integers, Integers, Integers, Integers]:
-    """Flow, end, length and delivered bytes of each interval, all queue pairs of a flow together.
-
-    By flow and then by time.
-    """
-    owned = sorted((qp_num, number) for number, flow in enumerate(flows) for qp_num in flow.qp_nums)
-    qp_nums, owners = np.array(owned, np.int64).T
-    place = np.minimum(np.searchsorted(qp_nums, table["qp_num"]), len(qp_nums) - 1)
-    rows = np.flatnonzero(qp_nums[place] == table["qp_num"])
-    flow, ends_ns = owners[place[rows]], table["t_ns"][rows]
-    order = np.lexsort((ends_ns, flow))
-    rows, flow, ends_ns = rows[order], flow[order], ends_ns[order]
-    is_first = np.ones(len(rows), np.bool_)
-    is_first[1:] = (flow[1:] != flow[:-1]) | (ends_ns[1:] != ends_ns[:-1])
-    first = np.flatnonzero(is_first)
-    delivered_bytes = np.add.reduceat(table["delivered_bytes"][rows], first)
-    return flow[first], ends_ns[first], table["interval_ns"][rows[first]], delivered_bytes
 
 
 class RowsByQueuePair:
