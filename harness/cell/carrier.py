@@ -41,6 +41,11 @@ class Group(Carrier):
         """Its flows; a verb that its transport does not have is replaced."""
         return self.demand.flows
 
+    @property
+    def tells_arrivals(self) -> bool:
+        """Whether it is measured by arrivals, though nothing waits for them; what UC loses has none."""
+        return self.asked.workload.is_whole and self.transport.service != "uc"
+
     def states(self, key: str) -> bool:
         """Whether a parameter is its own rather than the cell's."""
         return self.asked.transport is not None or key in self.asked.parameters

@@ -10,7 +10,6 @@ SAMPLES_OF_LOAD_MIN: Final = 10
 
 def cell_facts(cell: Cell) -> dict[str, str | float | bool | None]:
     """Its packets and its bottleneck, what counts for nothing in the results, and what was replaced."""
-    bus_bytes = [each for group in cell.groups if (each := group.asked.workload.bus_bytes) is not None]
     return {
         "framing": cell.topology.framing,
         "mtu_bytes": cell.topology.mtu_bytes,
@@ -19,9 +18,22 @@ def cell_facts(cell: Cell) -> dict[str, str | float | bool | None]:
         "arriving_ns": _arriving_ns(cell),
         "repeats": _repeats(cell),
         "warm_up_ns": max(group.asked.workload.warm_up_ns for group in cell.groups),
-        "bus_bytes": bus_bytes[0] if len(bus_bytes) == 1 else None,
+        **_bus_facts(cell),
         "replaced_verbs": cell.replaced_verbs,
         "throughput_interval_ns": cell.timing.throughput_interval_ns,
+    }
+
+
+def _bus_facts(cell: Cell) -> dict[str, float | None]:
+    """What a rank of the only collective operation moves, and the payload rate of the slowest one's link."""
+    groups = [group for group in cell.groups if group.asked.workload.bus_bytes is not None]
+    if len(groups) != 1:
+        return {"bus_bytes": None, "rank_goodput_bps": None}
+    ranks = {host for flow in groups[0].flows for host in (flow.source, flow.destination)}
+    rate_bps = min(map(cell.topology.host_rate_bps, ranks))
+    return {
+        "bus_bytes": groups[0].asked.workload.bus_bytes,
+        "rank_goodput_bps": float(rate_bps * cell_payload_fraction(cell)),
     }
 
 

@@ -46,8 +46,8 @@ def bus_bandwidth_bps(view: CellView, interval_ns: int) -> float | None:
 
 
 def bus_share(view: CellView, interval_ns: int) -> float | None:
-    """Return it over the rate of a link that carries payload alone."""
-    bandwidth_bps, ideal_bps = bus_bandwidth_bps(view, interval_ns), view.entry.number("ideal_goodput_bps")
+    """Return it over the payload rate of a rank's link, of the slowest one."""
+    bandwidth_bps, ideal_bps = bus_bandwidth_bps(view, interval_ns), view.entry.number("rank_goodput_bps")
     return None if bandwidth_bps is None or not ideal_bps else bandwidth_bps / ideal_bps
 
 
@@ -108,7 +108,7 @@ METRICS = (
         "bus_share",
         "Bus bandwidth / ideal",
         Unit.PERCENT,
-        "Bus bandwidth over the payload rate of the slowest link on the way.",
+        "Bus bandwidth over the payload rate of the slowest rank's link.",
         ("flows",),
         bus_share,
         better="higher",

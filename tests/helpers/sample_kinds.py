@@ -48,7 +48,7 @@ def waiting_rows(last_ns: int | None = 5_000) -> list[dict[str, object]]:
 
 def write_waiting_run(directory: Path) -> Path:
     """Two repetitions of that; in the second something never arrives."""
-    facts = {"bus_bytes": 3_000, "ideal_goodput_bps": 10e9}
+    facts = {"bus_bytes": 3_000, "rank_goodput_bps": 10e9}
     cells = [
         (cell(f"rogue-r{number}", repetition=number, facts=facts), {"flows": waiting_rows(last_ns)})
         for number, last_ns in ((1, 5_000), (2, None))

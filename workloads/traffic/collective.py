@@ -1,6 +1,6 @@
 """Collective operations, as training of neural networks and MPI programs have them."""
 
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, ClassVar, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -25,6 +25,8 @@ class Collective(Workload):
     Transfers between two hosts share a connection. Sizes and bus bandwidth are those of nccl-tests
     (doc/PERFORMANCE.md).
     """
+
+    is_whole: ClassVar[bool] = True
 
     kind: Literal["collective"] = "collective"
     operation: Operation = "all_reduce"

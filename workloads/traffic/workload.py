@@ -158,6 +158,8 @@ class Workload(Specification, ABC):
 
     is_probing: ClassVar[bool] = False
     """Its transfers measure latency: they stand in that table instead of among the flows."""
+    is_whole: ClassVar[bool] = False
+    """Its transfers are one operation, which is over when the last of them has arrived."""
 
     @abstractmethod
     def hosts_min(self) -> int:

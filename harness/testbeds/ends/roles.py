@@ -1,12 +1,12 @@
 """From a cell to what each node is asked to do: two roles per flow, one at each end."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Final, Literal, get_args
 
 from rogue.agent.core.transports import TRANSPORTS
-from rogue.harness.cell.carrier import PROBE_GROUP, Carrier, PlannedFlow
+from rogue.harness.cell.carrier import PROBE_GROUP, Carrier, Group, PlannedFlow
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.driver_options import DriverOptions, driver_options
 from rogue.harness.cell.parameters import agent_overrides, agent_settings
@@ -96,7 +96,7 @@ class NodeFlow:
 def plan_roles(cell: Cell, memory_bytes_max: int = MEMORY_BYTES_MAX) -> list[NodeFlow]:
     """Every flow of a cell, the probe's last."""
     planned: list[NodeFlow] = []
-    tells = {group.name: told_moments(group.flows) for group in cell.groups}
+    tells = {group.name: told_moments(group) for group in cell.groups}
     names = _names(cell)
     limiters = {
         host: iter(limiter_classes(flows, limiters_of(cell.topology)))
@@ -133,10 +133,12 @@ def _names(cell: Cell) -> dict[str, dict[str, str]]:
     return {group.name: {flow.ends: f"flow{next(number)}" for flow in group.flows} for group in cell.groups}
 
 
-def told_moments(flows: Sequence[Flow]) -> tuple[Moment, ...]:
+def told_moments(group: Group) -> tuple[Moment, ...]:
     """The events that a group's ends send: those that transfers wait for, and arrivals for the measures."""
-    after = {each.moment for flow in flows for arrival in flow.arrivals for each in arrival.after}
-    return tuple(moment for moment in get_args(Moment) if after and moment in {*after, "arrival"})
+    after = {each.moment for flow in group.flows for arrival in flow.arrivals for each in arrival.after}
+    if after or group.tells_arrivals:
+        after.add("arrival")
+    return tuple(moment for moment in get_args(Moment) if moment in after)
 
 
 def limited_flows(cell: Cell) -> dict[str, list[PlannedFlow]]:

@@ -55,7 +55,7 @@ def build_network(cell: Cell) -> SimulatedNetwork:
     probes: list[RunningFlow] = []
     for group in cell.groups:
         running = flows if not group.asked.workload.is_probing else probes
-        order = Order(simulation, group.flows)
+        order = Order(simulation, group.flows, tells_arrivals=group.tells_arrivals)
         running += [
             start_flow(simulation, limiters, cell, flow, order)
             for flow in nic_flows(cell, group, group.flows)

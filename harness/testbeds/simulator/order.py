@@ -27,6 +27,10 @@ class Agent(Protocol):
         """Let a transfer start that was held; say whether it ever can."""
 
 
+def _nobody_waits(_transfer_id: int, _now: HostNs) -> None:
+    """Its arrival is written down, and lets nothing start."""
+
+
 class Joins:
     """What transfers of a program wait for: how much of it is missing, and what came last.
 
@@ -91,12 +95,14 @@ class Order:
     is lost has ended as soon as nothing keeps it back, so that those after it go on.
     """
 
-    def __init__(self, simulation: Simulation, flows: Sequence[Flow]) -> None:
+    def __init__(
+        self, simulation: Simulation, flows: Sequence[Flow], *, tells_arrivals: bool = False
+    ) -> None:
         self._simulation = simulation
         self._program = program = program_of(flows)
         self._waits = len(program.join_firsts) > 1
-        self.wants_arrivals = bool((program.moments != END).any())
-        """A program is measured by its arrivals, even if its transfers wait for starts alone."""
+        self.wants_arrivals = tells_arrivals or bool((program.moments != END).any())
+        """A program is measured by its arrivals, even if its transfers wait for starts or for nothing."""
         if not self._waits:
             return
         self._agents: dict[int, Agent] = {}
@@ -121,9 +127,9 @@ class Order:
             self._agents[self._number_of[flow.ends]] = agent
 
     def listeners(self, flow: Flow) -> tuple[OnTransfer | None, OnTransfer | None]:
-        """The functions that a flow calls when a transfer ends and arrives; None if no transfer waits."""
+        """The functions to call when a transfer ends and arrives; None where nobody wants to know."""
         if not self._waits:
-            return None, None
+            return None, _nobody_waits if self.wants_arrivals else None
         before = self._firsts[self._number_of[flow.ends]] - 1
         on_arrival = partial(self._on_arrival, before) if self.wants_arrivals else None
         return partial(self._on_end, before), on_arrival

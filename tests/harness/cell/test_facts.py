@@ -20,8 +20,10 @@ def test_what_counts_for_nothing_is_told(tmp_path: Path) -> None:
 def test_the_bytes_of_one_collective_are_told(tmp_path: Path) -> None:
     """3 MB over 3 ranks: 2 * 2/3 of them in an all-reduce; of two collectives there is no one number."""
     ring = "{kind: collective, operation: all_reduce, hosts: 3, size: 3MB}"
-    assert cell_facts(cell_of(tmp_path, f"workload={ring}"))["bus_bytes"] == 4_000_000
-    assert cell_facts(cell_of(tmp_path))["bus_bytes"] is None
+    facts = cell_facts(cell_of(tmp_path, f"workload={ring}"))
+    assert (facts["bus_bytes"], facts["rank_goodput_bps"]) == (4_000_000, 10e9 * 1024 / 1106)
+    facts = cell_facts(cell_of(tmp_path))
+    assert (facts["bus_bytes"], facts["rank_goodput_bps"]) == (None, None)
     two = f"""\
 name: x
 topology: {{kind: star, hosts: 4, rate: 10Gbps}}

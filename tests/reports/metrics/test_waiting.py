@@ -13,7 +13,7 @@ from rogue.reports.metrics import METRICS
 
 @pytest.fixture
 def view(tmp_path: Path) -> CellView:
-    return tiny_view(tmp_path, {"flows": waiting_rows()}, bus_bytes=3_000, ideal_goodput_bps=10e9)
+    return tiny_view(tmp_path, {"flows": waiting_rows()}, bus_bytes=3_000, rank_goodput_bps=10e9)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_worked_example(view: CellView, metric: str, value: float) -> None:
 
 
 def test_a_whole_of_which_something_never_arrived_is_infinite(tmp_path: Path) -> None:
-    view = tiny_view(tmp_path, {"flows": waiting_rows(None)}, bus_bytes=3_000, ideal_goodput_bps=10e9)
+    view = tiny_view(tmp_path, {"flows": waiting_rows(None)}, bus_bytes=3_000, rank_goodput_bps=10e9)
     assert METRICS["whole_ns"].of(view, SECOND) == math.inf
     assert METRICS["bus_bandwidth_bps"].of(view, SECOND) == 0
     assert METRICS["straggler_ns"].of(view, SECOND) is None

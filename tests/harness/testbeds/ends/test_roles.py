@@ -57,6 +57,14 @@ def test_flows_that_leave_one_host_have_limiters_of_their_own(tmp_path: Path) ->
     assert sorted(flow.limiter.priority for flow in flows) == [1, 2]
 
 
+def test_ends_tell_arrivals_of_an_operation_in_which_nothing_waits(tmp_path: Path) -> None:
+    exchange = "workload={kind: collective, operation: all_to_all, hosts: 3, size: 1MB}"
+    assert {flow.tells for flow in planned(tmp_path, exchange, "probe=null")} == {("arrival",)}
+    over_uc = ("transports=[rogue-uc]", "probe=null")
+    assert {flow.tells for flow in planned(tmp_path, exchange, *over_uc)} == {()}
+    assert {flow.tells for flow in planned(tmp_path, "probe=null")} == {()}
+
+
 def test_parameters_reach_the_agent_by_its_own_names(tmp_path: Path) -> None:
     chosen = "transports=[{name: rogue, base_rtt_floor: 10ms, segment: 16KiB}]"
     assert planned(tmp_path, chosen)[0].overrides == {

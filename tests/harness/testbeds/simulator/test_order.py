@@ -129,6 +129,16 @@ def test_a_start_is_by_the_clock_or_when_the_wait_is_over() -> None:
     assert order.wants_arrivals
 
 
+def test_arrivals_are_wanted_of_an_operation_in_which_nothing_waits() -> None:
+    alone = [flow("b", ()), flow("c", ())]
+    simulation = cast("Simulation", Clock())
+    assert Order(simulation, alone).listeners(alone[0]) == (None, None)
+    on_end, on_arrival = Order(simulation, alone, tells_arrivals=True).listeners(alone[0])
+    assert on_end is None
+    assert on_arrival is not None
+    on_arrival(1, HostNs(5))
+
+
 def test_what_a_lost_connection_cannot_carry_holds_up_nobody() -> None:
     flows = [
         flow("b", ()),

@@ -48,6 +48,15 @@ def test_the_bottleneck_is_the_slowest_link_that_all_share(tmp_path: Path) -> No
     assert facts["ideal_goodput_bps"] == 4e9 * 1024 / 1106
 
 
+@pytest.mark.parametrize(("transport", "knows"), [("roce", True), ("cubic", True), ("roce-uc", False)])
+def test_arrivals_of_an_operation_in_which_nothing_waits_are_known(
+    tmp_path: Path, transport: str, knows: bool
+) -> None:
+    exchange = "workload={kind: collective, operation: all_to_all, hosts: 3, size: 1MB}"
+    flows = run(tmp_path, exchange, f"transports=[{transport}]").tables["flows"]
+    assert [arrived_ns is not None for arrived_ns in flows["arrived_ns"]] == [knows] * 6
+
+
 def test_settings_are_kept_with_their_defaults(tmp_path: Path) -> None:
     [alike] = json.loads(run(tmp_path).raw["settings.json"])
     assert alike["settings"]["cc_parameters"]["alpha_packets"] == 2
