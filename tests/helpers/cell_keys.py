@@ -41,6 +41,7 @@ TOPOLOGY: Mapping[str, tuple[object, ...]] = {
     "buffer": ("1MB",),
     "alpha": (2.0,),
     "trim_above": ("20KB",),
+    "trim": ("coin",),
     "thresholds": ("rate",),
     "ttl_hops": (9,),
 }

@@ -55,7 +55,15 @@ RELIABILITIES = (
     Reliability("uet-rccc", {"rto_ns": 60_000, "load_balancing": 0}, 7),
     Reliability("uet-rccc", {"rto_ns": 50_000, "load_balancing": 3, "nscc": 0, "base_rtt_ns": 2_000}, 5),
 )
-TRIMMINGS = (None, None, Trimming(3_000), Trimming(9_000), Trimming(20_000, priority=3), Trimming(0))
+TRIMMINGS = (
+    None,
+    None,
+    Trimming(3_000),
+    Trimming(9_000, by_coin=True),
+    Trimming(20_000, priority=3),
+    Trimming(5_000, priority=3, by_coin=True),
+    Trimming(0),
+)
 SPRAYINGS = (Spraying(), Spraying(paths=1), Spraying(paths=4), Spraying(paths=2**16))
 
 

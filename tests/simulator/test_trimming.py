@@ -68,9 +68,10 @@ def test_a_rate_that_no_port_has() -> None:
         fan_in(Trimming(20_000), stated_at_gbps=0)
 
 
-def test_bytes_are_kept() -> None:
+@pytest.mark.parametrize("by_coin", [False, True])
+def test_bytes_are_kept(by_coin: bool) -> None:
     """What senders sent is what the receiver got and what was cut off; each cut packet is sent again once."""
-    simulation = fan_in(Trimming(20_000))
+    simulation = fan_in(Trimming(20_000, by_coin=by_coin))
     simulation.run_until(20 * MILLISECOND_NS)
     trimmed = counter(simulation, "trimmed_packets")
     assert trimmed == counter(simulation, "retransmitted_packets") == counter(simulation, "naks") > 10
@@ -78,6 +79,44 @@ def test_bytes_are_kept() -> None:
     assert cut_bytes == trimmed * 1024
     sent = sum(counter(simulation, "tx_bytes", f"h{host}->s0") for host in range(1, 5))
     assert counter(simulation, "tx_bytes", "s0->h0") == sent - cut_bytes
+
+
+def cut_one(seed: int, trimming: Trimming) -> str:
+    """Three packets come to a port, where one may wait: the first is leaving, the second waits."""
+    simulation = Simulation(seed=seed, framing=UEC)
+    simulation.add_switch("s0", buffer_bytes=1_000_000, alpha=8.0, trimming=trimming)
+    senders = {}
+    for number, host in enumerate(("h0", "first", "second", "third")):
+        simulation.add_host(host, IDEAL)
+        simulation.add_link(host, "s0", rate_bps=10 * GBPS, delay_ps=1_000_000 + 200_000 * number)
+    for host in ("first", "second", "third"):
+        pair = simulation.connect(
+            host,
+            "h0",
+            mtu_bytes=1024,
+            retry_count=7,
+            timeout_exponent=14,
+            reliability=Reliability("uet", NUMBERS, 7),
+        )
+        senders[pair[0].qp_num] = host
+        pair[0].post_write(1, 1024, True)
+    simulation.record_packets(["s0->h0"])
+    simulation.run_until(MILLISECOND_NS)
+    simulation.check_invariants()
+    table = simulation.packet_table()
+    is_header = (table["kind"] == "write") & (table["payload_bytes"] == 0)
+    (source,) = table["src_qp_num"][is_header]
+    return senders[int(source)]
+
+
+def test_without_a_coin_the_packet_that_comes_is_cut() -> None:
+    assert {cut_one(seed, Trimming(FRAME)) for seed in range(20)} == {"third"}
+
+
+def test_by_a_coin_the_newest_that_waits_is_cut_as_often() -> None:
+    cut = [cut_one(seed, Trimming(FRAME, by_coin=True)) for seed in range(200)]
+    assert set(cut) == {"second", "third"}
+    assert 80 < cut.count("second") < 120
 
 
 def test_nothing_is_cut_that_need_not_wait() -> None:

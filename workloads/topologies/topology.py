@@ -131,6 +131,11 @@ class Topology(Specification, ABC):
 
     Only packets of transports that know trimming are cut. By default switches do not trim.
     """
+    trim: Literal["arriving", "coin"] = "arriving"
+    """Which packet a full queue cuts: the one that comes, or (`coin`) as often the newest that waits.
+
+    Source of the coin: Handley et al., SIGCOMM 2017, section 3.1 (NDP); uet-htsim throws it as well.
+    """
     weights: Annotated[tuple[Weight, ...], Field(max_length=8, strict=False)] = ()
     """Of priorities 0, 1 and so on: those with one share a port in proportion, after those with 0 or none.
 

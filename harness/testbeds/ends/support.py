@@ -19,6 +19,7 @@ SIMULATED: Final = {
     "switch": "switches of ours have one buffer that all ports share",
     "switch_controls": "no switch of ours runs what somebody compiled",
     "trim_above": "no switch of ours cuts payloads off",
+    "trim": "no switch of ours cuts payloads off",
     "weights": "nodes have one traffic class, which shares with none",
     "thresholds": "switches of ours mark at the same bytes at every port",
     "ttl_hops": "no switch of ours counts the links that a packet has taken",

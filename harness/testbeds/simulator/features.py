@@ -113,7 +113,12 @@ def unsupported_feature(cell: Cell) -> str | None:
         if name.base not in KNOWN or missing:
             added = ", ".join(f"+{feature}" for feature in FEATURES)
             return f"the simulator has no {name}; it has {', '.join(KNOWN)}, and of features {added}"
-    return _unsupported_priorities(cell) or _unacknowledged_reads(cell) or _scales_nothing(cell)
+    return (
+        _unsupported_priorities(cell)
+        or _unacknowledged_reads(cell)
+        or _chooses_nothing(cell)
+        or _scales_nothing(cell)
+    )
 
 
 def _unsupported_priorities(cell: Cell) -> str | None:
@@ -127,6 +132,14 @@ def _unsupported_priorities(cell: Cell) -> str | None:
     if set(asked.priorities) != {0} and not has_classes:
         return "switches without +pfc, marking and topology.weights have one traffic class: set priority to 0"
     return None
+
+
+def _chooses_nothing(cell: Cell) -> str | None:
+    """Why a coin would choose among no packets; None if there are some, or no coin is asked for."""
+    if cell.topology.trim == "arriving" or cell.topology.trim_above_bytes is not None:
+        return None
+    told = f"topology.trim: {cell.topology.trim} chooses what is trimmed"
+    return f"{told}, and there is no trim_above: leave it out"
 
 
 def _scales_nothing(cell: Cell) -> str | None:
@@ -175,9 +188,10 @@ def marking(cell: Cell) -> dict[int, Marking]:
     return {priority: Marking(**asdict(curve)) for priority, curve in cell.network.curves.items()}
 
 
-def trimming(switch: Switch) -> Trimming | None:
-    """When a switch cuts payloads off, if it does."""
-    return None if switch.trim_above_bytes is None else Trimming(switch.trim_above_bytes)
+def trimming(switch: Switch, *, by_coin: bool) -> Trimming | None:
+    """When a switch cuts payloads off, and whose, if it does."""
+    above_bytes = switch.trim_above_bytes
+    return None if above_bytes is None else Trimming(above_bytes, by_coin=by_coin)
 
 
 def thresholds_at_bps(cell: Cell) -> int | None:
@@ -205,6 +219,8 @@ def feature_facts(cell: Cell) -> dict[str, Fact]:
         facts["switch"] = "voq"
     if cell.topology.trim_above_bytes is not None:
         facts["trim_above_bytes"] = cell.topology.trim_above_bytes
+    if cell.topology.trim != "arriving":
+        facts["trim"] = cell.topology.trim
     facts |= {f"weight_of_priority_{each}": weight for each, weight in cell.network.weights.items()}
     if cell.topology.thresholds != "bytes":
         facts["thresholds"] = cell.topology.thresholds

@@ -110,7 +110,7 @@ def build_links(cell: Cell) -> Simulation:
             buffer_bytes=switch.buffer_bytes,
             alpha=switch.alpha,
             kind=switch.kind,
-            trimming=trimming(switch),
+            trimming=trimming(switch, by_coin=topology.trim == "coin"),
             **(of_nics if switch.is_nic else of_switches),
         )
     cables = random_stream(cell.seed, "cables")

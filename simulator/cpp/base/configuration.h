@@ -59,6 +59,7 @@ struct MarkingConfiguration {
 struct TrimmingConfiguration {
   std::optional<Bytes> above;  // of a port's queue, with the packet; none: a judge says when
   std::uint32_t priority = 7;  // of what is left
+  bool by_coin = false;        // as often the newest packet that waits as the one that comes
 };
 
 class SwitchControl;

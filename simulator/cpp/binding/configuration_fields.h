@@ -63,7 +63,8 @@ template <>
 struct FieldsOf<TrimmingConfiguration> {
   using Trimming = TrimmingConfiguration;
   static constexpr auto kTable =
-      std::tuple(Field{"above_bytes", &Trimming::above}, Field{"priority", &Trimming::priority});
+      std::tuple(Field{"above_bytes", &Trimming::above}, Field{"priority", &Trimming::priority},
+                 Field{"by_coin", &Trimming::by_coin});
 };
 
 template <>

@@ -97,7 +97,12 @@ void Builder::add_classes(Port& port, std::uint32_t from, std::uint32_t to, Byte
   classes.ways = element.has_weights ? ClassedPort::kTurns : 0;
   classes.has_telemetry = element.has_telemetry;
   const BitsPerSecond rate = world_.speeds[port.speed].rate;
-  if (element.trimming) classes.use_trimming(at_rate(*element.trimming, rate, element.thresholds_at));
+  const auto stream_of = [&](const std::string& purpose) {
+    return RandomStream(world_.seed, purpose + ":" + world_.nodes[from].name + "->" + world_.nodes[to].name);
+  };
+  if (element.trimming) {
+    classes.use_trimming(at_rate(*element.trimming, rate, element.thresholds_at), stream_of("trimming"));
+  }
   if (element.rocc) {
     const std::uint32_t timer = timers_.create(TimerKind::kCongestionPoint, link);
     classes.rocc = std::make_unique<RoccPort>(*element.rocc, rate, timer);
@@ -108,8 +113,7 @@ void Builder::add_classes(Port& port, std::uint32_t from, std::uint32_t to, Byte
   }
   const auto rules = rules_towards(world_.nodes[to].is_host, element.markings);
   if (rules.empty()) return;
-  const RandomStream stream(world_.seed, "marking:" + world_.nodes[from].name + "->" + world_.nodes[to].name);
-  classes.use_marker(Marker(at_rate(rules, rate, element.thresholds_at), stream));
+  classes.use_marker(Marker(at_rate(rules, rate, element.thresholds_at), stream_of("marking")));
 }
 
 void Builder::add_port(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration,

@@ -58,7 +58,7 @@ inline void Engine::enqueue_classed(std::uint32_t link, PacketIndex index) {
   catch_up_classed(port, now_);
   if (classes.queues[priority].bytes + Bytes{world_.pool[index].frame_bytes} > classes.trim_above)
       [[unlikely]]
-    priority = trim_if_it_waits(port, index);
+    priority = trim_if_it_waits(link, index);
   if (classes.are_arrivals_judged()) [[unlikely]]
     return enqueue_judged(link, index, must_set_slot);
   if (classes.inspects(priority, world_.pool[index].is_ecn_capable())) [[unlikely]] {

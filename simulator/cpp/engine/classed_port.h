@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/configuration.h"
+#include "base/random_stream.h"
 #include "base/units.h"
 #include "cc/rocc_point.h"
 #include "cc/switch_control.h"
@@ -42,6 +43,7 @@ struct ClassCounters {
 
   std::array<OfPriority, kPriorities> priorities{};
   std::optional<TrimmingConfiguration> trimming{};
+  std::optional<RandomStream> trimming_coin{};
   std::unique_ptr<SwitchControl> judge{};  // of packets, from outside
   PriorityMask shut = 0;                   // by the watchdog: what comes is dropped
   std::uint32_t refresh_timer = 0;
@@ -119,8 +121,9 @@ struct alignas(64) ClassedPort {
     if (counters->judge->sees_departures()) ways |= kJudged;
   }
 
-  void use_trimming(const TrimmingConfiguration& configuration) {
+  void use_trimming(const TrimmingConfiguration& configuration, const RandomStream& coin) {
     counters->trimming = configuration;
+    if (configuration.by_coin) counters->trimming_coin = coin;
     trim_above = configuration.above.value_or(kNothingTrimmed);
   }
 
@@ -168,11 +171,19 @@ struct alignas(64) ClassedPort {
     ClassQueue& queue = queues[priority];
     const PacketIndex index =
         has_virtual_queues ? virtual_queues->pop(pool, priority) : pop_first(pool, queue.packets);
-    queue.bytes.value -= pool[index].frame_bytes;
-    if (queue.bytes.value != 0) return index;
-    waiting &= static_cast<PriorityMask>(~mask_of(priority));
-    if (has_turns()) [[unlikely]]
-      turns->on_empty(priority);
+    on_popped(pool, priority, index);
+    return index;
+  }
+
+  // The last packet to come of those of a priority and an input that wait; kNoPacket if none does.
+  PacketIndex newest(std::uint32_t priority, std::uint32_t input) const {
+    return has_virtual_queues ? virtual_queues->newest(priority, input) : queues[priority].packets.newest();
+  }
+
+  PacketIndex pop_newest(PacketPool& pool, std::uint32_t priority, std::uint32_t input) {
+    const PacketIndex index = has_virtual_queues ? virtual_queues->pop_newest(pool, priority, input)
+                                                 : queues[priority].packets.pop_newest(pool);
+    on_popped(pool, priority, index);
     return index;
   }
 
@@ -187,6 +198,15 @@ struct alignas(64) ClassedPort {
   }
 
  private:
+  void on_popped(const PacketPool& pool, std::uint32_t priority, PacketIndex index) {
+    ClassQueue& queue = queues[priority];
+    queue.bytes.value -= pool[index].frame_bytes;
+    if (queue.bytes.value != 0) return;
+    waiting &= static_cast<PriorityMask>(~mask_of(priority));
+    if (has_turns()) [[unlikely]]
+      turns->on_empty(priority);
+  }
+
   static PacketIndex pop_first(const PacketPool& pool, PacketFifo& packets) {
     const PacketIndex index = packets.pop(pool);
     if (!packets.empty()) pool.prefetch(packets.head);

@@ -198,7 +198,9 @@ class Engine {
   void release(Port& port, PacketIndex index, Picoseconds start);
   void release_eagerly(Port& port, PacketIndex index, Picoseconds start);
   void enqueue_classed(std::uint32_t link, PacketIndex index);
-  std::uint32_t trim_if_it_waits(const Port& port, PacketIndex index);
+  std::uint32_t trim_if_it_waits(std::uint32_t link, PacketIndex index);
+  bool trims_newest(std::uint32_t link, PacketIndex index);
+  bool can_be_trimmed(PacketIndex index);
   bool is_refused(ClassedPort& classes, const Packet& packet);
   bool admit(std::uint32_t link, PacketIndex index);
   bool admit_exactly(std::uint32_t link, PacketIndex index);

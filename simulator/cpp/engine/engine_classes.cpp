@@ -75,11 +75,34 @@ bool Engine::is_refused(ClassedPort& classes, const Packet& packet) {
   return classes.marker && classes.marker->on_arrival(priority, waiting_bytes, packet.is_ecn_capable());
 }
 
-// A packet that has come to a full queue loses its payload if it must wait. Returns its priority.
-std::uint32_t Engine::trim_if_it_waits(const Port& port, PacketIndex index) {
+// A packet that has come to a full queue loses its payload if it must wait, or another does. Returns its priority.
+std::uint32_t Engine::trim_if_it_waits(std::uint32_t link, PacketIndex index) {
+  const Port& port = world_.ports[link];
   const Packet& packet = world_.pool[index];
-  if (port.busy_until > now_ || world_.classes_of(port).is_paused(packet.priority(), now_)) cut(port, index);
+  const bool must_wait = port.busy_until > now_ || world_.classes_of(port).is_paused(packet.priority(), now_);
+  if (must_wait && !trims_newest(link, index)) cut(port, index);
   return packet.priority();
+}
+
+// Where a coin says so, the newest packet that waits is cut instead of the one that has come: it comes again.
+bool Engine::trims_newest(std::uint32_t link, PacketIndex index) {
+  Port& port = world_.ports[link];
+  ClassedPort& classes = world_.classes_of(port);
+  std::optional<RandomStream>& coin = classes.counters->trimming_coin;
+  if (!coin || !can_be_trimmed(index)) return false;
+  const std::uint32_t priority = world_.pool[index].priority();
+  const std::uint32_t input = classes.has_virtual_queues ? world_.ingress_of(world_.pool[index]).input : 0;
+  const PacketIndex newest = classes.newest(priority, input);
+  if (newest == kNoPacket || !can_be_trimmed(newest) || coin->next_fraction() < 0.5) return false;
+  classes.pop_newest(world_.pool, priority, input);
+  release(port, newest, now_);
+  cut(port, newest);
+  enqueue_classed(link, newest);
+  return true;
+}
+
+bool Engine::can_be_trimmed(PacketIndex index) {
+  return world_.pool[index].kind == PacketKind::kData && reliabilities_.data_of(index).can_be_trimmed();
 }
 
 // Cuts the payload off, if the packet allows that; the rest goes in front.

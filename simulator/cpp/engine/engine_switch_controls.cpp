@@ -6,8 +6,6 @@ namespace simulator {
 rogue::PacketSeen Engine::seen(PacketIndex index) {
   const Packet& packet = world_.pool[index];
   const bool is_of_verb = packet.kind < PacketKind::kDatagram;
-  const bool can_be_trimmed =
-      packet.kind == PacketKind::kData && reliabilities_.data_of(index).can_be_trimmed();
   return {.frame_bytes = packet.frame_bytes,
           .priority = packet.priority(),
           .flow = is_of_verb ? queue_pair_number(packet.qp) : 0,
@@ -15,7 +13,7 @@ rogue::PacketSeen Engine::seen(PacketIndex index) {
           .is_data = carries_data(packet.kind),
           .can_be_marked = may_be_marked(packet.kind) && packet.is_ecn_capable(),
           .is_marked = is_of_verb && packet.is_marked(),
-          .can_be_trimmed = can_be_trimmed};
+          .can_be_trimmed = can_be_trimmed(index)};
 }
 
 // What becomes of a packet that has come to its port. One that is to be trimmed has been.

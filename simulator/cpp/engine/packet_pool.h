@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "base/check.h"
 #include "engine/packet.h"
@@ -68,6 +69,7 @@ struct PacketFifo {
   PacketIndex tail = kNoPacket;
 
   bool empty() const { return head == kNoPacket; }
+  PacketIndex newest() const { return empty() ? kNoPacket : tail; }
 
   void push(PacketPool& pool, PacketIndex index) {
     pool[index].next = kNoPacket;
@@ -83,6 +85,15 @@ struct PacketFifo {
     const PacketIndex index = head;
     head = pool[index].next;
     return index;
+  }
+
+  // Looks at all that wait to find the last but one.
+  PacketIndex pop_newest(PacketPool& pool) {
+    if (head == tail) return pop(pool);
+    PacketIndex before = head;
+    while (pool[before].next != tail) before = pool[before].next;
+    pool[before].next = kNoPacket;
+    return std::exchange(tail, before);
   }
 };
 

@@ -42,6 +42,20 @@ class VirtualQueues {
     return index;
   }
 
+  // The last to come of those that wait; kNoPacket if none does.
+  PacketIndex newest(std::uint32_t priority, std::uint32_t input) const {
+    const Inputs& inputs = inputs_[priority];
+    return input < inputs.queues.size() ? inputs.queues[input].newest() : kNoPacket;
+  }
+
+  PacketIndex pop_newest(PacketPool& pool, std::uint32_t priority, std::uint32_t input) {
+    Inputs& inputs = inputs_[priority];
+    PacketFifo& queue = inputs.queues[input];
+    const PacketIndex index = queue.pop_newest(pool);
+    if (queue.empty()) inputs.waiting[input / kBits] &= ~bit_of(input);
+    return index;
+  }
+
   // A frame of this input has left without waiting.
   void on_passed(std::uint32_t priority, std::uint32_t input) { inputs_[priority].turn = input + 1; }
 

@@ -164,10 +164,14 @@ void Engine::arrive(std::uint32_t number, Packet packet) {
 }
 
 void Engine::enqueue(std::uint32_t number, Packet packet) {
-  Link& link = links_[number];
   packet.queued = now_;
   give_route(packet);
-  if (link.trimming) trim_if_full(link, packet);
+  if (links_[number].trimming) trim_if_full(number, packet);
+  store(number, packet);
+}
+
+void Engine::store(std::uint32_t number, Packet packet) {
+  Link& link = links_[number];
   const bool is_shut = has_priority(link.shut, packet.priority);
   const std::int64_t queue_bytes = link.queues[packet.priority].bytes;
   if (is_shut ||
@@ -194,11 +198,33 @@ void Engine::enqueue(std::uint32_t number, Packet packet) {
   if (link.rocc) watch_congestion(link);
 }
 
-void Engine::trim_if_full(Link& link, Packet& packet) {
+void Engine::trim_if_full(std::uint32_t number, Packet& packet) {
+  Link& link = links_[number];
   const std::optional<Bytes> above = link.trimming->above;
   const bool must_wait = link.is_busy || link.pauses.is_paused(packet.priority, now_);
   const std::int64_t queue_bytes = link.queues[packet.priority].bytes + packet.frame_bytes;
-  if (above && must_wait && queue_bytes > above->value) cut(link, packet);
+  if (!above || !must_wait || queue_bytes <= above->value) return;
+  if (!trims_newest(number, packet)) cut(link, packet);
+}
+
+bool Engine::trims_newest(std::uint32_t number, const Packet& packet) {
+  Link& link = links_[number];
+  if (!link.trimming_coin || !packet.can_be_trimmed()) return false;
+  Queue& queue = link.queues[packet.priority];
+  const auto shares_queue = [&](const Packet& other) {
+    return !link.input || link_before(other) == link_before(packet);
+  };
+  const auto newest = std::find_if(queue.waiting.rbegin(), queue.waiting.rend(), shares_queue);
+  if (newest == queue.waiting.rend() || !newest->can_be_trimmed()) return false;
+  if (link.trimming_coin->next_fraction() < 0.5) return false;
+  Packet cut_off = *newest;
+  queue.waiting.erase(std::next(newest).base());
+  queue.bytes -= cut_off.frame_bytes;
+  if (link.turns && queue.waiting.empty()) link.turns->on_empty(packet.priority);
+  release(link.from, cut_off);
+  cut(link, cut_off);
+  store(number, cut_off);
+  return true;
 }
 
 void Engine::cut(Link& link, Packet& packet) {

@@ -250,7 +250,9 @@ class Engine {
   void spray(Packet& packet, std::uint32_t path);
   void end_route(std::uint32_t link, const Packet& packet, std::uint32_t end);
   std::vector<std::uint32_t> flooded_ports(std::uint32_t link) const;
-  void trim_if_full(Link& link, Packet& packet);
+  void store(std::uint32_t number, Packet packet);
+  void trim_if_full(std::uint32_t number, Packet& packet);
+  bool trims_newest(std::uint32_t number, const Packet& packet);
   void cut(Link& link, Packet& packet);
   rogue::PacketSeen seen(const Packet& packet) const;
   std::shared_ptr<SwitchControl> judge_for(const Link& link) const;

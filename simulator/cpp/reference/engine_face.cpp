@@ -51,12 +51,15 @@ void Engine::add_direction(std::uint32_t from, std::uint32_t to, const LinkConfi
   if (has_shared_buffer(from) && nodes_[from].configuration.has_weights())
     links_.back().turns = WeightedTurns(nodes_[from].configuration.weights);
   const SwitchConfiguration& own = nodes_[from].configuration;
+  const std::string name = nodes_[from].name + "->" + nodes_[to].name;
   if (has_shared_buffer(from) && own.trimming)
     links_.back().trimming = at_rate(*own.trimming, configuration.rate, own.thresholds_at);
+  if (own.trimming && own.trimming->by_coin)
+    links_.back().trimming_coin = RandomStream(seed_, "trimming:" + name);
   links_.back().judge = judge_for(links_.back());
   const auto rules = rules_towards(nodes_[to].is_host, own.markings);
   if (has_shared_buffer(from) && !rules.empty()) {
-    const RandomStream marks(seed_, "marking:" + nodes_[from].name + "->" + nodes_[to].name);
+    const RandomStream marks(seed_, "marking:" + name);
     links_.back().marker = Marker(at_rate(rules, configuration.rate, own.thresholds_at), marks);
   }
   const auto number = static_cast<std::uint32_t>(links_.size() - 1);

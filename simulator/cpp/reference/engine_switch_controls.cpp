@@ -22,7 +22,7 @@ rogue::PacketSeen Engine::seen(const Packet& packet) const {
           .is_data = carries_data(packet.kind),
           .can_be_marked = may_be_marked(packet.kind) && packet.data.is_ecn_capable,
           .is_marked = is_of_verb && packet.is_marked,
-          .can_be_trimmed = packet.kind == PacketKind::kData && packet.data.can_be_trimmed()};
+          .can_be_trimmed = packet.can_be_trimmed()};
 }
 
 std::int64_t Engine::waiting_bytes(const Link& link) {

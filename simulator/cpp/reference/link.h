@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/configuration.h"
+#include "base/random_stream.h"
 #include "cc/rocc_point.h"
 #include "cc/switch_control.h"
 #include "protocol/link_loss.h"
@@ -29,6 +30,7 @@ struct Link {
   std::optional<RoccPort> rocc{};
   std::optional<WeightedTurns> turns{};
   std::optional<TrimmingConfiguration> trimming{};
+  std::optional<RandomStream> trimming_coin{};
   std::shared_ptr<SwitchControl> judge{};
   std::int64_t trimmed_packets = 0;
   std::int64_t trimmed_bytes = 0;

@@ -38,7 +38,9 @@ struct Packet {
   FairRate fair_rate{};        // of a kFeedback
   PauseFrame pause_frame{};    // of a kPause
   Picoseconds queued{};        // when it came to the port that it is at
-  Route route{};               // but of strays: as it was when it came to its NIC
+
+  bool can_be_trimmed() const { return kind == PacketKind::kData && data.can_be_trimmed(); }
+  Route route{};  // but of strays: as it was when it came to its NIC
   bool is_sprayed = false;
 };
 

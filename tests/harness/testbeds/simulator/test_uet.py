@@ -167,6 +167,17 @@ def test_thresholds_may_follow_the_rates_of_ports(tmp_path: Path) -> None:
     assert 17_845 - 4160 < longest_bytes[1] <= 17_845
 
 
+def test_a_coin_that_chooses_nothing_is_refused(tmp_path: Path) -> None:
+    network = "kind: star, hosts: 4, rate: 10Gbps, trim: coin"
+    told = unsupported_feature(cell_of(tmp_path, f"topology={{{network}}}"))
+    assert told == "topology.trim: coin chooses what is trimmed, and there is no trim_above: leave it out"
+    trimmed = f"topology={{{network}, trim_above: 20KB}}"
+    cell = cell_of(tmp_path, trimmed, "transports=[uet]")
+    assert unsupported_feature(cell) is None
+    assert feature_facts(cell)["trim"] == "coin"
+    assert "trim" not in feature_facts(cell_of(tmp_path, trimmed.replace(", trim: coin", "")))
+
+
 def test_thresholds_that_nothing_has_are_refused(tmp_path: Path) -> None:
     topology = "topology={kind: star, hosts: 4, rate: 10Gbps, thresholds: rate}"
     assert str(unsupported_feature(cell_of(tmp_path, topology, "transports=[roce]"))).startswith(
@@ -185,6 +196,7 @@ def test_no_other_testbed_has_it(tmp_path: Path) -> None:
     ("key", "words"),
     [
         ("trim_above: 20KB", "topology.trim_above is for the simulator, no switch of ours"),
+        ("trim: coin", "topology.trim is for the simulator, no switch of ours"),
         ("thresholds: rate", "topology.thresholds is for the simulator, switches of ours mark"),
     ],
 )
