@@ -30,8 +30,8 @@ class IrnRequester final : public Requester {
       ++counters_.naks;
       on_selective(acknowledgement.selective[0].first);
     }
-    if (acknowledgement.expected > recovery_end_) is_recovering_ = searches_ = repeats_ = false;
-    const bool is_passed = repeat_ < acknowledged() || (repeat_ == acknowledged() && repeats_);
+    if (acknowledgement.expected > recovery_end_) end_recovery();
+    const bool is_passed = repeat_ < acknowledged() || (repeat_ == acknowledged() && has_repeat());
     if (is_news && is_recovering_ && is_passed) repeat_oldest();
     if (is_news) nacks_ = 0;
     const bool tells_of_loss = !is_news && acknowledgement.is_negative && ++nacks_ >= threshold_nacks_;
@@ -60,15 +60,22 @@ class IrnRequester final : public Requester {
     } else {
       if (number == acknowledged()) is_recovering_ = true;
       recovery_end_ = sent() - 1;
-      repeats_ = false;
-      searches_ = true;
+      repetition_ = Repetition::kSought;
     }
     search();
     settle();
   }
 
  private:
-  bool must_repeat() const { return repeats_ && repeat_ >= acknowledged(); }
+  // The next packet that is to be sent again.
+  enum class Repetition : std::uint8_t {
+    kNone,    // there is none
+    kSought,  // is looked for as soon as another one has left
+    kFound,   // is number `repeat_`
+  };
+
+  bool has_repeat() const { return repetition_ == Repetition::kFound; }
+  bool must_repeat() const { return has_repeat() && repeat_ >= acknowledged(); }
   bool may_send_new() const {
     return sent() < posted() && packets_in_flight() < std::min(cap_packets_, window_packets());
   }
@@ -77,8 +84,12 @@ class IrnRequester final : public Requester {
 
   void repeat_oldest() {
     repeat_ = acknowledged();
-    repeats_ = true;
-    searches_ = false;
+    repetition_ = Repetition::kFound;
+  }
+
+  void end_recovery() {
+    is_recovering_ = false;
+    repetition_ = Repetition::kNone;
   }
 
   void on_progress(Picoseconds now) {
@@ -93,30 +104,25 @@ class IrnRequester final : public Requester {
   void on_selective(std::uint64_t number) {
     selective_.add(number);
     if (!is_recovering_) return;
-    if (repeats_) {
-      if (repeat_ != number) return;
-      repeats_ = false;
-      searches_ = true;
-    } else if (!selective_.has_above(number)) {
-      searches_ = true;
-    }
+    // The one that was to be repeated is here, or a later one than all before.
+    const bool must_search = has_repeat() ? repeat_ == number : !selective_.has_above(number);
+    if (must_search) repetition_ = Repetition::kSought;
   }
 
   // What was to be repeated has come meanwhile.
   void give_up_stale() {
-    if (repeats_) searches_ = false;
-    repeats_ = false;
+    if (has_repeat()) repetition_ = Repetition::kNone;
   }
 
   // Looks for the next packet that is missing: one that a later one has overtaken.
   void search() {
-    if (!searches_) return;
-    searches_ = false;
+    if (repetition_ != Repetition::kSought) return;
+    repetition_ = Repetition::kNone;
     const std::uint64_t from = repeat_ >= acknowledged() ? repeat_ + 1 : acknowledged();
     const std::uint64_t missing = selective_.first_missing(from);
     if (!selective_.has_above(missing)) return;
     repeat_ = missing;
-    repeats_ = true;
+    repetition_ = Repetition::kFound;
   }
 
   // The hardware searches at each opportunity to send, also if it has nothing to send.
@@ -131,11 +137,10 @@ class IrnRequester final : public Requester {
   IrnTimer timer_;
   PacketSet selective_;             // came, but not all before them
   std::uint64_t nacks_ = 0;         // since the last progress
-  std::uint64_t repeat_ = 0;        // to be sent again, if `repeats_`
+  std::uint64_t repeat_ = 0;        // to be sent again once it is found; afterwards the last that was
   std::uint64_t recovery_end_ = 0;  // highest packet sent when one was repeated
-  bool repeats_ = false;
+  Repetition repetition_ = Repetition::kNone;
   bool is_recovering_ = false;
-  bool searches_ = false;  // for the next packet to repeat, after the next one sent
 };
 
 }  // namespace simulator
