@@ -75,8 +75,8 @@ inline nb::dict as_dict(const Acknowledgement& acknowledgement) {
   result["is_negative"] = bool{acknowledgement.is_negative};
   result["echoes_mark"] = bool{acknowledgement.echoes_mark};
   result["echoed_ps"] = acknowledgement.echoed.value;
-  if (acknowledgement.is_credit) result["granted"] = acknowledgement.granted();
-  if (!acknowledgement.has_bitmap) return result;
+  if (acknowledgement.is_credit()) result["granted"] = acknowledgement.granted();
+  if (acknowledgement.carries != Acknowledgement::Carries::kBitmap) return result;
   const SelectiveBitmap bitmap = acknowledgement.bitmap();
   result["bitmap"] = nb::make_tuple(bitmap.first, bitmap.bits, bitmap.answered, bitmap.received.value);
   result["entropy"] = acknowledgement.entropy;

@@ -142,7 +142,7 @@ void Reliabilities::on_acknowledgement(PacketIndex index) {
   if (!world_.senders[qp].is_operational()) return;
   change_requester(qp, [&](Requester& requester) {
     if (!requester.on_acknowledgement(acknowledgement, engine_.now_)) return false;
-    if (world_.senders[qp].wants_acknowledgements && !acknowledgement.is_credit)
+    if (world_.senders[qp].wants_acknowledgements && !acknowledgement.is_credit())
       engine_.controls_.on_acknowledgement(qp, acknowledgement, telemetry);
     return true;
   });

@@ -84,7 +84,7 @@ void Engine::on_reliability_timer(std::uint32_t qp) {
 void Engine::on_acknowledgement(std::uint32_t qp, const Packet& packet) {
   change_requester(qp, [&](Requester& requester) {
     if (!requester.on_acknowledgement(*packet.acknowledgement, now_)) return false;
-    if (queue_pairs_[qp].controller && !packet.acknowledgement->is_credit) tell_acknowledgement(qp, packet);
+    if (queue_pairs_[qp].controller && !packet.acknowledgement->is_credit()) tell_acknowledgement(qp, packet);
     return true;
   });
 }

@@ -57,16 +57,22 @@ struct SelectiveBitmap {
 struct Acknowledgement {
   static constexpr std::uint32_t kRangesMax = 3;
 
+  // What `selective` keeps.
+  enum class Carries : std::uint8_t {
+    kRanges,
+    kBitmap,
+    kCredit,  // and the acknowledgement says nothing else
+  };
+
   std::uint64_t expected = 0;                       // every packet below has come
-  std::array<NumberRange, kRangesMax> selective{};  // these have come too; or where a bitmap is kept
+  std::array<NumberRange, kRangesMax> selective{};  // these have come too, if they are ranges
   std::uint32_t ranges = 0;
   bool is_negative : 1 = false;
   bool echoes_mark : 1 = false;      // of congestion
   bool is_trimmed_last : 1 = false;  // of the packet that is answered
-  bool has_bitmap : 1 = false;
-  bool is_credit : 1 = false;  // and says nothing else
-  std::uint16_t entropy = 0;   // of that packet
-  Picoseconds echoed;          // `sent` of that packet
+  Carries carries = Carries::kRanges;
+  std::uint16_t entropy = 0;  // of that packet
+  Picoseconds echoed;         // `sent` of that packet
 
   void add(const NumberRange& range) { selective[ranges++] = range; }
 
@@ -74,12 +80,13 @@ struct Acknowledgement {
   void carry(const SelectiveBitmap& come) {
     selective[0] = {come.first, come.bits};
     selective[1] = {come.answered, static_cast<std::uint64_t>(come.received.value)};
-    has_bitmap = true;
+    carries = Carries::kBitmap;
   }
   void carry_credit(std::int64_t granted) {
     selective[0].first = static_cast<std::uint64_t>(granted);
-    is_credit = true;
+    carries = Carries::kCredit;
   }
+  bool is_credit() const { return carries == Carries::kCredit; }
   std::int64_t granted() const { return static_cast<std::int64_t>(selective[0].first); }  // quanta
   SelectiveBitmap bitmap() const {
     return {selective[0].first,

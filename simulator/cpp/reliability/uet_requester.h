@@ -53,7 +53,7 @@ class UetRequester final : public Requester {
       heard_or_sent_ = now;
       account_->end_speculation();
     }
-    if (reply.is_credit) {
+    if (reply.is_credit()) {
       on_credit(reply);
     } else if (reply.is_negative) {
       on_negative(reply, rtt, now);
