@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
-#include <vector>
+
+#include "base/numbered_slots.h"
 
 namespace simulator {
 
@@ -14,14 +14,14 @@ class Ring {
   std::uint64_t head() const { return head_; }  // number of the oldest
   std::uint64_t tail() const { return tail_; }  // one past the newest: so many have ever been put in
 
-  Item& operator[](std::uint64_t number) { return slots_[number & (slots_.size() - 1)]; }
-  const Item& operator[](std::uint64_t number) const { return slots_[number & (slots_.size() - 1)]; }
+  Item& operator[](std::uint64_t number) { return slots_[number]; }
+  const Item& operator[](std::uint64_t number) const { return slots_[number]; }
   Item& front() { return (*this)[head_]; }
   const Item& front() const { return (*this)[head_]; }
 
   void push(const Item& item) {
-    if (tail_ - head_ == slots_.size()) grow();
-    (*this)[tail_++] = item;
+    slots_.make_room(head_, tail_);
+    slots_[tail_++] = item;
   }
   void pop() { ++head_; }
   void clear() { head_ = tail_; }
@@ -34,13 +34,7 @@ class Ring {
   }
 
  private:
-  void grow() {
-    std::vector<Item> larger(slots_.empty() ? 4 : slots_.size() * 2);
-    for (std::uint64_t n = head_; n != tail_; ++n) larger[n & (larger.size() - 1)] = std::move((*this)[n]);
-    slots_ = std::move(larger);
-  }
-
-  std::vector<Item> slots_;  // a power of two, or empty
+  NumberedSlots<Item, 4> slots_;
   std::uint64_t head_ = 0;
   std::uint64_t tail_ = 0;
 };

@@ -2,7 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+
+#include "base/numbered_slots.h"
 
 namespace simulator {
 
@@ -10,21 +11,19 @@ class PacketSet {
  public:
   // Forgets what lies below.
   void advance(std::uint64_t base) {
-    for (; base_ < base && base_ < end_; ++base_) bits_[base_ & (bits_.size() - 1)] = false;
+    for (; base_ < base && base_ < end_; ++base_) bits_[base_] = false;
     if (base_ < base) base_ = base;
     if (end_ < base_) end_ = base_;
   }
 
   void add(std::uint64_t number) {
     if (number < base_) return;
-    if (number - base_ >= bits_.size()) grow(number - base_ + 1);
-    bits_[number & (bits_.size() - 1)] = true;
+    bits_.make_room(base_, number);
+    bits_[number] = true;
     if (end_ <= number) end_ = number + 1;
   }
 
-  bool has(std::uint64_t number) const {
-    return number >= base_ && number < end_ && bits_[number & (bits_.size() - 1)];
-  }
+  bool has(std::uint64_t number) const { return number >= base_ && number < end_ && bits_[number]; }
   bool has_above(std::uint64_t number) const { return end_ > base_ && end_ - 1 > number; }
 
   std::uint64_t first_missing(std::uint64_t from) const {
@@ -33,17 +32,9 @@ class PacketSet {
   }
 
  private:
-  void grow(std::uint64_t span) {
-    std::uint64_t size = 128;
-    while (size < span) size *= 2;
-    std::vector<bool> larger(size, false);
-    for (std::uint64_t number = base_; number < end_; ++number) larger[number & (size - 1)] = has(number);
-    bits_ = std::move(larger);
-  }
-
   std::uint64_t base_ = 0;
   std::uint64_t end_ = 0;  // one past the highest member, or base_
-  std::vector<bool> bits_;
+  NumberedSlots<bool, 128> bits_;
 };
 
 }  // namespace simulator

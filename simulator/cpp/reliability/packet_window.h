@@ -2,9 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
-#include <vector>
 
+#include "base/numbered_slots.h"
 #include "base/units.h"
 
 namespace simulator {
@@ -22,28 +21,18 @@ class PacketWindow {
   void begin_at(std::uint64_t base) { base_ = base; }
 
   void prefetch(std::uint64_t number) const {
-    if (!slots_.empty()) __builtin_prefetch(&(*this)[number]);
+    if (!slots_.empty()) __builtin_prefetch(&slots_[number]);
   }
 
-  const SentPacket& operator[](std::uint64_t number) const { return slots_[number & (slots_.size() - 1)]; }
+  const SentPacket& operator[](std::uint64_t number) const { return slots_[number]; }
   SentPacket& operator[](std::uint64_t number) {
-    if (number - base_ >= slots_.size()) grow(number - base_ + 1);
-    return slots_[number & (slots_.size() - 1)];
+    slots_.make_room(base_, number);
+    return slots_[number];
   }
 
  private:
-  void grow(std::uint64_t span) {
-    std::uint64_t size = 64;
-    while (size < span) size *= 2;
-    std::vector<SentPacket> larger(size);
-    for (std::uint64_t number = base_; number < base_ + slots_.size(); ++number) {
-      larger[number & (size - 1)] = slots_[number & (slots_.size() - 1)];
-    }
-    slots_ = std::move(larger);
-  }
-
   std::uint64_t base_ = 0;
-  std::vector<SentPacket> slots_;  // a power of two, or none
+  NumberedSlots<SentPacket, 64> slots_;
 };
 
 }  // namespace simulator

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
+#include "base/numbered_slots.h"
 #include "base/units.h"
 #include "reliability/acknowledgement.h"
 
@@ -15,13 +15,13 @@ class Reassembly {
 
   Arrival add(std::uint64_t number, std::uint32_t payload_bytes) {
     if (number < expected_ || has(number)) return Arrival::kDuplicate;
-    if (number - expected_ >= slots_.size()) grow(number - expected_ + 1);
+    slots_.make_room(expected_, number);
     if (end_ <= number) end_ = number + 1;
-    slot(number) = payload_bytes + 1;
+    slots_[number] = payload_bytes + 1;
     if (number != expected_) return Arrival::kAhead;
-    for (; expected_ != end_ && slot(expected_) != 0; ++expected_) {
-      delivered_.value += slot(expected_) - 1;
-      slot(expected_) = 0;
+    for (; expected_ != end_ && slots_[expected_] != 0; ++expected_) {
+      delivered_.value += slots_[expected_] - 1;
+      slots_[expected_] = 0;
     }
     return Arrival::kInOrder;
   }
@@ -29,8 +29,8 @@ class Reassembly {
   // What the next packet will need, into the cache.
   void prefetch() const {
     if (slots_.empty()) return;
-    __builtin_prefetch(&slot(expected_));
-    __builtin_prefetch(&slot(end_));
+    __builtin_prefetch(&slots_[expected_]);
+    __builtin_prefetch(&slots_[end_]);
   }
 
   std::uint64_t expected() const { return expected_; }
@@ -40,25 +40,12 @@ class Reassembly {
   bool has_waiting() const { return end_ > expected_; }
 
   // The packet is here, and waits for one before it.
-  bool has(std::uint64_t number) const { return number >= expected_ && number < end_ && slot(number) != 0; }
+  bool has(std::uint64_t number) const { return number >= expected_ && number < end_ && slots_[number] != 0; }
 
  private:
-  const std::uint32_t& slot(std::uint64_t number) const { return slots_[number & (slots_.size() - 1)]; }
-  std::uint32_t& slot(std::uint64_t number) { return slots_[number & (slots_.size() - 1)]; }
-
-  void grow(std::uint64_t span) {
-    std::uint64_t size = 64;
-    while (size < span) size *= 2;
-    std::vector<std::uint32_t> larger(size, 0);
-    for (std::uint64_t number = expected_; number < end_; ++number) {
-      larger[number & (size - 1)] = slot(number);
-    }
-    slots_ = std::move(larger);
-  }
-
   std::uint64_t expected_ = 0;
-  std::uint64_t end_ = 0;             // one past the highest that has come
-  std::vector<std::uint32_t> slots_;  // 1 + payload of each packet that waits, else 0; a power of two of them
+  std::uint64_t end_ = 0;                   // one past the highest that has come
+  NumberedSlots<std::uint32_t, 64> slots_;  // 1 + payload of each packet that waits, else 0
   Bytes delivered_;
 };
 

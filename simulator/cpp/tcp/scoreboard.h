@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
+#include "base/numbered_slots.h"
 #include "base/units.h"
 #include "reliability/acknowledgement.h"
 #include "tcp/ranges.h"
@@ -39,11 +39,11 @@ class Scoreboard {
   bool empty() const { return first_ == end_; }
   Bytes in_flight() const { return in_flight_; }      // pipe
   Bytes outstanding() const { return outstanding_; }  // FlightSize
-  const SentSegment& operator[](std::uint64_t number) const { return slots_[number & (slots_.size() - 1)]; }
+  const SentSegment& operator[](std::uint64_t number) const { return slots_[number]; }
 
   void push(std::uint32_t payload_bytes, Picoseconds sent) {
-    if (end_ - first_ == slots_.size()) grow();
-    at(end_++) = {.sent = sent, .payload_bytes = payload_bytes};
+    slots_.make_room(first_, end_);
+    slots_[end_++] = {.sent = sent, .payload_bytes = payload_bytes};
     in_flight_.value += payload_bytes;
     outstanding_.value += payload_bytes;
   }
@@ -61,7 +61,7 @@ class Scoreboard {
   Acknowledged acknowledge(std::uint64_t next) {
     Acknowledged result;
     for (; first_ < std::min(next, end_); ++first_) {
-      const SentSegment& segment = at(first_);
+      const SentSegment& segment = slots_[first_];
       result.bytes.value += segment.payload_bytes;
       ++result.segments;
       if (!segment.was_resent && !segment.is_selected) result.sent = segment.sent;
@@ -94,7 +94,7 @@ class Scoreboard {
     bool was_selected = false;
     std::uint64_t number = selected_below_;
     while (number > lost_below_) {
-      const SentSegment& segment = at(--number);
+      const SentSegment& segment = slots_[--number];
       if (segment.is_selected) {
         above_bytes += segment.payload_bytes;
         pieces += was_selected ? 0 : 1;
@@ -149,8 +149,6 @@ class Scoreboard {
   }
 
  private:
-  SentSegment& at(std::uint64_t number) { return slots_[number & (slots_.size() - 1)]; }
-
   bool waits(std::uint64_t number) const {
     const SentSegment& segment = (*this)[number];
     return !segment.is_selected && !segment.is_resent;
@@ -164,7 +162,7 @@ class Scoreboard {
 
   template <class Change>
   void change(std::uint64_t number, Change&& change) {
-    SentSegment& segment = at(number);
+    SentSegment& segment = slots_[number];
     in_flight_ -= share(segment);
     change(segment);
     in_flight_ += share(segment);
@@ -177,13 +175,7 @@ class Scoreboard {
     lost_below_ = std::max(lost_below_, end);
   }
 
-  void grow() {
-    std::vector<SentSegment> larger(slots_.empty() ? 16 : slots_.size() * 2);
-    for (std::uint64_t n = first_; n != end_; ++n) larger[n & (larger.size() - 1)] = (*this)[n];
-    slots_ = std::move(larger);
-  }
-
-  std::vector<SentSegment> slots_;  // a power of two, or empty
+  NumberedSlots<SentSegment, 16> slots_;
   std::uint64_t first_ = 0;
   std::uint64_t end_ = 0;
   NumberRanges selected_;             // that blocks cover
