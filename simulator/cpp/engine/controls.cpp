@@ -88,8 +88,9 @@ void Controls::on_timer(std::uint32_t qp) {
   watch(qp);
 }
 
-// An acknowledgement: the controller knows before anything else leaves.
-void Controls::on_reply(const Packet& packet, PacketIndex index) {
+// What Engine::on_reply() hands on if the control wants acknowledgements: the requester takes the ACK or NAK, and
+// the controller knows before anything else leaves.
+void Controls::on_reply_to_controlled(const Packet& packet, PacketIndex index) {
   const std::uint32_t qp = packet.qp;
   const Stamp stamp = stamps_[index];
   const CarriedTelemetry telemetry = engine_.feedback_.carried_telemetry(qp, index);
@@ -209,7 +210,8 @@ void Controls::require_none_uses(std::uint32_t limiter, const char* what) const 
   }
 }
 
-// The controller knows before anything else leaves.
+// Of a queue pair with a reliability of its own, whose requester has taken it: the controller knows before anything
+// else leaves.
 void Controls::on_acknowledgement(std::uint32_t qp, const Acknowledgement& acknowledgement,
                                   const CarriedTelemetry& telemetry) {
   const Requester& requester = *world_.reliabilities[qp].requester;

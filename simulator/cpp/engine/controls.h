@@ -56,7 +56,7 @@ class Controls {
   void on_marked(PacketIndex index);
   void on_cnp(PacketIndex index);
   void on_feedback(PacketIndex index);
-  void on_reply(const Packet& packet, PacketIndex index);
+  void on_reply_to_controlled(const Packet& packet, PacketIndex index);
   void on_acknowledgement(std::uint32_t qp, const Acknowledgement& acknowledgement,
                           const CarriedTelemetry& telemetry);
   void on_timer(std::uint32_t qp);

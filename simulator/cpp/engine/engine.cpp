@@ -161,7 +161,7 @@ inline void Engine::on_write(PacketIndex index) {
   if (!sender.is_operational()) [[unlikely]]
     return;
   if (sender.wants_acknowledgements) [[unlikely]]
-    return controls_.on_reply(packet, index);
+    return controls_.on_reply_to_controlled(packet, index);
   on_progress(packet.qp, [&](RcRequester& requester, const auto& on_done) {
     return packet.kind == PacketKind::kAck ? requester.on_ack(packet.psn, now_, on_done)
                                            : requester.on_nak(packet.psn, now_, on_done);
