@@ -22,7 +22,17 @@ class SampleVerdict(Enum):
     RATE_CHANGED = "rate_changed"
 
 
+@unique
+class _Request(Enum):
+    """What is known of the rate that the limiter was asked for last."""
+
+    SETTLED = "it acts, or none was asked for"
+    ASKED = "the limiter has not said anything yet"
+    LATE = "it acts later, and the limiter says when"
+
+
 _ACCEPTED, _HOLD_OFF, _RATE_CHANGED = SampleVerdict
+_SETTLED, _ASKED, _LATE = _Request
 
 
 class FeedbackLoop:
@@ -37,9 +47,8 @@ class FeedbackLoop:
         "_coming_bps",
         "_estimator",
         "_hold_off",
-        "_is_rate_late",
-        "_is_rate_pending",
         "_limiter",
+        "_request",
         "cc",
         "link",
         "rate_bps",
@@ -56,7 +65,7 @@ class FeedbackLoop:
         self._limiter = Limiter(link, settings.rate_change_max_bps) if link.has_limiter else None
         needs_anchor = self._estimator is not None and self._estimator.needs_anchor
         self._hold_off = HoldOff(settings.hold_off_bytes, needs_anchor=needs_anchor)
-        self._is_rate_pending = self._is_rate_late = False
+        self._request = _SETTLED
         self._coming_bps = self.rate_bps
         self._acked_bytes = 0
 
@@ -84,14 +93,15 @@ class FeedbackLoop:
             return None
         rate_bps = self._limiter.request(target_bps, self.rate_bps)
         if rate_bps is not None:
-            self._is_rate_pending = True
+            if self._request is _SETTLED:
+                self._request = _ASKED
             self._coming_bps = self._limiter.rounded_up(rate_bps)
             self._start_epoch()
         return rate_bps
 
     def coming_rate_bps(self) -> int:
         """Return what the limiter will apply once it has been told what follows from the last sample."""
-        if self._limiter is None or self._is_rate_pending or self._hold_off.is_paused:
+        if self._limiter is None or self._request is not _SETTLED or self._hold_off.is_paused:
             return self._coming_bps
         target_bps = self.cc.target_rate_bps
         if target_bps is None:
@@ -107,12 +117,12 @@ class FeedbackLoop:
         which the line does not carry.
         """
         if effective_bps is None:
-            self._is_rate_late = True
+            self._request = _LATE
             return
         rate_bps = min(effective_bps, self.link.line_rate_bps)
-        if self._is_rate_late or (not self._is_rate_pending and rate_bps != self.rate_bps):
+        if self._request is _LATE or (self._request is _SETTLED and rate_bps != self.rate_bps):
             self._start_epoch()
-        self._is_rate_pending = self._is_rate_late = False
+        self._request = _SETTLED
         self.rate_bps = self._coming_bps = rate_bps
 
     def rounded_up(self, rate_bps: int) -> int:
@@ -144,7 +154,7 @@ class FeedbackLoop:
 
     def admits(self, is_idle: bool) -> bool:
         """Whether a batch may be posted now as far as sampling is concerned."""
-        if self._is_rate_late:
+        if self._request is _LATE:
             return not self._hold_off.is_paused
         return self._hold_off.admits(is_idle)
 
@@ -168,7 +178,7 @@ class FeedbackLoop:
         """Estimate the RTT of a completed batch; let the congestion control have it if it counts."""
         assert self._estimator is not None, "sample() without an estimator"
         rtt_ns = self._estimator.sample(batch, completed_ns)
-        if batch.epoch == NO_EPOCH or rtt_ns is None or self._is_rate_late:
+        if batch.epoch == NO_EPOCH or rtt_ns is None or self._request is _LATE:
             return rtt_ns, _HOLD_OFF
         if batch.epoch != self._hold_off.epoch:
             return rtt_ns, _RATE_CHANGED

@@ -112,6 +112,20 @@ def test_until_a_late_rate_acts_batches_flow_and_no_sample_counts() -> None:
     assert [epoch == NO_EPOCH for epoch in epochs] == [True, True, True, False]
 
 
+def test_a_rate_that_is_asked_for_while_another_is_late_is_late_as_well() -> None:
+    feedback = feedback_over(estimator="literal")
+    settle_without_anchor(feedback)
+    for cwnd_packets in (20, 30):
+        feedback.cc.cwnd_packets = cwnd_packets
+        assert feedback.next_rate() == 2800 * MBPS
+        assert feedback.coming_rate_bps() == 2800 * MBPS
+        if cwnd_packets == 20:
+            feedback.on_rate_set(None)
+    batches = [post(feedback, 2_000_000, is_idle=False) for _ in range(5)]
+    verdicts = {sample(feedback, batch, completed_at(batch, 52_000))[1] for batch in batches}
+    assert verdicts == {SampleVerdict.HOLD_OFF}
+
+
 def test_the_rate_of_a_batch_is_the_effective_one() -> None:
     feedback = feedback_over()
     assert feedback.next_rate() == 1_769_600_000
