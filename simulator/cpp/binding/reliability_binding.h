@@ -35,11 +35,13 @@ struct BoundResponder {
   std::unique_ptr<Responder> responder;
 };
 
-// As Python's MTU_BYTES_MAX.
+inline constexpr std::int64_t kMtuMax = 9216;  // as Python's MTU_BYTES_MAX
+
 inline Reliability reliability_of(const std::string& name, const ParameterValues& parameters,
                                   std::int64_t mtu_bytes) {
-  if (mtu_bytes < 1 || mtu_bytes > 9216)
-    throw SimulationError(name + ": expected mtu_bytes from 1 to 9216, got " + std::to_string(mtu_bytes));
+  if (mtu_bytes < 1 || mtu_bytes > kMtuMax)
+    throw SimulationError(name + ": expected mtu_bytes from 1 to " + std::to_string(kMtuMax) + ", got " +
+                          std::to_string(mtu_bytes));
   return create_reliability(name, parameters, static_cast<std::uint32_t>(mtu_bytes));
 }
 
