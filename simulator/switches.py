@@ -61,13 +61,13 @@ class Switches:
 
         With any of the others each port has a queue per priority. The largest goes first; those with
         ``weights`` share what others leave. The headroom of all links is set aside from the buffer, that of a
-        link from its own. With ``has_telemetry`` ports write into packets, whose framing needs room for it.
-        Ports of ``thresholds_at_bps`` mark and trim as stated, others in proportion.
+        link from its own. With ``has_telemetry`` ports write into packets what a control that wants it should
+        know; the simulation's framing must have room for it. ``controls`` are parts from outside. ``marking``
+        and ``trimming`` are those of a port of ``thresholds_at_bps``, and others have them in proportion to
+        their rates (None: all alike).
         """
         where = f"add_switch {name}"
-        if buffer_bytes is not None:
-            require_integer(where, "buffer_bytes", buffer_bytes, 1, BUFFER_BYTES_MAX)
-        require_positive(where, "alpha", alpha)
+        _require_buffer(where, buffer_bytes, alpha)
         is_voq = require_one_of(where, "kind", kind, SWITCH_KINDS) == "voq"
         arguments: dict[str, object] = {"has_telemetry": has_telemetry, "is_input_queued": is_voq}
         arguments |= {"weights": weights_of(where, weights), "markings": marking_rules(where, marking)}
@@ -82,6 +82,12 @@ class Switches:
         self._topology.add_node(name, None)
         self._has_choosers |= "chooser" in arguments
         self._flow_controls.add(node, name, flow_control, buffer_bytes, is_input_queued=is_voq)
+
+
+def _require_buffer(where: str, buffer_bytes: int | None, alpha: float) -> None:
+    if buffer_bytes is not None:
+        require_integer(where, "buffer_bytes", buffer_bytes, 1, BUFFER_BYTES_MAX)
+    require_positive(where, "alpha", alpha)
 
 
 def _thresholds(where: str, at_bps: int | None) -> dict[str, int]:
