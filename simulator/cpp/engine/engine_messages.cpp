@@ -111,7 +111,7 @@ void Engine::land(PacketIndex index) {
   const Packet& packet = world_.pool[index];
   if ((packet.flags & PacketFlags::kSend) != 0) return;
   const std::uint32_t qp = world_.senders[packet.qp].peer;
-  memories_.land(qp, queue_pair_number(qp), false, world_.details[index], world_.payload_of(packet), now_);
+  memories_.land(qp, VerbKind::kWrite, world_.details[index], world_.payload_of(packet), now_);
 }
 
 // The last packet of a verb has been accepted. A SEND, and any immediate, completes a receive request.

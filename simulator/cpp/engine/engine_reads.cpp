@@ -44,7 +44,7 @@ void Engine::on_read_response(PacketIndex index) {
   });
   if (!is_accepted) return;
   check_delivery(world_.senders[packet.qp].peer);
-  memories_.land(packet.qp, queue_pair_number(packet.qp), true, details, world_.payload_of(packet), now_);
+  memories_.land(packet.qp, VerbKind::kRead, details, world_.payload_of(packet), now_);
 }
 
 void Engine::forget_responses(std::uint32_t qp) {

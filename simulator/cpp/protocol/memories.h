@@ -13,6 +13,7 @@
 #include "base/random_stream.h"
 #include "base/units.h"
 #include "protocol/packet_kind.h"
+#include "protocol/queue_pair.h"
 #include "protocol/verb_ring.h"
 
 namespace simulator {
@@ -49,9 +50,9 @@ class Memories {
   }
 
   // A packet of a verb of `qp` has been accepted.
-  void land(std::uint32_t qp, std::uint32_t qp_num, bool is_read, const PacketDetails& details, Bytes payload,
-            Picoseconds now) {
+  void land(std::uint32_t qp, VerbKind kind, const PacketDetails& details, Bytes payload, Picoseconds now) {
     if (!is_bound(qp) || payload.value == 0) return;
+    const bool is_read = kind == VerbKind::kRead;
     const Binding& binding = *bindings_[qp];
     const std::uint32_t to = is_read ? binding.local : binding.remote;
     const std::uint32_t from = is_read ? binding.remote : binding.local;
@@ -59,7 +60,7 @@ class Memories {
     const std::int64_t from_offset = is_read ? details.remote_offset : details.local_offset;
     std::memmove(memories_[to].bytes.data() + to_offset, memories_[from].bytes.data() + from_offset,
                  static_cast<std::size_t>(payload.value));
-    if (records_) writes.add({now.value, qp_num, to, to_offset, payload.value});
+    if (records_) writes.add({now.value, queue_pair_number(qp), to, to_offset, payload.value});
   }
 
   void record() { records_ = true; }

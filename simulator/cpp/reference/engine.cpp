@@ -297,8 +297,7 @@ bool Engine::apply_reply(std::uint32_t qp, const Packet& packet) {
   bool is_accepted = false;
   const bool is_alive =
       requester.on_response(packet.psn, payload_of(packet), packet.details.left, now_, is_accepted, on_done);
-  const std::uint32_t qp_num = queue_pair_number(qp);
-  if (is_accepted) memories_.land(qp, qp_num, true, packet.details, payload_of(packet), now_);
+  if (is_accepted) memories_.land(qp, VerbKind::kRead, packet.details, payload_of(packet), now_);
   check_delivery(queue_pairs_[qp].peer);
   return is_alive;
 }

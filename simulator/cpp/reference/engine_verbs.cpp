@@ -53,7 +53,7 @@ Reply Engine::accept(std::uint32_t qp, const Packet& packet) {
 void Engine::land(std::uint32_t qp, const Packet& packet) {
   if ((packet.flags & PacketFlags::kSend) != 0) return;
   const std::uint32_t peer = queue_pairs_[qp].peer;
-  memories_.land(peer, queue_pair_number(peer), false, packet.details, payload_of(packet), now_);
+  memories_.land(peer, VerbKind::kWrite, packet.details, payload_of(packet), now_);
 }
 
 void Engine::receive_message(std::uint32_t qp, const Packet& packet) {
