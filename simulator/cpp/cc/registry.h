@@ -69,14 +69,14 @@ inline std::unique_ptr<Controller> create_controller(std::string_view name, cons
 }
 
 // What a connection asks for at its first or second end, of ours or not.
-inline std::unique_ptr<Controller> controller_of(const ConnectionConfiguration& asked, bool is_first,
+inline std::unique_ptr<Controller> controller_of(const ConnectionConfiguration& asked, bool is_end_a,
                                                  BitsPerSecond line_rate, const Framing& framing) {
   const PathFacts path{
       .line_rate = line_rate,
-      .base_rtt = is_first ? asked.base_rtt_ab : asked.base_rtt_ba,
+      .base_rtt = is_end_a ? asked.base_rtt_ab : asked.base_rtt_ba,
       .mtu = {asked.mtu_bytes},
       .packet = framing.wire_bytes(framing.write_frame_bytes(asked.mtu_bytes, false)),
-      .hops = static_cast<std::uint32_t>((is_first ? asked.route_ab : asked.route_ba).size() - 1)};
+      .hops = static_cast<std::uint32_t>((is_end_a ? asked.route_ab : asked.route_ba).size() - 1)};
   if (asked.control_maker) return asked.control_maker(path);
   return create_controller(asked.control, asked.control_parameters, path);
 }

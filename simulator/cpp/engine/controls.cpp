@@ -15,9 +15,10 @@ namespace simulator {
 void Controls::add(std::uint32_t qp, const ConnectionConfiguration& configuration) {
   Sender& sender = world_.senders[qp];
   const BitsPerSecond line_rate = world_.speeds[world_.ports[sender.link].speed].rate;
+  const bool is_end_a = qp < sender.peer;
   queue_pairs_.resize(world_.senders.size());
   queue_pairs_[qp] = {
-      .controller = controller_of(configuration, qp < sender.peer, line_rate, world_.framing),
+      .controller = controller_of(configuration, is_end_a, line_rate, world_.framing),
       .timer = engine_.timers_.create(TimerKind::kControl, qp),
       .cnp_flags = static_cast<std::uint8_t>(configuration.cnp_priority << PacketFlags::kPriorityShift),
       .line_rate = line_rate,

@@ -23,13 +23,13 @@ class RcResponder {
     if (distance == 0) [[likely]] {
       ++expected_psn_;
       delivered_ += payload;
-      nak_sent_ = false;
+      is_gap_told_ = false;
       return {wants_ack ? ReplyKind::kAck : ReplyKind::kNone, psn};
     }
     ++discarded_packets_;
     if (distance < 0) return {ReplyKind::kAck, static_cast<std::uint32_t>(expected_psn_ - 1)};
-    if (nak_sent_) return {ReplyKind::kNone, 0};
-    nak_sent_ = true;
+    if (is_gap_told_) return {ReplyKind::kNone, 0};
+    is_gap_told_ = true;
     return {ReplyKind::kNak, static_cast<std::uint32_t>(expected_psn_)};
   }
 
@@ -43,7 +43,7 @@ class RcResponder {
     }
     expected_psn_ += responses;
     skipped_psns_ += responses - 1;
-    nak_sent_ = false;
+    is_gap_told_ = false;
     return {ReplyKind::kReadResponses, psn};
   }
 
@@ -55,7 +55,7 @@ class RcResponder {
     const std::uint64_t first_psn = kPsnRound + psn;
     skipped_psns_ += first_psn - expected_psn_;
     expected_psn_ = first_psn;
-    nak_sent_ = false;
+    is_gap_told_ = false;
   }
 
   Bytes delivered() const { return delivered_; }
@@ -67,7 +67,7 @@ class RcResponder {
   std::uint64_t skipped_psns_ = 0;  // numbers below expected_psn_ that no accepted packet had
   Bytes delivered_;
   std::uint64_t discarded_packets_ = 0;
-  bool nak_sent_ = false;
+  bool is_gap_told_ = false;
 };
 
 }  // namespace simulator

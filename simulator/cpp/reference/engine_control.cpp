@@ -16,7 +16,8 @@ void Engine::mark(Link& link, Packet& packet) {
 void Engine::add_control(std::uint32_t qp, const ConnectionConfiguration& configuration) {
   QueuePair& queue_pair = queue_pairs_[qp];
   const BitsPerSecond line_rate = links_[queue_pair.route->front()].configuration.rate;
-  queue_pair.controller = controller_of(configuration, qp < queue_pair.peer, line_rate, framing_);
+  const bool is_end_a = qp < queue_pair.peer;
+  queue_pair.controller = controller_of(configuration, is_end_a, line_rate, framing_);
   queue_pair.control_timer = add_timer(TimerKind::kControl, qp);
   queue_pair.cnp_priority = configuration.cnp_priority;
   priorities_ |= mask_of(configuration.cnp_priority);
