@@ -1,3 +1,4 @@
+// Credit that receivers grant: whose turn it is, and what is told in it.
 #include "engine/credits.h"
 
 #include <optional>

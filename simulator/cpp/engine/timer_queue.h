@@ -12,19 +12,20 @@
 
 namespace simulator {
 
+// What a timer is for; behind it, what its subject is.
 enum class TimerKind : std::uint8_t {
-  kRetransmit,
-  kSampleThroughput,
-  kSampleQueues,
-  kRefreshPause,
-  kWatchdog,
-  kReceive,
-  kControl,
-  kCongestionPoint,
-  kCredit,
-  kCompletion,
-  kHost,
-  kHostOnce
+  kRetransmit,  // queue pair: its timeout; with UC, the end of its oldest verb; all of a reliability of its own
+  kSampleThroughput,  // none
+  kSampleQueues,      // none
+  kRefreshPause,      // link: a switch tells its far end again to pause
+  kWatchdog,          // link: it has been paused for too long, or free for long enough
+  kReceive,           // host that takes packets in slowly: there may be room again
+  kControl,           // queue pair
+  kCongestionPoint,   // link: RoCC's period is over
+  kCredit,            // NIC that grants it
+  kCompletion,        // queue pair: its host can see one
+  kHost,              // timer of host software
+  kHostOnce           // call of host software
 };
 
 struct DueTimer {
