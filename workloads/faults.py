@@ -74,7 +74,7 @@ class LinkCut(Fault):
     queue pair that takes one path keep the way that was theirs when they left, sprayed ones turn at the next
     switch. Where no way is left switches send as before. An outage that is shorter than `reroute_after` is
     never noticed. Ways around may go down and up again; with +pfc ports can then wait for each other in a
-    loop. Events are those of each outage, also where another one of the same link goes on.
+    loop. Outages of one link, with the same `reroute_after`, that adjoin or overlap are one, in events too.
     """
 
     kind: Literal["link_cut"] = "link_cut"

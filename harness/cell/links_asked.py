@@ -61,7 +61,7 @@ def links_asked(topology: Topology, faults: Sequence[Fault]) -> tuple[LinkAsked,
 
 
 def outages_asked(topology: Topology, faults: Sequence[Fault]) -> tuple[OutageAsked, ...]:
-    """Every outage, as written."""
+    """Every outage; those of one link that are one are joined already."""
     cuts = ((fault, _struck(fault, topology)) for fault in faults if isinstance(fault, LinkCut))
     return tuple(
         OutageAsked(
