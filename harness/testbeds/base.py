@@ -46,7 +46,7 @@ class CellResult:
     tables: dict[str, Columns] = field(default_factory=dict)
     facts: dict[str, Fact] = field(default_factory=dict)
     not_measured: dict[str, str] = field(default_factory=dict)
-    """Measures that were asked for and are not there, with the reason."""
+    """Measures that were asked for and are not there, with the reason, or of which no sample is whole."""
     failure: Failure | None = None
     raw: dict[str, bytes] = field(default_factory=dict)
     """Files for `raw/`."""

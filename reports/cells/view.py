@@ -182,10 +182,16 @@ class CellView:
         return levels_of(self.spans) if self.spans and self.is_always_busy else []
 
     @cached_property
+    def was_over_at_once(self) -> bool:
+        """Return whether all traffic was over before the first sample, which tells no rate of it."""
+        rows, ends_ns = self.deliveries, [end_ns for _, end_ns in self.spans.values()]
+        return rows is not None and bool(ends_ns) and max(ends_ns) < int(rows["interval_ns"].max())
+
+    @cached_property
     def window(self) -> Window | None:
         """Return the time over which the cell is measured, in whole samples; None without samples."""
         rows = self.deliveries
-        if rows is None or not self.spans:
+        if rows is None or not self.spans or self.was_over_at_once:
             return None
         sample_ns, end_ns = int(rows["interval_ns"].max()), int(rows["t_ns"].max())
         start_ns = min(start for start, _ in self.spans.values()) // sample_ns * sample_ns
@@ -263,7 +269,7 @@ class CellView:
         """
         arriving_ns = self.entry.number("arriving_ns")
         if arriving_ns is None:
-            return self.window
+            return self.whole_window if self.was_over_at_once else self.window
         return Window(int(self.entry.number("warm_up_ns") or 0), int(arriving_ns))
 
     @cached_property
@@ -274,10 +280,13 @@ class CellView:
     @cached_property
     def whole_bottleneck_queue(self) -> pd.DataFrame | None:
         """Return those of all traffic: from the first start until the last flow is done."""
+        return self._queue_within(self.whole_window)
+
+    @property
+    def whole_window(self) -> Window | None:
+        """Return the time of all traffic: from the first start until the last flow is done."""
         ends = self.spans.values()
-        return self._queue_within(
-            Window(min(start for start, _ in ends), max(end for _, end in ends)) if ends else None
-        )
+        return Window(min(start for start, _ in ends), max(end for _, end in ends)) if ends else None
 
     def _queue_within(self, window: Window | None) -> pd.DataFrame | None:
         queues, bottleneck = self.table("queues"), self.bottleneck_port

@@ -37,7 +37,9 @@ class RateEstimate(ReportFigure):
     def usable(self, view: CellView) -> bool:
         """Return whether the agent of the cell estimates a rate."""
         rows = view.deliveries
-        return rows is not None and bool(rows["cwnd_over_rtt_bps"].notna().any())
+        if rows is None or view.was_over_at_once:
+            return False
+        return bool(rows["cwnd_over_rtt_bps"].notna().any())
 
     @property
     def missing(self) -> str:

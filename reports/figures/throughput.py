@@ -38,7 +38,8 @@ class ThroughputOverTime(ReportFigure):
 
     def usable(self, view: CellView) -> bool:
         """Return whether a cell has samples of its flows, and not too many flows to draw one by one."""
-        return super().usable(view) and view.deliveries is not None and len(view.flow_ids) <= FLOWS_MAX
+        has_samples = view.deliveries is not None and not view.was_over_at_once
+        return super().usable(view) and has_samples and len(view.flow_ids) <= FLOWS_MAX
 
     def omission(self, results: Results) -> str:
         """Return what has too many flows to draw one by one, beside what others leave out."""
@@ -56,7 +57,8 @@ class ThroughputOverTime(ReportFigure):
     def missing(self) -> str:
         """Return the sentence that stands in the figure’s place if no cell can be drawn."""
         return (
-            f"No finished cell has samples of at most {FLOWS_MAX} flows (flows.parquet, throughput.parquet)."
+            f"No finished cell has samples of at most {FLOWS_MAX} flows (flows.parquet, throughput.parquet)"
+            " that were not over before the first one."
         )
 
     def draw(self, results: Results) -> Figure:

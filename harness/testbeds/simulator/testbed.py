@@ -9,7 +9,7 @@ from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.facts import cell_facts
 from rogue.harness.cell.garbage import nothing_thrown_away
 from rogue.harness.cell.mistakes import ParameterMistake
-from rogue.harness.cell.timing import Timing, switch_ports
+from rogue.harness.cell.timing import Timing
 from rogue.harness.testbeds.base import CellResult, Fact, Failure, Progress, Testbed, TestbedError
 from rogue.harness.testbeds.simulator import support
 from rogue.harness.testbeds.simulator.control_samples import NO_CONTROL
@@ -28,6 +28,7 @@ from rogue.harness.testbeds.simulator.spraying import spraying_facts
 from rogue.harness.testbeds.simulator.stall import StallWatch
 from rogue.harness.testbeds.simulator.switch_controls import switch_control_facts
 from rogue.harness.testbeds.simulator.tables import collect_tables, has_estimator
+from rogue.harness.testbeds.simulator.unsampled import unmeasured_throughput, unsampled_queues
 from rogue.simulator import ControlError, SimulationError
 from rogue.workloads.records import FailureKind
 
@@ -92,13 +93,13 @@ class SimulatorTestbed(Testbed):
         for flow in (*network.flows, *network.probes):
             flow.agent.finish(network.simulation.now_ns)
         not_measured = support.not_measured(cell)
-        if cell.experiment.measures("throughput") and not network.flows:
-            not_measured["throughput"] = "there is no traffic but what measures latency"
+        if cell.experiment.measures("throughput") and (reason := unmeasured_throughput(network, timing)):
+            not_measured["throughput"] = reason
         if cell.experiment.measures("rtt") and not has_estimator(network):
             not_measured["rtt"] = f"{cell.transport.name} estimates no round-trip times"
         tables = collect_tables(cell, network, resent)
         if "queues" in tables and not len(tables["queues"]["t_ns"]):
-            not_measured["queues"] = _never_sampled(cell)
+            not_measured["queues"] = unsampled_queues(cell)
         if cell.experiment.measures("control") and "control" not in tables:
             not_measured["control"] = NO_CONTROL.format(transport=cell.transport.name)
         return CellResult(
@@ -108,15 +109,6 @@ class SimulatorTestbed(Testbed):
             failure=failure,
             raw={"settings.json": _settings(network)},
         )
-
-
-def _never_sampled(cell: Cell) -> str:
-    """Why there is no sample of a queue: many ports are sampled rarely, for memory."""
-    interval_ms, ports = cell.timing.queue_interval_ns / 1e6, switch_ports(cell.topology)
-    return (
-        f"the run was over before the first sample: {ports} ports of switches are sampled each "
-        f"{interval_ms:g} ms; state a shorter interval"
-    )
 
 
 def _simulate(

@@ -22,6 +22,23 @@ def test_window_ends_with_the_first_flow_that_is_done(tmp_path: Path) -> None:
     assert view.window == Window(0, 2 * SECOND)
 
 
+@pytest.mark.parametrize(("end_ns", "is_over"), [(SECOND - 1, True), (SECOND, False)])
+def test_traffic_that_is_over_before_the_first_sample_has_no_rate(
+    tmp_path: Path, end_ns: int, is_over: bool
+) -> None:
+    """The second flow begins late, so that the whole traffic would count; the queue counts while it lasts."""
+    flows = [transfer("main/h0->h2", end_ns=100), transfer("main/h1->h2", start_ns=500, end_ns=end_ns)]
+    rows = [delivery(f"main/h{number}->h2", SECOND, 1) for number in (0, 1)]
+    queues = [{"port": "s0->h2", "t_ns": t_ns, "bytes": size} for t_ns, size in ((400, 7), (SECOND + 1, 0))]
+    flows += [transfer("main/h0->h2", start_ns=300, end_ns=400)]  # idle in between
+    tables = {"flows": flows, "throughput": rows, "queues": queues}
+    view = tiny_view(tmp_path, tables, bottleneck_port="s0->h2")
+    assert view.was_over_at_once == is_over
+    assert view.window == (None if is_over else Window(0, SECOND))
+    assert view.load_window == (Window(0, end_ns) if is_over else Window(0, SECOND))
+    assert view.bottleneck_queue is not None and view.bottleneck_queue["bytes"].tolist() == [7]
+
+
 def test_flow_that_goes_on_is_not_done_by_its_first_transfer(tmp_path: Path) -> None:
     view = tiny_view(
         tmp_path,

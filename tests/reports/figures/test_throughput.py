@@ -7,6 +7,8 @@ import pytest
 from helpers.tiny_run import SECOND, delivery, tiny_view, transfer
 
 from rogue.reports.drawing.look import figure_look
+from rogue.reports.figures.figure import ReportFigure
+from rogue.reports.figures.rate_estimate import RateEstimate
 from rogue.reports.figures.throughput import ThroughputOverTime
 from rogue.reports.results import Results
 
@@ -38,3 +40,13 @@ def test_the_ideal_share_ends_with_the_flows(
     (line,) = [line for line in axis.get_lines() if line.get_label() == "ideal share"]
     assert np.asarray(line.get_xydata())[[0, -1]].tolist() == [[*point] for point in share]
     assert axis.get_xlim()[1] == 8.0
+
+
+@pytest.mark.parametrize("figure", [ThroughputOverTime(), RateEstimate()])
+@pytest.mark.parametrize(("end_ns", "is_drawn"), [(SECOND - 1, False), (SECOND, True)])
+def test_a_cell_that_was_over_before_the_first_sample_has_no_empty_panel(
+    tmp_path: Path, figure: ReportFigure, end_ns: int, is_drawn: bool
+) -> None:
+    rows = [delivery("main/h0->h2", SECOND, 1) | {"cwnd_over_rtt_bps": 8.0}]
+    view = tiny_view(tmp_path, {"flows": [transfer("main/h0->h2", end_ns=end_ns)], "throughput": rows})
+    assert figure.usable(view) == is_drawn

@@ -63,13 +63,12 @@ def test_settings_are_kept_with_their_defaults(tmp_path: Path) -> None:
     assert alike["flows"] == ["main/h0->h3", "main/h1->h3"]
 
 
-def test_queues_that_were_never_sampled_are_said(tmp_path: Path) -> None:
-    result = run(tmp_path, "measure=[{kind: queues, interval: 9s}]")
-    assert result.not_measured["queues"] == (
-        "the run was over before the first sample: 4 ports of switches are sampled each 9000 ms; "
-        "state a shorter interval"
-    )
-    assert "queues" not in run(tmp_path, "measure=[queues]").not_measured
+def test_what_was_never_sampled_is_said(tmp_path: Path) -> None:
+    never = run(tmp_path, "measure=[throughput, {kind: queues, interval: 9s}]").not_measured
+    assert sorted(never) == ["queues", "throughput"]
+    assert "over before the first sample" in never["queues"]
+    assert "over before the first interval" in never["throughput"]
+    assert run(tmp_path, "measure=[{kind: throughput, interval: 100us}, queues]").not_measured == {}
 
 
 def test_what_was_built_is_left_alone_until_the_end(tmp_path: Path) -> None:
