@@ -147,6 +147,33 @@ def widen_left(figure: Figure, left_inches: float) -> None:
         axis.set_title(axis.get_title(loc="left"), x=min(0.0, -shift))
 
 
+def make_room(figure: Figure, *, left_inches: float, below_inches: float) -> None:
+    """Give every panel at least so much room, in the report's type, at its left and below it: for names.
+
+    Panels keep their height and get narrower. Titles stay where they were, as `widen_left` says.
+    """
+    (width, height), place, axes = figure.get_size_inches(), figure.subplotpars, figure.axes
+    spec = axes[0].get_subplotspec()
+    assert spec is not None, "panels stand in a grid"
+    rows, columns = spec.get_gridspec().nrows, spec.get_gridspec().ncols
+    left = max(scaled_inches(left_inches), place.left * width)
+    below = max(scaled_inches(below_inches), place.bottom * height)
+    lower, shift = below - place.bottom * height, left - place.left * width
+    panel_width = place.right * width / columns - left
+    panel_height = axes[0].get_position().height * height
+    higher = height + rows * lower
+    figure.set_figheight(higher)
+    figure.subplots_adjust(
+        left=left / width,
+        wspace=left / panel_width,
+        bottom=below / higher,
+        top=1 - (1 - place.top) * height / higher,
+        hspace=place.hspace + lower / panel_height,
+    )
+    for axis in axes:
+        axis.set_title(axis.get_title(loc="left"), x=-shift / panel_width)
+
+
 def _wrapped(title: str, width_inches: float) -> str:
     """Return a title in as many lines as a panel of this width needs."""
     characters = int(width_inches / scaled_inches(TITLE_CHARACTER_INCHES))

@@ -1,5 +1,7 @@
 """Figure: how busy the links between switches were."""
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import ClassVar, Final
 
 import numpy as np
@@ -9,7 +11,15 @@ from pydantic import ValidationError
 from rogue.reports.cells.transfers import natural
 from rogue.reports.cells.view import CellView, once_per_cell
 from rogue.reports.drawing.marks import SHADES, Values
-from rogue.reports.drawing.panels import COLUMNS_MAX, panels, plain
+from rogue.reports.drawing.panels import (
+    BELOW_INCHES,
+    COLUMNS_MAX,
+    RIGHT_INCHES,
+    make_room,
+    panels,
+    plain,
+    scaled_inches,
+)
 from rogue.reports.figures.figure import ReportFigure
 from rogue.reports.quantities import Unit, quantity_text
 from rogue.reports.results import Results, Setting, settings_by_point
@@ -17,6 +27,9 @@ from rogue.workloads.topologies import TOPOLOGIES, Topology
 
 LINKS_MAX: Final = 24
 ROW_INCHES: Final = 0.22
+NAME_CHARACTERS_MAX: Final = 34
+CHARACTER_INCHES: Final = 0.061
+BESIDE_LINKS_INCHES: Final = 0.36
 SENT: Final = "tx_bytes"
 PART: Final = "topology."
 """Factors that change the network begin so."""
@@ -63,13 +76,14 @@ class LinkUse(ReportFigure):
                 grid, vmin=0, vmax=100, cmap=SHADES, annot=True, fmt=".0f", linewidths=0.8, cbar=False,
                 annot_kws={"fontsize": "small"}, ax=axis,
             )  # fmt: skip
-            names = [plain(setting.style.name, 18) for setting in settings]
+            names = [plain(setting.style.name, NAME_CHARACTERS_MAX) for setting in settings]
             axis.set_xticks(np.arange(len(names)) + 0.5, names, rotation=0)
             axis.set_yticks(np.arange(len(links)) + 0.5, [plain(link, 18) for link in links], rotation=0)
             axis.tick_params(length=0)
             axis.set_xlabel("transport")
             axis.set_ylabel("link")
             axis.grid(visible=False)
+        _let_names_fit(figure)
         return figure
 
     def describe(self, results: Results) -> str:
@@ -101,6 +115,29 @@ class LinkUse(ReportFigure):
         views = self.views(results, setting)
         shares: Values = np.array([[uses(view).get(link, np.nan) for link in links] for view in views])
         return np.asarray(shares.mean(axis=0))
+
+
+def _let_names_fit(figure: Figure) -> None:
+    """Make room for the names of links, and let those of transports stand upright where they are too wide."""
+    links = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    names = [[label.get_text() for label in axis.get_xticklabels()] for axis in figure.axes]
+    beside = BESIDE_LINKS_INCHES + CHARACTER_INCHES * max(map(len, links))
+    make_room(figure, left_inches=beside, below_inches=0.0)
+    panel_inches = figure.axes[0].get_position().width * figure.get_figwidth()
+    if all(_fit_beside_each_other(each, panel_inches / len(each)) for each in names):
+        return
+    longest = max(len(name) for each in names for name in each)
+    make_room(figure, left_inches=beside, below_inches=BELOW_INCHES + CHARACTER_INCHES * longest)
+    for axis in figure.axes:
+        axis.tick_params(axis="x", labelrotation=90)
+
+
+def _fit_beside_each_other(names: Sequence[str], column_inches: float) -> bool:
+    """Return whether names below columns of this width touch neither each other nor the figure's end."""
+    widths = [scaled_inches(CHARACTER_INCHES * (len(name) + 1)) for name in names]
+    return widths[-1] / 2 <= column_inches / 2 + scaled_inches(RIGHT_INCHES) and all(
+        (left + right) / 2 <= column_inches for left, right in pairwise(widths)
+    )
 
 
 @once_per_cell

@@ -10,6 +10,7 @@ from rogue.reports.drawing.panels import (
     columns_that_fit,
     figure_width_inches,
     legend_above,
+    make_room,
     page_width,
     panels,
     scaled_inches,
@@ -56,3 +57,22 @@ def test_a_legend_stays_on_the_page(labels: list[str], width: float) -> None:
         box = figure.legends[0].get_window_extent()
     assert box.x1 <= figure.bbox.x1
     assert box.y0 >= axes[0].title.get_window_extent().y1 - 1
+
+
+@pytest.mark.parametrize(("titles", "columns"), [(["a"], 1), (["a", "b", "c"], 2)])
+def test_room_at_the_left_of_panels_and_below_them(titles: list[str], columns: int) -> None:
+    """Beside and below each of them; heights stay, and asking for less changes nothing."""
+    with figure_look(), page_width(7.0):
+        figure, axes = panels(titles, columns, legend=False)
+        before = [axis.get_position().height * figure.get_figheight() for axis in axes]
+        make_room(figure, left_inches=1.5, below_inches=1.2)
+        make_room(figure, left_inches=0.1, below_inches=0.1)
+        (width, height), places = figure.get_size_inches(), [axis.get_position() for axis in axes]
+        left, below = scaled_inches(1.5), scaled_inches(1.2)
+    assert [place.height * height for place in places] == pytest.approx(before)
+    assert places[0].x0 * width == pytest.approx(left)
+    assert places[-1].y0 * height == pytest.approx(below)
+    assert places[-1].x0 * width == pytest.approx(left)
+    if columns == 2:
+        assert (places[1].x0 - places[0].x1) * width == pytest.approx(left)
+        assert (places[0].y0 - places[2].y1) * height >= below

@@ -1,6 +1,7 @@
 """How busy links between switches were."""
 
 from collections.abc import Mapping
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,8 @@ from helpers.sample_kinds import DUMBBELL, GIGABYTE, Rows, sent, write_linked_ru
 
 from rogue.reports.cells.transfers import natural
 from rogue.reports.drawing.look import figure_look
+from rogue.reports.drawing.panels import page_width
+from rogue.reports.figures import link_use
 from rogue.reports.figures.link_use import LINKS_MAX, LinkUse, uses
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
@@ -81,3 +84,43 @@ def test_the_busiest_links_are_shown_in_the_order_of_their_names(tmp_path: Path)
     assert len(names) == LINKS_MAX
     assert names == sorted(names, key=natural)
     assert {f"s{number}->s{(number + 1) % 20}" for number in range(20)} <= set(names)
+
+
+SHORT = ("rogue", "roce", "irn")
+LONG = ("rogue", "roce", "roce+dcqcn", "roce+dcqcn+pfc", "irn+spray", "uet+rccc")
+
+
+@pytest.mark.parametrize(
+    ("transports", "width_inches", "is_upright"),
+    [(SHORT, 3.3, False), (LONG, 3.3, True), (LONG, 7.0, True), (SHORT, 9.6, False)],
+)
+@pytest.mark.parametrize("points", [[""], ["rate 10Gbps", "rate 20Gbps", "rate 40Gbps", "rate 50Gbps"]])
+def test_names_of_links_and_transports_fit(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    transports: tuple[str, ...],
+    width_inches: float,
+    is_upright: bool,
+    points: list[str],
+) -> None:
+    """Beside each other, inside the figure, and on no other panel."""
+    monkeypatch.setattr(link_use, "settings_by_point", lambda settings: dict.fromkeys(points, settings))
+    ring = {"kind": "ring", "switch_count": 20, "hosts_per_switch": 1, "rate": "10Gbps"}
+    ports = sent(s10_s11=GIGABYTE, s11_s12=GIGABYTE, s12_s11=0, s9_s10=0)
+    results = results_of(tmp_path, dict.fromkeys(transports, ports), ring)
+    with figure_look(), page_width(width_inches):
+        figure = LinkUse().draw(results)
+        figure.draw_without_rendering()
+        boxes = []
+        for axis in figure.axes:
+            names = [label for label in axis.get_xticklabels() if label.get_text()]
+            assert {label.get_rotation() for label in names} == {90.0 if is_upright else 0.0}
+            assert len({label.get_text() for label in names}) == len(transports)
+            extents = [label.get_window_extent() for label in names]
+            assert not any(left.overlaps(right) for left, right in pairwise(extents))
+            boxes.append(axis.get_tightbbox())
+        assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+        drawn = figure.get_tightbbox()
+    assert len(boxes) == len(points)
+    assert drawn.x0 >= 0 and drawn.x1 <= width_inches
+    assert drawn.y0 >= 0 and drawn.y1 <= figure.get_figheight()
