@@ -27,12 +27,14 @@ SMALL_HOSTS: Final = 10
 """A packet over a link, and what each tenfold number of hosts adds, for memory is further away then.
 
 Measured with nothing else running: 34, 48 and 80 ns with 9, 54 and 1024 hosts and DCQCN
-(benchmarks/README.md); what IRN keeps of each packet costs about as much again.
+(benchmarks/README.md).
 """
-DEARER: Final[Mapping[str, float]] = {"uet": 2.5}
+DEARER: Final[Mapping[str, float]] = {"uet": 2.5, "irn": 1.8, "irn-nobdp": 1.8, "irn-gbn": 1.5}
 """A packet over a link, as a multiple of that, of transports that keep much of each.
 
-Measured with a permutation on fat trees of 128, 1024 and 8192 hosts: 1.9, 2.7 and 2.7 times.
+Measured, Ultra Ethernet with a permutation on fat trees of 128, 1024 and 8192 hosts: 1.9, 2.7 and 2.7 times;
+IRN and IRN with go-back-N beside `roce`, with an incast and permutations of 10 to 128 hosts: 1.6 to 2.0 and
+1.2 to 1.9 times.
 """
 FLOW_SECONDS: Final = 1e-4
 TRANSFER_SECONDS: Final = 1.5e-5
@@ -47,11 +49,18 @@ MORE_PER_DECADE: Final = 0.35
 Measured (benchmarks/README.md): 142, 175 and 207 us for a connection of an all-to-all of 256, 512 and 1024
 hosts, 47 and 79 us for a transfer of a ring of 256 and 1024.
 """
-REPEATS: Final[Mapping[str, float]] = {"roce-lossy": 3.0, "irn-gbn": 2.0}
-"""Packets for each that is needed, where go-back-N meets short buffers and nothing slows it down.
+REPEATS: Final[Mapping[str, float]] = {"roce-lossy": 3.0, "irn-gbn": 1.1}
+"""Packets for each that is needed, where flows of several hosts end at one and nothing slows them down.
 
-Source: docs/papers/irn.md, "Figures 1 to 7": 45 % of the packets are lost; without a cap more is repeated
-for each of them.
+Measured with `roce-lossy`: 1.3 and 1.8 with 2 and 8 senders to one host, 4.6 and 9.2 in IRN's network with
+Poisson arrivals; with `irn-gbn`, whose cap keeps queues short, 1.0 to 1.2.
+"""
+REPEATS_ALONE: Final[Mapping[str, float]] = {"roce-lossy": 1.5}
+"""The same where hosts hear one each, and flows meet at most inside of the network: measured, 1.0 to 2.4."""
+ASKING_SHARE: Final = 0.5
+"""Of the packets that are sent by credit, how many take the last of it and so ask for an acknowledgement.
+
+Measured with permutations and incasts at 10 to 100 Gb/s: 0.4 to 0.8.
 """
 
 _Transfers: TypeAlias = list[tuple[int, float]]
@@ -65,10 +74,13 @@ class _Moving:
     packet_bytes: int
     payload_fraction: float
     """Share of a link's rate that is payload."""
-    acknowledged_every: int | None
-    """How many packets have one acknowledgement; None: the NIC sends none."""
-    repeats: float
+    acknowledged_every: float | None
+    """How many packets have one acknowledgement or grant; None: the NIC sends none."""
     segment_bytes: int
+    repeats: float = 1.0
+    """Packets for each that is needed where hosts hear several others."""
+    repeats_alone: float = 1.0
+    """Where they hear one each."""
     dearness: float = 1.0
     """What one of its packets costs over a link, as a multiple of what others do."""
 
@@ -130,13 +142,14 @@ def _work(
             packet_hops += _packets(moving, size_bytes) * count * links
             moved_bytes += size_bytes * count
             transfers += count
+    packet_hops *= moving.repeats if _are_receivers_shared(demands) else moving.repeats_alone
     return _Work(
         len(demands[index].flows),
         transfers,
         sum(len(flow.waiting) for flow in demands[index].flows),
         moved_bytes / moving.segment_bytes,
-        packet_hops * moving.repeats,
-        packet_hops * moving.repeats * moving.dearness,
+        packet_hops,
+        packet_hops * moving.dearness,
     )
 
 
@@ -155,6 +168,14 @@ def _transfers(flow: Flow, traffic_ns: int, share_bps: float) -> _Transfers:
     lasting_ns = max(0, min(flow.repeat_until_ns or traffic_ns, traffic_ns) - flow.start_ns)
     interval_ns = flow.interval_ns or flow.size_bytes * 8 * SECOND_NS / share_bps
     return [(flow.size_bytes, lasting_ns / interval_ns)]
+
+
+@lru_cache(maxsize=8)
+def _are_receivers_shared(demands: tuple[Demand, ...]) -> bool:
+    """Whether flows of different hosts end at the same one."""
+    heard: dict[str, str] = {}
+    flows = (flow for demand in demands for flow in demand.flows)
+    return any(heard.setdefault(flow.destination, flow.source) != flow.source for flow in flows)
 
 
 @lru_cache(maxsize=8)
@@ -187,29 +208,37 @@ def _moving(topology: Topology, carrier: Carrier) -> _Moving:
     if stream := carrier.transport.packets:
         parameters = RELIABILITIES[base].parameters
         (every,) = (int(each.value) for each in parameters if each.name == "ack_every_segments")
-        return _Moving(stream.payload_bytes, float(stream.payload_fraction), every, 1.0, WRITE_BYTES)
+        return _Moving(stream.payload_bytes, float(stream.payload_fraction), every, WRITE_BYTES)
     host = topology.host_names()[0]
     segment = {key: value for key, value in carrier.parameters.items() if key == "segment"}
     settings = agent_settings(agent_transport(carrier.transport), topology.host_rate_bps(host), segment)
-    is_controlled = any(feature.control for feature in features)
+    is_held_back = carrier.transport.has_pauses or any(feature.control for feature in features)
     return _Moving(
         topology.mtu_bytes,
         float(topology.frames.payload_fraction(topology.mtu_bytes)),
         _uet_acknowledged_every(topology, carrier)
         if base == "uet"
         else _acknowledged_every(settings.service, features, profile_of(topology, host)),
-        1.0 if is_controlled or carrier.transport.has_pauses else REPEATS.get(base, 1.0),
         settings.segment_bytes,
+        1.0 if is_held_back else REPEATS.get(base, 1.0),
+        1.0 if is_held_back else REPEATS_ALONE.get(base, 1.0),
         DEARER.get(base, 1.0),
     )
 
 
-def _uet_acknowledged_every(topology: Topology, carrier: Carrier) -> int:
-    """While nothing is marked. Marked packets have one each; what receivers grant is not counted."""
-    (usual,) = (each for each in RELIABILITIES["uet"].parameters if each.name == "sack_every_bytes")
-    asked = {key: value for key, value in carrier.parameters.items() if key == as_written(usual.name)}
-    every_bytes = values_of((usual,), asked).get(usual.name, usual.value)
-    return max(1, ceil(every_bytes / (topology.mtu_bytes + topology.frames.header_bytes)))
+def _uet_acknowledged_every(topology: Topology, carrier: Carrier) -> float:
+    """While nothing is marked, as marked packets have one each. What receivers grant is counted, too."""
+    every_bytes = _uet_value(carrier, "uet", "sack_every_bytes")
+    every = max(1, ceil(every_bytes / (topology.mtu_bytes + topology.frames.header_bytes)))
+    if not carrier.transport.has_credits:
+        return every
+    return 1 / (max(1 / every, ASKING_SHARE) + 1 / _uet_value(carrier, "uet-rccc", "credit_packets"))
+
+
+def _uet_value(carrier: Carrier, reliability: str, name: str) -> float:
+    (usual,) = (each for each in RELIABILITIES[reliability].parameters if each.name == name)
+    asked = {key: value for key, value in carrier.parameters.items() if key == as_written(name)}
+    return values_of((usual,), asked).get(name, usual.value)
 
 
 def _acknowledged_every(service: str, features: Sequence[Feature], profile: NicProfile) -> int | None:

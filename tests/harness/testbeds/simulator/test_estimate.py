@@ -32,6 +32,9 @@ OFFERED = "{kind: pairs, flows: [{source: h0, destination: h2, offered: 2Gbps}],
         ["transports=[irn]", FAT_TREE, POISSON, NO_PROBE],
         ["transports=[uet]", LARGE_PACKETS, ONCE, NO_PROBE],
         ["transports=[{name: uet, sack_every: 40KB}]", LARGE_PACKETS, ONCE, NO_PROBE],
+        ["transports=[uet+rccc]", LARGE_PACKETS, ONCE, NO_PROBE],
+        ["transports=[uet+rccc]", "workload.size=3MB", NO_PROBE],
+        ["transports=[{name: uet+rccc, credit_packets: 1}]", LARGE_PACKETS, ONCE, NO_PROBE],
         ["transports=[dctcp]", FAT_TREE, POISSON, NO_PROBE],
     ],
 )
@@ -60,11 +63,29 @@ def test_agents_flows_and_large_networks_cost_more(tmp_path: Path) -> None:
 
 
 def test_go_back_n_repeats_unless_something_holds_it_back(tmp_path: Path) -> None:
-    def hops(transport: str) -> float:
-        return expected_packet_hops(cell_of(tmp_path, f"transports=[{transport}]"))
+    """Three times where hosts hear several others, half of it more where they hear one each."""
+
+    def hops(transport: str, *settings: str) -> float:
+        return expected_packet_hops(cell_of(tmp_path, f"transports=[{transport}]", *settings))
 
     assert hops("roce-lossy") == 3 * hops("roce-lossy+pfc") == 3 * hops("roce-lossy+timely")
     assert hops("irn") == hops("irn+pfc")
+    assert hops("irn-gbn") == pytest.approx(1.1 * hops("irn"))
+    alone = hops("roce-lossy", ONCE, NO_PROBE)
+    assert alone == 1.5 * hops("roce-lossy+pfc", ONCE, NO_PROBE) == 1.5 * hops("irn-gbn", ONCE, NO_PROBE)
+
+
+@pytest.mark.parametrize(
+    ("transport", "times"), [("irn", 1.8), ("irn-nobdp", 1.8), ("irn-gbn", 1.5), ("roce-lossy", 1.0)]
+)
+def test_a_packet_over_a_link_is_dearer_with_what_irn_keeps(
+    tmp_path: Path, transport: str, times: float
+) -> None:
+    """Each of a link's costs 50 ns with go-back-N."""
+    cell = cell_of(tmp_path, f"transports=[{transport}]", "workload.size=100MB", NO_PROBE)
+    python_seconds = 0.5 + 2e-4 + 2 * 1.5e-5 + 191 * 8e-6
+    hops = expected_packet_hops(cell)
+    assert estimate_seconds(cell) == pytest.approx(python_seconds + times * 5e-8 * hops, rel=1e-3)
 
 
 def test_a_packet_over_a_link_is_dearer_with_ultra_ethernet(tmp_path: Path) -> None:
