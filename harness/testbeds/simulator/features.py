@@ -143,13 +143,23 @@ def _chooses_nothing(cell: Cell) -> str | None:
 
 
 def _scales_nothing(cell: Cell) -> str | None:
-    """Why thresholds that follow rates would change nothing; None if there are some, or none is asked for."""
-    if cell.topology.thresholds == "bytes" or cell.topology.trim_above_bytes is not None or marking(cell):
+    """Why thresholds that follow rates would change nothing in any cell; None if they would, or nobody asks.
+
+    A transport that uses no marks may stand beside one that does.
+    """
+    if cell.topology.thresholds == "bytes" or cell.topology.trim_above_bytes is not None:
         return None
     judge = judge_of(cell)
+    names = (*cell_transports(cell), *(choice.name for choice in cell.experiment.transports))
+    if judge is None and any(map(_asks_for_marks, names)):
+        return None
     who = "no transport here asks for marks" if judge is None else f"{judge} judges in the place of marking"
     told = f"topology.thresholds: {cell.topology.thresholds} has no threshold to scale, for {who}"
     return f"{told}, and there is no trim_above: leave it out"
+
+
+def _asks_for_marks(name: TransportName) -> bool:
+    return name.wants_marks or name.wants_curve or name.has_marked_control
 
 
 def _unacknowledged_reads(cell: Cell) -> str | None:

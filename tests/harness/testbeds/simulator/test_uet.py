@@ -186,6 +186,19 @@ def test_thresholds_that_nothing_has_are_refused(tmp_path: Path) -> None:
     assert unsupported_feature(cell_of(tmp_path, topology, "transports=[roce+dcqcn]")) is None
 
 
+@pytest.mark.parametrize("other", ["uet", "dctcp", "roce+dcqcn"])
+def test_thresholds_that_another_transport_of_the_file_has_may_stand(tmp_path: Path, other: str) -> None:
+    """The cell without marks is as one with thresholds in bytes."""
+    results = []
+    for thresholds in ("bytes", "rate"):
+        topology = f"topology={{kind: star, hosts: 4, rate: 10Gbps, thresholds: {thresholds}}}"
+        cell = cell_of(tmp_path, topology, f"transports=[roce, {other}]", "workload.size=100KB")
+        assert str(cell.transport.name) == "roce"
+        assert SimulatorTestbed().unsupported(cell) is None
+        results.append(SimulatorTestbed().run(cell, lambda _fraction: None).facts["completions_digest"])
+    assert results[0] == results[1]
+
+
 def test_no_other_testbed_has_it(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "topology={kind: star, hosts: 4, rate: 100Mbps}", UET)
     assert str(unsupported_by_kernel(cell)).startswith("the kernel testbed has no uet; it has rogue")
