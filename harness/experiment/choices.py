@@ -11,7 +11,15 @@ from rogue.workloads.mistakes import mistake, mistakes_at
 from rogue.workloads.specification import Name, Specification, Time
 from rogue.workloads.spelling import meant
 from rogue.workloads.traffic import WORKLOADS, Workload
-from rogue.workloads.transports import BASES, TransportName, TransportNameError, parse_transport
+from rogue.workloads.transports import (
+    BASES,
+    FEATURES,
+    NIC_CONTROLS,
+    RECEIVER_CONTROLS,
+    TransportName,
+    TransportNameError,
+    parse_transport,
+)
 
 MeasureKind = Literal["throughput", "latency", "queues", "pauses", "cpu", "rtt", "control", "packets"]
 MEASURES: Final[dict[MeasureKind, str]] = {
@@ -53,9 +61,19 @@ def _parsed(name: object) -> object:
     try:
         return parse_transport(name)
     except TransportNameError as error:
-        known = [name + feature for name, base in BASES.items() for feature in ("", *_added(base.allowed))]
-        advice = meant(name, known, "`rogue list transports` explains them")
-        raise mistake(error.expected, advice) from error
+        raise mistake(error.expected, _advice(name)) from error
+
+
+def _advice(name: str) -> str:
+    """What to do about a wrong name; where its base is right, about what may follow that base."""
+    base, *features = name.split("+")
+    elsewhere = {*FEATURES, *NIC_CONTROLS, *RECEIVER_CONTROLS}
+    misplaced = [each for each in features if base in BASES and each in elsewhere - {*BASES[base].allowed}]
+    if misplaced:
+        return f"leave +{misplaced[0]} out"
+    bases = [base] if base in BASES else list(BASES)
+    known = [each + feature for each in bases for feature in ("", *_added(BASES[each].allowed))]
+    return meant(name, known, "`rogue list transports` explains them")
 
 
 Transport = Annotated[

@@ -1,8 +1,12 @@
 """Short forms of transports and measures."""
 
+from pathlib import Path
+
 import pytest
+from helpers.experiments import SMALL, load_text
 from pydantic import ValidationError
 
+from rogue.harness.errors import ConfigError
 from rogue.harness.experiment.choices import MEASURES, SAMPLED, MeasureChoice, TransportChoice
 from rogue.workloads.records import TABLES
 
@@ -32,6 +36,27 @@ def test_transport(written: object, name: str, parameters: dict[str, object], sh
 def test_wrong_transport(written: object) -> None:
     with pytest.raises(ValidationError):
         TransportChoice.model_validate(written)
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ("uet+pfc", "expected uet or uet with +rccc; leave +pfc out"),
+        ("uet+spray", "its load_balancing; leave +spray out"),
+        ("dctcp+pfc", "expected dctcp; leave +pfc out"),
+        ("roce+rccc", "leave +rccc out"),
+        ("uet+rcc", "expected uet or uet with +rccc; write uet+rccc if that is meant"),
+        ("uet+pfcs", "expected uet or uet with +rccc; write uet+rccc if that is meant"),
+        ("roce+dcqn", "write roce+dcqcn if that is meant"),
+        ("roce+pfc+pfc", "expected each feature once; write roce+pfc if that is meant"),
+        ("rouge+pfc", "write rogue+pfc if that is meant"),
+        ("uet+xyz123", "expected uet or uet with +rccc; `rogue list transports` explains them"),
+    ],
+)
+def test_advice_is_about_the_transport_that_was_named(tmp_path: Path, written: str, told: str) -> None:
+    with pytest.raises(ConfigError) as refusal:
+        load_text(tmp_path, SMALL, f"transports=[{written}]")
+    assert told in str(refusal.value)
 
 
 def test_measure_by_name_or_with_an_interval() -> None:
