@@ -3,6 +3,7 @@
 import pickle
 from pathlib import Path
 
+import pytest
 from helpers.experiments import cell_of
 
 GROUPS = """\
@@ -51,8 +52,20 @@ def test_what_was_replaced_is_said(tmp_path: Path) -> None:
 
 def test_a_group_in_which_nothing_happens_is_named(tmp_path: Path) -> None:
     late = "workload={kind: many_pairs, hosts: 3, load: 0.5, arrive_for: 1ns}"
-    assert (cell_of(tmp_path, late).idleness or "").startswith("nothing happens in main: ")
+    told = "nothing happens in main: its first transfer would come after its end; let it run longer"
+    assert cell_of(tmp_path, late).idleness == told
     assert cell_of(tmp_path).idleness is None
+
+
+@pytest.mark.parametrize("idle", [("a",), ("b",), ("b", "c")])
+def test_of_several_groups_the_first_one_in_which_nothing_happens_is_named(
+    tmp_path: Path, idle: tuple[str, ...]
+) -> None:
+    pairs = "workload: {kind: many_pairs, hosts: 3, load: 0.9, arrive_for: "
+    groups = ", ".join(f"{{name: {name}, {pairs}{'1ns' if name in idle else '10ms'}}}}}" for name in "abc")
+    cell = cell_of(tmp_path, "workload=null", f"traffic=[{groups}]")
+    assert [group.name for group in cell.groups if not group.flows] == list(idle)
+    assert (cell.idleness or "").startswith(f"nothing happens in {idle[0]}: ")
 
 
 def test_receivers(tmp_path: Path) -> None:
