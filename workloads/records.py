@@ -101,7 +101,7 @@ class FlowRow(NamedTuple):
     retransmitted_bytes: Annotated[int | None, "payload sent again; null where not known"]
     status: Annotated[str, "ok, error, unfinished or dropped"]
     error: Annotated[str | None, "completion status of the verb that failed"]
-    arrived_ns: Annotated[int | None, "all of it was at the receiver; null where nobody wants to know"]
+    arrived_ns: Annotated[int | None, "all of it was at the receiver; null where nothing waits for arrivals"]
     waited_for_flow: Annotated[str | None, "flow_id of the transfer that it came after, the last of several"]
     waited_for_transfer: Annotated[int | None, "transfer_id of that one; null where it waited for none"]
 
