@@ -12,7 +12,7 @@ from typing import Final
 
 import matplotlib as mpl
 from uet_htsim_cases import CREDIT_CASES, ROOT, Case
-from uet_htsim_run import BY_RATE, CREDITS, MEASURED, Measured, read_cases, read_measured
+from uet_htsim_run import BY_COIN, BY_RATE, CREDITS, MEASURED, Measured, read_cases, read_measured
 from write_reference import table
 
 PAGE: Final = ROOT / "docs/UET_HTSIM.md"
@@ -36,6 +36,8 @@ class Row:
     """With the same bytes at every port, by seed."""
     by_rate: tuple[Measured, ...]
     """With thresholds in proportion to the rates of ports; only cases with slow links have it."""
+    by_coin: tuple[Measured, ...]
+    """Also trimming by a coin; the first seed."""
 
     @property
     def group(self) -> str:
@@ -54,7 +56,12 @@ class Row:
         return fmean(each.tail_us for each in runs) / self.case.tail_us - 1
 
 
-def rows(cases: Sequence[Case], first: Sequence[Measured], by_rate: Sequence[Measured]) -> list[Row]:
+def rows(
+    cases: Sequence[Case],
+    first: Sequence[Measured],
+    by_rate: Sequence[Measured] = (),
+    by_coin: Sequence[Measured] = (),
+) -> list[Row]:
     """All cases, each with its runs."""
     return [
         Row(
@@ -62,6 +69,7 @@ def rows(cases: Sequence[Case], first: Sequence[Measured], by_rate: Sequence[Mea
             case,
             tuple(each for each in first if each.case == number),
             tuple(each for each in by_rate if each.case == number),
+            tuple(each for each in by_coin if each.case == number),
         )
         for number, case in enumerate(cases, start=1)
     ]
@@ -78,6 +86,8 @@ def shares(found: Sequence[Row]) -> str:
         "10 %",
         "by rate: 5 %",
         "10 %",
+        "and by coin: 5 %",
+        "10 %",
         "uet-htsim's older: 5 %",
         "10 %",
     )
@@ -90,6 +100,7 @@ def _share(name: str, found: Sequence[Row]) -> tuple[str, ...]:
     counts = [
         _within([abs(row.deviation(row.first)) for row in run]),
         _within([abs(row.deviation(row.best)) for row in run]),
+        _within([abs(row.deviation(row.by_coin)) for row in run if row.by_coin]),
         _within(older),
     ]
     return (name, f"{len(run)} of {len(found)}", *(text for pair in counts for text in pair))
@@ -115,6 +126,8 @@ def every_case(found: Sequence[Row]) -> Iterator[str]:
         "",
         "by rate, µs",
         "",
+        "and by coin, µs",
+        "",
         "seeds",
         "again there",
         "again here",
@@ -125,7 +138,7 @@ def every_case(found: Sequence[Row]) -> Iterator[str]:
 
 
 def _line(row: Row) -> tuple[str, ...]:
-    parts = [_time(row, row.first), _time(row, row.by_rate)]
+    parts = [_time(row, runs) for runs in (row.first, row.by_rate, row.by_coin)]
     again = f"{fmean(each.again for each in row.best):.0f}" if row.best else "–"
     told = (*(text for pair in parts for text in pair), str(len(row.best)))
     return (str(row.number), named(row.case), f"{row.case.tail_us:g}", *told, str(row.case.again), again)
@@ -178,7 +191,7 @@ def credit_cases(found: Sequence[Row]) -> Iterator[str]:
     yield "## Credits of receivers"
     yield f"{len(run)} of {len(found)} cases have been run. Within 5 % are {met}, within 10 % {close}."
     head = ("", "case", "uet-htsim, µs", "here, µs", "", "seeds", "again there", "again here")
-    columns = (0, 1, 2, 3, 4, 7, 8, 9)
+    columns = (0, 1, 2, 3, 4, 9, 10, 11)
     yield table(head, [tuple(_line(row)[at] for at in columns) for row in found])
 
 
@@ -186,8 +199,8 @@ def generated(
     files: Mapping[str, Sequence[Measured]], cases: Sequence[Case], of_credits: Sequence[Case]
 ) -> str:
     """Everything below the mark."""
-    found = rows(cases, files["first"], files["by_rate"])
-    beside = rows(of_credits, files["credits"], [])
+    found = rows(cases, files["first"], files["by_rate"], files["by_coin"])
+    beside = rows(of_credits, files["credits"])
     parts = ["## Shares", shares(found), *credit_cases(beside), "## Every case", *every_case(found)]
     return "\n\n".join(parts) + "\n"
 
@@ -202,6 +215,7 @@ def read_files() -> dict[str, list[Measured]]:
     return {
         "first": read_measured(MEASURED),
         "by_rate": read_measured(BY_RATE),
+        "by_coin": read_measured(BY_COIN),
         "credits": read_measured(CREDITS),
     }
 

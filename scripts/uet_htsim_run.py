@@ -2,11 +2,13 @@
 
 .venv/bin/python scripts/uet_htsim_run.py CHECKOUT             # all cases as they are: measured.csv
 .venv/bin/python scripts/uet_htsim_run.py CHECKOUT --by-rate   # those with slow links: measured-by-rate.csv
+.venv/bin/python scripts/uet_htsim_run.py CHECKOUT --by-coin   # all, with a coin: measured-by-coin.csv
 .venv/bin/python scripts/uet_htsim_run.py CHECKOUT --credits   # credit-cases.csv: credit-measured.csv
 .venv/bin/python scripts/uet_htsim_run.py CHECKOUT --case 20   # one case and what it costs, as JSON; no file
 
-With --by-rate switches trim and mark at bytes in proportion to their ports' rates, as uet-htsim's do. Cases
-that a file already has are not run again.
+With --by-rate switches trim and mark at bytes in proportion to their ports' rates, as uet-htsim's do; with
+--by-coin they also trim, as often, the newest packet that waits, and each case has the first seed alone.
+Cases that a file already has are not run again.
 """
 
 import csv
@@ -28,10 +30,12 @@ from rogue.harness.testbeds.simulator.network import SimulatedNetwork, build_net
 
 MEASURED: Final = CASES.with_name("measured.csv")
 BY_RATE: Final = CASES.with_name("measured-by-rate.csv")
+BY_COIN: Final = CASES.with_name("measured-by-coin.csv")
 CREDITS: Final = CASES.with_name("credit-measured.csv")
 CHANGES: Final[Mapping[Path, Mapping[str, object]]] = {
     MEASURED: {},
     BY_RATE: {"thresholds": "rate"},
+    BY_COIN: {"thresholds": "rate", "trim": "coin"},
     CREDITS: {"thresholds": "rate"},
 }
 """By file, what its cases have of the topology that a command does not say."""
@@ -132,14 +136,14 @@ def _is_done(network: SimulatedNetwork) -> bool:
 
 
 def runs(
-    cases: Sequence[Case], done: Sequence[Measured], *, only_slow: bool = False
+    cases: Sequence[Case], done: Sequence[Measured], *, only_slow: bool = False, only_first: bool = False
 ) -> Iterator[tuple[int, int]]:
     """Cases, by their places, and seeds that are left, the first seeds of all cases before the others.
 
-    `only_slow`: those with slow links, for all others have ports of one rate.
+    `only_slow`: those with slow links, for all others have ports of one rate. `only_first`: the first seed.
     """
     have = {(each.case, each.seed) for each in done}
-    for seed in SEEDS:
+    for seed in SEEDS[:1] if only_first else SEEDS:
         for number, case in enumerate(cases, start=1):
             is_wanted = seed == SEEDS[0] or LARGE not in case.matrix
             is_wanted = is_wanted and ("-failed" in case.options or not only_slow)
@@ -152,7 +156,7 @@ def main(checkout: Path, path: Path) -> None:
     cases, done = read_cases(CREDIT_CASES if path == CREDITS else CASES), read_measured(path)
     if not done:
         path.write_text(",".join(Measured._fields) + "\n")
-    for number, seed in runs(cases, done, only_slow=path == BY_RATE):
+    for number, seed in runs(cases, done, only_slow=path == BY_RATE, only_first=path == BY_COIN):
         tail_us, again = measure(cases[number - 1], checkout, CHANGES[path], seed)
         with path.open("a") as stream:
             stream.write(f"{number},{seed},{tail_us:.3f},{again}\n")
@@ -163,5 +167,5 @@ if __name__ == "__main__":
         case ["--case", number]:
             print(json.dumps(costs(read_cases()[int(number) - 1], Path(sys.argv[1]))))  # noqa: T201
         case options:
-            files = {"--by-rate": BY_RATE, "--credits": CREDITS}
+            files = {"--by-rate": BY_RATE, "--by-coin": BY_COIN, "--credits": CREDITS}
             main(Path(sys.argv[1]), next((files[word] for word in options if word in files), MEASURED))

@@ -32,7 +32,7 @@ TEXT = " ".join(PAGE.read_text().partition(BEGIN)[0].split())
 
 def shown() -> list[Row]:
     files = read_files()
-    return rows(read_cases(), files["first"], files["by_rate"])
+    return rows(read_cases(), files["first"], files["by_rate"], files["by_coin"])
 
 
 def is_slow(row: Row) -> bool:
@@ -51,7 +51,8 @@ def told(pattern: str) -> tuple[str, ...]:
 
 
 def found() -> list[Row]:
-    return rows([CASE, INCAST, CASE], FIRST, [Measured(2, 1, 107.0, 3), Measured(3, 1, 100.0, 0)])
+    by_rate = [Measured(2, 1, 107.0, 3), Measured(3, 1, 100.0, 0)]
+    return rows([CASE, INCAST, CASE], FIRST, by_rate, [Measured(1, 1, 101.0, 1), Measured(2, 1, 111.0, 2)])
 
 
 def test_a_deviation_is_the_mean_of_the_seeds() -> None:
@@ -62,9 +63,10 @@ def test_a_deviation_is_the_mean_of_the_seeds() -> None:
 
 
 def test_shares_count_what_was_run() -> None:
-    """Of two cases that were run one is within 5 %; by rate the other one is within 10 %."""
+    """Of two cases that were run one is within 5 %; by rate the other is within 10 %, by coin it is not."""
     last = shares(found()).splitlines()[-1]
-    assert last == "| **all** | 2 of 3 | 1 (50%) | 1 (50%) | 1 (50%) | 2 (100%) | 0 (0%) | 1 (100%) |"
+    shown_shares = "1 (50%) | 1 (50%) | 1 (50%) | 2 (100%) | 1 (50%) | 1 (50%) | 0 (0%) | 1 (100%)"
+    assert last == f"| **all** | 2 of 3 | {shown_shares} |"
 
 
 def test_the_page_is_made_of_the_files() -> None:
@@ -73,7 +75,7 @@ def test_the_page_is_made_of_the_files() -> None:
 
 
 def test_cases_of_credits_are_a_table_of_their_own() -> None:
-    _, told, lines = credit_cases(rows([CASE, INCAST], [Measured(1, 1, 104.0, 0)], []))
+    _, told, lines = credit_cases(rows([CASE, INCAST], [Measured(1, 1, 104.0, 0)]))
     assert told == "1 of 2 cases have been run. Within 5 % are 1 (100%), within 10 % 1 (100%)."
     assert lines.splitlines()[2] == "| 1 | `one`, `-paths 64` | 100 | 104.0 | +4.0% | 1 | 0 | 0 |"
 

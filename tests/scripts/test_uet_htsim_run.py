@@ -33,6 +33,10 @@ def test_only_cases_with_slow_links_change_with_thresholds() -> None:
     assert list(runs([SMALL, SLOW], [], only_slow=True)) == [(2, 1), (2, 2), (2, 3)]
 
 
+def test_with_a_coin_each_case_has_one_seed() -> None:
+    assert list(runs([SMALL, LARGE], [], only_first=True)) == [(1, 1), (2, 1)]
+
+
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """Ten packets of 4086 bytes over six links: uet-htsim says 17.01 us."""
