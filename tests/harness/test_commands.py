@@ -48,7 +48,7 @@ class TestRun:
         assert done.run.parts[:2] == ("elsewhere", "small")
         assert (tmp_path / done.run / "report.html").stat().st_size > 1000
         result, place = done.err.splitlines()[-2:]
-        assert result.startswith("Against Native RoCE, RoGUE is level on 2 of 2 measures: ")
+        assert result.startswith("Against Native RoCE, RoGUE is better on 1 and level on 1 of 2 measures: ")
         assert place == f"report: {done.run}/report.html"
         manifest = read_manifest(tmp_path / done.run)
         assert (manifest.status, manifest.command[:3]) == ("complete", ["rogue", "run", "experiment.yaml"])
