@@ -59,8 +59,11 @@ class SimulatedFlow(RecoveringFlow):
     asks for it by name. `on_end` hears the number of each transfer that has ended, `on_arrival` of each that
     is at its receiver, who sees it there (over RC; over UC it might never be). The NIC calls in from the top
     of the event loop, once per poll. A queue pair alone makes a flow that only WRITEs, without a shadow.
-    Where the other end hears of nothing, as that of plain WRITEs over RC, it has no library.
+    Where the other end hears of nothing, as that of plain WRITEs over RC, it has no library. `carriages` are in
+    order, and none while the first queue pair has not been lost.
     """
+
+    carriages: tuple[Carriage, ...] = ()
 
     def __init__(  # noqa: PLR0913 - a flow has that many independent properties, all named
         self,
@@ -109,7 +112,6 @@ class SimulatedFlow(RecoveringFlow):
         self.control_samples: list[ControlSample] = []
         self.failures: list[tuple[HostNs, int | None, str]] = []
         self.events: list[FlowEvent] = []
-        self.carriages = [Carriage(self._queue_pair.qp_num, 0, 0)]
         self._attach(settings)
 
     def _attach(self, settings: TransportSettings) -> None:
@@ -248,7 +250,8 @@ class SimulatedFlow(RecoveringFlow):
     def _turn_to(self, qp_num: int) -> None:
         end = self._queue_pair = self._ends[qp_num]
         completed_bytes = sum(each.posted_bytes for each in self._ends.values()) - self.again_bytes
-        self.carriages.append(Carriage(qp_num, completed_bytes, end.delivered_bytes))
+        before = self.carriages or (Carriage(self._path.main[0].qp_num, 0, 0),)
+        self.carriages = (*before, Carriage(qp_num, completed_bytes, end.delivered_bytes))
 
     def _reset(self, qp_num: int) -> None:
         self._ends[qp_num].reset()

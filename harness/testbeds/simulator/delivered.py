@@ -39,7 +39,7 @@ def delivered_by_flows(table: Mapping[str, Integers], flows: Sequence[RunningFlo
     first = np.flatnonzero(is_first)
     delivered_bytes = np.add.reduceat(table["delivered_bytes"][rows], first)
     result = Delivered(flow[first], ends_ns[first], table["interval_ns"][rows[first]], delivered_bytes)
-    for number in [number for number, each in enumerate(flows) if len(each.carriages) > 1]:
+    for number in [number for number, each in enumerate(flows) if each.carriages]:
         own = slice(*np.searchsorted(flow, (number, number + 1)))
         part = slice(*np.searchsorted(result.flow, (number, number + 1)))
         columns = {name: table[name][rows[own]] for name in ("qp_num", "t_ns", "delivered_bytes")}

@@ -71,7 +71,7 @@ class RunningFlow:
 
     @property
     def carriages(self) -> Sequence[Carriage]:
-        """Which queue pairs carried it, in turns; none for TCP, which has one connection."""
+        """Which queue pairs carried it, in turns; none where one alone did, as always with TCP."""
         return self.agent.carriages if isinstance(self.agent, SimulatedFlow) else ()
 
     @property
