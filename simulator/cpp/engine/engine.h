@@ -199,7 +199,7 @@ class Engine {
   void release_eagerly(Port& port, PacketIndex index, Picoseconds start);
   void enqueue_classed(std::uint32_t link, PacketIndex index);
   std::uint32_t trim_if_it_waits(std::uint32_t link, PacketIndex index);
-  bool trims_newest(std::uint32_t link, PacketIndex index);
+  bool trim_newest(std::uint32_t link, PacketIndex index);
   bool can_be_trimmed(PacketIndex index);
   bool is_refused(ClassedPort& classes, const Packet& packet);
   bool admit(std::uint32_t link, PacketIndex index);

@@ -80,12 +80,12 @@ std::uint32_t Engine::trim_if_it_waits(std::uint32_t link, PacketIndex index) {
   const Port& port = world_.ports[link];
   const Packet& packet = world_.pool[index];
   const bool must_wait = port.busy_until > now_ || world_.classes_of(port).is_paused(packet.priority(), now_);
-  if (must_wait && !trims_newest(link, index)) cut(port, index);
+  if (must_wait && !trim_newest(link, index)) cut(port, index);
   return packet.priority();
 }
 
 // Where a coin says so, the newest packet that waits is cut instead of the one that has come: it comes again.
-bool Engine::trims_newest(std::uint32_t link, PacketIndex index) {
+bool Engine::trim_newest(std::uint32_t link, PacketIndex index) {
   Port& port = world_.ports[link];
   ClassedPort& classes = world_.classes_of(port);
   std::optional<RandomStream>& coin = classes.counters->trimming_coin;

@@ -204,10 +204,10 @@ void Engine::trim_if_full(std::uint32_t number, Packet& packet) {
   const bool must_wait = link.is_busy || link.pauses.is_paused(packet.priority, now_);
   const std::int64_t queue_bytes = link.queues[packet.priority].bytes + packet.frame_bytes;
   if (!above || !must_wait || queue_bytes <= above->value) return;
-  if (!trims_newest(number, packet)) cut(link, packet);
+  if (!trim_newest(number, packet)) cut(link, packet);
 }
 
-bool Engine::trims_newest(std::uint32_t number, const Packet& packet) {
+bool Engine::trim_newest(std::uint32_t number, const Packet& packet) {
   Link& link = links_[number];
   if (!link.trimming_coin || !packet.can_be_trimmed()) return false;
   Queue& queue = link.queues[packet.priority];

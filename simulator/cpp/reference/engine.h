@@ -252,7 +252,7 @@ class Engine {
   std::vector<std::uint32_t> flooded_ports(std::uint32_t link) const;
   void store(std::uint32_t number, Packet packet);
   void trim_if_full(std::uint32_t number, Packet& packet);
-  bool trims_newest(std::uint32_t number, const Packet& packet);
+  bool trim_newest(std::uint32_t number, const Packet& packet);
   void cut(Link& link, Packet& packet);
   rogue::PacketSeen seen(const Packet& packet) const;
   std::shared_ptr<SwitchControl> judge_for(const Link& link) const;
