@@ -59,8 +59,8 @@ class SimulatedFlow(RecoveringFlow):
     asks for it by name. `on_end` hears the number of each transfer that has ended, `on_arrival` of each that
     is at its receiver, who sees it there (over RC; over UC it might never be). The NIC calls in from the top
     of the event loop, once per poll. A queue pair alone makes a flow that only WRITEs, without a shadow.
-    Where the other end hears of nothing, as that of plain WRITEs over RC, it has no library. `carriages` are in
-    order, and none while the first queue pair has not been lost.
+    Where the other end hears of nothing, as that of plain WRITEs over RC, it has no library. `carriages` are
+    in order, and none while the first queue pair has not been lost.
     """
 
     carriages: tuple[Carriage, ...] = ()
