@@ -24,6 +24,8 @@ OFFERED = "{kind: pairs, flows: [{source: h0, destination: h2, offered: 2Gbps}],
     [
         ["transports=[rogue]", "workload.size=3MB"],
         ["transports=[rogue-uc]", "workload.size=3MB"],
+        ["transports=[rogue]", "workload.size=3MB", "workload.verb_size=1000B"],
+        ["transports=[rogue-uc]", "workload.size=3MB", "workload.verb_size=2500B"],
         ["transports=[roce+dcqcn]", GREEDY],
         ["transports=[roce+hpcc]", GREEDY],
         ["transports=[roce+pfc]", BEYOND, BOTH_WAYS, NO_PROBE],
@@ -32,6 +34,7 @@ OFFERED = "{kind: pairs, flows: [{source: h0, destination: h2, offered: 2Gbps}],
         ["transports=[irn]", FAT_TREE, POISSON, NO_PROBE],
         ["transports=[uet]", LARGE_PACKETS, ONCE, NO_PROBE],
         ["transports=[{name: uet, sack_every: 40KB}]", LARGE_PACKETS, ONCE, NO_PROBE],
+        ["transports=[uet]", LARGE_PACKETS, "workload.size=3MB", NO_PROBE],
         ["transports=[uet+rccc]", LARGE_PACKETS, ONCE, NO_PROBE],
         ["transports=[uet+rccc]", "workload.size=3MB", NO_PROBE],
         ["transports=[{name: uet+rccc, credit_packets: 1}]", LARGE_PACKETS, ONCE, NO_PROBE],
@@ -60,6 +63,18 @@ def test_agents_flows_and_large_networks_cost_more(tmp_path: Path) -> None:
     assert estimate_seconds(large) - estimate_seconds(rogue) == pytest.approx(
         2 * packets * 65 / 64 * 2 * 6e-8, rel=0.01
     )
+
+
+def test_small_verbs_of_an_application_cost_each(tmp_path: Path) -> None:
+    """100 MB to each of two hosts in verbs of 1000 bytes: 200 000 of 4 us, as many acknowledgements."""
+    verbs = cell_of(tmp_path, "workload.size=100MB", "workload.verb_size=1000B", NO_PROBE)
+    assert expected_packet_hops(verbs) == pytest.approx(2 * 2 * 200_000)
+    assert estimate_seconds(verbs) == pytest.approx(
+        0.5 + 2e-4 + 200_000 * 4e-6 + 3052 * 8e-6 + 800_000 * 5e-8, rel=0.01
+    )
+    segments = cell_of(tmp_path, "workload.size=100MB", NO_PROBE)
+    large = cell_of(tmp_path, "workload.size=100MB", "workload.verb_size=1MB", NO_PROBE)
+    assert estimate_seconds(large) == estimate_seconds(segments), "the agent cuts them"
 
 
 def test_go_back_n_repeats_unless_something_holds_it_back(tmp_path: Path) -> None:
