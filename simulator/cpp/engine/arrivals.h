@@ -34,7 +34,7 @@ namespace simulator {
   if (world_.ports[link].has(Port::kLooksAtArrivals)) [[unlikely]] {
     if (ends_on_arrival(link, index)) return;
   }
-  world_.pool[index].ingress = link ^ 1;
+  world_.pool[index].ingress = reverse_of(link);
   enqueue_at_switch(next_link(link, index), index);
 }
 

@@ -40,7 +40,7 @@ void Controls::add_way_back(std::uint32_t qp, const std::vector<std::uint32_t>& 
   queue_pairs_[qp].feedback_route = static_cast<std::uint32_t>(world_.routes.size());
   queue_pairs_[qp].route_links = static_cast<std::uint32_t>(route.size());
   std::transform(route.rbegin(), route.rend(), std::back_inserter(world_.routes),
-                 [](std::uint32_t link) { return link ^ 1; });
+                 [](std::uint32_t link) { return reverse_of(link); });
 }
 
 // A marked packet has come: tells its sender, but not too often. Source: Zhu et al., "Congestion control for

@@ -31,7 +31,7 @@ void add_port(const World& world, std::uint32_t link, std::vector<Counter>& resu
   const LinkRecord& record = world.links[link];
   const auto add = [&](const char* name, std::int64_t value) { result.push_back({link, 0, name, value}); };
   add("tx_bytes", world.ports[link].sent_bytes.value);
-  add("rx_bytes", world.received_bytes(link ^ 1).value);
+  add("rx_bytes", world.received_bytes(reverse_of(link)).value);
   add("lost_packets", record.lost_packets);
   if (world.ports[link].has(Port::kRouteEnds)) {
     add("expired_packets", record.expired_packets);

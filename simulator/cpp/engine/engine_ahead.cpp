@@ -37,7 +37,7 @@ void Engine::prepare_running_ahead() {
   std::uint32_t slot = 0;
   for (const auto& [levels, n] : order) {
     std::uint32_t next = slot;
-    for (const std::uint32_t link : world_.switches[n].links) world_.ports[link ^ 1].slot = next++;
+    for (const std::uint32_t link : world_.switches[n].links) world_.ports[reverse_of(link)].slot = next++;
     slot += std::uint32_t{1} << (-2 * levels);
   }
   for (Port& port : world_.ports) {
@@ -47,11 +47,11 @@ void Engine::prepare_running_ahead() {
   for (const auto& [levels, n] : order) {
     Switch& element = world_.switches[n];
     if (element.links.empty()) continue;
-    element.part = tree_.part_of(world_.ports[element.links.front() ^ 1].slot, -levels);
+    element.part = tree_.part_of(world_.ports[reverse_of(element.links.front())].slot, -levels);
     if (has_own_instants(element)) continue;
     element.lookahead = kLookaheadMax;
     for (const std::uint32_t link : element.links) {
-      const Picoseconds delay = world_.speeds[world_.ports[link ^ 1].speed].delay;
+      const Picoseconds delay = world_.speeds[world_.ports[reverse_of(link)].speed].delay;
       element.lookahead = std::min(element.lookahead, delay);
     }
   }

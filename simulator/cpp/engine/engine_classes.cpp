@@ -230,7 +230,7 @@ void Engine::on_pause_frame(std::uint32_t link, PacketIndex index) {
   const bool is_from_host = world_.ports[link].has(Port::kOwnerIsHost);
   const Picoseconds duration =
       is_from_host ? kNever : world_.switches[world_.ports[link].owner].shared_buffer.pause().duration;
-  const std::uint32_t back = link ^ 1;
+  const std::uint32_t back = reverse_of(link);
   Port& port = world_.ports[back];
   catch_up_classed(port, now_);
   const Picoseconds until = duration == kNever ? kNever : now_ + duration;

@@ -23,7 +23,7 @@ struct Faults::Injection {
     World& world = faults.world_;
     const std::uint32_t timer = faults.engine_.timers_.create(TimerKind::kReceive, receiver.host);
     faults.slow_receivers_.insert_or_assign(receiver.host, Receiver{ReceiveBuffer(receiver), timer});
-    world.ports[world.nics[world.nodes[receiver.host].index].link ^ 1].flags |= Port::kSlowlyReceived;
+    world.ports[reverse_of(world.nics[world.nodes[receiver.host].index].link)].flags |= Port::kSlowlyReceived;
   }
 };
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "base/reverse_link.h"
 #include "protocol/queue_pair.h"
 
 namespace simulator {
@@ -59,7 +60,7 @@ std::vector<std::uint32_t> Forwarding::route(std::uint32_t source, std::uint32_t
                                              std::uint64_t entropy) {
   const std::uint32_t first = only_link_of(source);
   if (first == kNoLink || only_link_of(destination) == kNoLink) return {};
-  const std::uint32_t last = only_link_of(destination) ^ 1;
+  const std::uint32_t last = reverse_of(only_link_of(destination));
   if (first == last) return {first};  // a cable without a switch
   const std::uint32_t target = world_.links[last].from;
   std::uint32_t node = world_.links[first].to;
@@ -124,7 +125,7 @@ void Forwarding::copy_groups(std::uint32_t twin, std::uint32_t target) {
   groups[twin] = group_of(twin, ports);
   groups[target] = group_of(target, {});
   for (const Trunk& trunk : trunks_[target]) {
-    if (!is_left_out(trunk.link)) groups[trunk.far] = group_of_one(trunk.link ^ 1);
+    if (!is_left_out(trunk.link)) groups[trunk.far] = group_of_one(reverse_of(trunk.link));
   }
 }
 
@@ -159,7 +160,7 @@ std::vector<std::uint32_t> Forwarding::reach(std::uint32_t target, const std::ve
         reached.push_back(trunk.far);
       }
       const bool is_asked = known.empty() || known[trunk.far] == kNowhere;
-      if (hops[trunk.far] == next && is_asked) found_[trunk.far].push_back(trunk.link ^ 1);
+      if (hops[trunk.far] == next && is_asked) found_[trunk.far].push_back(reverse_of(trunk.link));
     }
   }
   return hops;

@@ -16,6 +16,7 @@
 #include <span>
 
 #include "base/prefetch_lines.h"
+#include "base/reverse_link.h"
 #include "engine/forwarding.h"
 #include "engine/reliabilities.h"
 #include "engine/winner_tree.h"
@@ -36,8 +37,8 @@ class LookAhead {
     prefetch_queue_pair(world, reliabilities, at(2));
     prefetch_reliability(world, at(3));
     prefetch_parts(world, at(4));
-    prefetch_nic(world, at(2) ^ 1);
-    prefetch_turns(world, at(3) ^ 1);
+    prefetch_nic(world, reverse_of(at(2)));
+    prefetch_turns(world, reverse_of(at(3)));
     ++events_;
   }
 
@@ -50,17 +51,17 @@ class LookAhead {
       if (count == arriving_.size()) return;
       arriving_[count++] = link;
       prefetch_port(world, link);
-      if (!world.classes.empty()) __builtin_prefetch(world.classes.data() + (link ^ 1));
+      if (!world.classes.empty()) __builtin_prefetch(world.classes.data() + reverse_of(link));
     });
     if (count == 1) return;
     const std::span arriving(arriving_.data(), count);
     for (const std::uint32_t link : arriving) {
       world.pool.prefetch(world.ports[link].in_flight.head);
-      world.pool.prefetch(world.ports[link ^ 1].in_flight.tail);
+      world.pool.prefetch(world.ports[reverse_of(link)].in_flight.tail);
     }
     for (const std::uint32_t link : arriving) {
       prefetch_next(world, forwarding, world.ports[link].in_flight);
-      const PacketFifo waiting = waiting_of(world, link ^ 1);
+      const PacketFifo waiting = waiting_of(world, reverse_of(link));
       world.pool.prefetch(waiting.head);
       world.pool.prefetch(waiting.tail);
     }
@@ -77,7 +78,7 @@ class LookAhead {
   // All are always inline: otherwise gcc drops their calls, for it sees no effect.
   [[gnu::always_inline]] static void prefetch_port(const World& world, std::uint32_t link) {
     __builtin_prefetch(world.ports.data() + link);
-    __builtin_prefetch(world.ports.data() + (link ^ 1));
+    __builtin_prefetch(world.ports.data() + reverse_of(link));
     if (!world.classes.empty()) __builtin_prefetch(world.classes.data() + link);
   }
 
@@ -127,7 +128,7 @@ class LookAhead {
     if (reliable_packet(world, link) == nullptr) return;
     __builtin_prefetch(world.reliabilities.data() + packet->qp);
     reliabilities.prefetch(world.ports[link].in_flight.head, packet->kind);
-    prefetch_port(world, link ^ 1);
+    prefetch_port(world, reverse_of(link));
   }
 
   [[gnu::always_inline]] static void prefetch_reliability(const World& world, std::uint32_t link) {

@@ -15,7 +15,7 @@ void RouteEnds::prepare(const std::vector<std::uint32_t>& route) {
   if (route.back() != kFloods || floods_.contains(link)) return;
   floods_[link] = static_cast<std::uint32_t>(world_.routes.size());
   for (const std::uint32_t out : world_.switches[world_.switch_behind(link)].links) {
-    if (out == (link ^ 1)) continue;
+    if (out == reverse_of(link)) continue;
     world_.routes.push_back(out);
     world_.ports[out].flags |= Port::kRouteEnds;
   }
@@ -47,12 +47,12 @@ bool RouteEnds::on_arrival(std::uint32_t link, PacketIndex index) {
 void RouteEnds::flood(std::uint32_t link, PacketIndex index) {
   std::uint32_t position = floods_.at(link);
   for (const std::uint32_t out : world_.switches[world_.switch_behind(link)].links) {
-    if (out == (link ^ 1)) continue;
+    if (out == reverse_of(link)) continue;
     const PacketIndex copy = world_.pool.allocate();
     Packet& stray = world_.pool[copy];
     stray.arrival = world_.pool[index].arrival;
     stray.position = position;
-    stray.ingress = link ^ 1;
+    stray.ingress = reverse_of(link);
     stray.qp = world_.pool[index].qp;
     stray.psn = world_.pool[index].psn & Packet::kNotEcnCapable;
     stray.frame_bytes = world_.pool[index].frame_bytes;

@@ -12,8 +12,9 @@ std::vector<std::uint32_t> ports_behind(const World& world, std::uint32_t link, 
   if (far.is_host) return behind;
   for (const std::uint32_t next : world.switches[far.index].links) {
     bool has_come = false;
-    world.classes[next].for_each_waiting(
-        world.pool, priority, [&](PacketIndex at) { has_come |= world.pool[at].ingress == (link ^ 1); });
+    world.classes[next].for_each_waiting(world.pool, priority, [&](PacketIndex at) {
+      has_come |= world.pool[at].ingress == reverse_of(link);
+    });
     if (has_come) behind.push_back(next);
   }
   return behind;

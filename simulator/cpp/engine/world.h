@@ -11,6 +11,7 @@
 
 #include "base/configuration.h"
 #include "base/random_stream.h"
+#include "base/reverse_link.h"
 #include "engine/classed_port.h"
 #include "engine/ip_ids.h"
 #include "engine/nic.h"
@@ -92,7 +93,7 @@ struct World {
   // Ports and switches.
   std::uint32_t link_of(const Port& port) const { return static_cast<std::uint32_t>(&port - ports.data()); }
   // At the far end of a link: read from the port back, which lies beside the one that was just looked at.
-  std::uint32_t switch_behind(std::uint32_t link) const { return ports[link ^ 1].owner; }
+  std::uint32_t switch_behind(std::uint32_t link) const { return ports[reverse_of(link)].owner; }
   ClassedPort& classes_of(const Port& port) { return classes[link_of(port)]; }
   const ClassedPort& classes_of(const Port& port) const { return classes[link_of(port)]; }
   IngressAccount& ingress_of(const Packet& packet) { return ingresses[packet.ingress]; }

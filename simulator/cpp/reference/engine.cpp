@@ -125,7 +125,7 @@ void Engine::arrive(std::uint32_t number, Packet packet) {
     link.received_bytes += packet.frame_bytes;
     --packets_;
     record(number, packet, PacketFate::kArrived);
-    return on_pause_frame(number ^ 1, packet.pause_frame);
+    return on_pause_frame(reverse_of(number), packet.pause_frame);
   }
   const Picoseconds sent = now_ - link.configuration.delay - serialisation;
   if (link.loss.loses({sent, now_, packet.ip_id})) {

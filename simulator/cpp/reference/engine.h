@@ -19,6 +19,7 @@
 #include "base/check.h"
 #include "base/configuration.h"
 #include "base/random_stream.h"
+#include "base/reverse_link.h"
 #include "base/tie_break.h"
 #include "catalogue/reliabilities.h"
 #include "cc/controller.h"
@@ -293,7 +294,7 @@ class Engine {
   bool admit(Link& link, const Packet& packet);
   void release(std::uint32_t element, const Packet& packet);
   IngressAccount& ingress_of(const Packet& packet) {
-    return links_[route_of(packet)[packet.hop - 1] ^ 1].ingress;
+    return links_[reverse_of(route_of(packet)[packet.hop - 1])].ingress;
   }
   void pause(std::uint32_t number, std::uint32_t priority);
   void tell_pauses(std::uint32_t number);

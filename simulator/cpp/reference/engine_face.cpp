@@ -314,7 +314,7 @@ std::vector<Counter> Engine::counters() const {
       result.push_back({number, 0, name, value});
     };
     add("tx_bytes", link.sent_bytes);
-    add("rx_bytes", links_[number ^ 1].received_bytes);
+    add("rx_bytes", links_[reverse_of(number)].received_bytes);
     add("lost_packets", link.lost_packets);
     if (link.has_route_end) {
       add("expired_packets", link.expired_packets);

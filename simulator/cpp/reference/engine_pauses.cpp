@@ -27,7 +27,7 @@ bool Engine::admit(Link& link, const Packet& packet) {
     return true;
   }
   IngressAccount& account = ingress_of(packet);
-  SharedBuffer& buffer = buffer_at(link_before(packet) ^ 1);
+  SharedBuffer& buffer = buffer_at(reverse_of(link_before(packet)));
   const std::uint32_t priority = packet.priority;
   const bool is_lossless = buffer.is_lossless(priority);
   const bool fits = is_lossless ? buffer.fits(account, priority, packet.frame_bytes)
@@ -41,12 +41,12 @@ bool Engine::admit(Link& link, const Packet& packet) {
     ++link.lossless_drops;
     return false;
   }
-  pause(route_of(packet)[packet.hop - 1] ^ 1, priority);
+  pause(reverse_of(route_of(packet)[packet.hop - 1]), priority);
   return true;
 }
 
 void Engine::release(std::uint32_t element, const Packet& packet) {
-  buffer_at(link_before(packet) ^ 1).release(ingress_of(packet), packet.priority, packet.frame_bytes);
+  buffer_at(reverse_of(link_before(packet))).release(ingress_of(packet), packet.priority, packet.frame_bytes);
   for (std::uint32_t number = 0; number < links_.size(); ++number) {
     Link& link = links_[number];
     if (link.from != element) continue;

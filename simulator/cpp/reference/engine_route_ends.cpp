@@ -17,7 +17,7 @@ void Engine::prepare_end(const std::vector<std::uint32_t>& route) {
 std::vector<std::uint32_t> Engine::flooded_ports(std::uint32_t link) const {
   std::vector<std::uint32_t> ports;
   for (std::uint32_t out = 0; out < links_.size(); ++out) {
-    if (links_[out].from == links_[link].to && out != (link ^ 1)) ports.push_back(out);
+    if (links_[out].from == links_[link].to && out != reverse_of(link)) ports.push_back(out);
   }
   return ports;
 }
