@@ -131,13 +131,16 @@ class UetRequester final : public Requester {
 
   void on_request_sent(Picoseconds end) override {
     wants_request_ = false;
+    told_backlog_ = backlog();
     requested_ = heard_or_sent_ = end;
     follow_deadline();
   }
 
-  // Credit ahead of what is asked for is usually there, or under way.
+  // Credit ahead of what is asked for is usually there, or under way. What is asked for is told with each packet; the
+  // last of those that are under way may have told that nothing more is wanted.
   void on_posted() override {
-    if (is_starved()) wants_request_ = true;
+    if (!settings_.has_credits || account_->may_send()) return;
+    if (is_starved() || (told_backlog_.value == 0 && backlog().value > 0)) wants_request_ = true;
   }
 
  private:
@@ -165,6 +168,7 @@ class UetRequester final : public Requester {
   void on_spent(Bytes frame, bool is_new, Picoseconds end) {
     if (is_new) sent_frames_ += frame;
     account_->spend(frame);
+    told_backlog_ = backlog();
     heard_or_sent_ = end;
   }
 
@@ -283,6 +287,7 @@ class UetRequester final : public Requester {
   Bytes in_flight_;
   Bytes sent_frames_;    // each once; with credits
   Bytes repeat_frames_;  // of `repeats_`
+  Bytes told_backlog_;   // what was left to send when the receiver was last told
   Bytes received_;       // frames, as the receiver counts them
   Picoseconds deadline_ = kNever;
   std::optional<CreditAccount> account_;

@@ -47,7 +47,7 @@ inline constexpr std::array kCreditParameters = {
     Parameter{"credit_packets", 4, 1, 1'000, "full packets of a receiver's grant"},
     Parameter{"credit_rate", 0.99, 0.01, 1,
               "of a receiver's line, which it grants to all its senders together"},
-    Parameter{"credit_max_bytes", 0, 0, 1e12,
+    Parameter{"credit_max_bytes", 0, 0, 1e9,
               "credit that a sender begins with, and ever has; 0: 1.5 times the path's bytes"},
     Parameter{"keeps_first_credit", 0, 0, 1,
               "1: what is left of that stays when the receiver is heard of, as in NDP"},

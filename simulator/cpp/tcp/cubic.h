@@ -43,6 +43,12 @@ class CubicWindow final : public WindowControl {
     has_timed_out_ = true;
   }
 
+  // The function begins anew: it counts no time in which nothing was sent. Source: RFC 9438, section 5.8.
+  void on_idle(Bytes initial_window) override {
+    WindowControl::on_idle(initial_window);
+    is_in_epoch_ = false;
+  }
+
   // W(t) = C (t - K)^3 + W_max, in segments, `seconds` after the epoch began.
   double cubic(double seconds) const { return c_ * std::pow(seconds - k_seconds_, 3) + most_; }
 

@@ -58,6 +58,7 @@ class TcpRequester final : public Requester {
     state_ = State::kLoss;
     recovery_end_ = reduction_end_ = board_.end();
     is_reducing_ = must_resend_ = false;
+    tells_reduction_ = settings_.echo == TcpEcho::kLatched;
     duplicates_ = 0;
     deadline_ = now + round_trip_.timeout();
     choose();
@@ -142,9 +143,16 @@ class TcpRequester final : public Requester {
     if (is_duplicate) ++duplicates_;
   }
 
+  // A latched echo goes on until the first segment behind the reduction has come, which has CWR: only what is
+  // acknowledged beyond its number is news. Source: RFC 3168, section 6.1.2.
+  bool is_reduction_over() const {
+    const bool is_latched = settings_.echo == TcpEcho::kLatched && reduction_end_ != 0;
+    return is_latched ? board_.first() > reduction_end_ : board_.first() >= reduction_end_;
+  }
+
   // The receiver has seen marks: once for each window, and not where a loss has reduced it already.
   void reduce() {
-    if (board_.first() < reduction_end_ || state_ == State::kRecovery) return;
+    if (!is_reduction_over() || state_ == State::kRecovery) return;
     control_->on_marked();
     ++reductions_;
     reduction_end_ = board_.end();
@@ -154,7 +162,7 @@ class TcpRequester final : public Requester {
   TcpProgress progress(Bytes acknowledged, bool is_echo, Bytes in_flight, Picoseconds now) {
     const bool is_window_over = board_.first() >= window_end_;
     if (is_window_over) window_end_ = board_.end();
-    if (board_.first() >= reduction_end_) is_reducing_ = false;
+    if (is_reduction_over()) is_reducing_ = false;
     // A window that was not full says nothing about the network. Source: RFC 7661, section 4.1; by how much it
     // may be unused is that of Linux (tcp_is_cwnd_limited).
     const std::int64_t used =
@@ -173,9 +181,17 @@ class TcpRequester final : public Requester {
     if (state_ == State::kRecovery) {
       if (has_news && !settings_.is_selective) repair_first();
     } else if (state_ == State::kOpen && !board_.empty() &&
-               (duplicates_ >= Scoreboard::kDuplicatesMax || board_.is_first_lost())) {
+               (is_enough_duplicates() || board_.is_first_lost())) {
       enter_recovery();
     }
+  }
+
+  // Without blocks the duplicates of a number that ended a recovery may be due to what was sent twice in it.
+  // Source: RFC 6582, section 3.2, step 2, and section 4.
+  bool is_enough_duplicates() const {
+    const bool is_beyond_recovery =
+        settings_.is_selective || recovery_end_ == 0 || board_.first() > recovery_end_;
+    return duplicates_ >= Scoreboard::kDuplicatesMax && is_beyond_recovery;
   }
 
   // Source: RFC 6582, section 3.2 (partial acknowledgement), and RFC 6675, section 5, (4.3): without waiting

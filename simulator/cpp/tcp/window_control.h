@@ -42,7 +42,7 @@ class WindowControl {
   virtual void on_timeout(Bytes in_flight, bool is_first) = 0;
 
   // Nothing was sent for longer than a timeout. Source: RFC 5681, section 4.1 (restart window).
-  void on_idle(Bytes initial_window) { window_ = std::min(window_, initial_window); }
+  virtual void on_idle(Bytes initial_window) { window_ = std::min(window_, initial_window); }
 
   // What it believes, by name with unit; for people and tests.
   virtual std::map<std::string, double> metrics() const { return {}; }

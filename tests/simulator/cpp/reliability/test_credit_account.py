@@ -166,6 +166,26 @@ def test_more_to_send_without_credit_asks_at_once() -> None:
     assert packet is not None and packet["is_request"]
 
 
+@pytest.mark.parametrize(
+    ("packets", "asks"),
+    [
+        pytest.param(7, True, id="the last one told that nothing more was wanted"),
+        pytest.param(8, False, id="the last one asked for credit, which will take more along"),
+    ],
+)
+def test_more_to_send_while_the_last_credit_is_under_way(packets: int, asks: bool) -> None:
+    sender = requester(packets)
+    sends_all(sender)
+    for _ in range(2):
+        sender.post(PAYLOAD)
+        packet = sender.next_packet
+        assert (packet is not None and packet["is_request"]) == asks
+    if asks:
+        sender.send(0)
+        sender.post(PAYLOAD)
+        assert sender.next_packet is None, "the request has asked"
+
+
 @pytest.mark.parametrize("nscc", [0, 1])
 @pytest.mark.parametrize("seed", range(5))
 def test_credit_is_neither_made_nor_lost_and_nothing_is_sent_without(seed: int, nscc: int) -> None:

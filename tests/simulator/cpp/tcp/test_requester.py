@@ -242,6 +242,22 @@ def test_retries_run_out() -> None:
     assert not connection.requester.on_deadline(connection.now_ps)
 
 
+def test_without_blocks_duplicates_of_what_a_timeout_repeated_repair_nothing() -> None:
+    """0 to 9 are sent again for nothing: 10, which ends that, comes five times. 11 is beyond it.
+
+    Source: RFC 6582, section 3.2, step 2.
+    """
+    connection = Connection(sack=0)
+    connection.send_all()
+    connection.time_out()
+    for _ in range(5):
+        connection.acknowledge(10)
+    assert not connection.metric("is_recovering")
+    for _ in range(4):
+        connection.acknowledge(11)
+    assert connection.metric("is_recovering")
+
+
 def test_marks_reduce_once_per_window_and_hold_the_window() -> None:
     """0 to 9 are sent: the first echo halves (alpha is 1); echoes up to 10 do nothing more, nothing grows."""
     connection = Connection("dctcp")
@@ -268,6 +284,31 @@ def test_the_first_new_segment_after_a_reduction_says_so() -> None:
         flags.append(connection.requester.next_packet["has_reduced"])
         connection.send()
     assert flags == [True, False]
+
+
+@pytest.mark.parametrize("name", ["reno", "cubic", "iwarp"])
+def test_a_latched_echo_reduces_once_until_the_receiver_has_seen_that(name: str) -> None:
+    """0 to 9 are sent. The echo goes on until 10 has come, which has CWR; what is marked after it is new."""
+    connection = Connection(name, ecn=1)
+    connection.send_all()
+    for number in (2, 4, 6, 8, 10):
+        connection.acknowledge(number, is_echo=True)
+        assert connection.metric("reductions") == 1
+    connection.acknowledge(11, is_echo=True)
+    assert connection.metric("reductions") == 2
+
+
+@pytest.mark.parametrize(("parameters", "says"), [({"ecn": 1}, True), ({}, False)], ids=str)
+def test_the_first_new_segment_after_a_timeout_says_so(parameters: dict[str, float], says: bool) -> None:
+    """And an echo of what had been sent by then reduces nothing more. Source: RFC 3168, section 6.1.2."""
+    connection = Connection(**parameters)
+    connection.send_all()
+    connection.time_out()
+    connection.take(10, is_echo=True)
+    assert connection.metric("reductions") == 0
+    packet = connection.requester.next_packet
+    assert packet is not None
+    assert (packet["number"], packet["has_reduced"]) == (10, says)
 
 
 def test_an_echo_without_ecn_is_ignored() -> None:
@@ -299,3 +340,21 @@ def test_after_a_long_pause_the_window_starts_again(pause_ms: int, window: int) 
     connection.post(1)
     connection.send_all()
     assert connection.window == window
+
+
+def test_cubic_grows_by_no_pause() -> None:
+    """Of 100 segments one is lost, which leaves 70. Half a minute of silence adds nothing."""
+    connection = Connection("cubic", segments=100, initial_window_segments=100)
+    connection.send_all()
+    connection.acknowledge(0, (1, 100))
+    connection.acknowledge(100)
+    assert connection.window == 70
+    first = 100
+    for pause_s in (0, 30):
+        connection.now_ps += pause_s * 1000 * MILLISECOND_PS
+        connection.post(140)
+        connection.send_all()
+        for number in range(first + 2, first + 142, 2):
+            connection.acknowledge(number)
+        first += 140
+        assert 70 < connection.window < 75
