@@ -329,6 +329,7 @@ class Requester:
         bitmap: tuple[int, int, int, int] | None = None,
         entropy: int = 0,
         is_trimmed_last: bool = False,
+        is_of_request: bool = False,
     ) -> bool:
         """Take an acknowledgement; False if the connection is broken.
 

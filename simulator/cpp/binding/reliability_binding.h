@@ -83,6 +83,7 @@ inline nb::dict as_dict(const Acknowledgement& acknowledgement) {
   result["bitmap"] = nb::make_tuple(bitmap.first, bitmap.bits, bitmap.answered, bitmap.received.value);
   result["entropy"] = acknowledgement.entropy;
   result["is_trimmed_last"] = bool{acknowledgement.is_trimmed_last};
+  result["is_of_request"] = bool{acknowledgement.is_of_request};
   return result;
 }
 
@@ -135,11 +136,12 @@ inline void bind_requester(nb::module_& module) {
           "on_acknowledgement",
           [](BoundRequester& self, std::int64_t now_ps, std::uint64_t expected, const Ranges& selective,
              bool is_negative, bool echoes_mark, std::int64_t echoed_ps, const std::optional<Bitmap>& bitmap,
-             std::uint16_t entropy, bool is_trimmed_last) {
+             std::uint16_t entropy, bool is_trimmed_last, bool is_of_request) {
             Acknowledgement acknowledgement{.expected = expected,
                                             .is_negative = is_negative,
                                             .echoes_mark = echoes_mark,
                                             .is_trimmed_last = is_trimmed_last,
+                                            .is_of_request = is_of_request,
                                             .entropy = entropy,
                                             .echoed = {echoed_ps}};
             require("on_acknowledgement", "entropy", entropy, self.paths - 1);
@@ -157,7 +159,8 @@ inline void bind_requester(nb::module_& module) {
           },
           nb::kw_only(), nb::arg("now_ps"), nb::arg("expected"), nb::arg("selective") = Ranges{},
           nb::arg("is_negative") = false, nb::arg("echoes_mark") = false, nb::arg("echoed_ps") = 0,
-          nb::arg("bitmap") = nb::none(), nb::arg("entropy") = 0, nb::arg("is_trimmed_last") = false)
+          nb::arg("bitmap") = nb::none(), nb::arg("entropy") = 0, nb::arg("is_trimmed_last") = false,
+          nb::arg("is_of_request") = false)
       .def(
           "on_credit",
           [](BoundRequester& self, std::int64_t now_ps, std::int64_t granted) {

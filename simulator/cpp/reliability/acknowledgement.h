@@ -70,6 +70,7 @@ struct Acknowledgement {
   bool is_negative : 1 = false;
   bool echoes_mark : 1 = false;      // of congestion
   bool is_trimmed_last : 1 = false;  // of the packet that is answered
+  bool is_of_request : 1 = false;    // for credit, instead of a packet
   Carries carries = Carries::kRanges;
   std::uint16_t entropy = 0;  // of that packet
   Picoseconds echoed;         // `sent` of that packet

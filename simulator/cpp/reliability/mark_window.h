@@ -40,7 +40,8 @@ class MarkWindow final : public SendWindow {
     }
   }
 
-  void on_trimmed(Bytes frame, Picoseconds /*rtt*/, Bytes /*in_flight*/, Picoseconds /*now*/) override {
+  void on_trimmed(Bytes frame, Picoseconds /*rtt*/, bool /*is_left_to_credits*/, Bytes /*in_flight*/,
+                  Picoseconds /*now*/) override {
     take(frame.value);
   }
   void on_timeout(Bytes frame) override { take(frame.value); }

@@ -51,13 +51,14 @@ class Nscc final : public SendWindow {
     keep_in_bounds();
   }
 
-  void on_trimmed(Bytes frame, Picoseconds rtt, Bytes in_flight, Picoseconds now) override {
+  void on_trimmed(Bytes frame, Picoseconds rtt, bool is_left_to_credits, Bytes in_flight,
+                  Picoseconds now) override {
     if (!settings_.has_nscc) return;
     lower_base_rtt(rtt);
     ignored_ += frame.value;
     learn_delay(static_cast<double>(settings_.base_rtt.value), true);  // as if it had waited so long
     is_adapting_asked_ = true;
-    if (adapts_quickly(true, true, 0, in_flight, now)) return;
+    if (adapts_quickly(true, true, 0, in_flight, now) || is_left_to_credits) return;
     window_ -= frame.value;
     keep_in_bounds();
   }

@@ -20,8 +20,10 @@ class SendWindow {
   // `rtt` ago. `in_flight` is what is left of the window.
   virtual void on_acknowledged(Bytes received, Picoseconds rtt, bool is_marked, Bytes in_flight,
                                Picoseconds now) = 0;
-  // The payload of a packet of `frame` bytes was cut off on its way.
-  virtual void on_trimmed(Bytes frame, Picoseconds rtt, Bytes in_flight, Picoseconds now) = 0;
+  // The payload of a packet of `frame` bytes was cut off on its way. Left to credits: in front of a receiver that grants
+  // them, and so mends that queue itself.
+  virtual void on_trimmed(Bytes frame, Picoseconds rtt, bool is_left_to_credits, Bytes in_flight,
+                          Picoseconds now) = 0;
   // Nothing was heard of a packet.
   virtual void on_timeout(Bytes frame) = 0;
 };

@@ -44,7 +44,8 @@ class SmarttWindow final : public SendWindow {
     achieved_ += received.value;
   }
 
-  void on_trimmed(Bytes frame, Picoseconds /*rtt*/, Bytes in_flight, Picoseconds now) override {
+  void on_trimmed(Bytes frame, Picoseconds /*rtt*/, bool /*is_left_to_credits*/, Bytes in_flight,
+                  Picoseconds now) override {
     heard_ += frame.value;
     achieved_ += kHeader;
     if (heard_ < ignored_) return;

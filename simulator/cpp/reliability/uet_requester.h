@@ -187,7 +187,14 @@ class UetRequester final : public Requester {
     }
     packets_.begin_at(acknowledged());
     report(reply.entropy, reply.echoes_mark ? PathReport::kMarked : PathReport::kGood, now);
-    window_->on_acknowledged(received, rtt, reply.echoes_mark, in_flight_, now);
+    window_->on_acknowledged(received, reply.is_of_request ? usual_rtt(rtt) : rtt, reply.echoes_mark,
+                             in_flight_, now);
+  }
+
+  // A request is short, and so is its round trip: it says nothing of that of packets with bytes.
+  Picoseconds usual_rtt(Picoseconds rtt) const {
+    const Picoseconds base = window_->base_rtt();
+    return rtt >= base ? rtt : base + Picoseconds{static_cast<std::int64_t>(window_->average_delay_ps())};
   }
 
   // What the receiver counts was taken out of the flight already when it was found missing.
@@ -205,7 +212,8 @@ class UetRequester final : public Requester {
     if (number < acknowledged() || number >= sent()) return;
     if (packets_[number].state != PacketState::kUnderWay) return;
     ++counters_.naks;
-    window_->on_trimmed(frame_of(number), rtt, in_flight_, now);
+    const bool is_left_to_credits = settings_.has_credits && reply.is_trimmed_last;
+    window_->on_trimmed(frame_of(number), rtt, is_left_to_credits, in_flight_, now);
     repeat(number);
     const PathReport of_last = reply.echoes_mark ? PathReport::kMarked : PathReport::kGood;
     report(reply.entropy, reply.is_trimmed_last ? of_last : PathReport::kTrimmed, now);

@@ -75,7 +75,9 @@ class UetResponder final : public Responder {
   // Its sender waits for credit, or has lost what was told.
   void on_request(const DataPacket& packet) {
     if (grants_) grants_->ask_again();
-    queue_up(reply_to(packet, false));
+    Acknowledgement reply = reply_to(packet, false);
+    reply.is_of_request = true;
+    queue_up(reply);
   }
 
   void on_trimmed(const DataPacket& packet, bool is_marked) {

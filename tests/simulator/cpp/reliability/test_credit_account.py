@@ -11,6 +11,7 @@ US = 1_000_000
 PARAMETERS = {"line_rate_bps": 10e9, "base_rtt_ns": 4_000, "rto_ns": 50_000}
 MOST = 7_500
 """1.5 times the 5000 bytes that 10 Gb/s carry in 4 us."""
+TOLD = ("expected", "bitmap", "is_negative", "is_trimmed_last", "is_of_request", "echoed_ps")
 
 
 def requester(packets: int, **parameters: float) -> Requester:
@@ -222,10 +223,7 @@ def test_credit_is_neither_made_nor_lost_and_nothing_is_sent_without(seed: int, 
             if "granted" in each:
                 sender.on_credit(now_ps=now_ps, granted=each["granted"])
             else:
-                bitmap, expected, is_negative = each["bitmap"], each["expected"], each["is_negative"]
-                assert sender.on_acknowledgement(
-                    now_ps=now_ps, expected=expected, bitmap=bitmap, is_negative=is_negative, echoed_ps=now_ps
-                )
+                assert sender.on_acknowledgement(now_ps=now_ps, **{key: each[key] for key in TOLD})
         if sender.deadline_ps is not None and sender.deadline_ps <= now_ps:
             assert sender.on_deadline(now_ps)
         has = sender.metrics()
@@ -236,3 +234,41 @@ def test_credit_is_neither_made_nor_lost_and_nothing_is_sent_without(seed: int, 
             break
     assert sender.acknowledged == 150
     assert receiver.delivered_bytes == 150 * PAYLOAD
+
+
+NSCC = {"nscc": 1, "window_packets": 4}
+BASE_PS = 4 * US
+
+
+def windowed() -> Requester:
+    """A sender with a window of NSCC and credit, of which two packets are under way."""
+    sender = requester(packets=20, **NSCC)
+    assert [sender.send(0), sender.send(0)] == [0, 1]
+    return sender
+
+
+@pytest.mark.parametrize("is_trimmed_last", [False, True])
+def test_credit_sees_to_the_queue_in_front_of_its_receiver_and_the_window_to_all_others(
+    is_trimmed_last: bool,
+) -> None:
+    """uec.cpp, updateCwndOnNack_NSCC: adjust_cwnd && (!_receiver_based_cc || !last_hop)."""
+    sender = windowed()
+    before = sender.metrics()["window_bytes"]
+    sender.on_acknowledgement(
+        now_ps=BASE_PS,
+        expected=0,
+        bitmap=(0, 0, 0, 0),
+        is_negative=True,
+        is_trimmed_last=is_trimmed_last,
+    )
+    assert sender.metrics()["window_bytes"] == before - (0 if is_trimmed_last else FRAME)
+
+
+@pytest.mark.parametrize(("is_of_request", "base_rtt_ns"), [(False, 3_000), (True, 4_000)])
+def test_the_short_round_trip_of_a_request_says_nothing_of_the_path(
+    is_of_request: bool, base_rtt_ns: float
+) -> None:
+    """uec.cpp, processAck: if (!pkt.is_rts()) update_base_rtt(raw_rtt)."""
+    sender = windowed()
+    sender.on_acknowledgement(now_ps=3 * US, expected=1, bitmap=(1, 0, 0, FRAME), is_of_request=is_of_request)
+    assert sender.metrics()["base_rtt_ns"] == base_rtt_ns

@@ -60,6 +60,7 @@ def test_a_trimmed_packet_and_a_request_want_to_be_told_again(packet: dict[str, 
     assert grants.wants_turn() and turn(grants) == 4
     [reply] = grants.on_packet(1, credit_target=4, **packet)
     assert reply["is_negative"] == ("is_trimmed" in packet)
+    assert reply["is_of_request"] == ("is_request" in packet)
     assert grants.wants_turn() and turn(grants) == 4
     assert grants.delivered_bytes == PAYLOAD
 
