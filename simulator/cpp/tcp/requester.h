@@ -143,12 +143,9 @@ class TcpRequester final : public Requester {
     if (is_duplicate) ++duplicates_;
   }
 
-  // A latched echo goes on until the first segment behind the reduction has come, which has CWR: only what is
-  // acknowledged beyond its number is news. Source: RFC 3168, section 6.1.2.
-  bool is_reduction_over() const {
-    const bool is_latched = settings_.echo == TcpEcho::kLatched && reduction_end_ != 0;
-    return is_latched ? board_.first() > reduction_end_ : board_.first() >= reduction_end_;
-  }
+  // The acknowledgement that ends the window still speaks of a segment that left before the reduction: only what is
+  // acknowledged beyond is news. Source: RFC 3168, section 6.1.2; RFC 8257, section 3.3; Linux leaves CWR then, too.
+  bool is_reduction_over() const { return reduction_end_ == 0 || board_.first() > reduction_end_; }
 
   // The receiver has seen marks: once for each window, and not where a loss has reduced it already.
   void reduce() {
@@ -249,7 +246,7 @@ class TcpRequester final : public Requester {
   std::uint64_t chosen_ = 0;
   std::uint64_t recovery_end_ = 0;   // recovery is over when everything below is acknowledged
   std::uint64_t reduction_end_ = 0;  // the same for the last reduction
-  std::uint64_t window_end_ = 0;     // and for the window of marks
+  std::uint64_t window_end_ = 0;     // and for the window of marks, as next_seq of Linux
   std::uint64_t reductions_ = 0;     // because of marks
   std::uint32_t duplicates_ = 0;
   std::uint32_t timeouts_in_a_row_ = 0;

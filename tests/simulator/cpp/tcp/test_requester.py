@@ -259,18 +259,17 @@ def test_without_blocks_duplicates_of_what_a_timeout_repeated_repair_nothing() -
 
 
 def test_marks_reduce_once_per_window_and_hold_the_window() -> None:
-    """0 to 9 are sent: the first echo halves (alpha is 1); echoes up to 10 do nothing more, nothing grows."""
+    """0 to 9 are sent: the first echo halves (alpha is 1); echoes up to 10 do nothing more, nothing grows.
+
+    The echo with 10 speaks of 9, which left before the reduction. Source: RFC 8257, section 3.3.
+    """
     connection = Connection("dctcp")
     connection.send_all()
-    connection.acknowledge(2, is_echo=True)
-    assert connection.window == 5
-    for number in (4, 6, 8):
+    for number in (2, 4, 6, 8, 10):
         connection.acknowledge(number, is_echo=True)
-    assert connection.window == 5
-    assert connection.metric("reductions") == 1
-    connection.acknowledge(10, is_echo=True)
-    assert connection.metric("reductions") == 2
-    assert connection.window == 2.5
+        assert (connection.window, connection.metric("reductions")) == (5, 1)
+    connection.acknowledge(11, is_echo=True)
+    assert (connection.window, connection.metric("reductions")) == (2.5, 2)
 
 
 def test_the_first_new_segment_after_a_reduction_says_so() -> None:
