@@ -15,7 +15,7 @@ class Hop(NamedTuple):
     queue_bytes: int
     """Frames that waited behind it."""
     sent_bytes: int
-    """Frames that the port had begun to send, ever, this one included."""
+    """On the wire, that the port had begun to send, ever, this packet included."""
     rate_bps: int
     """Of the link."""
 

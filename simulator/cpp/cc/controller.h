@@ -21,7 +21,7 @@ inline constexpr std::uint32_t kHopsMax = 8;  // of which a packet can tell
 struct HopRecord {
   Picoseconds left;    // when the packet began to leave
   Bytes queue;         // frames that waited behind it
-  Bytes sent;          // frames that the port had begun to send, ever, this one included
+  Bytes sent;          // on the wire, that the port had begun to send, ever, this one included
   BitsPerSecond rate;  // of the link
 };
 

@@ -50,6 +50,7 @@ struct ClassCounters {
   std::uint32_t watchdog_timer = 0;
   std::int64_t trimmed_packets = 0;
   Bytes trimmed;                  // that were cut off
+  Bytes sent_on_wire;             // if the port has telemetry
   std::int64_t pause_frames = 0;  // that told the far end of its link to pause or to go on
   std::int64_t lossless_drops = 0;
   std::int64_t watchdog_fired = 0;

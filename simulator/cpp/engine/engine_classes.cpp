@@ -221,6 +221,7 @@ void Engine::send_pause_frame(Port& port, Picoseconds start) {
   classes.is_pause_frame_due = false;
   ++classes.counters->pause_frames;
   depart(port, index, start);
+  if (classes.has_telemetry) feedback_.write_telemetry(port, index, start);
 }
 
 // A pause frame has come over `link`: it is about the port that sends the other way.

@@ -63,9 +63,11 @@ void Feedback::send(std::uint32_t link, std::uint32_t qp, BitsPerSecond rate) {
 
 void Feedback::write_telemetry(const Port& port, PacketIndex index, Picoseconds start) {
   const Packet& packet = world_.pool[index];
+  ClassedPort& classes = world_.classes_of(port);
+  classes.counters->sent_on_wire += world_.framing.wire_bytes(packet.frame_bytes);
   if (!may_be_marked(packet.kind) || !world_.senders[packet.qp].wants_telemetry) return;
-  const Bytes behind = world_.classes_of(port).queues[packet.priority()].bytes;
-  telemetry_[index].add({start, behind, port.sent_bytes, world_.speeds[port.speed].rate});
+  const Bytes behind = classes.queues[packet.priority()].bytes;
+  telemetry_[index].add({start, behind, classes.counters->sent_on_wire, world_.speeds[port.speed].rate});
 }
 
 CarriedTelemetry Feedback::carried_telemetry(std::uint32_t qp, PacketIndex index) {

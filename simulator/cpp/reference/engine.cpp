@@ -106,6 +106,7 @@ void Engine::start(std::uint32_t number, Packet packet) {
   const Picoseconds end = now_ + duration_of(wire, picoseconds_per_byte(link.configuration.rate));
   link.is_busy = true;
   link.sent_bytes += packet.frame_bytes;
+  link.sent_on_wire += wire;
   if (packet.hop == 0) {
     packets_max_ = std::max(packets_max_, ++packets_);
     if (packet.kind != PacketKind::kPause) packet.ip_id = nodes_[link.from].next_ip_id++;

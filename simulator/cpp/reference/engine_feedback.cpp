@@ -57,8 +57,8 @@ void Engine::write_telemetry(const Link& link, Packet& packet) const {
   const QueuePair& source = queue_pairs_[packet.from];
   if (!source.controller || !source.controller->wants_telemetry()) return;
   const Queue& queue = link.queues[packet.priority];
-  packet.hops.push_back(
-      {now_, {queue.bytes}, {link.sent_bytes + packet.frame_bytes}, link.configuration.rate});
+  const Bytes sent = link.sent_on_wire + framing_.wire_bytes(packet.frame_bytes);
+  packet.hops.push_back({now_, {queue.bytes}, sent, link.configuration.rate});
 }
 
 }  // namespace simulator::reference

@@ -49,7 +49,7 @@ struct Attributes {
 struct Hop {
   std::int64_t left_ps;      // when the packet began to leave
   std::int64_t queue_bytes;  // frames that waited behind it
-  std::int64_t sent_bytes;   // frames that the port had begun to send, ever, this one included
+  std::int64_t sent_bytes;   // on the wire, that the port had begun to send, ever, this packet included
   std::int64_t rate_bps;     // of the link
 };
 
