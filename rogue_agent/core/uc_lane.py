@@ -21,11 +21,11 @@ class UcLane(Lane):
     """Each batch ends with an immediate, which the peer's library acknowledges with one of its own.
 
     Acknowledgements come in the order of the batches. One that overtakes others says that these, or their
-    acknowledgements, were lost: they leave the window, and the congestion control hears of it, at most once
-    per RTT. When the NIC has sent a batch and no acknowledgement comes for max(4 * smoothed RTT,
-    `acknowledgement_wait_ns`), everything that was sent leaves the window, the window starts anew, and
-    nothing is posted until an acknowledgement comes, if need be of a *probe*, a WRITE of no bytes. The wait
-    doubles up to `acknowledgement_wait_max_ns`.
+    acknowledgements, were lost: they leave the window, and the congestion control hears of it, once for all
+    that had been handed out by then. When the NIC has sent a batch and no acknowledgement comes for
+    max(4 * smoothed RTT, `acknowledgement_wait_ns`), everything that was sent leaves the window, the window
+    starts anew, and nothing is posted until an acknowledgement comes, if need be of a *probe*, a WRITE of no
+    bytes. The wait doubles up to `acknowledgement_wait_max_ns`.
 
     Source: RoGUE, section 3.4.  Test: test_uc_lane.py.
     Deviation: the paper gives neither the factor for a loss (1/2), nor the timeout, nor what a retry sends.
@@ -45,7 +45,7 @@ class UcLane(Lane):
         self._wait_max_ns = settings.acknowledgement_wait_max_ns
         self._timeouts = 0
         self._srtt_ns = 0.0
-        self._next_loss_ns = HostNs(0)
+        self._told_wr_id = -1
         self._probe: Batch | None = None
         self._inferred_losses = 0
         self._acknowledgement_timeouts = 0
@@ -128,7 +128,7 @@ class UcLane(Lane):
         self.feedback.on_acknowledged(batch.payload_bytes)
         self._inferred_losses += len(lost)
         self._on_life(now)
-        has_moved = bool(lost) and self._on_loss(now)
+        has_moved = bool(lost) and self._on_loss(lost[-1], batch)
         if ack.processing_ns is None:
             return has_moved
         return self._sample(now, batch, NicNs(nic_ns - ack.processing_ns), actions) or has_moved
@@ -203,10 +203,10 @@ class UcLane(Lane):
         batches = self._window.batches
         return bool(batches) and batches[0] not in self._unsignaled and batches[0] not in self._unposted
 
-    def _on_loss(self, now: HostNs) -> bool:
-        """Tell the congestion control, once per RTT."""
-        if now < self._next_loss_ns:
+    def _on_loss(self, lost: Batch, arrived: Batch) -> bool:
+        """Tell the congestion control, unless the batch belongs to a flight that it has been told of."""
+        if lost.wr_id <= self._told_wr_id:
             return False
-        self._next_loss_ns = HostNs(now + round(self._srtt_ns))
+        self._told_wr_id = [arrived, *self._window.batches][-1].wr_id
         self.feedback.cc.on_loss()
         return True

@@ -115,6 +115,25 @@ def test_an_acknowledgement_that_overtakes_others_means_that_they_are_lost() -> 
     assert sender.connection.losses() == {"inferred_losses": 2, "acknowledgement_timeouts": 0}
 
 
+def test_a_flight_that_loses_twice_is_told_of_once_however_long_it_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Batches 1 and 4 were under way together; 7 was handed out when the loss of 1 was known."""
+    sender = Sender(Transfer(1, 40 * SEGMENT), cwnd_initial_packets=400.0, slow_start=False, cwnd_cap_bdp=1e3)
+    told: list[int] = []
+    control = type(sender.connection._writes.feedback.cc)
+    monkeypatch.setattr(control, "on_loss", lambda _: told.append(1))
+    assert numbers(sender.posted) == [0, 1, 2, 3, 4, 5]
+    sender.sent(*range(1, 7))
+    assert numbers(sender.acknowledged(0, 2, at_ns=10 * MS)) == [6, 7, 8]
+    assert len(told) == 1
+    sender.acknowledged(3, 5, at_ns=90 * MS)
+    assert len(told) == 1
+    sender.sent(7, 8, 9, at_ns=91 * MS)
+    sender.acknowledged(6, 8, at_ns=91 * MS)
+    assert len(told) == 2
+
+
 def test_the_wait_worked_example() -> None:
     """4 * 60 us is less than 1 ms; 4 * 500 us is not. It doubles with each failure, up to 64 ms."""
     lane = Sender(Transfer(1, SEGMENT)).connection._writes
