@@ -91,7 +91,7 @@ class FeedbackLoop:
         target_bps = self.cc.target_rate_bps
         if target_bps is None:
             return None
-        rate_bps = self._limiter.request(target_bps, self.rate_bps)
+        rate_bps = self._limiter.request(target_bps, self.rate_bps, self._coming_bps)
         if rate_bps is not None:
             if self._request is _SETTLED:
                 self._request = _ASKED

@@ -28,19 +28,23 @@ class Limiter:
         """The next write is not bounded and not omitted: it installs the rate of a first window once more."""
         self._is_first = True
 
-    def request(self, target_bps: float, now_bps: int) -> int | None:
-        """Return the rate to program on the way from the rate in force, None when a write changes nothing."""
-        rate_bps = self.preview(target_bps, now_bps)
+    def request(self, target_bps: float, now_bps: int, coming_bps: int | None = None) -> int | None:
+        """Return the rate to program on the way from the rate in force, None when a write changes nothing.
+
+        `coming_bps` is what was asked for before and acts later; a rate that is no longer wanted is replaced.
+        """
+        rate_bps = self.preview(target_bps, now_bps, coming_bps)
         self._is_first = False
         return rate_bps
 
-    def preview(self, target_bps: float, now_bps: int) -> int | None:
+    def preview(self, target_bps: float, now_bps: int, coming_bps: int | None = None) -> int | None:
         """Return what `request` would, without asking."""
         if self._is_first:
             return self._possible(target_bps)
         low_bps, high_bps = now_bps - self._change_max_bps, now_bps + self._change_max_bps
         rate_bps = self._possible(min(max(target_bps, low_bps), high_bps))
-        return rate_bps if self.rounded_up(rate_bps) != now_bps else None
+        expected_bps = now_bps if coming_bps is None else coming_bps
+        return rate_bps if self.rounded_up(rate_bps) != expected_bps else None
 
     def rounded_up(self, rate_bps: int) -> int:
         """Return the rate that the limiter makes of a request."""

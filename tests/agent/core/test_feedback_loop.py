@@ -115,12 +115,13 @@ def test_until_a_late_rate_acts_batches_flow_and_no_sample_counts() -> None:
 def test_a_rate_that_is_asked_for_while_another_is_late_is_late_as_well() -> None:
     feedback = feedback_over(estimator="literal")
     settle_without_anchor(feedback)
-    for cwnd_packets in (20, 30):
-        feedback.cc.cwnd_packets = cwnd_packets
-        assert feedback.next_rate() == 2800 * MBPS
-        assert feedback.coming_rate_bps() == 2800 * MBPS
-        if cwnd_packets == 20:
-            feedback.on_rate_set(None)
+    feedback.cc.cwnd_packets = 20
+    assert feedback.next_rate() == feedback.coming_rate_bps() == 2800 * MBPS
+    feedback.on_rate_set(None)
+    assert feedback.next_rate() is None, "it was asked for"
+    feedback.cc.cwnd_packets = 10
+    assert feedback.next_rate() == 1_769_600_000, "the rate in force is to stay"
+    assert feedback.coming_rate_bps() == 1800 * MBPS
     batches = [post(feedback, 2_000_000, is_idle=False) for _ in range(5)]
     verdicts = {sample(feedback, batch, completed_at(batch, 52_000))[1] for batch in batches}
     assert verdicts == {SampleVerdict.HOLD_OFF}

@@ -55,6 +55,13 @@ def test_requests_in_steps_of_100_mbps(target_bps: float, now_bps: int, expected
     assert limiter_in_use(step_bps=100 * MBPS).request(target_bps, now_bps) == expected_bps
 
 
+def test_a_rate_that_acts_later_is_asked_for_once_and_can_be_taken_back() -> None:
+    limiter = limiter_in_use(step_bps=100 * MBPS)
+    assert limiter.request(2 * GBPS, 1800 * MBPS, 2 * GBPS) is None
+    assert limiter.request(1790 * MBPS, 1800 * MBPS, 2 * GBPS) == 1790 * MBPS
+    assert limiter.request(9 * GBPS, 1800 * MBPS, 2 * GBPS) == 2800 * MBPS, "bounded by the rate in force"
+
+
 def test_a_preview_asks_for_nothing() -> None:
     limiter = Limiter(LinkFacts(10 * GBPS, 1024), change_max_bps=GBPS)
     assert [limiter.preview(3 * GBPS, 10 * GBPS) for _ in range(2)] == [3 * GBPS] * 2, "still the first one"
