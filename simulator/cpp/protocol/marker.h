@@ -4,6 +4,7 @@
 // et al., "Congestion control for large-scale RDMA deployments", SIGCOMM 2015, section 3, for the queue of
 // the instant and for pmax to 1 at kmax; HP Comware, QoS configuration guides (WRED), for the drops, of what is
 // above kmax and of what a queue without ECN would mark.
+// Deviation: the average does not age while the queue is empty, as HP's formula, which knows packets and no time.
 #pragma once
 
 #include <array>
