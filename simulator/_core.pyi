@@ -257,6 +257,7 @@ class Controller:
         sent_ps: int | None,
         acknowledged_psn: int = ...,
         sent_psn: int = ...,
+        recoveries: int = ...,
         is_marked: bool = ...,
         hops: list[tuple[int, int, int, int]] = ...,
     ) -> None:
@@ -360,6 +361,8 @@ class Requester:
     def retransmitted_packets(self) -> int: ...
     @property
     def timeouts(self) -> int: ...
+    @property
+    def recoveries(self) -> int: ...
     @property
     def next_packet(self) -> dict[str, int] | None:
         """What is said of the packet to send next.

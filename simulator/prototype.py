@@ -91,13 +91,15 @@ class PrototypeControl:
         sent_ps: int | None,
         acknowledged_psn: int,
         sent_psn: int,
+        recoveries: int,
         is_marked: bool,
         hops: Sequence[tuple[int, int, int, int]],
     ) -> None:
         """Take an ACK or NAK of a packet that began to leave at `sent_ps` (None: not known).
 
-        Everything below `acknowledged_psn` has arrived, `sent_psn` is one past the highest ever sent. `Hop`
-        names the parts of a hop.
+        Everything below `acknowledged_psn` has arrived, `sent_psn` is one past the highest ever sent.
+        `recoveries` have begun because of an ACK or NAK, this one included: it grows where the sender takes a
+        packet for lost, and not where packets overtake one another. `Hop` names the parts of a hop.
         """
 
     def on_feedback(self, now_ps: int, port: int, rate_bps: int) -> None:

@@ -99,6 +99,7 @@ class _Told:
     now_ps: int = 0
     psn: int = 0
     sent_bytes: int = 0
+    recoveries: int = 0
 
     def call(self, name: str, *arguments: object, **named: object) -> None:
         for control in (self.one, self.other):
@@ -160,12 +161,14 @@ def _tell(told: _Told, name: str, line_rate_bps: int, stream: Random) -> str:
 
 def _acknowledge(told: _Told, name: str, line_rate_bps: int, stream: Random) -> None:
     sent_ps = None if stream.random() < 0.05 else max(0, told.now_ps - stream.randrange(1, 100_000_000))
+    told.recoveries += stream.random() < 0.1
     hop = (told.now_ps, stream.randrange(10**6), told.sent_bytes, line_rate_bps)
     told.call(
         "on_acknowledgement",
         sent_ps=sent_ps,
         acknowledged_psn=told.psn,
         sent_psn=told.psn + stream.randrange(64),
+        recoveries=told.recoveries,
         is_marked=stream.random() < 0.3,
         hops=[hop] * HOPS if CONTROLS[name].wants_telemetry else [],
     )

@@ -106,17 +106,18 @@ inline void bind_controllers(nb::module_& module) {
       .def(
           "on_acknowledgement",
           [](BoundController& self, std::int64_t now_ps, std::optional<std::int64_t> sent_ps,
-             std::uint64_t acknowledged_psn, std::uint64_t sent_psn, bool is_marked,
+             std::uint64_t acknowledged_psn, std::uint64_t sent_psn, std::uint64_t recoveries, bool is_marked,
              const std::vector<HopTuple>& hops) {
             const Picoseconds sent = sent_ps ? Picoseconds{*sent_ps} : kNever;
             std::vector<HopRecord> records;
             for (const auto& [left_ps, queue_bytes, sent_bytes, rate_bps] : hops)
               records.push_back({{left_ps}, {queue_bytes}, {sent_bytes}, {rate_bps}});
-            self.controller->on_acknowledgement({now_ps},
-                                                {sent, acknowledged_psn, sent_psn, is_marked, records});
+            self.controller->on_acknowledgement(
+                {now_ps}, {sent, acknowledged_psn, sent_psn, recoveries, is_marked, records});
           },
           nb::arg("now_ps"), nb::kw_only(), nb::arg("sent_ps").none(), nb::arg("acknowledged_psn") = 0,
-          nb::arg("sent_psn") = 0, nb::arg("is_marked") = false, nb::arg("hops") = std::vector<HopTuple>{})
+          nb::arg("sent_psn") = 0, nb::arg("recoveries") = 0, nb::arg("is_marked") = false,
+          nb::arg("hops") = std::vector<HopTuple>{})
       .def(
           "on_feedback",
           [](BoundController& self, std::int64_t now_ps, std::uint32_t port, std::int64_t rate_bps) {

@@ -45,7 +45,8 @@ class PythonControl final : public OutsideControl<PythonControl> {
       hops.append(nb::make_tuple(hop.left.value, hop.queue.value, hop.sent.value, hop.rate.value));
     }
     const nb::object sent = told.sent == kNever ? nb::none() : nb::object(nb::int_(told.sent.value));
-    return after("on_acknowledgement", now, sent, told.acknowledged_psn, told.sent_psn, told.is_marked, hops);
+    return after("on_acknowledgement", now, sent, told.acknowledged_psn, told.sent_psn, told.recoveries,
+                 told.is_marked, hops);
   }
 
   Metrics believed(Picoseconds now) const {

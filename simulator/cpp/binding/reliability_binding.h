@@ -203,8 +203,11 @@ inline void bind_requester(nb::module_& module) {
                    [](const BoundRequester& self) {
                      return std::as_const(*self.requester).counters().retransmitted_packets;
                    })
-      .def_prop_ro("timeouts", [](const BoundRequester& self) {
-        return std::as_const(*self.requester).counters().timeouts;
+      .def_prop_ro(
+          "timeouts",
+          [](const BoundRequester& self) { return std::as_const(*self.requester).counters().timeouts; })
+      .def_prop_ro("recoveries", [](const BoundRequester& self) {
+        return std::as_const(*self.requester).counters().recoveries;
       });
 }
 

@@ -69,6 +69,7 @@ class CompiledControl final : public OutsideControl<CompiledControl> {
     const rogue::abi::AcknowledgementRecord record{.sent_ps = told.sent.value,
                                                    .acknowledged_psn = told.acknowledged_psn,
                                                    .sent_psn = told.sent_psn,
+                                                   .recoveries = told.recoveries,
                                                    .hops = hops.data(),
                                                    .hop_count = static_cast<std::uint32_t>(told.hops.size()),
                                                    .is_marked = told.is_marked};

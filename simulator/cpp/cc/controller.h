@@ -30,6 +30,7 @@ struct Acknowledged {
   Picoseconds sent;                // when the packet that it is for began to leave; kNever: not known
   std::uint64_t acknowledged_psn;  // everything below has arrived
   std::uint64_t sent_psn;          // one past the highest number ever sent
+  std::uint64_t recoveries;        // begun by the sender, ever, because of an ACK or NAK
   bool is_marked;                  // the packet that it is for came marked
   std::span<const HopRecord> hops{};
 };

@@ -5,7 +5,7 @@
 // algorithm 1 and sections 3.2 (window), 3.4 (less than a packet) and 3.5 (target). The paper gives the least window
 // and no other constant: these are those of csg-htsim's swift.cpp (841d9e7), which calls several of them guesses.
 // Deviation: the delay is that of the fabric, from NIC to NIC, for hosts take no time here; so there is one window. An
-// acknowledgement without progress stands for the beginning of a fast recovery. Timeouts are not told. A decrease is
+// fast recovery is what the connection's reliability takes for a loss. Timeouts are not told. A decrease is
 // remembered when the window became smaller (line 27 says "or stayed", after which none would ever follow).
 #pragma once
 
@@ -46,11 +46,12 @@ class Swift final : public rogue::NicControl {
     acknowledged_psn_ = std::max(acknowledged_psn_, told.acknowledged_psn);
     if (told.sent_ps != rogue::kNever)
       delay_ps_ = static_cast<double>(std::max(now_ps - told.sent_ps, kLeastPs));
-    if (!has_progress) {
+    if (told.recoveries > recoveries_) {
       decrease(now_ps, decrease_max_);
     } else if (told.sent_ps != rogue::kNever) {
       follow_delay(now_ps, acknowledged);
     }
+    recoveries_ = told.recoveries;
     set_window();
   }
 
@@ -117,6 +118,7 @@ class Swift final : public rogue::NicControl {
   std::int64_t decreased_ps_ = 0;
   bool has_decreased_ = false;
   std::uint64_t acknowledged_psn_ = 0;
+  std::uint64_t recoveries_ = 0;
 };
 
 ROGUE_NIC_CONTROL(Swift, "swift", "Swift: a window by how far the delay is from a target",

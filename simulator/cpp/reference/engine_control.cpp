@@ -53,13 +53,14 @@ void Engine::tell_acknowledgement(std::uint32_t qp, const Packet& packet) {
   if (sender.reliability) {
     const Acknowledgement& acknowledgement = *packet.acknowledgement;
     const Requester& requester = *sender.reliability->requester;
-    sender.controller->on_acknowledgement(now_, {acknowledgement.echoed, requester.acknowledged(),
-                                                 requester.sent(), acknowledgement.echoes_mark, packet.hops});
+    sender.controller->on_acknowledgement(
+        now_, {acknowledgement.echoed, requester.acknowledged(), requester.sent(),
+               requester.counters().recoveries, acknowledgement.echoes_mark, packet.hops});
   } else {
     const RcRequester& requester = sender.requester;
     sender.controller->on_acknowledgement(
-        now_, {packet.sent, requester.unacknowledged_psn(), requester.sent_psn(), packet.acknowledges_marked,
-               packet.hops});
+        now_, {packet.sent, requester.unacknowledged_psn(), requester.sent_psn(),
+               requester.counters().recoveries, packet.acknowledges_marked, packet.hops});
   }
   follow_control(qp);
   watch_control(qp);

@@ -35,7 +35,7 @@ class IrnRequester final : public Requester {
     if (is_news && is_recovering_ && is_passed) repeat_oldest();
     if (is_news) nacks_ = 0;
     const bool tells_of_loss = !is_news && acknowledgement.is_negative && ++nacks_ >= threshold_nacks_;
-    if (tells_of_loss && !is_recovering_ && is_in_flight()) repeat_oldest();
+    if (tells_of_loss && !is_recovering_ && is_in_flight()) recover();
     settle();
     return true;
   }
@@ -87,6 +87,13 @@ class IrnRequester final : public Requester {
     repetition_ = Repetition::kFound;
   }
 
+  // As negative acknowledgements tell.
+  void recover() {
+    if (acknowledged() >= recovered_below_) ++counters_.recoveries;
+    recovered_below_ = acknowledged() + 1;
+    repeat_oldest();
+  }
+
   void end_recovery() {
     is_recovering_ = false;
     repetition_ = Repetition::kNone;
@@ -135,8 +142,9 @@ class IrnRequester final : public Requester {
   std::uint64_t cap_packets_;
   std::uint64_t threshold_nacks_;
   IrnTimer timer_;
-  PacketSet selective_;             // came, but not all before them
-  std::uint64_t nacks_ = 0;         // since the last progress
+  PacketSet selective_;      // came, but not all before them
+  std::uint64_t nacks_ = 0;  // since the last progress
+  std::uint64_t recovered_below_ = 0;
   std::uint64_t repeat_ = 0;        // to be sent again once it is found; afterwards the last that was
   std::uint64_t recovery_end_ = 0;  // highest packet sent when one was repeated
   Repetition repetition_ = Repetition::kNone;

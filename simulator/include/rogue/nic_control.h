@@ -58,6 +58,7 @@ struct Acknowledgement {
   std::int64_t sent_ps;            // when that packet began to leave; kNever: not known
   std::uint64_t acknowledged_psn;  // everything below has arrived
   std::uint64_t sent_psn;          // one past the highest ever sent
+  std::uint64_t recoveries;        // begun by the sender, ever, because of an ACK or NAK: no timeouts
   bool is_marked;                  // that packet came marked
   std::span<const Hop> hops;       // with `wants_telemetry`
 };
@@ -100,12 +101,13 @@ class NicControl : public Attributes {
 
 namespace abi {
 
-inline constexpr std::uint32_t kVersion = 2;  // 1 told the line's rate alone
+inline constexpr std::uint32_t kVersion = 3;  // 1 told the line's rate alone, 2 no recoveries
 
 struct AcknowledgementRecord {
   std::int64_t sent_ps;
   std::uint64_t acknowledged_psn;
   std::uint64_t sent_psn;
+  std::uint64_t recoveries;
   const Hop* hops;
   std::uint32_t hop_count;
   std::uint32_t is_marked;
@@ -178,8 +180,9 @@ struct Calls {
   static int on_acknowledgement(void* control, std::int64_t now_ps, const AcknowledgementRecord* told,
                                 Fault* fault) {
     return kept(fault, [&] {
-      of(control).on_acknowledgement(now_ps, {told->sent_ps, told->acknowledged_psn, told->sent_psn,
-                                              told->is_marked != 0, std::span(told->hops, told->hop_count)});
+      of(control).on_acknowledgement(now_ps,
+                                     {told->sent_ps, told->acknowledged_psn, told->sent_psn, told->recoveries,
+                                      told->is_marked != 0, std::span(told->hops, told->hop_count)});
     });
   }
   static int on_feedback(void* control, std::int64_t now_ps, std::uint32_t port, std::int64_t rate_bps,

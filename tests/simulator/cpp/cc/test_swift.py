@@ -21,13 +21,20 @@ class Path:
         )  # fmt: skip
         self._now_ps = 10**9
         self._psn = 0
+        self._recoveries = 0
 
-    def acknowledge(self, delay_us: float, after_us: float = 1000, packets: int = 1) -> float:
+    def acknowledge(
+        self, delay_us: float, after_us: float = 1000, packets: int = 1, recoveries: int = 0
+    ) -> float:
         """Return the window in packets, as it is believed."""
         self._now_ps += round(after_us * MICROSECOND_PS)
         self._psn += packets
+        self._recoveries += recoveries
         self.control.on_acknowledgement(
-            self._now_ps, sent_ps=self._now_ps - round(delay_us * MICROSECOND_PS), acknowledged_psn=self._psn
+            self._now_ps,
+            sent_ps=self._now_ps - round(delay_us * MICROSECOND_PS),
+            acknowledged_psn=self._psn,
+            recoveries=self._recoveries,
         )
         return self["cwnd_packets"]
 
@@ -103,11 +110,18 @@ def test_bounds() -> None:
     assert Path(cwnd_initial_packets=1000).acknowledge(1) == 1000
 
 
-def test_an_acknowledgement_without_progress_is_a_loss() -> None:
+def test_a_recovery_takes_half_and_no_second_one_within_the_round_trip() -> None:
     path = Path(cwnd_initial_packets=8)
     path.acknowledge(10)
-    assert path.acknowledge(10, packets=0) == pytest.approx((8 + 1 / 8) / 2)
-    assert path.acknowledge(10, packets=0, after_us=1) == pytest.approx((8 + 1 / 8) / 2)
+    assert path.acknowledge(10, packets=0, recoveries=1) == pytest.approx((8 + 1 / 8) / 2)
+    assert path.acknowledge(10, packets=0, after_us=1, recoveries=1) == pytest.approx((8 + 1 / 8) / 2)
+
+
+def test_packets_that_overtake_one_another_are_no_loss() -> None:
+    """An acknowledgement that only says so brings its delay, and nothing to grow by."""
+    path = Path(cwnd_initial_packets=4)
+    assert path.acknowledge(10, packets=0) == 4
+    assert path.acknowledge(50, packets=0) == pytest.approx(4 * (1 - 0.8 * (50 - 36.1147) / 50), rel=1e-5)
 
 
 def test_csg_htsim_counts_whole_packets_and_no_hops() -> None:

@@ -36,7 +36,7 @@ def test_everything_from_the_gap_on_is_sent_again() -> None:
     requester.on_acknowledgement(now_ps=0, expected=2)
     requester.on_acknowledgement(now_ps=0, expected=2, selective=[(3, 4)], is_negative=True)
     assert [requester.send(0) for _ in range(5)] == [2, 3, 4, 5, None]
-    assert requester.retransmitted_packets == 3
+    assert (requester.retransmitted_packets, requester.recoveries) == (3, 1)
 
 
 def test_a_stale_negative_acknowledgement_says_nothing() -> None:

@@ -53,6 +53,21 @@ def test_a_negative_acknowledgement_starts_the_recovery_and_new_packets_follow()
     trace.nack(1, 2).sends(1, 6, 7)  # no other packet is known to be missing
 
 
+def test_a_recovery_counts_once_however_many_tell_of_it_and_a_timeout_is_none() -> None:
+    trace = Trace(packets=10).sends(0, 1, 2, 3, 4, 5).ack(1)
+    trace.nack(1, 2).nack(1, 3).sends(1, 6).nack(1, 4)
+    assert trace.requester.recoveries == 1
+    trace.ack(7).sends(7, 8).requester.on_deadline(HIGH_PS)
+    assert trace.sends(7).requester.recoveries == 1
+
+
+def test_below_the_threshold_packets_have_only_overtaken_one_another() -> None:
+    trace = Trace(packets=10, threshold_nacks=3).sends(0, 1, 2, 3, 4, 5)
+    assert trace.nack(0, 1).nack(0, 2).ack(3).nack(3, 4).requester.recoveries == 0
+    assert trace.nack(3, 5).requester.recoveries == 0
+    assert trace.nack(3, 4).requester.recoveries == 1
+
+
 def test_packets_overtaken_by_later_ones_are_repeated_in_order() -> None:
     """1, 3 and 5 are lost."""
     trace = Trace(packets=10).sends(0, 1, 2, 3, 4, 5, 6, 7).ack(1)
