@@ -25,16 +25,24 @@ class Window:
     def bytes(self) -> int:
         return round(self._requester.metrics()["window_bytes"])
 
+    @property
+    def average_delay_ns(self) -> float:
+        return self._requester.metrics()["average_delay_ns"]
+
     def acknowledged(
-        self, at_us: float, delay_us: float, packets: int = 1, *, is_marked: bool = False
+        self, at_us: float, delay_us: float, packets: int = 1, *, is_marked: bool = False, asked: bool = False
     ) -> int:
-        """An acknowledgement of the next packets, the last of which met that delay; the window then."""
+        """An acknowledgement of the next packets, the last of which met that delay; the window then.
+
+        `asked`: it answers a request for credit instead of that last packet.
+        """
         self._come += packets
         self._requester.on_acknowledgement(
             now_ps=round(at_us * US),
             expected=self._come,
             bitmap=(self._come + 1, 0, self._come - 1, self._come * FRAME),
             echoes_mark=is_marked,
+            is_of_request=asked,
             echoed_ps=round((at_us - BASE_US - delay_us) * US),
         )
         self._fill()

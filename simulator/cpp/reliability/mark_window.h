@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "base/units.h"
 #include "reliability/send_window.h"
@@ -27,11 +28,11 @@ class MarkWindow final : public SendWindow {
   Bytes window() const override { return {window_}; }
   Picoseconds base_rtt() const override { return base_rtt_; }
 
-  void on_acknowledged(Bytes received, Picoseconds rtt, bool is_marked, Bytes /*in_flight*/,
+  void on_acknowledged(Bytes received, std::optional<Picoseconds> rtt, bool is_marked, Bytes /*in_flight*/,
                        Picoseconds /*now*/) override {
-    if (rtt < base_rtt_) {
-      base_rtt_ = rtt;
-      window_max_ = settings_.most_of_path(rtt).value;
+    if (rtt && *rtt < base_rtt_) {
+      base_rtt_ = *rtt;
+      window_max_ = settings_.most_of_path(*rtt).value;
     }
     if (is_marked) {
       take(received.value / kMarkedShare);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "base/units.h"
 #include "reliability/send_window.h"
@@ -34,15 +35,13 @@ class Nscc final : public SendWindow {
   Picoseconds base_rtt() const override { return base_rtt_; }
   double average_delay_ps() const override { return average_delay_; }
 
-  void on_acknowledged(Bytes received, Picoseconds rtt, bool is_marked, Bytes in_flight,
+  void on_acknowledged(Bytes received, std::optional<Picoseconds> rtt, bool is_marked, Bytes in_flight,
                        Picoseconds now) override {
     if (!settings_.has_nscc) return;
     achieved_ += received.value;
     received_ += received.value;
     ignored_ += received.value;
-    lower_base_rtt(rtt);
-    const auto delay = static_cast<double>((rtt - base_rtt_).value);
-    learn_delay(delay, is_marked);
+    const double delay = rtt ? delay_of(*rtt, is_marked) : average_delay_;
     if (adapts_quickly(false, is_marked, delay, in_flight, now)) return;
     change(received, delay, is_marked, now);
     keep_in_bounds();
@@ -86,6 +85,13 @@ class Nscc final : public SendWindow {
     if (rtt >= base_rtt_) return;
     base_rtt_ = rtt;
     window_max_ = settings_.most_of_path(rtt).value;
+  }
+
+  double delay_of(Picoseconds rtt, bool is_marked) {
+    lower_base_rtt(rtt);
+    const auto delay = static_cast<double>((rtt - base_rtt_).value);
+    learn_delay(delay, is_marked);
+    return delay;
   }
 
   // The average of delays. What is delayed but not marked counts as a quarter of a round trip (update_delay).

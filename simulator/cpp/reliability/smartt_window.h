@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "base/units.h"
 #include "reliability/send_window.h"
@@ -32,8 +33,9 @@ class SmarttWindow final : public SendWindow {
   Bytes window() const override { return {window_}; }
   Picoseconds base_rtt() const override { return base_rtt_; }
 
-  void on_acknowledged(Bytes received, Picoseconds rtt, bool is_marked, Bytes in_flight,
+  void on_acknowledged(Bytes received, std::optional<Picoseconds> sample, bool is_marked, Bytes in_flight,
                        Picoseconds now) override {
+    const Picoseconds rtt = sample.value_or(base_rtt_);
     heard_ += received.value;
     note_queue(received.value, rtt <= unqueued_ && !is_marked);
     if (heard_ >= ignored_) adapt(false, in_flight, now);

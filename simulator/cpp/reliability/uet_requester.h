@@ -187,14 +187,13 @@ class UetRequester final : public Requester {
     }
     packets_.begin_at(acknowledged());
     report(reply.entropy, reply.echoes_mark ? PathReport::kMarked : PathReport::kGood, now);
-    window_->on_acknowledged(received, reply.is_of_request ? usual_rtt(rtt) : rtt, reply.echoes_mark,
-                             in_flight_, now);
+    const auto sample = is_too_short(reply, rtt) ? std::nullopt : std::optional(rtt);
+    window_->on_acknowledged(received, sample, reply.echoes_mark, in_flight_, now);
   }
 
   // A request is short, and so is its round trip: it says nothing of that of packets with bytes.
-  Picoseconds usual_rtt(Picoseconds rtt) const {
-    const Picoseconds base = window_->base_rtt();
-    return rtt >= base ? rtt : base + Picoseconds{static_cast<std::int64_t>(window_->average_delay_ps())};
+  bool is_too_short(const Acknowledgement& reply, Picoseconds rtt) const {
+    return reply.is_of_request && rtt < window_->base_rtt();
   }
 
   // What the receiver counts was taken out of the flight already when it was found missing.

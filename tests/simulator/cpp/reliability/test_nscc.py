@@ -92,6 +92,24 @@ def test_a_shorter_round_trip_lowers_the_largest_window() -> None:
     assert Window(window_packets=0).acknowledged(20, -2, is_marked=True) == 187_500
 
 
+@pytest.mark.parametrize(
+    ("delay_us", "average_ns"),
+    [
+        pytest.param(-2, 12_500, id="shorter than any packet's: no sample"),
+        pytest.param(3, 0.0125 * 3_000 + 0.9875 * 12_500, id="a sample as any other"),
+    ],
+)
+def test_the_round_trip_of_a_request_is_a_sample_if_a_packet_may_have_it(
+    delay_us: float, average_ns: float
+) -> None:
+    """uec.cpp, processAck: if (raw_rtt >= _base_rtt) update_delay(raw_rtt, ...). The target is 9 us."""
+    window = Window()
+    window.acknowledged(20, 1_000, is_marked=True)
+    assert window.average_delay_ns == pytest.approx(12_500)
+    window.acknowledged(21, delay_us, asked=True)
+    assert window.average_delay_ns == pytest.approx(average_ns)
+
+
 def test_without_nscc_the_window_stays() -> None:
     window = Window(nscc=0)
     assert window.acknowledged(20, 1_000, is_marked=True) == window.trimmed(50) == window.bytes == 40_000
