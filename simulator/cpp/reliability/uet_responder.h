@@ -54,15 +54,16 @@ class UetResponder final : public Responder {
     if (packet.is_trimmed) return on_trimmed(packet, is_marked);
     const bool is_first_of_all = received_.value == 0;
     if (packets_.add(packet.number, packet.payload_bytes) == Reassembly::Arrival::kDuplicate)
-      return acknowledge(packet, is_marked);
+      return acknowledge(packet, is_marked, is_marked);
     const Bytes frame = Bytes{packet.payload_bytes} + header_;
     received_ += frame;
     untold_ += frame;
     if (packet.wants_acknowledgement) is_asked_ = true;
     const bool is_gapless = !packets_.has_waiting();
-    const bool must_tell = is_first_of_all || packet.wants_acknowledgement || (is_gapless && is_asked_);
+    const bool must_tell = is_first_of_all || (is_gapless && is_asked_);
     if (is_gapless) is_asked_ = false;
-    if (is_marked || must_tell || untold_ >= sack_every_) acknowledge(packet, is_marked);
+    const bool is_asked = is_marked || packet.wants_acknowledgement;
+    if (is_asked || must_tell || untold_ >= sack_every_) acknowledge(packet, is_marked, is_asked);
   }
 
  private:
@@ -75,32 +76,33 @@ class UetResponder final : public Responder {
   // Its sender waits for credit, or has lost what was told.
   void on_request(const DataPacket& packet) {
     if (grants_) grants_->ask_again();
-    Acknowledgement reply = reply_to(packet, false);
+    Acknowledgement reply = reply_to(packet, false, packet.number);
     reply.is_of_request = true;
     queue_up(reply);
   }
 
   void on_trimmed(const DataPacket& packet, bool is_marked) {
-    if (has(packet.number)) return acknowledge(packet, false);
+    if (has(packet.number)) return queue_up(reply_to(packet, false, base_for(packet.number)));
     if (grants_) grants_->ask_again();
-    Acknowledgement reply = reply_to(packet, is_marked);
+    Acknowledgement reply = reply_to(packet, is_marked, base_for(packet.number));
     reply.is_negative = true;
     reply.is_trimmed_last = packet.is_trimmed_last;
     queue_up(reply);
   }
 
-  void acknowledge(const DataPacket& packet, bool is_marked) {
+  // A packet that was here before has nothing to ask for, unless it is marked.
+  void acknowledge(const DataPacket& packet, bool is_marked, bool is_asked) {
     untold_ = {};
-    queue_up(reply_to(packet, is_marked));
+    queue_up(reply_to(packet, is_marked, is_asked ? packet.number : base_for(packet.number)));
   }
 
-  Acknowledgement reply_to(const DataPacket& packet, bool is_marked) const {
-    const bool is_asked = is_marked || packet.wants_acknowledgement;
+  // With the bits from `first` on.
+  Acknowledgement reply_to(const DataPacket& packet, bool is_marked, std::uint64_t first) const {
     Acknowledgement reply{.expected = packets_.expected(),
                           .echoes_mark = is_marked,
                           .entropy = packet.entropy,
                           .echoed = packet.sent};
-    SelectiveBitmap come = bitmap_from(is_asked ? packet.number : base_for(packet.number));
+    SelectiveBitmap come = bitmap_from(first);
     come.answered = packet.number;
     come.received = received_;
     reply.carry(come);

@@ -65,6 +65,32 @@ def test_a_duplicate_is_answered_at_once_and_counted_once() -> None:
     assert last["bitmap"][3] == 2 * FRAME
 
 
+@pytest.mark.parametrize(
+    ("packet", "first"),
+    [
+        pytest.param({"wants_acknowledgement": True}, 2, id="sent again: it always wants one"),
+        pytest.param({"wants_acknowledgement": True, "is_marked": True}, 5, id="marked: from it on"),
+        pytest.param({"wants_acknowledgement": True, "is_trimmed": True}, 2, id="trimmed"),
+        pytest.param({"is_trimmed": True, "is_marked": True}, 2, id="trimmed: its mark is not echoed"),
+    ],
+)
+def test_what_is_here_already_is_answered_with_all_bits_up_to_it(packet: dict[str, bool], first: int) -> None:
+    """uec.cpp, processData: ecn ? epsn : sackBitmapBase(epsn), and processTrimmed: the latter."""
+    receiver = responder(sack_every_bytes=100 * FRAME)
+    for number in (0, 2, 3, 5):
+        arrives(receiver, number)
+    assert arrives(receiver, 5, **packet) == [(1, first, 0b1011 >> (first - 2))]
+
+
+def test_a_trimmed_packet_that_is_here_puts_nothing_off() -> None:
+    """uec.cpp, processTrimmed leaves _accepted_bytes alone: the fourth new packet is told."""
+    receiver = responder()
+    answered = [bool(arrives(receiver, number)) for number in (0, 1, 2)]
+    assert arrives(receiver, 1, is_trimmed=True)
+    answered += [bool(arrives(receiver, number)) for number in (3, 4)]
+    assert answered == [True, False, False, False, True]
+
+
 def test_a_trimmed_packet_is_refused_unless_it_is_here() -> None:
     receiver = responder()
     arrives(receiver, 0)
