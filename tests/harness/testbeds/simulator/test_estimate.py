@@ -114,6 +114,15 @@ def test_a_packet_over_a_link_is_dearer_with_ultra_ethernet(tmp_path: Path) -> N
     assert seconds("100MB") - seconds("1B") == pytest.approx(2.5 * 5e-8 * hops + 190 * 8e-6, rel=0.01)
 
 
+def test_a_segment_is_dearer_where_the_peers_library_acknowledges_it(tmp_path: Path) -> None:
+    """100 MB to each of two hosts in 3052 segments, each 2.3 times 8 us and not 8."""
+    cell = cell_of(tmp_path, "transports=[rogue-uc]", "workload.size=100MB", NO_PROBE)
+    python_seconds = 0.5 + 2e-4 + 2 * 1.5e-5 + 3052 * 2.3 * 8e-6
+    assert estimate_seconds(cell) == pytest.approx(
+        python_seconds + 5e-8 * expected_packet_hops(cell), rel=0.01
+    )
+
+
 def test_transfers_of_a_single_packet_have_an_acknowledgement_each(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "workload={kind: ping, size: 64B, count: 50}", "transports=[roce]", NO_PROBE)
     assert expected_packet_hops(cell) == 50 * 2 * 2
