@@ -17,6 +17,7 @@ from rogue.harness.testbeds.simulator.features import Feature, agent_transport, 
 from rogue.harness.testbeds.simulator.nics import profile_of
 from rogue.harness.testbeds.simulator.tcp import WRITE_BYTES
 from rogue.simulator import CONTROLS, RELIABILITIES, NicProfile
+from rogue.workloads.framing import with_telemetry
 from rogue.workloads.topologies import Link, Topology
 from rogue.workloads.traffic import Flow
 
@@ -252,10 +253,11 @@ def _moving(topology: Topology, carrier: Carrier) -> _Moving:
     host = topology.host_names()[0]
     segment = {key: value for key, value in carrier.parameters.items() if key == "segment"}
     settings = agent_settings(agent_transport(carrier.transport), topology.host_rate_bps(host), segment)
+    frames = with_telemetry(topology.frames) if carrier.transport.wants_telemetry else topology.frames
     is_held_back = carrier.transport.has_pauses or any(feature.control for feature in features)
     return _Moving(
         topology.mtu_bytes,
-        float(topology.frames.payload_fraction(topology.mtu_bytes)),
+        float(frames.payload_fraction(topology.mtu_bytes)),
         _uet_acknowledged_every(topology, carrier)
         if base == "uet"
         else _acknowledged_every(settings.service, features, profile_of(topology, host)),
