@@ -206,9 +206,7 @@ inline void bind_requester(nb::module_& module) {
       .def_prop_ro(
           "timeouts",
           [](const BoundRequester& self) { return std::as_const(*self.requester).counters().timeouts; })
-      .def_prop_ro("recoveries", [](const BoundRequester& self) {
-        return std::as_const(*self.requester).counters().recoveries;
-      });
+      .def_prop_ro("recoveries", [](const BoundRequester& self) { return self.requester->recoveries(); });
 }
 
 inline void bind_responder(nb::module_& module) {

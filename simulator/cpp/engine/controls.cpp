@@ -106,8 +106,9 @@ void Controls::on_reply_to_controlled(const Packet& packet, PacketIndex index) {
       return true;
     }
     const std::uint64_t acknowledged_psn = requester.unacknowledged_psn();
+    // Each NAK begins a recovery.
     informed(qp).on_acknowledgement(
-        engine_.now_, {stamp.sent, acknowledged_psn, requester.sent_psn(), requester.counters().recoveries,
+        engine_.now_, {stamp.sent, acknowledged_psn, requester.sent_psn(), requester.counters().naks,
                        stamp.is_marked, hops_of(telemetry)});
     follow(qp, engine_.now_);
     engine_.reconsider(qp);
@@ -217,9 +218,9 @@ void Controls::require_none_uses(std::uint32_t limiter, const char* what) const 
 void Controls::on_acknowledgement(std::uint32_t qp, const Acknowledgement& acknowledgement,
                                   const CarriedTelemetry& telemetry) {
   const Requester& requester = *world_.reliabilities[qp].requester;
-  informed(qp).on_acknowledgement(
-      engine_.now_, {acknowledgement.echoed, requester.acknowledged(), requester.sent(),
-                     requester.counters().recoveries, acknowledgement.echoes_mark, hops_of(telemetry)});
+  informed(qp).on_acknowledgement(engine_.now_,
+                                  {acknowledgement.echoed, requester.acknowledged(), requester.sent(),
+                                   requester.recoveries(), acknowledgement.echoes_mark, hops_of(telemetry)});
   follow(qp, engine_.now_);
 }
 

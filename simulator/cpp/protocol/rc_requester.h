@@ -137,7 +137,6 @@ class alignas(64) RcRequester {
     const std::uint64_t expected = widen(psn);
     if (expected < unacknowledged_psn_ || expected >= sent_psn_) return true;  // stale
     ++counters_.naks;
-    ++counters_.recoveries;
     acknowledge_below(std::min(expected, missing_response()), now, on_done);
     return retry();
   }
@@ -263,7 +262,6 @@ class alignas(64) RcRequester {
   [[nodiscard]] bool on_gap() {
     if (is_gap_known_) return true;
     ++counters_.naks;
-    ++counters_.recoveries;
     return retry();
   }
 

@@ -40,7 +40,6 @@ struct RequesterCounters {
   std::uint64_t retransmitted_packets = 0;
   std::uint64_t naks = 0;  // and gaps in the responses to READs, which stand for one
   std::uint64_t timeouts = 0;
-  std::uint64_t recoveries = 0;  // begun because of what came back
 };
 
 }  // namespace simulator

@@ -54,13 +54,13 @@ void Engine::tell_acknowledgement(std::uint32_t qp, const Packet& packet) {
     const Acknowledgement& acknowledgement = *packet.acknowledgement;
     const Requester& requester = *sender.reliability->requester;
     sender.controller->on_acknowledgement(
-        now_, {acknowledgement.echoed, requester.acknowledged(), requester.sent(),
-               requester.counters().recoveries, acknowledgement.echoes_mark, packet.hops});
+        now_, {acknowledgement.echoed, requester.acknowledged(), requester.sent(), requester.recoveries(),
+               acknowledgement.echoes_mark, packet.hops});
   } else {
-    const RcRequester& requester = sender.requester;
+    const RcRequester& requester = sender.requester;  // each NAK begins a recovery
     sender.controller->on_acknowledgement(
-        now_, {packet.sent, requester.unacknowledged_psn(), requester.sent_psn(),
-               requester.counters().recoveries, packet.acknowledges_marked, packet.hops});
+        now_, {packet.sent, requester.unacknowledged_psn(), requester.sent_psn(), requester.counters().naks,
+               packet.acknowledges_marked, packet.hops});
   }
   follow_control(qp);
   watch_control(qp);

@@ -90,7 +90,7 @@ class GoBackNRequester final : public Requester {
     }
     if (!reply.is_negative || reply.expected != acknowledged()) return true;
     ++counters_.naks;
-    if (next_ > acknowledged()) ++counters_.recoveries;
+    if (next_ > acknowledged()) ++recoveries_;
     next_ = acknowledged();
     return true;
   }

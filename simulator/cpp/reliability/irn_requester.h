@@ -89,7 +89,7 @@ class IrnRequester final : public Requester {
 
   // As negative acknowledgements tell.
   void recover() {
-    if (acknowledged() >= recovered_below_) ++counters_.recoveries;
+    if (acknowledged() >= recovered_below_) ++recoveries_;
     recovered_below_ = acknowledged() + 1;
     repeat_oldest();
   }

@@ -124,6 +124,7 @@ class Requester {
   std::uint64_t sent() const { return sent_; }  // one past the highest number ever sent
   Bytes posted_bytes() const { return posted_bytes_; }
   const RequesterCounters& counters() const { return counters_; }
+  std::uint64_t recoveries() const { return recoveries_; }  // begun because of what came back
   // Packets that may be in flight, besides what the subclass allows.
   void set_window(std::uint64_t packets) { window_packets_ = packets; }
   std::uint64_t window_packets() const { return window_packets_; }
@@ -162,6 +163,7 @@ class Requester {
   }
 
   RequesterCounters counters_;
+  std::uint64_t recoveries_ = 0;
   bool wants_request_ = false;  // for credit, before the next packet
 
  private:

@@ -211,7 +211,7 @@ class UetRequester final : public Requester {
     if (number < acknowledged() || number >= sent()) return;
     if (packets_[number].state != PacketState::kUnderWay) return;
     ++counters_.naks;
-    ++counters_.recoveries;
+    ++recoveries_;
     const bool is_left_to_credits = settings_.has_credits && reply.is_trimmed_last;
     window_->on_trimmed(frame_of(number), rtt, is_left_to_credits, in_flight_, now);
     repeat(number);

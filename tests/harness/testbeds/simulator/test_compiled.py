@@ -100,7 +100,7 @@ def test_nothing_calls_it_again() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (OLD, "my.h: got a control that expected version 2 of rogue/nic_control.h, got 0, expected"),
+        (OLD, "my.h: got a control that expected version 3 of rogue/nic_control.h, got 0, expected"),
         (
             OLD.replace("nic", "switch"),
             "my.h: got a control that expected version 1 of rogue/switch_control.h, got 0, expected",
