@@ -121,7 +121,7 @@ def test_it_hears_what_the_engines_own_do() -> None:
     assert [each[0] for each in heard] == ["sent", "timer", "acknowledged", "sent", "acknowledged"]
     assert heard[1] == ("timer", 1_000_000)
     first = heard[2]
-    assert (first[2], first[3:6]) == (heard[0][1], (1, 1, 0))
+    assert (first[2], first[3:6], first[6]) == (heard[0][1], (1, 1, 0), False)
     assert sorted(metrics["calls"] for metrics in simulation.control_metrics().values()) == [1, 5]
 
 

@@ -98,18 +98,20 @@ void Controls::on_reply_to_controlled(const Packet& packet, PacketIndex index) {
   RcRequester& requester = world_.senders[qp].requester;
   engine_.change_nic(world_.senders[qp].link, [&] {
     const auto on_done = [&](const Verb& verb) { engine_.complete(qp, verb, VerbStatus::kSuccess); };
-    const bool is_alive = packet.kind == PacketKind::kAck
-                              ? requester.on_ack(packet.psn, engine_.now_, on_done)
-                              : requester.on_nak(packet.psn, engine_.now_, on_done);
+    const std::uint64_t naks = requester.counters().naks;
+    const bool is_ack = packet.kind == PacketKind::kAck;
+    const bool is_alive = is_ack ? requester.on_ack(packet.psn, engine_.now_, on_done)
+                                 : requester.on_nak(packet.psn, engine_.now_, on_done);
     if (!is_alive) {
       engine_.fail(qp);
       return true;
     }
     const std::uint64_t acknowledged_psn = requester.unacknowledged_psn();
-    // Each NAK begins a recovery.
-    informed(qp).on_acknowledgement(
-        engine_.now_, {stamp.sent, acknowledged_psn, requester.sent_psn(), requester.counters().naks,
-                       stamp.is_marked, hops_of(telemetry)});
+    // Gaps in the responses to READs, which an ACK may show, are no losses of what the control governs.
+    std::uint64_t& recoveries = queue_pairs_[qp].recoveries;
+    if (!is_ack) recoveries += requester.counters().naks - naks;
+    informed(qp).on_acknowledgement(engine_.now_, {stamp.sent, acknowledged_psn, requester.sent_psn(),
+                                                   recoveries, stamp.is_marked, hops_of(telemetry)});
     follow(qp, engine_.now_);
     engine_.reconsider(qp);
     return true;

@@ -25,7 +25,8 @@ struct ControlledQueuePair {
   std::uint64_t window = kNoWindow;  // that the requester has
   std::uint32_t feedback_route = 0;  // in the table of routes: the queue pair's route, backwards
   std::uint32_t route_links = 0;
-  Picoseconds next_cnp;  // none is sent before
+  Picoseconds next_cnp;          // none is sent before
+  std::uint64_t recoveries = 0;  // of a queue pair without a reliability of its own: one for each NAK
   std::int64_t cnps_sent = 0;
   std::int64_t cnps_received = 0;
 

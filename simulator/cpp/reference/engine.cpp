@@ -283,7 +283,9 @@ void Engine::on_reply(std::uint32_t qp, const Packet& packet) {
   if (sender.state != QueuePairState::kReadyToSend) return;
   if (packet.acknowledgement) return on_acknowledgement(qp, packet);
   const bool had_packet = sender.has_packet();
+  const std::uint64_t naks = sender.requester.counters().naks;
   if (!apply_reply(qp, packet)) return fail(qp);
+  if (packet.kind == PacketKind::kNak) sender.recoveries += sender.requester.counters().naks - naks;
   if (sender.controller) tell_acknowledgement(qp, packet);
   if (!had_packet && sender.has_packet()) sender.ready = std::max(sender.ready, now_);
   follow_deadline(qp);

@@ -197,6 +197,7 @@ class Engine {
     bool has_responded = false;
     std::uint64_t receives = 0;
     std::shared_ptr<Controller> controller{};
+    std::uint64_t recoveries = 0;  // without a reliability of its own: one for each NAK
     std::uint32_t control_timer = 0;
     std::uint32_t cnp_priority = 0;
     BitsPerSecond control_rate{};

@@ -57,9 +57,9 @@ void Engine::tell_acknowledgement(std::uint32_t qp, const Packet& packet) {
         now_, {acknowledgement.echoed, requester.acknowledged(), requester.sent(), requester.recoveries(),
                acknowledgement.echoes_mark, packet.hops});
   } else {
-    const RcRequester& requester = sender.requester;  // each NAK begins a recovery
+    const RcRequester& requester = sender.requester;
     sender.controller->on_acknowledgement(
-        now_, {packet.sent, requester.unacknowledged_psn(), requester.sent_psn(), requester.counters().naks,
+        now_, {packet.sent, requester.unacknowledged_psn(), requester.sent_psn(), sender.recoveries,
                packet.acknowledges_marked, packet.hops});
   }
   follow_control(qp);

@@ -44,7 +44,7 @@ struct Link {
   PriorityMask shut = 0;
   std::int64_t watchdog_fired = 0;
   std::int64_t sent_bytes = 0;
-  Bytes sent_on_wire;
+  Bytes sent_on_wire{};
   std::int64_t received_bytes = 0;
   std::int64_t lost_packets = 0;
   std::int64_t pause_frames = 0;

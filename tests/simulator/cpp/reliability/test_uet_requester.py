@@ -59,7 +59,7 @@ def test_a_trimmed_packet_is_sent_again_before_new_ones() -> None:
 
 def test_a_second_refusal_of_the_same_packet_changes_nothing() -> None:
     trace = Trace(packets=9).sends(0, 1, 2, 3).nack(2).nack(2).sends(2, None)
-    assert trace.in_flight == 4 * FRAME
+    assert (trace.in_flight, trace.requester.recoveries) == (4 * FRAME, 1)
 
 
 def test_a_packet_that_came_after_all_is_not_sent_again() -> None:

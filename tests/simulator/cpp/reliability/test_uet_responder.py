@@ -66,20 +66,24 @@ def test_a_duplicate_is_answered_at_once_and_counted_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("packet", "first"),
+    ("packet", "first", "echoes_mark"),
     [
-        pytest.param({"wants_acknowledgement": True}, 2, id="sent again: it always wants one"),
-        pytest.param({"wants_acknowledgement": True, "is_marked": True}, 5, id="marked: from it on"),
-        pytest.param({"wants_acknowledgement": True, "is_trimmed": True}, 2, id="trimmed"),
-        pytest.param({"is_trimmed": True, "is_marked": True}, 2, id="trimmed: its mark is not echoed"),
+        pytest.param({"wants_acknowledgement": True}, 2, False, id="sent again: it always wants one"),
+        pytest.param({"wants_acknowledgement": True, "is_marked": True}, 5, True, id="marked: from it on"),
+        pytest.param({"wants_acknowledgement": True, "is_trimmed": True}, 2, False, id="trimmed"),
+        pytest.param({"is_trimmed": True, "is_marked": True}, 2, False, id="trimmed: its mark is not echoed"),
     ],
 )
-def test_what_is_here_already_is_answered_with_all_bits_up_to_it(packet: dict[str, bool], first: int) -> None:
+def test_what_is_here_already_is_answered_with_all_bits_up_to_it(
+    packet: dict[str, bool], first: int, echoes_mark: bool
+) -> None:
     """uec.cpp, processData: ecn ? epsn : sackBitmapBase(epsn), and processTrimmed: the latter."""
     receiver = responder(sack_every_bytes=100 * FRAME)
     for number in (0, 2, 3, 5):
         arrives(receiver, number)
-    assert arrives(receiver, 5, **packet) == [(1, first, 0b1011 >> (first - 2))]
+    [reply] = receiver.on_packet(5, payload_bytes=PAYLOAD, **packet)
+    assert (reply["expected"], *reply["bitmap"][:2]) == (1, first, 0b1011 >> (first - 2))
+    assert reply["echoes_mark"] is echoes_mark
 
 
 def test_a_trimmed_packet_that_is_here_puts_nothing_off() -> None:
