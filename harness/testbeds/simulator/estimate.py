@@ -13,7 +13,7 @@ from rogue.harness.cell.demand import Demand
 from rogue.harness.cell.parameters import agent_settings, as_written
 from rogue.harness.cell.timing import SECOND_NS
 from rogue.harness.cell.values import values_of
-from rogue.harness.testbeds.simulator.features import Feature, agent_transport, features_of
+from rogue.harness.testbeds.simulator.features import Feature, agent_transport, features_of, has_telemetry
 from rogue.harness.testbeds.simulator.nics import profile_of
 from rogue.harness.testbeds.simulator.tcp import WRITE_BYTES
 from rogue.simulator import CONTROLS, RELIABILITIES, NicProfile
@@ -156,7 +156,7 @@ def _asked(cell: Cell) -> Iterator[tuple[Topology, tuple[Demand, ...], int, int,
     """Per group all that decides its work: the network, what moves in it, for how long, whose, and how."""
     demands = tuple(group.demand for group in cell.groups)
     for index, group in enumerate(cell.groups):
-        yield cell.topology, demands, cell.timing.traffic_ns, index, _moving(cell.topology, group)
+        yield cell.topology, demands, cell.timing.traffic_ns, index, _moving(cell, group)
 
 
 @lru_cache(maxsize=64)
@@ -242,7 +242,8 @@ def _certain_way(topology: Topology, source: str, destination: str) -> list[tupl
     return way
 
 
-def _moving(topology: Topology, carrier: Carrier) -> _Moving:
+def _moving(cell: Cell, carrier: Carrier) -> _Moving:
+    topology = cell.topology
     base, features = carrier.transport.base, features_of(carrier.transport)
     if stream := carrier.transport.packets:
         parameters = RELIABILITIES[base].parameters
@@ -253,7 +254,7 @@ def _moving(topology: Topology, carrier: Carrier) -> _Moving:
     host = topology.host_names()[0]
     segment = {key: value for key, value in carrier.parameters.items() if key == "segment"}
     settings = agent_settings(agent_transport(carrier.transport), topology.host_rate_bps(host), segment)
-    frames = with_telemetry(topology.frames) if carrier.transport.wants_telemetry else topology.frames
+    frames = with_telemetry(topology.frames) if has_telemetry(cell) else topology.frames
     is_held_back = carrier.transport.has_pauses or any(feature.control for feature in features)
     return _Moving(
         topology.mtu_bytes,

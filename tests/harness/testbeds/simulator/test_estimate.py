@@ -48,6 +48,26 @@ def test_packets_and_links_are_those_of_the_run(tmp_path: Path, settings: list[s
     assert expected_packet_hops(cell) == pytest.approx(facts["packet_hops"], rel=0.1)
 
 
+def test_packets_beside_those_with_telemetry_are_longer_too(tmp_path: Path) -> None:
+    """Of 256 bytes, which then need 380 of the wire and not 338, in the plan as in the run."""
+    bulk = (
+        "{name: bulk, workload: "
+        "{kind: pairs, size: 10KB, run_for: 5us, flows: [{source: h0, destination: h1}]}}"
+    )
+    rival = (
+        "{name: rival, transport: roce, workload: "
+        "{kind: pairs, size: 1MB, run_for: 5ms, flows: [{source: h2, destination: h3}]}}"
+    )
+    settings = ("topology={kind: star, hosts: 4, rate: 10Gbps, mtu: 256}", "workload=null", NO_PROBE)
+    traffic = f"traffic=[{bulk}, {rival}]"
+    plain, beside = (
+        cell_of(tmp_path, *settings, traffic, f"transports=[{name}]") for name in ("roce", "roce+hpcc")
+    )
+    facts = SimulatorTestbed().run(beside, lambda _fraction: None).facts
+    assert expected_packet_hops(beside) == pytest.approx(facts["packet_hops"], rel=0.03)
+    assert expected_packet_hops(beside) == pytest.approx(expected_packet_hops(plain) * 338 / 380, rel=0.02)
+
+
 def test_agents_flows_and_large_networks_cost_more(tmp_path: Path) -> None:
     """100 MB to each of two hosts: 200 MB / 64 KiB segments of 8 us, and packets of 50 ns over two links."""
     rogue, roce = (cell_of(tmp_path, "workload.size=100MB", NO_PROBE, index=index) for index in (0, 1))
