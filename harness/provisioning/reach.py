@@ -1,13 +1,13 @@
 """Goes to every node before Ansible does: who replies, what time it is there, whether Ansible can work."""
 
 import shlex
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, TypeVar
 
+from rogue.harness.leaving import start_forgotten
 from rogue.harness.provisioning.clocks import ClockOffset, clock_offset
 from rogue.harness.provisioning.findings import Finding
 from rogue.remote.errors import NodeError
@@ -78,7 +78,7 @@ def _begin(work: Callable[[], ResultT]) -> Future[ResultT]:
         except BaseException as error:
             future.set_exception(error)
 
-    threading.Thread(target=run, daemon=True).start()
+    start_forgotten(run)
     return future
 
 
