@@ -118,6 +118,13 @@ def test_hpcc_keeps_the_queue_nearly_empty_and_the_port_busy(
     assert queue_bytes < 10_000
 
 
+def test_telemetry_takes_room_in_every_packet() -> None:
+    framing = with_telemetry(ROCEV2)
+    assert framing.data_overhead_bytes == 62 + 42
+    assert framing.ack_frame_bytes == 66 + 42
+    assert framing.wire_overhead_bytes == 20
+
+
 def test_hpcc_without_telemetry_stays_at_the_line_rate() -> None:
     simulation = Star(hosts=2).build()
     queue_pair, _ = simulation.connect(
