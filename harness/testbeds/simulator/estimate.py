@@ -13,13 +13,13 @@ from rogue.harness.cell.demand import Demand
 from rogue.harness.cell.parameters import agent_settings, as_written
 from rogue.harness.cell.timing import SECOND_NS
 from rogue.harness.cell.values import values_of
-from rogue.harness.testbeds.simulator.features import Feature, agent_transport, features_of, has_telemetry
+from rogue.harness.testbeds.simulator.features import Feature, agent_transport, cell_transports, features_of
 from rogue.harness.testbeds.simulator.nics import profile_of
 from rogue.harness.testbeds.simulator.tcp import WRITE_BYTES
 from rogue.simulator import CONTROLS, RELIABILITIES, NicProfile
-from rogue.workloads.framing import with_telemetry
 from rogue.workloads.topologies import Link, Topology
 from rogue.workloads.traffic import Flow
+from rogue.workloads.transports import full_packets
 
 START_SECONDS: Final = 0.5
 HOP_SECONDS: Final = 5e-8
@@ -254,11 +254,11 @@ def _moving(cell: Cell, carrier: Carrier) -> _Moving:
     host = topology.host_names()[0]
     segment = {key: value for key, value in carrier.parameters.items() if key == "segment"}
     settings = agent_settings(agent_transport(carrier.transport), topology.host_rate_bps(host), segment)
-    frames = with_telemetry(topology.frames) if has_telemetry(cell) else topology.frames
+    packets = full_packets(carrier.transport, cell_transports(cell), topology.frames, topology.mtu_bytes)
     is_held_back = carrier.transport.has_pauses or any(feature.control for feature in features)
     return _Moving(
         topology.mtu_bytes,
-        float(frames.payload_fraction(topology.mtu_bytes)),
+        float(packets.payload_fraction),
         _uet_acknowledged_every(topology, carrier)
         if base == "uet"
         else _acknowledged_every(settings.service, features, profile_of(topology, host)),
