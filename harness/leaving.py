@@ -5,6 +5,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final, NoReturn
 
 _FORGOTTEN: Final = "forgotten"
@@ -25,5 +26,6 @@ def leave(code: int) -> NoReturn:
         sys.exit(code)
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
-        stream.flush()
+        with suppress(OSError):  # whoever read it has gone
+            stream.flush()
     os._exit(code)

@@ -25,6 +25,12 @@ def test_a_forgotten_thread_is_left_alone_and_all_else_is_tidied_up() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (130, "tidied up\n", "")
 
 
+def test_it_ends_with_its_code_also_if_nobody_reads_what_it_says() -> None:
+    deaf = FORGETFUL.replace("try:", "import sys\nsys.stdout = open('/dev/full', 'w')\ntry:")
+    done = subprocess.run([sys.executable, "-c", deaf], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
 def test_without_one_the_interpreter_ends_as_usual() -> None:
     usual = FORGETFUL.replace("start_forgotten(work)\nat_work.wait()\n", "")
     done = subprocess.run([sys.executable, "-c", usual], capture_output=True, text=True, check=False)
