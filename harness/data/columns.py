@@ -155,7 +155,7 @@ def _csv(source: DataSource, known: Sequence[str]) -> "pa.Table":
 
     head = source.text.partition("\n")[0]  # a mistake if it is no text
     content = source.content.rstrip()
-    names = [name.strip('"\ufeff \r') for name in head.split(",")]
+    names = [name.strip('" \r') for name in head.split(",")]
     if b"\n" not in content:
         raise _without_rows(source)
     _check_names(source, names, known)
