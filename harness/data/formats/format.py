@@ -45,9 +45,13 @@ class Line(NamedTuple):
     number: int
 
 
-def lines_of(source: DataSource) -> list[Line]:
-    """Every line that says something; comments begin with #."""
-    lines = (Line(text.split(), number) for number, text in enumerate(source.text.split("\n"), start=1))
+def lines_of(source: DataSource, separators: str = "") -> list[Line]:
+    """Return the words of each line, without blank lines and comments, which begin with #.
+
+    Blanks and tabs separate words, and so do the characters in `separators`.
+    """
+    text = source.text.translate(dict.fromkeys(map(ord, separators), " "))
+    lines = (Line(line.split(), number) for number, line in enumerate(text.split("\n"), start=1))
     return [line for line in lines if line.words and not line.words[0].startswith("#")]
 
 
