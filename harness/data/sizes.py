@@ -84,7 +84,8 @@ def _number(word: str) -> float | None:
 
 def _row(source: DataSource, line: Line, size_at: int, share_name: str) -> _Row:
     if len(line.words) != 2:
-        got = f"{len(line.words)} values in line {line.number} of {source.name}"
+        count = len(line.words)
+        got = f"{count} value{'s' if count > 1 else ''} in line {line.number} of {source.name}"
         advice = "write one size and one share per line; # begins a comment"
         raise mistake("a size in bytes and a share", advice, got)
     size_word, share_word = line.words[size_at], line.words[1 - size_at]

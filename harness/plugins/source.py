@@ -34,7 +34,7 @@ class PluginSource:
 
     @property
     def sha256(self) -> str:
-        """SHA-256 of the text in UTF-8, without a byte-order mark, with a line feed at the end of each line."""
+        """SHA-256 of the text in UTF-8, without a byte-order mark and with a line feed after each line."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     @property

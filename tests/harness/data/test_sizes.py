@@ -85,7 +85,7 @@ BAD = {
     "0 0\n10 inf\n20 100": "inf in line 2, column share",
     "0 0\n10 -1\n20 100": "-1 in line 2, column share",
     "0 0 0\n10 100 0": "3 values in line 1 of cdf, expected a size in bytes and a share; write one",
-    "1622.9\n10 0\n20 1": "1 values in line 1 of cdf",
+    "1622.9\n10 0\n20 1": "1 value in line 1 of cdf",
     "0,5;0\n10,5;1": "3 values in line 1 of cdf",
     "size_packets,cdf\n0,0\n": "the column 'size_packets' in line 1 of cdf, expected the columns",
     "size_bytes\n0\n": "size_bytes in line 1 of cdf, expected the columns size_bytes and percent or cdf",
