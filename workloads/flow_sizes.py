@@ -1,6 +1,6 @@
 """Distributions of transfer sizes that an experiment can name, as tables of their cumulative share."""
 
-from bisect import bisect_left
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from itertools import pairwise
 from random import Random
@@ -14,7 +14,11 @@ Point = tuple[int, float]
 
 @dataclass(frozen=True)
 class FlowSizes:
-    """Sizes between the points of a table: uniform from each to the next."""
+    """Sizes between the points of a table: uniform from each to the next.
+
+    Two points with the same size are a step: this share of the transfers has exactly this size. Two points
+    with the same percentage are a gap: no transfer has a size between them.
+    """
 
     meaning: str
     source: str
@@ -22,14 +26,14 @@ class FlowSizes:
 
     def __post_init__(self) -> None:
         sizes, percents = zip(*self.points, strict=True)
-        assert all(a < b for a, b in pairwise(sizes)), "sizes rise"
-        assert all(a < b for a, b in pairwise(percents)), "shares rise"
+        assert all(a <= b for a, b in pairwise(sizes)), "sizes do not fall"
+        assert all(a <= b for a, b in pairwise(percents)), "percentages do not fall"
         assert (percents[0], percents[-1]) == (0, 100), "from 0 to 100 percent"
 
     def sample(self, stream: Random) -> int:
         """Draw a size, at least one byte; takes one number of the stream."""
         percent = stream.random() * 100
-        index = max(1, bisect_left(self.points, percent, key=lambda point: point[1]))
+        index = bisect_right(self.points, percent, key=lambda point: point[1])
         (small, below), (large, above) = self.points[index - 1], self.points[index]
         fraction = (percent - below) / (above - below)
         return max(1, round(small + (large - small) * fraction))

@@ -9,7 +9,7 @@ from rogue.harness.command_line.experiments import Plugins
 from rogue.harness.exit_codes import ExitCode
 
 
-def import_(
+def import_(  # noqa: PLR0913 - as typed
     name: Annotated[str, typer.Argument(metavar="FORMAT", help="`rogue list formats` has them.")],
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file of that format.")],
     out: Annotated[
@@ -19,6 +19,10 @@ def import_(
         ),
     ] = None,
     is_back: Annotated[bool, typer.Option("--back", help="FILE is ours, and becomes one of FORMAT.")] = False,
+    start_unit: Annotated[
+        str | None,
+        typer.Option("--start-unit", metavar="UNIT", help="Of htsim-cm: ps (default) or us, of each start."),
+    ] = None,
     plugins: Plugins = None,
 ) -> ExitCode:
     """Make a trace or a network of a file of another simulator.
@@ -26,8 +30,9 @@ def import_(
     \b
       rogue import hpcc-flows flow.txt --out flows.csv
       rogue import htsim-topo leaf_spine.topo --out network.yaml
+      rogue import htsim-cm permutation.cm --start-unit us --out flows.csv
       rogue import htsim-cm flows.csv --back --out flows.cm
     """
     from rogue.harness.commands.importing import import_file
 
-    return import_file(name, file, out, tuple(plugins or ()), is_back=is_back)
+    return import_file(name, file, out, tuple(plugins or ()), is_back=is_back, start_unit=start_unit)

@@ -7,7 +7,7 @@ import typer
 from pydantic_core import PydanticCustomError
 
 from rogue.harness.data.formats import FORMATS, OURS
-from rogue.harness.data.formats.format import Converted
+from rogue.harness.data.formats.format import Converted, Format
 from rogue.harness.data.source import data_source, read_source
 from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
@@ -18,15 +18,21 @@ from rogue.reports.reading.files import write_whole
 from rogue.workloads.spelling import meant
 
 
-def import_file(
-    name: str, file: Path, out: Path | None, plugins: Sequence[Path] = (), *, is_back: bool
+def import_file(  # noqa: PLR0913 - as typed
+    name: str,
+    file: Path,
+    out: Path | None,
+    plugins: Sequence[Path] = (),
+    *,
+    is_back: bool,
+    start_unit: str | None = None,
 ) -> ExitCode:
-    """Convert a file; print it, or write it and say what was left out."""
+    """Convert a file, print or write the result, and report what was left out."""
     load_tried(plugins_at(plugins))
     if name not in FORMATS:
         known = ", ".join(FORMATS)
         raise UsageError(f"import: got {name!r}, expected one of {known}; {meant(name, FORMATS)}.")
-    form = FORMATS[name]
+    form = _in_unit(FORMATS[name], name, start_unit)
     convert = form.write if is_back else form.read
     if convert is None:
         both = ", ".join(each for each, other in FORMATS.items() if other.write)
@@ -41,6 +47,16 @@ def import_file(
         raise UsageError(_sentence(error)) from error
     _put(made, out)
     return ExitCode.OK
+
+
+def _in_unit(form: Format, name: str, start_unit: str | None) -> Format:
+    if start_unit is None:
+        return form
+    if start_unit not in form.start_units:
+        expected = f"one of {', '.join(form.start_units)}" if form.start_units else "no unit"
+        advice = "choose one of them" if form.start_units else "leave it out"
+        raise UsageError(f"--start-unit: got {start_unit!r}, expected {expected} for {name}; {advice}.")
+    return form.start_units[start_unit]
 
 
 def _sentence(error: PydanticCustomError) -> str:

@@ -139,9 +139,14 @@ def _check_names(source: DataSource, names: Sequence[str], known: Sequence[str])
     for name in names:
         if name not in known:
             got = f"the column {printable(name)[:SHOWN_MAX]!r} in line 1 of {source.name}"
-            raise mistake(f"columns among {', '.join(known)}", meant(name, known, "remove it"), got)
+            advice = meant(name, known, "rename it, or write the table without it")
+            if len(names) == 1:
+                advice = "separate columns with commas, semicolons or tabs"
+            raise mistake(f"columns among {', '.join(known)}", advice, got)
         if names.count(name) > 1:
-            raise mistake("each column once", "take one away", f"the column {name} twice in {source.name}")
+            raise mistake(
+                "each column once", "rename one of them", f"the column {name} twice in {source.name}"
+            )
 
 
 def _without_rows(source: DataSource) -> PydanticCustomError:
@@ -149,13 +154,17 @@ def _without_rows(source: DataSource) -> PydanticCustomError:
 
 
 def _csv(source: DataSource, known: Sequence[str]) -> "pa.Table":
-    """All columns as text: which row has no number is asked later."""
+    """Read all columns as text; `DataTable` finds the row that has no number.
+
+    The line of names tells the separator: a comma, or a semicolon or tab if it has no comma.
+    """
     import pyarrow as pa
     from pyarrow import csv
 
     head = source.text.partition("\n")[0]  # a mistake if it is no text
     content = source.content.rstrip()
-    names = [name.strip('"\ufeff \r') for name in head.split(",")]
+    separator = next((each for each in ";\t" if each in head and "," not in head), ",")
+    names = [name.strip('" \t\r') for name in head.split(separator)]
     if b"\n" not in content:
         raise _without_rows(source)
     _check_names(source, names, known)
@@ -172,7 +181,7 @@ def _csv(source: DataSource, known: Sequence[str]) -> "pa.Table":
         table = csv.read_csv(
             pa.BufferReader(content),
             csv.ReadOptions(use_threads=False, column_names=names, skip_rows=1),
-            csv.ParseOptions(ignore_empty_lines=False, invalid_row_handler=on_broken),
+            csv.ParseOptions(delimiter=separator, ignore_empty_lines=False, invalid_row_handler=on_broken),
             csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()), null_values=[""], strings_can_be_null=True
             ),

@@ -22,10 +22,11 @@ _LENGTH_MAX: Final = 80
 
 
 def format_faults(name: str) -> list[str]:
-    """Of an entry, the first of each kind."""
+    """Return the first fault of each kind, of a format and of its variants by the unit of starts."""
     form = FORMATS[name]
     try:
-        return [*_faults_in_nonsense(form), *_faults_in_writing(form)]
+        forms = (form, *form.start_units.values())
+        return [fault for each in forms for fault in (*_faults_in_nonsense(each), *_faults_in_writing(each))]
     except Exception as error:
         return [f"it raises {type(error).__name__}: {error}"]
 

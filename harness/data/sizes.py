@@ -1,62 +1,134 @@
-"""Distributions of flow sizes in files: how many percent of the transfers are no larger than a size."""
+"""Distributions of flow sizes in files: the share of the transfers that are no larger than a size."""
 
+import math
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
+from pydantic_core import PydanticCustomError
 
-from rogue.harness.data.columns import DataTable, read_columns
-from rogue.harness.data.source import DataSource, data_source
+from rogue.harness.data.formats.format import Line, lines_of
+from rogue.harness.data.source import DataSource
 from rogue.workloads.flow_sizes import FlowSizes, SizesOfFile
 from rogue.workloads.mistakes import mistake
+from rogue.workloads.printable import shortened
+from rogue.workloads.spelling import meant
 
-SIZE, PERCENT = "size_bytes", "percent"
+SIZE: Final = "size_bytes"
+SHARE: Final = "share"
+"""Name of the second column, in messages, if the file names no columns."""
+TOTALS: Final = {"percent": (100,), "cdf": (1, 100), SHARE: (1, 100)}
+"""Shares that the last row may have: 1 if shares are fractions, 100 if they are percentages."""
+SEPARATORS: Final = ',;"'
+"""Characters between columns besides blanks and tabs; quotes around names and values are among them."""
 POINTS_MAX: Final = 100_000
 SIZE_BYTES_MAX: Final = 10**13
 
 
-def read_sizes(source: DataSource) -> SizesOfFile:
-    """Read CSV with size_bytes and percent, or the same without names, as HPCC's traffic generator has it.
+class _Row(NamedTuple):
+    size_bytes: int
+    share: float
+    line: int
 
+
+def read_sizes(source: DataSource) -> SizesOfFile:
+    """Read rows of a size in bytes and the share of the transfers that are no larger.
+
+    Two rows with the same size are a step: that share of the transfers has exactly this size. Two rows with
+    the same share are a gap: no transfer has a size between them.
     Source: alibaba-edu/High-Precision-Congestion-Control, traffic_gen/traffic_gen.py and custom_rand.py.
+    Deviation: HPCC's generator takes percentages without steps and gaps; others take fractions with both.
     """
-    first = source.text.partition("\n")[0]
-    has_names = SIZE in first or PERCENT in first
-    table = read_columns(source if has_names else _with_names(source), (SIZE, PERCENT))
-    for column in (SIZE, PERCENT):
-        if column not in table.columns:
-            got = f"no column {column} in line 1 of {source.name}"
-            raise mistake(f"the columns {SIZE} and {PERCENT}", "add it", got)
-    if table.rows > POINTS_MAX:
-        raise mistake(f"at most {POINTS_MAX} rows", "take some away", f"{table.rows} in {source.name}")
-    offset = 0 if has_names else 1
-    table = DataTable(table.name, table.columns, table.first_line - offset, table.rows)
-    sizes = table.whole(SIZE, f"a whole number of bytes from 0 to {SIZE_BYTES_MAX}", 0, SIZE_BYTES_MAX)
-    percents = table.numbers(PERCENT, "a number from 0 to 100")
-    _check(table, SIZE, sizes)
-    _check(table, PERCENT, percents)
-    for row, edge in ((0, 0), (table.rows - 1, 100)):
-        if percents[row] != edge:
-            raise table.wrong(row, PERCENT, f"{edge} in the {'last' if row else 'first'} row")
-    points = tuple(zip(sizes.tolist(), percents.tolist(), strict=True))
+    lines = lines_of(source, SEPARATORS)
+    size_at, share_name = 0, SHARE
+    if lines and all(_number(word) is None for word in lines[0].words):
+        names = _names(source, lines.pop(0))
+        size_at, share_name = names.index(SIZE), names[1 - names.index(SIZE)]
+    if not 0 < len(lines) <= POINTS_MAX:
+        got = f"{len(lines)} rows in {source.name}"
+        raise mistake(f"1 to {POINTS_MAX} rows of a size and a share", "change the number of rows", got)
+    rows = [_row(source, line, size_at, share_name) for line in lines]
+    _check_order(source, rows, share_name)
+    _check_ends(source, rows, share_name)
+    scale = 100 / rows[-1].share
+    points = tuple((row.size_bytes, row.share * scale) for row in rows)
     return SizesOfFile(source.file, FlowSizes(f"as in {source.name}", source.name, points))
 
 
-def _with_names(source: DataSource) -> DataSource:
-    """Columns with spaces between them, as CSV."""
-    lines = []
-    for number, line in enumerate(source.text.rstrip().split("\n"), start=1):
-        values = line.split()
-        if len(values) != 2:
-            got = f"{len(values)} values in line {number} of {source.name}"
-            raise mistake("a size in bytes and a percentage", "correct the line", got)
-        lines.append(",".join(values))
-    return data_source(source.name, "\n".join([f"{SIZE},{PERCENT}", *lines]).encode())
+def _wrong(  # noqa: PLR0913 - what, where, expected, what to do
+    source: DataSource, line: int, column: str, got: str, expected: str, advice: str
+) -> PydanticCustomError:
+    return mistake(expected, advice, f"{shortened(got)} in line {line}, column {column} of {source.name}")
 
 
-def _check(table: DataTable, column: str, values: NDArray[np.number]) -> None:
-    for row, (low, high) in enumerate(pairwise(values.tolist())):
-        if high <= low:
-            got = f"{table.shown(row + 1, column)} after {table.shown(row, column)}"
-            raise table.wrong(row + 1, column, "more than in the row before", got)
+def _names(source: DataSource, line: Line) -> Sequence[str]:
+    """Check the names of the columns: the size and one kind of share."""
+    known = [SIZE, *(name for name in TOTALS if name != SHARE)]
+    columns = f"the columns {SIZE} and percent or cdf"
+    for name in line.words:
+        if name not in known:
+            got = f"the column {shortened(name)!r} in line {line.number} of {source.name}"
+            raise mistake(columns, meant(name, known, "name the two columns like this"), got)
+    if len(line.words) != 2 or line.words.count(SIZE) != 1:
+        got = f"{shortened(' and '.join(line.words))} in line {line.number} of {source.name}"
+        raise mistake(columns, "name the two columns like this", got)
+    return line.words
+
+
+def _number(word: str) -> float | None:
+    try:
+        return float(word)
+    except ValueError:
+        return None
+
+
+def _row(source: DataSource, line: Line, size_at: int, share_name: str) -> _Row:
+    if len(line.words) != 2:
+        count = len(line.words)
+        got = f"{count} value{'s' if count > 1 else ''} in line {line.number} of {source.name}"
+        advice = "write one size and one share per line; # begins a comment"
+        raise mistake("a size in bytes and a share", advice, got)
+    size_word, share_word = line.words[size_at], line.words[1 - size_at]
+    size, share = _number(size_word), _number(share_word)
+    if size is None or not 0 <= size <= SIZE_BYTES_MAX or not size.is_integer():
+        expected = f"a whole number of bytes from 0 to {SIZE_BYTES_MAX}"
+        raise _wrong(source, line.number, SIZE, size_word, expected, "write sizes in bytes")
+    if share is None or not math.isfinite(share) or share < 0:
+        expected = "a fraction from 0 to 1, or a percentage from 0 to 100"
+        raise _wrong(source, line.number, share_name, share_word, expected, "write shares as numbers")
+    if size == 0 < share:
+        expected = "transfers of at least 1 byte"
+        advice = f"write the smallest size that occurs in place of 0, or the {share_name} 0"
+        raise _wrong(source, line.number, SIZE, size_word, expected, advice)
+    return _Row(int(size), share, line.number)
+
+
+def _check_order(source: DataSource, rows: Sequence[_Row], share_name: str) -> None:
+    for row, after in pairwise(rows):
+        if after.size_bytes < row.size_bytes:
+            got = f"{after.size_bytes} after {row.size_bytes}"
+            expected = "at least the size of the row before"
+            raise _wrong(source, after.line, SIZE, got, expected, "sort the rows by size")
+        if after.share < row.share:
+            got = f"{after.share:g} after {row.share:g}"
+            expected = "at least the share of the row before"
+            advice = "write cumulative shares: of all transfers that are no larger"
+            raise _wrong(source, after.line, share_name, got, expected, advice)
+
+
+def _check_ends(source: DataSource, rows: Sequence[_Row], share_name: str) -> None:
+    """Check that the first row has the share 0, and the last one the share of all transfers."""
+    first, last = rows[0], rows[-1]
+    if last.share not in TOTALS[share_name]:
+        expected = f"{' or '.join(map(str, TOTALS[share_name]))} in the last row"
+        advice = "add a row for the largest size"
+        if last.share == 1:
+            advice = "name the column cdf if the shares are fractions"
+        raise _wrong(source, last.line, share_name, f"{last.share:g}", expected, advice)
+    if first.share != 0:
+        expected = "0 in the first row"
+        size = first.size_bytes
+        advice = (
+            f"add a row above: {size} 0 if the smallest transfers have {size} bytes, 0 0 if they are smaller"
+        )
+        raise _wrong(source, first.line, share_name, f"{first.share:g}", expected, advice)

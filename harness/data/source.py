@@ -33,12 +33,12 @@ class DataSource:
 
     @property
     def text(self) -> str:
-        """Its text; a mistake says where it is none."""
+        """Return the text without a byte-order mark; a mistake names the first byte that is not UTF-8."""
         try:
-            return self.content.decode("utf-8")
+            return self.content.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            line = self.content.count(b"\n", 0, error.start) + 1
-            got = f"the byte {self.content[error.start]:#04x} in line {line} of {self.name}"
+            line = error.object.count(b"\n", 0, error.start) + 1
+            got = f"the byte {error.object[error.start]:#04x} in line {line} of {self.name}"
             raise mistake("UTF-8 text", "save the file as UTF-8", got) from error
 
 

@@ -34,7 +34,7 @@ class PluginSource:
 
     @property
     def sha256(self) -> str:
-        """Of its text, in UTF-8, with a line feed alone at each line's end."""
+        """SHA-256 of the text in UTF-8, without a byte-order mark and with a line feed after each line."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     @property
@@ -73,7 +73,7 @@ def read_plugin(
             content = stream.read(SIZE_BYTES_MAX + 1)
         if len(content) > SIZE_BYTES_MAX:
             raise _error(place, f"{file}, which has more than {SIZE_BYTES_MAX} bytes")
-        text = content.decode("utf-8").replace("\r\n", "\n")
+        text = content.decode("utf-8-sig").replace("\r\n", "\n")
         if not is_printable(text):
             raise _error(place, f"{file}, which has characters that steer a terminal")
         return PluginSource(file, text, is_installed, is_shipped)

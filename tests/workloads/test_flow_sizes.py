@@ -32,6 +32,21 @@ def test_mean() -> None:
     assert LINEAR.mean_bytes == 0.5 * 50 + 0.5 * 200
 
 
+UNEVEN = FlowSizes(
+    "", "", ((0, 0), (40, 0), (40, 25), (60, 50), (200, 50), (300, 75), (300, 100), (900, 100))
+)
+"""A step of 40 and of 300 bytes; gaps below 40, between 60 and 200 and above 300."""
+
+
+@pytest.mark.parametrize(
+    ("number", "size"),
+    [(0, 40), (0.2, 40), (0.375, 50), (0.5, 200), (0.625, 250), (0.75, 300), (0.999999, 300)],
+)
+def test_a_step_is_one_size_and_a_gap_has_none(number: float, size: int) -> None:
+    assert UNEVEN.sample(Fixed(number)) == size
+    assert UNEVEN.mean_bytes == 0.25 * (40 + 50 + 250 + 300)
+
+
 @given(st.floats(0, 1, exclude_max=True))
 def test_never_outside_the_table(number: float) -> None:
     assert 1 <= LINEAR.sample(Fixed(number)) <= 300
@@ -39,7 +54,7 @@ def test_never_outside_the_table(number: float) -> None:
 
 @pytest.mark.parametrize(
     "points",
-    [((0, 0), (0, 100)), ((0, 0), (5, 50), (9, 50), (10, 100)), ((0, 1), (5, 100)), ((0, 0), (5, 99))],
+    [((5, 0), (0, 100)), ((0, 0), (5, 50), (9, 40), (10, 100)), ((0, 1), (5, 100)), ((0, 0), (5, 99))],
 )
 def test_tables_that_are_none(points: tuple[tuple[int, float], ...]) -> None:
     with pytest.raises(AssertionError):

@@ -22,7 +22,7 @@ SECOND_NS = 1_000_000_000
 class SizesFile(Specification):
     """Sizes that a file says, instead of a name."""
 
-    file: Annotated[SizesOfFile, *from_file(SizesOfFile, "a file of sizes and percents")]
+    file: Annotated[SizesOfFile, *from_file(SizesOfFile, "a file of sizes and shares")]
 
 
 def _known(value: object, info: ValidationInfo) -> "str | SizesFile":

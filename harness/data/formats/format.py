@@ -1,6 +1,6 @@
 """What a format of another simulator is: text that becomes a file of ours, and perhaps the way back."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -27,7 +27,7 @@ class Converted:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format; a mistake in a file names its line."""
+    """A format of another simulator; a mistake in a file names its line."""
 
     meaning: str
     becomes: str
@@ -36,6 +36,8 @@ class Format:
     """From the format to ours."""
     write: Callable[[DataSource], Converted] | None = None
     """From ours to the format; None where it cannot say what ours does."""
+    start_units: Mapping[str, "Format"] = field(default_factory=dict)
+    """The same format by the unit of its starts, for `--start-unit`, if files do not say their unit."""
 
 
 class Line(NamedTuple):
@@ -45,16 +47,22 @@ class Line(NamedTuple):
     number: int
 
 
-def lines_of(source: DataSource) -> list[Line]:
-    """Every line that says something; comments begin with #."""
-    lines = (Line(text.split(), number) for number, text in enumerate(source.text.split("\n"), start=1))
+def lines_of(source: DataSource, separators: str = "") -> list[Line]:
+    """Return the words of each line, without blank lines and comments, which begin with #.
+
+    Blanks and tabs separate words, and so do the characters in `separators`.
+    """
+    text = source.text.translate(dict.fromkeys(map(ord, separators), " "))
+    lines = (Line(line.split(), number) for number, line in enumerate(text.split("\n"), start=1))
     return [line for line in lines if line.words and not line.words[0].startswith("#")]
 
 
-def wrong(source: DataSource, line: int, got: str, expected: str) -> PydanticCustomError:
-    """The mistake in a line."""
+def wrong(
+    source: DataSource, line: int, got: str, expected: str, advice: str = "correct the file"
+) -> PydanticCustomError:
+    """Return the mistake in a line, with advice of its own if the other simulator reads the line."""
     shown = shortened(got) or "nothing"
-    return mistake(expected, "correct the file", f"{shown} in line {line} of {source.name}")
+    return mistake(expected, advice, f"{shown} in line {line} of {source.name}")
 
 
 def whole(source: DataSource, line: int, word: str, what: str) -> int:

@@ -29,7 +29,7 @@ _GROUP: Final = "pg"
 
 
 def read_flows(source: DataSource) -> Converted:
-    """Read as `ReadFlowInput` does: as many flows as the first line says, and nothing after them.
+    """Read as many flows as the first line announces, as `ReadFlowInput` does, and nothing after them.
 
     Source: alibaba-edu/High-Precision-Congestion-Control, simulation/scratch/third.cc (ReadFlowInput) and
     traffic_gen/README.md, "Traffic format".
@@ -40,9 +40,11 @@ def read_flows(source: DataSource) -> Converted:
         raise wrong(source, lines[0].number if lines else 1, got, "the number of flows alone")
     count = whole(source, lines[0].number, lines[0].words[0], "the number of flows")
     flows = lines[1:]
-    if not 0 < count <= len(flows):
-        got = f"{len(flows)} flows below line 1 of {source.name}"
-        raise mistake(f"at least one, and the {count} that line 1 announces", "correct the file", got)
+    if count == 0:
+        raise wrong(source, lines[0].number, "0 flows", "at least one flow", "import a file that has some")
+    if count > len(flows):
+        got = f"{len(flows)} flows in {source.name}"
+        raise mistake(f"the {count} that line {lines[0].number} announces", "make both agree", got)
     found = []
     for words, number in flows[:count]:
         if len(words) != 6:
@@ -61,7 +63,8 @@ def read_flows(source: DataSource) -> Converted:
     ]
     notes = ["ports are left out"]
     if left := len(flows) - count:
-        notes.append(f"{left} lines below the {count} flows that line 1 announces are left out, as by ns-3")
+        announced = f"the {count} flows that line {lines[0].number} announces"
+        notes.append(f"{left} lines below {announced} are left out, as by ns-3")
     return Converted(trace_text(rows), notes)
 
 
@@ -76,7 +79,7 @@ def _start_ns(source: DataSource, line: int, word: str) -> int:
 
 
 def write_flows(source: DataSource) -> Converted:
-    """The file that says what a trace does; every flow has one port, as those of HPCC's generator have."""
+    """Return the flow file of a trace; all flows have the port that HPCC's generator writes."""
     trace = read_trace(source)
     lines = [f"{len(trace)}"]
     for row in trace.rows(slice(0, len(trace))):

@@ -15,46 +15,76 @@ from rogue.workloads.topologies.link_list import LinkList
 
 USUAL_DELAY_NS: Final = 1_000
 NODES_MAX: Final = 100_000
-_QUANTITY: Final = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,12})?)([A-Za-z/]*)")
-_RATES: Final = {"": 0, "k": 3, "K": 3, "M": 6, "G": 9, "T": 12}
-RATES: Final = {f"{prefix}{unit}": 10**power for prefix, power in _RATES.items() for unit in ("bps", "b/s")}
-"""Source: ns-3, DataRate, "DataRate (std::string)": decimal prefixes."""
+_QUANTITY: Final = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,12})?)([A-Za-z/]*)")
+_PREFIXES: Final = {
+    "": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12,
+    "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40,
+}  # fmt: skip
+_BITS: Final = {"bps": 1, "b/s": 1, "Bps": 8, "B/s": 8}
+RATES: Final = {"": 1} | {
+    f"{prefix}{unit}": scale * bits for prefix, scale in _PREFIXES.items() for unit, bits in _BITS.items()
+}
+"""Source: ns-3, DataRate (std::string): b is bits and B bytes, Ki is 1024, and a bare number is bit/s."""
 DELAYS: Final = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1, "": 10**9}
 """Source: ns-3, Time (const std::string&): a number without a unit is seconds."""
+COUNTS: Final = (
+    "the numbers of nodes, switches and links; of nodes, switches, racks and links, perhaps with two rates; "
+    "or of nodes, GPUs of a server, NVSwitches, switches and links with the name of a GPU"
+)
 LINK: Final = "two nodes, rate, delay and error rate, such as 0 320 100Gbps 1000ns 0"
 
 
 def read_topology(source: DataSource) -> Converted:
-    """Nodes, switches and links; what is no switch is a host, and numbers stay as they are.
+    """Read nodes, switches and links; a node that is no switch is a host, and numbers stay as they are.
 
     Source: alibaba-edu/High-Precision-Congestion-Control, simulation/scratch/third.cc (main, `topof`).
     """
     lines = lines_of(source)
-    if not lines or len(lines[0].words) != 3:
-        got = " ".join(lines[0].words) if lines else ""
-        raise wrong(source, 1, got, "the numbers of nodes, switches and links")
-    nodes, switches, links = (
-        whole(source, lines[0].number, word, "a number of nodes, switches and links")
-        for word in lines[0].words
-    )
-    if nodes > NODES_MAX or switches > nodes:
-        raise wrong(
-            source, lines[0].number, " ".join(lines[0].words), f"up to {NODES_MAX} nodes, switches too"
-        )
+    if not lines:
+        raise wrong(source, 1, "", COUNTS)
+    nodes, switches, links = _counts(source, lines[0])
     is_switch, rest = _switches(source, lines[1:], nodes, switches)
     if len(rest) < links:
         got = f"{len(rest)} links in {source.name}"
-        raise mistake(f"the {links} that line {lines[0].number} announces", "correct the file", got)
+        raise mistake(f"the {links} that line {lines[0].number} announces", "make both agree", got)
     names = {node: f"{'s' if node in is_switch else 'h'}{node}" for node in range(nodes)}
     found = tuple(_link(source, line, names) for line in rest[:links])
     _check_ends(source, found, rest)
     unused = nodes - len({end for link in found for end in link[:2]})
     notes = [f"{unused} nodes without a link are left out"] if unused else []
+    if len(lines[0].words) > 3:
+        notes.append(f"line {lines[0].number} is read for the numbers of nodes, switches and links only")
     return Converted(network_text(LinkList(source.file, (), (), found)), notes)
 
 
+def _counts(source: DataSource, line: Line) -> tuple[int, int, int]:
+    """Return the numbers of nodes, switches and links in the first line.
+
+    Source: inet-tub/ns3-datacenter, examples/PowerTCP (`node_num >> switch_num >> tors >> link_num`) and
+    examples/Reverie (the same with two rates); aliyun/ns-3-alibabacloud, simulation/scratch/common.h, where
+    NVSwitches come before switches.
+    """
+    words, number = line
+    shape = len(words)
+    chosen: tuple[str, ...] = tuple(words)
+    if shape in (6, 7) and words[5][0].isalpha():
+        chosen = (words[0], words[3], words[4], words[2])
+    elif shape in (4, 6):
+        chosen = (words[0], words[1], words[3])
+    elif shape != 3:
+        raise wrong(source, number, " ".join(words), COUNTS)
+    nodes, switches, links, *more = (
+        whole(source, number, word, "a number of nodes, switches or links") for word in chosen
+    )
+    switches += sum(more)
+    if nodes > NODES_MAX or switches > nodes or links == 0:
+        expected = f"up to {NODES_MAX} nodes with the switches among them, and at least one link"
+        raise wrong(source, number, " ".join(words), expected)
+    return nodes, switches, links
+
+
 def _switches(source: DataSource, lines: list[Line], nodes: int, count: int) -> tuple[set[int], list[Line]]:
-    """The numbers of the switches, over as many lines as they take, and the lines below them."""
+    """Return the numbers of the switches, which may take several lines, and the lines below them."""
     found: set[int] = set()
     read = 0
     for index, (words, number) in enumerate(lines):
@@ -102,14 +132,15 @@ def _amount(source: DataSource, line: int, word: str, units: dict[str, int], exp
 def _check_ends(
     source: DataSource, links: tuple[tuple[str, str, int, int | None], ...], lines: list[Line]
 ) -> None:
-    """A host has one link here, and two switches have one between them."""
+    """Check that a host has one link, and that two switches have one link between them."""
     seen: dict[object, int] = {}
     for (a, b, *_), line in zip(links, lines, strict=False):
         for what in (frozenset((a, b)), *(end for end in (a, b) if end.startswith("h"))):
             before = seen.setdefault(what, line.number)
             if before != line.number:
                 got = f"another link of {what if isinstance(what, str) else f'{a} and {b}'}"
-                raise wrong(source, line.number, got, f"one, as in line {before}")
+                advice = "name one link, or take the topology multi_plane for hosts with several ports"
+                raise wrong(source, line.number, got, f"one, as in line {before}", advice)
 
 
 def write_topology(source: DataSource) -> Converted:

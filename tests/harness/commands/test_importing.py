@@ -42,6 +42,18 @@ def test_a_network_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert isinstance(files_beside(str(tmp_path / "x.yaml")).read(LinkList, "net.yaml"), LinkList)
 
 
+def test_starts_of_a_matrix_may_have_another_unit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.cm").write_text("Nodes 2\nConnections 1\n0->1 start 16 size 7\n")
+    for unit, start_ns, words in ((None, 0, "taken as picoseconds"), ("us", 16_000, "taken as microseconds")):
+        import_file("htsim-cm", tmp_path / "a.cm", None, is_back=False, start_unit=unit)
+        shown = capsys.readouterr()
+        assert shown.out == f"start_ns,src,dst,size_bytes\n{start_ns},h0,h1,7\n"
+        assert words in shown.err
+    for name, unit, expected in (("htsim-cm", "min", "one of ps, us"), ("hpcc-flows", "us", "no unit")):
+        with pytest.raises(UsageError, match=f"--start-unit: got '{unit}', expected {expected} for {name}; "):
+            import_file(name, tmp_path / "a.cm", None, is_back=False, start_unit=unit)
+
+
 def test_mistakes_are_sentences(tmp_path: Path) -> None:
     (tmp_path / "flow.txt").write_text("1\n2 2 3 100 5 0\n")
     for name, file, is_back, words in (

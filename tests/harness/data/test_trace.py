@@ -47,6 +47,22 @@ def test_columns_may_stand_in_any_order_with_quotes_and_spaces() -> None:
     assert [tuple(row) for row in rows.rows(slice(0, 1))] == [(7, "h0", "h1", 10, None)]
 
 
+@pytest.mark.parametrize("separator", [";", "\t", " ;", ",\t"])
+def test_columns_may_have_another_separator(separator: str) -> None:
+    text = "start_us,src,dst,size_bytes,group\n0,h0,h1,5,web\n1.5,h1,h0,6,web\n"
+    assert trace_rows(text.replace(",", separator)).starts_ns.tolist() == [0, 1500]
+
+
+def test_a_decimal_comma_between_semicolons_is_named() -> None:
+    text = "start_us;src;dst;size_bytes\n0;h0;h1;5\n1,5;h1;h0;6\n"
+    assert told(text).startswith("1,5 in line 3, column start_us of f.csv, expected a number")
+
+
+def test_names_without_a_separator_are_told_which_ones_there_are() -> None:
+    with pytest.raises(PydanticCustomError, match="separate columns with commas, semicolons or tabs"):
+        trace_rows("start_us src dst size_bytes\n0 h0 h1 5\n")
+
+
 def test_spaces_around_values_say_nothing() -> None:
     rows = trace_rows("start_ns, src, dst, size_bytes, group\n0, h0,\th1 , 5 , web\n 7, h1, h0, 6, web\n")
     assert [tuple(row) for row in rows.rows(slice(0, 2))] == [

@@ -17,8 +17,8 @@ def test_a_file_is_read_and_known_by_its_text() -> None:
 
 
 def test_ends_of_lines_are_alike_everywhere(tmp_path: Path) -> None:
-    """A manifest keeps no carriage return; the text must be the same after it was kept."""
-    (tmp_path / "dos.py").write_bytes(b"a = 1\r\nb = 2\r\n")
+    """A manifest keeps no carriage return or byte-order mark; the text must be the same after it was kept."""
+    (tmp_path / "dos.py").write_bytes(b"\xef\xbb\xbfa = 1\r\nb = 2\r\n")
     assert read_plugin(f"{tmp_path}/dos.py", "").text == "a = 1\nb = 2\n"
 
 

@@ -51,8 +51,8 @@ def test_a_flow_is_written_as_hpccs_generator_does() -> None:
 BAD = {
     "": "nothing in line 1 of flow.txt, expected the number of flows alone",
     "1 2\n": "1 2 in line 1",
-    "3\n2 1 3 100 5 2\n": "1 flows below line 1 of flow.txt, expected at least one, and the 3",
-    "0\n": "0 flows below line 1",
+    "3\n2 1 3 100 5 2\n": "1 flows in flow.txt, expected the 3 that line 1 announces",
+    "0\n": "0 flows in line 1 of flow.txt, expected at least one flow",
     "1\n2 1 3 100 5\n": "2 1 3 100 5 in line 2 of flow.txt, expected source, destination, priority group",
     "1\n2 1 3 100 -5 2\n": "-5 in line 2 of flow.txt, expected a number of bytes",
     "1\n2 1 3 100 0 2\n": "2 1 3 100 0 2 in line 2",

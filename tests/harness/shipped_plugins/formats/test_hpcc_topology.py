@@ -32,6 +32,45 @@ def test_what_is_no_switch_is_a_host_and_numbers_stay() -> None:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("first", "is_longer"),
+    [
+        ("5 2 4", False),
+        ("5 2 1 4", True),
+        ("5 2 1 4 100000000000 25000000000.0", True),
+        ("5 8 0 2 4 H100", True),
+        ("5 8 1 1 4 X000 8", True),
+    ],
+)
+def test_the_first_line_is_that_of_any_family(first: str, is_longer: bool) -> None:
+    """HPCC; ns3-datacenter with racks and with rates; SimAI with NVSwitches, which are switches."""
+    made = read_topology(data_source("t", TOPOLOGY.replace("5 2 4", first).encode()))
+    assert made.text == read_topology(data_source("t", TOPOLOGY.encode())).text
+    note = "line 1 is read for the numbers of nodes, switches and links only"
+    assert made.notes == ([note] if is_longer else [])
+
+
+@pytest.mark.parametrize(
+    ("written", "rate_bps"),
+    [
+        ("25000000000.0", 25 * 10**9),
+        ("1600000000000", 1_600 * 10**9),
+        ("25Gbps", 25 * 10**9),
+        ("25Gb/s", 25 * 10**9),
+        ("125MB/s", 10**9),
+        ("125MBps", 10**9),
+        ("0.5Gib/s", 2**29),
+        ("2MiB/s", 2**24),
+        ("8kbps", 8_000),
+        ("8Kb/s", 8_000),
+    ],
+)
+def test_rates_are_those_of_ns3(written: str, rate_bps: int) -> None:
+    text = f"3 1 2\n2\n0 2 {written} 1ns 0\n1 2 {written} 1ns 0\n"
+    network = link_list(read_topology(data_source("t", text.encode())).text)
+    assert {rate for _, _, rate, _ in network.links} == {rate_bps}
+
+
 def test_switches_may_come_first_and_over_several_lines() -> None:
     text = "5 3 4\n0\n1 4\n2 0 1Gbps 1ns 0\n3 1 1Gbps 1ns 0\n0 1 1Gbps 1ns 0\n1 4 1Gbps 1ns 0\n"
     made = read_topology(data_source("t", text.encode()))
@@ -64,6 +103,9 @@ LINK = "3 1 2\n2\n0 2 1Gbps 1ns 0\n"
 BAD = {
     "": "nothing in line 1 of topology.txt, expected the numbers of nodes, switches and links",
     "2 3 1\n": "2 3 1 in line 1",
+    "3 1 0\n2\n": "3 1 0 in line 1 of topology.txt, expected up to 100000 nodes with the switches",
+    "3 1 1 2 5\n": "3 1 1 2 5 in line 1 of topology.txt, expected the numbers of nodes, switches and links",
+    "3 1 1 x\n": "x in line 1 of topology.txt, expected a number of nodes, switches or links",
     "3 1 2\n3\n": "3 in line 2 of topology.txt, expected 1 different numbers of switches, below 3",
     TOPOLOGY.replace("5 2", "5 1"): "3 4 in line 2 of topology.txt, expected numbers of 1 switches",
     "3 1 2\n2\n0 2 1Gbps 1ns 0\n": "1 links in topology.txt, expected the 2 that line 1 announces",
