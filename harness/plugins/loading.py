@@ -14,7 +14,6 @@ from typing import Final
 from rogue.agent.core import plugins as agent
 from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.plugins.source import PluginSource
-from rogue.start_up import ignore_settings_here
 from rogue.workloads import registration
 
 NODE_KINDS: Final = ("control", "estimator")
@@ -74,7 +73,6 @@ def _load(source: PluginSource) -> LoadedPlugin:
     # `inspect` remembers for good which module a file is, and an edited text is another module.
     inspect.modulesbyfile[inspect.getabsfile(module, source.file)] = source.module
     sys.modules[source.module] = module
-    ignore_settings_here()
     try:
         _run(source, module)
         added = [*registration.ADDED[before[0] :], *agent.ADDED[before[1] :]]
