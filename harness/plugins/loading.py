@@ -1,13 +1,15 @@
 """Loads plug-ins into this process: each runs once, and its registrations are kept or taken back."""
 
 import ast
-import inspect
 import linecache
 import sys
 import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.abc import InspectLoader
+from importlib.machinery import ModuleSpec
+from importlib.util import module_from_spec
 from types import ModuleType
 from typing import Final
 
@@ -65,13 +67,9 @@ def place_in_plugin(error: BaseException) -> str | None:
 
 def _load(source: PluginSource) -> LoadedPlugin:
     before, loaded_before = (len(registration.ADDED), len(agent.ADDED)), set(_loaded)
-    module = ModuleType(source.module)
+    module = module_from_spec(ModuleSpec(source.module, _Loader(source), origin=source.file))
     module.__file__ = source.file
-    # A process elsewhere may not have the file: tracebacks and `inspect` find the text here.
-    lines = source.text.splitlines(keepends=True)
-    linecache.cache[source.file] = (len(source.text), None, lines, source.file)
-    # `inspect` remembers for good which module a file is, and an edited text is another module.
-    inspect.modulesbyfile[inspect.getabsfile(module, source.file)] = source.module
+    linecache.clearcache()  # it may have another text of the same file
     sys.modules[source.module] = module
     try:
         _run(source, module)
@@ -92,6 +90,17 @@ def _load(source: PluginSource) -> LoadedPlugin:
         raise
     _loaded[source.identity] = plugin
     return plugin
+
+
+class _Loader(InspectLoader):
+    """Give tracebacks and `inspect` the text of a plug-in whose file may be on another computer."""
+
+    def __init__(self, source: PluginSource) -> None:
+        self._source = source
+
+    def get_source(self, fullname: str) -> str:
+        """Return the text."""
+        return self._source.text
 
 
 def _run(source: PluginSource, module: ModuleType) -> None:
