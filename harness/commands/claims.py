@@ -23,7 +23,7 @@ from rogue.workloads.manifest import MANIFEST
 from rogue.workloads.printable import printable
 
 if TYPE_CHECKING:
-    from rogue.reports.board import BoardClaim, BoardRun, StoredOutcome
+    from rogue.reports.board import BoardClaim, BoardRun, Earlier, StoredOutcome
 
 DEFAULT_RESULTS: Final = Path("results")
 PAGE: Final = "claims.html"
@@ -43,22 +43,20 @@ def write_board(
     from rogue.reports.claims import read_claims
 
     named = tuple(results) or (DEFAULT_RESULTS,)
-    earlier, places = (
-        [each for each in named if each.is_file()],
-        [each for each in named if not each.is_file()],
-    )
+    earlier = _earlier([each for each in named if each.is_file()])
     page = out or _default_page(named[0])
     if (page.parent / MANIFEST).exists():
         got = f"{page}, which is in the directory of a run"
         raise UsageError(f"claims --out: got {got}, expected a place outside of runs; name another.")
-    runs = find_runs(places)
+    runs = find_runs([each for each in named if not each.is_file()])
     if not runs and not earlier:
         got = ", ".join(map(str, named))
         raise UsageError(f"claims: got {got} without any run, expected some; `rogue run` makes them.")
     runs = refuse_unread(runs, is_accepted=accepts_damage)
     refuse_damage(runs, is_accepted=accepts_damage)
-    judged = [*_earlier(earlier, page.with_name(CONTENT)), *_judged(runs)]
-    board = best_evidence(read_claims(), judged)
+    judged = [each for found in earlier.values() for each in found.judged]
+    board = best_evidence(read_claims(), [*judged, *_judged(runs)])
+    _check_left_out(earlier, board, page.with_name(CONTENT))
     write_output(page, board_page(board, page.parent))
     content = json.dumps(board_content(board), indent=1, ensure_ascii=False)
     write_output(page.with_name(CONTENT), content + "\n")
@@ -89,30 +87,29 @@ def find_runs(places: Sequence[Path]) -> list[Path]:
     return list(found.values())
 
 
-def _earlier(boards: Sequence[Path], target: Path) -> "list[tuple[BoardRun, list[StoredOutcome]]]":
-    """Read the verdicts of earlier boards, except those of claims that are defined differently now.
-
-    UsageError if the new board would replace the only copy of such a verdict.
-    """
+def _earlier(boards: Sequence[Path]) -> "dict[Path, Earlier]":
+    """Read the verdicts of earlier boards."""
     from rogue.reports.board import read_earlier
     from rogue.reports.claims import read_claims
     from rogue.reports.errors import ReportError
 
-    judged = []
-    for board in boards:
-        try:
-            found = read_earlier(board, read_claims())
-        except ReportError as error:
-            raise UsageError(f"claims: {error}") from error
-        judged += found.judged
-        if found.left_out:
-            left_out = ", ".join(found.left_out)
-            if board.resolve() == target.resolve():
-                got = f"got {board}, and the new board would lose its verdicts of {left_out}"
-                advice = "whose definition has changed; expected another file; name one."
-                raise UsageError(f"claims --out: {got}, {advice}")
-            tell(f"{board}: left out, since their definition has changed: {left_out}")
-    return judged
+    try:
+        return {board.resolve(): read_earlier(board, read_claims()) for board in boards}
+    except ReportError as error:
+        raise UsageError(f"claims: {error}") from error
+
+
+def _check_left_out(earlier: "dict[Path, Earlier]", board: "Sequence[BoardClaim]", target: Path) -> None:
+    """Report claims that lose their earlier verdict; UsageError if the new board replaces the only copy."""
+    without_run = {each.claim.id for each in board if each.run is None}
+    for path, each in earlier.items():
+        left_out = ", ".join(name for name in each.left_out if name in without_run)
+        if left_out and path == target.resolve():
+            got = f"got {path}, and the new board would lose its verdicts of {left_out}"
+            advice = "whose definition has changed; expected another file; name one."
+            raise UsageError(f"claims --out: {got}, {advice}")
+        if left_out:
+            tell(f"{path}: left out, since their definition has changed: {left_out}")
 
 
 def _judged(runs: Sequence[Path]) -> "Iterator[tuple[BoardRun, list[StoredOutcome]]]":

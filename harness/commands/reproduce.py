@@ -50,7 +50,7 @@ class ReproduceOptions:
     is_again: bool = False
     """True to run every experiment, also those that have a complete run."""
     is_dry: bool = False
-    """True to print the steps, and neither run anything nor write a board."""
+    """True to print the steps and do nothing else."""
 
     @property
     def place(self) -> Path:

@@ -74,6 +74,18 @@ def test_new_verdicts_join_an_earlier_board_claim_by_claim(tmp_path: Path) -> No
     assert runs == {"R-16-p50": ("missed", "b"), "R-16-p10": ("reproduced", "a")}
 
 
+def test_a_new_verdict_replaces_that_of_a_claim_whose_definition_has_changed(tmp_path: Path) -> None:
+    write_board((write_run(tmp_path / "results" / "a", outcome()),), tmp_path / "board" / "index.html")
+    earlier = tmp_path / "board" / "claims.json"
+    before = json.loads(earlier.read_text())
+    run = next(each for each in before["claims"] if each["run"])
+    gone = {**run, "id": "gone", "judging_sha256": "0"}
+    changed = [{**each, "judging_sha256": "0"} for each in before["claims"]]
+    earlier.write_text(json.dumps({**before, "claims": [gone, *changed]}))
+    write_board((tmp_path / "results", earlier), tmp_path / "board" / "index.html")
+    assert json.loads(earlier.read_text()) == before
+
+
 def test_a_run_alone_keeps_its_own_verdicts(tmp_path: Path) -> None:
     run = write_run(tmp_path / "results" / "a", outcome())
     before = (run / "claims.json").read_text()
