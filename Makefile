@@ -41,8 +41,8 @@ provision: setup ## bring the nodes of INVENTORY=virtual into the state that exp
 report: setup ## rebuild the report of RUN=results/...
 	@$(BIN)/rogue report $(RUN)
 
-reproduce: setup ## run what is missing or stale of PAPER=rogue|irn|rocc|hpcc|rdma-at-scale|ecn-or-delay|dctcp|swift|powertcp|uet|reps|smartt|all [SET=scale=quick] [DASK=tls://...], write the claims board
-	@$(BIN)/rogue reproduce $(or $(PAPER),all) $(foreach each,$(SET),--set $(each)) $(if $(DASK),--dask $(DASK))
+reproduce: setup ## run what is missing of PAPER=rogue|irn|rocc|hpcc|rdma-at-scale|ecn-or-delay|dctcp|swift|powertcp|uet|reps|smartt|all [SET=scale=quick] [DASK=tls://...] [AGAIN=1 to run all again], write the claims board
+	@$(BIN)/rogue reproduce $(or $(PAPER),all) $(if $(AGAIN),--again) $(foreach each,$(SET),--set $(each)) $(if $(DASK),--dask $(DASK))
 
 test: setup ## run the test suite
 	@echo "test: this takes about five minutes on two cores, less on more; what a machine lacks is skipped by name" >&2

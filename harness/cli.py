@@ -25,7 +25,6 @@ from rogue.harness.command_line import (
 )
 from rogue.harness.errors import HarnessError
 from rogue.harness.exit_codes import ExitCode
-from rogue.harness.leaving import leave
 from rogue.harness.telling import tell
 from rogue.remote.errors import NodeError
 from rogue.start_up import prepare
@@ -110,7 +109,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    leave(run_guarded(lambda: app(sys.argv[1:], prog_name="rogue", standalone_mode=False)))
+    sys.exit(run_guarded(lambda: app(sys.argv[1:], prog_name="rogue", standalone_mode=False)))
 
 
 def run_guarded(command: Callable[[], object]) -> ExitCode:

@@ -20,12 +20,20 @@ logging.getLogger("paramiko").addHandler(logging.NullHandler())  # errors reach 
 
 
 class Shell:
-    """An open connection to a node, for one thread at a time."""
+    """A connection to a node, for one thread at a time; another thread may call `close`."""
 
-    def __init__(self, node: str, connection: Connection) -> None:
-        self.node = node
-        self._connection = connection
+    def __init__(self, login: Login, limit_s: float) -> None:
+        self.node = login.node
+        self._connection = Connection(login, limit_s)
         self._files: paramiko.SFTPClient | None = None
+
+    def open(self) -> None:
+        """Connect; NodeError if a key of the node, or of a host on the way, is not a known one."""
+        self._connection.open()
+
+    def close(self) -> None:
+        """End the connection. A thread that waits for the node gets a NodeError."""
+        self._connection.close()
 
     def run(self, command: str, text: str = "", *, limit_s: float = REPLY_LIMIT_S) -> str:
         """Run a shell command, `text` on its standard input; its output, or NodeError in its own words."""
@@ -84,10 +92,10 @@ class Shell:
 
 @contextmanager
 def connect(login: Login, *, limit_s: float = REPLY_LIMIT_S) -> Iterator[Shell]:
-    """Open a connection; a node, or a host on the way, whose key is not a known one is refused."""
-    connection = Connection(login, limit_s)
-    connection.open()
+    """Open a connection for a context; NodeError as for `Shell.open`."""
+    shell = Shell(login, limit_s)
+    shell.open()
     try:
-        yield Shell(login.node, connection)
+        yield shell
     finally:
-        connection.close()
+        shell.close()

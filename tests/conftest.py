@@ -8,7 +8,7 @@ from hypothesis import settings
 
 from rogue.start_up import prepare
 
-prepare()  # as every process of ours: garbage is looked for seldom, and OpenBLAS has one thread
+prepare()  # as in every process of ours: the garbage collector runs rarely, and OpenBLAS has one thread
 
 # Hypothesis's deadline is a wall clock, and would fail at random on a busy machine. `make test` tries the
 # same examples each time, and `make test-long` new ones: a failure says how to see it again.

@@ -38,16 +38,18 @@ Settings = Annotated[
 def claims(
     results: Results = None, out: Out = None, readme: Readme = None, accepts_damage: AcceptsDamage = False
 ) -> ExitCode:
-    """Hold all runs against all claims, and write a page with the best evidence for each.
+    """Compare all runs with all claims, and write a page with the best evidence for each claim.
 
-    Best is what says most, whatever it says: real hardware, then the experiment that was written for the
-    claim, then the number of seeds, then a commit without changes, then the newest run. The headline counts
-    claims that are published, unfitted, no order of magnitude and not vacuous alone; the others wear badges.
-    Each verdict says its seeds, its commit, and how many commits since touched what it depends on.
+    The best evidence is real hardware, then the experiment that was written for the claim, then the number
+    of seeds, then a commit without changes, then the newest run; the verdict plays no part. The headline
+    counts claims that are published, unfitted, no order of magnitude and not vacuous alone; the others wear
+    badges.
+    Each verdict names its seeds, its commit and its day. The claims.json of an earlier board keeps the
+    evidence of runs that are not on this computer.
 
     \b
       rogue claims
-      rogue claims docs/claims/claims.json --out docs/claims/index.html --readme README.md
+      rogue claims results docs/claims/claims.json --out docs/claims/index.html --readme README.md
       rogue claims results elsewhere/results --out claims.html
     """
     from rogue.harness.commands.claims import write_board
@@ -71,26 +73,26 @@ def reproduce(  # noqa: PLR0913  (one parameter per option)
         typer.Option("--jobs", "-j", min=1, max=1024, help="Cells at once; by default one per core."),
     ] = None,
     dask: Dask = None,
+    is_again: Annotated[
+        bool, typer.Option("--again", help="Run every experiment, also those that have a complete run.")
+    ] = False,
     is_dry: Annotated[
-        bool, typer.Option("--dry-run", help="Say what is complete, stale and missing, and run nothing.")
+        bool, typer.Option("--dry-run", help="Print what is complete and what is missing; run nothing.")
     ] = False,
 ) -> ExitCode:
     """Run the shipped experiments of a paper, or of all, and write the claims board.
 
-    What is complete with these settings is not run again, unless a commit since touched what it depends on:
-    then it is stale, and the commits are named before anything runs. What was stopped goes on: after Ctrl-C
-    the same command continues. Cheap experiments and cells run first.
-
-    A stale run with all seeds stands again once one seed has given the same tables: run that seed first,
-    with --set repetitions=1.
+    An experiment with a complete run of the same file and settings does not run again. A run that was
+    stopped resumes if the commit is the same: after Ctrl-C, the same command continues. Cheap experiments
+    and cells run first.
 
     \b
       rogue reproduce rogue
       rogue reproduce all --dry-run
       rogue reproduce all --dask tls://head:8786
       rogue reproduce all --set scale=quick
-      rogue reproduce all --set repetitions=1
+      rogue reproduce uet --again
     """
     from rogue.harness.commands.reproduce import ReproduceOptions, reproduce_paper
 
-    return reproduce_paper(ReproduceOptions(paper, tuple(settings or ()), out, jobs, dask, is_dry))
+    return reproduce_paper(ReproduceOptions(paper, tuple(settings or ()), out, jobs, dask, is_again, is_dry))

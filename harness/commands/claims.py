@@ -1,4 +1,4 @@
-"""`rogue claims`: every claim with its best evidence over many runs."""
+"""`rogue claims`: write every claim with its best evidence over many runs."""
 
 import json
 import os
@@ -17,15 +17,13 @@ from rogue.harness.commands.report import note_report_files
 from rogue.harness.errors import HarnessError, UsageError
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.results.files import write_whole
-from rogue.harness.results.history import changes_since
-from rogue.harness.results.provenance import git_facts
 from rogue.harness.results.run_directory import locked
 from rogue.harness.telling import tell
 from rogue.workloads.manifest import MANIFEST
 from rogue.workloads.printable import printable
 
 if TYPE_CHECKING:
-    from rogue.reports.board import BoardClaim, BoardRun, StoredOutcome
+    from rogue.reports.board import BoardClaim, BoardRun, Earlier, StoredOutcome
 
 DEFAULT_RESULTS: Final = Path("results")
 PAGE: Final = "claims.html"
@@ -35,38 +33,36 @@ CONTENT: Final = "claims.json"
 def write_board(
     results: Sequence[Path], out: Path | None, readme: Path | None = None, *, accepts_damage: bool = False
 ) -> ExitCode:
-    """Write the page and its data, print claims and tally; the last line on standard output is the page.
+    """Write the page and its data, and print claims, tally and, in the last line, the path of the page.
 
-    A file among the results is the claims.json of an earlier board, whose runs are elsewhere.
-    DamagedRunError if a run is not as it was written, unless that is accepted.
+    A file among the results is the claims.json of an earlier board. Its verdicts compete with those of the
+    runs, so that a board keeps the evidence of runs that are not on this computer.
+    DamagedRunError if a run is not as it was written, unless accepts_damage is set.
     """
     from rogue.reports.board import best_evidence, board_content, board_page
     from rogue.reports.claims import read_claims
 
     named = tuple(results) or (DEFAULT_RESULTS,)
-    earlier, places = (
-        [each for each in named if each.is_file()],
-        [each for each in named if not each.is_file()],
-    )
+    earlier = _earlier([each for each in named if each.is_file()])
     page = out or _default_page(named[0])
     if (page.parent / MANIFEST).exists():
         got = f"{page}, which is in the directory of a run"
         raise UsageError(f"claims --out: got {got}, expected a place outside of runs; name another.")
-    runs = find_runs(places)
+    runs = find_runs([each for each in named if not each.is_file()])
     if not runs and not earlier:
         got = ", ".join(map(str, named))
         raise UsageError(f"claims: got {got} without any run, expected some; `rogue run` makes them.")
     runs = refuse_unread(runs, is_accepted=accepts_damage)
     refuse_damage(runs, is_accepted=accepts_damage)
-    judged = [*_earlier(earlier, page.with_name(CONTENT)), *_judged(runs)]
-    board = best_evidence(read_claims(), judged, changes_since)
-    commit = git_facts().commit
-    content = board_content(board, commit)
-    write_output(page, board_page(board, page.parent, commit))
-    write_output(page.with_name(CONTENT), json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    judged = [each for found in earlier.values() for each in found.judged]
+    board = best_evidence(read_claims(), [*judged, *_judged(runs)])
+    _check_left_out(earlier, board, page.with_name(CONTENT))
+    write_output(page, board_page(board, page.parent))
+    content = json.dumps(board_content(board), indent=1, ensure_ascii=False)
+    write_output(page.with_name(CONTENT), content + "\n")
     if readme is not None:
         _put_tally(readme, board)
-    _print(board, commit)
+    _print(board)
     typer.echo(page)
     return ExitCode.OK
 
@@ -91,33 +87,33 @@ def find_runs(places: Sequence[Path]) -> list[Path]:
     return list(found.values())
 
 
-def _earlier(boards: Sequence[Path], target: Path) -> "list[tuple[BoardRun, list[StoredOutcome]]]":
-    """Read what boards say that were written earlier; of claims that are judged otherwise since, nothing.
-
-    UsageError if that would be lost, because the new board takes the earlier one's place.
-    """
+def _earlier(boards: Sequence[Path]) -> "dict[Path, Earlier]":
+    """Read the verdicts of earlier boards."""
     from rogue.reports.board import read_earlier
     from rogue.reports.claims import read_claims
     from rogue.reports.errors import ReportError
 
-    judged = []
-    for board in boards:
-        try:
-            found = read_earlier(board, read_claims())
-        except ReportError as error:
-            raise UsageError(f"claims: {error}") from error
-        judged += found.judged
-        if found.left_out:
-            left_out = f"left out, since they are judged otherwise now: {', '.join(found.left_out)}"
-            if board.resolve() == target.resolve():
-                got = f"{board}, of which would be lost what is {left_out}"
-                raise UsageError(f"claims --out: got {got}; expected another place; name one.")
-            tell(f"{board}: {left_out}")
-    return judged
+    try:
+        return {board.resolve(): read_earlier(board, read_claims()) for board in boards}
+    except ReportError as error:
+        raise UsageError(f"claims: {error}") from error
+
+
+def _check_left_out(earlier: "dict[Path, Earlier]", board: "Sequence[BoardClaim]", target: Path) -> None:
+    """Report claims that lose their earlier verdict; UsageError if the new board replaces the only copy."""
+    without_run = {each.claim.id for each in board if each.run is None}
+    for path, each in earlier.items():
+        left_out = ", ".join(name for name in each.left_out if name in without_run)
+        if left_out and path == target.resolve():
+            got = f"got {path}, and the new board would lose its verdicts of {left_out}"
+            advice = "whose definition has changed; expected another file; name one."
+            raise UsageError(f"claims --out: {got}, {advice}")
+        if left_out:
+            tell(f"{path}: left out, since their definition has changed: {left_out}")
 
 
 def _judged(runs: Sequence[Path]) -> "Iterator[tuple[BoardRun, list[StoredOutcome]]]":
-    """Read what each run says to the claims; one that is old or unread is held against them again."""
+    """Read the outcomes of each run; evaluate the claims again if the stored outcomes are old or missing."""
     from rogue.reports.board import BoardRun, stored_outcomes
     from rogue.reports.errors import ReportError
     from rogue.reports.reading.manifest import read_manifest
@@ -133,7 +129,7 @@ def _judged(runs: Sequence[Path]) -> "Iterator[tuple[BoardRun, list[StoredOutcom
                 if outcomes is None:
                     if not console.is_terminal:
                         typer.echo(
-                            printable(f"run {number} of {len(runs)}: {run} is held against the claims"),
+                            printable(f"run {number} of {len(runs)}: {run} is evaluated"),
                             err=True,
                         )
                     outcomes = _evaluated(run)
@@ -160,21 +156,28 @@ def _evaluated(run: Path) -> "list[StoredOutcome]":
 def _put_tally(readme: Path, board: "Sequence[BoardClaim]") -> None:
     from rogue.reports.board import Counts, markdown, with_tally
     from rogue.reports.board.papers import papers_of
+    from rogue.reports.board.tally import runs_sentence
     from rogue.reports.errors import ReportError
 
-    written = markdown(Counts.of(board), papers_of(each.claim for each in board))
+    papers = papers_of(each.claim for each in board)
+    written = markdown(Counts.of(board), papers, runs_sentence(board))
     try:
         write_output(readme, with_tally(readme.read_text(encoding="utf-8"), written))
     except (OSError, ReportError) as error:
         raise UsageError(f"claims --readme: {readme}: {error}") from error
 
 
-def _print(board: "Sequence[BoardClaim]", commit: str | None) -> None:
+def _print(board: "Sequence[BoardClaim]") -> None:
     from rogue.reports.board import Counts
     from rogue.reports.board.lines import claim_lines
-    from rogue.reports.board.page import age_sentence
     from rogue.reports.board.papers import papers_of
-    from rogue.reports.board.tally import badge_table, badged_sentence, headline_sentence, tally_table
+    from rogue.reports.board.tally import (
+        badge_table,
+        badged_sentence,
+        headline_sentence,
+        runs_sentence,
+        tally_table,
+    )
 
     counts = Counts.of(board)
     papers = list(papers_of(each.claim for each in board))
@@ -182,6 +185,6 @@ def _print(board: "Sequence[BoardClaim]", commit: str | None) -> None:
         for line in align(table):
             typer.echo(printable(line))
         typer.echo()
-    typer.echo(age_sentence(board, commit))
+    typer.echo(runs_sentence(board))
     typer.echo(headline_sentence(counts))
     typer.echo(badged_sentence(counts))

@@ -1,8 +1,9 @@
-"""`rogue reproduce`: the shipped experiments of a paper, the cheapest first, and the claims board."""
+"""`rogue reproduce`: run the experiments of a paper that have no complete run, then write the board."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
@@ -11,24 +12,28 @@ import typer
 from rogue.harness.commands.claims import find_runs, write_board
 from rogue.harness.commands.experiments import DIRECTORY, experiment_files, find_experiment
 from rogue.harness.commands.run import DEFAULT_TESTBED, RunOptions, run_experiment
-from rogue.harness.commands.steps import Standing, Step, cheap_first, step_of
 from rogue.harness.errors import HarnessError, UsageError
 from rogue.harness.exit_codes import ExitCode
-from rogue.harness.experiment.load import load_experiment
+from rogue.harness.experiment.load import LoadedExperiment, load_experiment
+from rogue.harness.plan.plan import make_plan
 from rogue.harness.plan.text import format_seconds
-from rogue.harness.results.history import changes_since
 from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.provenance import git_facts
 from rogue.harness.results.run_directory import DEFAULT_OUT
+from rogue.harness.testbeds import find_testbed
 from rogue.workloads.manifest import Manifest
 from rogue.workloads.printable import printable
 
-_COUNTED: Final = {
-    Standing.COMPLETE: "complete",
-    Standing.GOES_ON: "to go on",
-    Standing.STALE: "stale",
-    Standing.STARTS: "to start",
-}
+
+class Action(StrEnum):
+    """What to do about an experiment."""
+
+    NONE = "complete"
+    RESUME = "resumes"
+    START = "starts"
+
+
+_COUNTED: Final = {Action.NONE: "complete", Action.RESUME: "to resume", Action.START: "to start"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,29 +43,44 @@ class ReproduceOptions:
     paper: str
     settings: tuple[str, ...] = ()
     out: Path | None = None
-    """None: where runs are by default."""
+    """None for the default directory of runs."""
     jobs: int | None = None
     dask: str | None = None
     """Address of a scheduler; None for processes on this computer."""
+    is_again: bool = False
+    """True to run every experiment, also those that have a complete run."""
     is_dry: bool = False
-    """Whether nothing is run and no board is written."""
+    """True to print the steps and do nothing else."""
 
     @property
     def place(self) -> Path:
-        """Where the runs are."""
+        """Return the directory of the runs."""
         return self.out or DEFAULT_OUT
 
 
-def reproduce_paper(options: ReproduceOptions) -> ExitCode:
-    """Say what is stale, run what is missing, then write the board; the worst exit code is returned.
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One experiment of a paper, and what to do about it."""
 
-    All experiments are read first, so that a wrong setting is told before anything runs.
+    name: str
+    loaded: LoadedExperiment
+    action: Action
+    run: Path | None = None
+    """The run that is complete or resumes."""
+    seconds: float = 0.0
+    """Expected time on one core of the cells that are missing."""
+
+
+def reproduce_paper(options: ReproduceOptions) -> ExitCode:
+    """Print the steps, run what is missing, then write the board; return the worst exit code.
+
+    All experiments are read first, so that a wrong setting is reported before anything runs.
     """
     steps = paper_steps(options)
-    _say(steps, is_dry=options.is_dry)
+    _print_steps(steps, is_dry=options.is_dry)
     if options.is_dry:
         return ExitCode.OK
-    left = [step for step in steps if step.standing is not Standing.COMPLETE]
+    left = [step for step in steps if step.action is not Action.NONE]
     worst = ExitCode.OK
     for number, step in enumerate(left, start=1):
         typer.echo(f"[{number}/{len(left)}] {step.name}", err=True)
@@ -69,13 +89,13 @@ def reproduce_paper(options: ReproduceOptions) -> ExitCode:
 
 
 def paper_steps(options: ReproduceOptions) -> list[Step]:
-    """Return what is complete of a paper and what is to be run, the cheapest first."""
+    """Return a step for each experiment of a paper, the cheapest first."""
     names = paper_experiments(options.paper)
     loaded = [load_experiment(find_experiment(name), options.settings) for name in names]
-    present, git = known_runs(options.place), git_facts()
-    return cheap_first(
-        [step_of(name, each, present, git, changes_since) for name, each in zip(names, loaded, strict=True)]
-    )
+    present = [] if options.is_again else known_runs(options.place)
+    commit = git_facts().commit
+    steps = [step_of(name, each, present, commit) for name, each in zip(names, loaded, strict=True)]
+    return sorted(steps, key=lambda step: step.seconds)
 
 
 def paper_experiments(paper: str) -> list[str]:
@@ -92,7 +112,7 @@ def paper_experiments(paper: str) -> list[str]:
 
 
 def known_runs(place: Path) -> list[tuple[Path, Manifest]]:
-    """Return the runs that are there and can be read, the newest first."""
+    """Return the runs in a directory whose manifests can be read, the newest first."""
     found = []
     for run in find_runs((place,)) if place.is_dir() else []:
         try:
@@ -102,32 +122,69 @@ def known_runs(place: Path) -> list[tuple[Path, Manifest]]:
     return sorted(found, key=lambda each: each[1].created_utc, reverse=True)
 
 
-def _say(steps: Sequence[Step], *, is_dry: bool) -> None:
-    """Say before anything runs how each experiment stands, and how long the rest should take."""
-    counts = Counter(step.standing for step in steps)
-    words = ", ".join(f"{counts[standing]} {word}" for standing, word in _COUNTED.items() if counts[standing])
+def step_of(
+    name: str, loaded: LoadedExperiment, present: Sequence[tuple[Path, Manifest]], commit: str | None
+) -> Step:
+    """Return what to do about an experiment; of several runs that fit, the first one counts.
+
+    A run that was stopped resumes only at its own commit, since a verdict names one commit.
+    """
+    alike = [(run, manifest) for run, manifest in present if is_alike(manifest, loaded)]
+    for run, manifest in alike:
+        if manifest.status == "complete":
+            return Step(name, loaded, Action.NONE, run)
+    seconds = make_plan(loaded, find_testbed(DEFAULT_TESTBED)).seconds(1)
+    for run, manifest in alike:
+        if manifest.git.commit == commit:
+            left = sum(cell.status != "ok" for cell in manifest.cells) / max(len(manifest.cells), 1)
+            return Step(name, loaded, Action.RESUME, run, seconds * left)
+    return Step(name, loaded, Action.START, seconds=seconds)
+
+
+def is_alike(manifest: Manifest, loaded: LoadedExperiment) -> bool:
+    """True if a run has this experiment's file and settings, and all of its cells, on the simulator."""
+    return (
+        manifest.testbed == DEFAULT_TESTBED
+        and manifest.source.sha256 == loaded.document.sha256
+        and manifest.source.set == list(loaded.settings)
+        and "--only-cell" not in manifest.command
+        and _is_same_file(find_experiment(manifest.source.file), loaded.document.file)
+    )
+
+
+def _is_same_file(one: str, two: str) -> bool:
+    try:
+        return Path(one).resolve() == Path(two).resolve()
+    except ValueError:  # a name that no file can have
+        return False
+
+
+def _print_steps(steps: Sequence[Step], *, is_dry: bool) -> None:
+    """Print what happens to each experiment, and the expected time of all."""
+    counts = Counter(step.action for step in steps)
+    words = ", ".join(f"{counts[action]} {word}" for action, word in _COUNTED.items() if counts[action])
     seconds = format_seconds(sum(step.seconds for step in steps))
     for step in steps:
         time = f" ({format_seconds(step.seconds)} on one core)" if step.seconds else ""
-        typer.echo(printable(f"{step.name}: {step.text}{time}"), err=not is_dry)
+        typer.echo(printable(f"{step.name}: {step.action.value}{time}"), err=not is_dry)
     typer.echo(f"Experiments: {words}; {seconds} on one core are left.", err=not is_dry)
 
 
 def _options(step: Step, given: ReproduceOptions) -> RunOptions:
-    goes_on = step.standing is Standing.GOES_ON
-    words = ["run", *(("--resume", str(step.run)) if goes_on else (step.name, "--out", str(given.place)))]
-    if not goes_on:
+    is_resumed = step.action is Action.RESUME
+    words = ["run", *(("--resume", str(step.run)) if is_resumed else (step.name, "--out", str(given.place)))]
+    if not is_resumed:
         words += [word for setting in given.settings for word in ("--set", setting)]
     if given.dask is not None:
         words += ["--dask", given.dask]
     return RunOptions(
-        experiment="" if goes_on else step.name,
-        loaded=None if goes_on else step.loaded,
+        experiment="" if is_resumed else step.name,
+        loaded=None if is_resumed else step.loaded,
         testbed=DEFAULT_TESTBED,
-        out=None if goes_on else given.place,
-        settings=() if goes_on else given.settings,
+        out=None if is_resumed else given.place,
+        settings=() if is_resumed else given.settings,
         jobs=given.jobs,
-        resume=step.run if goes_on else None,
+        resume=step.run if is_resumed else None,
         only_failed=False,
         only_cell=None,
         dask=given.dask,

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic_core import PydanticCustomError
 
-from rogue.harness.data.arrow_alone import make_arrays_without_pandas
 from rogue.harness.data.source import DataSource
 from rogue.workloads.mistakes import mistake
 from rogue.workloads.printable import first_line, printable, shortened
@@ -120,7 +119,6 @@ def _first_that_is_none(values: "pa.ChunkedArray", kind: "pa.DataType") -> int:
 
 def read_columns(source: DataSource, known: Sequence[str]) -> DataTable:
     """Read a CSV or Parquet file whose columns are among those known; a mistake says what is wrong."""
-    make_arrays_without_pandas()
     is_parquet = source.content[: len(PARQUET)] == PARQUET
     table = _parquet(source, known) if is_parquet else _csv(source, known)
     if not table.num_rows:

@@ -1,20 +1,21 @@
 """Loads plug-ins into this process: each runs once, and its registrations are kept or taken back."""
 
 import ast
-import inspect
 import linecache
 import sys
 import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.abc import InspectLoader
+from importlib.machinery import ModuleSpec
+from importlib.util import module_from_spec
 from types import ModuleType
 from typing import Final
 
 from rogue.agent.core import plugins as agent
 from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.plugins.source import PluginSource
-from rogue.start_up import ignore_settings_here
 from rogue.workloads import registration
 
 NODE_KINDS: Final = ("control", "estimator")
@@ -66,15 +67,10 @@ def place_in_plugin(error: BaseException) -> str | None:
 
 def _load(source: PluginSource) -> LoadedPlugin:
     before, loaded_before = (len(registration.ADDED), len(agent.ADDED)), set(_loaded)
-    module = ModuleType(source.module)
+    module = module_from_spec(ModuleSpec(source.module, _Loader(source), origin=source.file))
     module.__file__ = source.file
-    # A process elsewhere may not have the file: tracebacks and `inspect` find the text here.
-    lines = source.text.splitlines(keepends=True)
-    linecache.cache[source.file] = (len(source.text), None, lines, source.file)
-    # `inspect` remembers for good which module a file is, and an edited text is another module.
-    inspect.modulesbyfile[inspect.getabsfile(module, source.file)] = source.module
+    linecache.clearcache()  # it may have another text of the same file
     sys.modules[source.module] = module
-    ignore_settings_here()
     try:
         _run(source, module)
         added = [*registration.ADDED[before[0] :], *agent.ADDED[before[1] :]]
@@ -94,6 +90,17 @@ def _load(source: PluginSource) -> LoadedPlugin:
         raise
     _loaded[source.identity] = plugin
     return plugin
+
+
+class _Loader(InspectLoader):
+    """Give tracebacks and `inspect` the text of a plug-in whose file may be on another computer."""
+
+    def __init__(self, source: PluginSource) -> None:
+        self._source = source
+
+    def get_source(self, fullname: str) -> str:
+        """Return the text."""
+        return self._source.text
 
 
 def _run(source: PluginSource, module: ModuleType) -> None:

@@ -1,22 +1,25 @@
-"""Goes to every node before Ansible does: who replies, what time it is there, whether Ansible can work."""
+"""Visit every node before Ansible does: does it reply, what time is it there, can Ansible work?"""
 
 import shlex
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, wait
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, TypeVar
 
-from rogue.harness.leaving import start_forgotten
 from rogue.harness.provisioning.clocks import ClockOffset, clock_offset
 from rogue.harness.provisioning.findings import Finding
 from rogue.remote.errors import NodeError
 from rogue.remote.login import Login
-from rogue.remote.shell import Shell, connect
+from rogue.remote.shell import Shell
 from rogue.remote.unknown_keys import UnknownKeyError, said_together
 
 REACH_LIMIT_S: Final = 30.0
 """The limit of each step of a login, and of each reply. A node that is silent for longer is left out."""
+_CLOSE_LIMIT_S: Final = 2.0
+"""After Ctrl-C, for threads whose connection is closed. One may still wait for a node that does not exist."""
 _LOOK_EVERY_S: Final = 0.2
 """A wait without a limit may sleep through Ctrl-C, which may come just before it, or to another thread."""
 PYTHON: Final = "/usr/bin/python3"
@@ -45,14 +48,24 @@ class Reached:
 
 
 def reach(logins: Iterable[Login], commands: Mapping[str, str]) -> Reached:
-    """Go to all nodes at once.
+    """Visit all nodes at once; Ctrl-C closes the connections.
 
-    commands: by node, what its user must be allowed to run as root, without a password.
+    commands: by node, the command that its user must be allowed to run as root, without a password.
     """
     reached = Reached()
-    asked = {login.node: _begin(partial(_visit, login, commands[login.node])) for login in logins}
-    while wait(asked.values(), _LOOK_EVERY_S).not_done:
-        pass
+    shells = {login: Shell(login, REACH_LIMIT_S) for login in logins}
+    asked = {
+        login.node: _begin(partial(_visit, shell, login.user, commands[login.node]))
+        for login, shell in shells.items()
+    }
+    try:
+        while wait(asked.values(), _LOOK_EVERY_S).not_done:
+            pass
+    except BaseException:
+        for shell in shells.values():
+            shell.close()
+        wait(asked.values(), _CLOSE_LIMIT_S)
+        raise
     unknown: dict[str, UnknownKeyError] = {}
     for node, reply in asked.items():
         try:
@@ -69,7 +82,7 @@ def reach(logins: Iterable[Login], commands: Mapping[str, str]) -> Reached:
 
 
 def _begin(work: Callable[[], ResultT]) -> Future[ResultT]:
-    """Run it in a thread that Ctrl-C does not wait for."""
+    """Run a function in a thread."""
     future: Future[ResultT] = Future()
 
     def run() -> None:
@@ -78,13 +91,14 @@ def _begin(work: Callable[[], ResultT]) -> Future[ResultT]:
         except BaseException as error:
             future.set_exception(error)
 
-    start_forgotten(run)
+    threading.Thread(target=run, daemon=True).start()
     return future
 
 
-def _visit(login: Login, command: str) -> tuple[list[Finding], ClockOffset]:
-    with connect(login, limit_s=REACH_LIMIT_S) as shell:
-        return [*_python(shell), *_root(shell, login.user, command)], clock_offset(shell, REACH_LIMIT_S)
+def _visit(shell: Shell, user: str, command: str) -> tuple[list[Finding], ClockOffset]:
+    with closing(shell):
+        shell.open()
+        return [*_python(shell), *_root(shell, user, command)], clock_offset(shell, REACH_LIMIT_S)
 
 
 def _python(shell: Shell) -> list[Finding]:

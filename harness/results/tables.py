@@ -5,13 +5,10 @@ from collections.abc import Mapping
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rogue.harness.data.arrow_alone import make_arrays_without_pandas
 from rogue.harness.testbeds.base import Columns, TestbedError
 from rogue.workloads.records import SCHEMA_VERSION, TABLES, FailureKind, Table
 
 _TYPES = {"int64": pa.int64(), "float64": pa.float64(), "string": pa.string(), "bool": pa.bool_()}
-
-make_arrays_without_pandas()
 
 
 def arrow_schema(table: Table) -> pa.Schema:

@@ -1,9 +1,8 @@
 """The claims board: every claim with its best evidence over many runs."""
 
-from rogue.reports.board.earlier import Earlier, read_earlier
-from rogue.reports.board.evidence import BoardClaim, BoardRun, best_evidence
+from rogue.reports.board.evidence import BoardClaim, BoardRun, StoredOutcome, best_evidence
 from rogue.reports.board.page import board_content, board_page
-from rogue.reports.board.stored import StoredOutcome, evaluated, is_current, stored_outcomes
+from rogue.reports.board.stored import Earlier, evaluated, read_earlier, stored_outcomes
 from rogue.reports.board.tally import Counts, markdown, with_tally
 
 __all__ = [
@@ -16,7 +15,6 @@ __all__ = [
     "board_content",
     "board_page",
     "evaluated",
-    "is_current",
     "markdown",
     "read_earlier",
     "stored_outcomes",

@@ -1,49 +1,62 @@
-"""Which run says most about a claim: the best evidence, not the best verdict."""
+"""Choose for each claim the run with the best evidence, whatever its verdict."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cache
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rogue.reports.board.age import UNKNOWN, Age
-from rogue.reports.board.stored import StoredOutcome
-from rogue.reports.claims import Claim, Verdict, measures_sha256
+from pydantic import BaseModel, ConfigDict, Field
+
+from rogue.reports.claims import Claim, Verdict
 from rogue.reports.claims.claim import JudgedBy
 from rogue.reports.claims.evaluate import IS_HARDWARE
 from rogue.reports.claims.row import verdict_counts
 from rogue.reports.claims.shipped import experiment_name
 from rogue.reports.quantities import joined
-from rogue.workloads.history import COMMIT_LENGTH, ChangesSince, changes_of, changes_of_measures
 from rogue.workloads.manifest import Manifest
-from rogue.workloads.rechecks import Digests, Recheck, newest, recheck, table_digests
 
 DAY_LENGTH: Final = len("2026-01-01")
+COMMIT_LENGTH: Final = 12
 
 
-@dataclass(frozen=True, slots=True)
-class BoardRun:
-    """A run, as far as its evidence depends on it."""
+class StoredOutcome(BaseModel):
+    """One claim at one factor point, as `claims.json` has it."""
 
-    directory: Path | None
-    """None where it is known from an earlier board alone."""
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: str
+    transport: str
+    factors: dict[str, str] = Field(default_factory=dict)
+    published_text: str
+    measured_text: str
+    interval_text: str
+    n: int
+    seeds: list[int]
+    own_conditions: bool
+    verdict: Verdict
+    verdict_text: str
+    reasons: str
+
+
+class BoardRun(BaseModel):
+    """The facts about a run that its evidence depends on, as the board's `claims.json` has them."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
     run_id: str
     experiment: str
     testbed: str
     created_utc: str
     commit: str | None
-    is_clean: bool
-    is_hardware: bool
-    digests: Digests = field(default_factory=dict)
-    """Of its cells' tables."""
-    rechecked: Recheck | None = None
-    """What an earlier board says became of its cells since."""
-    measures_sha256: str | None = None
-    """By which measures its verdicts were given."""
+    clean: bool
+    """True if the commit had no uncommitted changes."""
+    hardware: bool
+    directory: Path | None = Field(default=None, exclude=True)
+    """None if only an earlier board has the run."""
 
     @classmethod
     def of(cls, directory: Path, manifest: Manifest) -> "BoardRun":
-        """Return the facts that a manifest has, of a run that is judged today."""
+        """Return the facts of a run from its manifest."""
         return cls(
             directory=directory,
             run_id=manifest.run_id,
@@ -51,21 +64,18 @@ class BoardRun:
             testbed=Path(manifest.testbed).name,
             created_utc=manifest.created_utc,
             commit=manifest.git.commit,
-            is_clean=manifest.git.commit is not None and manifest.git.dirty is False,
-            is_hardware=any(cell.facts.get(IS_HARDWARE) is True for cell in manifest.cells),
-            digests=table_digests(manifest),
-            measures_sha256=measures_sha256(),
+            clean=manifest.git.commit is not None and manifest.git.dirty is False,
+            hardware=any(cell.facts.get(IS_HARDWARE) is True for cell in manifest.cells),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class BoardClaim:
-    """A claim with the outcomes of the run that says most about it; without a run if none says anything."""
+    """A claim with the run that has the best evidence, if any, and the outcomes of that run."""
 
     claim: Claim
     outcomes: tuple[StoredOutcome, ...] = ()
     run: BoardRun | None = None
-    age: Age = UNKNOWN
 
     @property
     def verdict(self) -> Verdict:
@@ -103,13 +113,11 @@ class BoardClaim:
 Judged = Iterable[tuple[BoardRun, Sequence[StoredOutcome]]]
 
 
-def best_evidence(claims: Sequence[Claim], judged: Judged, changes_since: ChangesSince) -> list[BoardClaim]:
-    """Return each claim with the run that says most about it and its age, in the order of the claims."""
+def best_evidence(claims: Sequence[Claim], judged: Judged) -> list[BoardClaim]:
+    """Return each claim with the run that has the best evidence, in the order of the claims."""
     best: dict[str, BoardClaim] = {}
-    runs: dict[str, BoardRun] = {}
-    by_id: Mapping[str, Claim] = {claim.id: claim for claim in claims}
+    by_id = {claim.id: claim for claim in claims}
     for run, outcomes in judged:
-        runs.setdefault(run.run_id, run)
         grouped: dict[str, list[StoredOutcome]] = {}
         for outcome in outcomes:
             if outcome.verdict.is_judged and outcome.id in by_id:
@@ -118,68 +126,23 @@ def best_evidence(claims: Sequence[Claim], judged: Judged, changes_since: Change
             candidate = BoardClaim(by_id[name], tuple(own), run)
             if name not in best or _weight(candidate) > _weight(best[name]):
                 best[name] = candidate
-    return _aged([best.get(claim.id, BoardClaim(claim)) for claim in claims], runs.values(), changes_since)
-
-
-def _aged(
-    board: Sequence[BoardClaim], runs: Iterable[BoardRun], changes_since: ChangesSince
-) -> list[BoardClaim]:
-    """Return the claims with the age of what each rests on; git is asked once for each commit."""
-    asked, known = cache(changes_since), list(runs)
-    ages = {
-        run.run_id: _age(run, known, asked)
-        for run in {each.run.run_id: each.run for each in board if each.run}.values()
-    }
-    return [replace(each, age=ages[each.run.run_id]) if each.run else each for each in board]
-
-
-def _age(run: BoardRun, runs: Sequence[BoardRun], changes_since: ChangesSince) -> Age:
-    """Return the age; of a run whose code nobody committed nobody can say it."""
-    changes = changes_since(run.commit)
-    if changes is None or not run.is_clean:
-        return UNKNOWN
-    later = {each.commit: each for each in _rechecks(run, runs)}
-    since = {commit: changes_since(commit) for commit in later}
-    found = newest(
-        (len(own), later[commit])
-        for commit, own in since.items()
-        if own is not None and len(own) < len(changes)
-    )
-    is_judged_today = run.measures_sha256 == measures_sha256()
-    if found is not None and found.is_same:
-        judging = () if is_judged_today else changes_of_measures(changes)
-        newer = {change.commit for change in [*(since[found.commit] or ()), *judging]}
-        changes = [change for change in changes if change.commit in newer]
-    own = changes_of(changes, run.experiment, run.testbed, with_measures=not is_judged_today)
-    return Age(tuple(own), found)
-
-
-def _rechecks(run: BoardRun, runs: Sequence[BoardRun]) -> Iterator[Recheck]:
-    """Yield what other runs of the same experiment found, and what an earlier board says of that."""
-    if run.rechecked is not None:
-        yield run.rechecked
-    for other in runs:
-        is_alike = (other.experiment, other.testbed) == (run.experiment, run.testbed)
-        if is_alike and other.is_clean and other.commit not in (None, run.commit):
-            found = recheck(run.digests, other.digests, str(other.commit))
-            if found is not None:
-                yield found
+    return [best.get(claim.id, BoardClaim(claim)) for claim in claims]
 
 
 def _weight(candidate: BoardClaim) -> tuple[bool, bool, int, bool, str, str]:
-    """Return what decides: hardware, own conditions, seeds, a clean commit, the newest run."""
+    """Return the sort key: hardware, own conditions, number of seeds, clean commit, newest run."""
     run = candidate.run
     assert run is not None, "only claims with a run are compared"
     is_own = all(outcome.own_conditions for outcome in candidate.outcomes)
-    return run.is_hardware, is_own, candidate.n, run.is_clean, run.created_utc, run.run_id
+    return run.hardware, is_own, candidate.n, run.clean, run.created_utc, run.run_id
 
 
 def evidence_text(each: BoardClaim) -> str:
-    """Say in a line what a verdict rests on: experiment, run, seeds, commit, day and age."""
+    """Write the origin of a verdict in one line: experiment, run, seeds, commit and day."""
     if each.run is None:
         return ""
     place = f"{each.run.experiment} on {each.run.testbed}, {each.run.run_id}"
-    return f"{place}, seeds {seeds_text(each)}, {commit_text(each.run)}, {each.age.text}"
+    return f"{place}, seeds {seeds_text(each)}, {commit_text(each.run)}"
 
 
 def seeds_text(each: BoardClaim) -> str:
@@ -192,5 +155,5 @@ def commit_text(run: BoardRun) -> str:
     day = run.created_utc[:DAY_LENGTH]
     if run.commit is None:
         return f"no commit recorded, run on {day}"
-    changes = "" if run.is_clean else " with changes"
+    changes = "" if run.clean else " with changes"
     return f"{run.commit[:COMMIT_LENGTH]}{changes}, run on {day}"

@@ -15,12 +15,11 @@ HEAD: Final = [
     "measured",
     "seeds",
     "commit and day",
-    "age",
 ]
 
 
 def claim_lines(board: Sequence[BoardClaim]) -> list[list[str]]:
-    """Return head and rows: every claim that a run says something about."""
+    """Return head and rows: every claim that a run judges."""
     return [HEAD, *(_line(each) for each in board if each.run is not None)]
 
 
@@ -34,5 +33,4 @@ def _line(each: BoardClaim) -> list[str]:
         each.measured,
         seeds_text(each),
         commit_text(each.run),
-        each.age.badge,
     ]

@@ -7,14 +7,15 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from rogue.reports.board.earlier import BOARD_SCHEMA, digests_content, run_content
 from rogue.reports.board.evidence import BoardClaim, evidence_text
 from rogue.reports.board.papers import papers_of
+from rogue.reports.board.stored import BOARD_SCHEMA
 from rogue.reports.board.tally import (
     Counts,
     badge_table,
     badged_sentence,
     headline_sentence,
+    runs_sentence,
     tally_table,
 )
 from rogue.reports.claims import VERDICT_MEANINGS, claims_sha256
@@ -22,10 +23,8 @@ from rogue.reports.claims.badges import BADGE_MEANINGS, badges_of, claim_content
 from rogue.reports.claims.claim import judging_sha256
 from rogue.reports.claims.links import claim_anchor, docs_href
 from rogue.reports.claims.words import judged_text
-from rogue.reports.quantities import counted
 from rogue.reports.reading.files import REPORT
 from rogue.reports.templates.environment import environment, style
-from rogue.workloads.history import COMMIT_LENGTH, RULE
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +36,8 @@ class PaperSection:
     claims: tuple[BoardClaim, ...]
 
 
-def board_page(board: Sequence[BoardClaim], place: Path, commit: str | None) -> str:
-    """Return the page; `place` is the directory in which it will stand, `commit` the one of today's code."""
+def board_page(board: Sequence[BoardClaim], place: Path) -> str:
+    """Return the page; `place` is the directory that it is written to."""
     counts, papers = Counts.of(board), papers_of(each.claim for each in board)
     sections = [
         PaperSection(paper, title, tuple(each for each in board if each.claim.paper == paper))
@@ -58,39 +57,24 @@ def board_page(board: Sequence[BoardClaim], place: Path, commit: str | None) -> 
         papers=papers,
         sentences=(headline_sentence(counts), badged_sentence(counts)),
         tables=(tally_table(counts.headline, list(papers)), badge_table(counts)),
-        runs=counted(len({each.run.run_id for each in board if each.run}), "run"),
-        age=age_sentence(board, commit),
+        runs=runs_sentence(board),
         style=style(),
         report_href=lambda each: report_href(each, place),
         docs_href=lambda each: docs_href(each.claim, place),
     )
 
 
-def age_sentence(board: Sequence[BoardClaim], commit: str | None) -> str:
-    """Say how many verdicts are stale, how old nobody knows, and to which commit ages are counted."""
-    ages = [each.age for each in board if each.run is not None]
-    stale, unknown = sum(age.is_stale for age in ages), sum(age.changes is None for age in ages)
-    same = sum(age.recheck is not None and age.recheck.is_same for age in ages)
-    again = (
-        f" {same} of them stand because a later run with fewer seeds gave the same tables." if same else ""
-    )
-    to = f" Ages are counted to commit {commit[:COMMIT_LENGTH]}." if commit else ""
-    return f"Stale: {stale} of {counted(len(ages), 'verdict')}; age unknown: {unknown}.{again}{to} {RULE}"
-
-
-def board_content(board: Sequence[BoardClaim], commit: str | None) -> dict[str, JsonValue]:
-    """Return what the board's `claims.json` says; `commit` is the one to which ages are counted."""
+def board_content(board: Sequence[BoardClaim]) -> dict[str, JsonValue]:
+    """Return the content of the board's `claims.json`; it names no path of this computer."""
     counts = Counts.of(board)
     return {
         "schema": BOARD_SCHEMA,
         "claims_sha256": claims_sha256(),
-        "ages_to_commit": commit,
         "papers": dict(papers_of(each.claim for each in board)),
         "headline": {paper: dict(found) for paper, found in counts.headline.items()},
         "badged": {paper: dict(found) for paper, found in counts.badged.items()},
         "badges": {badge: dict(found) for badge, found in counts.badges.items()},
         "claims": [_claim(each) for each in board],
-        "digests": digests_content(board),
     }
 
 
@@ -101,7 +85,7 @@ def _claim(each: BoardClaim) -> dict[str, JsonValue]:
         "verdict": each.verdict.value,
         "verdict_text": each.verdict_text,
         "n": each.n,
-        "run": run_content(each),
+        "run": each.run.model_dump(mode="json") | {"seeds": each.seeds} if each.run else None,
         "outcomes": [outcome.model_dump(mode="json", exclude={"id"}) for outcome in each.outcomes],
     }
 

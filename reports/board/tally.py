@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from textwrap import fill
 from typing import Final, Self
 
-from rogue.reports.board.evidence import BoardClaim
+from rogue.reports.board.evidence import DAY_LENGTH, BoardClaim
 from rogue.reports.claims import Verdict
 from rogue.reports.claims.badges import Badge, badges_of, is_headline
 from rogue.reports.claims.verdict import counted_verdicts
@@ -74,6 +74,16 @@ def badged_sentence(counts: Counts) -> str:
     return f"{_claims(counts.badged)} with badges ({worn}): {_verdicts(counts.badged)}."
 
 
+def runs_sentence(board: Sequence[BoardClaim]) -> str:
+    """Say how many runs gave the verdicts, and on which days."""
+    days = {each.run.run_id: each.run.created_utc[:DAY_LENGTH] for each in board if each.run}
+    if not days:
+        return "No claim has a verdict yet."
+    dates = " to ".join(dict.fromkeys((min(days.values()), max(days.values()))))
+    verdicts = counted(sum(each.run is not None for each in board), "verdict")
+    return f"{counted(len(days), 'run')} ({dates}) gave {verdicts}."
+
+
 def _claims(tally: Tally) -> str:
     return counted(sum(totals(tally).values()), "claim")
 
@@ -102,8 +112,8 @@ def _row(name: str, counts: Mapping[str, int], verdicts: Sequence[Verdict]) -> l
     return [name, str(sum(counts.values())), *(str(counts.get(verdict.value, 0)) for verdict in verdicts)]
 
 
-def markdown(counts: Counts, papers: Mapping[str, str]) -> str:
-    """Write both sentences and tables, papers by their titles, between the marks of the README."""
+def markdown(counts: Counts, papers: Mapping[str, str], runs: str) -> str:
+    """Write sentences and tables, papers by their titles, between the marks of the README."""
     head, *rows = tally_table(counts.headline, list(papers))
     titled = [[papers.get(name, name), *numbers] for name, *numbers in rows]
     parts = [
@@ -111,6 +121,7 @@ def markdown(counts: Counts, papers: Mapping[str, str]) -> str:
         _markdown_table([head, *titled]),
         fill(badged_sentence(counts), LINE),
         _markdown_table(badge_table(counts)),
+        fill(runs, LINE),
     ]
     return "\n".join((BEGIN, "\n\n".join(parts), END))
 

@@ -1,4 +1,4 @@
-"""Which measures judged a claim: a digest of their code, so that a verdict by others is given again."""
+"""Identify the measures that judged a claim, so that verdicts of other measures are evaluated again."""
 
 import hashlib
 from functools import cache
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 PLACES: Final = tuple(Path(__file__).parents[1] / name for name in ("cells", "metrics"))
-"""What turns tables into numbers; `rogue.workloads.history.MEASURES` are the same places."""
+"""The code that turns tables into numbers."""
 
 
 @cache

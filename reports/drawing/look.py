@@ -1,4 +1,4 @@
-"""The look that everything drawn has: sizes, fonts and lines, whatever stands in a `matplotlibrc`."""
+"""The look of all figures: sizes, fonts and lines, independent of any `matplotlibrc`."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,9 +15,9 @@ _DEFAULTS: Final = {
 
 @contextmanager
 def figure_look() -> Iterator[None]:
-    """Give everything that matplotlib makes and writes inside this context the look of the report.
+    """Give the figures that matplotlib makes and writes in this context the look of the report.
 
-    What the report does not set is as matplotlib comes; a `matplotlibrc` may name programs.
+    Other settings have matplotlib's defaults: a `matplotlibrc` in the working directory may set anything.
     """
     with rc_context(
         {

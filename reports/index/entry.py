@@ -35,9 +35,6 @@ class Entry:
     total: int = 0
     failed: int = 0
     verdicts: str = ""
-    judged: tuple[tuple[str, str], ...] = ()
-    """Claims of the headline, each with its worst verdict over the factor points."""
-    commit: str = ""
     tags: tuple[str, ...] = ()
     problem: str = ""
     """What is wrong with it, as a sentence."""

@@ -9,9 +9,8 @@ from urllib.parse import quote
 
 from rogue.reports.errors import ReportError
 from rogue.reports.index.entry import Entry, State
-from rogue.reports.index.reading import is_regular, verdict_class
+from rogue.reports.index.reading import is_regular
 from rogue.reports.index.text import shown
-from rogue.reports.index.trend import trends
 from rogue.reports.quantities import counted, size_text
 from rogue.reports.reading.files import write_whole
 from rogue.reports.templates.environment import environment, script, script_source, style
@@ -64,10 +63,6 @@ def index_page(results: Path, entries: Sequence[Entry]) -> str:
         generator=GENERATOR,
         groups=_groups(results, runs),
         reports=[_row(results, entry) for entry in reports],
-        trends=[
-            (trend, [(run, _report_href(results, run.entry)) for run in trend.runs]) for trend in trends(runs)
-        ],
-        verdict_class=verdict_class,
         script=script(),
         script_source=script_source(script()),
         total=f"{counted(len(runs), 'run')}, {size_text(size_bytes)}",

@@ -70,7 +70,6 @@ def _run_entry(directory: Path, manifest: Mapping[str, object], is_locked: IsLoc
     size_bytes, whole = size_of(directory)
     files = manifest.get("files")
     name = shown(experiment.get("name") or directory.parent.name)
-    judged, git = _judged(directory / CLAIMS), manifest.get("git")
     return Entry(
         directory=directory,
         state=state,
@@ -81,9 +80,7 @@ def _run_entry(directory: Path, manifest: Mapping[str, object], is_locked: IsLoc
         done=done,
         total=len(cells),
         failed=states["failed"],
-        verdicts=_verdicts(judged),
-        judged=_worst(judged),
-        commit=shown((git.get("commit") if isinstance(git, dict) else None) or ""),
+        verdicts=_verdicts(_judged(directory / CLAIMS)),
         size_bytes=size_bytes,
         is_size_whole=whole,
         report=_report(directory),
@@ -173,38 +170,18 @@ def _judged(path: Path) -> list[dict[str, object]]:
     return [each for each in outcomes if isinstance(each, dict) and _is_judged(each)]
 
 
-def _headline(judged: Sequence[dict[str, object]]) -> list[dict[str, object]]:
-    return [each for each in judged if each.get("is_headline") is not False]
-
-
 def _verdicts(judged: Sequence[dict[str, object]]) -> str:
-    """How often each verdict of the headline was given."""
-    counts = Counter(shown(each["verdict"]) for each in _headline(judged))
+    """Count each verdict of the headline."""
+    counts = Counter(shown(each["verdict"]) for each in judged if each.get("is_headline") is not False)
     order = sorted(counts, key=_rank)
     parts = [f"{counts[verdict]} {verdict}" for verdict in order]
     badged = len(judged) - counts.total()
     return ", ".join([*parts, f"{badged} with badges"] if badged else parts)
 
 
-def _worst(judged: Sequence[dict[str, object]]) -> tuple[tuple[str, str], ...]:
-    """Each claim of the headline that has a name, with its worst verdict."""
-    found: dict[str, str] = {}
-    for each in _headline(judged):
-        if isinstance(each.get("id"), str):
-            claim, verdict = shown(each["id"]), shown(each["verdict"])
-            found[claim] = max(found.get(claim, verdict), verdict, key=_rank)
-    return tuple(found.items())
-
-
 def _is_judged(outcome: dict[str, object]) -> bool:
     verdict = outcome.get("verdict")
     return isinstance(verdict, str) and verdict not in _UNJUDGED
-
-
-def verdict_class(verdict: str) -> str:
-    """Return how the style sheet calls a verdict; empty for a word that it does not know."""
-    known = next((word for word in _VERDICTS if verdict.startswith(word)), "")
-    return known.replace(" ", "-")
 
 
 def _rank(verdict: str) -> tuple[int, str]:

@@ -43,3 +43,19 @@ def test_the_mean_of_timely_has_one_verdict() -> None:
     (row,) = [line for line in PAGES["rogue"].splitlines() if line.startswith("| 16b, TIMELY | goodput |")]
     (claim,) = [each for each in BOARD if each["id"] == "R-26-mean"]
     assert f"({claim['verdict']})" in row
+
+
+def test_the_readme_names_the_figures_of_rogue_that_have_an_experiment() -> None:
+    root = DOCS.parent
+    titles = [
+        line
+        for file in (root / "experiments" / "rogue-paper").glob("*.yaml")
+        for line in file.read_text().splitlines()
+        if line.startswith("title:")
+    ]
+    numbers = re.compile(r"figures? (\d+)[abc]?(?: and (\d+))?")
+    figures = {int(number) for found in numbers.findall(" ".join(titles)) for number in found if number}
+    hardware = re.search(r"figures [\d, and]+\d", (root / "reports/claims/rogue_hardware.yaml").read_text())
+    readme = " ".join((root / "README.md").read_text().split())
+    assert figures == set(range(7, 17)) and "figures 7 to 16 and table 1 of RoGUE" in readme
+    assert hardware and f"({hardware[0]} need real NICs" in readme

@@ -25,11 +25,10 @@ def present(
     status: str = "complete",
     command: str = "x",
     commit: str = "c",
-    is_dirty: bool = False,
 ) -> Path:
     """Write the directory of a run."""
     run = start_run(make_plan(loaded(name, *settings), find_testbed("simulator")), out, [command])
     run.manifest.status = status  # type: ignore[assignment]
-    run.manifest.git = Git(commit=commit, dirty=is_dirty)
+    run.manifest.git = Git(commit=commit, dirty=False)
     run.write()
     return run.directory

@@ -283,19 +283,6 @@ class TestPage:
         paths = [unquote(href, errors="surrogateescape") for href in page.hrefs if href.startswith("./")]
         assert str(run.relative_to(tmp_path) / "report.html") in [str(Path(path)) for path in paths]
 
-    def test_a_claim_that_several_runs_judged_has_its_trend(self, tmp_path: Path) -> None:
-        for number, verdict in ((20, "reproduced"), (21, "reproduced"), (22, "missed")):
-            run = make(tmp_path, "incast", number, git={"commit": f"{number}abc", "dirty": False})
-            told = [{"id": "R-1", "verdict": verdict}, {"id": f"only-{number}", "verdict": verdict}]
-            (run / "claims.json").write_text(json.dumps(told))
-        (run / "report.html").write_text("x")
-        text = index_page(tmp_path, entries(tmp_path))
-        row = text[text.index("R-1</th>") : text.index("</tbody>", text.index("R-1</th>"))]
-        assert row.count("mark verdict reproduced") == 2
-        assert f'href="./incast/{run.name}/report.html" class="mark verdict missed turned"' in row
-        assert 'title="missed (2026-11-22, commit 22abc)"' in row
-        assert "only-20" not in text
-
     def test_tags_are_shown(self, tmp_path: Path) -> None:
         run = make(tmp_path, "incast", 20)
         assert "submitted" not in index_page(tmp_path, entries(tmp_path))

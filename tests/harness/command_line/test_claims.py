@@ -22,9 +22,12 @@ def test_reproduce_hands_its_options_on(monkeypatch: pytest.MonkeyPatch, tmp_pat
     got: list[ReproduceOptions] = []
     monkeypatch.setattr("rogue.harness.commands.reproduce.reproduce_paper", got.append)
     words = (
-        f"reproduce irn --set scale=quick --set seed=2 --out {tmp_path} -j 2 --dask tcp://head:8786 --dry-run"
+        f"reproduce irn --set scale=quick --set seed=2 --out {tmp_path} -j 2 --dask tcp://head:8786"
+        " --again --dry-run"
     )
     CliRunner().invoke(app, words.split())
     assert got == [
-        ReproduceOptions("irn", ("scale=quick", "seed=2"), tmp_path, 2, "tcp://head:8786", is_dry=True)
+        ReproduceOptions(
+            "irn", ("scale=quick", "seed=2"), tmp_path, 2, "tcp://head:8786", is_again=True, is_dry=True
+        )
     ]

@@ -20,7 +20,8 @@ def test_board_is_written_below_the_results(tmp_path: Path, capsys: pytest.Captu
     assert said[-1] == str(tmp_path / "claims.html")
     assert said[0].split()[:3] == ["claim", "verdict", "kind"]
     assert said[1].split()[:3] == ["R-16-p50", "reproduced", "published"]
-    assert "1, 2, 3, 4 and 5  1234567890ab, run on" in said[1] and said[1].endswith("age unknown")
+    assert said[1].endswith("1, 2, 3, 4 and 5  1234567890ab, run on 2026-11-20")
+    assert said[-4] == "1 run (2026-11-20) gave 1 verdict."
     assert "without a badge: 1 reproduced" in said[-3] and "with badges" in said[-2]
     content = json.loads((tmp_path / "claims.json").read_text())
     assert content["headline"]["rogue"]["reproduced"] == 1
@@ -38,7 +39,7 @@ def test_page_and_readme_may_stand_elsewhere(tmp_path: Path) -> None:
     assert "1 reproduced" in readme.read_text()
 
 
-def test_an_earlier_board_stands_in_for_runs_that_are_elsewhere(
+def test_an_earlier_board_keeps_the_evidence_of_runs_on_another_computer(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_board((write_run(tmp_path / "results" / "a", outcome()),), tmp_path / "board" / "index.html")
@@ -50,14 +51,39 @@ def test_an_earlier_board_stands_in_for_runs_that_are_elsewhere(
     assert (tmp_path / "board" / "claims.html").exists()
     changed = {**before, "claims": [{**each, "judging_sha256": "0"} for each in before["claims"]]}
     earlier.write_text(json.dumps(changed))
-    with pytest.raises(UsageError, match=r"would be lost what is left out, .*: R-16-p50; expected another"):
+    with pytest.raises(UsageError, match=r"would lose its verdicts of R-16-p50, .*; expected another file"):
         write_board((earlier,), None)
     assert json.loads(earlier.read_text()) == changed
     write_board((earlier,), tmp_path / "other" / "index.html")
-    assert "left out, since they are judged otherwise now: R-16-p50" in capsys.readouterr().err
+    assert "left out, since their definition has changed: R-16-p50" in capsys.readouterr().err
     earlier.write_text("{}")
     with pytest.raises(UsageError, match=r"claims: .* expected the claims.json of a board"):
         write_board((earlier,), None)
+
+
+def test_new_verdicts_join_an_earlier_board_claim_by_claim(tmp_path: Path) -> None:
+    old = write_run(tmp_path / "old" / "a", outcome(), outcome("R-16-p10"))
+    write_board((old,), tmp_path / "board" / "index.html")
+    shutil.rmtree(tmp_path / "old")
+    changes = {"verdict": "missed", "verdict_text": "missed"}
+    write_run(tmp_path / "new" / "b", outcome(**changes), created_utc="2026-12-01T00:00:00Z")
+    earlier = tmp_path / "board" / "claims.json"
+    write_board((tmp_path / "new", earlier), tmp_path / "board" / "index.html")
+    content = json.loads(earlier.read_text())
+    runs = {each["id"]: (each["verdict"], each["run"]["run_id"]) for each in content["claims"] if each["run"]}
+    assert runs == {"R-16-p50": ("missed", "b"), "R-16-p10": ("reproduced", "a")}
+
+
+def test_a_new_verdict_replaces_that_of_a_claim_whose_definition_has_changed(tmp_path: Path) -> None:
+    write_board((write_run(tmp_path / "results" / "a", outcome()),), tmp_path / "board" / "index.html")
+    earlier = tmp_path / "board" / "claims.json"
+    before = json.loads(earlier.read_text())
+    run = next(each for each in before["claims"] if each["run"])
+    gone = {**run, "id": "gone", "judging_sha256": "0"}
+    changed = [{**each, "judging_sha256": "0"} for each in before["claims"]]
+    earlier.write_text(json.dumps({**before, "claims": [gone, *changed]}))
+    write_board((tmp_path / "results", earlier), tmp_path / "board" / "index.html")
+    assert json.loads(earlier.read_text()) == before
 
 
 def test_a_run_alone_keeps_its_own_verdicts(tmp_path: Path) -> None:
@@ -81,10 +107,10 @@ def test_an_old_run_is_judged_again_and_says_so(
 ) -> None:
     monkeypatch.setattr("rogue.harness.commands.claims.note_report_files", lambda run: None)
     write_board((tmp_path / "results",), None)
-    assert f"run 1 of 1: {old_run} is held against the claims" in capsys.readouterr().err
+    assert f"run 1 of 1: {old_run} is evaluated" in capsys.readouterr().err
     assert json.loads((old_run / "claims.json").read_text())["schema"] == 1
     write_board((tmp_path / "results",), None)
-    assert "is held" not in capsys.readouterr().err
+    assert "is evaluated" not in capsys.readouterr().err
 
 
 def test_a_run_that_may_not_be_written_stays_as_it_is(

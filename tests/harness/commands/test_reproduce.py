@@ -1,22 +1,22 @@
-"""`rogue reproduce`: what is missing or stale is run, the cheapest first, and nothing twice."""
+"""`rogue reproduce`: run what is missing, the cheapest first, and nothing twice."""
 
 from pathlib import Path
 
 import pytest
-from helpers.reproduced import NAMES, present
+from helpers.reproduced import NAMES, loaded, present
 
 from rogue.harness.commands import reproduce
-from rogue.harness.commands.reproduce import ReproduceOptions, paper_experiments, reproduce_paper
+from rogue.harness.commands.reproduce import ReproduceOptions, is_alike, paper_experiments, reproduce_paper
 from rogue.harness.commands.run import RunOptions
 from rogue.harness.errors import ConfigError, UsageError
 from rogue.harness.exit_codes import ExitCode
-from rogue.workloads.history import Change
+from rogue.harness.results.manifest import read_manifest
 from rogue.workloads.manifest import Git
 
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[RunOptions]:
-    """What would be run; nothing is."""
+    """Collect what would run; nothing does."""
     options: list[RunOptions] = []
 
     def run(each: RunOptions) -> ExitCode:
@@ -26,7 +26,6 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[RunOptions]:
     monkeypatch.setattr(reproduce, "run_experiment", run)
     monkeypatch.setattr(reproduce, "write_board", lambda places, out: ExitCode.OK)
     monkeypatch.setattr(reproduce, "git_facts", lambda: Git(commit="c", dirty=False))
-    monkeypatch.setattr(reproduce, "changes_since", lambda _: [Change("d1", "engine: x", ("simulator/x",))])
     return options
 
 
@@ -53,36 +52,73 @@ def test_a_cluster_is_handed_on(calls: list[RunOptions], tmp_path: Path) -> None
     assert [each.resume for each in calls if each.resume] == [stopped]
 
 
-def test_what_is_complete_is_skipped_and_what_was_stopped_goes_on(
+def test_what_is_complete_is_skipped_and_what_was_stopped_resumes(
     calls: list[RunOptions], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    present(tmp_path, NAMES[0], "scale=quick")
+    present(tmp_path, NAMES[0], "scale=quick", commit="b")
     stopped = present(tmp_path, NAMES[1], "scale=quick", status="partial")
     reproduce_paper(options(tmp_path))
     (only,) = calls
     assert (only.resume, only.experiment, only.settings, only.out) == (stopped, "", (), None)
     said = capsys.readouterr().err.splitlines()
     assert said[0] == f"{NAMES[0]}: complete"
-    assert said[1].startswith(f"{NAMES[1]}: goes on (")
-    assert said[2].startswith("Experiments: 1 complete, 1 to go on; ")
+    assert said[1].startswith(f"{NAMES[1]}: resumes (")
+    assert said[2].startswith("Experiments: 1 complete, 1 to resume; ")
     assert said[3] == f"[1/1] {NAMES[1]}"
 
 
-def test_what_is_stale_is_said_before_anything_runs(
-    calls: list[RunOptions], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_run_that_was_stopped_at_another_commit_starts_again(
+    calls: list[RunOptions], tmp_path: Path
 ) -> None:
-    present(tmp_path, NAMES[0], "scale=quick", commit="b")
-    assert reproduce_paper(options(tmp_path, is_dry=True)) is ExitCode.OK
-    assert calls == []
-    said = capsys.readouterr().out
-    assert f"{NAMES[0]}: stale, starts again: touched since its run (b, 20" in said
-    assert ") by d1 engine: x (" in said
-    assert "Experiments: 1 stale, 1 to start; " in said
+    present(tmp_path, NAMES[0], "scale=quick", status="partial", commit="b")
     reproduce_paper(options(tmp_path))
     assert [(each.experiment, each.resume) for each in calls] == [(NAMES[0], None), (NAMES[1], None)]
 
 
-def test_a_wrong_setting_is_told_before_anything_runs(calls: list[RunOptions], tmp_path: Path) -> None:
+def test_a_complete_run_comes_before_a_newer_one_that_was_stopped(
+    calls: list[RunOptions], tmp_path: Path
+) -> None:
+    for status in ("complete", "partial"):
+        present(tmp_path, NAMES[0], "scale=quick", status=status)
+    reproduce_paper(options(tmp_path))
+    assert [each.experiment for each in calls] == [NAMES[1]]
+
+
+def test_everything_runs_again_if_asked(calls: list[RunOptions], tmp_path: Path) -> None:
+    for name, status in zip(NAMES, ("complete", "partial"), strict=True):
+        present(tmp_path, name, "scale=quick", status=status)
+    reproduce_paper(options(tmp_path, is_again=True))
+    assert [(each.experiment, each.resume) for each in calls] == [(NAMES[0], None), (NAMES[1], None)]
+
+
+def test_a_dry_run_prints_the_steps_and_runs_nothing(
+    calls: list[RunOptions], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    present(tmp_path, NAMES[0], "scale=quick")
+    assert reproduce_paper(options(tmp_path, is_dry=True)) is ExitCode.OK
+    assert calls == []
+    said = capsys.readouterr().out
+    assert f"{NAMES[0]}: complete\n" in said and f"{NAMES[1]}: starts (" in said
+    assert "Experiments: 1 complete, 1 to start; " in said
+
+
+@pytest.mark.parametrize("change", ["none", "settings", "testbed", "file", "text", "cell", "zero", "long"])
+def test_only_a_run_of_the_same_experiment_and_settings_counts(tmp_path: Path, change: str) -> None:
+    name = NAMES[1] if change == "file" else NAMES[0]
+    settings = ("repetitions=1",) if change == "settings" else ("scale=quick",)
+    manifest = read_manifest(
+        present(tmp_path, name, *settings, command="--only-cell" if change == "cell" else "x")
+    )
+    if change == "testbed":
+        manifest.testbed = "virtual"
+    if change == "text":
+        manifest.source.sha256 = "0"
+    names_no_file_can_have = {"zero": "experiments/\0.yaml", "long": "x" * 5000}
+    manifest.source.file = names_no_file_can_have.get(change, manifest.source.file)
+    assert is_alike(manifest, loaded(NAMES[0], "scale=quick")) == (change == "none")
+
+
+def test_a_wrong_setting_is_reported_before_anything_runs(calls: list[RunOptions], tmp_path: Path) -> None:
     with pytest.raises(ConfigError):
         reproduce_paper(options(tmp_path, settings=("workload.nothing=1",)))
     assert calls == []

@@ -106,10 +106,10 @@ def test_an_error_while_a_plugin_runs_has_its_line() -> None:
     assert place_in_plugin(ValueError("of nobody")) is None
 
 
-def test_an_edited_plugin_keeps_what_stands_below_its_keys() -> None:
-    """`inspect` would go on to take the file for the module that the text before was."""
+def test_keys_keep_their_descriptions_if_the_plugin_is_edited_or_its_file_is_on_another_computer() -> None:
     was = read_plugin(str(RACK), "")
-    for source in (was, replace(was, text=f"{was.text}# edited\n"), was):
+    edited, elsewhere = replace(was, text=f"# edited\n{was.text}"), replace(was, file="elsewhere.py")
+    for source in (was, edited, was, elsewhere, replace(edited, file="elsewhere.py")):
         load_plugins([source])
         described = meanings(TOPOLOGIES["racks"]).get("hosts_per_rack")
         unload_plugins()

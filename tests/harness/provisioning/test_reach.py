@@ -132,6 +132,7 @@ def test_ctrl_c_is_heard_though_the_system_gives_it_to_another_thread(
         is_over.set()
 
     monkeypatch.setattr(module, "_visit", visit)
+    monkeypatch.setattr(module, "_CLOSE_LIMIT_S", 0.0)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         with pytest.raises(KeyboardInterrupt):
@@ -140,3 +141,29 @@ def test_ctrl_c_is_heard_though_the_system_gives_it_to_another_thread(
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         is_over.set()
+
+
+def test_ctrl_c_leaves_no_thread_that_waits_for_a_silent_node(login: Login) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = int(listener.getsockname()[1])
+        login.known_hosts[0].write_text(
+            login.known_hosts[0].read_text().replace(str(login.port), str(port), 1)
+        )
+
+        def be_silent() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(1)  # of its banner
+                os.kill(os.getpid(), signal.SIGINT)
+                while connection.recv(4096):
+                    pass
+
+        server = threading.Thread(target=be_silent)
+        before = {*threading.enumerate()}
+        server.start()
+        with pytest.raises(KeyboardInterrupt):
+            reach([replace(login, port=port)], {"h0": "true"})
+        left = {*threading.enumerate()} - before
+        for thread in left:
+            thread.join(PATIENCE_S)
+        assert [thread.name for thread in left if thread.is_alive()] == []

@@ -9,7 +9,7 @@ from rogue.reports.board.lines import HEAD, claim_lines
 from rogue.reports.claims import read_claims
 
 
-def test_each_judged_claim_says_badges_tolerance_seeds_commit_and_age() -> None:
+def test_each_judged_claim_says_badges_tolerance_seeds_commit_and_day() -> None:
     run = BoardRun(
         directory=Path("a"),
         run_id="a",
@@ -17,11 +17,11 @@ def test_each_judged_claim_says_badges_tolerance_seeds_commit_and_age() -> None:
         testbed="simulator",
         created_utc="2026-01-01T00:00:00Z",
         commit=COMMIT,
-        is_clean=True,
-        is_hardware=False,
+        clean=True,
+        hardware=False,
     )
-    told = [outcome("R-20-p50", measured_text="64 µs"), outcome("R-26-mean", verdict="not run", n=0)]
-    head, line = claim_lines(best_evidence(read_claims(), [(run, told)], lambda _: []))
+    outcomes = [outcome("R-20-p50", measured_text="64 µs"), outcome("R-26-mean", verdict="not run", n=0)]
+    head, line = claim_lines(best_evidence(read_claims(), [(run, outcomes)]))
     assert head == HEAD
     assert [text.replace("\u202f", " ") for text in line] == [
         "R-20-p50",
@@ -31,5 +31,4 @@ def test_each_judged_claim_says_badges_tolerance_seeds_commit_and_age() -> None:
         "64 µs",
         "1, 2, 3, 4 and 5",
         "1234567890ab, run on 2026-01-01",
-        "up to date",
     ]

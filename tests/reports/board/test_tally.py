@@ -7,13 +7,21 @@ from typing import Any
 
 import pytest
 
-from rogue.reports.board import Counts, best_evidence, markdown, with_tally
+from rogue.reports.board import (
+    BoardClaim,
+    Counts,
+    best_evidence,
+    markdown,
+    read_earlier,
+    with_tally,
+)
 from rogue.reports.board.tally import (
     BEGIN,
     END,
     badge_table,
     badged_sentence,
     headline_sentence,
+    runs_sentence,
     tally_table,
 )
 from rogue.reports.claims import read_claims
@@ -61,7 +69,7 @@ def test_table_of_badges_has_no_sum_for_a_claim_may_wear_two() -> None:
 
 def test_every_claim_is_counted_once_and_only_what_wears_no_badge_in_the_headline() -> None:
     claims = read_claims()
-    counts = Counts.of(best_evidence(claims, [], lambda _: None))
+    counts = Counts.of(best_evidence(claims, []))
     number = {
         name: sum(sum(found.values()) for found in tally.values())
         for name, tally in (("headline", counts.headline), ("badged", counts.badged))
@@ -75,17 +83,17 @@ def test_every_claim_is_counted_once_and_only_what_wears_no_badge_in_the_headlin
 
 def test_readme_keeps_what_is_around_the_tally() -> None:
     text = f"# Title\n\n{BEGIN}\nold\n{END}\n\nMore.\n"
-    written = with_tally(text, markdown(COUNTS, PAPERS))
+    written = with_tally(text, markdown(COUNTS, PAPERS, "2 runs gave 3 verdicts."))
     assert written.startswith(f"# Title\n\n{BEGIN}\n7 claims published and without a badge: ")
     assert "| RoGUE, 2018 | 4 | 3 | 0 | 1 |" in written
     assert "| all | 7 | 3 | 2 | 2 |\n\n3 claims with badges " in written
-    assert written.endswith(f"| vacuous alone | 2 | 1 | 1 |\n{END}\n\nMore.\n")
-    assert with_tally(written, markdown(COUNTS, PAPERS)) == written
+    assert written.endswith(f"| vacuous alone | 2 | 1 | 1 |\n\n2 runs gave 3 verdicts.\n{END}\n\nMore.\n")
+    assert with_tally(written, markdown(COUNTS, PAPERS, "2 runs gave 3 verdicts.")) == written
 
 
 def test_readme_without_marks_is_a_sentence() -> None:
     with pytest.raises(ReportError, match="add them where the tally belongs"):
-        with_tally("# Title\n", markdown(COUNTS, PAPERS))
+        with_tally("# Title\n", markdown(COUNTS, PAPERS, "2 runs gave 3 verdicts."))
 
 
 @pytest.fixture(scope="module")
@@ -95,9 +103,28 @@ def committed() -> Mapping[str, Any]:
     return found
 
 
-def test_the_readme_has_the_tally_of_the_committed_board(committed: Mapping[str, Any]) -> None:
-    counts = Counts(committed["headline"], committed["badged"], committed["badges"])
-    written = markdown(counts, committed["papers"])
+@pytest.fixture(scope="module")
+def board() -> list[BoardClaim]:
+    """Return the board in the docs as a board that is built from it alone."""
+    claims = read_claims()
+    earlier = read_earlier(ROOT / "docs" / "claims" / "claims.json", claims)
+    assert earlier.left_out == []
+    return best_evidence(claims, earlier.judged)
+
+
+def test_runs_and_their_days_are_counted(board: list[BoardClaim]) -> None:
+    assert runs_sentence([]) == "No claim has a verdict yet."
+    judged = [each for each in board if each.run]
+    same = [each for each in judged if each.run == judged[0].run]
+    days = sorted(each.run.created_utc[:10] for each in judged if each.run)
+    assert runs_sentence(same[:1]).startswith("1 run (20") and " to " not in runs_sentence(same[:1])
+    assert f"runs ({days[0]} to {days[-1]}) gave {len(judged)} verdicts." in runs_sentence(board)
+
+
+def test_the_readme_has_the_tally_of_the_committed_board(
+    board: list[BoardClaim], committed: Mapping[str, Any]
+) -> None:
+    written = markdown(Counts.of(board), committed["papers"], runs_sentence(board))
     assert written in (ROOT / "README.md").read_text(encoding="utf-8"), (
         "run `rogue claims docs/claims/claims.json --out docs/claims/index.html --readme README.md`"
     )
@@ -125,11 +152,19 @@ def test_the_committed_board_has_the_kinds_and_badges_of_today(committed: Mappin
     }
 
 
-def test_every_verdict_of_the_committed_board_says_commit_seeds_and_age(committed: Mapping[str, Any]) -> None:
+def test_every_verdict_of_the_committed_board_names_commit_seeds_and_date(
+    committed: Mapping[str, Any],
+) -> None:
     runs = [each["run"] for each in committed["claims"] if each["run"]]
     assert runs
-    assert all(run["commit"] and run["seeds"] and "age_commits" in run for run in runs)
-    assert committed["ages_to_commit"]
+    assert all(run["commit"] and run["seeds"] and run["created_utc"] for run in runs)
+
+
+def test_the_committed_page_has_the_sentences_of_the_committed_data(board: list[BoardClaim]) -> None:
+    page = (ROOT / "docs" / "claims" / "index.html").read_text(encoding="utf-8")
+    counts = Counts.of(board)
+    for sentence in (headline_sentence(counts), badged_sentence(counts), runs_sentence(board)):
+        assert sentence in page
 
 
 def test_what_came_to_nothing_is_explained_on_the_committed_board(committed: Mapping[str, Any]) -> None:
