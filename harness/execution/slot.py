@@ -15,6 +15,7 @@ from typing import Final
 
 from rogue.harness.execution.cell import Task, execute
 from rogue.harness.execution.parcel import pack
+from rogue.harness.streams import keep_standard_streams
 from rogue.start_up import safe_path
 from rogue.workloads.manifest import CellRecord
 from rogue.workloads.records import FailureKind
@@ -134,6 +135,7 @@ def _cause_of_death(signal_number: int | None, memory_advice: str) -> WorkerDied
 
 def _work(pipe: connection.Connection) -> None:
     """Run cells until the process is killed."""
+    keep_standard_streams()
     threading.Thread(target=_die_with_parent, daemon=True).start()
     while True:
         with pipe.recv().unpacked() as task:

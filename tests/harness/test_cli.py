@@ -190,6 +190,7 @@ def test_a_group_without_a_command_shows_its_help(
             "rogue: topology: got no path from h0 to h3, expected links",
         ),
         (ValueError("x"), ExitCode.BUG, "this is a bug of rogue"),
+        (SystemExit("x"), ExitCode.BUG, "this is a bug of rogue"),
         (ZeroDivisionError("x"), ExitCode.BUG, "this is a bug of rogue"),
     ],
 )
