@@ -164,7 +164,7 @@ def _explain(error: BaseException) -> tuple[Sequence[str], ExitCode]:
         case NodeError():
             explained = str(error).splitlines(), ExitCode.TESTBED
         case typer.TyperException():
-            explained = [f"{error.format_message()} `rogue --help` shows how."], ExitCode.USAGE
+            explained = [_usage_sentence(error)], ExitCode.USAGE
         case KeyboardInterrupt():
             explained = ["stopped before anything ran."], ExitCode.INTERRUPTED
         case _ if _is_lack_of_memory(error):
@@ -178,6 +178,15 @@ def _explain(error: BaseException) -> tuple[Sequence[str], ExitCode]:
             traceback.print_exception(error)
             explained = ["this is a bug of rogue; please report the lines above."], ExitCode.BUG
     return explained
+
+
+def _usage_sentence(error: typer.TyperException) -> str:
+    """Return what typer says of wrong arguments, and the help of the command that they are for."""
+    context = getattr(error, "ctx", None)
+    command = "rogue" if context is None else context.command_path
+    message = error.format_message()
+    end = "" if message.endswith((".", "?")) else "."
+    return f"{message}{end} `{command} --help` shows how."
 
 
 def _is_no_path(error: ValueError) -> bool:
