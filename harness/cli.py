@@ -172,6 +172,8 @@ def _explain(error: BaseException) -> tuple[Sequence[str], ExitCode]:
             explained = [f"this process could get no more memory; {advice}."], ExitCode.MEMORY
         case ValueError() if _is_no_path(error):
             explained = [f"{error}."], ExitCode.USAGE
+        case _ if (sentence := _plugin_sentence(error)) is not None:
+            explained = [f"{sentence}."], ExitCode.USAGE
         case OSError():
             explained = [f"{error.filename or 'the run'}: {error.strerror or error}."], ExitCode.STORAGE
         case _:
@@ -187,6 +189,12 @@ def _usage_sentence(error: typer.TyperException) -> str:
     message = error.format_message()
     end = "" if message.endswith((".", "?")) else "."
     return f"{message}{end} `{command} --help` shows how."
+
+
+def _plugin_sentence(error: BaseException) -> str | None:
+    from rogue.harness.plugins.loading import plugin_sentence  # only here, for the same reason as below
+
+    return plugin_sentence(error)
 
 
 def _is_no_path(error: ValueError) -> bool:
