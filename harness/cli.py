@@ -1,13 +1,13 @@
 """The command line: reads arguments, calls a command, turns errors into messages and exit codes."""
 
 import errno
-import io
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from typer.core import TyperGroup
 
 from rogue.harness.command_line import (
     claims,
@@ -25,15 +25,33 @@ from rogue.harness.command_line import (
 )
 from rogue.harness.errors import HarnessError
 from rogue.harness.exit_codes import ExitCode
+from rogue.harness.streams import keep_standard_streams
 from rogue.harness.telling import tell
 from rogue.remote.errors import NodeError
 from rogue.start_up import prepare
 
+if TYPE_CHECKING:
+    from typer._click.core import Context
+
 _SHORT: Final = ("failed to map segment", "cannot allocate memory", "Cannot allocate memory", "new thread")
 _HELP: Final = "NoArgsIsHelpError"
 """What typer raises for a group that is called without a command; it exports no such name."""
+
+
+class _Commands(TyperGroup):
+    """The commands of `rogue`; some of their errors would make typer end the program with another code."""
+
+    def invoke(self, ctx: "Context") -> object:
+        """Call a command, and explain what typer would take for a broken pipe, an abort or an exit."""
+        try:
+            return super().invoke(ctx)
+        except (SystemExit, OSError, EOFError) as error:
+            return _failed(error)
+
+
 app: Final = typer.Typer(
     name="rogue",
+    cls=_Commands,
     add_completion=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -67,8 +85,8 @@ def rogue(
     \b
     Exit codes: 0 done; 1 a cell failed; 2 wrong command or experiment, nothing written;
     3 results without a report; 4 nothing can run on this testbed; 5 damaged run;
-    6 results cannot be written; 7 machines of a testbed fail; 8 too little memory; 70 a bug of ours;
-    130 Ctrl-C; 143 ended by the system.
+    6 results or standard output cannot be written; 7 machines of a testbed fail; 8 too little memory;
+    70 a bug of ours; 130 Ctrl-C; 143 ended by the system.
     """
 
 
@@ -105,27 +123,36 @@ app.add_typer(switch.app, name="switch")
 
 def main() -> None:
     """Entry point of `rogue`."""
+    output = keep_standard_streams()
     prepare()
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
-    sys.exit(run_guarded(lambda: app(sys.argv[1:], prog_name="rogue", standalone_mode=False)))
+    code = run_guarded(_call)
+    sys.exit(code or run_guarded(output.check))
+
+
+def _call() -> object:
+    try:
+        return app(sys.argv[1:], prog_name="rogue", standalone_mode=False)
+    except SystemExit as ended:  # typer has completed words for a shell, or installed that
+        return ended.code
 
 
 def run_guarded(command: Callable[[], object]) -> ExitCode:
     """Call a command; an error becomes a message on standard error and an exit code."""
     try:
         code = command()
-    except SystemExit:  # typer exits by itself in one case: whoever read our output has gone
-        return ExitCode.OK
-    except (Exception, KeyboardInterrupt) as error:
-        if isinstance(error, typer.TyperException) and type(error).__name__ == _HELP:
-            typer.echo(error.format_message(), err=True)
-            return ExitCode.USAGE
-        lines, failed = _explain(error)
-        tell(*lines)
-        return failed
+    except (Exception, KeyboardInterrupt, SystemExit) as error:
+        return _failed(error)
     return ExitCode(code) if isinstance(code, int) else ExitCode.OK
+
+
+def _failed(error: BaseException) -> ExitCode:
+    """Say what went wrong; return the exit code."""
+    if isinstance(error, typer.TyperException) and type(error).__name__ == _HELP:
+        typer.echo(error.format_message(), err=True)
+        return ExitCode.USAGE
+    lines, code = _explain(error)
+    tell(*lines)
+    return code
 
 
 def _explain(error: BaseException) -> tuple[Sequence[str], ExitCode]:
@@ -136,7 +163,7 @@ def _explain(error: BaseException) -> tuple[Sequence[str], ExitCode]:
         case NodeError():
             explained = str(error).splitlines(), ExitCode.TESTBED
         case typer.TyperException():
-            explained = [f"{error.format_message()} `rogue --help` shows how."], ExitCode.USAGE
+            explained = [_usage_sentence(error)], ExitCode.USAGE
         case KeyboardInterrupt():
             explained = ["stopped before anything ran."], ExitCode.INTERRUPTED
         case _ if _is_lack_of_memory(error):
@@ -144,12 +171,29 @@ def _explain(error: BaseException) -> tuple[Sequence[str], ExitCode]:
             explained = [f"this process could get no more memory; {advice}."], ExitCode.MEMORY
         case ValueError() if _is_no_path(error):
             explained = [f"{error}."], ExitCode.USAGE
+        case _ if (sentence := _plugin_sentence(error)) is not None:
+            explained = [f"{sentence}."], ExitCode.USAGE
         case OSError():
             explained = [f"{error.filename or 'the run'}: {error.strerror or error}."], ExitCode.STORAGE
         case _:
             traceback.print_exception(error)
             explained = ["this is a bug of rogue; please report the lines above."], ExitCode.BUG
     return explained
+
+
+def _usage_sentence(error: typer.TyperException) -> str:
+    """Return what typer says of wrong arguments, and the help of the command that they are for."""
+    context = getattr(error, "ctx", None)
+    command = "rogue" if context is None else context.command_path
+    message = error.format_message()
+    end = "" if message.endswith((".", "?")) else "."
+    return f"{message}{end} `{command} --help` shows how."
+
+
+def _plugin_sentence(error: BaseException) -> str | None:
+    from rogue.harness.plugins.loading import plugin_sentence  # only here, for the same reason as below
+
+    return plugin_sentence(error)
 
 
 def _is_no_path(error: ValueError) -> bool:

@@ -49,7 +49,7 @@ class ControlKind:
             return self.prototype(values, path if self.prototype.wants_path else path.line_rate_bps)
         except SimulationError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             raise ControlError(f"{self.prototype.__name__} cannot be made: {what}") from error
 

@@ -14,6 +14,7 @@ from rogue.harness.commands.opening import opened
 from rogue.harness.counting import CountDisplay
 from rogue.harness.errors import BusyRunError
 from rogue.harness.exit_codes import ExitCode
+from rogue.harness.plugins.loading import plugin_sentence
 from rogue.harness.plugins.trust import NOBODY, Trust
 from rogue.harness.program import call_again
 from rogue.harness.results.files import write_whole
@@ -90,7 +91,7 @@ def try_to_report(runs: Sequence[Path], out: Path | None = None, going: Going | 
 
         with CountDisplay(sys.stderr) as counted:
             path = build(runs[0] if len(runs) == 1 else runs, out, going, counted, result.append)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         _tell_failure(runs, still, error)
         path = None
     else:
@@ -105,13 +106,14 @@ def try_to_report(runs: Sequence[Path], out: Path | None = None, going: Going | 
     return path
 
 
-def _tell_failure(runs: Sequence[Path], still: Sequence[Path], error: Exception) -> None:
+def _tell_failure(runs: Sequence[Path], still: Sequence[Path], error: BaseException) -> None:
     where = ""
     for run in still[:1]:
         write_whole(run / TRACEBACK, "".join(traceback.format_exception(error)).encode("utf-8", "replace"))
         where = f"; see {run / TRACEBACK}"
     again = call_again("report", *runs)
-    text = f"the results are stored, but the report failed ({type(error).__name__}: {error}){where}"
+    what = plugin_sentence(error) or f"{type(error).__name__}: {error}"
+    text = f"the results are stored, but the report failed ({what}){where}"
     tell(f"{text}; to try again: {again}")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.execution.program import program_facts
-from rogue.harness.plugins.loading import place_in_plugin
+from rogue.harness.plugins.loading import plugin_sentence
 from rogue.harness.plugins.source import PluginSource
 from rogue.harness.results.cell_directory import discard_unfinished, store_cell
 from rogue.harness.results.tables import encode
@@ -35,6 +35,15 @@ class Task:
     """Code from outside, without which the cell cannot even be unpickled."""
     silent_seconds: float = math.inf
     """Real time without any word of the cell after which its plug-ins count as hanging."""
+    at_once: int = 1
+    """How many cells of the run share this computer's memory."""
+
+    @property
+    def memory_advice(self) -> str:
+        """Return how the cell can get more memory."""
+        if self.at_once > 1:
+            return "use fewer --jobs"
+        return "end other programs, make the cell smaller, or raise the limit (`ulimit -v`)"
 
 
 def execute(task: Task, progress: Progress) -> CellRecord:
@@ -50,34 +59,33 @@ def execute(task: Task, progress: Progress) -> CellRecord:
         store_cell(task.cells, record, files)
     except OSError as error:
         discard_unfinished(task.cells, record.id)
-        _note(record, _failure_of(error))
+        _note(record, _failure_of(error, task))
     return record
 
 
 def _measure(task: Task, progress: Progress) -> tuple[CellResult, dict[str, bytes]]:
-    """What the testbed says, as files; whatever it throws becomes a failure with its traceback."""
+    """Return what the testbed measured, as files; an error or exit becomes a failure with its traceback."""
     result = CellResult()
     try:
         result = task.testbed.run(task.cell, progress)
         tables = encode(result.tables)
         result.facts |= program_facts(task.cell, result.tables)
-    except Exception as error:
-        result.failure = _failure_of(error)
+    except (Exception, SystemExit) as error:
+        result.failure = _failure_of(error, task)
         result.raw["traceback.txt"] = traceback.format_exc().encode()
         tables = {}
     return result, {**tables, **{f"raw/{name}": content for name, content in result.raw.items()}}
 
 
-def _failure_of(error: Exception) -> Failure:
+def _failure_of(error: BaseException, task: Task) -> Failure:
     if isinstance(error, TestbedError):
         return Failure(error.kind, str(error))
     if isinstance(error, OSError) and error.errno in _NO_SPACE:
         return Failure(FailureKind.OUT_OF_SPACE, f"no space left to store the cell ({error})")
     if isinstance(error, MemoryError):
-        return Failure(FailureKind.OUT_OF_SPACE, "not enough memory for the cell; use fewer --jobs")
-    if (place := place_in_plugin(error)) is not None:
-        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        return Failure(FailureKind.CONFIGURATION, f"the plug-in raised at {place}: {what}; correct the line")
+        return Failure(FailureKind.OUT_OF_SPACE, f"not enough memory for the cell; {task.memory_advice}")
+    if (sentence := plugin_sentence(error)) is not None:
+        return Failure(FailureKind.CONFIGURATION, sentence)
     return Failure(FailureKind.BUG, f"{type(error).__name__}: {error}")
 
 

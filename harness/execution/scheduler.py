@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from rogue.harness.execution.cell import Task
@@ -89,9 +89,10 @@ def run_tasks(
 
     `make_slot` gives what runs cells; by default processes on this computer.
     """
-    waiting = deque(tasks)
+    at_once = min(jobs, len(tasks))
+    waiting = deque(replace(task, at_once=at_once) for task in tasks)
     running: dict[Future[CellRecord], _Running] = {}
-    with _slots(min(jobs, len(tasks)), make_slot or Slot) as free:
+    with _slots(at_once, make_slot or Slot) as free:
         try:
             while waiting or running:
                 while waiting and free:

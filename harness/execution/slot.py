@@ -15,6 +15,7 @@ from typing import Final
 
 from rogue.harness.execution.cell import Task, execute
 from rogue.harness.execution.parcel import pack
+from rogue.harness.streams import keep_standard_streams
 from rogue.start_up import safe_path
 from rogue.workloads.manifest import CellRecord
 from rogue.workloads.records import FailureKind
@@ -71,6 +72,7 @@ class Slot:
     def __init__(self) -> None:
         self._worker: _Worker | None = None
         self._call: _Call | None = None
+        self._task: Task | None = None
 
     def start(self, task: Task) -> Future[CellRecord]:
         """Hand a cell to the process; the slot must be free."""
@@ -78,7 +80,7 @@ class Slot:
             if self._worker is None or not self._worker.process.is_alive():
                 self.close()
                 self._worker = _start_worker()
-            self._call = _Call(self._worker, task)
+            self._call, self._task = _Call(self._worker, task), task
         return self._call.future
 
     def take_progress(self) -> float | None:
@@ -94,11 +96,13 @@ class Slot:
             return future.result()
         except (EOFError, OSError) as error:
             assert self._worker is not None, "a slot that was given a cell"
+            assert self._task is not None, "the same"
             process = self._worker.process
             process.join(_EXIT_LIMIT_S)
             code = process.exitcode  # before close(), which kills
             self.close()
-            raise _cause_of_death(-code if code is not None and code < 0 else None) from error
+            number = -code if code is not None and code < 0 else None
+            raise _cause_of_death(number, self._task.memory_advice) from error
 
     def close(self) -> None:
         """End the process, in the middle of a cell if need be; waits for nothing but its death."""
@@ -120,17 +124,18 @@ def _start_worker() -> _Worker:
     return _Worker(process, ours)
 
 
-def _cause_of_death(signal_number: int | None) -> WorkerDiedError:
-    """Why a process is gone; a crash of its own is our bug, a kill from outside is not."""
+def _cause_of_death(signal_number: int | None, memory_advice: str) -> WorkerDiedError:
+    """Say why a process has ended; its crash or exit is our bug, a kill from outside is not."""
     if signal_number == signal.SIGKILL:
-        text = "the process that ran the cell was killed, perhaps for lack of memory; use fewer --jobs"
+        text = f"the process that ran the cell was killed, perhaps for lack of memory; {memory_advice}"
         return WorkerDiedError(FailureKind.NODE_LOST, text)
     how = signal.Signals(signal_number).name if signal_number else "an exit of its own"
     return WorkerDiedError(FailureKind.BUG, f"the process that ran the cell ended by {how}")
 
 
 def _work(pipe: connection.Connection) -> None:
-    """All that a worker does, until it is killed."""
+    """Run cells until the process is killed."""
+    keep_standard_streams()
     threading.Thread(target=_die_with_parent, daemon=True).start()
     while True:
         with pipe.recv().unpacked() as task:

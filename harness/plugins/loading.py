@@ -59,10 +59,22 @@ def unload_plugins() -> None:
 
 
 def place_in_plugin(error: BaseException) -> str | None:
-    """File and line of the plug-in that an error came from, the innermost one; None if it came from none."""
-    files = {plugin.source.file for plugin in _loaded.values()}
+    """Return file and line of the plug-in that an error came from, the innermost; None if it came from none.
+
+    Plug-ins that ship with this package do not count: their errors are ours.
+    """
+    files = {plugin.source.file for plugin in loaded_plugins()}
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else None
+
+
+def plugin_sentence(error: BaseException) -> str | None:
+    """Return what a plug-in raised and where, without a full stop; None if the error came from none."""
+    place = place_in_plugin(error)
+    if place is None:
+        return None
+    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return f"the plug-in raised at {place}: {what}; correct the line"
 
 
 def _load(source: PluginSource) -> LoadedPlugin:

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, Field, TypeAdapter
 from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.plugins.loading import load_plugins
 from rogue.harness.plugins.source import PluginSource
+from rogue.harness.streams import keep_standard_streams
 from rogue.workloads.printable import printable
 
 TRY: Final = "try"
@@ -39,6 +40,7 @@ def question(sources: Sequence[PluginSource]) -> bytes:
 
 def main() -> None:
     """Called with a task and the number of the pipe's descriptor."""
+    keep_standard_streams()
     task, pipe = sys.argv[1], int(sys.argv[2])
     os.set_inheritable(pipe, False)
     sources = [PluginSource(**each) for each in json.load(sys.stdin)]

@@ -4,15 +4,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rogue.harness.results.cell_directory import stored_record
+from rogue.harness.results.cell_directory import store_cell, stored_record
 from rogue.harness.results.files import TEMPORARY_PREFIX
 from rogue.harness.results.manifest import CELL_RECORD, read_manifest, write_manifest
 from rogue.harness.results.run_directory import CELLS, cell_checksums
 from rogue.workloads.manifest import CellRecord, Manifest
-from rogue.workloads.records import CellStatus
+from rogue.workloads.records import CellStatus, FailureKind
 
 SO_FAR: Final = f"{TEMPORARY_PREFIX}so-far.txt"
 """What a search says until it is over, a sentence a line, for whoever watches; no file of the run."""
+
+DELETED: Final = "the directory of the cell was deleted during the run"
 
 
 @dataclass(slots=True)
@@ -44,6 +46,25 @@ class Run:
             if record is not None and record != cell:
                 self._put(record)
                 self.manifest.files = cell_checksums(self.directory, record) | self.manifest.files
+
+    def note_deleted(self) -> None:
+        """Record each cell as failed that this session finished and whose directory is gone."""
+        for cell in list(self.manifest.cells):
+            is_new = cell.status is CellStatus.OK and cell.session == len(self.manifest.sessions) - 1
+            if is_new and stored_record(self.cells, cell.id) is None:
+                self._fail(cell)
+
+    def _fail(self, cell: CellRecord) -> None:
+        """Replace the files of a cell by the record of a failed attempt."""
+        place = f"{CELLS}/{cell.id}/"
+        self.manifest.files = {
+            path: digest for path, digest in self.manifest.files.items() if not path.startswith(place)
+        }
+        failed = {"status": CellStatus.FAILED, "failure_kind": FailureKind.INVALID_RESULT, "message": DELETED}
+        record = cell.model_copy(update=failed)
+        self.cells.mkdir(exist_ok=True)
+        store_cell(self.cells, record, {})
+        self.note(record)
 
     def _put(self, record: CellRecord) -> None:
         index = next(index for index, cell in enumerate(self.manifest.cells) if cell.id == record.id)

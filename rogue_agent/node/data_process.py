@@ -71,7 +71,7 @@ class DataProcess:
                 self._on_time(role)
         except MessageError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             if role is None:
                 raise
             _blame_in_full(error)
@@ -103,7 +103,7 @@ class DataProcess:
         """Reply to one request; whatever goes wrong becomes an error reply."""
         try:
             return self._handle(request, stack)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             kind, words = blame(error)
             return Error(request.role, kind.value, words[:WORDS_LENGTH_MAX], request.wire_type)
 
@@ -140,7 +140,7 @@ class DataProcess:
             line = line[os.write(self._sink, line) :]
 
 
-def blame(error: Exception) -> tuple[ErrorKind, str]:
+def blame(error: BaseException) -> tuple[ErrorKind, str]:
     """Say whose fault an error is; the unforeseen goes to standard error in full."""
     if isinstance(error, MessageError):
         return ErrorKind.PROTOCOL, str(error)
@@ -156,5 +156,5 @@ def blame(error: Exception) -> tuple[ErrorKind, str]:
     return ErrorKind.BUG, f"{type(error).__name__}: {error}"
 
 
-def _blame_in_full(error: Exception) -> None:
+def _blame_in_full(error: BaseException) -> None:
     traceback.print_exception(type(error), error, error.__traceback__, file=sys.stderr)

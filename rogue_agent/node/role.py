@@ -64,7 +64,7 @@ class Role:
         self._end_ns = HostNs(0)
         self._ended_ns = HostNs(0)
         self.state = RoleState.PREPARED
-        self.trouble: Exception | None = None
+        self.trouble: BaseException | None = None
 
     @property
     def is_busy(self) -> bool:
@@ -92,7 +92,7 @@ class Role:
         if self.state is _RUNNING and (now >= self._end_ns or self._end.is_finished):
             self._finish(now)
 
-    def fail(self, trouble: Exception) -> None:
+    def fail(self, trouble: BaseException) -> None:
         """Note an error that ends the role; the replies to further requests report it."""
         self.trouble = self.trouble or trouble
         self.state = RoleState.FAILED

@@ -155,6 +155,19 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize(
+    ("words", "sentences"),
+    [
+        (["run", "--no-report"], "No such option: --no-report. `rogue run --help` shows how.\n"),
+        (["compare", "nowhere"], "Missing argument 'RUN_B'. `rogue compare --help` shows how.\n"),
+        (["switch", "plam"], "`rogue switch --help` shows how.\n"),
+        (["rnu"], "No such command 'rnu'. Did you mean 'run'? `rogue --help` shows how.\n"),
+    ],
+)
+def test_wrong_arguments_name_the_help_of_their_command(here: Here, words: list[str], sentences: str) -> None:
+    assert here(*words).err.endswith(sentences)
+
+
 @pytest.mark.parametrize("group", [[], ["switch"], ["inventory"], ["testbed"], ["testbed", "kernel"]])
 def test_a_group_without_a_command_shows_its_help(
     group: list[str], capsys: pytest.CaptureFixture[str]
@@ -190,6 +203,7 @@ def test_a_group_without_a_command_shows_its_help(
             "rogue: topology: got no path from h0 to h3, expected links",
         ),
         (ValueError("x"), ExitCode.BUG, "this is a bug of rogue"),
+        (SystemExit("x"), ExitCode.BUG, "this is a bug of rogue"),
         (ZeroDivisionError("x"), ExitCode.BUG, "this is a bug of rogue"),
     ],
 )

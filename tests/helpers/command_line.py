@@ -33,20 +33,28 @@ class Finished:
 
 def rogue(directory: Path, *arguments: str, **environment: str) -> Finished:
     """Run `rogue` with its working directory set; what it has for standard input is empty."""
+    (out, its_out), (err, its_err) = os.pipe(), os.pipe()
+    with ThreadPoolExecutor(3) as pool:
+        code = pool.submit(rogue_with, (its_out, its_err), (), directory, *arguments, **environment)
+        said = pool.map(_read, (out, err))
+        return Finished(code.result(), *said)
+
+
+def rogue_with(
+    outputs: tuple[int, int], closed: tuple[int, ...], directory: Path, *arguments: str, **environment: str
+) -> int:
+    """Run `rogue` with descriptors for its output and without the closed ones; return its exit code."""
     call = {
-        "directory": str(directory), "arguments": arguments,
+        "directory": str(directory), "arguments": arguments, "closed": closed,
         "environment": _with_the_command() | environment,
     }  # fmt: skip
-    (out, its_out), (err, its_err) = os.pipe(), os.pipe()
     channel = server()
     try:
-        socket.send_fds(channel, [json.dumps(call).encode()], [its_out, its_err])
+        socket.send_fds(channel, [json.dumps(call).encode()], outputs)
     finally:
-        os.close(its_out)
-        os.close(its_err)
-    with ThreadPoolExecutor(2) as pool:
-        said = pool.map(_read, (out, err))
-        return Finished(int(channel.recv(16)), *said)
+        for each in outputs:
+            os.close(each)
+    return int(channel.recv(16))
 
 
 def _read(pipe: int) -> str:

@@ -3,6 +3,7 @@
 ok        measures something
 throws    is a bug
 dies      kills its own process
+starves   gets no more memory
 lingers   says nothing more, and never ends
 invalid   gives a table that is not in the schema
 timeout   fails knowingly, with what it measured until then
@@ -57,6 +58,8 @@ class FakeTestbed(Testbed):
                 raise ZeroDivisionError("until it is mended")
             case "dies":
                 os.kill(os.getpid(), signal.SIGKILL)
+            case "starves":
+                raise MemoryError
             case "lingers":
                 os.closerange(3, 256)
                 threading.Event().wait()

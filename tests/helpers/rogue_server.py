@@ -94,7 +94,12 @@ def _become(call: dict[str, Any], out: int, err: int) -> None:
     for mine, standard in ((nothing, 0), (out, 1), (err, 2)):
         os.dup2(mine, standard)
         os.close(mine)
-    sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w")
+    sys.stdin, sys.stdout, sys.stderr = (
+        os.fdopen(number, mode, closefd=False) for number, mode in enumerate("rww")
+    )
+    for number in call.get("closed", ()):
+        os.close(number)
+        setattr(sys, ("stdin", "stdout", "stderr")[number], None)
     os.chdir(call["directory"])
     os.environ.clear()
     os.environ.update(call["environment"])

@@ -1,12 +1,15 @@
 """Plug-ins as a person meets them: from the command line, in worker processes, in a run's directory."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 from helpers.command_line import Finished, rogue
-from helpers.plugin_files import FIXED_TWICE, FOLDER, SHOWN, SWIFT
+from helpers.plugin_files import FIXED_TWICE, FOLDER, SHOWN, SWIFT, example
+
+from rogue.harness.plugins.start import write_start
 
 SHORT = ("--set", "workload.repeat_for=2ms", "--set", "workload.senders=2", "--set", "measure=[throughput]")
 
@@ -170,3 +173,65 @@ def test_trust_is_for_runs_that_are_there(place: Path) -> None:
     done = rogue(place, "run", "swift.yaml", "--trust-plugins")
     assert done.code == 2
     assert "--trust-plugins: got no --resume" in done.err
+
+
+SMALL = """\
+name: small
+plugins: [mine.py]
+topology: {kind: star, hosts: 3, rate: 10Gbps}
+workload: {kind: incast, senders: 2, size: 1MB}
+transports: [roce]
+"""
+KINDS = {"workload": "{kind: mine, size: 100KB}", "topology": "{kind: mine, hosts: 3, rate: 10Gbps}"}
+TRANSPORTS = {"control": "[{name: rogue, cc: mine}]", "nic-control": "[roce+mine]"}
+
+
+def write_exiting(directory: Path, kind: str, function: str) -> None:
+    """Write an experiment with a plug-in of which one function ends the program."""
+    if kind == "format":
+        text = example("PLUGINS.md", "register_format")
+    else:
+        write_start(kind, "mine", directory, None)
+        text = (directory / "mine.py").read_text()
+    exits = r"\g<0>\g<1>    raise SystemExit('numpy is missing')\n"
+    text, count = re.subn(rf"^( *)def {function}\(.*:\n", exits, text, flags=re.MULTILINE)
+    assert count == 1
+    (directory / "mine.py").write_text(text)
+    experiment = SMALL
+    if kind in KINDS:
+        experiment = re.sub(rf"{kind}: .*", f"{kind}: {KINDS[kind]}", experiment)
+    if kind in TRANSPORTS:
+        experiment = re.sub(r"transports: .*", f"transports: {TRANSPORTS[kind]}", experiment)
+    (directory / "experiment.yaml").write_text(experiment)
+    (directory / "pairs.txt").write_text("0 1\n")
+
+
+@pytest.mark.parametrize(
+    ("kind", "function", "command", "code"),
+    [
+        ("workload", "hosts_min", "plan experiment.yaml", 2),
+        ("workload", "flows", "plan experiment.yaml", 2),
+        ("workload", "flows", "run experiment.yaml", 2),
+        ("topology", "links", "plan experiment.yaml", 2),
+        ("nic-control", "__init__", "plan experiment.yaml", 2),
+        ("nic-control", "on_cnp", "run experiment.yaml", 1),
+        ("control", "for_line_rate", "plan experiment.yaml", 2),
+        ("control", "on_sample", "run experiment.yaml", 1),
+        ("measure", "mine", "report RUN --plugin mine.py", 3),
+        ("measure", "mine", "export RUN --plugin mine.py", 2),
+        ("measure", "mine", "compare RUN RUN --plugin mine.py", 2),
+        ("figure", "draw", "report RUN --plugin mine.py", 3),
+        ("figure", "draw", "figures RUN --plugin mine.py --only mine", 2),
+        ("format", "read_pairs", "import pairs pairs.txt --plugin mine.py", 2),
+    ],
+)
+def test_an_exit_of_a_plugin_is_an_error_that_names_it(
+    run: Path, tmp_path: Path, kind: str, function: str, command: str, code: int
+) -> None:
+    write_exiting(tmp_path, kind, function)
+    words = command.replace("RUN", str(run)).split()
+    done = rogue(tmp_path, *words, ROGUE_FAKE_REPORT="real")
+    assert done.code == code, done.err
+    assert "mine.py:" in done.err
+    assert "SystemExit: numpy is missing" in done.err
+    assert "Traceback" not in done.err

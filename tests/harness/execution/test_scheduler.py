@@ -1,6 +1,7 @@
 """Cells over slots."""
 
 import os
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,8 @@ from helpers.plugin_files import FIXED_TWICE, plugin
 
 from rogue.harness.execution.cell import Task
 from rogue.harness.execution.inline_slot import InlineSlot
-from rogue.harness.execution.scheduler import run_tasks
+from rogue.harness.execution.scheduler import CellSlot, run_tasks
+from rogue.harness.execution.slot import Slot
 from rogue.harness.plan.cells import plan_cells
 from rogue.workloads.manifest import CellRecord
 from rogue.workloads.records import CellStatus, FailureKind
@@ -52,6 +54,18 @@ def test_all_cells_run_whatever_happens_to_one(tmp_path: Path) -> None:
     assert len(watching.finished) == 4
     ok = {name for name, record in watching.finished.items() if record.status is CellStatus.OK}
     assert ok == {"ok-r1", "ok2-r1"}
+
+
+@pytest.mark.parametrize(("jobs", "advice"), [(1, "ulimit -v"), (2, "use fewer --jobs")])
+@pytest.mark.parametrize(("label", "slot"), [("dies", Slot), ("starves", InlineSlot)])
+def test_advice_about_memory_fits_the_number_of_jobs(
+    tmp_path: Path, label: str, slot: Callable[[], CellSlot], jobs: int, advice: str
+) -> None:
+    watching = Watching()
+    run_tasks(tasks(tmp_path, label, f"{label}2")[:jobs], jobs, watching, slot)
+    message = str(watching.finished[f"{label}-r1"].message)
+    assert advice in message
+    assert ("--jobs" in message) == (jobs > 1)
 
 
 def test_a_killed_process_fails_its_cell(tmp_path: Path) -> None:

@@ -50,6 +50,17 @@ def test_an_inventory_names_a_platform_from_outside(tmp_path: Path) -> None:
     assert (tried.code, tried.out) == (0, "plain.py: switch platform plain keeps the contract\n")
 
 
+def test_an_exit_of_a_platform_is_an_error_that_names_it(tmp_path: Path) -> None:
+    inventory = with_switch(tmp_path, "plain")
+    lines = "def lines(self, wanted):\n"
+    exits = PLAIN.replace(lines, f"{lines}        raise SystemExit('no')\n")
+    (tmp_path / "plain.py").write_text(exits)
+    planned = rogue(tmp_path, "switch", "plan", inventory, "--offline", "--plugin", "plain.py")
+    assert (planned.code, planned.out) == (2, "")
+    assert planned.err.startswith("rogue: the plug-in raised at plain.py:")
+    assert planned.err.endswith(": SystemExit: no; correct the line.\n")
+
+
 def test_without_its_plugin_a_platform_is_not_known(tmp_path: Path) -> None:
     refused = rogue(tmp_path, "switch", "plan", with_switch(tmp_path, "plain"), "--offline")
     assert refused.code == 2
