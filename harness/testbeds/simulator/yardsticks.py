@@ -1,0 +1,106 @@
+"""What transfers of a simulated cell are compared with: their own packets, alone on their own path."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import ceil
+from typing import Final
+
+from rogue.agent.core.segmentation import AcknowledgedSegmenter
+from rogue.agent.core.settings import TransportSettings
+from rogue.harness.cell.carrier import PlannedFlow
+from rogue.harness.cell.cell import Cell
+from rogue.harness.testbeds.simulator import uet
+from rogue.harness.testbeds.simulator.features import cell_transports, framing
+from rogue.harness.testbeds.simulator.flows import NicFlow, RunningFlow
+from rogue.harness.testbeds.simulator.network import SimulatedNetwork
+from rogue.harness.testbeds.simulator.nics import profile_of
+from rogue.harness.testbeds.simulator.tcp import TcpSettings
+from rogue.harness.testbeds.transfers import Yardstick
+from rogue.simulator import Reliability, Simulation
+from rogue.workloads.framing import TCP, Packets
+from rogue.workloads.ideal import Route, sprayed_route
+from rogue.workloads.packet_train import PacketRules
+from rogue.workloads.pipeline import Links
+from rogue.workloads.traffic import Flow
+from rogue.workloads.transports import full_packets
+
+FRAME_BYTES_MIN: Final = 64
+TIMESTAMP_BYTES: Final = 12
+"""Source: simulator/cpp/tcp/settings.h."""
+
+
+def yardsticks(cell: Cell, network: SimulatedNetwork) -> Callable[[PlannedFlow], Yardstick]:
+    """Return the yardstick of each flow."""
+    known = {
+        flow.flow_id: Yardstick(_route(cell, network.simulation, flow), _rules(cell, flow.asked))
+        for flow in network.flows
+    }
+    return lambda planned: known[planned.flow_id]
+
+
+def _route(cell: Cell, simulation: Simulation, running: RunningFlow) -> Route:
+    """The path of its queue pairs, or all paths where every packet may take another."""
+    flow, topology = running.flow, cell.topology
+    chooses = any(control.entry.chooses for control in topology.switch_controls)
+    if running.asked.spraying is not None or chooses:
+        route = sprayed_route(topology, flow.initiator, flow.responder)
+        if route is not None:
+            return route
+    path = simulation.path(running.qp_nums[0])
+    return Route(Links(path.there_bps, path.back_bps), path.delay_ps)
+
+
+def _rules(cell: Cell, asked: NicFlow) -> PacketRules:
+    settings, transport, flow = asked.settings, asked.planned.carrier.transport, asked.planned.flow
+    if isinstance(settings, TcpSettings):
+        return _segment_rules(cell, settings)
+    topology = cell.topology
+    packets = full_packets(transport, cell_transports(cell), topology.frames, topology.mtu_bytes)
+    verb_bytes = min(flow.verb_bytes or settings.segment_bytes, settings.segment_bytes)
+    rules = PacketRules(packets, verb_bytes=verb_bytes)
+    if settings.service == "uc":
+        return _unreliable_rules(cell, settings, rules)
+    if asked.reliability is None:
+        is_each_told = asked.control is not None and asked.control.wants_acknowledgements
+        every = 1 if is_each_told else profile_of(topology, flow.initiator).ack_every_packets
+        return replace(rules, acknowledged_every=every)
+    if asked.reliability.name in uet.NAMES:
+        return _uet_rules(asked.reliability, rules, flow)
+    return replace(rules, acknowledged_every=None if asked.reliability.name == "go-back-0" else 1)
+
+
+def _segment_rules(cell: Cell, settings: TcpSettings) -> PacketRules:
+    """The segments of a TCP have the same headers in every network, and its preamble and gap."""
+    tcp = Reliability(settings.transport, settings.parameters)
+    acknowledgement_bytes = TCP.header_bytes + (TIMESTAMP_BYTES if tcp.value("timestamps") else 0)
+    framing = replace(
+        TCP,
+        header_bytes=acknowledgement_bytes + int(tcp.value("framing_bytes")),
+        acknowledgement_bytes=max(FRAME_BYTES_MIN, acknowledgement_bytes),
+        gap_bytes=cell.topology.frames.gap_bytes,
+    )
+    every = int(tcp.value("ack_every_segments"))
+    return PacketRules(Packets(framing, settings.segment_bytes), acknowledged_every=every)
+
+
+def _unreliable_rules(cell: Cell, settings: TransportSettings, rules: PacketRules) -> PacketRules:
+    """The last verb of each batch has immediate data if the receiver's library acknowledges batches."""
+    rules = replace(rules, has_acknowledgements=False)
+    if not settings.has_batch_acknowledgements:
+        return rules
+    assert rules.verb_bytes is not None, "an agent cuts transfers into verbs"
+    verbs_max = max(1, settings.send_queue_verbs // settings.batches_min - AcknowledgedSegmenter.extra_verbs)
+    batch_verbs = min(verbs_max, -(-settings.segment_bytes // rules.verb_bytes))
+    return replace(rules, batch_verbs=batch_verbs, immediate_bytes=framing(cell).immediate_overhead_bytes)
+
+
+def _uet_rules(reliability: Reliability, rules: PacketRules, flow: Flow) -> PacketRules:
+    """Of several verbs only those with a whole number of acknowledgements are counted exactly."""
+    mtu_bytes = rules.packets.payload_bytes
+    frame_bytes = mtu_bytes + reliability.value("header_bytes")
+    every = ceil(reliability.value("sack_every_bytes") / frame_bytes)
+    assert rules.verb_bytes is not None, "an agent cuts transfers into verbs"
+    is_even = rules.verb_bytes % (mtu_bytes * every) == 0
+    if not is_even and any(size > rules.verb_bytes for size in (flow.size_bytes, *flow.arrived_sizes_bytes)):
+        return replace(rules, acknowledges_verbs=False)
+    return replace(rules, acknowledged_every=every, acknowledges_first=True, acknowledges_verbs=False)
