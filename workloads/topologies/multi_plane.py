@@ -48,8 +48,8 @@ class MultiPlane(Topology):
       splitter's port, and not at the leaf's.
 
     Thresholds in bytes are for the rate of a host: `thresholds: rate` gives ports their part of them.
-    Goodput is compared with that of all planes together. Completion times are compared with those of the planes
-    that packets may take: one plane for a plain queue pair, all of them for a sprayed one.
+    Goodput is compared with that of all planes together. Completion times are compared with those of the
+    planes that packets may take: one for a plain queue pair, all of them for a sprayed one.
 
     Source: Zhao et al., "Insights into DeepSeek-V3: Scaling Challenges and Reflections on Hardware for AI
     Architectures", ISCA 2025, for NICs whose queue pairs send over the ports of all planes; Qian et al.,
