@@ -1,6 +1,6 @@
 """The packets of one transfer, in the order in which they are sent, and those that answer them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rogue.workloads.framing import Packets
 from rogue.workloads.pipeline import Exchange, Train
@@ -22,7 +22,11 @@ class PacketRules:
     acknowledges_first: bool = False
     """The first packet is acknowledged, and every n-th one after it."""
     acknowledges_verbs: bool = True
-    """The last packet of every verb is acknowledged, not only that of the transfer."""
+    """The last packet of every verb is acknowledged, not only that of the transfer.
+
+    Where it is not, packets are counted through all verbs of a transfer. This is exact if each verb has a
+    whole number of acknowledgements. Otherwise only the last packet counts as acknowledged.
+    """
     batch_verbs: int | None = None
     """Verbs of a batch, which ends with immediate data: in its last WRITE, or in a WRITE after SENDs."""
     immediate_bytes: int = 0
@@ -30,6 +34,8 @@ class PacketRules:
 
 def train_of(rules: PacketRules, verb: Verb, size_bytes: int) -> Train:
     """Return the packets of a transfer."""
+    if not rules.acknowledges_verbs and size_bytes > (rules.verb_bytes or size_bytes) and not _is_even(rules):
+        rules = replace(rules, acknowledged_every=None, acknowledges_first=False)
     verb_bytes = min(rules.verb_bytes or size_bytes, size_bytes)
     verbs, last_bytes = (divmod(size_bytes - 1, verb_bytes)) if verb_bytes else (0, -1)
     last_bytes += 1
@@ -39,6 +45,11 @@ def train_of(rules: PacketRules, verb: Verb, size_bytes: int) -> Train:
     batches, others = divmod(verbs, rules.batch_verbs)
     batch = _batch(rules, verb, rules.batch_verbs - 1, verb_bytes, verb_bytes)
     return (batches, batch), (1, _batch(rules, verb, others, verb_bytes, last_bytes))
+
+
+def _is_even(rules: PacketRules) -> bool:
+    verb_bytes, every = rules.verb_bytes or 0, rules.acknowledged_every or 1
+    return verb_bytes % (rules.packets.payload_bytes * every) == 0
 
 
 def _batch(rules: PacketRules, verb: Verb, others: int, verb_bytes: int, last_bytes: int) -> Train:

@@ -21,7 +21,6 @@ from rogue.workloads.framing import TCP, Packets
 from rogue.workloads.ideal import Route, sprayed_route
 from rogue.workloads.packet_train import PacketRules
 from rogue.workloads.pipeline import Links
-from rogue.workloads.traffic import Flow
 from rogue.workloads.transports import full_packets
 
 FRAME_BYTES_MIN: Final = 64
@@ -31,10 +30,14 @@ TIMESTAMP_BYTES: Final = 12
 
 def yardsticks(cell: Cell, network: SimulatedNetwork) -> Callable[[PlannedFlow], Yardstick]:
     """Return the yardstick of each flow."""
-    known = {
-        flow.flow_id: Yardstick(_route(cell, network.simulation, flow), _rules(cell, flow.asked))
-        for flow in network.flows
-    }
+    rules: dict[tuple[object, ...], PacketRules] = {}
+    known: dict[str, Yardstick] = {}
+    for flow in network.flows:
+        nic = cell.topology.nic_of(flow.flow.initiator)
+        alike = flow.carrier.name, id(flow.settings), flow.flow.verb_bytes, nic
+        if alike not in rules:
+            rules[alike] = _rules(cell, flow.asked)
+        known[flow.flow_id] = Yardstick(_route(cell, network.simulation, flow), rules[alike])
     return lambda planned: known[planned.flow_id]
 
 
@@ -65,7 +68,7 @@ def _rules(cell: Cell, asked: NicFlow) -> PacketRules:
         every = 1 if is_each_told else profile_of(topology, flow.initiator).ack_every_packets
         return replace(rules, acknowledged_every=every)
     if asked.reliability.name in uet.NAMES:
-        return _uet_rules(asked.reliability, rules, flow)
+        return _uet_rules(asked.reliability, rules)
     return replace(rules, acknowledged_every=None if asked.reliability.name == "go-back-0" else 1)
 
 
@@ -94,13 +97,8 @@ def _unreliable_rules(cell: Cell, settings: TransportSettings, rules: PacketRule
     return replace(rules, batch_verbs=batch_verbs, immediate_bytes=framing(cell).immediate_overhead_bytes)
 
 
-def _uet_rules(reliability: Reliability, rules: PacketRules, flow: Flow) -> PacketRules:
-    """Of several verbs only those with a whole number of acknowledgements are counted exactly."""
-    mtu_bytes = rules.packets.payload_bytes
-    frame_bytes = mtu_bytes + reliability.value("header_bytes")
+def _uet_rules(reliability: Reliability, rules: PacketRules) -> PacketRules:
+    """One acknowledgement for some bytes, one for the first packet of all and one for the last."""
+    frame_bytes = rules.packets.payload_bytes + reliability.value("header_bytes")
     every = ceil(reliability.value("sack_every_bytes") / frame_bytes)
-    assert rules.verb_bytes is not None, "an agent cuts transfers into verbs"
-    is_even = rules.verb_bytes % (mtu_bytes * every) == 0
-    if not is_even and any(size > rules.verb_bytes for size in (flow.size_bytes, *flow.arrived_sizes_bytes)):
-        return replace(rules, acknowledges_verbs=False)
     return replace(rules, acknowledged_every=every, acknowledges_first=True, acknowledges_verbs=False)
