@@ -165,8 +165,7 @@ class Simulation(Faults, Switches, Forwarding, Packets):
             **(reliability.arguments(where, service, round_trip_ps, control) if reliability else {}),
             **path_arguments(where, spraying, path_seed, service, control),
         )
-        self._paths[ends[0].qp_num] = self._topology.path(*routes)
-        return self._remember(ends, (a, b), service_of(service, reliability))
+        return self._remember(ends, (a, b), service_of(service, reliability), self._topology.path(*routes))
 
     def path(self, qp_num: int) -> Path:
         """Return the links from the host whose queue pair was connected first to the other one, and back.
@@ -349,9 +348,10 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         return self._engine.digest()
 
     def _remember(
-        self, ends: tuple[QueuePair, QueuePair], hosts: tuple[str, str], service: str
+        self, ends: tuple[QueuePair, QueuePair], hosts: tuple[str, str], service: str, path: Path
     ) -> tuple[QueuePair, QueuePair]:
         self._connected[ends[0].qp_num] = (*hosts, service)
+        self._paths[ends[0].qp_num] = path
         return ends
 
     def _lender(self, where: str, limiter_of: QueuePair | None, hosts: frozenset[str]) -> int | None:
