@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import replace
 from math import ceil
-from typing import Final
 
 from rogue.agent.core.segmentation import AcknowledgedSegmenter
 from rogue.agent.core.settings import TransportSettings
@@ -21,11 +20,7 @@ from rogue.workloads.framing import TCP, Packets
 from rogue.workloads.ideal import Route, sprayed_route
 from rogue.workloads.packet_train import PacketRules
 from rogue.workloads.pipeline import Links
-from rogue.workloads.transports import full_packets
-
-FRAME_BYTES_MIN: Final = 64
-TIMESTAMP_BYTES: Final = 12
-"""Source: simulator/cpp/tcp/settings.h."""
+from rogue.workloads.transports import BASES, full_packets
 
 
 def yardsticks(cell: Cell, network: SimulatedNetwork) -> Callable[[PlannedFlow], Yardstick]:
@@ -73,13 +68,14 @@ def _rules(cell: Cell, asked: NicFlow) -> PacketRules:
 
 
 def _segment_rules(cell: Cell, settings: TcpSettings) -> PacketRules:
-    """The segments of a TCP have the same headers in every network, and its preamble and gap."""
-    tcp = Reliability(settings.transport, settings.parameters)
-    acknowledgement_bytes = TCP.header_bytes + (TIMESTAMP_BYTES if tcp.value("timestamps") else 0)
+    """Segments have their own headers, and the preamble and gap of the network; options take payload away."""
+    tcp, usual = Reliability(settings.transport, settings.parameters), BASES[settings.transport].packets
+    assert usual is not None, "a TCP has packets of its own"
+    acknowledgement_bytes = TCP.header_bytes + usual.payload_bytes - settings.segment_bytes
     framing = replace(
         TCP,
         header_bytes=acknowledgement_bytes + int(tcp.value("framing_bytes")),
-        acknowledgement_bytes=max(FRAME_BYTES_MIN, acknowledgement_bytes),
+        acknowledgement_bytes=max(TCP.acknowledgement_bytes, acknowledgement_bytes),
         gap_bytes=cell.topology.frames.gap_bytes,
     )
     every = int(tcp.value("ack_every_segments"))
