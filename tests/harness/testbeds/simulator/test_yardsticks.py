@@ -19,7 +19,8 @@ from rogue.harness.testbeds.simulator import SimulatorTestbed
 WIDE = "initial_window_segments: 1000, receive_window: 30MB"
 FREE: Final = (
     "roce", "roce+pfc", "roce-uc", "irn-nobdp", "roce-lossy", "roce-go-back-0",
-    "{name: rogue, cc: fixed}", "{name: rogue-uc, cc: fixed}", "{name: irn, cap_packets: 100000}",
+    "{name: rogue, cc: fixed, batches_min: 64}", "{name: rogue-uc, cc: fixed, batches_min: 64}",
+    "{name: irn, cap_packets: 100000}",
     "{name: irn-gbn, cap_packets: 100000}", "{name: uet, nscc: 0, window_packets: 10000}",
     *(f"{{name: {tcp}, {WIDE}{more}}}" for tcp in ("dctcp", "cubic", "reno", "iwarp")
       for more in ("", ", timestamps: 1", ", ack_every_segments: 5")),
@@ -28,10 +29,10 @@ FREE: Final = (
 FREE_AT_FIRST: Final = (
     "roce+dcqcn", "roce+timely", "roce+timely-patched", "roce+rocc", "roce+hpcc", "roce+swift",
     "roce+powertcp", "roce+theta-powertcp", "irn", "irn+hpcc", "resilient_roce", "dctcp", "cubic", "reno",
-    "iwarp", "uet", "uet+rccc",
+    "iwarp", "uet",
 )  # fmt: skip
 """Those that let the first packets of a connection go."""
-OTHERS: Final = ("rogue", "rogue-uc", "roce+spray", "irn+spray", "roce-lossy+pfc+dcqcn")
+OTHERS: Final = ("uet+rccc", "rogue", "rogue-uc", "roce+spray", "irn+spray", "roce-lossy+pfc+dcqcn")
 KINDS: Final = tuple(
     kind for kind in TOPOLOGIES_OWN if kind != "links"
 )  # a file's network would need the file
