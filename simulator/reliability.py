@@ -63,6 +63,11 @@ class Reliability:
         """Whether a sender may send what its receiver has granted."""
         return self.name == WITH_CREDITS
 
+    def value(self, name: str) -> float:
+        """Return a parameter, stated or not."""
+        usual = {each.name: each.value for each in RELIABILITIES[self.name].parameters}
+        return self.parameters.get(name, usual[name])
+
     def arguments(
         self, where: str, service: str, round_trip_ps: int, control: NicControl | None
     ) -> dict[str, object]:

@@ -36,7 +36,7 @@ from rogue.simulator.reliability import Reliability, service_of
 from rogue.simulator.rerouting import Rerouting
 from rogue.simulator.spraying import Spraying, path_arguments, with_choosers
 from rogue.simulator.switches import Switches
-from rogue.simulator.topology import Topology
+from rogue.simulator.topology import Path, Topology
 from rogue.simulator.waits import Wait, find_deadlock
 
 Table: TypeAlias = dict[str, NDArray[Any]]
@@ -66,6 +66,7 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         self._topology = Topology(seed, ttl_hops, self._engine.find_route)
         self._rerouting = Rerouting(self._engine, self._topology)
         self._connected = {}
+        self._paths: dict[int, Path] = {}
         self._datagram_hosts = {}
         self._flow_controls = FlowControls(framing)
         self._receiver_controls = ReceiverControls()
@@ -164,7 +165,14 @@ class Simulation(Faults, Switches, Forwarding, Packets):
             **(reliability.arguments(where, service, round_trip_ps, control) if reliability else {}),
             **path_arguments(where, spraying, path_seed, service, control),
         )
-        return self._remember(ends, (a, b), service_of(service, reliability))
+        return self._remember(ends, (a, b), service_of(service, reliability), self._topology.path(*routes))
+
+    def path(self, qp_num: int) -> Path:
+        """Return the links from the host whose queue pair was connected first to the other one, and back.
+
+        They are those of the time when it was connected; sprayed packets may take others.
+        """
+        return self._paths[qp_num]
 
     def _check_receivers(self, where: str, hosts: tuple[str, str], reliability: Reliability | None) -> None:
         """Have each host grant in one way, where senders need credit."""
@@ -340,9 +348,10 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         return self._engine.digest()
 
     def _remember(
-        self, ends: tuple[QueuePair, QueuePair], hosts: tuple[str, str], service: str
+        self, ends: tuple[QueuePair, QueuePair], hosts: tuple[str, str], service: str, path: Path
     ) -> tuple[QueuePair, QueuePair]:
         self._connected[ends[0].qp_num] = (*hosts, service)
+        self._paths[ends[0].qp_num] = path
         return ends
 
     def _lender(self, where: str, limiter_of: QueuePair | None, hosts: frozenset[str]) -> int | None:

@@ -1,7 +1,7 @@
 """The names of nodes and links of a simulated network, and the routes between its hosts."""
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from rogue.simulator.errors import SimulationError
 from rogue.simulator.framing import Framing
@@ -10,6 +10,14 @@ from rogue.simulator.routing import FLOODS, ForwardingTables, Router, RoutingLoo
 
 FindRoute: TypeAlias = Callable[[int, int, int], list[int]]
 """Links from a host to a host for an entropy, over shortest paths; none if there is no way."""
+
+
+class Path(NamedTuple):
+    """The links of a connection: the rate (bit/s) of each, and the delay of all together."""
+
+    there_bps: tuple[int, ...]
+    back_bps: tuple[int, ...]
+    delay_ps: int
 
 
 class Topology:
@@ -37,6 +45,7 @@ class Topology:
         self._delays_ps: list[int] = []
         self._rates_bps: list[int] = []
         self._sending_times_ps: dict[tuple[int, tuple[int, ...]], int] = {}  # by size, and rates of a route
+        self._kept_rates: dict[tuple[int, ...], tuple[int, ...]] = {}  # one tuple for all alike routes
         self._router: Router | None = None
 
     def require_new(self, where: str, name: str) -> None:
@@ -156,6 +165,14 @@ class Topology:
         """Return the propagation delay along a route."""
         return sum([self._delays_ps[link] for link in route if link < FLOODS])
 
+    def path(self, there: list[int], back: list[int]) -> Path:
+        """Return the links of two routes, as far as the routes lead."""
+        return Path(self._rates(there), self._rates(back), self.delay_ps(there + back))
+
+    def _rates(self, route: list[int]) -> tuple[int, ...]:
+        rates_bps = tuple([self._rates_bps[link] for link in route if link < FLOODS])
+        return self._kept_rates.setdefault(rates_bps, rates_bps)
+
     def base_rtt_ps(self, there: list[int], back: list[int], framing: Framing, mtu_bytes: int) -> int:
         """Return how long a full packet and its acknowledgement take while nothing else is on the way.
 
@@ -168,7 +185,7 @@ class Topology:
 
     def _sending_ps(self, size_bytes: int, route: list[int]) -> int:
         """How long so many bytes on the wire are being sent, link after link."""
-        rates_bps = tuple([self._rates_bps[link] for link in route if link < FLOODS])
+        rates_bps = self._rates(route)
         known = self._sending_times_ps.get((size_bytes, rates_bps))
         if known is None:
             known = sum(-(-8 * size_bytes * 10**12 // rate_bps) for rate_bps in rates_bps)

@@ -1,12 +1,13 @@
 """What the empty network could do: the yardsticks of goodput and completion time."""
 
-from fractions import Fraction
 from functools import lru_cache
-from math import ceil
+from typing import NamedTuple
 
-from rogue.workloads.framing import Framing, Packets
+from rogue.workloads.framing import Packets
+from rogue.workloads.packet_train import PacketRules, train_of
+from rogue.workloads.pipeline import Links, last_end_ps
+from rogue.workloads.sprayed import Fan, least_sending_ps
 from rogue.workloads.topologies.link import Link
-from rogue.workloads.topologies.shortest_paths import PathShape
 from rogue.workloads.topologies.topology import Topology
 from rogue.workloads.traffic.workload import Verb
 
@@ -20,30 +21,58 @@ def ideal_goodput_bps(topology: Topology, source: str, destination: str) -> floa
     return float(rate_bps * topology.frames.payload_fraction(topology.mtu_bytes))
 
 
-def ideal_transfer_ns(
-    topology: Topology, path: PathShape, verb: Verb, size_bytes: int, packets: Packets | None = None
-) -> int:
-    """From posting one verb to its completion at the host that posted it, alone on a path that is empty.
+class Route(NamedTuple):
+    """The links from the host that posts a transfer to the other one, and back."""
 
-    Data stored and forwarded hop by hop: every packet once over the slowest link, and the first packet over
-    each of the others. Besides, one packet goes the other way over every link: the acknowledgement of a WRITE
-    or SEND, the request of a READ. Rounded up to nanoseconds. With `packets` they are a
-    transport's own instead of the network's.
+    links: Links | Fan
+    """Those of one path each way, or those of all paths that sprayed packets may take."""
+    delay_ps: int
+    """Propagation there and back."""
 
-    Source: first packet sum(L / C_i + delay_i); each further packet L / C_slowest.
+
+def plain_route(topology: Topology, initiator: str, responder: str) -> Route:
+    """Return the first of the shortest paths, there and back, over cables that are not longer than stated."""
+    path = topology.path_shape(initiator, responder)
+    rates_bps = tuple(rate_bps for rate_bps, _ in path)
+    return Route(Links(rates_bps, rates_bps[::-1]), 2_000 * sum(delay_ns for _, delay_ns in path))
+
+
+def sprayed_route(topology: Topology, initiator: str, responder: str) -> Route | None:
+    """Return all of the shortest paths; None if there is only one."""
+    if topology.shortest_paths.is_single(initiator, responder):
+        return None
+    hops = topology.shortest_paths.hops(initiator, responder)
+    fan = Fan(tuple(hop.fastest_bps for hop in hops), tuple(hop.together_bps for hop in hops))
+    return Route(fan, 2_000 * sum(hop.delay_ns for hop in hops))
+
+
+def plain_rules(topology: Topology) -> PacketRules:
+    """Return the rules for packets with the network's MTU and headers, and one verb per transfer."""
+    return PacketRules(Packets(topology.frames, topology.mtu_bytes))
+
+
+def ideal_transfer_ns(route: Route, rules: PacketRules, verb: Verb, size_bytes: int) -> int:
+    """Return the time from posting a transfer to its completion at the host that posted it, alone.
+
+    The sender is never held up by a window, a rate or credit. A WRITE or SEND is complete when its last
+    acknowledgement arrives, over an unreliable connection when its last packet has left, and a READ when its
+    last response arrives. Links store and forward; times are integer picoseconds, and the result is in whole
+    nanoseconds, as hosts count them.
     """
-    framing = packets.framing if packets else topology.frames
-    mtu_bytes = packets.payload_bytes if packets else topology.mtu_bytes
-    first_extra_bytes, last_extra_bytes, other_way_bytes = _extra_bytes(framing, verb)
-    overhead_bytes = framing.header_bytes + framing.gap_bytes
-    count = max(1, ceil(size_bytes / mtu_bytes))
-    first_bytes = min(size_bytes, mtu_bytes) + overhead_bytes + first_extra_bytes
-    all_bytes = size_bytes + count * overhead_bytes + first_extra_bytes
-    all_bytes += last_extra_bytes if count > 1 else 0
-    per_hop_bytes = first_bytes + other_way_bytes + framing.gap_bytes
-    bytes_over_rate = Fraction(all_bytes - first_bytes, topology.path_rate_bps(path))
-    bytes_over_rate += sum((Fraction(per_hop_bytes, rate_bps) for rate_bps, _ in path), Fraction())
-    return ceil(bytes_over_rate * 8 * 10**9) + 2 * sum(delay_ns for _, delay_ns in path)
+    if not rules.has_acknowledgements:
+        return _sending_ps(Links(_hosts_link(route), ()), rules, verb, size_bytes) // 1_000
+    if isinstance(route.links, Fan):
+        return (least_sending_ps(route.links, rules, verb, size_bytes) + route.delay_ps) // 1_000
+    return (_sending_ps(route.links, rules, verb, size_bytes) + route.delay_ps) // 1_000
+
+
+def _hosts_link(route: Route) -> tuple[int, ...]:
+    return route.links.fastest_bps[:1] if isinstance(route.links, Fan) else route.links.out_bps[:1]
+
+
+@lru_cache(maxsize=16_384)
+def _sending_ps(links: Links, rules: PacketRules, verb: Verb, size_bytes: int) -> int:
+    return last_end_ps(links, train_of(rules, verb, size_bytes))
 
 
 @lru_cache(maxsize=64)
@@ -60,15 +89,3 @@ def longest_round_trip_ns(topology: Topology, there_bytes: int, back_bytes: int)
         return -(-bits * 10**12 // link.rate_bps) + 2_000 * (link.delay_ns + spread_ns)
 
     return -(-topology.shortest_paths.dearest(picoseconds) // 1_000)
-
-
-def _extra_bytes(framing: Framing, verb: Verb) -> tuple[int, int, int]:
-    """Headers of the first data packet, those of the last, and the frame that goes the other way."""
-    match verb:
-        case "write":
-            return framing.remote_address_bytes, 0, framing.acknowledgement_bytes
-        case "send":
-            return 0, 0, framing.acknowledgement_bytes
-        case "read":
-            request_bytes = framing.header_bytes + framing.remote_address_bytes
-            return framing.response_bytes, framing.response_bytes, request_bytes

@@ -95,7 +95,7 @@ class FlowRow(NamedTuple):
     start_ns: Annotated[int, "handed over by the application"]
     end_ns: Annotated[int | None, "completion seen by the application"]
     fct_ns: Annotated[int | None, "end_ns - start_ns"]
-    ideal_fct_ns: Annotated[int, "the same transfer alone in the empty network"]
+    ideal_fct_ns: Annotated[int, "the same transfer alone in the empty network, held back by no control"]
     slowdown: Annotated[float | None, "fct_ns / ideal_fct_ns"]
     goodput_bps: Annotated[float | None, "size_bytes * 8 / fct"]
     retransmitted_bytes: Annotated[int | None, "payload sent again; null where not known"]

@@ -3,12 +3,12 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Final
 
 from rogue.harness.cell.demand import Demand
 from rogue.harness.experiment.model import Experiment
-from rogue.workloads.ideal import ideal_goodput_bps, ideal_transfer_ns
+from rogue.workloads.ideal import Route, ideal_goodput_bps, ideal_transfer_ns, plain_route, plain_rules
 from rogue.workloads.topologies import PathShape, Topology
 from rogue.workloads.traffic import Flow, Verb
 from rogue.workloads.traffic.waiting import waits
@@ -108,12 +108,11 @@ def _waiting_ns(topology: Topology, demand: Demand) -> int:
     if not waits(demand.flows):
         return 0
 
-    @cache
-    def ideal_ns(path: PathShape, verb: Verb, size_bytes: int) -> int:
-        return ideal_transfer_ns(topology, path, verb, size_bytes)
+    rules = plain_rules(topology)
 
     def took_ns(flow: Flow, size_bytes: int) -> int:
-        return ideal_ns(topology.path_shape(flow.source, flow.destination), flow.verb, size_bytes)
+        route = plain_route(topology, flow.initiator, flow.responder)
+        return ideal_transfer_ns(route, rules, flow.verb, size_bytes)
 
     return demand.order.earliest_end_ns(took_ns) or 0
 
@@ -128,14 +127,15 @@ def _following_ns(topology: Topology, flows: Sequence[Flow]) -> int:
 
     Of flows over paths that are alike, the one with the largest transfers decides.
     """
-    largest: dict[tuple[PathShape, Verb, int], int] = {}
+    largest: dict[tuple[Route, Verb, int], int] = {}
     for flow in flows:
         if flow.count is not None and not flow.arrivals:
-            alike = topology.path_shape(flow.source, flow.destination), flow.verb, flow.count
+            alike = plain_route(topology, flow.initiator, flow.responder), flow.verb, flow.count
             largest[alike] = max(flow.size_bytes, largest.get(alike, 0))
+    rules = plain_rules(topology)
     following_ns = (
-        count * ideal_transfer_ns(topology, path, verb, size_bytes)
-        for (path, verb, count), size_bytes in largest.items()
+        count * ideal_transfer_ns(route, rules, verb, size_bytes)
+        for (route, verb, count), size_bytes in largest.items()
     )
     return max(following_ns, default=0)
 

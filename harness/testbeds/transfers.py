@@ -1,8 +1,7 @@
 """Transfers and events as tables, from whichever testbed."""
 
-from collections.abc import Iterable
-from functools import cache
-from typing import Final
+from collections.abc import Callable, Iterable
+from typing import Final, NamedTuple
 
 from rogue.agent.core.application import TransferRecord
 from rogue.harness.cell.carrier import PlannedFlow
@@ -11,10 +10,9 @@ from rogue.harness.cell.fault_events import fault_events
 from rogue.harness.testbeds.base import Columns
 from rogue.harness.testbeds.rows import columns_of
 from rogue.workloads.framing import Packets
-from rogue.workloads.ideal import ideal_transfer_ns
+from rogue.workloads.ideal import Route, ideal_transfer_ns, plain_route
+from rogue.workloads.packet_train import PacketRules
 from rogue.workloads.records import EventRow, FlowRow, LatencyRow
-from rogue.workloads.topologies import PathShape
-from rogue.workloads.traffic import Verb
 
 SECOND_NS: Final = 1_000_000_000
 
@@ -22,18 +20,27 @@ Transfers = Iterable[tuple[PlannedFlow, TransferRecord]]
 """Each with its flow; instants are the run's."""
 
 
-def flows_table(cell: Cell, transfers: Transfers) -> Columns:
-    """One row per transfer."""
+class Yardstick(NamedTuple):
+    """What a flow's transfers are compared with: its path and its packets, without other traffic."""
 
-    @cache
-    def ideal_ns(path: PathShape, verb: Verb, size_bytes: int, packets: Packets | None) -> int:
-        return ideal_transfer_ns(cell.topology, path, verb, size_bytes, packets)
+    route: Route
+    rules: PacketRules
+
+
+def plain_yardstick(cell: Cell, planned: PlannedFlow) -> Yardstick:
+    """Return the yardstick for hosts of which we know no more than the experiment says."""
+    transport, flow, topology = planned.carrier.transport, planned.flow, cell.topology
+    packets = transport.packets or Packets(topology.frames, topology.mtu_bytes)
+    rules = PacketRules(packets, has_acknowledgements=transport.service != "uc")
+    return Yardstick(plain_route(topology, flow.initiator, flow.responder), rules)
+
+
+def flows_table(transfers: Transfers, yardstick_of: Callable[[PlannedFlow], Yardstick]) -> Columns:
+    """One row per transfer."""
 
     def row(planned: PlannedFlow, transfer: TransferRecord) -> FlowRow:
         flow, carrier = planned.flow, planned.carrier
-        packets = carrier.transport.packets
-        path = cell.topology.path_shape(flow.source, flow.destination)
-        ideal_fct_ns = ideal_ns(path, flow.verb, transfer.size_bytes, packets)
+        ideal_fct_ns = ideal_transfer_ns(*yardstick_of(planned), flow.verb, transfer.size_bytes)
         fct_ns = _fct_ns(transfer)
         waited_for_flow, waited_for_transfer = transfer.waited_for or (None, None)
         return FlowRow(

@@ -1,11 +1,38 @@
 """Yardsticks, worked by hand."""
 
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rogue.workloads.ideal import ideal_goodput_bps, ideal_transfer_ns, longest_round_trip_ns
+from rogue.workloads.framing import ROCEV2, Packets
+from rogue.workloads.ideal import (
+    Route,
+    ideal_goodput_bps,
+    ideal_transfer_ns,
+    longest_round_trip_ns,
+    plain_route,
+    plain_rules,
+)
+from rogue.workloads.packet_train import PacketRules, train_of
+from rogue.workloads.pipeline import Exchange, Links, Train, last_end_ps, sending_ps
+from rogue.workloads.sprayed import Fan, least_sending_ps
 from rogue.workloads.topologies import TOPOLOGIES, Topology
+from rogue.workloads.traffic import Verb
+
+RATES_BPS = st.sampled_from((10**9, 9_999_999_999, 10**10, 4 * 10**10, 10**11))
+RULES = st.builds(
+    PacketRules,
+    st.just(Packets(ROCEV2, 1024)),
+    verb_bytes=st.none() | st.integers(1, 5_000),
+    acknowledged_every=st.none() | st.integers(1, 5),
+    acknowledges_first=st.booleans(),
+    acknowledges_verbs=st.booleans(),
+    batch_verbs=st.none() | st.integers(1, 3),
+    immediate_bytes=st.sampled_from((0, 4)),
+)
+VERBS: st.SearchStrategy[Verb] = st.sampled_from(("write", "send", "read"))
 
 
 def star(**changes: object) -> Topology:
@@ -13,61 +40,102 @@ def star(**changes: object) -> Topology:
     return TOPOLOGIES["star"].model_validate(keys)
 
 
-PATH = star().path_shape("h0", "h1")
+def ideal_ns(verb: Verb, size_bytes: int, **rules: object) -> int:
+    """Over the star, whose two links have 0.8 ns per byte and 1 us of delay."""
+    own = PacketRules(Packets(ROCEV2, 1024), **rules)  # type: ignore[arg-type]
+    return ideal_transfer_ns(plain_route(star(), "h0", "h1"), own, verb, size_bytes)
 
 
 def test_goodput_of_ten_gigabit() -> None:
     assert ideal_goodput_bps(star(), "h0", "h1") == pytest.approx(9.2586e9, rel=1e-4)
 
 
-def test_empty_write() -> None:
-    # data 62 + 16 + 20 = 98 bytes and ACK 66 + 20 = 86 bytes over two links of 0.8 ns/byte; 4 us of delay
-    assert ideal_transfer_ns(star(), PATH, "write", 0) == 4_000 + round(2 * (98 + 86) * 0.8 + 0.4)
+@pytest.mark.parametrize(
+    ("verb", "size_bytes", "wire_bytes"),
+    [
+        ("write", 0, 2 * (62 + 16 + 20) + 2 * 86),
+        ("write", 1024, 2 * (1106 + 16) + 2 * 86),
+        ("send", 1024, 2 * 1106 + 2 * 86),
+        ("read", 1024, 2 * 98 + 2 * (1106 + 4)),  # the request has a RETH, the response an AETH
+        ("read", 2048, 2 * 98 + 3 * 1110),  # first and last response have one; the last waits for the first
+        ("write", 2**20, 1024 * 1106 + 16 + 1122 + 2 * 86),
+        ("write", 1025, 2 * 1122 + 83 + 2 * 86),  # a short last packet waits for a full one at every link
+    ],
+)
+def test_bytes_in_the_critical_path_by_hand(verb: Verb, size_bytes: int, wire_bytes: int) -> None:
+    assert ideal_ns(verb, size_bytes) == 4_000 + int(wire_bytes * 0.8)
 
 
-def test_one_packet() -> None:
-    # (1024 + 98) and 86 bytes over two links
-    assert ideal_transfer_ns(star(), PATH, "write", 1024) == 4_000 + round(2 * (1122 + 86) * 0.8 + 0.4)
+def test_every_verb_of_a_transfer_has_a_header() -> None:
+    """Three verbs of 1024 bytes, the first again over the second link."""
+    assert ideal_ns("write", 3072, verb_bytes=1024) == 4_000 + int((4 * 1122 + 2 * 86) * 0.8)
 
 
-def test_one_megabyte() -> None:
-    # 1024 packets of 1106 bytes and 16 of RETH once, the first packet again over the second link, ACK twice
-    wire_ns = (1024 * 1106 + 16 + 1122 + 2 * 86) * 0.8
-    assert ideal_transfer_ns(star(), PATH, "write", 2**20) == 4_000 + round(wire_ns + 0.4)
+def test_an_acknowledgement_waits_for_the_one_before() -> None:
+    """The last packet has 83 bytes on the wire, fewer than each of the two acknowledgements."""
+    alone, behind = ideal_ns("send", 1025), ideal_ns("send", 1025, acknowledged_every=1)
+    assert (alone, behind) == (4_000 + int(2467 * 0.8), 4_000 + int(2470 * 0.8))
+    assert 2467 == 2 * 1106 + 83 + 2 * 86
 
 
 def test_every_link_of_a_path_counts() -> None:
     """A packet of 1122 bytes and its ACK over 0.8 and 8 ns/byte; 1023 more at the slower; 6 us of delay."""
+    route = Route(Links((10**10, 10**9), (10**9, 10**10)), 6_000_000)
     wire_ns = (1122 + 86) * (0.8 + 8) + 1023 * 1106 * 8
-    path = ((10**10, 1_000), (10**9, 2_000))
-    assert ideal_transfer_ns(star(), path, "write", 2**20) == 6_000 + round(wire_ns + 0.4)
+    assert ideal_transfer_ns(route, plain_rules(star()), "write", 2**20) == 6_000 + int(wire_ns)
 
 
-def test_send_has_no_remote_address() -> None:
-    assert ideal_transfer_ns(star(), PATH, "send", 1024) == 4_000 + round(2 * (1106 + 86) * 0.8 + 0.4)
+def test_an_unreliable_transfer_is_complete_when_it_has_left() -> None:
+    assert ideal_ns("send", 2048, has_acknowledgements=False) == int(2 * 1106 * 0.8)
 
 
-def test_read_of_one_packet() -> None:
-    # request 62 + 16 + 20 = 98 one way, response 1024 + 62 + 4 + 20 = 1110 the other, over two links
-    assert ideal_transfer_ns(star(), PATH, "read", 1024) == 4_000 + round(2 * (98 + 1110) * 0.8 + 0.4)
+def one_by_one(train: Train) -> Iterator[Exchange]:
+    for count, part in train:
+        for _ in range(count):
+            yield from (part,) if isinstance(part, Exchange) else one_by_one(part)
 
 
-def test_read_of_two_packets() -> None:
-    # first and last response carry 4 bytes more; the second packet crosses the last link behind the first
-    wire_ns = (2 * (98 + 1110) + 1110) * 0.8
-    assert ideal_transfer_ns(star(), PATH, "read", 2048) == 4_000 + round(wire_ns + 0.4)
+def arrived_ps(links: Links, train: Train) -> int:
+    """The same packet by packet and link by link."""
+    ends_ps = [0] * (len(links.out_bps) + len(links.back_bps))
+    for exchange in one_by_one(train):
+        durations_ps = [sending_ps(exchange.out_bytes, rate) for rate in links.out_bps]
+        durations_ps += [sending_ps(exchange.back_bytes, rate) for rate in links.back_bps]
+        at_ps = 0
+        for link, duration_ps in enumerate(durations_ps):
+            at_ps = ends_ps[link] = max(at_ps, ends_ps[link]) + duration_ps
+    return ends_ps[-1]
+
+
+@given(
+    st.builds(Links, st.lists(RATES_BPS, min_size=1, max_size=4).map(tuple),
+              st.lists(RATES_BPS, min_size=1, max_size=4).map(tuple)),
+    RULES, VERBS, st.integers(0, 100_000),
+)  # fmt: skip
+def test_runs_and_repetitions_are_those_of_single_packets(
+    links: Links, rules: PacketRules, verb: Verb, size_bytes: int
+) -> None:
+    train = train_of(rules, verb, size_bytes)
+    assert last_end_ps(links, train) == arrived_ps(links, train)
+
+
+@given(st.lists(RATES_BPS, min_size=2, max_size=5).map(tuple), RULES, VERBS, st.integers(0, 100_000))
+def test_sprayed_packets_are_never_slower_than_those_of_one_path(
+    rates_bps: tuple[int, ...], rules: PacketRules, verb: Verb, size_bytes: int
+) -> None:
+    one_path_ps = last_end_ps(Links(rates_bps, rates_bps[::-1]), train_of(rules, verb, size_bytes))
+    assert least_sending_ps(Fan(rates_bps, rates_bps), rules, verb, size_bytes) <= one_path_ps
 
 
 @given(st.integers(0, 10**9))
 def test_never_faster_than_the_payload_rate(size_bytes: int) -> None:
-    seconds = ideal_transfer_ns(star(), PATH, "write", size_bytes) / 1e9
+    seconds = ideal_ns("write", size_bytes) / 1e9
     assert size_bytes * 8 / seconds < ideal_goodput_bps(star(), "h0", "h1")
 
 
 @given(st.integers(0, 10**7), st.integers(1, 10**6))
 def test_more_bytes_take_longer(size_bytes: int, more_bytes: int) -> None:
-    shorter = ideal_transfer_ns(star(), PATH, "write", size_bytes)
-    assert ideal_transfer_ns(star(), PATH, "write", size_bytes + more_bytes) >= shorter
+    assert ideal_ns("write", size_bytes + more_bytes) >= ideal_ns("write", size_bytes)
 
 
 def test_the_longest_round_trip_of_a_fat_tree() -> None:

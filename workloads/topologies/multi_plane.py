@@ -48,7 +48,8 @@ class MultiPlane(Topology):
       splitter's port, and not at the leaf's.
 
     Thresholds in bytes are for the rate of a host: `thresholds: rate` gives ports their part of them.
-    Completion times are compared with those of all planes together, for plain queue pairs, too.
+    Goodput is compared with that of all planes together. Completion times are compared with those of the
+    planes that packets may take: one for a plain queue pair, all of them for a sprayed one.
 
     Source: Zhao et al., "Insights into DeepSeek-V3: Scaling Challenges and Reflections on Hardware for AI
     Architectures", ISCA 2025, for NICs whose queue pairs send over the ports of all planes; Qian et al.,
@@ -117,5 +118,5 @@ class MultiPlane(Topology):
         return ports + [(leaf + a, spine + b) for a in range(self.leaves) for b in range(self.spines)]
 
     def path_rate_bps(self, path: PathShape) -> int:
-        """Over all planes at once."""
+        """Return the rate of all planes at once."""
         return min(path[0][0], path[-1][0], self.planes * super().path_rate_bps(path))

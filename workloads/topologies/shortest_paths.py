@@ -1,8 +1,10 @@
 """Shortest paths between hosts, which never forward."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from typing import Final
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from itertools import islice
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -12,6 +14,15 @@ from rogue.workloads.topologies.switch_graph import Integers, LinksOf, SwitchGra
 PathShape = tuple[tuple[int, int], ...]
 """Rate (bit/s) and delay (ns) of each link of a path."""
 JOINED: Final = "links that join all hosts; correct its links"
+
+
+class Hop(NamedTuple):
+    """The links that shortest paths between two hosts take as their n-th."""
+
+    fastest_bps: int
+    together_bps: int
+    delay_ns: int
+    """Of the shortest one."""
 
 
 class NoPathError(ValueError):
@@ -32,6 +43,8 @@ class ShortestPaths:
         self._first: dict[tuple[str, str], tuple[Link, ...]] = {}
         """Between the switches of two hosts, or between two hosts that are joined otherwise."""
         self._shapes: dict[tuple[object, ...], PathShape] = {}
+        self._hops: dict[tuple[str, str], tuple[Hop, ...]] = {}
+        """Between the switches of two hosts, as the next ones."""
         self._certain: dict[tuple[str, str], tuple[Link, ...]] = {}
 
     def first(self, source: str, destination: str) -> tuple[Link, ...]:
@@ -86,14 +99,50 @@ class ShortestPaths:
             self._certain[between] = self._every_path_takes(source, destination)[1:-1]
         return own, *self._certain[between], theirs
 
-    def _every_path_takes(self, source: str, destination: str) -> tuple[Link, ...]:
-        links, nodes = [], {source: None}
+    def is_single(self, source: str, destination: str) -> bool:
+        """True if there is one shortest path."""
+        node = source
+        while node != destination:
+            link, *others = islice(self._next_links(node, destination), 2)
+            if others:
+                return False
+            node = link.other_end(node)
+        return True
+
+    def hops(self, source: str, destination: str) -> tuple[Hop, ...]:
+        """Return the links of all shortest paths together, hop by hop.
+
+        Where no link between switches is slower than those of hosts, their number does not matter.
+        """
+        access = self._access(source, destination)
+        if access is None:
+            return tuple(map(_hop, self._links_by_hop(source, destination)))
+        switch, last_switch, own, theirs = access
+        between = switch, last_switch
+        if self._trunk is not None and self._trunk.fastest_bps >= max(own.rate_bps, theirs.rate_bps):
+            middle = (self._trunk,) * (len(self.shape(source, destination)) - 2)
+        else:
+            middle = (
+                self._hops.get(between) or tuple(map(_hop, self._links_by_hop(source, destination)))[1:-1]
+            )
+            self._hops[between] = middle
+        return _hop((own,)), *middle, _hop((theirs,))
+
+    @cached_property
+    def _trunk(self) -> Hop | None:
+        """What all links between switches have together; None if they are not all alike."""
+        links = self._graph.links
+        return _hop(links) if len({(link.rate_bps, link.delay_ns) for link in links}) == 1 else None
+
+    def _links_by_hop(self, source: str, destination: str) -> Iterator[list[Link]]:
+        nodes = {source: None}
         while destination not in nodes:
             ways = [(node, link) for node in nodes for link in self._next_links(node, destination)]
             nodes = {link.other_end(node): None for node, link in ways}
-            if len(ways) == 1:
-                links.append(ways[0][1])
-        return tuple(links)
+            yield [link for _, link in ways]
+
+    def _every_path_takes(self, source: str, destination: str) -> tuple[Link, ...]:
+        return tuple(links[0] for links in self._links_by_hop(source, destination) if len(links) == 1)
 
     def count(self, source: str, destination: str) -> int:
         """How many shortest paths there are."""
@@ -160,3 +209,8 @@ class ShortestPaths:
         for neighbour, link in neighbours.items():
             if neighbour in number and hops[number[neighbour]] == closer_hops:
                 yield link
+
+
+def _hop(links: Sequence[Link]) -> Hop:
+    rates_bps = [link.rate_bps for link in links]
+    return Hop(max(rates_bps), sum(rates_bps), min(link.delay_ns for link in links))

@@ -27,7 +27,7 @@ class SwitchGraph:
             for neighbour, link in links_of[node].items()
             if neighbour in self.number
         ]
-        self._links = [link for _, _, link in joined]
+        self.links = tuple(link for _, _, link in joined)
         self._near = np.array([near for near, _, _ in joined], np.int64)
         self._far = np.array([far for _, far, _ in joined], np.int64)
         self._joined, self._starts = np.unique(self._near, return_index=True)
@@ -65,7 +65,7 @@ class SwitchGraph:
 
     def costs_of(self, cost: Callable[[Link], int]) -> Integers:
         """What each link costs, in the order in which `costs_to` and `twins` take them."""
-        return np.array([cost(link) for link in self._links], np.int64)
+        return np.array([cost(link) for link in self.links], np.int64)
 
     def costs_to(self, number: int, costs: Integers) -> Integers:
         """From each switch, over the dearest of the shortest paths; -1 from where there is no way."""

@@ -4,6 +4,7 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Final, Literal
 
 from rogue.agent.core.application import TransferRecord
@@ -14,7 +15,14 @@ from rogue.harness.provisioning.port_counters import PortCounters
 from rogue.harness.testbeds.base import Columns, TestbedError
 from rogue.harness.testbeds.ends.roles import GRID_TOLERANCE, EndName, NodeFlow
 from rogue.harness.testbeds.rows import columns_of
-from rogue.harness.testbeds.transfers import SECOND_NS, Transfers, events_table, flows_table, latency_table
+from rogue.harness.testbeds.transfers import (
+    SECOND_NS,
+    Transfers,
+    events_table,
+    flows_table,
+    latency_table,
+    plain_yardstick,
+)
 from rogue.workloads.records import ControlRow, CounterRow, EventRow, FailureKind, RttRow, ThroughputRow
 
 PER_CONNECTION = "tcp_"
@@ -92,7 +100,7 @@ def collect_tables(cell: Cell, readings: Readings) -> dict[str, Columns]:
     measures = cell.experiment.measures
     try:
         tables = {
-            "flows": flows_table(cell, transfers_of(readings, _carriers(readings))),
+            "flows": flows_table(transfers_of(readings, _carriers(readings)), partial(plain_yardstick, cell)),
             "events": events_table(cell, readings.end_ns, _events(readings)),
         }
         if measures("throughput"):

@@ -16,6 +16,7 @@ from rogue.harness.testbeds.simulator.network import SimulatedNetwork
 from rogue.harness.testbeds.simulator.nic_rows import pauses_of_links, queues_of_switches
 from rogue.harness.testbeds.simulator.packets import packets_table
 from rogue.harness.testbeds.simulator.resent import ResentBytes
+from rogue.harness.testbeds.simulator.yardsticks import yardsticks
 from rogue.harness.testbeds.transfers import Transfers, events_table, flows_table, latency_table
 from rogue.workloads.records import EventRow
 
@@ -30,7 +31,7 @@ def collect_tables(cell: Cell, network: SimulatedNetwork, resent: ResentBytes) -
     """Every table that the cell asks for and the simulator can fill."""
     measures = cell.experiment.measures
     tables = {
-        "flows": flows_table(cell, transfers_of(network.flows)),
+        "flows": flows_table(transfers_of(network.flows), yardsticks(cell, network)),
         "counters": counters_table(network),
         "events": events_table(cell, network.simulation.now_ns, _events(network)),
     }

@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from rogue.workloads.ideal import ideal_goodput_bps, ideal_transfer_ns, longest_round_trip_ns
+from rogue.workloads.ideal import (
+    ideal_goodput_bps,
+    ideal_transfer_ns,
+    longest_round_trip_ns,
+    plain_route,
+    plain_rules,
+    sprayed_route,
+)
 from rogue.workloads.topologies.multi_plane import MultiPlane
 
 
@@ -75,13 +82,18 @@ def test_a_plane_may_be_one_switch() -> None:
     )  # fmt: skip
 
 
-def test_yardsticks_are_those_of_all_planes() -> None:
-    """Of 1 MiB the first packet crosses links of 0.02, 0.08, 0.08 and 0.02 ns/byte, others follow at 0.02."""
+def test_goodput_is_that_of_all_planes_and_completion_that_of_the_paths() -> None:
+    """Of 1 MiB the first packet crosses links of 0.02, 0.08, 0.08 and 0.02 ns/byte.
+
+    Others follow at 0.08 in one plane, and at 0.02 if they are sprayed.
+    """
     network = planes(leaves=1, hosts_per_leaf=2, spines=0)
     assert ideal_goodput_bps(network, "h0", "h1") == pytest.approx(400e9 * 1024 / 1106)
-    wire_ns = (1122 + 86) * 2 * (0.02 + 0.08) + 1023 * 1106 * 0.02
-    path = network.path_shape("h0", "h1")
-    assert ideal_transfer_ns(network, path, "write", 2**20) == 4_000 + round(wire_ns + 0.5)
+    first_ns, rules = 4_000 + (1122 + 86) * 2 * (0.02 + 0.08), plain_rules(network)
+    plain, sprayed = plain_route(network, "h0", "h1"), sprayed_route(network, "h0", "h1")
+    assert ideal_transfer_ns(plain, rules, "write", 2**20) == int(first_ns + 1023 * 1106 * 0.08)
+    assert sprayed is not None
+    assert ideal_transfer_ns(sprayed, rules, "write", 2**20) == int(first_ns + 1023 * 1106 * 0.02)
 
 
 def test_the_longest_round_trip_has_every_hop_at_its_rate() -> None:

@@ -43,18 +43,12 @@ def test_elsewhere_nothing_is_missing(tmp_path: Path, table: str) -> None:
     assert "s0->h3" in ports
 
 
-@pytest.mark.parametrize("size", ["1B", "1000B", "1MiB"])
-def test_alone_in_one_plane_a_write_takes_exactly_the_ideal_time(tmp_path: Path, size: str) -> None:
-    alone = ("topology.planes=1", "workload.senders=1", f"workload.size={size}", "faults=[]")
-    (took_ns,) = map(int, column(tmp_path, "flows", "fct_ns", *alone))
-    assert [took_ns] == pytest.approx([int(*column(tmp_path, "flows", "ideal_fct_ns", *alone))], abs=1)
-
-
-def test_alone_over_two_planes_a_sprayed_one_is_nearly_twice_as_fast(tmp_path: Path) -> None:
+def test_over_two_planes_a_sprayed_transfer_is_nearly_twice_as_fast(tmp_path: Path) -> None:
     """Ports have equal parts on average alone, and the slowest packet counts."""
     spray = "transports=[{name: irn+spray, paths: 1024, threshold_nacks: 64}]"
-    alone = ("workload.senders=1", "faults=[]", spray)
-    (slowdown,) = map(float, column(tmp_path, "flows", "slowdown", *alone))
+    alone = ("workload.senders=1", "faults=[]")
+    (sprayed_ns,) = map(int, column(tmp_path, "flows", "fct_ns", *alone, spray))
+    (plain_ns,) = map(int, column(tmp_path, "flows", "fct_ns", *alone))
+    assert 1.5 < plain_ns / sprayed_ns < 2
+    (slowdown,) = map(float, column(tmp_path, "flows", "slowdown", *alone, spray))
     assert 1 <= slowdown < 1.3
-    (plain,) = map(float, column(tmp_path, "flows", "slowdown", "workload.senders=1", "faults=[]"))
-    assert plain == pytest.approx(2, rel=0.02)
