@@ -53,8 +53,8 @@ class _Resolution:
             )
         if words.get("revokedhostkeys", [NO_CONFIG]) != [NO_CONFIG]:
             raise NodeError(
-                f"{node}: got RevokedHostKeys {words['revokedhostkeys'][0]!r} in the SSH configuration, which "
-                "is not read here, expected lines with @revoked in known_hosts; write them instead."
+                f"{node}: got RevokedHostKeys {words['revokedhostkeys'][0]!r} in the SSH configuration, "
+                "which is not read here, expected lines with @revoked in known_hosts; write them instead."
             )
         return Login(
             node,
