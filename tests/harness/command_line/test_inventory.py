@@ -23,6 +23,17 @@ def test_from_a_manifest_to_an_inventory_that_is_checked(tmp_path: Path) -> None
     assert "the one with 14:58:d0:00:01:02" in checked.out
 
 
+def test_what_is_no_host_is_named(tmp_path: Path) -> None:
+    text = M510.read_text().replace('name="raw-pc"', 'name="emulab-blockstore"').split("<node ")
+    nodes = [text[0], *(each.replace("emulab-blockstore", "raw-pc") for each in text[1:3]), *text[3:]]
+    (tmp_path / "manifest.xml").write_text("<node ".join(nodes))
+    made = rogue(tmp_path, "inventory", "from-manifest", "manifest.xml", "--user", "alice", "--lan", "lan0")
+    assert made.err.splitlines()[:2] == [
+        "LAN lan0: 2 hosts",
+        "left out, as they are no hosts: node2 (emulab-blockstore), controller (emulab-blockstore)",
+    ]
+
+
 def test_a_manifest_of_two_lans_gives_no_inventory(tmp_path: Path) -> None:
     made = rogue(tmp_path, "inventory", "from-manifest", str(M510), "--user", "alice")
     assert (made.code, made.out) == (2, "")
