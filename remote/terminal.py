@@ -166,12 +166,12 @@ def _tunnel(gateway: Connection, login: Login, limit_s: float) -> paramiko.Chann
 
 
 def _keys(login: Login) -> list[paramiko.PKey | None]:
-    """Those that can be read; a key with a passphrase is the agent's business."""
+    """Return the keys that can be read; one with a passphrase, or of a FIDO token, is the agent's."""
     keys: list[paramiko.PKey | None] = []
     for path in login.key_files:
         try:
             keys.append(paramiko.PKey.from_path(path))
-        except (paramiko.SSHException, ValueError, OSError, TypeError):
+        except Exception:
             continue
     return keys
 
