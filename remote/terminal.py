@@ -171,7 +171,7 @@ def _keys(login: Login) -> list[paramiko.PKey | None]:
     for path in login.key_files:
         try:
             keys.append(paramiko.PKey.from_path(path))
-        except Exception:
+        except Exception:  # paramiko lets through what its libraries raise of files that are no keys
             continue
     return keys
 
