@@ -1,7 +1,7 @@
 """The one way over SSH: Fabric, to hosts whose keys are known and by no other way than the login says."""
 
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
 
@@ -9,14 +9,16 @@ import fabric
 import paramiko
 
 from rogue.remote.errors import NodeError
-from rogue.remote.known_hosts import keys_in
+from rogue.remote.known_hosts import KnownKeys
 from rogue.remote.login import Login
 from rogue.remote.turns import Turns
-from rogue.remote.unknown_keys import UnknownKeyError
 
 _SILENT: Final = "its SSH server did not reply in time"
 _MEANT: Final = {
     "No existing session": _SILENT,
+    "Incompatible ssh peer (no acceptable host key)": (
+        "got no host key of a kind that known_hosts has for it; compare `ssh-keyscan` of it with known_hosts"
+    ),
     "Error reading SSH protocol banner": f"{_SILENT}, or turned us away (MaxStartups)",
 }
 """What paramiko says, as one limit or the other is reached first, and what it then means."""
@@ -46,13 +48,15 @@ class Connection(fabric.Connection):  # type: ignore[misc]  # Fabric has no type
             },
         )
         self._set(login=login, limit_s=limit_s)
-        self.client.set_missing_host_key_policy(paramiko.RejectPolicy())  # Fabric's own accepts any
+        self.client.set_missing_host_key_policy(paramiko.RejectPolicy())  # until open() has read known_hosts
 
     def open(self) -> None:
         """Connect, hop after hop; NodeError says at which it failed, and nothing stays open."""
         try:
             with reported(self.login.node):
-                self._know_keys()
+                known = KnownKeys(self.login)
+                self.client.set_missing_host_key_policy(known)
+                self.connect_kwargs["disabled_algorithms"] = known.disabled_algorithms
                 if self.gateway:
                     open_in_turn(self.gateway)  # Fabric then finds it open
                 super().open()
@@ -70,11 +74,6 @@ class Connection(fabric.Connection):  # type: ignore[misc]  # Fabric has no type
             transport.join(_THREAD_LIMIT_S)
         if self.gateway:
             self.gateway.close()
-
-    def _know_keys(self) -> None:
-        """Load the keys that the host may have."""
-        for kind, key in known_keys(self.login).items():
-            self.client.get_host_keys().add(self.login.place, kind, key)
 
 
 def open_in_turn(gateway: Connection) -> None:
@@ -99,29 +98,11 @@ def send_at_once(transport: paramiko.Transport) -> None:
         transport.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
-def known_keys(login: Login) -> Mapping[str, paramiko.PKey]:
-    """Keys that a host may have, by kind; UnknownKeyError if none is known."""
-    keys: dict[str, paramiko.PKey] = {}
-    name = login.host_key_alias or login.place
-    for path in login.known_hosts:
-        if path.is_file():
-            keys = keys_in(path, name) | keys
-    if keys:
-        return keys
-    raise UnknownKeyError(login)
-
-
 @contextmanager
 def reported(node: str) -> Iterator[None]:
     """Turn what SSH raises into a sentence."""
     try:
         yield
-    except paramiko.BadHostKeyException as error:
-        got, expected = error.key.fingerprint, error.expected_key.fingerprint
-        raise NodeError(
-            f"{node}: SSH failed: got host key {got}, expected {expected}; if the host was installed anew, "
-            "put its new key into known_hosts, else another machine may reply in its name."
-        ) from error
     except (paramiko.SSHException, OSError, EOFError) as error:
         reason = _MEANT.get(str(error), str(error)) or type(error).__name__
         raise NodeError(f"{node}: SSH failed: {reason}") from error

@@ -1,54 +1,141 @@
-"""Files of known hosts, read with bounds: an inventory names them, and it may be somebody else's."""
+"""Host keys that a login accepts: OpenSSH's `ssh-keygen -F` reads the files of known hosts."""
 
-import os
-import stat
+import binascii
+import hashlib
+import re
+import subprocess
+from base64 import b64decode, b64encode
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import paramiko
 
 from rogue.remote.errors import NodeError
+from rogue.remote.login import SSH_PORT, Login
+from rogue.remote.unknown_keys import UnknownKeyError
 
 BYTES_MAX: Final = 16_000_000
-"""Some hundred thousand hosts."""
+"""Largest file of known hosts: some hundred thousand hosts. An inventory from elsewhere may name any file."""
+_TIME_LIMIT_S: Final = 30.0
+_NOT_FOUND: Final = 1
+_RSA_SIGNATURES: Final = ("rsa-sha2-512", "rsa-sha2-256")
+_ALGORITHMS: Final = (
+    "ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", *_RSA_SIGNATURES,
+    "ssh-rsa", "ssh-dss",
+)  # fmt: skip
+"""Host key algorithms that any supported paramiko may offer."""
 
 
-def keys_in(path: Path, host: str) -> dict[str, paramiko.PKey]:
-    """Keys of a host in a file, the first of each kind; lines that are none are passed over, as OpenSSH does.
+class HostKey(NamedTuple):
+    """A public key, as a file of known hosts has it."""
 
-    `host` is named as `known_hosts` does: an address, or `[address]:port`. Names of other hosts are
-    compared, and no more. NodeError if it is no file, or larger than any.
+    kind: str
+    blob: bytes
+
+    @property
+    def fingerprint(self) -> str:
+        """Return the fingerprint as OpenSSH prints it."""
+        return "SHA256:" + b64encode(hashlib.sha256(self.blob).digest()).decode().rstrip("=")
+
+
+class KnownKeys(paramiko.MissingHostKeyPolicy):
+    """Accept the keys that the login's files have for its host, and that no line of them revokes.
+
+    paramiko keeps one key of each kind and ignores `@revoked`, so its own list of host keys stays empty and
+    this policy judges each host.
     """
-    found: dict[str, paramiko.PKey] = {}
-    for line in _text_of(path).splitlines():
-        names, _, rest = line.strip().partition(" ")
-        if any(_is(each, host) for each in names.split(",")) and (key := _key_of(f"{host} {rest}")):
-            found.setdefault(key.get_name(), key)
-    return found
+
+    def __init__(self, login: Login) -> None:
+        """Read the files; UnknownKeyError if they have no key of the host, NodeError if all are revoked."""
+        self._login = login
+        self._revoked, found = _keys_of(login)
+        self._known = found - self._revoked
+        if self._known:
+            return
+        if self._revoked:
+            raise NodeError(
+                f"{login.node}: SSH failed: got only revoked host keys of {login.filed_as} in {self._files}, "
+                "expected one that is valid; give the host a new key, and add it there."
+            )
+        raise UnknownKeyError(login)
+
+    @property
+    def disabled_algorithms(self) -> dict[str, list[str]]:
+        """Return the algorithms without a known key, so that the host shows a key that we can verify."""
+        kinds = {key.kind for key in self._known}
+        usable = kinds | (set(_RSA_SIGNATURES) if "ssh-rsa" in kinds else set())
+        return {"keys": [each for each in _ALGORITHMS if each not in usable]}
+
+    def missing_host_key(self, client: paramiko.SSHClient, hostname: str, key: paramiko.PKey) -> None:
+        """Raise NodeError unless the key that the host shows is known and valid."""
+        shown = HostKey(key.get_name(), key.asbytes())
+        if shown in self._known:
+            return
+        got = f"{self._login.node}: SSH failed: got host key {shown.fingerprint}"
+        if shown in self._revoked:
+            raise NodeError(
+                f"{got}, which a line with @revoked in {self._files} forbids, expected a valid one; "
+                "give the host a new key, and add it there."
+            )
+        expected = " or ".join(sorted(each.fingerprint for each in self._known if each.kind == shown.kind))
+        raise NodeError(
+            f"{got}, expected {expected}; if the host was installed anew, put its new key into known_hosts, "
+            "else another machine may reply in its name."
+        )
+
+    @property
+    def _files(self) -> str:
+        return ", ".join(map(str, self._login.known_hosts))
 
 
-def _is(name: str, host: str) -> bool:
-    """Whether a name of a line is the host's, perhaps hashed: `|1|salt|hash`, both in base64."""
-    if not name.startswith("|1|"):
-        return name == host
-    try:
-        return paramiko.HostKeys.hash_host(host, name) == name
-    except (ValueError, AssertionError):
-        return False
+def _keys_of(login: Login) -> tuple[frozenset[HostKey], frozenset[HostKey]]:
+    """Return the revoked keys and the other keys of the login's host.
+
+    A host with another port than 22 that has no line may have one without the port.
+    Source: OpenSSH 9.2, sshconnect.c (check_host_key: "checking without port identifier").
+    """
+    names = [login.filed_as]
+    if not login.host_key_alias and login.port != SSH_PORT:
+        names.append(login.address)
+    for name in names:
+        lines = [each for path in login.known_hosts if path.is_file() for each in _lines(path, name)]
+        if lines:
+            break
+    revoked = frozenset(key for marker, key in lines if marker == "@revoked")
+    return revoked, frozenset(key for marker, key in lines if not marker)
 
 
-def _key_of(line: str) -> paramiko.PKey | None:
-    try:
-        entry = paramiko.hostkeys.HostKeyEntry.from_line(line)
-    except (paramiko.SSHException, paramiko.hostkeys.InvalidHostKey, ValueError):
-        return None
-    return None if entry is None else entry.key
+def _lines(path: Path, name: str) -> Iterator[tuple[str, HostKey]]:
+    """Yield marker and key of each line about a host; skip keys that cannot be read, as OpenSSH does."""
+    for line in _found_by_openssh(path, name).split("\n"):
+        if line.startswith("#"):  # where ssh-keygen found the next line
+            continue
+        words = re.split(r"[ \t]+", line.strip(" \t\r"))
+        marker = words.pop(0) if words[0].startswith("@") else ""
+        try:
+            yield marker, HostKey(words[1], b64decode(words[2], validate=True))
+        except (IndexError, binascii.Error):
+            continue
 
 
-def _text_of(path: Path) -> str:
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
-        is_file = stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
-        content = stream.read(BYTES_MAX + 1) if is_file else b""
-    if not is_file or len(content) > BYTES_MAX:
+def _found_by_openssh(path: Path, name: str) -> str:
+    """Return the lines of a file whose patterns or hashes match a host's name."""
+    size = path.stat().st_size
+    if not size:  # empty, or a file of the kernel's, which may have no end
+        return ""
+    if size > BYTES_MAX:
         raise NodeError(f"{path}: got no file of known hosts, expected one of up to {BYTES_MAX} bytes.")
-    return content.decode("utf-8", "replace")
+    command = ["ssh-keygen", "-F", name, "-f", str(path)]
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_TIME_LIMIT_S, check=False
+        )
+    except FileNotFoundError:
+        raise NodeError("ssh-keygen is not installed here; apt-get install openssh-client") from None
+    except subprocess.TimeoutExpired:
+        raise NodeError(f"{path}: `ssh-keygen -F` did not end within {_TIME_LIMIT_S:.0f} s") from None
+    if done.returncode not in {0, _NOT_FOUND}:
+        said = " ".join(done.stderr.decode("utf-8", "replace").split())
+        raise NodeError(f"{path}: got no file of known hosts, expected one that ssh-keygen reads: {said}")
+    return done.stdout.decode("utf-8", "replace")

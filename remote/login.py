@@ -34,6 +34,11 @@ class Login:
         """Address and TCP port, as in a file of known hosts."""
         return self.address if self.port == SSH_PORT else f"[{self.address}]:{self.port}"
 
+    @property
+    def filed_as(self) -> str:
+        """The name under which files of known hosts have its key."""
+        return self.host_key_alias or self.place
+
 
 @dataclass(frozen=True, slots=True)
 class Dialect:

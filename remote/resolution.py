@@ -51,6 +51,11 @@ class _Resolution:
                 f"{node}: got ProxyCommand {words['proxycommand'][0]!r} in the SSH configuration, expected "
                 "ProxyJump, as host keys are verified at every hop; write ProxyJump instead."
             )
+        if words.get("revokedhostkeys", [NO_CONFIG]) != [NO_CONFIG]:
+            raise NodeError(
+                f"{node}: got RevokedHostKeys {words['revokedhostkeys'][0]!r} in the SSH configuration, "
+                "which is not read here, expected lines with @revoked in known_hosts; write them instead."
+            )
         return Login(
             node,
             words["hostname"][0],

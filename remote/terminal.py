@@ -1,18 +1,17 @@
 """The command line of a switch, over SSH with its host key verified; netmiko knows how vendors prompt."""
 
 import re
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
 import netmiko
 import paramiko
 
-from rogue.remote.connection import Connection, known_keys, open_in_turn, reported, send_at_once
+from rogue.remote.connection import Connection, open_in_turn, reported, send_at_once
 from rogue.remote.errors import NodeError, RejectedError
+from rogue.remote.known_hosts import KnownKeys
 from rogue.remote.login import Dialect, Login
 
 REPLY_LIMIT_S: Final = 60.0
@@ -110,6 +109,7 @@ def _log_in(
     login: Login, dialect: Dialect, secrets: Secrets, limit_s: float, stack: ExitStack
 ) -> netmiko.BaseConnection:
     """A session; netmiko takes one key file at a time, so each is tried."""
+    known = KnownKeys(login)
     options: dict[str, Any] = {
         "device_type": dialect.device_type,
         "host": login.address,
@@ -120,8 +120,8 @@ def _log_in(
         "allow_agent": login.uses_agent,
         "global_cmd_verify": True,  # wait for each command's echo: no reply is taken for another's
         "ssh_strict": True,
-        "alt_host_keys": True,
-        "alt_key_file": str(_key_file(login, stack)),
+        "disabled_algorithms": known.disabled_algorithms,
+        "auto_connect": False,
         **dict.fromkeys(_LIMITS, limit_s),
     }
     gateway = _gateway(login, limit_s, stack)
@@ -129,20 +129,23 @@ def _log_in(
     for key in keys:
         sock = None if gateway is None else _tunnel(gateway, login, limit_s)
         try:
-            return netmiko.ConnectHandler(**options, pkey=key, sock=sock)
+            return _opened(netmiko.ConnectHandler(**options, pkey=key, sock=sock), known)
         except netmiko.NetmikoAuthenticationException:
             if key is keys[-1]:
                 raise
     raise AssertionError("there is a last key")
 
 
-def _key_file(login: Login, stack: ExitStack) -> Path:
-    """The keys that the switch may have, under the name by which netmiko looks them up."""
-    directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="rogue-"))
-    file = Path(directory) / "known_hosts"
-    lines = (f"{login.place} {kind} {key.get_base64()}\n" for kind, key in known_keys(login).items())
-    file.write_text("".join(lines))
-    return file
+def _opened(session: netmiko.BaseConnection, known: KnownKeys) -> netmiko.BaseConnection:
+    """Connect with our judgement of host keys, for which netmiko's constructor has no argument."""
+    session.key_policy = known
+    try:
+        session._open()
+    except BaseException:
+        session.paramiko_cleanup()  # first, so that disconnect() does not wait for replies
+        session.disconnect()
+        raise
+    return session
 
 
 def _gateway(login: Login, limit_s: float, stack: ExitStack) -> Connection | None:
@@ -163,12 +166,12 @@ def _tunnel(gateway: Connection, login: Login, limit_s: float) -> paramiko.Chann
 
 
 def _keys(login: Login) -> list[paramiko.PKey | None]:
-    """Those that can be read; a key with a passphrase is the agent's business."""
+    """Return the keys that can be read; one with a passphrase, or of a FIDO token, is the agent's."""
     keys: list[paramiko.PKey | None] = []
     for path in login.key_files:
         try:
             keys.append(paramiko.PKey.from_path(path))
-        except (paramiko.SSHException, ValueError, OSError, TypeError):
+        except Exception:  # paramiko lets through what its libraries raise of files that are no keys
             continue
     return keys
 

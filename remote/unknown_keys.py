@@ -34,7 +34,7 @@ def said_together(errors: Mapping[str, UnknownKeyError]) -> dict[str, str]:
 
 def unknown_keys(logins: Sequence[Login]) -> str:
     """The sentence about hosts that are reached in the same way; jump hosts are those of the first."""
-    names = ", ".join(_filed_as(login) for login in logins)
+    names = ", ".join(login.filed_as for login in logins)
     files = ", ".join(map(str, logins[0].known_hosts)) or "a file of known hosts"
     commands = " and ".join(f"`{command}`" for command in _commands(logins))
     it, host = ("it", "the host itself shows") if len(logins) == 1 else ("them", "the hosts themselves show")
@@ -71,7 +71,3 @@ def _scan(jumps: Sequence[str], port: int, addresses: Sequence[str]) -> str:
 def _jumps(login: Login) -> tuple[str, ...]:
     """The hosts on the way, as SSH here calls them, the first one first."""
     return () if login.gateway is None else (*_jumps(login.gateway), login.gateway.name)
-
-
-def _filed_as(login: Login) -> str:
-    return login.host_key_alias or login.place

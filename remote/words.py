@@ -8,7 +8,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-_HOST: Final = r"[A-Za-z0-9_](?:[A-Za-z0-9_.:-]{0,251}[A-Za-z0-9_.])?|::[0-9A-Fa-f.:]{0,40}"
+_IPV6: Final = r"(?=(?:[^:]*:){2})[0-9A-Fa-f:][0-9A-Fa-f.:]{1,44}"
+_HOST: Final = rf"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{{0,251}}[A-Za-z0-9_.])?|{_IPV6}"
 _USER: Final = r"[A-Za-z0-9_](?:[A-Za-z0-9_.@+\\-]{0,62}[A-Za-z0-9_.])?"
 _HOP: Final = (
     rf"(?:ssh://)?(?:{_USER.replace('@', '')}@)?"
@@ -35,7 +36,7 @@ def _word(pattern: str, meaning: str) -> Word:
 
 
 NODE: Final = _word(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}", "a name of letters, digits and _.-")
-HOST: Final = _word(_HOST, "the name or the address of a host")
+HOST: Final = _word(_HOST, "the name or the address of a host, without a port")
 USER: Final = _word(_USER, "the name of a user")
 HOPS: Final = _word(
     rf"none|{_HOP}(?:,{_HOP}){{0,{_HOPS_MAX - 1}}}", "none, or jump hosts such as user@gate:22, with commas"

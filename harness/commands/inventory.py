@@ -11,7 +11,7 @@ from rogue.harness.exit_codes import ExitCode
 from rogue.harness.provisioning.inventory import HardwareSwitch
 from rogue.harness.provisioning.inventory_file import NamedInventory
 from rogue.harness.provisioning.lans import Lan, choose_lan
-from rogue.harness.provisioning.manifest import Manifest, read_manifest
+from rogue.harness.provisioning.manifest import NO_HOSTS, Manifest, read_manifest
 from rogue.harness.provisioning.manifest_inventory import Choices, allocated_switches, inventory_text
 
 
@@ -50,7 +50,9 @@ def _remarks(manifest: Manifest, lan: Lan) -> Iterator[str]:
             f"allocated switch {switch['name']} ({switch['hardware']}): it marks nothing and sends no pauses "
             "until you set it up; this project does not"
         )
-    others = [node.name for node in manifest.nodes if not node.is_switch and node.name not in own]
+    if unable := [f"{node.name} ({node.kind})" for node in manifest.nodes if node.kind in NO_HOSTS]:
+        yield f"left out, as they are no hosts: {', '.join(unable)}"
+    others = [node.name for node in manifest.nodes if node.is_host and node.name not in own]
     if others:
         yield f"left out, as they have no address there: {', '.join(others)}"
 

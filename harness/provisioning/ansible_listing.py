@@ -34,7 +34,7 @@ def listed(path: Path, *, runs: bool) -> dict[str, Any]:
 
     UsageError if it cannot be read within the bounds.
     """
-    for number, file in enumerate(_beside(path), start=1):
+    for number, file in enumerate(beside(path), start=1):
         if file.exists() and stat.S_IFMT(file.stat().st_mode) not in _READABLE:
             got = f"{file}, a pipe or a device"
             raise UsageError(f"inventory {path}: got {got}, expected files and folders; remove it.")
@@ -78,8 +78,8 @@ def _command(path: Path) -> list[str]:
     return [str(program), "--inventory", file, "--playbook-dir", playbooks, "--list"]
 
 
-def _beside(path: Path) -> Iterator[Path]:
-    """What Ansible reads beside the file, which follows links; links in a ring never end."""
+def beside(path: Path) -> Iterator[Path]:
+    """Yield the files and folders that Ansible reads beside the file; it follows links, also in a ring."""
     for name in _BESIDE:
         for folder, folders, files in os.walk(path.resolve().parent / name, followlinks=True):
             yield from (Path(folder, each) for each in (*folders, *files))

@@ -14,10 +14,11 @@ from pydantic import BaseModel, ConfigDict, Field, IPvAnyAddress
 
 from rogue.harness.errors import ConfigError, Problem, UsageError
 from rogue.harness.provisioning.addresses import shared_addresses, unusable_addresses
-from rogue.harness.provisioning.ansible_listing import listed
+from rogue.harness.provisioning.ansible_listing import beside, listed
 from rogue.harness.provisioning.checked_inventory import members, text_for_ansible
 from rogue.harness.provisioning.grouped_problems import grouped
 from rogue.harness.provisioning.inventory_trust import check_static, distrusted, is_program
+from rogue.harness.provisioning.misread_yaml import misread_numbers
 from rogue.harness.provisioning.mistakes import find_problems, spelled
 from rogue.harness.provisioning.ssh_arguments import is_unverified
 from rogue.harness.provisioning.switches.problems import switch_problems
@@ -117,6 +118,14 @@ class LoginVariables(_Variables):
     ansible_ssh_extra_args: str = ""
 
 
+_KEYS: Final = frozenset(
+    key
+    for kind in (HostVariables, SwitchVariables, HardwareSwitchVariables, LabVariables, LoginVariables)
+    for key in kind.model_fields
+)
+"""Variables that are read here; others are Ansible's or somebody else's."""
+
+
 @dataclass(frozen=True, slots=True)
 class Host:
     """A node that runs the agent."""
@@ -189,7 +198,12 @@ def load_inventory(path: Path, *, is_trusted: bool = False) -> Inventory:
     if not is_trusted:
         check_static(path)
     runs = is_trusted and is_program(path)
-    return interpret(path, listed(path, runs=runs))
+    listing = listed(path, runs=runs)
+    files = [path] if not runs else []
+    files += [each for each in beside(path) if each.is_file()]
+    if misread := [problem for file in files for problem in misread_numbers(file, _KEYS)]:
+        raise ConfigError(misread)
+    return interpret(path, listing)
 
 
 def interpret(path: Path, listing: Mapping[str, Any]) -> Inventory:

@@ -27,6 +27,7 @@ _KNOWN: Final = frozenset(
     )
 )
 """Variables of Ansible that may be set; others name programs that run here, or ways past SSH."""
+_PASSWORDS: Final = ("ansible_become_password", "ansible_become_pass")
 _BY_SSH: Final = ("ssh", "smart")
 _OLD_NAMES: Final = {
     "ansible_ssh_host": "ansible_host",
@@ -68,6 +69,10 @@ def _reasons(variables: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, str
     for key, value in variables.items():
         if key.startswith("ansible_") and key not in _KNOWN:
             yield key, (_shown(key, value), "nothing", _advice(key))
+    for key in _PASSWORDS:
+        if key in variables and not isinstance(variables[key], Mapping):  # a mapping is an encrypted one
+            expected = "nothing, or one that ansible-vault has encrypted"
+            yield key, ("a value", expected, "allow sudo without a password, as `rogue doctor` needs it")
     connection = variables.get("ansible_connection", "ssh")
     if connection not in _BY_SSH:
         yield "ansible_connection", (repr(connection), "ssh", "nodes are reached by SSH alone")

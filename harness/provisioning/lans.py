@@ -19,6 +19,8 @@ class Lan:
     switches: tuple[str, ...]
     is_jumbo: bool = False
     """Whether all of its links were asked to carry packets of 9000 bytes."""
+    shared: tuple[str, ...] = ()
+    """`vlan_tagging` and `link_multiplexing`, where one of its links has them."""
 
     def __str__(self) -> str:
         return f"{self.name} ({', '.join(interface.node for interface in self.interfaces)})"
@@ -41,6 +43,7 @@ def choose_lan(manifest: Manifest, name: str | None) -> Lan:
         raise UsageError(f"{place}: got no LAN {name!r}, expected one of {there}; choose with --lan.")
     (lan,) = chosen
     _check(f"{place}: {lan.name}", lan)
+    _check_ports(f"{place}: {lan.name}", lan, manifest)
     return lan
 
 
@@ -48,14 +51,16 @@ def lans_of(manifest: Manifest) -> Iterator[Lan]:
     """Everything that joins two hosts or more; links that meet in an allocated switch are one LAN."""
     interfaces = {each.name: each for node in manifest.nodes for each in node.interfaces}
     switches = {node.name for node in manifest.nodes if node.is_switch}
+    able = {node.name for node in manifest.nodes if node.is_host}
     for links in _joined(manifest, interfaces, switches):
         names = {name for link in links for name in link.interfaces}
         own = [each for each in interfaces.values() if each.name in names]
         through = tuple(dict.fromkeys(each.node for each in own if each.node in switches))
-        hosts = tuple(each for each in own if each.node not in switches and each.address is not None)
+        hosts = tuple(each for each in own if each.node in able and each.address is not None)
         if len({each.node for each in hosts}) >= _HOSTS_MIN:
             name = through[0] if len(links) > 1 else links[0].name
-            yield Lan(name, hosts, through, all(link.is_jumbo for link in links))
+            shared = tuple(dict.fromkeys(tag for link in links for tag in link.shared))
+            yield Lan(name, hosts, through, all(link.is_jumbo for link in links), shared)
 
 
 def _joined(
@@ -92,3 +97,17 @@ def _check(place: str, lan: Lan) -> None:
     for node, address in addresses.items():
         if (other := owners.setdefault(address.ip, node)) != node:
             raise UsageError(f"{place}: got {address.ip} of both {other} and {node}, expected one owner.")
+
+
+def _check_ports(place: str, lan: Lan, manifest: Manifest) -> None:
+    """Check that each host has a port of a card for this LAN alone; UsageError otherwise."""
+    expected = "expected a port of a card for each link, as limiters and PFC work on a whole port"
+    if lan.shared:
+        advice = "take it out of the profile and start the experiment again"
+        raise UsageError(f"{place}: got {' and '.join(lan.shared)}, {expected}; {advice}.")
+    others = [each for node in manifest.nodes for each in node.interfaces if each.port]
+    for own in lan.interfaces:
+        same = [each.name for each in others if each.port == own.port and each.name != own.name]
+        if same:
+            got = f"got {own.name} and {same[0]} on one port ({own.port})"
+            raise UsageError(f"{place}: {got}, {expected}; request one link per port in the profile.")

@@ -14,6 +14,12 @@ from rogue.reports.reading.files import read_regular
 SIZE_MAX_BYTES: Final = 20_000_000
 SWITCH_TYPES: Final = ("dell-s4048", "mlnx-sn2410")
 """Switches that CloudLab gives to a user; with more of them, `sliver_type` says it."""
+NO_HOSTS: Final = ("delay", "emulab-blockstore", "firewall")
+"""Sliver types of machines that CloudLab runs itself: a bridge that shapes a link, a dataset, a firewall.
+Source: geni-lib, geni/rspec/emulab/pnext.py and geni/rspec/igext.py.
+"""
+SHARED_LINKS: Final = ("vlan_tagging", "link_multiplexing")
+"""Elements of a link whose interfaces share a port of the card with other links."""
 _SSH_PORT: Final = 22
 _PORT_MAX: Final = 65_535
 _PORT_DIGITS: Final = 5
@@ -32,6 +38,8 @@ class ManifestInterface:
     mac: str
     """Such as 14:58:d0:00:00:01; empty if the manifest does not say it."""
     address: IPv4Interface | None
+    port: str = ""
+    """`component_id` of the card's port; empty if the manifest does not say it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +52,13 @@ class ManifestNode:
     logins: dict[str, tuple[str, int]]
     """Host name and port by user."""
     interfaces: tuple[ManifestInterface, ...]
+    kind: str = ""
+    """The sliver type, such as `raw-pc`."""
+
+    @property
+    def is_host(self) -> bool:
+        """True if experiments can run on it."""
+        return not self.is_switch and self.kind not in NO_HOSTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +69,8 @@ class ManifestLink:
     interfaces: tuple[str, ...]
     is_jumbo: bool = False
     """Whether it was asked to carry packets of 9000 bytes."""
+    shared: tuple[str, ...] = ()
+    """Those of `SHARED_LINKS` that are enabled on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +139,16 @@ class _Reader:
         self._place = f"manifest {path}: {self._name}"
 
     def node(self) -> ManifestNode:
-        """The element as a node."""
+        """Return the element as a node; `emulab:vnode` has the type of the machine that was allocated.
+
+        `hardware_type` is what was requested, and may be `pc` or absent.
+        """
         hardware, kind = "", ""
         for inner in self._all("hardware_type"):
             hardware = self._text(inner, "name")
+        for inner in self._all("vnode"):
+            if "hardware_type" in inner.attrib:
+                hardware = self._text(inner, "hardware_type")
         for inner in self._all("sliver_type"):
             kind = inner.get("name", "")
         return ManifestNode(
@@ -134,15 +157,20 @@ class _Reader:
             hardware in SWITCH_TYPES or kind == "switch",
             {self._text(each, "username"): self._place_of(each) for each in self._all("login")},
             tuple(self._interface(inner) for inner in self._all("interface")),
+            kind,
         )
 
     def link(self) -> ManifestLink:
-        """The element as a link."""
+        """Return the element as a link."""
         return ManifestLink(
             self._name,
             tuple(self._text(each, "client_id") for each in self._all("interface_ref")),
-            any(each.get("enabled") == "true" for each in self._all("jumboframes")),
+            self._is_enabled("jumboframes"),
+            tuple(tag for tag in SHARED_LINKS if self._is_enabled(tag)),
         )
+
+    def _is_enabled(self, tag: str) -> bool:
+        return any(each.get("enabled") == "true" for each in self._all(tag))
 
     def _all(self, tag: str) -> Iterator[ElementTree.Element]:
         return (inner for inner in self._element.iter() if _tag(inner) == tag)
@@ -179,7 +207,8 @@ class _Reader:
         if len(addresses) > 1:
             got = ", ".join(map(str, addresses))
             raise UsageError(f"{self._place}: got addresses {got} of {name}, expected one.")
-        return ManifestInterface(name, self._name, mac, addresses[0] if addresses else None)
+        port = interface.get("component_id", "")
+        return ManifestInterface(name, self._name, mac, addresses[0] if addresses else None, port)
 
     def _address(self, name: str, element: ElementTree.Element) -> IPv4Interface:
         text = f"{element.get('address', '')}/{element.get('netmask', '')}"

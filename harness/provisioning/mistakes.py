@@ -18,7 +18,7 @@ _EXPECTED: Final = {
     "int_from_float": "a whole number",
     "greater_than_equal": "a number of at least {ge}",
     "less_than_equal": "a number of at most {le}",
-    "string_type": "text",
+    "string_type": "text, in quotes where YAML reads a number, a date or true",
     "string_pattern_mismatch": "the name of a network interface, at most 15 characters",
     "ip_any_address": "an IP address",
     "literal_error": "{expected}",

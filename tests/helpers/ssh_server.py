@@ -111,7 +111,7 @@ def served_node(directory: Path) -> Iterator[Login]:
                     transport = paramiko.Transport(connection)
                     transport.add_server_key(host)
                     transport.set_subsystem_handler("sftp", paramiko.SFTPServer, _Files)
-                    with suppress(paramiko.SSHException, EOFError):
+                    with suppress(paramiko.SSHException, EOFError, OSError):
                         transport.start_server(server=_Server(client))
                     transports.append(transport)
 

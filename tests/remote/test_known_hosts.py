@@ -1,71 +1,167 @@
-"""Files of known hosts that somebody else may have written."""
+"""Files of known hosts: our connections accept and refuse the same host keys as the `ssh` command."""
 
 import os
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import paramiko
 import pytest
+from helpers.fake_eos import FakeEos
+from helpers.fake_switch import served_switch
+from helpers.ssh_server import served_node
 
+from rogue.remote.connection import Connection
 from rogue.remote.errors import NodeError
-from rogue.remote.known_hosts import BYTES_MAX, keys_in
+from rogue.remote.known_hosts import BYTES_MAX, KnownKeys
+from rogue.remote.login import Dialect, Login
+from rogue.remote.terminal import Secrets, open_terminal
 
-FIRST, SECOND = (paramiko.ECDSAKey.generate() for _ in range(2))
-
-
-def line(host: str, key: paramiko.PKey) -> bytes:
-    return f"{host} {key.get_name()} {key.get_base64()}\n".encode()
-
-
-def key_in(path: Path, content: bytes, host: str) -> paramiko.PKey | None:
-    path.write_bytes(content)
-    return keys_in(path, host).get(FIRST.get_name())
-
-
-def test_hosts_and_hashed_hosts_have_their_keys(tmp_path: Path) -> None:
-    hashed = paramiko.HostKeys.hash_host("lab")
-    content = b"# mine\n\n" + line("a,[b]:22", FIRST) + line(hashed, SECOND)
-    for host, key in {"a": FIRST, "[b]:22": FIRST, "lab": SECOND, "c": None}.items():
-        assert key_in(tmp_path / "k", content, host) == key
-
-
-def test_the_first_key_of_a_host_counts_and_each_kind_has_one(tmp_path: Path) -> None:
-    other = paramiko.RSAKey.generate(1024)
-    (tmp_path / "k").write_bytes(line("a", FIRST) + line("a", SECOND) + line("x,a", other))
-    assert keys_in(tmp_path / "k", "a") == {FIRST.get_name(): FIRST, other.get_name(): other}
-
-
-def test_names_of_other_hosts_are_compared_and_no_more(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made: list[str] = []
-    monkeypatch.setattr(paramiko.hostkeys.HostKeyEntry, "from_line", made.append)
-    many = ",".join(map(str, range(1000)))
-    assert key_in(tmp_path / "k", line(many, FIRST) * 10 + line("a", FIRST), "a") is None
-    assert [text.partition(" ")[0] for text in made] == ["a"]
-
-
-@pytest.mark.parametrize(
-    "bad",
-    [
-        b"a ssh-rsa !!!notbase64",
-        b"\xff\xfe\x00",
-        b"a",
-        b"a ssh-rsa AAAA",
-        b"| | |",
-        b"|1|?|? ssh-rsa AAAA",
-        b"|1| ssh-rsa A",
-        b"good ssh-rsa AAAA",
-    ],
-)
-def test_a_line_that_is_none_is_passed_over(tmp_path: Path, bad: bytes) -> None:
-    assert key_in(tmp_path / "k", bad + b"\n" + line("good", FIRST), "good") == FIRST
+LIMIT_S = 20.0
+ALIAS = "n0.lab.example.org"
+OTHER, RSA = paramiko.ECDSAKey.generate(), paramiko.RSAKey.generate(2048)
+FILES = {
+    "plain": ("{n} {key}\n", True),
+    "two names and a comment": ("a,{n} {key} rack 7\n", True),
+    "capitals": ("N0.LAB.example.org {key}\n", True),
+    "pattern": ("*.lab.example.org {key}\n", True),
+    "pattern of one character": ("n?.lab.example.org {key}\n", True),
+    "excluded by a pattern": ("!n0.*,*.lab.example.org {key}\n", False),
+    "tabs": ("{n}\t{tabs}\n", True),
+    "blanks before and between": ("  {n}   {key}\n", True),
+    "hashed": ("{hashed} {key}\n", True),
+    "carriage returns": ("{n} {key}\r\n", True),
+    "revoked afterwards": ("{n} {key}\n@revoked {n} {key}\n", False),
+    "revoked before, with tabs": ("@revoked\t{n}\t{tabs}\n{n} {key}\n", False),
+    "revoked by a pattern": ("{n} {key}\n@revoked * {key}\n", False),
+    "revoked for a hashed name": ("{n} {key}\n@revoked {hashed} {key}\n", False),
+    "only revoked": ("@revoked {n} {key}\n", False),
+    "revoked elsewhere": ("{n} {key}\n@revoked n1.lab.example.org {key}\n", True),
+    "another key revoked": ("{n} {key}\n@revoked {n} {other}\n", True),
+    "another key of the kind first": ("{n} {other}\n{n} {key}\n", True),
+    "another kind first": ("{n} {rsa}\n{n} {key}\n", True),
+    "another key": ("{n} {other}\n", False),
+    "another kind": ("{n} {rsa}\n", False),
+    "key of an authority": ("@cert-authority {n} {key}\n", False),
+    "unknown marker": ("@trusted {n} {key}\n", False),
+    "comment": ("#{n} {key}\n", False),
+    "kind and key differ": ("{n} ssh-rsa {base64}\n", False),
+    "lines that are none": ("{n} ssh-rsa !!!\n\ufffd\n{n}\n| | |\n|1|?|? ssh-rsa A\n{n} {key}\n", True),
+    "its address and port": ("{place} {key}\n", False),
+    "empty": ("", False),
+}
+"""A file, with the name `n` of the host, and whether it accepts the host's key."""
+PLACES = {
+    "address and port": ("{place} {key}\n", True),
+    "address alone": ("127.0.0.1 {key}\n", True),
+    "address alone revoked": ("{place} {key}\n@revoked 127.0.0.1 {key}\n", True),
+    "address and port revoked": ("@revoked {place} {key}\n127.0.0.1 {key}\n", False),
+    "another key at this port": ("{place} {other}\n127.0.0.1 {key}\n", False),
+    "another port": ("[127.0.0.1]:1 {key}\n", False),
+}
+"""The same for a host without HostKeyAlias."""
 
 
-def test_what_is_endless_or_no_file_is_a_sentence(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def login(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Login]:
+    with served_node(tmp_path_factory.mktemp("node")) as login:
+        yield login
+
+
+def written(login: Login, template: str, file: Path) -> Login:
+    """The login with a file of known hosts; the words in braces are those of its host."""
+    _, kind, base64 = login.known_hosts[0].read_text().split()
+    keys = {
+        name: f"{key.get_name()} {key.get_base64()}" for name, key in {"other": OTHER, "rsa": RSA}.items()
+    }
+    text = template.format(
+        n=ALIAS, place=login.place, key=f"{kind} {base64}", base64=base64, tabs=f"{kind}\t{base64}",
+        hashed=paramiko.HostKeys.hash_host(ALIAS), **keys,
+    )  # fmt: skip
+    file.write_bytes(text.encode())
+    return replace(login, known_hosts=(file,))
+
+
+def ssh_accepts(login: Login) -> bool:
+    """True if the `ssh` command logs in."""
+    options = [f"UserKnownHostsFile={login.known_hosts[0]}", "GlobalKnownHostsFile=none", "BatchMode=yes"]
+    options += ["UpdateHostKeys=no", "StrictHostKeyChecking=yes"]
+    options += [f"HostKeyAlias={login.host_key_alias}"] if login.host_key_alias else []
+    command = ["ssh", "-F", "none", "-i", str(login.key_files[0]), "-p", str(login.port), "-l", login.user]
+    command += [word for option in options for word in ("-o", option)]
+    done = subprocess.run(
+        [*command, login.address, "true"], capture_output=True, timeout=LIMIT_S, check=False
+    )
+    return done.returncode == 0
+
+
+def we_accept(login: Login) -> bool:
+    connection = Connection(login, LIMIT_S)
+    try:
+        connection.open()
+    except NodeError:
+        return False
+    connection.close()
+    return True
+
+
+@pytest.mark.needs("ssh-keygen")
+@pytest.mark.parametrize("case", FILES)
+def test_a_named_host_is_accepted_where_ssh_accepts_it(case: str, login: Login, tmp_path: Path) -> None:
+    template, is_accepted = FILES[case]
+    named = written(replace(login, host_key_alias=ALIAS), template, tmp_path / "known_hosts")
+    assert (ssh_accepts(named), we_accept(named)) == (is_accepted, is_accepted)
+
+
+@pytest.mark.needs("ssh-keygen")
+@pytest.mark.parametrize("case", PLACES)
+def test_a_host_at_a_port_is_accepted_where_ssh_accepts_it(case: str, login: Login, tmp_path: Path) -> None:
+    template, is_accepted = PLACES[case]
+    placed = written(login, template, tmp_path / "known_hosts")
+    assert (ssh_accepts(placed), we_accept(placed)) == (is_accepted, is_accepted)
+
+
+@pytest.mark.needs("ssh-keygen")
+def test_a_key_that_another_file_revokes_is_refused(login: Login, tmp_path: Path) -> None:
+    revoking = written(login, "@revoked {place} {key}\n", tmp_path / "system")
+    with pytest.raises(NodeError, match=r"^h0: SSH failed: got only revoked host keys of"):
+        Connection(replace(login, known_hosts=(*login.known_hosts, *revoking.known_hosts)), LIMIT_S).open()
+
+
+@pytest.mark.needs("ssh-keygen")
+def test_a_host_that_shows_a_revoked_key_beside_a_valid_one(login: Login, tmp_path: Path) -> None:
+    known = written(login, "{place} {other}\n@revoked {place} {key}\n", tmp_path / "known_hosts")
+    with pytest.raises(NodeError, match=r"got host key SHA256:\S+, which a line with @revoked in "):
+        Connection(known, LIMIT_S).open()
+
+
+@pytest.mark.needs("ssh-keygen")
+def test_a_switch_has_the_same_judge(tmp_path: Path) -> None:
+    eos = Dialect("arista_eos", r"[>#]\s*$", r"^% ")
+    with served_switch(tmp_path, FakeEos()) as served:
+        rotated = written(served.login, "{place} {other}\n{place} {key}\n", tmp_path / "rotated")
+        with open_terminal(rotated, eos, Secrets()) as terminal:
+            assert "hostname tor" in terminal.run("show running-config")
+        revoked = written(
+            served.login, "{place} {key}\n{place} {other}\n@revoked * {key}\n", tmp_path / "revoked"
+        )
+        with (
+            pytest.raises(NodeError, match=r"^tor: SSH failed: got host key SHA256:\S+, which a line with"),
+            open_terminal(revoked, eos, Secrets()),
+        ):
+            pass
+
+
+@pytest.mark.needs("ssh-keygen")
+def test_a_file_of_any_size_and_a_file_that_never_ends_are_not_read(tmp_path: Path) -> None:
     sparse, pipe = tmp_path / "sparse", tmp_path / "pipe"
     sparse.touch()
     os.truncate(sparse, BYTES_MAX + 1)
     os.mkfifo(pipe)
-    for path in (sparse, pipe, Path("/dev/zero"), Path("/proc/self/pagemap")):
-        with pytest.raises(NodeError, match="got no file of known hosts"):
-            keys_in(path, "a")
+    login = Login("h0", "192.0.2.1", 22, "root", (), (sparse,))
+    with pytest.raises(NodeError, match="got no file of known hosts"):
+        KnownKeys(login)
+    for path in (pipe, Path("/dev/zero"), Path("/proc/self/pagemap")):
+        with pytest.raises(NodeError, match=r"got no host key of 192\.0\.2\.1"):
+            KnownKeys(replace(login, known_hosts=(path,)))

@@ -32,6 +32,8 @@ Host self
   ProxyJump self
 Host command
   ProxyCommand nc %h %p
+Host revoking
+  RevokedHostKeys /etc/ssh/revoked
 """
 
 
@@ -93,6 +95,10 @@ def test_without_an_inventorys_file_every_hop_has_its_own_known_hosts(node: Dest
     ("name", "sentence"),
     [
         ("command", "h0: got ProxyCommand 'nc %h %p' in the SSH configuration, expected ProxyJump"),
+        (
+            "revoking",
+            "h0: got RevokedHostKeys '/etc/ssh/revoked' in the SSH configuration, which is not read",
+        ),
         ("here", "h0: jump host there: got more than 8 hops in the SSH configuration, expected a way that"),
         ("self", "h0: SSH cannot make out where 'self' is: jumphost loop via self"),
     ],

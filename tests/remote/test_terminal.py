@@ -1,6 +1,7 @@
 """A switch's command line over real SSH; Arista's stands for all of them."""
 
 import logging
+from base64 import b64encode
 from dataclasses import replace
 from pathlib import Path
 
@@ -124,6 +125,27 @@ def test_the_second_key_file_counts_too(tmp_path: Path) -> None:
     ):
         both = replace(served.login, key_files=(*other.login.key_files, *served.login.key_files))
         with open_terminal(both, EOS, NOTHING) as terminal:
+            assert "hostname tor" in terminal.run("show running-config")
+
+
+def fido_key_file(path: Path) -> Path:
+    """Write the file that `ssh-keygen -t ed25519-sk` leaves: the token keeps the key itself."""
+
+    def texts(*words: bytes) -> bytes:
+        return b"".join(len(word).to_bytes(4, "big") + word for word in words)
+
+    public = texts(b"sk-ssh-ed25519@openssh.com", bytes(32), b"ssh:")
+    private = bytes(8) + public + b"\x01" + texts(b"handle", b"", b"lab") + b"\x01\x02\x03\x04\x05\x06\x07"
+    content = b"openssh-key-v1\0" + texts(b"none", b"none", b"") + (1).to_bytes(4, "big")
+    body = b64encode(content + texts(public, private[: len(private) // 8 * 8])).decode()
+    path.write_text(f"-----BEGIN OPENSSH PRIVATE KEY-----\n{body}\n-----END OPENSSH PRIVATE KEY-----\n")
+    return path
+
+
+def test_the_key_file_of_a_fido_token_is_passed_over(tmp_path: Path) -> None:
+    with served_switch(tmp_path, FakeEos()) as served:
+        keys = (fido_key_file(tmp_path / "id_ed25519_sk"), *served.login.key_files)
+        with open_terminal(replace(served.login, key_files=keys), EOS, NOTHING) as terminal:
             assert "hostname tor" in terminal.run("show running-config")
 
 

@@ -31,3 +31,8 @@ def test_no_word_means_anything_but_itself(word: Word, text: str) -> None:
 )  # fmt: skip
 def test_ordinary_words_fit(word: Word, texts: list[str]) -> None:
     assert [text for text in texts if not word.fits(text)] == []
+
+
+@pytest.mark.parametrize("text", ["gate.example.org:30755", "10.0.0.1:22", "gate:", "lab:b:c", "[::1]:22"])
+def test_a_host_has_no_port(text: str) -> None:
+    assert not HOST.fits(text)

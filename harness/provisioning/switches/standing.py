@@ -3,10 +3,15 @@
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from rogue.harness.provisioning.switches.change import Configuration
 from rogue.harness.provisioning.switches.settings import Marking, PrioritySettings
+
+
+class NotKnownError(Exception):
+    """The configuration does not say in numbers what a port marks and pauses; the message names the lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,10 +23,14 @@ class StandingPort:
     rate_bps: int | None = None
     mtu_bytes: int | None = None
     """Largest IP packet."""
+    not_known: Mapping[int, str] = field(default_factory=dict)
+    """By priority, lines from which marks and pauses cannot be read; cells that use it are refused."""
 
     def of_priority(self, number: int) -> PrioritySettings | None:
-        """What it does with a priority."""
-        return None if self.priorities is None else self.priorities.get(number, PrioritySettings())
+        """Return what it does with a priority; None if that is not known."""
+        if self.priorities is None or number in self.not_known:
+            return None
+        return self.priorities.get(number, PrioritySettings())
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +51,24 @@ class Standing:
 def told_by_lines(
     found: Configuration,
     interfaces: Iterable[str],
-    priorities_of: Callable[[str], Mapping[int, PrioritySettings] | None],
+    priorities_of: Callable[[str], Mapping[int, PrioritySettings]],
 ) -> Standing:
-    """What lines of a configuration say of ports; None of a port on which something has no numbers here."""
-    return Standing({each: StandingPort(priorities_of(each)) for each in interfaces}, configuration=found)
+    """Return what lines of a configuration say of ports."""
+    return Standing(
+        {each: read_port(partial(priorities_of, each)) for each in interfaces}, configuration=found
+    )
+
+
+def read_port(
+    priorities: Callable[[], Mapping[int, PrioritySettings]],
+    rate_bps: int | None = None,
+    mtu_bytes: int | None = None,
+) -> StandingPort:
+    """Return a port with its priorities, or with the lines from which they cannot be read."""
+    try:
+        return StandingPort(priorities(), rate_bps, mtu_bytes)
+    except NotKnownError as error:
+        return StandingPort(None, rate_bps, mtu_bytes, dict.fromkeys(range(8), str(error)))
 
 
 def told_as_json(text: str) -> Mapping[str, Any]:

@@ -26,6 +26,7 @@ from rogue.harness.provisioning.switches.platform import Platform
 from rogue.harness.provisioning.switches.plugins import register_switch_platform
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking, PrioritySettings
 from rogue.harness.provisioning.switches.standing import (
+    NotKnownError,
     Standing,
     that_do_something,
     told_by_lines,
@@ -119,17 +120,23 @@ def _mistake_of_marks(marks: Marking, cell_bytes: int | None) -> str | None:
     return kilobytes_mistake(marks.from_bytes, cell_bytes)
 
 
-def _standing(
-    found: Configuration, cell_bytes: int | None, interface: str
-) -> dict[int, PrioritySettings] | None:
-    """None where a queue of its table has no step, or where nobody knows yet whether the port pauses."""
+def _standing(found: Configuration, cell_bytes: int | None, interface: str) -> dict[int, PrioritySettings]:
+    """Return what a port marks and pauses.
+
+    NotKnownError where a queue of its table has no step, the port negotiates pauses or is a member of a LAG.
+    """
     port = found.get((f"interface {interface}",), ())
+    if elsewhere := next((line for line in port if line.startswith("port link-aggregation group ")), None):
+        raise NotKnownError(elsewhere)
     tables = [line.removeprefix(_APPLY).strip() for line in port if line.startswith(_APPLY)]
     marks: dict[int, Marking | None] = {}
     for name in tables:
         marks |= _marks(found.get((f"qos wred queue table {name}",), ()), cell_bytes)
-    if (tables and not marks) or None in marks.values() or f"{_PFC} auto" in port:
-        return None
+    if (tables and not marks) or None in marks.values():
+        size = "" if cell_bytes else ", and no switch_cell_bytes"
+        raise NotKnownError(f"{_APPLY} {' '.join(tables)}{size}")
+    if f"{_PFC} auto" in port:
+        raise NotKnownError(f"{_PFC} auto")
     pausing = _pausing(port) if f"{_PFC} enable" in port else ()
     return that_do_something(
         {number: told_priority(marks=marks.get(number), pauses=str(number) in pausing) for number in range(8)}

@@ -25,6 +25,7 @@ from rogue.harness.provisioning.switches.platform import Command, Platform
 from rogue.harness.provisioning.switches.plugins import register_switch_platform
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking, PrioritySettings
 from rogue.harness.provisioning.switches.standing import (
+    NotKnownError,
     Standing,
     that_do_something,
     told_by_lines,
@@ -168,13 +169,14 @@ def _of_dcb(interface: str, kind: str, shown: Mapping[str, Any]) -> Iterator[str
         yield f"{interface} headroom {index} {size_bytes}"
 
 
-def _standing(lines: Sequence[str], interface: str) -> dict[int, PrioritySettings] | None:
-    """None where a queue drops, or is not the chip's."""
+def _standing(lines: Sequence[str], interface: str) -> dict[int, PrioritySettings]:
+    """Return what a port marks and pauses; NotKnownError where a queue drops, or is not the chip's."""
     own = [line.split()[1:] for line in lines if line.split()[0] == interface]
     told = {(kind, int(words[0])): " ".join(words[1:]) for kind, *words in own if words[0].isdigit()}
     marks = {number: _NUMBERS.fullmatch(text) for (kind, number), text in told.items() if kind == "marks"}
-    if not all(marks.values()):
-        return None
+    for number, each in marks.items():
+        if each is None:
+            raise NotKnownError(f"a queue of priority {number} that drops, or that software runs")
     of_bands = {
         number: told_marks(int(each[1]), int(each[2]), int(each[3]))
         for number, each in marks.items()

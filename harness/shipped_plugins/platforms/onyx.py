@@ -24,6 +24,7 @@ from rogue.harness.provisioning.switches.platform import Platform
 from rogue.harness.provisioning.switches.plugins import register_switch_platform
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, PrioritySettings
 from rogue.harness.provisioning.switches.standing import (
+    NotKnownError,
     Standing,
     that_do_something,
     told_by_lines,
@@ -116,14 +117,22 @@ def _port(port: str, wanted: HardwareSwitchVariables) -> Iterator[Line]:
         yield Line((), text, f"{port} {key}", f"{port} no {key}")
 
 
-def _standing(lines: Sequence[str], interface: str) -> dict[int, PrioritySettings] | None:
-    """None where a class drops, or marks by percent of a buffer."""
+def _standing(lines: Sequence[str], interface: str) -> dict[int, PrioritySettings]:
+    """Return what a port marks and pauses.
+
+    NotKnownError where a class drops or marks by percent of a buffer, `roce` sets everything up by itself, or
+    the port is a member of a LAG.
+    """
     port = f"interface ethernet {interface} "
     own = [line.removeprefix(port) for line in lines if line.startswith(port)]
+    elsewhere = [line for line in lines if re.match(r"roce\b", line)]
+    elsewhere += [line for line in own if re.match(r"(?:mlag-)?channel-group ", line)]
+    if elsewhere:
+        raise NotKnownError(elsewhere[0])
     marks = [each for each in own if each.startswith("traffic-class ") and " congestion-control" in each]
     found = [_NUMBERS.fullmatch(each) for each in marks]
     if not all(found):
-        return None
+        raise NotKnownError(marks[found.index(None)])
     of_queues = {
         int(each[1]): told_marks(int(each[2]) * KB_BYTES, int(each[3]) * KB_BYTES, 100)
         for each in found

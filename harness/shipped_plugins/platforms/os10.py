@@ -24,6 +24,7 @@ from rogue.harness.provisioning.switches.platform import Platform
 from rogue.harness.provisioning.switches.plugins import register_switch_platform
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking, PrioritySettings
 from rogue.harness.provisioning.switches.standing import (
+    NotKnownError,
     Standing,
     that_do_something,
     told_by_lines,
@@ -143,14 +144,14 @@ def _pauses(wanted: HardwareSwitchVariables) -> Iterator[Line]:
         yield _line((policy, inner), "pfc-cos", str(number))
 
 
-def _standing(found: Configuration, interface: str) -> dict[int, PrioritySettings] | None:
-    """None where a queue drops instead, or is not one that a class names by its number."""
+def _standing(found: Configuration, interface: str) -> dict[int, PrioritySettings]:
+    """Return what a port marks and pauses; NotKnownError in a LAG, or where a class has no number."""
     port = found.get((f"interface {interface}",), ())
+    if (group := _value(port, "channel-group")) is not None:
+        raise NotKnownError(f"channel-group {group}")
     queues = _classes(found, "queuing", _value(port, _OUTPUT), "match queue")
     groups = _classes(found, "network-qos", _value(port, _INPUT), "match qos-group")
     marks = {number: _profile(found, lines) for number, lines in queues.items()}
-    if None in {*queues, *groups} or "drops" in marks.values():
-        return None
     pausing = {number for number, lines in groups.items() if "pause" in lines}
     does_pause = "priority-flow-control mode on" in port
     return that_do_something(
@@ -161,29 +162,33 @@ def _standing(found: Configuration, interface: str) -> dict[int, PrioritySetting
     )
 
 
-def _classes(
-    found: Configuration, kind: str, policy: str | None, match: str
-) -> dict[int | None, tuple[str, ...]]:
-    """Lines of each class of a policy, by the number that its class map matches; None where it has none."""
+def _classes(found: Configuration, kind: str, policy: str | None, match: str) -> dict[int, tuple[str, ...]]:
+    """Return the lines of each class of a policy, by the number that its class map matches."""
+    if policy is None:
+        return {}
     mode = f"policy-map type {kind} {policy}"
     classes = {}
     for context, lines in found.items():
         if len(context) == 2 and context[0] == mode:
             name = context[1].removeprefix("class ")
             number = _value(found.get((f"class-map type {kind} {name}",), ()), match)
-            classes[int(number) if number and number.isdigit() else None] = lines
+            if number is None or not number.isdigit():
+                raise NotKnownError(f"class {name} of {mode}")
+            classes[int(number)] = lines
+    if not classes:
+        raise NotKnownError(f"{mode}, which has no class in the configuration")
     return classes
 
 
-def _profile(found: Configuration, queue: Sequence[str]) -> Marking | str | None:
-    """Marks of the profile that a queue names; `drops` if it marks nothing, None without one."""
+def _profile(found: Configuration, queue: Sequence[str]) -> Marking | None:
+    """Return the marks of the profile that a queue names; NotKnownError if it drops packets."""
     name = _value(queue, "random-detect")
     if name is None:
         return None
     lines = found.get((f"wred {name}",), ())
     numbers = next((each for line in lines if (each := _NUMBERS.fullmatch(line))), None)
     if numbers is None or "random-detect ecn" not in lines:
-        return "drops"
+        raise NotKnownError(f"wred {name}, which is no profile of marks in numbers")
     least, most, percent = (int(each) for each in numbers.groups())
     return told_marks(least * KB_BYTES, most * KB_BYTES, percent)
 

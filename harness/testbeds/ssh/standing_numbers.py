@@ -92,6 +92,12 @@ def compare(cell: Cell, inventory: Inventory, switch: HardwareSwitch, standing: 
         else:
             advice = f"{_ADVICE[other.kind]}, or allow it by switch_may_differ: [{other.kind}]"
             refused.append(f"{words}: {advice}")
+    for words in _not_known(cell, inventory, switch, standing):
+        if {"marks", "pauses"} <= set(may):
+            allowed.append(words)
+        else:
+            advice = "set them by lines of the port, or allow it by switch_may_differ: [marks, pauses]"
+            refused.append(f"{words}: {advice}")
     if not {*may, *(other.kind for other in at)} & {"marks", "pauses"}:
         refused += _other_lines(cell, inventory, switch, standing)
     return Compared(tuple(refused), tuple(allowed), _not_compared(cell, inventory, switch, standing))
@@ -112,6 +118,20 @@ def _others(
             yield other, port.interface
     for other in of_buffer(cell, standing.buffer_bytes):
         yield other, ""
+
+
+def _not_known(cell: Cell, inventory: Inventory, switch: HardwareSwitch, standing: Standing) -> Iterator[str]:
+    """Yield a sentence for each reason why marks and pauses of ports are not known."""
+    at: dict[str, list[str]] = {}
+    for port in _ports(cell, switch):
+        reasons = standing.port(port.interface).not_known
+        for reason in {reasons[number] for number in _known(cell, inventory, switch) if number in reasons}:
+            at.setdefault(reason, []).append(port.interface)
+    for reason, interfaces in at.items():
+        yield (
+            f"marks and pauses of {switch.name} are not known at {', '.join(interfaces)}, expected numbers: "
+            f"got `{reason}`"
+        )
 
 
 def _ports(cell: Cell, switch: HardwareSwitch) -> list[HardwarePort]:

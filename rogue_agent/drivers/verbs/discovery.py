@@ -45,6 +45,19 @@ def find_port(address: str, sysfs: Path = SYSFS, known: Sequence[PortAddress] = 
     raise VerbsUnavailable(f"no {_GID_TYPE} GID for experiment address {address}; this node has {listing}")
 
 
+def current_gid_index(port: PortAddress, sysfs: "Path | None" = None) -> int:
+    """Return the index of the port's GID now: an interface that went down and up may have another one.
+
+    Without such a GID it is the index that was found first, which the kernel then refuses.
+    """
+    place = (SYSFS if sysfs is None else sysfs) / port.device / "ports" / str(port.port)
+    if _read(place / "gids" / str(port.gid_index)) == port.gid or not (place / "gids").is_dir():
+        return port.gid_index
+    types = place / "gid_attrs" / "types"
+    found = (each for each, gid in _gids(place) if gid == port.gid and _read(types / str(each)) == _GID_TYPE)
+    return next(found, port.gid_index)
+
+
 def roce_ports(sysfs: Path = SYSFS, *, is_fresh: bool = False) -> list[PortAddress]:
     """All RoCE v2 GIDs of this node, in the order of devices, ports and tables.
 

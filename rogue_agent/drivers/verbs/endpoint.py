@@ -111,8 +111,10 @@ class Endpoint:
         return next(pair for pair in self.pairs if pair.qp_num == qp_num)
 
     def reset(self, qp_num: int) -> None:
-        """Bring a queue pair to RESET."""
+        """Bring a queue pair to RESET; what broke it may have moved the port's GID."""
         self.pair_of(qp_num).reset()
+        if self.side is not None:
+            self.side.renew_address()
 
     def ready(self, qp_num: int, sq_psn: int, rq_psn: int) -> None:
         """Bring a queue pair from RESET back to RTS."""

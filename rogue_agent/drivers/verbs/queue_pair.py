@@ -7,7 +7,7 @@ from typing import Literal
 
 from rogue.agent.core.actions import PostSend
 from rogue.agent.core.errors import PostRefused
-from rogue.agent.drivers.verbs.discovery import PortAddress
+from rogue.agent.drivers.verbs.discovery import PortAddress, current_gid_index
 from rogue.agent.drivers.verbs.errors import VerbsError
 from rogue.agent.drivers.verbs.pyverbs import Pyverbs
 
@@ -78,14 +78,14 @@ class QueueSizes:
 def address_attributes(
     pyverbs: Pyverbs, port: PortAddress, gid: str, priority: int, dscp: int | None = None
 ) -> object:
-    """Address of a peer; `priority` is the service level, and without a DSCP also the class selector.
+    """Return the address of a peer; `priority` is the service level, without a DSCP also the class selector.
 
     All packets say that they are ECN-capable, so that a switch marks them instead of dropping them early.
     """
     addr = pyverbs.addr
     route = addr.GlobalRoute(
         dgid=addr.GID(gid),
-        sgid_index=port.gid_index,
+        sgid_index=current_gid_index(port),
         hop_limit=_HOP_LIMIT,
         traffic_class=tos(priority, dscp) | _ECN_CAPABLE,
     )

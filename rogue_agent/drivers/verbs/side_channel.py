@@ -2,11 +2,12 @@
 
 import ctypes
 import ipaddress
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from rogue.agent.drivers.verbs.buffer import Buffer
 from rogue.agent.drivers.verbs.completion_queue import DATAGRAM, DATAGRAM_SENT, CompletionQueue
-from rogue.agent.drivers.verbs.discovery import PortAddress
+from rogue.agent.drivers.verbs.discovery import PortAddress, current_gid_index
 from rogue.agent.drivers.verbs.errors import VerbsError
 from rogue.agent.drivers.verbs.pyverbs import Pyverbs
 from rogue.agent.drivers.verbs.queue_pair import address_attributes
@@ -61,6 +62,7 @@ class SideChannel:
         ]
         self._handle: object | None = None
         self._peer: RemoteSide | None = None
+        self._connection: tuple[PortAddress, int | None] | None = None
         self._sent = 0
 
     def connect(self, port: PortAddress, peer: RemoteSide, dscp: int | None = None) -> None:
@@ -78,6 +80,20 @@ class SideChannel:
         except self._pyverbs.error as error:
             raise VerbsError("opening the side channel", str(error), self.qp_num) from error
         self._peer = peer
+        self._connection = port, dscp
+
+    def renew_address(self) -> None:
+        """Address the peer anew if the port's GID has moved; where that fails, datagrams are lost."""
+        if self._connection is None or self._peer is None:
+            return
+        port, dscp = self._connection
+        index = current_gid_index(port)
+        if index == port.gid_index:
+            return
+        attributes = address_attributes(self._pyverbs, port, self._peer.gid, 0, dscp)
+        with suppress(self._pyverbs.error):
+            self._handle = self._pyverbs.addr.AH(self._protection_domain, attr=attributes)
+            self._connection = replace(port, gid_index=index), dscp
 
     def send(self, payload: bytes) -> bool:
         """Send a datagram; return whether the queue pair took it."""

@@ -1,5 +1,6 @@
 from pathlib import Path
 
+import pytest
 from helpers.cloudlab import M510, XL170
 from helpers.command_line import rogue
 from helpers.nodes import write_inventory
@@ -21,6 +22,17 @@ def test_from_a_manifest_to_an_inventory_that_is_checked(tmp_path: Path) -> None
     assert checked.code == 0, checked.err
     assert [line.split()[0] for line in checked.out.splitlines()] == ["node", "h0", "h1"]
     assert "the one with 14:58:d0:00:01:02" in checked.out
+
+
+def test_what_is_no_host_is_named(tmp_path: Path) -> None:
+    text = M510.read_text().replace('name="raw-pc"', 'name="emulab-blockstore"').split("<node ")
+    nodes = [text[0], *(each.replace("emulab-blockstore", "raw-pc") for each in text[1:3]), *text[3:]]
+    (tmp_path / "manifest.xml").write_text("<node ".join(nodes))
+    made = rogue(tmp_path, "inventory", "from-manifest", "manifest.xml", "--user", "alice", "--lan", "lan0")
+    assert made.err.splitlines()[:2] == [
+        "LAN lan0: 2 hosts",
+        "left out, as they are no hosts: node2 (emulab-blockstore), controller (emulab-blockstore)",
+    ]
 
 
 def test_a_manifest_of_two_lans_gives_no_inventory(tmp_path: Path) -> None:
@@ -48,3 +60,35 @@ def test_a_mistake_is_told_with_its_place(tmp_path: Path) -> None:
     checked = rogue(tmp_path, "inventory", "check", str(path))
     assert checked.code == 2
     assert f"{path}: h1.experiment_address: got '10.9.0', expected" in checked.err
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("ansible_port: 0022", "ansible_port: got 0022, which YAML reads as 18, expected a decimal number"),
+        ("ansible_port: 0x16", "ansible_port: got 0x16, which YAML reads as 22"),
+        ("ansible_port: 1:30", "ansible_port: got 1:30, which YAML reads as 90"),
+        (
+            "experiment_mac: 11:22:33:44:55:10",
+            "experiment_mac: got 11:22:33:44:55:10, which YAML reads as 88",
+        ),
+        ("ansible_user: yes", "h1.ansible_user: got True, expected text, in quotes where YAML reads"),
+        (
+            "ansible_host: gate:30755",
+            "h1.ansible_host: got 'gate:30755', expected the name or the address of",
+        ),
+        ("ansible_become_password: x", "h1.ansible_become_password: got a value, expected nothing, or one"),
+    ],
+)
+@pytest.mark.parametrize("place", ["file", "host_vars"])
+def test_a_value_that_is_not_what_its_author_means(
+    tmp_path: Path, written: str, said: str, place: str
+) -> None:
+    port = "ansible_port: 4002"
+    in_file = written if written.startswith("ansible_port") else f"{port}, {written}"
+    path = write_inventory(tmp_path, (port, in_file if place == "file" else port))
+    if place == "host_vars":
+        (tmp_path / "host_vars").mkdir()
+        (tmp_path / "host_vars" / "h1.yml").write_text(f"{written}\n")
+    checked = rogue(tmp_path, "inventory", "check", str(path))
+    assert (checked.code, said in checked.err) == (2, True), checked.err

@@ -88,7 +88,9 @@ FORBIDDEN: dict[str, dict[str, object]] = {
     'roce_mode: got "#jinja2:': {
         "roce_mode": "#jinja2:variable_start_string:'[%'\n[% lookup('pipe', 'id') %]"
     },
-    "ansible_become_password: got a value, expected a value": {"ansible_become_password": "{{ hunter2 }}"},
+    "ansible_become_user: got '{{ hunter2 }}', expected a value": {"ansible_become_user": "{{ hunter2 }}"},
+    "ansible_become_password: got a value, expected nothing, or one that": {"ansible_become_password": "x"},
+    "ansible_become_pass: got a value, expected nothing, or one that": {"ansible_become_pass": 7},
     "ansible_ssh_pass: got a value, expected nothing; passwords do not belong": {
         "ansible_ssh_pass": "hunter2"
     },
@@ -104,7 +106,7 @@ def test_what_could_run_something_here_is_refused(sentence: str) -> None:
 @pytest.mark.parametrize("text", ["~\ud800/known_hosts", "a\0b"])
 def test_a_text_that_no_file_name_can_be_is_refused(text: str) -> None:
     (problem,) = distrusted(Path("nodes.yaml"), "h0", {"known_hosts_file": text})
-    assert str(problem).startswith(f"nodes.yaml: h0.known_hosts_file: got {text!a}, expected text;")
+    assert str(problem).startswith(f"nodes.yaml: h0.known_hosts_file: got {text!a}, expected text")
 
 
 HARMLESS: list[dict[str, object]] = [

@@ -66,6 +66,35 @@ def test_one_host_is_no_lan(tmp_path: Path, hosts: int) -> None:
         choose_lan(read_manifest(path), None)
 
 
+DATASET = (
+    '<node client_id="dataset"><sliver_type name="{kind}"/><interface client_id="dataset:if0">'
+    '<ip address="10.10.1.9" type="ipv4" netmask="255.255.255.0"/></interface></node></rspec>'
+)
+
+
+@pytest.mark.parametrize("kind", ["emulab-blockstore", "delay", "firewall"])
+def test_a_machine_that_is_no_host_is_left_out(tmp_path: Path, kind: str) -> None:
+    text = C6525.read_text().replace("</rspec>", DATASET.format(kind=kind))
+    path = tmp_path / "manifest.xml"
+    path.write_text(text.replace("<link_type", '<interface_ref client_id="dataset:if0"/><link_type', 1))
+    assert [each.node for each in choose_lan(read_manifest(path), None).interfaces] == ["node-0", "node-1"]
+
+
+@pytest.mark.parametrize("tag", ["vlan_tagging", "link_multiplexing"])
+def test_a_link_that_shares_ports_is_refused(tmp_path: Path, tag: str) -> None:
+    path = tmp_path / "manifest.xml"
+    path.write_text(C6525.read_text().replace("</link>", f'<emulab:{tag} enabled="true"/></link>'))
+    with pytest.raises(UsageError, match=f"link-0: got {tag}, expected a port of a card for each link"):
+        choose_lan(read_manifest(path), None)
+
+
+def test_two_interfaces_on_one_port_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.xml"
+    path.write_text(M510.read_text().replace("ms1040:eth2", "ms1040:eth1"))
+    with pytest.raises(UsageError, match=r"lan1: got node0:eth2 and node0:eth1 on one port \(urn:"):
+        choose_lan(read_manifest(path), "lan1")
+
+
 def lan_of(*addresses: str, nodes: tuple[str, ...] = ("a", "b")) -> Manifest:
     interfaces = [
         ManifestInterface(f"{number}", node, "", IPv4Interface(address))

@@ -31,6 +31,12 @@ def test_nodes_interfaces_and_links_are_read_in_any_order_of_elements() -> None:
     assert [(link.name, len(link.interfaces)) for link in manifest.links] == [("lan0", 3), ("lan1", 2)]
 
 
+@pytest.mark.parametrize("requested", ['<hardware_type name="pc"/>', ""])
+def test_the_type_is_that_of_the_machine_that_was_allocated(tmp_path: Path, requested: str) -> None:
+    path = changed(tmp_path, ('<hardware_type name="m510"/>', requested))
+    assert [node.hardware for node in read_manifest(path).nodes[:2]] == ["m510", "m510"]
+
+
 def test_switches_that_were_allocated_are_known() -> None:
     assert [node.name for node in read_manifest(XL170).nodes if node.is_switch] == ["mysw"]
     assert not any(node.is_switch for node in read_manifest(C6525).nodes)

@@ -23,7 +23,7 @@ GOOD = {
         ),
         ({"experiment_mtu": "jumbo"}, "h0.experiment_mtu: got 'jumbo', expected a whole number; inv"),
         ({"experiment_mtu": 70_000}, "h0.experiment_mtu: got 70000, expected a number of at most 65535; inv"),
-        ({"experiment_interface": 7}, "h0.experiment_interface: got 7, expected text; inv"),
+        ({"experiment_interface": 7}, "h0.experiment_interface: got 7, expected text, in quotes where YAML"),
         (
             {"experiment_interface": "a b"},
             "h0.experiment_interface: got 'a b', expected the name of a network",

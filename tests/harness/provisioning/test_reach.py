@@ -71,6 +71,7 @@ def test_a_node_without_sudo_says_so(login: Login, tmp_path: Path, monkeypatch: 
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "sh").symlink_to("/bin/sh")
     (tmp_path / "bin" / "date").symlink_to("/bin/date")
+    (tmp_path / "bin" / "ssh-keygen").symlink_to("/usr/bin/ssh-keygen")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     (lack,) = reach([replace(login, user="alice")], {"h0": "true"}).lacks
     assert lack.what == "sudo"

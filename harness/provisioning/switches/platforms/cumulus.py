@@ -15,6 +15,8 @@ No Cumulus switch has run this.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import ClassVar, Final
 
@@ -22,8 +24,10 @@ from rogue.harness.provisioning.switches.change import Configuration, Context, L
 from rogue.harness.provisioning.switches.platform import Platform
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking, PrioritySettings
 from rogue.harness.provisioning.switches.standing import (
+    NotKnownError,
     Standing,
     StandingPort,
+    read_port,
     that_do_something,
     told_as_json,
     told_marks,
@@ -36,7 +40,8 @@ _LISTED: Final = ("interface", "switch-priority", "traffic-class", "dscp")
 """Words before a word that may be a list or a range."""
 _RANGE: Final = re.compile(r"(.*?)(\d+)-(\d+)")
 _BOUND: Final = re.compile(r"nv set interface (\S+) qos (?:pfc|congestion-control) profile \S+$")
-
+_DEFAULT: Final = "default-global"
+"""The profile of ports without one of their own."""
 _SPEED: Final = re.compile(r"(\d+(?:\.\d+)?)([MG])")
 
 
@@ -79,16 +84,12 @@ class Cumulus(Platform):
     def standing(self, found: Configuration, ports: str, wanted: HardwareSwitchVariables) -> Standing:
         """Marks and pauses by the profiles of the ports, rates and MTUs from the interfaces."""
         told = told_as_json(ports)
-        lines = found.get((), ())
-        links = {interface: told.get(interface, {}).get("link", {}) for interface in wanted.interfaces}
         return Standing(
             {
-                interface: StandingPort(
-                    priorities=_standing_priorities(lines, interface),
-                    rate_bps=_rate_bps(link.get("speed")),
-                    mtu_bytes=whole_number(link.get("mtu")),
+                interface: _standing_port(
+                    found.get((), ()), interface, told.get(interface, {}).get("link", {})
                 )
-                for interface, link in links.items()
+                for interface in wanted.interfaces
             },
             configuration=found,
         )
@@ -140,20 +141,31 @@ def _marks(number: int, marks: Marking) -> Iterator[str]:
         yield f"traffic-class {number} {key} {value}"
 
 
-def _standing_priorities(lines: Sequence[str], interface: str) -> dict[int, PrioritySettings] | None:
-    """None where no profile of marks is bound: then Cumulus's own marks, whose numbers no line has."""
+def _standing_port(lines: Sequence[str], interface: str, link: Mapping[str, object]) -> StandingPort:
+    """Return the port; no line has the numbers by which the profile `default-global` marks class 0."""
+    rate_bps, mtu_bytes = _rate_bps(link.get("speed")), whole_number(link.get("mtu"))
+    port = read_port(partial(_standing_priorities, lines, interface), rate_bps, mtu_bytes)
+    bound = f"nv set interface {interface} qos congestion-control profile "
+    if port.not_known or any(line.startswith(bound) for line in lines):
+        return port
+    return replace(port, not_known={0: "no profile of congestion-control, so that default-global counts"})
+
+
+def _standing_priorities(lines: Sequence[str], interface: str) -> dict[int, PrioritySettings]:
+    """Return what the port's profiles say; NotKnownError where `roce` sets everything up by itself."""
+    if roce := next((line for line in lines if line.startswith("nv set qos roce")), None):
+        raise NotKnownError(f"{roce}, which sets up marks and pauses by itself")
     bound = {
         kind: line.rpartition(" ")[2]
         for kind in ("pfc", "congestion-control")
         for line in lines
         if line.startswith(f"nv set interface {interface} qos {kind} profile ")
     }
-    if "congestion-control" not in bound:
-        return None
-    pauses = f"nv set qos pfc {bound.get('pfc')} switch-priority "
+    marks = bound.get("congestion-control", _DEFAULT)
+    pauses = f"nv set qos pfc {bound.get('pfc', _DEFAULT)} switch-priority "
     found = {}
     for number in range(8):
-        own = f"nv set qos congestion-control {bound['congestion-control']} traffic-class {number} "
+        own = f"nv set qos congestion-control {marks} traffic-class {number} "
         values = dict(line.removeprefix(own).split(" ", 1) for line in lines if line.startswith(own))
         found[number] = told_priority(marks=_standing_marks(values), pauses=f"{pauses}{number}" in lines)
     return that_do_something(found)
@@ -162,8 +174,10 @@ def _standing_priorities(lines: Sequence[str], interface: str) -> dict[int, Prio
 def _standing_marks(values: Mapping[str, str]) -> Marking | None:
     numbers = [whole_number(values.get(key)) for key in ("min-threshold", "max-threshold", "probability")]
     from_bytes, to_bytes, percent = numbers
-    if values.get("ecn") != "enable" or from_bytes is None or to_bytes is None or percent is None:
+    if values.get("ecn") != "enable":
         return None
+    if from_bytes is None or to_bytes is None or percent is None:
+        raise NotKnownError("a profile of congestion-control with ecn and without all thresholds")
     return told_marks(from_bytes, to_bytes, percent)
 
 

@@ -1,11 +1,15 @@
 """Arista EOS, on switches with unicast queues (`uc-tx-queue`: Trident and Tomahawk).
 
-Units: thresholds in bytes (the keyword says so; `segments` would be 208 bytes), the probability in whole
-percent from 1 to 100, the weight of the averaged queue as an exponent from 0 to 15, where 0 takes the
-queue as it is. A traffic class has the queue and the PFC priority of its number. By itself EOS puts DSCP d
-into traffic class d / 8 from 16 on, and shows no line for that.
+Units: thresholds in bytes, kbytes or mbytes, which are powers of ten (their ranges end at 256000000, 256000
+and 256). The size of a segment depends on the chip, so thresholds in segments are not known. The probability
+is in whole percent from 1 to 100, the weight of the averaged queue an exponent from 0 to 15, where 0 takes
+the queue as it is. A traffic class has the queue and the PFC priority of its number. By itself EOS puts DSCP
+d into traffic class d / 8 from 16 on, and shows no line for that.
 
 A configuration session holds all changes until `commit`, so a rejected command changes nothing.
+
+A QoS profile (`service-profile`) counts where the port says nothing about the same queue or about PFC; where
+both do, which one counts is not known. Lines of a LAG's member and of an interface profile are not read.
 
 Source: Arista EOS User Manual, chapters Quality of Service (random-detect ecn minimum-threshold, qos map
 dscp, qos trust), Data Center Bridging (priority-flow-control) and Configuration Sessions; units and ranges
@@ -16,15 +20,17 @@ No Arista switch has run this. Arista's generator writes the same lines (pyavd 6
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import ClassVar, Final
 
 from rogue.harness.provisioning.switches.change import Change, Configuration, Context, Line
 from rogue.harness.provisioning.switches.platform import Platform
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking, PrioritySettings
 from rogue.harness.provisioning.switches.standing import (
+    NotKnownError,
     Standing,
-    StandingPort,
+    read_port,
     that_do_something,
     told_as_json,
     told_marks,
@@ -37,9 +43,14 @@ from rogue.remote.login import Dialect
 _THRESHOLD_BYTES_MAX: Final = 256_000_000
 _OWNED: Final = re.compile(r"priority-flow-control priority \d no-drop$|random-detect ecn minimum-threshold ")
 _MARKS: Final = "random-detect ecn minimum-threshold"
+_BYTES: Final = {"bytes": 1, "kbytes": 10**3, "mbytes": 10**6}
+_UNIT: Final = "|".join(_BYTES)
 _NUMBERS: Final = re.compile(
-    rf"{_MARKS} (\d+) bytes maximum-threshold (\d+) bytes max-mark-probability (\d+)"
+    rf"{_MARKS} (\d+) ({_UNIT}) maximum-threshold (\d+) ({_UNIT}) max-mark-probability (\d+)\b"
 )
+_NOT_READ: Final = re.compile(r"channel-group |profile ")
+"""Lines of a port whose settings are elsewhere: in a LAG, or in an interface profile."""
+_QUEUES: Final = ("uc-tx-queue", "tx-queue")
 _OWN_MAP_FROM: Final = 16
 _DSCPS_PER_CLASS: Final = 8
 
@@ -99,8 +110,8 @@ class Eos(Platform):
         told = told_as_json(ports).get("interfaces", {})
         return Standing(
             {
-                interface: StandingPort(
-                    priorities=_priorities(found, (f"interface {interface}",)),
+                interface: read_port(
+                    partial(_priorities, found, (f"interface {interface}",)),
                     rate_bps=whole_number(told.get(interface, {}).get("bandwidth")) or None,
                     mtu_bytes=whole_number(told.get(interface, {}).get("mtu")),
                 )
@@ -141,22 +152,65 @@ def _port(interface: str, wanted: HardwareSwitchVariables) -> list[Line]:
 
 
 def _priorities(found: Configuration, port: Context) -> dict[int, PrioritySettings]:
+    """Return what the port's own lines say, or those of its QoS profile; NotKnownError if neither says it."""
     lines = found.get(port, ())
-    is_on = "priority-flow-control on" in lines
+    if elsewhere := next((line for line in lines if _NOT_READ.match(line)), None):
+        raise NotKnownError(elsewhere)
+    modes = [port, *_profile(found, lines)]
+    pfc = _only_one(
+        [
+            [line for line in found.get(mode, ()) if line.startswith("priority-flow-control ")]
+            for mode in modes
+        ]
+    )
     return that_do_something(
         {
             number: told_priority(
-                marks=_marks(found.get((*port, f"uc-tx-queue {number}"), ())),
-                pauses=is_on and f"priority-flow-control priority {number} no-drop" in lines,
+                marks=_marks(_only_one([_random_detect(found, mode, number) for mode in modes])),
+                pauses="priority-flow-control on" in pfc
+                and f"priority-flow-control priority {number} no-drop" in pfc,
             )
             for number in range(8)
         }
     )
 
 
-def _marks(lines: Iterable[str]) -> Marking | None:
-    found = next((found for line in lines if (found := _NUMBERS.match(line))), None)
-    return None if found is None else told_marks(int(found[1]), int(found[2]), int(found[3]))
+def _profile(found: Configuration, port: Sequence[str]) -> list[Context]:
+    """Return the mode of the QoS profile that a port names, if it names one."""
+    names = [line.removeprefix("service-profile ") for line in port if line.startswith("service-profile ")]
+    for name in names:
+        if (f"qos profile {name}",) not in found and not any(
+            context[0] == f"qos profile {name}" for context in found if context
+        ):
+            raise NotKnownError(f"service-profile {name}, which is not in the configuration")
+    return [(f"qos profile {name}",) for name in names]
+
+
+def _random_detect(found: Configuration, mode: Context, number: int) -> list[str]:
+    return [
+        line
+        for queue in _QUEUES
+        for line in found.get((*mode, f"{queue} {number}"), ())
+        if line.startswith("random-detect ecn ") and not line.startswith("random-detect ecn count")
+    ]
+
+
+def _only_one(places: Sequence[Sequence[str]]) -> Sequence[str]:
+    """Return the lines of the one place that has some; NotKnownError if port and profile differ."""
+    found = [lines for lines in places if lines]
+    if any(lines != found[0] for lines in found):
+        raise NotKnownError(f"{' and '.join(lines[0] for lines in found)}, of the port and of its profile")
+    return found[0] if found else ()
+
+
+def _marks(lines: Sequence[str]) -> Marking | None:
+    if not lines:
+        return None
+    found = _NUMBERS.match(lines[0])
+    if found is None or len(lines) > 1:
+        raise NotKnownError(" and ".join(lines))
+    least, most = (int(found[place]) * _BYTES[found[place + 1]] for place in (1, 3))
+    return told_marks(least, most, int(found[5]))
 
 
 def _thresholds(marks: Marking) -> str:

@@ -8,13 +8,16 @@ BUFFER_POOL).
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from rogue.harness.provisioning.switches.platforms.sonic_patch import Tables, split_numbers
 from rogue.harness.provisioning.switches.settings import Marking, PrioritySettings
 from rogue.harness.provisioning.switches.standing import (
+    NotKnownError,
     Standing,
     StandingPort,
+    read_port,
     that_do_something,
     told_marks,
     told_priority,
@@ -41,37 +44,53 @@ def standing_of(tables: Tables, interfaces: tuple[str, ...]) -> Standing:
 def _port(tables: Tables, interface: str) -> StandingPort:
     fields = tables.get("PORT", {}).get(interface, {})
     speed_mbps = whole_number(fields.get("speed"))
-    return StandingPort(
-        priorities=_priorities(tables, interface),
+    return read_port(
+        partial(_priorities, tables, interface),
         rate_bps=None if speed_mbps is None else speed_mbps * _MEGA,
         mtu_bytes=whole_number(fields.get("mtu")),
     )
 
 
 def _priorities(tables: Tables, interface: str) -> dict[int, PrioritySettings]:
-    """Queues and groups have the number of their priority."""
-    queues, groups = (_by_number(tables.get(table, {}), interface) for table in ("QUEUE", "BUFFER_PG"))
-    enabled = str(tables.get("PORT_QOS_MAP", {}).get(interface, {}).get("pfc_enable", ""))
+    """Return the settings of each priority; queues and groups have the number of their priority."""
+    queues, groups = (_by_number(tables, table, interface) for table in ("QUEUE", "BUFFER_PG"))
+    enabled = [
+        number
+        for ports, fields in tables.get("PORT_QOS_MAP", {}).items()
+        if interface in ports.split(",")
+        for number in str(fields.get("pfc_enable", "")).split(",")
+    ]
     found = {}
     for number in range(8):
-        wred = tables.get("WRED_PROFILE", {}).get(queues.get(number, {}).get("wred_profile", ""), {})
-        buffer = tables.get("BUFFER_PROFILE", {}).get(groups.get(number, {}).get("profile", ""), {})
-        pauses = str(number) in enabled.split(",")
+        wred = _named(tables, "WRED_PROFILE", queues.get(number, {}).get("wred_profile", ""))
+        buffer = _named(tables, "BUFFER_PROFILE", groups.get(number, {}).get("profile", ""))
+        pauses = str(number) in enabled
         found[number] = told_priority(
             marks=_marks(wred), pauses=pauses, **(_pause_point(buffer) if pauses else {})
         )
     return that_do_something(found)
 
 
-def _by_number(entries: Mapping[str, Any], interface: str) -> dict[int, Mapping[str, Any]]:
-    """Entries of a port, `Ethernet0|3` and `Ethernet0|3-4` alike."""
-    return {
-        int(number): fields
-        for entry, fields in entries.items()
-        for port, _, numbers in [entry.partition("|")]
-        if port == interface
-        for number in split_numbers(numbers)
-    }
+def _by_number(tables: Tables, table: str, interface: str) -> dict[int, dict[str, Any]]:
+    """Return the entries of a port: of `Ethernet0|3`, `Ethernet0|3-4` and `Ethernet0,Ethernet4|3` alike."""
+    found: dict[int, dict[str, Any]] = {}
+    for entry, fields in tables.get(table, {}).items():
+        ports, _, numbers = entry.partition("|")
+        if interface not in ports.split(","):
+            continue
+        for number in split_numbers(numbers):
+            if not number.isdigit():
+                raise NotKnownError(f"{table}|{entry}")
+            found.setdefault(int(number), {}).update(fields)
+    return found
+
+
+def _named(tables: Tables, table: str, name: str) -> Mapping[str, Any]:
+    """Return a profile by its name, which earlier releases write as `[WRED_PROFILE|name]`."""
+    name = name.strip("[]").removeprefix(f"{table}|")
+    if name and name not in tables.get(table, {}):
+        raise NotKnownError(f"{table} {name}, which is not in the configuration")
+    return tables[table][name] if name else {}
 
 
 def _marks(wred: Mapping[str, Any]) -> Marking | None:
@@ -80,7 +99,7 @@ def _marks(wred: Mapping[str, Any]) -> Marking | None:
     from_bytes, to_bytes = (whole_number(wred.get(f"green_{end}_threshold")) for end in ("min", "max"))
     percent = whole_number(wred.get("green_drop_probability", _SURE_PERCENT))
     if from_bytes is None or to_bytes is None or percent is None:
-        return None
+        raise NotKnownError("a WRED_PROFILE with ecn and without both thresholds of green")
     return told_marks(from_bytes, to_bytes, percent)
 
 

@@ -1,15 +1,18 @@
 import socket
 from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
+from helpers.fake_verbs import fake_sysfs
 from helpers.fake_verbs_device import FakeError
 from helpers.fake_verbs_network import Fabric
 from helpers.fake_verbs_queues import WorkCompletion
 from helpers.verbs_ends import PLAN, connect
 
 from rogue.agent.core.actions import PostSend
-from rogue.agent.drivers.verbs import clock
+from rogue.agent.drivers.verbs import clock, discovery
 from rogue.agent.drivers.verbs.completion_queue import EventQueue
 from rogue.agent.drivers.verbs.discovery import PortAddress
 from rogue.agent.drivers.verbs.endpoint import Endpoint, opened
@@ -129,6 +132,35 @@ def test_a_move_to_another_priority_goes_unnoticed_by_the_peer(
     late = receives[0].wr_id
     here.move(5)
     assert receives[0].wr_id == late, "it stands there already"
+
+
+@pytest.mark.parametrize("index", [0, 4])
+def test_a_recovery_finds_the_gid_where_the_link_s_flap_left_it(
+    stack: ExitStack,
+    pyverbs: Pyverbs,
+    fabric: Fabric,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    index: int,
+) -> None:
+    """An interface that goes down loses its addresses, and their GIDs come back at other places."""
+    monkeypatch.setattr(discovery, "SYSFS", tmp_path)
+    fake_sysfs(tmp_path, requester_port().gid)
+    plan = replace(PLAN, has_shadow=True)
+    here, there = (
+        stack.enter_context(opened(pyverbs, requester_port(), plan, clock.nic_ns)) for _ in range(2)
+    )
+    connect(here, there)
+    table = tmp_path / "rxe0" / "ports" / "1"
+    (table / "gids" / "1").write_text("0000" + ":0000" * 7)
+    (table / "gids" / str(index)).write_text(f"{requester_port().gid}\n")
+    (table / "gid_attrs" / "types" / str(index)).write_text("RoCE v2\n")
+    here.reset(here.queue_pair.qp_num)
+    here.ready(here.queue_pair.qp_num, 5, 6)
+    attributes: Any = fabric.queue_pairs[here.queue_pair.qp_num].attributes
+    assert here.side is not None
+    handle: Any = here.side._handle
+    assert (attributes.ah_attr.gr.sgid_index, handle.attr.gr.sgid_index) == (index, index)
 
 
 def test_a_queue_pair_that_is_being_brought_back_moves_when_it_is_ready(

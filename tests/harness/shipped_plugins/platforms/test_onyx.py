@@ -88,6 +88,9 @@ def test_what_it_cannot(settings: dict[str, object], mistake: str | None) -> Non
     [
         ((OLD,), {3: told_priority(marks=told_marks(70_000, 70_000, 100))}),
         (("interface ethernet 1/2 traffic-class 3 congestion-control red minimum-absolute 70",), None),
+        (("roce lossless",), None),
+        ((OLD, "interface ethernet 1/2 channel-group 5 mode on"), None),
+        ((OLD, "interface ethernet 1/2 mlag-channel-group 5 mode active"), None),
         (("dcb priority-flow-control enable", "dcb priority-flow-control priority 3 enable"), {}),
         ((), {}),
     ],

@@ -129,6 +129,8 @@ THEIRS: dict[tuple[str, ...], tuple[str, ...]] = {
         ({("class-map type queuing lossless",): ("match qos-group 4",)}, None),
         ({("policy-map type queuing theirs", "class lossless"): ("bandwidth percent 30",)}, {}),
         ({PORT: ()}, {}),
+        ({PORT: ("channel-group 5 mode active",)}, None),
+        ({PORT: ("service-policy output type queuing elsewhere",)}, None),
     ],
 )
 def test_policies_of_others_are_read_in_numbers_or_not_at_all(

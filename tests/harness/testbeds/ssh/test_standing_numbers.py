@@ -101,6 +101,20 @@ def test_a_buffer_is_the_whole_switchs(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("settings", ["transports=[roce]", DCTCP])
+def test_what_is_not_known_refuses_the_cell_unless_it_may_differ(tmp_path: Path, settings: str) -> None:
+    cell, rack = cell_of(tmp_path, settings), rack_of("eos", LOGIN, **FOLLOWS)
+    lines = standing_as(cell, rack)["tor"].configuration
+    found = {**lines, ("interface Ethernet1",): ("service-profile P",)}
+    (tor,) = rack.hardware_switches
+    standing = {"tor": PLATFORMS["eos"].standing(found, "", tor.variables)}
+    told = "marks and pauses of tor are not known at Ethernet1, expected numbers: got `service-profile P, "
+    assert str(other_standing(cell, rack, standing)).startswith(told)
+    may = rack_of("eos", LOGIN, **FOLLOWS, switch_may_differ=["marks", "pauses"])
+    assert other_standing(cell, may, standing) is None
+    assert told in facts_of(cell, may, standing)["switches_differ"]
+
+
 @pytest.mark.parametrize("platform", ["eos", "comware"])
 def test_without_numbers_lines_are_compared(tmp_path: Path, platform: str) -> None:
     """Of most platforms no numbers are read, and of all the map of DSCPs has none."""

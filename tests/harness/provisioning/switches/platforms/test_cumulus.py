@@ -11,6 +11,7 @@ from helpers.switch_inventory import hardware, wanted
 from rogue.harness.provisioning.switches.connection import open_switch
 from rogue.harness.provisioning.switches.operations import apply
 from rogue.harness.provisioning.switches.platforms.cumulus import Cumulus
+from rogue.harness.provisioning.switches.settings import PrioritySettings
 from rogue.harness.provisioning.switches.standing import StandingPort, told_marks, told_priority
 
 WANTED = wanted("cumulus", ("swp1", "swp2"))
@@ -100,12 +101,38 @@ def test_what_stands_there_in_numbers(tmp_path: Path, switch: FakeNvue) -> None:
     ):
         before = opened.standing(WANTED).ports
         assert before["swp1"] == StandingPort({}, 100_000_000_000, 9216), "a profile without lines of its own"
-        assert before["swp2"].priorities is None, "marks of default-global, which no line shows"
+        assert before["swp2"].of_priority(0) is None, "marks of default-global, which no line shows"
+        assert before["swp2"].of_priority(3) == PrioritySettings()
         apply(opened, WANTED)
         marks = told_marks(150_000, 1_500_000, 10)
         assert opened.standing(WANTED).ports["swp2"].priorities == {
             3: told_priority(marks=marks, pauses=True)
         }
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("nv set qos roce mode lossless",),
+        (
+            "nv set interface swp1 qos congestion-control profile theirs",
+            "nv set qos congestion-control theirs traffic-class 3 ecn enable",
+        ),
+    ],
+)
+def test_what_has_no_numbers_is_not_known(lines: tuple[str, ...]) -> None:
+    assert 3 in Cumulus().standing({(): lines}, "", WANTED).ports["swp1"].not_known
+
+
+def test_a_port_without_profiles_has_those_of_all_ports() -> None:
+    own = "nv set qos congestion-control default-global traffic-class 3"
+    marks = (
+        f"{own} {each}" for each in ("ecn enable", "min-threshold 1", "max-threshold 2", "probability 3")
+    )
+    lines = ("nv set qos pfc default-global switch-priority 4", *marks)
+    assert Cumulus().standing({(): lines}, "", WANTED).ports["swp1"].priorities == {
+        3: told_priority(marks=told_marks(1, 2, 3)), 4: told_priority(pauses=True),
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

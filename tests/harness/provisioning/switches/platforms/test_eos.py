@@ -176,6 +176,53 @@ def test_what_stands_there_in_numbers(tmp_path: Path, monkeypatch: pytest.Monkey
         assert opened.standing(WANTED).ports["Ethernet1"].rate_bps is None, "a command that it rejects"
 
 
+PFC = ("priority-flow-control on", "priority-flow-control priority 3 no-drop")
+ECN = "random-detect ecn minimum-threshold {} maximum-threshold {} max-mark-probability 10"
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "numbers"),
+    [
+        ("150 kbytes", "1500 kbytes", (150_000, 1_500_000)),
+        ("150000 bytes", "1500 kbytes", (150_000, 1_500_000)),
+        ("1 mbytes", "2 mbytes", (1_000_000, 2_000_000)),
+    ],
+)
+@pytest.mark.parametrize("queue", ["uc-tx-queue 3", "tx-queue 3"])
+@pytest.mark.parametrize("mode", [PORT, ("qos profile P",)])
+def test_profiles_and_units_are_resolved(
+    least: str, most: str, numbers: tuple[int, int], queue: str, mode: tuple[str, ...]
+) -> None:
+    text = "\n".join(
+        [
+            mode[0], *(f"   {line}" for line in PFC), f"   {queue}", f"      {ECN.format(least, most)}", "!",
+            *([] if mode == PORT else [PORT[0], "   service-profile P"]), "end",
+        ]
+    )  # fmt: skip
+    port = Eos().standing(Eos().configuration(text), "", WANTED).ports["Ethernet1"]
+    assert port.priorities == {3: told_priority(marks=told_marks(*numbers, 10), pauses=True)}
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        {PORT: ("service-profile P",)},
+        {PORT: ("channel-group 7 mode active",)},
+        {PORT: ("profile rack",)},
+        {QUEUE: (ECN.format("700 segments", "7000 segments"),)},
+        {QUEUE: (ECN.format("10 microseconds", "20 microseconds"),)},
+        {PORT: ("service-profile P", "priority-flow-control on"), ("qos profile P",): PFC},
+        {
+            PORT: ("service-profile P",), QUEUE: (ECN.format("1 bytes", "2 bytes"),),
+            ("qos profile P", "uc-tx-queue 3"): (ECN.format("3 bytes", "4 bytes"),),
+        },
+    ],
+)  # fmt: skip
+def test_what_cannot_be_resolved_is_not_known(found: dict[tuple[str, ...], tuple[str, ...]]) -> None:
+    port = Eos().standing(found, "", WANTED).ports["Ethernet1"]
+    assert (port.of_priority(3), 3 in port.not_known) == (None, True)
+
+
 def test_without_pfc_on_the_port_nothing_pauses() -> None:
     found = {PORT: ("priority-flow-control priority 3 no-drop",)}
     assert Eos().standing(found, "", WANTED).ports["Ethernet1"].priorities == {}

@@ -49,7 +49,6 @@ def test_what_nobody_has_set_is_not_told() -> None:
         ({"wred_green_enable": "false"}, {}),
         ({"green_drop_probability": None}, {3: told_priority(marks=told_marks(98_670, 200_000, 100))}),
         ({"green_drop_probability": "0"}, {3: told_priority(marks=told_marks(98_670, 200_000, 0))}),
-        ({"green_min_threshold": None}, {}),
     ],
 )
 def test_which_profiles_mark(changed: dict[str, str | None], expected: dict[int, object]) -> None:
@@ -57,3 +56,36 @@ def test_which_profiles_mark(changed: dict[str, str | None], expected: dict[int,
     wred = {field: value for field, value in {**WRED, **changed}.items() if value is not None}
     tables = {"WRED_PROFILE": {"A": wred}, "QUEUE": {"Ethernet0|3": {"wred_profile": "A"}}}
     assert standing_of(tables, ("Ethernet0",)).ports["Ethernet0"].priorities == expected
+
+
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [
+        ("Ethernet0,Ethernet4|3-4", "AZURE_LOSSLESS"),
+        ("Ethernet8,Ethernet0|3", "AZURE_LOSSLESS"),
+        ("Ethernet0|3", "[WRED_PROFILE|AZURE_LOSSLESS]"),
+    ],
+)
+def test_lists_of_ports_and_earlier_names_are_resolved(place: str, name: str) -> None:
+    ports = place.partition("|")[0]
+    tables = {
+        **TABLES, "QUEUE": {place: {"wred_profile": name}}, "PORT_QOS_MAP": {ports: {"pfc_enable": "3"}},
+        "BUFFER_PG": {place: {"profile": "pg"}},
+    }  # fmt: skip
+    told = standing_of(tables, ("Ethernet0",)).ports["Ethernet0"].of_priority(3)
+    assert told is not None
+    assert (told.marks, told.pauses, told.headroom_bytes) == (told_marks(98_670, 200_000, 5), True, 35_776)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"WRED_PROFILE": {}},
+        {"BUFFER_PROFILE": {}},
+        {"QUEUE": {"Ethernet0|3,4": {"wred_profile": "AZURE_LOSSLESS"}}},
+        {"WRED_PROFILE": {"AZURE_LOSSLESS": {**WRED, "green_min_threshold": "half"}}},
+    ],
+)
+def test_what_cannot_be_resolved_is_not_known(changed: dict[str, dict[str, dict[str, str]]]) -> None:
+    port = standing_of({**TABLES, **changed}, ("Ethernet0",)).ports["Ethernet0"]
+    assert (port.priorities, list(port.not_known)) == (None, list(range(8)))
