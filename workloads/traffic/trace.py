@@ -108,6 +108,10 @@ class Trace(Workload):
         """The rows of the file in its span."""
         return self._transfers
 
+    def expected_connections(self, placement: Placement) -> float:
+        """Return the rows in the span, unless pairs of hosts share connections."""
+        return self._transfers if self.connection == "per_transfer" else 0.0
+
     @property
     def warm_up_ns(self) -> int:
         """`ignore_for`."""
