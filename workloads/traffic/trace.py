@@ -66,9 +66,8 @@ class Trace(Workload):
             return None
         line, column, host = unknown
         got = f"{host} in line {line}, column {column} of {self.file}"
-        return mistake(
-            f"hosts that may have traffic, {placement.described}", "add hosts, or correct the file", got
-        )
+        advice = f"{placement.advice_for(host)}, or correct the file"
+        return mistake(f"hosts that may have traffic, {placement.described}", advice, got)
 
     def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
         """One flow per transfer, by time; or one per pair and group, by the first transfer."""

@@ -135,22 +135,28 @@ def _too_large(flows: Sequence[Flow]) -> str | None:
 
 def _too_many_samples(cell: Cell) -> str | None:
     """A sampler that would fill the memory before the first result."""
-    experiment, timing = cell.experiment, cell.timing
+    experiment, timing, probe = cell.experiment, cell.timing, cell.experiment.probe
     flows = sum(len(group.flows) for group in cell.groups)
     wanted = {
-        "throughput": (timing.throughput_interval_ns, flows, SAMPLES_MAX),
-        "queues": (timing.queue_interval_ns, switch_ports(experiment.topology), SAMPLES_MAX),
+        "throughput": (timing.throughput_interval_ns, flows, SAMPLES_MAX, "its interval"),
+        "queues": (timing.queue_interval_ns, switch_ports(experiment.topology), SAMPLES_MAX, "its interval"),
         "control": (
             timing.throughput_interval_ns,
             flows * experiment.measures("control"),
             CONTROL_SAMPLES_MAX,
+            "the interval of throughput",
         ),
-        "latency": (experiment.probe.interval_ns if experiment.probe else timing.limit_ns, 1, PROBES_MAX),
+        "latency": (
+            probe.interval_ns if probe else timing.limit_ns,
+            1,
+            PROBES_MAX,
+            "the probe's interval",
+        ),
     }
-    for what, (interval_ns, rows, samples_max) in wanted.items():
+    for what, (interval_ns, rows, samples_max, whose) in wanted.items():
         samples = timing.limit_ns // interval_ns * rows
         if samples > samples_max:
-            return f"{what} would have {samples} samples, expected at most {samples_max}; raise its interval"
+            return f"{what} would have {samples} samples, expected at most {samples_max}; raise {whose}"
     return None
 
 

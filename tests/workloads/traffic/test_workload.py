@@ -14,7 +14,7 @@ EXAMPLES: dict[str, dict[str, object]] = {
     "rtt_accuracy": {"run_for": "1s"},
     "poisson": {"load": 0.5, "sizes": "fb_hadoop", "arrive_for": "1ms", "hosts": 4},
     "pairs": {
-        "flows": [{"source": "h0", "destination": "h2"}, {"source": "h0", "destination": "h2"}],
+        "flows": [{"source": "h0", "destination": "h1"}, {"source": "h0", "destination": "h1"}],
         "run_for": "1ms",
     },
     "doubling": {"senders": 4},

@@ -49,7 +49,11 @@ def test_what_it_can(tmp_path: Path, transport: str) -> None:
         ),
         (
             "probe={kind: write0, interval: 1ns}",
-            "latency would have 1000000000 samples, expected at most 5000000; raise its interval",
+            "latency would have 1000000000 samples, expected at most 5000000; raise the probe's interval",
+        ),
+        (
+            "measure=[control, {kind: throughput, interval: 100ns}]",
+            "control would have 20000000 samples, expected at most 5000000; raise the interval of throughput",
         ),
         (
             "workload={kind: many_pairs, hosts: 3, load: 0.5, arrive_for: 1ns}",
