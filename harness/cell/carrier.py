@@ -27,6 +27,11 @@ class Carrier:
     priority: int
     """Traffic class in the network."""
 
+    @property
+    def duration_ns(self) -> int | None:
+        """When its flows end by the clock; None: when all their transfers are done."""
+        return None
+
 
 @dataclass(frozen=True, slots=True)
 class Group(Carrier):
@@ -40,6 +45,11 @@ class Group(Carrier):
     def flows(self) -> tuple[Flow, ...]:
         """Its flows; a verb that its transport does not have is replaced."""
         return self.demand.flows
+
+    @property
+    def duration_ns(self) -> int | None:
+        """When its workload ends by the clock; None: when all its transfers are done."""
+        return self.asked.workload.duration_ns
 
     @property
     def tells_arrivals(self) -> bool:

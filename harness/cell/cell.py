@@ -78,9 +78,9 @@ class Cell:
 
     @property
     def busiest_receiver(self) -> str:
-        """The host that most flows end at; of several the first."""
+        """Return the host that most flows end at, of several the first; the usual receiver without flows."""
         counts = self.receivers
-        return max(counts, key=lambda host: counts[host])
+        return max(counts, key=lambda host: counts[host], default=self.experiment.placement.receiver)
 
     @property
     def replaced_verbs(self) -> str | None:
@@ -94,10 +94,15 @@ class Cell:
 
     @property
     def idleness(self) -> str | None:
-        """Why nothing happens in one of its groups; None if something happens in all."""
-        idle = next((group.name for group in self.groups if not group.flows), None)
-        late = "its first transfer would come after its end"
-        return None if idle is None else f"nothing happens in {idle}: {late}; let it run longer"
+        """Return why one of its groups has no transfer; None if all have one."""
+        idle = next((group for group in self.groups if not group.flows), None)
+        if idle is None:
+            return None
+        if idle.duration_ns is None:
+            return f"{idle.name} has no transfer that could be measured; add one"
+        return (
+            f"nothing happens in {idle.name}: its first transfer would come after its end; let it run longer"
+        )
 
     def _group(self, asked: TrafficGroup) -> Group:
         """A group with its own transport and parameters, or the cell's."""

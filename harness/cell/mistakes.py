@@ -17,6 +17,8 @@ class ParameterMistake:
     advice: str
     group: str | None = None
     """The traffic group whose own parameter it is; None: the cell's transport's."""
+    network: str | None = None
+    """The links from which a wrong value follows that the experiment file does not state."""
 
 
 class ParameterError(Exception):

@@ -34,18 +34,18 @@ class Timing:
     limit_ns: int
     """When the cell ends at the latest."""
     is_open_ended: bool
-    """The traffic repeats until `limit_ns`: what is unfinished then is no failure."""
+    """All traffic ends by the clock, at `limit_ns`: a transfer that is unfinished then is no failure."""
     throughput_interval_ns: int
     queue_interval_ns: int
 
 
 def timing_of(experiment: Experiment, demands: tuple[Demand, ...]) -> Timing:
     """Choose the times of a cell."""
-    durations = [group.workload.duration_ns for group in experiment.groups]
-    repeating = [duration for duration in durations if duration is not None]
-    finite_ns = _finite_traffic_ns(experiment.topology, demands)
-    traffic_ns = max(1, finite_ns, *repeating)
-    is_open_ended = len(repeating) == len(durations)
+    waited_for = tuple(demand for demand in demands if demand.workload.duration_ns is None)
+    durations = [demand.workload.duration_ns or 0 for demand in demands]
+    finite_ns = _finite_traffic_ns(experiment.topology, waited_for)
+    traffic_ns = max(1, finite_ns, *durations)
+    is_open_ended = not waited_for
     limit_ns = traffic_ns if is_open_ended else max(TIME_LIMIT_FACTOR * traffic_ns, TIME_LIMIT_NS_MIN)
     return Timing(
         traffic_ns=traffic_ns,
@@ -59,7 +59,7 @@ def timing_of(experiment: Experiment, demands: tuple[Demand, ...]) -> Timing:
 
 
 def _arriving_ns(experiment: Experiment) -> list[int]:
-    """How long each group of flows goes on to start transfers; that they drain is none of that time."""
+    """Return for each group the time in which its transfers start, without the time in which they drain."""
     workloads = [group.workload for group in experiment.groups]
     return [1, *(workload.arriving_ns or workload.duration_ns or 1 for workload in workloads)]
 
@@ -91,10 +91,10 @@ def _chosen(intervals: tuple[tuple[int, int], ...], traffic_ns: int) -> int:
 
 @lru_cache(maxsize=8)
 def _finite_traffic_ns(topology: Topology, demands: tuple[Demand, ...]) -> int:
-    """How long the transfers that do not repeat take if the busiest receiver never idles.
+    """Return the least time in which all transfers of these demands can be done.
 
-    Nor can it be over before the last transfer arrives, nor before one flow's transfers have followed each
-    other, nor before those that wait have had what they wait for.
+    The busiest receiver never idles, the last transfer starts by the clock, the transfers of one flow follow
+    each other, and those that wait have had what they wait for.
     """
     flows = [flow for demand in demands for flow in demand.flows]
     last_arrival_ns = max((_last_start_ns(flow) for flow in flows if flow.count is not None), default=0)
@@ -123,19 +123,22 @@ def _last_start_ns(flow: Flow) -> int:
 
 
 def _following_ns(topology: Topology, flows: Sequence[Flow]) -> int:
-    """The longest that a flow's transfers take one after the other.
+    """Return when the last flow can be done whose transfers follow each other.
 
-    Of flows over paths that are alike, the one with the largest transfers decides.
+    Of flows over paths that are alike, the one whose bytes would be out last decides.
     """
-    largest: dict[tuple[Route, Verb, int], int] = {}
+    last: dict[tuple[Route, Verb, int], tuple[float, Flow]] = {}
     for flow in flows:
         if flow.count is not None and not flow.arrivals:
+            path = topology.path_shape(flow.source, flow.destination)
+            out_ns = flow.start_ns + flow.finite_bytes * 8 * SECOND_NS / topology.path_rate_bps(path)
             alike = plain_route(topology, flow.initiator, flow.responder), flow.verb, flow.count
-            largest[alike] = max(flow.size_bytes, largest.get(alike, 0))
+            if alike not in last or out_ns > last[alike][0]:
+                last[alike] = out_ns, flow
     rules = plain_rules(topology)
     following_ns = (
-        count * ideal_transfer_ns(route, rules, verb, size_bytes)
-        for (route, verb, count), size_bytes in largest.items()
+        flow.start_ns + count * ideal_transfer_ns(route, rules, verb, flow.size_bytes)
+        for (route, verb, count), (_, flow) in last.items()
     )
     return max(following_ns, default=0)
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
+from rogue.harness.cell.carried import carried
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.timing import SECOND_NS, switch_ports
 from rogue.workloads.traffic import Flow
@@ -65,7 +66,10 @@ def _asked(flow: Flow, traffic_ns: int) -> float:
 
 
 def _received_bytes(cell: Cell, flows: list[Flow]) -> float:
-    finite = sum(flow.finite_bytes for flow in flows)
+    finite = sum(
+        carried(cell.topology, group.demand, cell.timing.traffic_ns).finite_bytes(group.flows)
+        for group in cell.groups
+    )
     return finite + _capacity_bytes(cell, [flow for flow in flows if _is_greedy(flow)])
 
 

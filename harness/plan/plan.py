@@ -127,7 +127,10 @@ def _parameter_problems(
     """One problem per parameter; repetitions have the same, so the first is enough."""
     for cell in cells:
         mistake = testbed.parameter_mistake(cell) if cell.repetition == 1 else None
-        if mistake is not None:
+        if mistake is not None and mistake.network is not None:
+            place = loaded.document.place(("topology",))
+            yield Problem(place, "topology", mistake.network, mistake.expected, mistake.advice)
+        elif mistake is not None:
             path, parameters = _whose(loaded, cell, mistake)
             got = show(parameters.get(mistake.key))
             place = loaded.document.place((*path, mistake.key))

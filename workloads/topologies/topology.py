@@ -59,11 +59,17 @@ class Placement:
     """Rate of a receiver's link."""
     rates_bps: frozenset[int] = frozenset()
     """Rates of the links of all hosts that traffic may use."""
+    probe: str | None = None
+    """Host that probes, and has no traffic."""
 
     @property
     def senders(self) -> tuple[str, ...]:
         """Every host but the receiver."""
         return tuple(host for host in self.hosts if host != self.receiver)
+
+    def advice_for(self, absent: str) -> str:
+        """Return how a host may have traffic that may not: more hosts do not help the one that probes."""
+        return "leave the probe out" if absent == self.probe else "add hosts"
 
     @property
     def described(self) -> str:
@@ -213,15 +219,16 @@ class Topology(Specification, ABC):
 
     def placement(self, *, has_probe: bool) -> Placement:
         """Who sends and who receives; with a probe its host takes no part."""
-        kept_out = {self.probe_host()} if has_probe else set()
+        probe = self.probe_host() if has_probe else None
         receiver = self.receiving_hosts()[-1]
-        hosts = tuple(host for host in self.host_names() if host not in kept_out)
+        hosts = tuple(host for host in self.host_names() if host != probe)
         return Placement(
             hosts,
             receiver,
             float(self.host_rate_bps(receiver) * self.frames.payload_fraction(self.mtu_bytes)),
             self.host_rate_bps(receiver),
             frozenset(map(self.host_rate_bps, hosts)),
+            probe,
         )
 
     @property

@@ -20,6 +20,10 @@ class AllToAll(Greedy):
         """The hosts that take part."""
         return self.hosts
 
+    def pairs_of(self, hosts: int) -> int:
+        """Return the ordered pairs of the hosts that take part."""
+        return self.hosts * (self.hosts - 1)
+
     def ends(self, hosts: tuple[str, ...], seed: int) -> Iterable[tuple[str, str]]:
         """By source."""
         return permutations(hosts[: self.hosts], 2)

@@ -26,6 +26,10 @@ class ClosPairs(Greedy):
         """Two for each pair."""
         return 2 * (self.pairs or 1)
 
+    def pairs_of(self, hosts: int) -> int:
+        """Return two for each host that has a partner."""
+        return 2 * min(hosts // 2, self.pairs or hosts)
+
     def ends(self, hosts: tuple[str, ...], seed: int) -> Iterable[tuple[str, str]]:
         """One way and the other."""
         half = (len(hosts) + 1) // 2

@@ -58,10 +58,8 @@ class Collective(Workload):
             found = mistake(f"a skew of 0 but for {' and '.join(EXCHANGES)}", "leave it out")
             raise mistakes_at({"skew": found})
         if self._transfers > TRANSFERS_MAX:
-            found = mistake(
-                f"at most {TRANSFERS_MAX} transfers; these are {self._transfers}",
-                "take fewer iterations, pieces or hosts",
-            )
+            got, advice = f"{self._transfers} transfers", "take fewer iterations, pieces or hosts"
+            found = mistake(f"at most {TRANSFERS_MAX} transfers", advice, got)
             raise mistakes_at({"iterations": found})
         if self.size_bytes < self.hosts * self.pieces:
             raise mistakes_at({"size": mistake("a byte or more for each piece of each host", "raise it")})

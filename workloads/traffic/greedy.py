@@ -28,6 +28,14 @@ class Greedy(Workload):
     def ends(self, hosts: tuple[str, ...], seed: int) -> Iterable[tuple[str, str]]:
         """Pairs of source and destination."""
 
+    @abstractmethod
+    def pairs_of(self, hosts: int) -> int:
+        """Return the number of pairs of source and destination."""
+
+    def expected_connections(self, placement: Placement) -> float:
+        """Return the connections of all pairs."""
+        return self.pairs_of(len(placement.hosts)) * self.connections
+
     def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
         """One flow per connection, each with its own start jitter."""
         return tuple(

@@ -50,6 +50,10 @@ class Incast(Workload):
             for number in range(self.connections)
         )
 
+    def expected_connections(self, placement: Placement) -> float:
+        """Return the connections of all senders."""
+        return len(placement.senders[: self.senders]) * self.connections
+
     @property
     def duration_ns(self) -> int | None:
         """`repeat_for`, if given."""

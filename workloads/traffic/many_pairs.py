@@ -11,7 +11,16 @@ from rogue.workloads.mistakes import mistake, mistakes_at
 from rogue.workloads.specification import Delay, Size, Time
 from rogue.workloads.streams import random_stream
 from rogue.workloads.topologies.topology import HOSTS_MAX, Placement
-from rogue.workloads.traffic.workload import Arrival, Flow, Predecessor, Verb, Workload, flow_ends, uneven
+from rogue.workloads.traffic.workload import (
+    Arrival,
+    Flow,
+    Predecessor,
+    Verb,
+    Workload,
+    expected_pairs,
+    flow_ends,
+    uneven,
+)
 
 SECOND_NS: Final = 1_000_000_000
 
@@ -112,6 +121,13 @@ class ManyPairs(Workload):
         """The mean of what the hosts' processes bring, large and small."""
         large = self.hosts * self.arrive_for_ns / self._mean_gap_ns(placement)
         return large * (1 + 1 / self.small_every)
+
+    def expected_connections(self, placement: Placement) -> float:
+        """Return the mean of the transfers, or of the pairs of hosts that have one."""
+        transfers = self.scheduled_transfers(placement)
+        if self.connections == "transfer":
+            return transfers
+        return expected_pairs(self.hosts * (self.hosts - 1), transfers)
 
     def drawn_ends(self, placement: Placement) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The hosts that take part."""

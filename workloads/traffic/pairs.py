@@ -64,17 +64,16 @@ class Pairs(Workload):
         return self
 
     def hosts_min(self) -> int:
-        """Up to the last host that is named."""
-        return 1 + max(int(name[1:]) for name in self._names())
+        """Return the number of hosts that are named; `unfit` says which of them is absent."""
+        return len({*self._names()})
 
     def unfit(self, placement: Placement) -> PydanticCustomError | None:
         """The first host that is none of the network's."""
         name = next((name for name in self._names() if name not in placement.hosts), None)
         if name is None:
             return None
-        return mistake(
-            f"hosts that may have traffic, {placement.described}", "add hosts, or name another one", name
-        )
+        advice = f"{placement.advice_for(name)}, or name another one"
+        return mistake(f"hosts that may have traffic, {placement.described}", advice, name)
 
     def _names(self) -> Iterator[str]:
         for pair in self.flows_listed:

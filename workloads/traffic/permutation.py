@@ -25,6 +25,10 @@ class Permutation(Greedy):
         """More than the shift."""
         return (self.shift or 1) + 1
 
+    def pairs_of(self, hosts: int) -> int:
+        """Return one pair for each host."""
+        return hosts
+
     @property
     def is_drawn(self) -> bool:
         """Unless there is a shift."""

@@ -67,8 +67,11 @@ class Pingmesh(Workload):
 
     def scheduled_transfers(self, placement: Placement) -> float:
         """All requests."""
-        probers = len(placement.hosts[: self.probers])
-        return probers * len(set(self.places)) * self.run_for_ns / self.interval_ns
+        return self.expected_connections(placement) * self.run_for_ns / self.interval_ns
+
+    def expected_connections(self, placement: Placement) -> float:
+        """Return one for each asking host and place."""
+        return len(placement.hosts[: self.probers]) * len(set(self.places))
 
     @property
     def duration_ns(self) -> int:

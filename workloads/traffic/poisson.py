@@ -14,7 +14,7 @@ from rogue.workloads.specification import Delay, Size, Specification, Time
 from rogue.workloads.spelling import meant
 from rogue.workloads.streams import random_stream
 from rogue.workloads.topologies.topology import HOSTS_MAX, Placement
-from rogue.workloads.traffic.workload import Arrival, Flow, Verb, Workload, uneven
+from rogue.workloads.traffic.workload import Arrival, Flow, Verb, Workload, expected_pairs, uneven
 
 SECOND_NS = 1_000_000_000
 
@@ -117,6 +117,15 @@ class Poisson(Workload):
     def scheduled_transfers(self, placement: Placement) -> float:
         """The mean of what the senders' processes bring."""
         return len(self._senders(placement)) * self.arrive_for_ns / self._mean_gap_ns(placement)
+
+    def expected_connections(self, placement: Placement) -> float:
+        """Return the mean of the transfers, or of the pairs of hosts that have one."""
+        transfers = self.scheduled_transfers(placement)
+        if self.connection == "per_transfer":
+            return transfers
+        senders, receivers = self.drawn_ends(placement)
+        pairs = len(senders) * (len(receivers) - (self.receivers is None))
+        return expected_pairs(pairs, transfers)
 
     def drawn_ends(self, placement: Placement) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Those that send, and those that receive."""

@@ -66,9 +66,8 @@ class Trace(Workload):
             return None
         line, column, host = unknown
         got = f"{host} in line {line}, column {column} of {self.file}"
-        return mistake(
-            f"hosts that may have traffic, {placement.described}", "add hosts, or correct the file", got
-        )
+        advice = f"{placement.advice_for(host)}, or correct the file"
+        return mistake(f"hosts that may have traffic, {placement.described}", advice, got)
 
     def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
         """One flow per transfer, by time; or one per pair and group, by the first transfer."""
@@ -107,6 +106,10 @@ class Trace(Workload):
     def scheduled_transfers(self, placement: Placement) -> float:
         """The rows of the file in its span."""
         return self._transfers
+
+    def expected_connections(self, placement: Placement) -> float:
+        """Return the rows in the span, unless pairs of hosts share connections."""
+        return self._transfers if self.connection == "per_transfer" else 0.0
 
     @property
     def warm_up_ns(self) -> int:

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import expm1
 from typing import ClassVar, Literal, NamedTuple
 
 from pydantic_core import PydanticCustomError
@@ -177,6 +178,10 @@ class Workload(Specification, ABC):
         """About how many transfers start by the clock, whatever has become of those before them."""
         return 0.0
 
+    def expected_connections(self, placement: Placement) -> float:
+        """Return about how many flows there are, without drawing them; 0 where only drawing tells."""
+        return 0.0
+
     @property
     def bus_bytes(self) -> float | None:
         """The least bytes that a rank of a collective operation moves, which bus bandwidth counts."""
@@ -205,6 +210,11 @@ class Workload(Specification, ABC):
     def arriving_ns(self) -> int | None:
         """When the last transfer has started, where the clock starts them and they drain; or None."""
         return None
+
+
+def expected_pairs(pairs: int, transfers: float) -> float:
+    """Return how many of the pairs of hosts have a transfer, if each transfer is equally likely in all."""
+    return -pairs * expm1(-transfers / pairs)
 
 
 def uneven(placement: Placement) -> PydanticCustomError | None:

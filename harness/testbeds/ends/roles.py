@@ -113,7 +113,7 @@ def plan_roles(cell: Cell, memory_bytes_max: int = MEMORY_BYTES_MAX) -> list[Nod
                 names[carrier.name][flow.ends],
                 line_rate_bps,
                 cell.topology.mtu_bytes,
-                _run_ns(cell, flow),
+                _run_ns(cell, carrier, flow),
                 next(limiters[flow.source]) if is_own else LimiterClass(),
                 dict(overrides),
                 driver_options(carrier.parameters),
@@ -151,9 +151,13 @@ def limited_flows(cell: Cell) -> dict[str, list[PlannedFlow]]:
     return by_host
 
 
-def _run_ns(cell: Cell, flow: Flow) -> int:
-    """To the end of the cell; one that starts microseconds late ends as late, with a last whole sample."""
-    run_ns, interval_ns = cell.timing.limit_ns - flow.start_ns, cell.timing.throughput_interval_ns
+def _run_ns(cell: Cell, carrier: Carrier, flow: Flow) -> int:
+    """Return the time from a flow's start to its end by the clock, or to the time limit of the cell.
+
+    A flow that starts microseconds late ends as late, with a last whole sample.
+    """
+    end_ns = min(cell.timing.limit_ns, carrier.duration_ns or cell.timing.limit_ns)
+    run_ns, interval_ns = max(1, end_ns - flow.start_ns), cell.timing.throughput_interval_ns
     short_ns = -run_ns % interval_ns
     return run_ns + short_ns if short_ns <= interval_ns // GRID_TOLERANCE else run_ns
 

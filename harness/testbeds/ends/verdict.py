@@ -39,11 +39,10 @@ def _must_agree(flow: NodeFlow, result: Results) -> bool:
 
 
 def _late(cell: Cell, flows: Sequence[NodeFlow], results: Mapping[str, Results]) -> Failure | None:
-    """Time that ran out for flows that had an end."""
-    if cell.timing.is_open_ended:
-        return None
+    """Return the failure of flows whose transfers must all be done, and are not at the time limit."""
     carriers = [flow for flow in flows if not flow.is_probe]
-    late = [flow for flow in carriers if results[flow.role("requester")].transfers_unfinished]
+    waited_for = [flow for flow in carriers if flow.planned.carrier.duration_ns is None]
+    late = [flow for flow in waited_for if results[flow.role("requester")].transfers_unfinished]
     if not late:
         return None
     limit_s = cell.timing.limit_ns / SECOND_NS

@@ -59,7 +59,7 @@ def nic_control(cell: Cell, carrier: Carrier) -> NicControl | None:
                 raise ConfigError([_problem(name, error)]) from error
 
     stated = values_of(table, carrier.parameters)
-    check_together(check, stated)
+    check_together(check, stated, cell.topology)
     return NicControl(name, {**usual, **stated})
 
 
@@ -110,7 +110,7 @@ def _fair_rates_of(cell: Cell, carrier: Carrier) -> FairRates | None:
             FairRates(values).check(rate_bps)
 
     stated = values_of(FAIR_RATE_PARAMETERS, carrier.parameters)
-    check_together(check, stated)
+    check_together(check, stated, cell.topology)
     return FairRates(stated)
 
 

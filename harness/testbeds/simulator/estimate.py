@@ -7,6 +7,7 @@ from functools import lru_cache
 from math import ceil, log10
 from typing import Final, NamedTuple, TypeAlias
 
+from rogue.harness.cell.carried import Carried, carried
 from rogue.harness.cell.carrier import Carrier
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.demand import Demand
@@ -165,20 +166,19 @@ def _work(
 ) -> _Work:
     """What one group of the demands costs; transports that move bytes alike share it."""
     shares_bps = _shares_bps(topology, demands)
-    are_shared = _are_receivers_shared(demands)
+    are_shared, moved = _are_receivers_shared(demands), carried(topology, demands[index], traffic_ns)
     moving = moving.when_marked() if are_shared else moving
     packet_hops = moved_bytes = transfers = small_verbs = 0.0
     for flow in demands[index].flows:
         links = len(topology.path_shape(flow.source, flow.destination))
-        verb_bytes = moving.verb_bytes(flow)
-        for size_bytes, count in _transfers(
-            flow, traffic_ns, shares_bps.get(_ends(flow), 0.0) * moving.payload_fraction
-        ):
-            packet_hops += _packets(moving, size_bytes, verb_bytes) * count * links
-            moved_bytes += size_bytes * count
+        verb_bytes, share = moving.verb_bytes(flow), moved.share(flow)
+        share_bps = shares_bps.get(_ends(flow), 0.0) * moving.payload_fraction
+        for size_bytes, count in _transfers(flow, moved, traffic_ns, share_bps):
             transfers += count
+            packet_hops += _packets(moving, size_bytes, verb_bytes) * count * links * share
+            moved_bytes += size_bytes * count * share
             if verb_bytes < moving.segment_bytes:
-                small_verbs += size_bytes * count / verb_bytes
+                small_verbs += size_bytes * count * share / verb_bytes
     packet_hops *= moving.repeats if are_shared else moving.repeats_alone
     return _Work(
         len(demands[index].flows),
@@ -198,12 +198,10 @@ def _packets(moving: _Moving, size_bytes: int, verb_bytes: int) -> float:
     return verbs * (packets + (ceil(packets / moving.acknowledged_every) if moving.acknowledged_every else 0))
 
 
-def _transfers(flow: Flow, traffic_ns: int, share_bps: float) -> _Transfers:
-    """Sizes of a flow's transfers, each with how many there will be; as many as fit if it is greedy."""
-    if flow.arrivals:
-        return list(Counter(flow.arrived_sizes_bytes).items())
-    if flow.count is not None:
-        return [(flow.size_bytes, flow.count)]
+def _transfers(flow: Flow, moved: Carried, traffic_ns: int, share_bps: float) -> _Transfers:
+    """Return the sizes of a flow's transfers with their counts; a greedy flow has as many as fit."""
+    if flow.arrivals or flow.count is not None:
+        return list(moved.sizes_bytes(flow).items())
     lasting_ns = max(0, min(flow.repeat_until_ns or traffic_ns, traffic_ns) - flow.start_ns)
     interval_ns = flow.interval_ns or flow.size_bytes * 8 * SECOND_NS / share_bps
     return [(flow.size_bytes, lasting_ns / interval_ns)]

@@ -69,7 +69,7 @@ def nic_reliability(cell: Cell, carrier: Carrier) -> Reliability | None:
     is_uet = name in uet.NAMES
     written = uet.with_numbers(carrier.parameters) if is_uet else carrier.parameters
     stated = values_of(_table(carrier.transport, asked), written)
-    check_together(lambda values: check_parameters(name, all_values(values)), stated)
+    check_together(lambda values: check_parameters(name, all_values(values)), stated, cell.topology)
     priority = CONTROL_PRIORITY if is_uet else None
     return Reliability(name, all_values(stated), priority, receiver_control(carrier))
 

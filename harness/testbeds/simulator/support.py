@@ -1,6 +1,6 @@
 """What the simulator cannot do, said before the run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from rogue.harness.cell.carrier import Carrier, Group
@@ -17,7 +17,6 @@ from rogue.harness.testbeds.simulator.receiver_controls import unsupported_recei
 from rogue.harness.testbeds.simulator.rehearsal import unbuildable
 from rogue.harness.testbeds.simulator.switch_controls import unsupported_switch_control
 from rogue.simulator import PROFILES
-from rogue.workloads.topologies import Topology
 from rogue.workloads.traffic import Flow
 from rogue.workloads.traffic.waiting import waits
 
@@ -48,11 +47,19 @@ def unsupported(cell: Cell) -> str | None:
     for name in cell_transports(cell):
         if name.service not in SERVICES:
             return f"the simulator has no service {name.service} for {name}; it has {', '.join(SERVICES)}"
-    network = _unsupported_network(cell.topology) or unsupported_switch_control(cell)
-    traffic = _unsupported_traffic(cell) or unsupported_fault(cell)
-    samples = missing_limiters(cell) or _too_many_samples(cell) or never_recorded(cell)
-    granting = unsupported_receiver_control(cell)
-    return network or traffic or samples or granting or missing_buffer(cell) or unbuildable(cell)
+    checks: Iterable[Callable[[Cell], str | None]] = (
+        _unsupported_network,
+        unsupported_switch_control,
+        _unsupported_traffic,
+        unsupported_fault,
+        missing_limiters,
+        _too_many_samples,
+        never_recorded,
+        unsupported_receiver_control,
+        missing_buffer,
+        unbuildable,
+    )
+    return next((reason for check in checks if (reason := check(cell))), None)
 
 
 def _option_for_nodes(cell: Cell) -> str | None:
@@ -60,18 +67,16 @@ def _option_for_nodes(cell: Cell) -> str | None:
     return f"{asked[0]} is about drivers on nodes; the simulator has none: leave it out" if asked else None
 
 
-def _unsupported_network(topology: Topology) -> str | None:
-    for host in topology.host_names():
-        profile = topology.nic_of(host)
+def _unsupported_network(cell: Cell) -> str | None:
+    for host in cell.topology.host_names():
+        profile = cell.topology.nic_of(host)
         if profile not in PROFILES:
             return f"the simulator has no NIC {profile}; it has {', '.join(PROFILES)}: set topology.nic"
     return None
 
 
 def _unsupported_traffic(cell: Cell) -> str | None:
-    if cell.idleness:
-        return cell.idleness
-    if reason := _too_many_connections(cell):
+    if reason := _too_many_connections(cell) or cell.idleness:
         return reason
     for group in cell.groups:
         missing = sorted({flow.verb for flow in group.flows} - set(VERBS))
@@ -85,14 +90,22 @@ def _unsupported_traffic(cell: Cell) -> str | None:
 
 
 def _too_many_connections(cell: Cell) -> str | None:
-    """More than fit into memory."""
-    connections = sum(len(group.flows) for group in cell.groups)
-    held_bytes = sum(_connection_bytes(group) * len(group.flows) for group in cell.groups)
+    """Return why the connections do not fit into memory; they are counted before millions are drawn."""
+    placement = cell.experiment.placement
+    expected = [(group, group.asked.workload.expected_connections(placement)) for group in cell.groups]
+    return _beyond_memory(expected) or _beyond_memory([(group, len(group.flows)) for group in cell.groups])
+
+
+def _beyond_memory(counted: Sequence[tuple[Group, float]]) -> str | None:
+    held_bytes = sum(_connection_bytes(group) * connections for group, connections in counted)
     if held_bytes <= CONNECTIONS_BYTES_MAX:
         return None
+    connections = round(sum(connections for _, connections in counted))
     asked = f"{connections} connections would take {held_bytes / 1e9:.1f} GB"
     most = f"expected at most {CONNECTIONS_BYTES_MAX / 1e9:g}"
-    return f"{asked}, {most}: set connection to per_pair, or take transfers or hosts away"
+    connection = {getattr(group.asked.workload, "connection", None) for group, _ in counted}
+    shared = "set connection to per_pair, or " if "per_transfer" in connection else ""
+    return f"{asked}, {most}: {shared}take connections, transfers or hosts away"
 
 
 def _connection_bytes(carrier: Carrier) -> int:
@@ -122,22 +135,28 @@ def _too_large(flows: Sequence[Flow]) -> str | None:
 
 def _too_many_samples(cell: Cell) -> str | None:
     """A sampler that would fill the memory before the first result."""
-    experiment, timing = cell.experiment, cell.timing
+    experiment, timing, probe = cell.experiment, cell.timing, cell.experiment.probe
     flows = sum(len(group.flows) for group in cell.groups)
     wanted = {
-        "throughput": (timing.throughput_interval_ns, flows, SAMPLES_MAX),
-        "queues": (timing.queue_interval_ns, switch_ports(experiment.topology), SAMPLES_MAX),
+        "throughput": (timing.throughput_interval_ns, flows, SAMPLES_MAX, "its interval"),
+        "queues": (timing.queue_interval_ns, switch_ports(experiment.topology), SAMPLES_MAX, "its interval"),
         "control": (
             timing.throughput_interval_ns,
             flows * experiment.measures("control"),
             CONTROL_SAMPLES_MAX,
+            "the interval of throughput",
         ),
-        "latency": (experiment.probe.interval_ns if experiment.probe else timing.limit_ns, 1, PROBES_MAX),
+        "latency": (
+            probe.interval_ns if probe else timing.limit_ns,
+            1,
+            PROBES_MAX,
+            "the probe's interval",
+        ),
     }
-    for what, (interval_ns, rows, samples_max) in wanted.items():
+    for what, (interval_ns, rows, samples_max, whose) in wanted.items():
         samples = timing.limit_ns // interval_ns * rows
         if samples > samples_max:
-            return f"{what} would have {samples} samples, expected at most {samples_max}; raise its interval"
+            return f"{what} would have {samples} samples, expected at most {samples_max}; raise {whose}"
     return None
 
 

@@ -130,13 +130,13 @@ def _simulate(
 
 
 def _finite_flows_done(network: SimulatedNetwork, timing: Timing, now_ns: int) -> bool:
-    """Every flow is done, or repeats and its time is over."""
+    """True if every flow is done or its time is over."""
     return all(_is_over(flow, now_ns) for flow in network.flows)
 
 
 def _is_over(flow: RunningFlow, now_ns: int) -> bool:
-    repeat_until_ns = flow.flow.repeat_until_ns
-    return flow.is_done or (repeat_until_ns is not None and now_ns >= repeat_until_ns)
+    ends_ns = flow.flow.repeat_until_ns, flow.carrier.duration_ns
+    return flow.is_done or any(end_ns is not None and now_ns >= end_ns for end_ns in ends_ns)
 
 
 def _timeout(network: SimulatedNetwork, timing: Timing) -> Failure:

@@ -6,18 +6,27 @@ from typing import TypeAlias
 from rogue.harness.cell.mistakes import ParameterError, ParameterMistake
 from rogue.harness.cell.parameters import as_written
 from rogue.simulator import SimulationError
+from rogue.workloads.topologies import Topology
+from rogue.workloads.units import RATE
 
 Check: TypeAlias = Callable[[Mapping[str, float]], object]
 """Raises SimulationError if there is something wrong with the values beside each other."""
 
 
-def check_together(check: Check, stated: Mapping[str, float]) -> None:
-    """ParameterError names the stated value that the simulator does not take beside the others."""
+def check_together(check: Check, stated: Mapping[str, float], topology: Topology | None = None) -> None:
+    """Raise ParameterError that names the stated value which the simulator does not take beside the others.
+
+    Where values follow from the topology and are wrong without a stated one, the error names its links.
+    """
     try:
         check(stated)
     except SimulationError as error:
         key = as_written(_culprit(check, stated))
         found = str(error) if error.expected is None else f"{error.expected}, got {error.got}"
+        if topology is not None and not _passes(check, {}):
+            links = f"links of {RATE.format(min(link.rate_bps for link in topology.links()))}"
+            expected = f"a rate from which the simulator can work out its values: {found}"
+            raise ParameterError(ParameterMistake(key, expected, "raise it", network=links)) from error
         raise ParameterError(ParameterMistake(key, found, "correct the value")) from error
 
 

@@ -57,6 +57,13 @@ def test_a_group_in_which_nothing_happens_is_named(tmp_path: Path) -> None:
     assert cell_of(tmp_path).idleness is None
 
 
+def test_a_program_without_a_message_has_nothing_to_measure(tmp_path: Path) -> None:
+    """Running longer would not help."""
+    (tmp_path / "calc.goal").write_text("num_ranks 2\nrank 0 {\nl1: calc 100\n}\nrank 1 {\nl1: calc 100\n}\n")
+    idle = cell_of(tmp_path, "workload={kind: goal, file: calc.goal}").idleness
+    assert idle == "main has no transfer that could be measured; add one"
+
+
 @pytest.mark.parametrize("idle", [("a",), ("b",), ("b", "c")])
 def test_of_several_groups_the_first_one_in_which_nothing_happens_is_named(
     tmp_path: Path, idle: tuple[str, ...]

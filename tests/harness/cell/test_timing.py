@@ -89,7 +89,16 @@ def test_traffic_is_not_over_before_the_last_arrival(tmp_path: Path) -> None:
 def test_pings_follow_each_other(tmp_path: Path) -> None:
     """An empty network's 64-byte WRITE: 162 and 86 bytes over two links, and 4 us of delay."""
     pings = cell_of(tmp_path, "workload={kind: ping, size: 64B, verb: write, count: 100}")
-    assert pings.timing.traffic_ns == pytest.approx(100 * (4_000 + 2 * (162 + 86) * 0.8), rel=1e-3)
+    lasting_ns = pings.timing.traffic_ns - pings.groups[0].flows[0].start_ns
+    assert lasting_ns == pytest.approx(100 * (4_000 + 2 * (162 + 86) * 0.8), rel=1e-3)
+
+
+def test_a_large_transfer_that_starts_late_is_done_late(tmp_path: Path) -> None:
+    """10 MB take 8.7 ms at 10 Gb/s, from the fifth millisecond on; a larger one before is done before."""
+    rows = ("0,h0,h1,12000000", "5,h2,h3,10000000", "6,h0,h1,1000")
+    (tmp_path / "late.csv").write_text("\n".join(["start_ms,src,dst,size_bytes", *rows]))
+    timing = cell_of(tmp_path, "workload={kind: trace, file: late.csv}", "probe=null").timing
+    assert timing.traffic_ns == pytest.approx(5_000_000 + 8_640_000, rel=0.01)
 
 
 def test_computing_between_transfers_takes_its_time(tmp_path: Path) -> None:

@@ -42,6 +42,9 @@ def test_a_file_of_data_that_does_not_fit_is_told_with_its_line(tmp_path: Path) 
         "experiment.yaml:3: workload: got h4 in line 3, column dst of flows.csv, expected hosts that may have"
         " traffic, h0 to h3 without h2; add hosts, or correct the file."
     )
+    (tmp_path / "flows.csv").write_text("start_ns,src,dst,size_bytes\n0,h0,h2,1\n")
+    with pytest.raises(ConfigError, match=r"got h2 in line 2, .* leave the probe out, or correct the file"):
+        load_text(tmp_path, text)
     with pytest.raises(ConfigError, match="got 'No such file or directory' on opening"):
         load_text(tmp_path, text, "workload.file=none.csv")
 

@@ -36,6 +36,11 @@ def test_the_probe_has_the_last_host_but_one_for_itself(tmp_path: Path) -> None:
     assert load_text(tmp_path, GROUPS).experiment.placement.hosts == ("h0", "h1", "h2", "h3")
 
 
+def test_pairs_beside_a_probe_need_no_more_hosts_than_they_name(tmp_path: Path) -> None:
+    pairs = "workload={kind: pairs, flows: [{source: h0, destination: h3}], run_for: 1ms}"
+    assert load_text(tmp_path, SMALL, pairs).experiment.placement.described == "h0 to h3 without h2"
+
+
 def test_everything_is_measured_by_default(tmp_path: Path) -> None:
     experiment = load_text(tmp_path).experiment
     assert experiment.measures("latency")

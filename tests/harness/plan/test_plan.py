@@ -100,6 +100,16 @@ def test_wrong_parameter_is_a_mistake_of_the_file(tmp_path: Path) -> None:
     assert [str(problem) for problem in caught.value.problems] == [f"--set transports={transports}: {told}"]
 
 
+@pytest.mark.parametrize("transport", ["uet", "irn", "irn-gbn", "roce+hpcc", "{name: uet, rto: 5s}"])
+def test_links_that_are_too_slow_are_blamed_on_their_rate(tmp_path: Path, transport: str) -> None:
+    """No parameter is stated that could be wrong, or the stated one is right."""
+    slow = (f"transports=[{transport}]", "topology={kind: star, hosts: 4, rate: 1bps}")
+    with pytest.raises(ConfigError) as caught:
+        make_plan(load_text(tmp_path, SMALL, *slow), SimulatorTestbed())
+    (problem,) = caught.value.problems
+    assert (problem.key, problem.got, problem.advice) == ("topology", "links of 1bps", "raise it")
+
+
 def test_a_wrong_parameter_of_a_traffic_group_is_blamed_on_the_group(tmp_path: Path) -> None:
     group = "workload: {kind: incast, senders: 1, size: 1MB}"
     own = f"{{name: b, {group}, transport: dctcp, parameters: {{rto_min: 1s, rto_max: 1ms}}}}"

@@ -27,7 +27,7 @@ def test_a_greedy_one_and_one_with_a_rate_and_times() -> None:
 
 
 def test_it_needs_the_hosts_that_it_names() -> None:
-    assert pairs({"source": "h7", "destination": "h3"}).hosts_min() == 8
+    assert pairs({"source": "h7", "destination": "h3"}).hosts_min() == 2
 
 
 def test_the_same_ends_twice() -> None:

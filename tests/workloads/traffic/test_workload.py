@@ -14,7 +14,7 @@ EXAMPLES: dict[str, dict[str, object]] = {
     "rtt_accuracy": {"run_for": "1s"},
     "poisson": {"load": 0.5, "sizes": "fb_hadoop", "arrive_for": "1ms", "hosts": 4},
     "pairs": {
-        "flows": [{"source": "h0", "destination": "h2"}, {"source": "h0", "destination": "h2"}],
+        "flows": [{"source": "h0", "destination": "h1"}, {"source": "h0", "destination": "h1"}],
         "run_for": "1ms",
     },
     "doubling": {"senders": 4},
@@ -66,6 +66,19 @@ def test_transfers_that_start_by_the_clock_are_counted_before_they_are_drawn(kin
         elif flow.count is not None:
             transfers += flow.count
     assert workload.scheduled_transfers(hosts_for(workload)) == pytest.approx(transfers, rel=0.05)
+
+
+SHARED: dict[str, dict[str, object]] = {
+    "many_pairs": {"hosts": 12, "load": 0.5, "arrive_for": "200ms"},
+    "poisson": {"load": 0.5, "size": "1MB", "arrive_for": "200ms", "hosts": 12, "connection": "per_pair"},
+}
+
+
+@pytest.mark.parametrize(("kind", "keys"), [*EXAMPLES.items(), *SCHEDULED.items(), *SHARED.items()])
+def test_connections_are_counted_before_they_are_drawn(kind: str, keys: dict[str, object]) -> None:
+    workload = WORKLOADS[kind].model_validate(keys)
+    expected = workload.expected_connections(hosts_for(workload))
+    assert expected in (0, pytest.approx(len(workload.flows(hosts_for(workload), 1)), rel=0.2))
 
 
 def test_of_the_others_none_starts_by_the_clock(workload: Workload) -> None:

@@ -14,6 +14,7 @@ def group(name: str, source: str, more: str) -> str:
 
 
 OWN = group("own", "h0", "parameters: {alpha_packets: 1}")
+DRAINS = "{kind: many_pairs, hosts: 3, size: 100KB, load: 0.9, arrive_for: 2ms, drain_for: 10us}"
 OTHER = group("other", "h1", "transport: rogue-uc, parameters: {segment: 16KiB, completions: polling}")
 
 
@@ -91,6 +92,18 @@ def test_a_flow_that_starts_long_after_the_others_ends_with_them(tmp_path: Path)
     cell = cell_of(tmp_path, "workload={kind: staggered, senders: 2, step: 1234ms, size: 1MB}")
     late = next(flow for flow in plan_roles(cell) if flow.flow.start_ns > 10**9)
     assert late.run_ns == cell.timing.limit_ns - late.flow.start_ns
+
+
+def test_traffic_that_drains_ends_when_it_says_beside_traffic_that_is_waited_for(tmp_path: Path) -> None:
+    groups = f"[{{name: drains, workload: {DRAINS}}}, {{name: finite, workload: {{kind: ping, size: 1KB}}}}]"
+    drains, *_, finite = plan_roles(cell_of(tmp_path, "probe=null", "workload=null", f"traffic={groups}"))
+    assert drains.flow.start_ns + drains.run_ns == 2_010_000
+    assert finite.run_ns >= 999_000_000, "the time limit"
+
+
+def test_a_flow_that_would_start_after_the_end_has_no_time(tmp_path: Path) -> None:
+    flows = plan_roles(cell_of(tmp_path, "probe=null", "workload.repeat_for=1ns"))
+    assert {flow.run_ns for flow in flows} == {1}
 
 
 def test_how_long_they_run(tmp_path: Path) -> None:

@@ -57,7 +57,15 @@ def test_time_that_ran_out(cell: Cell) -> None:
     )
 
 
-def test_who_repeats_transfers_until_then_is_never_late(tmp_path: Path) -> None:
-    cell = cell_of(tmp_path, "workload.repeat_for=5ms")
-    flows = plan_roles(cell)
+@pytest.mark.parametrize("beside", ["", ", {name: finite, workload: {kind: ping, size: 1KB}}"])
+@pytest.mark.parametrize(
+    "workload",
+    [
+        "{kind: incast, senders: 2, size: 1MB, repeat_for: 5ms}",
+        "{kind: poisson, size: 1MB, load: 1, arrive_for: 5ms}",
+    ],
+)
+def test_traffic_that_ends_by_the_clock_is_never_late(tmp_path: Path, workload: str, beside: str) -> None:
+    groups = f"traffic=[{{name: timed, workload: {workload}}}{beside}]"
+    flows = plan_roles(cell := cell_of(tmp_path, "workload=null", groups))
     assert failure_of(cell, flows, told(flows, transfers_unfinished=1)) is None

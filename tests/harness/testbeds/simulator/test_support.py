@@ -49,7 +49,11 @@ def test_what_it_can(tmp_path: Path, transport: str) -> None:
         ),
         (
             "probe={kind: write0, interval: 1ns}",
-            "latency would have 1000000000 samples, expected at most 5000000; raise its interval",
+            "latency would have 1000000000 samples, expected at most 5000000; raise the probe's interval",
+        ),
+        (
+            "measure=[control, {kind: throughput, interval: 100ns}]",
+            "control would have 20000000 samples, expected at most 5000000; raise the interval of throughput",
         ),
         (
             "workload={kind: many_pairs, hosts: 3, load: 0.5, arrive_for: 1ns}",
@@ -116,9 +120,25 @@ def test_connections_have_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert unsupported(cell_of(tmp_path, *three, "transports=[roce]")) is None
     monkeypatch.setattr(support, "CONNECTIONS_BYTES_MAX", 41_000)
     reason = unsupported(cell_of(tmp_path))
-    assert "2 connections would take 0.0 GB, expected at most 4.1e-05: set connection to per_pair" in str(
-        reason
+    assert reason == (
+        "2 connections would take 0.0 GB, expected at most 4.1e-05: take connections, transfers or hosts away"
     )
+
+
+@pytest.mark.parametrize(
+    ("workload", "advice"),
+    [
+        ("{kind: poisson, size: 1B, load: 1, arrive_for: 1us}", "set connection to per_pair, or take"),
+        ("{kind: permutation, size: 1B, connections: 1024}", "take connections"),
+        ("{kind: incast, senders: 1999, size: 1B, connections: 1024}", "take connections"),
+    ],
+)
+def test_connections_are_counted_before_they_are_drawn(
+    tmp_path: Path, workload: str, advice: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cell = cell_of(tmp_path, f"workload={workload}", "topology.hosts=2000", "probe=null")
+    monkeypatch.setattr(type(cell.groups[0].asked.workload), "flows", None)
+    assert f"expected at most 15.5: {advice}" in str(unsupported(cell))
 
 
 def test_an_all_to_all_of_1024_hosts_is_within_the_bounds(tmp_path: Path) -> None:

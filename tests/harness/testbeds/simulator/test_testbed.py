@@ -5,13 +5,26 @@ import json
 from pathlib import Path
 
 import pytest
+from helpers.data_files import FLOWS
 from helpers.experiments import SMALL, cell_of
 
+from rogue.harness.cell.cell import Cell
 from rogue.harness.results.tables import encode
 from rogue.harness.testbeds.base import CellResult, TestbedError
 from rogue.harness.testbeds.simulator import SimulatorTestbed
+from rogue.harness.testbeds.simulator.estimate import expected_packet_hops
 from rogue.simulator import PROFILES, Simulation, SimulationError
 from rogue.workloads.records import FailureKind
+from rogue.workloads.traffic import WORKLOADS
+
+SLOW = "topology={kind: star, hosts: 4, rate: 1Mbps}"
+DRAINING = [kind for kind, workload in WORKLOADS.items() if "drain_for_ns" in workload.model_fields]
+DRAINING_KEYS = {
+    "many_pairs": ("hosts: 4, size: 1KB, load: 1, arrive_for: 30ms", 30_000_000),
+    "poisson": ("size: 1KB, load: 1, arrive_for: 30ms", 30_000_000),
+    "trace": (f"file: {FLOWS}", 1_000_001),
+}
+"""Keys of each with which a slow network is far from done when the last transfer starts, and that instant."""
 
 
 def run(tmp_path: Path, *settings: str, index: int = 0) -> CellResult:
@@ -136,3 +149,31 @@ def test_nothing_but_pings_has_no_throughput(tmp_path: Path) -> None:
     assert "throughput" in result.not_measured
     assert "throughput" not in result.tables
     assert len(result.tables["latency"]["rtt_ns"]) > 0
+
+
+def draining_run(tmp_path: Path, kind: str, beside: str = "") -> tuple[Cell, CellResult, int]:
+    """A cell with a workload that drains for 10 us, its result, and when the workload ends."""
+    keys, arriving_ns = DRAINING_KEYS[kind]
+    groups = f"{{name: drains, workload: {{kind: {kind}, {keys}, drain_for: 10us}}}}{beside}"
+    often = "measure=[{kind: throughput, interval: 100us}]"
+    network = (SLOW, "probe=null", "transports=[roce]", often)
+    cell = cell_of(tmp_path, *network, "workload=null", f"traffic=[{groups}]")
+    return cell, SimulatorTestbed().run(cell, lambda _fraction: None), arriving_ns + 10_000
+
+
+@pytest.mark.parametrize("kind", DRAINING)
+def test_traffic_that_drains_ends_when_it_says(tmp_path: Path, kind: str) -> None:
+    """However much is unfinished; and the plan counts no more packets than links can carry until then."""
+    cell, result, end_ns = draining_run(tmp_path, kind)
+    assert (result.facts["simulated_ns"], result.failure) == (end_ns, None)
+    assert "unfinished" in result.tables["flows"]["status"]
+    packets = 4 * end_ns * 1e6 / 8e9 / 1024 + len(cell.groups[0].flows)
+    assert expected_packet_hops(cell) <= 2 * 2 * packets
+
+
+@pytest.mark.parametrize("kind", DRAINING)
+def test_traffic_that_drains_holds_up_no_other(tmp_path: Path, kind: str) -> None:
+    beside = ", {name: finite, workload: {kind: incast, senders: 1, size: 1B}}"
+    _, result, end_ns = draining_run(tmp_path, kind, beside)
+    assert result.failure is None
+    assert end_ns <= result.facts["simulated_ns"] < 2 * end_ns + 10_000_000
