@@ -15,8 +15,6 @@ from rogue.workloads.traffic import Flow, Moment
 
 MEMORY_BYTES_MAX: Final = 32 * 2**20
 """A longer transfer goes round and round in it."""
-GRID_TOLERANCE: Final = 100
-"""Samples of a hundredth of an interval off belong to the same interval."""
 EndName = Literal["requester", "responder"]
 
 
@@ -113,7 +111,7 @@ def plan_roles(cell: Cell, memory_bytes_max: int = MEMORY_BYTES_MAX) -> list[Nod
                 names[carrier.name][flow.ends],
                 line_rate_bps,
                 cell.topology.mtu_bytes,
-                _run_ns(cell, flow),
+                cell.timing.limit_ns - flow.start_ns,
                 next(limiters[flow.source]) if is_own else LimiterClass(),
                 dict(overrides),
                 driver_options(carrier.parameters),
@@ -149,13 +147,6 @@ def limited_flows(cell: Cell) -> dict[str, list[PlannedFlow]]:
             if is_limited(group, cell.topology.host_rate_bps(flow.initiator)):
                 by_host.setdefault(flow.source, []).append(PlannedFlow(group, flow))
     return by_host
-
-
-def _run_ns(cell: Cell, flow: Flow) -> int:
-    """To the end of the cell; one that starts microseconds late ends as late, with a last whole sample."""
-    run_ns, interval_ns = cell.timing.limit_ns - flow.start_ns, cell.timing.throughput_interval_ns
-    short_ns = -run_ns % interval_ns
-    return run_ns + short_ns if short_ns <= interval_ns // GRID_TOLERANCE else run_ns
 
 
 def is_limited(carrier: Carrier, line_rate_bps: int) -> bool:
