@@ -384,9 +384,7 @@ class Engine {
   bool has_rerouted_ = false;
   std::vector<Timer> timers_{{TimerKind::kSampleThroughput, 0, 0}, {TimerKind::kSampleQueues, 0, 1}};
   std::uint64_t next_order_ = 2;
-  Picoseconds throughput_interval_;
-  Picoseconds throughput_sampled_;
-  Picoseconds queue_interval_;
+  Picoseconds throughput_interval_, throughput_sampled_, queue_interval_;
   PriorityMask priorities_ = 1;
   Memories memories_;
   Mailbox mailbox_;
