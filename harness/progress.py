@@ -1,4 +1,4 @@
-"""What a person sees while cells run: bars on a terminal, one line per finished cell elsewhere."""
+"""Show on standard error how a run advances: bars on a terminal, elsewhere one line per finished cell."""
 
 from collections.abc import Sequence
 from typing import Final, Self
@@ -37,6 +37,8 @@ class ProgressDisplay:
 
     def __enter__(self) -> Self:
         self._progress.start()
+        if not self._console.is_terminal:
+            self._console.print(f"[0/{len(self._seconds)}] running", markup=False, highlight=False)
         return self
 
     def __exit__(self, *_: object) -> None:

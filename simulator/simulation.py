@@ -246,7 +246,8 @@ class Simulation(Faults, Switches, Forwarding, Packets):
     def throughput_table(self) -> Table:
         """Return columns qp_num, t_ns (end of the interval), interval_ns, delivered_bytes.
 
-        A queue pair appears in it once something was posted on it.
+        A queue pair appears in it once something was posted on it. The last row covers the time from the last
+        sample until now, if there is any.
         """
         names = ("qp_num", "t_ns", "interval_ns", "delivered_bytes")
         return dict(zip(names, self._engine.throughput_columns(), strict=True))

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -37,21 +37,36 @@ def obtain(
 ) -> None:
     """Have `files` in a directory that is named by its recipe, building them if they are absent or damaged.
 
-    It takes the place of every other directory beside it: each is hundreds of megabytes.
+    Once built, it takes the place of every other directory beside it: each is hundreds of megabytes.
     """
     directory.parent.mkdir(parents=True, exist_ok=True)
     with _locked(directory.parent / "lock", progress):
-        if not is_intact(directory, files):
-            _rebuild(directory, files, build)
+        if is_intact(directory, files):
+            return
+        if directory.exists():
+            progress(f"{directory.parent.name}: {directory} is damaged, building it again")
+        _rebuild(directory, files, build)
 
 
 def is_intact(directory: Path, files: Sequence[str]) -> bool:
-    """Whether every file still has the bytes that were written when the directory was built."""
+    """True if every file has the bytes that were written when the directory was built.
+
+    A file such as `root.files` lists what is in the folder `root`, with sizes: these are compared as well.
+    """
     try:
         recorded = json.loads((directory / CHECKSUMS).read_text())
-        return isinstance(recorded, dict) and recorded == _checksums(directory, files)
+        if recorded != _checksums(directory, files):
+            return False
+        return all(_has_all(directory / name) for name in files if name.endswith(".files"))
     except (OSError, ValueError):
         return False
+
+
+def _has_all(listing: Path) -> bool:
+    """True if a folder has the files of its list, each with its size."""
+    lines = (line.rpartition(" ") for line in listing.read_text().splitlines())
+    folder = listing.with_suffix("")
+    return all((folder / name).lstat().st_size == int(size) for name, _, size in lines)
 
 
 def _checksums(directory: Path, files: Sequence[str]) -> dict[str, str]:
@@ -67,17 +82,22 @@ def _sha256(path: Path) -> str:
 
 
 def _rebuild(directory: Path, files: Sequence[str], build: Callable[[Path], None]) -> None:
-    """Build under another name, then take the recipe's own."""
-    for leftover in directory.parent.iterdir():
-        if leftover.is_dir():
-            shutil.rmtree(leftover, ignore_errors=True)
+    """Build under another name, then take the recipe's own; until then only unfinished builds are removed."""
+    others = [each for each in directory.parent.iterdir() if each.is_dir()]
+    _remove(each for each in others if not (each / CHECKSUMS).exists())
     fresh = Path(tempfile.mkdtemp(dir=directory.parent, prefix="new-"))
     try:
         build(fresh)
         (fresh / CHECKSUMS).write_text(json.dumps(_checksums(fresh, files), indent=1) + "\n")
+        _remove(others)
         fresh.rename(directory)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
+
+
+def _remove(directories: Iterable[Path]) -> None:
+    for each in directories:
+        shutil.rmtree(each, ignore_errors=True)
 
 
 @contextmanager

@@ -93,7 +93,7 @@ class FlowRow(NamedTuple):
     dst: Annotated[str, "host whose memory the bytes go to"]
     size_bytes: Annotated[int, "payload of the transfer"]
     start_ns: Annotated[int, "handed over by the application"]
-    end_ns: Annotated[int | None, "completion seen by the application"]
+    end_ns: Annotated[int | None, "completion seen by the application; null if it is unfinished"]
     fct_ns: Annotated[int | None, "end_ns - start_ns"]
     ideal_fct_ns: Annotated[int, "the same transfer alone in the empty network, held back by no control"]
     slowdown: Annotated[float | None, "fct_ns / ideal_fct_ns"]
@@ -113,7 +113,7 @@ class ThroughputRow(NamedTuple):
     src: Annotated[str, "sender of the bytes"]
     dst: Annotated[str, "receiver of the bytes"]
     t_ns: Annotated[int, "end of the interval"]
-    interval_ns: Annotated[int, "length of the interval"]
+    interval_ns: Annotated[int, "length of the interval; shorter at the edges of a flow or of the run"]
     delivered_bytes: Annotated[int, "payload accepted in order, each byte once"]
     goodput_bps: Annotated[float, "delivered_bytes * 8 / interval"]
     cwnd_over_rtt_bps: Annotated[

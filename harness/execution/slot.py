@@ -5,6 +5,7 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import tempfile
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -35,10 +36,14 @@ class WorkerDiedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Worker:
-    """A process, and the pipe to it: cells go there, fractions and then a record come back."""
+    """A process, and the pipe to it: cells go there, fractions and then a record come back.
+
+    `scratch` holds its temporary files and is removed with it: a process may be killed at any instant.
+    """
 
     process: BaseProcess
     pipe: connection.Connection
+    scratch: "tempfile.TemporaryDirectory[str]"
 
 
 class _Call:
@@ -111,17 +116,19 @@ class Slot:
             worker.process.kill()
             worker.process.join()
             atexit.unregister(worker.process.kill)
+            worker.scratch.cleanup()
 
 
 def _start_worker() -> _Worker:
     """Start a process that ends with this one, also if its slot is never closed."""
     ours, theirs = _CONTEXT.Pipe()
-    process = _CONTEXT.Process(target=_work, args=(theirs,))
+    scratch = tempfile.TemporaryDirectory(prefix="rogue-slot-", ignore_cleanup_errors=True)
+    process = _CONTEXT.Process(target=_work, args=(theirs, scratch.name))
     with safe_path():
         process.start()
     atexit.register(process.kill)
     theirs.close()
-    return _Worker(process, ours)
+    return _Worker(process, ours, scratch)
 
 
 def _cause_of_death(signal_number: int | None, memory_advice: str) -> WorkerDiedError:
@@ -133,9 +140,10 @@ def _cause_of_death(signal_number: int | None, memory_advice: str) -> WorkerDied
     return WorkerDiedError(FailureKind.BUG, f"the process that ran the cell ended by {how}")
 
 
-def _work(pipe: connection.Connection) -> None:
-    """Run cells until the process is killed."""
+def _work(pipe: connection.Connection, scratch: str) -> None:
+    """Run cells until the process is killed; temporary files go to `scratch`."""
     keep_standard_streams()
+    tempfile.tempdir = scratch
     threading.Thread(target=_die_with_parent, daemon=True).start()
     while True:
         with pipe.recv().unpacked() as task:

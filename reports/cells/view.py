@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from rogue.reports.cells.activity import Level, always_busy, levels_of, spans_of
 from rogue.reports.cells.coded import Mask, coded
+from rogue.reports.cells.intervals import delivered_between
 from rogue.reports.cells.transfers import Transfers, transfers_of
 from rogue.reports.reading.load import Run
 from rogue.workloads.manifest import CellRecord
@@ -19,6 +20,8 @@ from rogue.workloads.records import TransferStatus
 # Goodput is read over the longest of these that fits at least INTERVALS_MIN times into the traffic.
 INTERVALS_NS = (1_000_000_000, 100_000_000, 10_000_000, 1_000_000)
 INTERVALS_MIN = 5
+# A window begins at a whole sample if the first flow starts within this fraction of one after it.
+START_TOLERANCE = 0.01
 P = ParamSpec("P")
 T = TypeVar("T")
 # The event of a queue pair that went to the error state.
@@ -120,22 +123,26 @@ class CellView:
         return _none_if_empty(_selected(rows, carries & (rows["interval_ns"].to_numpy() > 0)))
 
     @cached_property
-    def delivered(self) -> pd.DataFrame | None:
-        """Return those of these rows that lie inside the window."""
-        rows, window = self.deliveries, self.window
-        if rows is None or window is None:
+    def samples(self) -> pd.DataFrame | None:
+        """Return those of these rows that cover a whole interval, so that their rates compare."""
+        rows = self.deliveries
+        if rows is None:
             return None
-        return _selected(rows, window.holds(rows["t_ns"].to_numpy()))
+        lengths_ns = rows["interval_ns"].to_numpy()
+        return _selected(rows, lengths_ns == lengths_ns.max())
 
     @cached_property
     def delivered_bytes_of_flows(self) -> NDArray[np.float64] | None:
-        """Return the sum of them of each flow, in the order of `flow_ids`."""
-        rows, window = self.deliveries, self.window
-        if rows is None or window is None:
+        """Return the payload that each flow delivered in the window, in the order of `flow_ids`."""
+        window = self.window
+        if window is None:
             return None
-        inside = window.holds(rows["t_ns"].to_numpy())
-        payload_bytes = rows["delivered_bytes"].to_numpy()[inside]
-        return _summed(self.flow_numbers[inside], payload_bytes, len(self.flow_ids))
+        return self.delivered_between(np.array([window.start_ns, window.end_ns]))[:, 0]
+
+    def delivered_between(self, edges_ns: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the payload of each flow (rows) between neighbouring edges (columns)."""
+        assert self.deliveries is not None, "asked only where there are rows"
+        return delivered_between(self.deliveries, self.flow_numbers, len(self.flow_ids), edges_ns)
 
     @cached_property
     def all_delivered_bytes_of_flows(self) -> NDArray[np.float64] | None:
@@ -157,11 +164,16 @@ class CellView:
     @cached_property
     def spans(self) -> dict[str, tuple[int, int]]:
         """Return first start and last end (ns) of each flow, in the order of `flow_ids`."""
-        flows, rows, transfers = self.table("flows"), self.deliveries, self.transfers
-        if flows is None or transfers is None:
-            return {}
-        moments = [flows["start_ns"].max(), flows["end_ns"].max(), 0 if rows is None else rows["t_ns"].max()]
-        return spans_of(transfers, max(int(t) for t in moments if pd.notna(t)))
+        return {} if self.transfers is None else spans_of(self.transfers, self.end_ns)
+
+    @cached_property
+    def end_ns(self) -> int:
+        """Return the end of the run, as far as its tables show it."""
+        flows, rows = self.table("flows"), self.deliveries
+        moments = [self.entry.number("simulated_ns")]
+        moments += [] if flows is None else [flows["start_ns"].max(), flows["end_ns"].max()]
+        moments += [] if rows is None else [rows["t_ns"].max()]
+        return max((int(t) for t in moments if pd.notna(t)), default=0)
 
     @cached_property
     def is_always_busy(self) -> bool:
@@ -189,12 +201,18 @@ class CellView:
 
     @cached_property
     def window(self) -> Window | None:
-        """Return the time over which the cell is measured, in whole samples; None without samples."""
+        """Return the time over which the cell is measured; None without samples.
+
+        It has whole samples, but for those that begin at a flow's start or end at the end of the run.
+        """
         rows = self.deliveries
         if rows is None or not self.spans or self.was_over_at_once:
             return None
         sample_ns, end_ns = int(rows["interval_ns"].max()), int(rows["t_ns"].max())
         start_ns = min(start for start, _ in self.spans.values()) // sample_ns * sample_ns
+        first_ns = int((rows["t_ns"] - rows["interval_ns"]).min())
+        if first_ns - start_ns > START_TOLERANCE * sample_ns:
+            start_ns = first_ns
         if self.is_simultaneous:
             done = [end for flow_id, (_, end) in self.spans.items() if flow_id in self._done_flow_ids]
             end_ns = min([end_ns, *(end // sample_ns * sample_ns for end in done)])
@@ -215,30 +233,22 @@ class CellView:
     def goodput(self, interval_ns: int) -> pd.DataFrame | None:
         """Return bit/s per whole interval of the window (rows, by end in ns) and flow (columns).
 
-        Only intervals that lie inside the window count. None if there is none, or if the samples are
-        coarser than the interval.
+        None if the window is shorter than the interval, or if the samples are coarser than it.
         """
         return None if self.window is None else self.goodput_within(self.window, interval_ns)
 
     @once_per_cell
     def goodput_within(self, window: Window, interval_ns: int) -> pd.DataFrame | None:
-        """Return the same for any window whose start falls between samples."""
+        """Return the same for any window."""
         rows = self.deliveries
         if rows is None or interval_ns < int(rows["interval_ns"].max()):
             return None
         count = window.duration_ns // interval_ns
         if count <= 0:
             return None
-        number = (rows["t_ns"].to_numpy() - window.start_ns - 1) // interval_ns
-        inside = (number >= 0) & (number < count)
-        delivered = np.zeros((count, len(self.flow_ids)))
-        np.add.at(
-            delivered,
-            (number[inside], self.flow_numbers[inside]),
-            rows["delivered_bytes"].to_numpy()[inside],
-        )
-        ends_ns = window.start_ns + interval_ns * np.arange(1, count + 1)
-        return pd.DataFrame(delivered * 8e9 / interval_ns, index=ends_ns, columns=list(self.flow_ids))
+        edges_ns = window.start_ns + interval_ns * np.arange(count + 1)
+        delivered = self.delivered_between(edges_ns).T
+        return pd.DataFrame(delivered * 8e9 / interval_ns, index=edges_ns[1:], columns=list(self.flow_ids))
 
     @cached_property
     def bottleneck_port(self) -> tuple[str, int] | None:

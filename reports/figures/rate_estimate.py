@@ -79,6 +79,6 @@ class RateEstimate(ReportFigure):
         return " ".join(sentences)
 
     def _values(self, results: Results, setting: Setting, column: str) -> Values:
-        rows = [view.deliveries for view in self.views(results, setting)]
+        rows = [view.samples for view in self.views(results, setting)]
         values = [frame[column].dropna().to_numpy(dtype=np.float64) for frame in rows if frame is not None]
         return np.concatenate(values)

@@ -86,7 +86,7 @@ class ThroughputOverTime(ReportFigure):
         sentences = []
         for setting in self.shown(results):
             views = self.views(results, setting)
-            samples = pd.concat([view.deliveries for view in views if view.deliveries is not None])
+            samples = pd.concat([view.samples for view in views if view.samples is not None])
             low, high = (
                 quantity_text(float(samples["goodput_bps"].quantile(share)), Unit.RATE)
                 for share in (0.1, 0.9)
@@ -126,13 +126,7 @@ def _goodput_gbps(view: CellView) -> tuple[Values, Values]:
     assert rows is not None, "only cells with samples are drawn"
     end_ns, width_ns = _extent_ns(rows)
     edges_ns = np.append(np.arange(0, end_ns, width_ns), end_ns)
-    delivered = np.zeros((len(view.flow_ids), len(edges_ns) - 1))
-    np.add.at(
-        delivered,
-        (view.flow_numbers, (rows["t_ns"].to_numpy() - 1) // width_ns),
-        rows["delivered_bytes"].to_numpy(),
-    )
-    goodput = delivered * 8 / np.diff(edges_ns)  # bits per ns are Gb/s
+    goodput = view.delivered_between(edges_ns) * 8 / np.diff(edges_ns)  # bits per ns are Gb/s
     middles_ns = (edges_ns[:-1] + edges_ns[1:]) / 2
     for flow, (start_ns, done_ns) in zip(goodput, view.spans.values(), strict=True):
         flow[(middles_ns < start_ns - width_ns) | (middles_ns > done_ns + width_ns)] = np.nan

@@ -34,10 +34,10 @@ def overruled_share(view: CellView) -> float | None:
 
 def window_rate_over_goodput(view: CellView, _interval_ns: int) -> float | None:
     """Return the median of cwnd / RTT as a fraction of the median goodput over the same intervals."""
-    inside = view.delivered
-    if inside is None:
+    samples, window = view.samples, view.window
+    if samples is None or window is None:
         return None
-    inside = inside[inside["cwnd_over_rtt_bps"].notna()]
+    inside = samples[window.holds(samples["t_ns"].to_numpy()) & samples["cwnd_over_rtt_bps"].notna()]
     estimate_bps = nearest_rank(inside["cwnd_over_rtt_bps"].to_numpy(), 50)
     goodput_bps = nearest_rank(inside["goodput_bps"].to_numpy(), 50)
     return estimate_bps / goodput_bps if estimate_bps is not None and goodput_bps else None

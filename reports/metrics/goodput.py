@@ -20,10 +20,10 @@ START_SPREAD_MAX = 0.1
 @once_per_cell
 def aggregate_bps(view: CellView, _interval_ns: int) -> float | None:
     """Return the payload rate of all flows together over the whole window."""
-    inside, window = view.delivered, view.window
-    if inside is None or window is None:
+    payload_bytes, window = view.delivered_bytes_of_flows, view.window
+    if payload_bytes is None or window is None:
         return None
-    return float(inside["delivered_bytes"].sum()) * 8e9 / window.duration_ns
+    return float(payload_bytes.sum()) * 8e9 / window.duration_ns
 
 
 def aggregate_share(view: CellView, interval_ns: int) -> float | None:

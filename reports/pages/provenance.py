@@ -101,7 +101,7 @@ def partial_because(manifest: Manifest, problems: list[str]) -> str | None:
 
 
 def code_facts(manifest: Manifest) -> Facts:
-    """Return commit, versions and machine."""
+    """Return commit, versions and machine; the kernel is the one that was measured."""
     source = manifest.source
     facts = [
         ("Commit", _commit_text(manifest.git)),
@@ -116,6 +116,9 @@ def code_facts(manifest: Manifest) -> Facts:
         ("Versions", ", ".join(f"{name} {version}" for name, version in manifest.versions.items())),
     ]
     host = manifest.host.model_dump()
+    measured = list(dict.fromkeys(cell.facts.get("node_kernel") for cell in manifest.cells))
+    if kernels := [f"Linux {release}" for release in measured if release]:
+        host |= {"kernel": ", ".join(kernels), "kernel_of_the_harness": manifest.host.kernel}
     return facts + [(_words(key), _value_text(key, value)) for key, value in host.items()]
 
 

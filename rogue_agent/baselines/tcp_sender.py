@@ -134,15 +134,13 @@ class TcpSender:
         self.on_time(now)
         return bool(chunk)
 
-    def finish(self, now: HostNs) -> None:
+    def finish(self) -> None:
         """End the run; a transfer that still runs is recorded as unfinished."""
         self._outgoing.clear()
         self._is_over = True
         if self._application is None:
             return
-        running = [record for record in self._application.records if record.end_ns is None]
-        self._application.finish(now)
-        for record in running:
+        for record in self._application.finish():
             self._transfers.write(record)
 
     def _send(self, outgoing: _Outgoing) -> int:

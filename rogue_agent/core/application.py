@@ -170,12 +170,12 @@ class Application:
         self._abandoned = len(arrivals)
         return [number for number in left if number not in held or number in released]
 
-    def finish(self, now: HostNs) -> None:
-        """End the run: what still runs stays recorded as unfinished, and nothing else starts."""
+    def finish(self) -> list[TransferRecord]:
+        """End the run; return the transfers that still run. They stay unfinished, without an end."""
         self._end()
-        for record in self._running.values():
-            record.end_ns = now
+        unfinished = list(self._running.values())
         self._running.clear()
+        return unfinished
 
     def _end(self) -> None:
         self.next_start_ns = None

@@ -162,11 +162,9 @@ class SimulatedFlow(RecoveringFlow):
             self._go_on(now)
         return can_start
 
-    def finish(self, now_ns: int) -> None:
+    def finish(self) -> None:
         """End the run; what still runs stays unfinished, with the bytes sent again so far."""
-        running = [record for record in self.transfers if record.end_ns is None]
-        self._application.finish(HostNs(now_ns))
-        for record in running:
+        for record in self._application.finish():
             record.retransmitted_bytes = self._newly_resent_bytes()
 
     def post_send(self, action: PostSend) -> NicNs:

@@ -31,7 +31,7 @@ class TransferLog:
         return sum(self.ended.values())
 
     def write(self, record: TransferRecord) -> None:
-        """Take a transfer that has ended; one that is unfinished has no end."""
+        """Write a transfer that has ended, or that the end of the run has cut off."""
         self.ended[record.status] += 1
         if self.first_error is None:
             self.first_error = record.error
@@ -39,7 +39,7 @@ class TransferLog:
             record.transfer_id,
             record.size_bytes,
             record.start_ns,
-            None if record.status == "unfinished" else record.end_ns,
+            record.end_ns,
             record.status,
             record.error,
             record.retransmitted_bytes,

@@ -13,7 +13,7 @@ from rogue.agent.node.errors import ErrorKind
 from rogue.agent.node.fields import Flag, Integer, Many, Optional, Parameters, Rule, Text
 from rogue.agent.node.schema import Nested
 
-PROTOCOL = 6
+PROTOCOL = 7
 WORDS_LENGTH_MAX = 8_192
 ARRIVALS_MAX = 2_000
 WAITS_MAX = 1_000
@@ -101,6 +101,7 @@ class Prepare(RoleRequest):
     listen; null for the system's own randomness. turns: priorities whose limiters the requesters at this
     address share by turns, which the agent keeps; the end begins with `priority`, and moves. tells: what of
     its transfers is told to others; the requester knows starts and ends, the responder arrivals.
+    first_sample_ns: length of the first interval of samples; null for a whole one.
     """
 
     wire_type: ClassVar[str] = "prepare"
@@ -123,6 +124,7 @@ class Prepare(RoleRequest):
         default="event", metadata=_takes(Text("event|polling", 7))
     )
     sample_interval_ns: int = field(default=100_000_000, metadata=_takes(_SAMPLE_INTERVAL_NS))
+    first_sample_ns: int | None = field(default=None, metadata=_takes(Optional(Integer(1, 10**12))))
     record_rtt: bool = field(default=True, metadata=_takes(Flag()))
     record_control: bool = field(default=False, metadata=_takes(Flag()))
     record_inputs: bool = field(default=False, metadata=_takes(Flag()))

@@ -160,7 +160,7 @@ class TcpSenderEnd(TcpEnd):
     def finish(self, now: HostNs) -> None:
         """Cut off what still runs."""
         if self._sender is not None:
-            self._sender.finish(now)
+            self._sender.finish()
         super().finish(now)
 
     def report(self) -> Report:
@@ -196,7 +196,9 @@ class TcpReceiverEnd(TcpEnd):
         self._candidates: dict[int, socket.socket] = {}
         self._listener = listen(request.address, request.transport, request.interface, tos(0, request.dscp))
         self._meter = meter.ThroughputMeter(
-            workplace.spool.table("throughput", meter.COLUMNS), request.sample_interval_ns
+            workplace.spool.table("throughput", meter.COLUMNS),
+            request.sample_interval_ns,
+            request.first_sample_ns,
         )
 
     def _listening_port(self) -> int:

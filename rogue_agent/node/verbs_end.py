@@ -41,7 +41,7 @@ class VerbsEnd(End):
         self._base = foundation
         spool, request = foundation.workplace.spool, foundation.request
         self._meter = meter.ThroughputMeter(
-            spool.table("throughput", meter.COLUMNS), request.sample_interval_ns
+            spool.table("throughput", meter.COLUMNS), request.sample_interval_ns, request.first_sample_ns
         )
         self._events = spool.table("events", EVENT_COLUMNS)
         self._counters_before: dict[str, int] = {}

@@ -39,7 +39,9 @@ class TestRun:
         assert sorted(path.name for path in (tmp_path / done.run).iterdir()) == [
             "cells", "manifest.json", "report.html",
         ]  # fmt: skip
-        assert done.err.splitlines()[0].startswith("[1/2] ok-r1: ok, ")
+        first, second, *_ = done.err.splitlines()
+        assert first == "[0/2] running"
+        assert second.startswith("[1/2] ok-r1: ok, ")
 
     def test_simulated_from_the_file_to_the_report(self, tmp_path: Path) -> None:
         write_experiment(tmp_path)

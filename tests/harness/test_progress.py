@@ -28,7 +28,9 @@ def show(tmp_path: Path, *, terminal: bool) -> str:
 
 
 def test_without_a_terminal_there_is_one_line_per_finished_cell(tmp_path: Path) -> None:
+    """And one at once, for the first cell may take a minute."""
     assert show(tmp_path, terminal=False).splitlines() == [
+        "[0/2] running",
         "[1/2] rogue-r1: ok, 1.2 s",
         "[2/2] roce-r1: failed (bug): as asked",
     ]

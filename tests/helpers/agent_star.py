@@ -78,7 +78,7 @@ class AgentStar:
     def run(self, host_ns: int) -> "AgentStar":
         self.simulation.run_until(host_ns)
         for _, flow in self.flows:
-            flow.finish(host_ns)
+            flow.finish()
         return self
 
     def goodputs_bps(self) -> list[float]:

@@ -13,6 +13,7 @@ mends     throws until the file $ROGUE_FAKE_MENDED exists
 
 import os
 import signal
+import tempfile
 import threading
 from pathlib import Path
 
@@ -68,8 +69,9 @@ class FakeTestbed(Testbed):
             case "timeout":
                 return CellResult(tables, failure=Failure(FailureKind.TIMEOUT, "it took too long"))
             case "waits" if PIPE in os.environ:
-                Path(os.environ[PIPE]).write_text(f"{os.getpid()}\n")
-                threading.Event().wait()
+                with tempfile.TemporaryDirectory(prefix="rogue-cell-"):
+                    Path(os.environ[PIPE]).write_text(f"{os.getpid()}\n")
+                    threading.Event().wait()
         progress(1.0)
         return CellResult(tables, facts={"answer": 42}, not_measured={"cpu": "nothing is computed"})
 

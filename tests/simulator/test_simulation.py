@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Iterator
 
 import pytest
-from helpers.networks import MILLISECOND_NS, Host, Star, connect, direct
+from helpers.networks import MILLISECOND_NS, Host, ReferenceSimulation, Star, connect, direct
 
 from rogue.simulator import CX3PRO, QueuePair, Simulation, SimulationError, Timer
 
@@ -275,6 +275,22 @@ def test_the_throughput_table_counts_what_was_accepted_in_each_interval() -> Non
         "interval_ns": [10_000] * 3,
         "delivered_bytes": [8 * MTU, 11 * MTU, MTU],
     }
+
+
+@pytest.mark.parametrize("engine", [Simulation, ReferenceSimulation])
+def test_the_throughput_table_ends_now(engine: type[Simulation]) -> None:
+    """Looking at it changes nothing: 8 packets until 10 us, 5 more until 15 us, 6 more until 20 us."""
+    simulation = Star(hosts=2).build(engine)
+    simulation.sample_throughput(10_000)
+    connect(simulation, "h0", "h1").post_write(1, 20 * MTU, True)
+    simulation.run_until(15_000)
+    parts = simulation.throughput_table()
+    assert (parts["t_ns"].tolist(), parts["interval_ns"].tolist()) == ([10_000, 15_000], [10_000, 5_000])
+    assert parts["delivered_bytes"].tolist() == [8 * MTU, 5 * MTU]
+    simulation.run_until(20_000)
+    whole = simulation.throughput_table()
+    assert (whole["t_ns"].tolist(), whole["interval_ns"].tolist()) == ([10_000, 20_000], [10_000] * 2)
+    assert whole["delivered_bytes"].tolist() == [8 * MTU, 11 * MTU]
 
 
 def test_the_queue_table_has_depth_maximum_and_drops_of_each_port() -> None:

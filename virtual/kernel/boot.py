@@ -9,6 +9,7 @@ Source: Linux, Documentation/virt/uml; arch/um/kernel/time.c, time-travel=inf-cp
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -32,6 +33,7 @@ CONSOLE: Final = "console.log"
 MEMORY_MIB: Final = 512
 _PLAIN: Final = re.compile(r"[A-Za-z0-9/_.+-]+")
 """What a kernel's command line takes for one word, and a mount's options for one option."""
+_SHARED_MEMORY: Final = "/dev/shm"
 _LINES_SHOWN: Final = 20
 _WAIT_S: Final = 1.0
 
@@ -101,7 +103,8 @@ def boot(  # noqa: PLR0913 - whatever one boot differs from another in
     try:
         code = int((folder / EXIT).read_text())
     except (OSError, ValueError):
-        raise KernelPanicError(_told(folder, "the kernel ended before its work was done")) from None
+        what = f"the kernel ended before its work was done{_short_of_space(memory_mib)}"
+        raise KernelPanicError(_told(folder, what)) from None
     if code != 0:
         raise MainFailedError(_told(folder, f"what ran in the kernel ended with code {code}"))
 
@@ -149,6 +152,22 @@ def _links(kernel: Kernel, folder: Path) -> Iterator[Path]:
         (Path(place) / "root").symlink_to(kernel.root.resolve())
         (Path(place) / "cell").symlink_to(folder.resolve())
         yield Path(place)
+
+
+def _short_of_space(memory_mib: int) -> str:
+    """Say which directory may have had no room for a kernel's memory; nothing if it had.
+
+    Source: Linux, arch/um/os-Linux/mem.c, choose_tempdir.
+    """
+    named = (os.environ.get(name) for name in ("TMPDIR", "TMP", "TEMP"))
+    place = next(filter(None, named), _SHARED_MEMORY)
+    free_mib = shutil.disk_usage(place).free >> 20 if Path(place).is_dir() else memory_mib
+    if free_mib >= memory_mib:
+        return ""
+    return (
+        f"; {place} has {free_mib} MiB free, and the kernel keeps its memory there, up to {memory_mib} MiB: "
+        "free some, or let TMPDIR name a directory with more"
+    )
 
 
 def _told(folder: Path, what: str) -> str:

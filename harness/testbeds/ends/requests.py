@@ -19,6 +19,7 @@ def prepare_request(
     """
     flow, end = role
     own = limiter if flow.priority_of(end) else "none"
+    interval_ns = timing.throughput_interval_ns
     return Prepare(
         role=flow.role(end),
         time_limit_ms=limit_ms,
@@ -34,7 +35,8 @@ def prepare_request(
         priority=flow.priority_of(end),
         limiter=own,
         turns=list(flow.limiter.turns) if own in SLOTS else [],
-        sample_interval_ns=timing.throughput_interval_ns,
+        sample_interval_ns=interval_ns,
+        first_sample_ns=interval_ns - flow.flow.start_ns % interval_ns,
         record_rtt=flow.has_limiter,
         record_control=flow.has_limiter and flow.records_control,
         completions=flow.options.completions,

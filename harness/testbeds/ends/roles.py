@@ -15,8 +15,6 @@ from rogue.workloads.traffic import Flow, Moment
 
 MEMORY_BYTES_MAX: Final = 32 * 2**20
 """A longer transfer goes round and round in it."""
-GRID_TOLERANCE: Final = 100
-"""Samples of a hundredth of an interval off belong to the same interval."""
 EndName = Literal["requester", "responder"]
 
 
@@ -152,14 +150,9 @@ def limited_flows(cell: Cell) -> dict[str, list[PlannedFlow]]:
 
 
 def _run_ns(cell: Cell, carrier: Carrier, flow: Flow) -> int:
-    """Return the time from a flow's start to its end by the clock, or to the time limit of the cell.
-
-    A flow that starts microseconds late ends as late, with a last whole sample.
-    """
+    """Return the time from a flow's start to its end by the clock, or to the time limit of the cell."""
     end_ns = min(cell.timing.limit_ns, carrier.duration_ns or cell.timing.limit_ns)
-    run_ns, interval_ns = max(1, end_ns - flow.start_ns), cell.timing.throughput_interval_ns
-    short_ns = -run_ns % interval_ns
-    return run_ns + short_ns if short_ns <= interval_ns // GRID_TOLERANCE else run_ns
+    return max(1, end_ns - flow.start_ns)
 
 
 def is_limited(carrier: Carrier, line_rate_bps: int) -> bool:

@@ -13,7 +13,7 @@ from rogue.agent.node.messages import Prepared, Results
 from rogue.harness.cell.cell import Cell
 from rogue.harness.provisioning.port_counters import PortCounters
 from rogue.harness.testbeds.base import Columns, TestbedError
-from rogue.harness.testbeds.ends.roles import GRID_TOLERANCE, EndName, NodeFlow
+from rogue.harness.testbeds.ends.roles import EndName, NodeFlow
 from rogue.harness.testbeds.rows import columns_of
 from rogue.harness.testbeds.transfers import (
     SECOND_NS,
@@ -166,7 +166,7 @@ def throughput_table(readings: Readings) -> Columns:
                     flow_id=flow.flow_id,
                     src=flow.flow.source,
                     dst=flow.flow.destination,
-                    t_ns=_on_grid(shift(row["t_ns"]), interval_ns),
+                    t_ns=shift(row["t_ns"]),
                     interval_ns=interval_ns,
                     delivered_bytes=delivered_bytes,
                     goodput_bps=delivered_bytes * 8 * SECOND_NS / interval_ns,
@@ -176,12 +176,6 @@ def throughput_table(readings: Readings) -> Columns:
                 )
             )
     return columns_of(ThroughputRow, rows)
-
-
-def _on_grid(t_ns: int, interval_ns: int) -> int:
-    """A whole number of intervals where that is all but true: flows start some microseconds apart."""
-    nearest_ns = round(t_ns / interval_ns) * interval_ns
-    return nearest_ns if abs(t_ns - nearest_ns) <= interval_ns // GRID_TOLERANCE else t_ns
 
 
 def rtt_table(readings: Readings) -> Columns:

@@ -55,7 +55,7 @@ _SENSELESS: Final = (
 )
 """What reading a file may raise that holds something else than it should."""
 EMPTY: Final[dict[MeasureKind, str]] = {
-    "throughput": "no flow lasted for an interval of samples",
+    "throughput": "there is no traffic but what measures latency",
     "latency": "no probe was sent",
     "rtt": "no transport of the cell estimates round-trip times, or no flow lasted for a sample",
     "control": "no transport of the cell has a control that it feeds, or no flow lasted for a sample",

@@ -112,9 +112,9 @@ class TcpFlow:
             self._on_timer(now)
         return can_start
 
-    def finish(self, now_ns: int) -> None:
-        """What still runs stays recorded as unfinished."""
-        self._application.finish(HostNs(now_ns))
+    def finish(self) -> None:
+        """End the run; a transfer that still runs is recorded as unfinished."""
+        self._application.finish()
 
     def _await_next(self) -> None:
         if self._application.next_start_ns is not None:

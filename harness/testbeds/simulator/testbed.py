@@ -91,7 +91,7 @@ class SimulatorTestbed(Testbed):
             raise TestbedError(FailureKind.CONFIGURATION, f"{place}{error}; correct the line") from error
         network.simulation.check_invariants()
         for flow in (*network.flows, *network.probes):
-            flow.agent.finish(network.simulation.now_ns)
+            flow.agent.finish()
         not_measured = support.not_measured(cell)
         if cell.experiment.measures("throughput") and (reason := unmeasured_throughput(network, timing)):
             not_measured["throughput"] = reason

@@ -26,11 +26,12 @@ def unsampled_queues(cell: Cell) -> str:
 
 
 def unmeasured_throughput(network: SimulatedNetwork, timing: Timing) -> str | None:
-    """Why no interval was full of traffic, with one that is short enough; None if one may have been."""
+    """Say why the samples tell no rate, with an interval that would; None if they do."""
     if not network.flows:
         return "there is no traffic but what measures latency"
-    end_ns = max(_end_ns(flow, network.simulation.now_ns) for flow in network.flows)
-    if end_ns >= timing.throughput_interval_ns:
+    now_ns = network.simulation.now_ns
+    end_ns = max(_end_ns(flow, now_ns) for flow in network.flows)
+    if end_ns >= min(timing.throughput_interval_ns, now_ns):
         return None
     shorter_ns = max(1, 10 ** floor(log10(max(1, end_ns / SAMPLES_MIN))))
     samples = timing.limit_ns // shorter_ns * len(network.flows)
@@ -43,9 +44,6 @@ def unmeasured_throughput(network: SimulatedNetwork, timing: Timing) -> str | No
 
 
 def _end_ns(flow: RunningFlow, now_ns: int) -> int:
-    """When its last transfer ended; the end of the run if one had not."""
-    ends_ns = [
-        record.end_ns if record.end_ns is not None and record.status != "unfinished" else now_ns
-        for record in flow.agent.transfers
-    ]
+    """Return when its last transfer ended: the end of the run if one is unfinished."""
+    ends_ns = (now_ns if record.end_ns is None else record.end_ns for record in flow.agent.transfers)
     return max(ends_ns, default=now_ns)

@@ -16,8 +16,11 @@ def write_timeline(view: CellView, path: Path) -> tuple[int, float | None]:
     trace = Trace()
     for name, add in TRACKS.items():
         table = view.table(name)
-        if table is not None:
-            add(table, trace)
+        if table is None:
+            continue
+        if name == "flows":  # a transfer without an end lasts until the end of the run
+            table = table.assign(end_ns=table["end_ns"].fillna(view.end_ns))
+        add(table, trace)
     about = {"run": view.run.manifest.run_id, "cell": view.entry.id, "transport": view.entry.transport}
     end_ns = trace.write(path, EVENTS_MAX, about)
     return min(len(trace), EVENTS_MAX), end_ns

@@ -23,10 +23,8 @@ def flows(table: pd.DataFrame, trace: Trace) -> None:
     """Add transfers; those of a flow that overlap get rows of their own."""
     for flow_id, rows in _each(table, "flow_id"):
         ends_ns: list[float] = []
-        last_ns = float(rows[["start_ns", "end_ns"]].max().max())
         for row in rows.sort_values("start_ns").to_dict("records"):
-            is_over = pd.notna(row["end_ns"])
-            end_ns = float(row["end_ns"]) if is_over else last_ns
+            end_ns = float(row["end_ns"])
             lane = next((n for n, end in enumerate(ends_ns) if end <= row["start_ns"]), len(ends_ns))
             ends_ns[lane : lane + 1] = [end_ns]
             name = flow_id if lane == 0 else f"{flow_id} ({lane + 1})"

@@ -220,9 +220,7 @@ class VerbsFlow(RecoveringFlow):
             self._turn.end(now)
         if self._application is None:
             return
-        running = [record for record in self._application.records if record.end_ns is None]
-        self._application.finish(now)
-        for record in running:
+        for record in self._application.finish():
             self._records.transfers.write(record)
         self._records.meter.close(now)
 

@@ -234,7 +234,13 @@ inline nb::tuple counter_columns(const std::vector<Counter>& counters) {
 template <class EngineType, class Class>
 void bind_results(Class& engine) {
   using Bound = BoundEngine<EngineType>;
-  engine.def("throughput_columns", [](Bound& self) { return to_numpy(self.engine.recorder().throughput); })
+  engine
+      .def("throughput_columns",
+           [](Bound& self) {
+             Columns<4> rows = self.engine.recorder().throughput;
+             self.engine.add_open_interval(rows);
+             return to_numpy(rows);
+           })
       .def("queue_columns", [](Bound& self) { return to_numpy(self.engine.recorder().queues); })
       .def("oracle_columns", [](Bound& self) { return to_numpy(self.engine.recorder().oracle); })
       .def("packet_columns", [](Bound& self) { return to_numpy(self.engine.recorder().packets.rows); })

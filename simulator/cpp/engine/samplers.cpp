@@ -3,18 +3,23 @@
 
 namespace simulator {
 
-void Samplers::sample_throughput(Picoseconds now) {
-  const std::int64_t interval_ns = throughput_interval_.value / kPicosecondsPerNanosecond;
+void Samplers::add_throughput(Columns<4>& rows, Picoseconds now) const {
+  if (throughput_interval_ == Picoseconds{} || now == throughput_sampled_) return;
+  const std::int64_t interval_ns = (now - throughput_sampled_).value / kPicosecondsPerNanosecond;
   const std::int64_t now_ns = now.value / kPicosecondsPerNanosecond;
-  delivered_.resize(world_.senders.size());
   for (std::uint32_t qp = 0; qp < world_.senders.size(); ++qp) {
     if (!world_.with_requester(qp, [](const auto& requester) { return requester.has_ever_posted(); }))
       continue;
-    const Bytes delivered = world_.delivered_by(qp);
-    const Bytes since = delivered - delivered_[qp];
-    delivered_[qp] = delivered;
-    recorder_.throughput.add({queue_pair_number(qp), now_ns, interval_ns, since.value});
+    const Bytes before = qp < delivered_.size() ? delivered_[qp] : Bytes{};
+    rows.add({queue_pair_number(qp), now_ns, interval_ns, (world_.delivered_by(qp) - before).value});
   }
+}
+
+void Samplers::sample_throughput(Picoseconds now) {
+  add_throughput(recorder_.throughput, now);
+  throughput_sampled_ = now;
+  delivered_.resize(world_.senders.size());
+  for (std::uint32_t qp = 0; qp < world_.senders.size(); ++qp) delivered_[qp] = world_.delivered_by(qp);
   timers_.set(throughput_timer_, now + throughput_interval_);
 }
 

@@ -21,6 +21,7 @@ class Samplers {
 
   void sample_throughput_every(Picoseconds interval, Picoseconds now) {
     throughput_interval_ = interval;
+    throughput_sampled_ = now;
     timers_.set(throughput_timer_, now + interval);
   }
   void sample_queues_every(Picoseconds interval, Picoseconds now) {
@@ -28,6 +29,8 @@ class Samplers {
     set_queue_timer(now);
   }
   Picoseconds next_queue_sample() const { return next_queue_sample_; }
+  // Appends one row per queue pair: what was delivered since the last sample, if that was before now.
+  void add_throughput(Columns<4>& rows, Picoseconds now) const;
 
   // A timer has come. For the queues all links have been caught up.
   void sample_throughput(Picoseconds now);
@@ -46,6 +49,7 @@ class Samplers {
   std::uint32_t throughput_timer_;
   std::uint32_t queue_timer_;
   Picoseconds throughput_interval_;
+  Picoseconds throughput_sampled_;
   Picoseconds queue_interval_;
   Picoseconds next_queue_sample_ = kNever;
   std::vector<Bytes> delivered_;  // by queue pair, until the last sample

@@ -106,6 +106,7 @@ class Engine {
   Recorder& recorder() { return recorder_; }
   QueuePairFigures queue_pair_figures(std::uint32_t qp) const;
   std::map<std::uint32_t, Metrics> control_metrics() const;
+  void add_open_interval(Columns<4>& rows) const;
   void add_open_pauses(PauseState::Records& records) const;
   std::vector<Counter> counters() const;
   std::vector<Wait> waits() const;
@@ -383,8 +384,7 @@ class Engine {
   bool has_rerouted_ = false;
   std::vector<Timer> timers_{{TimerKind::kSampleThroughput, 0, 0}, {TimerKind::kSampleQueues, 0, 1}};
   std::uint64_t next_order_ = 2;
-  Picoseconds throughput_interval_;
-  Picoseconds queue_interval_;
+  Picoseconds throughput_interval_, throughput_sampled_, queue_interval_;
   PriorityMask priorities_ = 1;
   Memories memories_;
   Mailbox mailbox_;

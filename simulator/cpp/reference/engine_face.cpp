@@ -253,6 +253,7 @@ void Engine::fire_timer(const Event& event) {
 
 void Engine::sample_throughput(Picoseconds interval) {
   throughput_interval_ = interval;
+  throughput_sampled_ = now_;
   set_timer(0, now_ + interval);
 }
 
@@ -262,14 +263,21 @@ void Engine::sample_queues(Picoseconds interval) {
 }
 
 void Engine::on_throughput_timer() {
+  add_open_interval(recorder_.throughput);
+  throughput_sampled_ = now_;
+  for (std::uint32_t qp = 0; qp < queue_pairs_.size(); ++qp)
+    queue_pairs_[qp].delivered_sampled = delivered_by(qp);
+  set_timer(0, now_ + throughput_interval_);
+}
+
+void Engine::add_open_interval(Columns<4>& rows) const {
+  if (throughput_interval_ == Picoseconds{} || now_ == throughput_sampled_) return;
   for (std::uint32_t qp = 0; qp < queue_pairs_.size(); ++qp) {
     if (!with_requester(qp, [](const auto& requester) { return requester.has_ever_posted(); })) continue;
     const Bytes since = delivered_by(qp) - queue_pairs_[qp].delivered_sampled;
-    queue_pairs_[qp].delivered_sampled = delivered_by(qp);
-    recorder_.throughput.add(
-        {queue_pair_number(qp), now_.value / 1000, throughput_interval_.value / 1000, since.value});
+    rows.add(
+        {queue_pair_number(qp), now_.value / 1000, (now_ - throughput_sampled_).value / 1000, since.value});
   }
-  set_timer(0, now_ + throughput_interval_);
 }
 
 void Engine::on_queue_timer() {

@@ -64,7 +64,7 @@ def test_a_peer_that_is_gone_fails_what_runs(stream: Stream) -> None:
 def test_what_still_runs_at_the_end_is_unfinished(stream: Stream) -> None:
     stream.sender.follow(Schedule(200_000_000, START, count=None))
     stream.turn()
-    stream.sender.finish(stream.clock.read())
+    stream.sender.finish()
     stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
     stream.sender.on_readable(stream.clock.read())
     assert columns(stream, "status") == ["unfinished"]

@@ -82,8 +82,9 @@ def test_nothing_is_started_after_an_error() -> None:
 def test_finish_leaves_the_running_transfer_unfinished() -> None:
     application = Application(Schedule(1, at(0), count=None))
     application.begin(at(0))
-    application.finish(at(99))
-    assert (application.records[0].status, application.records[0].end_ns) == ("unfinished", 99)
+    assert application.finish() == application.records
+    assert (application.records[0].status, application.records[0].end_ns) == ("unfinished", None)
+    assert application.finish() == []
     assert application.next_start_ns is None
 
 
@@ -133,9 +134,9 @@ def test_arrivals_start_at_their_own_time_whatever_still_runs() -> None:
     third = application.begin(at(50))
     assert application.next_start_ns is None
     application.on_transfer_done(third.transfer_id, at(60))
-    application.finish(at(70))
+    application.finish()
     assert [(record.size_bytes, record.end_ns, record.status) for record in application.records] == [
-        (100, 70, "unfinished"),
+        (100, None, "unfinished"),
         (200, 20, "ok"),
         (300, 60, "ok"),
     ]

@@ -29,7 +29,18 @@ def test_an_interval_without_arrivals_is_a_row_too() -> None:
     meter.start(HostNs(0))
     meter.add(HostNs(350), 1)
     meter.close(HostNs(399))
-    assert rows(file) == ["100,100,0,,", "200,100,0,,", "300,100,0,,"]
+    assert rows(file) == ["100,100,0,,", "200,100,0,,", "300,100,0,,", "399,99,1,,"]
+
+
+def test_a_first_interval_of_another_length_leads_to_the_common_grid() -> None:
+    file = io.StringIO()
+    meter = ThroughputMeter(Table(file, COLUMNS), 100, first_ns=30)
+    meter.start(HostNs(1_070))
+    meter.add(HostNs(1_090), 10)
+    meter.add(HostNs(1_150), 5)
+    meter.close(HostNs(1_200))
+    meter.close(HostNs(1_250))
+    assert rows(file) == ["1100,30,10,,", "1200,100,5,,"]
 
 
 def test_estimates_are_averaged_and_the_limit_is_the_one_at_the_end() -> None:

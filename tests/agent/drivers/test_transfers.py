@@ -11,7 +11,7 @@ def test_transfers_are_written_and_counted_by_status() -> None:
     log = TransferLog(Table(file, COLUMNS))
     log.write(TransferRecord(1, 10, HostNs(5), HostNs(7), "ok", None, 0))
     log.write(TransferRecord(2, 10, HostNs(7), HostNs(9), "error", "IBV_WC_RETRY_EXC_ERR"))
-    log.write(TransferRecord(3, 10, HostNs(9), HostNs(11), "unfinished", is_sent=False))
+    log.write(TransferRecord(3, 10, HostNs(9), None, "unfinished", is_sent=False))
     log.write(TransferRecord(4, 10, HostNs(9), HostNs(11), "ok", waited_for=("flow0-responder", 2)))
     assert file.getvalue().splitlines()[1:] == [
         "1,10,5,7,ok,,0,1,,",

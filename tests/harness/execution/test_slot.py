@@ -89,6 +89,23 @@ def test_closing_ends_a_cell_that_never_would(tmp_path: Path, monkeypatch: pytes
     slot.close()
 
 
+def test_closing_removes_the_temporary_files_of_a_cell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipe, temporary = tmp_path / "pipe", tmp_path / "temporary"
+    os.mkfifo(pipe)
+    temporary.mkdir()
+    monkeypatch.setenv("ROGUE_FAKE_PIPE", str(pipe))
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    slot = Slot()
+    slot.start(task(tmp_path, "waits"))
+    pipe.read_text()
+    assert list(temporary.rglob("rogue-cell-*"))
+    slot.close()
+    assert list(temporary.iterdir()) == []
+
+
 def test_closing_waits_for_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C in the middle of a wait can leave the lock of a future behind, which then nobody ever frees."""
     pipe = tmp_path / "pipe"

@@ -1,6 +1,8 @@
 """The window in which all flows have work, and goodput inside it."""
 
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers.tiny_run import SECOND, delivery, tiny_view, transfer
@@ -226,3 +228,55 @@ def test_payload_of_each_flow_is_that_inside_the_window(tmp_path: Path) -> None:
     )
     assert view.delivered_bytes_of_flows is not None
     assert list(view.delivered_bytes_of_flows) == [20, 22]
+
+
+def _joining(*rows: Any) -> dict[str, list[dict[str, object]]]:
+    """h0 sends 2 bytes per ms from 17 ms to 45 ms, h1 as much from 29 ms to 64 ms."""
+    ms = 1_000_000
+    return {
+        "flows": [
+            transfer("main/h0->h2", start_ns=17 * ms, end_ns=45 * ms),
+            transfer("main/h1->h2", start_ns=29 * ms, end_ns=64 * ms),
+        ],
+        "throughput": [
+            delivery(f"main/{host}->h2", end * ms, 2 * (end - begin), (end - begin) * ms)
+            for host, *edges in rows
+            for begin, end in pairwise(edges)
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        (("h0", 17, 20, 30, 40, 45), ("h1", 29, 30, 40, 50, 60, 64)),
+        (("h0", 17, 27, 37, 45), ("h1", 29, 39, 49, 59, 64)),
+    ],
+    ids=["one grid", "each flow on its grid"],
+)
+def test_samples_of_any_length_count_where_they_lie(tmp_path: Path, rows: Any) -> None:
+    view, ms = tiny_view(tmp_path, _joining(*rows)), 1_000_000
+    assert view.window == Window(17 * ms, 64 * ms)
+    assert view.delivered_bytes_of_flows is not None
+    assert view.delivered_bytes_of_flows.tolist() == [56, 70]
+    goodput = view.goodput_within(Window(20 * ms, 60 * ms), 10 * ms)
+    assert goodput is not None
+    assert (goodput * 10 * ms / 8e9).round(9).to_numpy().T.tolist() == [[20, 20, 10, 0], [2, 20, 20, 20]]
+    assert view.samples is not None
+    assert set(view.samples["interval_ns"]) == {10 * ms}
+
+
+def test_half_a_window_need_not_be_whole_samples(tmp_path: Path) -> None:
+    """Of 3 s the second half has half of the second sample."""
+    rows = [delivery("main/h0->h2", t * SECOND, 100 * t) for t in (1, 2, 3)]
+    flows = [transfer("main/h0->h2", end_ns=None, status="unfinished")]
+    view = tiny_view(tmp_path, {"flows": flows, "throughput": rows})
+    goodput = view.goodput(3 * SECOND // 2)
+    assert goodput is not None
+    assert (goodput * 1.5 / 8).to_numpy().ravel().tolist() == [200, 400]
+
+
+def test_an_unfinished_transfer_lasts_until_the_end_of_the_run(tmp_path: Path) -> None:
+    flows = [transfer("main/h0->h2", end_ns=None, status="unfinished")]
+    view = tiny_view(tmp_path, {"flows": flows}, simulated_ns=3 * SECOND)
+    assert view.whole_window == Window(0, 3 * SECOND)

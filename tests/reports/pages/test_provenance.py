@@ -100,6 +100,15 @@ def test_uncommitted_changes_are_said(tmp_path: Path) -> None:
     assert unknown["Commit"] == "not recorded"
 
 
+def test_the_kernel_is_the_one_that_was_measured(tmp_path: Path) -> None:
+    host = {"cpu": "x", "cores": 2, "memory_bytes": 1, "kernel": "Linux 6.18.44"}
+    plain = dict(provenance.code_facts(read(tmp_path, cell(), host=host)))
+    assert (plain["Kernel"], "Kernel of the harness" in plain) == ("Linux 6.18.44", False)
+    nodes = [cell(f"c{n}", facts={"node_kernel": "6.1.192"}) for n in range(2)]
+    measured = dict(provenance.code_facts(read(tmp_path, *nodes, host=host)))
+    assert (measured["Kernel"], measured["Kernel of the harness"]) == ("Linux 6.1.192", "Linux 6.18.44")
+
+
 def test_run_resumed_with_other_code_is_said(tmp_path: Path) -> None:
     sessions = [session(commit) for commit in ("aaa", "aaa", "bbb")]
     mixed = provenance.mixed_commits(read(tmp_path, cell(), sessions=sessions))

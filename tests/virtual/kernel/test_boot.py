@@ -90,6 +90,20 @@ def test_a_panic_has_the_last_lines_of_the_console(tmp_path: Path, folder: Path)
     assert str(caught.value).endswith("Kernel panic - not syncing")
 
 
+def test_a_kernel_without_room_for_its_memory_names_the_place_and_the_variable(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kernel keeps its memory in a file, and dies of SIGBUS where that cannot grow."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    kernel = kernel_that(tmp_path, "exit 135")
+    with pytest.raises(KernelPanicError, match=r"TMPDIR") as caught:
+        boot(kernel, folder, limit_s=20, memory_mib=1 << 40)
+    assert f"{tmp_path} has " in str(caught.value)
+    with pytest.raises(KernelPanicError) as caught:
+        boot(kernel, folder, limit_s=20, memory_mib=1)
+    assert "TMPDIR" not in str(caught.value)
+
+
 def test_what_ran_in_it_may_fail(tmp_path: Path, folder: Path) -> None:
     with pytest.raises(MainFailedError) as caught:
         boot(kernel_that(tmp_path, "echo 'no such file' >main.log; echo 3 >exit"), folder, limit_s=20)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from rogue.virtual.errors import VirtualTestbedError
 from rogue.virtual.image.apt_sources import AptSources
 from rogue.virtual.kernel import cache
 from rogue.virtual.kernel.source import SourcePackage
@@ -17,8 +18,11 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[SourcePackage]:
 
     def build(directory: Path, package: SourcePackage, _: AptSources, __: Callable[[str], None]) -> None:
         builds.append(package)
-        for name in cache.FILES:
+        for name in ("config", "linux"):
             (directory / name).write_text(package.version)
+        (directory / "root" / "usr" / "sbin").mkdir(parents=True)
+        (directory / "root" / "usr" / "sbin" / "tc").write_text("program")
+        (directory / "root.files").write_text("usr/sbin/tc 7\n")
 
     monkeypatch.setattr(cache, "build", build)
     monkeypatch.setattr(cache, "host_sources", lambda: AptSources("bookworm", (), ""))
@@ -45,3 +49,33 @@ def test_a_new_source_makes_a_new_kernel(
     assert cache.obtain(tmp_path, silent).program.read_text() == "2"
     assert not old.directory.exists()
     assert [package.version for package in built] == ["1", "2"]
+
+
+@pytest.mark.parametrize(("name", "content"), [("linux", b""), ("root/usr/sbin/tc", b""), ("linux", None),
+                                               ("root/usr/sbin/tc", None)])  # fmt: skip
+def test_a_damaged_kernel_is_built_again_with_a_word(
+    tmp_path: Path, built: list[SourcePackage], name: str, content: bytes | None
+) -> None:
+    damaged = cache.obtain(tmp_path, silent).directory / name
+    damaged.unlink()
+    if content is not None:
+        damaged.write_bytes(content)
+    assert cache.present(tmp_path) is None
+    told: list[str] = []
+    kernel = cache.obtain(tmp_path, told.append)
+    assert (kernel == cache.present(tmp_path), len(built)) == (True, 2)
+    assert told == [f"{tmp_path.name}: {kernel.directory} is damaged, building it again"]
+
+
+def test_what_is_good_stays_until_its_successor_is_built(
+    tmp_path: Path, built: list[SourcePackage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise VirtualTestbedError("no network")
+
+    kernel = cache.obtain(tmp_path, silent)
+    kernel.program.write_text("")
+    monkeypatch.setattr(cache, "build", fail)
+    with pytest.raises(VirtualTestbedError):
+        cache.obtain(tmp_path, silent)
+    assert (kernel.root / "usr" / "sbin" / "tc").exists()

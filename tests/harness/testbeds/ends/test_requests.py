@@ -23,7 +23,11 @@ def test_an_end_of_a_flow(tmp_path: Path) -> None:
     assert (request.role, request.end, request.address) == ("flow0-requester", "requester", "10.9.0.10")
     assert (request.transport, request.line_rate_bps, request.mtu_bytes) == ("rogue", 10**8, 1024)
     assert (request.limiter, request.priority, request.record_rtt) == ("htb", 1, True)
-    assert request.sample_interval_ns == timing.throughput_interval_ns
+    interval_ns = timing.throughput_interval_ns
+    assert (request.sample_interval_ns, request.first_sample_ns) == (
+        interval_ns,
+        interval_ns - flow.flow.start_ns,
+    )
     quiet = prepare_request((probe, "requester"), "10.9.0.10", "htb", timing, 5_000)
     assert (quiet.limiter, quiet.priority, quiet.record_rtt) == ("none", 0, False)
     assert not request.record_control

@@ -55,7 +55,20 @@ def test_transfers_that_time_cut_off_are_unfinished(tmp_path: Path) -> None:
         assert [row["transfer_id"] for row in transfers] == list(range(1, len(transfers) + 1))
         assert [row["status"] for row in transfers[:-1]] == ["ok"] * (len(transfers) - 1)
         assert transfers[-1]["status"] == "unfinished"
-        assert transfers[-1]["fct_ns"] is None
+        assert (transfers[-1]["end_ns"], transfers[-1]["fct_ns"]) == (None, None)
+
+
+def test_the_last_row_covers_what_is_left_of_the_run(tmp_path: Path) -> None:
+    """3.24 ms in intervals of 1 ms: finished transfers have bytes of the last 0.24 ms."""
+    result = run(tmp_path, "workload.repeat_for=3240us", "measure=[{kind: throughput, interval: 1ms}]")
+    of_h0 = [row for row in rows(result, "throughput") if row["src"] == "h0"]
+    assert [(row["t_ns"], row["interval_ns"]) for row in of_h0] == [
+        (1_000_000, 1_000_000), (2_000_000, 1_000_000), (3_000_000, 1_000_000), (3_240_000, 240_000),
+    ]  # fmt: skip
+    assert of_h0[-1]["goodput_bps"] == of_h0[-1]["delivered_bytes"] * 8e9 / 240_000
+    delivered = sum(row["delivered_bytes"] for row in rows(result, "throughput"))
+    finished = sum(row["size_bytes"] for row in rows(result, "flows") if row["status"] == "ok")
+    assert finished <= delivered
 
 
 def test_delivered_bytes_are_those_of_the_transfers(tmp_path: Path) -> None:

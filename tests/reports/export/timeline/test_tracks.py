@@ -19,7 +19,7 @@ def events(tmp_path: Path, table: str, rows: dict[str, list[object]]) -> list[di
 
 def test_transfers_that_overlap_stand_below_each_other(tmp_path: Path) -> None:
     rows: dict[str, list[object]] = {
-        "flow_id": ["a"] * 3, "transfer_id": [1, 2, 3], "start_ns": [0, 50, 100], "end_ns": [100, None, 200],
+        "flow_id": ["a"] * 3, "transfer_id": [1, 2, 3], "start_ns": [0, 50, 100], "end_ns": [100, 200, 200],
         "size_bytes": [1] * 3, "status": ["ok", "unfinished", "ok"],
     }  # fmt: skip
     slices = events(tmp_path, "flows", rows)
