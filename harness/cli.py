@@ -4,6 +4,7 @@ import errno
 import io
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Final
 
@@ -107,6 +108,8 @@ app.add_typer(switch.app, name="switch")
 def main() -> None:
     """Entry point of `rogue`."""
     prepare()
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore")  # warnings of Python and its libraries are for programmers
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
