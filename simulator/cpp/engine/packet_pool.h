@@ -43,7 +43,7 @@ class PacketPool {
 
  private:
   void grow() {
-    const std::size_t larger = std::max<std::size_t>(1024, std::size_t{capacity_} * 2);
+    const std::size_t larger = std::max<std::size_t>(2048, std::size_t{capacity_} * 2);
     if (larger > kPacketsMax || !memory_.grow(larger * sizeof(Packet)))
       throw SimulationError("no memory for more than " + std::to_string(capacity_) + " packets under way");
     packets_ = reinterpret_cast<Packet*>(memory_.data());
