@@ -3,6 +3,7 @@
 import errno
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -125,6 +126,8 @@ def main() -> None:
     """Entry point of `rogue`."""
     output = keep_standard_streams()
     prepare()
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore")  # warnings of Python and its libraries are for programmers
     code = run_guarded(_call)
     sys.exit(code or run_guarded(output.check))
 

@@ -238,6 +238,14 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         """
         self._engine.run_until(host_ns)
 
+    def close(self) -> None:
+        """Drop the callbacks, so that the engine's memory is released once nothing refers to the simulation.
+
+        A callback that refers to the simulation keeps it alive otherwise. Tables, counters and the digest can
+        still be read; `run_until` raises SimulationError.
+        """
+        self._engine.close()
+
     @property
     def now_ns(self) -> int:
         """The host clock, in nanoseconds."""

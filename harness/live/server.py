@@ -13,15 +13,20 @@ import socket
 import sys
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BufferedReader, RawIOBase
 from threading import BoundedSemaphore, Thread
-from typing import Final, Protocol, Self
+from time import monotonic
+from typing import TYPE_CHECKING, Final, Protocol, Self
 
 from rogue.harness.errors import UsageError
 from rogue.reports.templates.environment import script, script_source
 
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
 ADDRESS: Final = "127.0.0.1"
 PATIENCE_SECONDS: Final = 10
-"""For how long a browser may take over a request."""
+"""Time limit for the whole head of a request, and for sending the response."""
 KEY_BYTES: Final = 16
 CONNECTIONS_MAX: Final = 32
 """Each is a thread and a file of the run's own process; a page takes one or two."""
@@ -120,6 +125,26 @@ class _Server(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
+class _Head(RawIOBase):
+    """Reads a request from a connection until a deadline; a client that sends pieces gains no time."""
+
+    def __init__(self, connection: socket.socket, limit_seconds: float) -> None:
+        self._connection = connection
+        self._deadline = monotonic() + limit_seconds
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        """Read the bytes that have come; TimeoutError after the deadline."""
+        left_seconds = self._deadline - monotonic()
+        if left_seconds <= 0:
+            raise TimeoutError
+        self._connection.settimeout(left_seconds)
+        return self._connection.recv_into(buffer)
+
+
 class _Handler(BaseHTTPRequestHandler):
     """One request."""
 
@@ -129,10 +154,17 @@ class _Handler(BaseHTTPRequestHandler):
     sys_version = ""
     timeout = PATIENCE_SECONDS
 
+    def setup(self) -> None:
+        """Read the request from the connection with a deadline."""
+        super().setup()
+        self.rfile.close()
+        self.rfile = BufferedReader(_Head(self.connection, self.timeout))
+
     def parse_request(self) -> bool:
         """Refuse every request but a GET of one of our names, before it is handled."""
         if not super().parse_request():
             return False
+        self.connection.settimeout(self.timeout)
         assert isinstance(self.server, ThreadingHTTPServer)
         port = self.server.server_port
         if self.headers.get_all("Host", []) not in ([f"{ADDRESS}:{port}"], [f"localhost:{port}"]):

@@ -56,7 +56,8 @@ def draw_cdf(axis: Axes, values: Values, label: str | None, **look: object) -> N
     finite = np.sort(values[np.isfinite(values)])
     axis.set_ylim(0, 1.02)
     if not len(finite):
-        axis.plot([], [], label=label, **look)  # type: ignore[arg-type]  # a line of the legend, and no other
+        # Only for the legend: it must not set the limits, which a logarithmic axis would refuse.
+        axis.plot([], [], scalex=False, label=label, **look)  # type: ignore[arg-type]
         return
     ranks = np.unique(np.linspace(1, len(finite), min(len(finite), POINTS_MAX)).astype(int))
     drawn, share = np.append(-np.inf, finite[ranks - 1]), np.append(0, ranks) / len(values)

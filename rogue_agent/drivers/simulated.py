@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple, TextIO, cast
+from weakref import proxy
 
 from rogue.agent.core.actions import (
     PostSend,
@@ -97,7 +98,7 @@ class SimulatedFlow(RecoveringFlow):
         self._application = Application(schedule)
         self._arrivals = None if on_arrival is None else Arrivals(self.transfers, on_arrival)
         if settings.estimator is not None and ESTIMATORS[settings.estimator].is_oracle:
-            instruments = instruments._replace(left_ns=self._left_ns)
+            instruments = instruments._replace(left_ns=partial(SimulatedFlow._left_ns, proxy(self)))
         is_traced = record_rtt or record_control
         self._connection = _connection(
             settings, link, self._queue_pair.qp_num, is_traced, peer, instruments, record_inputs
@@ -136,7 +137,8 @@ class SimulatedFlow(RecoveringFlow):
         if near is None:
             return None
         if is_paced and not self._is_reader:
-            return near.turn(near_ends, self._connection, self._application, self._go_on)
+            go_on = partial(SimulatedFlow._go_on, proxy(self))  # the flow has the turn
+            return near.turn(near_ends, self._connection, self._application, go_on)
         near.leave_unlimited(near_ends)
         return None
 

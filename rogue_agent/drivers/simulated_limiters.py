@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from weakref import proxy
 
 from rogue.agent.core.application import Application
 from rogue.agent.core.clocks import HostNs
@@ -116,6 +117,7 @@ class _Place:
     """Where a flow stands among those that take turns at a NIC's limiters."""
 
     def __init__(self, limiters: NicLimiters, key: int) -> None:
-        self.ask = partial(limiters.ask, key)
-        self.rest = partial(limiters.rest, key)
-        self.give_back = partial(limiters.give_back, key)
+        pool = proxy(limiters)  # the limiters have the turn, which has this place
+        self.ask = partial(NicLimiters.ask, pool, key)
+        self.rest = partial(NicLimiters.rest, pool, key)
+        self.give_back = partial(NicLimiters.give_back, pool, key)

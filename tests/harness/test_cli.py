@@ -215,3 +215,12 @@ def test_every_error_becomes_a_message_and_a_code(
 
     assert run_guarded(fail) is code
     assert words in capsys.readouterr().err
+
+
+def test_a_warning_of_a_library_is_no_line_on_the_terminal() -> None:
+    program = (
+        "import warnings\nfrom rogue.harness import cli\n"
+        "cli.app = lambda *_, **__: warnings.warn('for programmers')\ncli.main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", "")

@@ -1,6 +1,8 @@
 """Runs in Python: a run's plug-ins run only if somebody names them, and what is left out is told."""
 
 import json
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -87,6 +89,33 @@ def test_cells_that_fail_are_told(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match=r"1 of 1 cells failed, the first, roce-r1: .* raise time_limit"):
         run = rogue.run(slow, out=tmp_path)
     assert run.cells["status"].tolist() == ["failed"]
+
+
+MANY_CELLS = """
+import json, resource, sys, warnings
+import rogue
+
+def resident_bytes():
+    return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize()
+
+resource.setrlimit(resource.RLIMIT_AS, (8_000_000 * 1024,) * 2)
+warnings.simplefilter("error")  # a cell that fails
+experiment, out, calls = json.loads(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+rogue.run(experiment, out=out)
+first_bytes = resident_bytes()
+for _ in range(calls):
+    rogue.run(experiment, out=out)
+print(resident_bytes() - first_bytes)
+"""
+
+
+@pytest.mark.parametrize("calls", [1, pytest.param(50, marks=pytest.mark.long)])
+def test_many_cells_run_in_one_process_under_a_limit_of_addresses(tmp_path: Path, calls: int) -> None:
+    many = {**EXPERIMENT, "repetitions": 100, "transports": ["rogue", "roce"]}
+    words = [sys.executable, "-c", MANY_CELLS, json.dumps(many), str(tmp_path), str(calls)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < 16 * 2**20
 
 
 @pytest.mark.parametrize(

@@ -111,4 +111,5 @@ def markings() -> st.SearchStrategy[Marking]:
         average_weight=st.sampled_from((1.0, 0.25)),
         drops_above=st.sampled_from((False, False, True)),
         drops_instead=st.sampled_from((False, False, True)),
+        spares_hosts=st.sampled_from((False, False, True)),
     )

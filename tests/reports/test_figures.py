@@ -1,6 +1,7 @@
 """Contract of the figure registry: every figure draws itself, explains itself, and knows when it cannot."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -8,11 +9,12 @@ import pytest
 from helpers.sample_kinds import GIGABYTE, sent, sized_rows, write_cells, write_linked_run
 from helpers.sample_run import Sample, write_manifest, write_sample_run
 from helpers.tiny_run import SECOND, cell, delivery, manifest, tiny_view, transfer
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from rogue.reports.drawing.look import figure_look
-from rogue.reports.drawing.marks import POINTS_MAX, draw_cdf, size_axis, time_axis
+from rogue.reports.drawing.marks import POINTS_MAX, draw_cdf, ratio_axis, size_axis, time_axis
 from rogue.reports.drawing.panels import compared_panels, legend_above, page_width, panels, plain
 from rogue.reports.drawing.svg import to_svg
 from rogue.reports.figures import FIGURES
@@ -166,6 +168,30 @@ def test_page_of_a_campaign_stays_small(tmp_path: Path) -> None:
             sizes[name] = len(to_svg(kind().draw(results), name, "t", "d"))
     assert max(sizes.values()) < 500_000, sizes
     assert sum(sizes.values()) < 1_500_000, sizes
+
+
+@pytest.mark.parametrize("logarithmic", [time_axis, ratio_axis])
+def test_a_panel_whose_lines_are_all_empty_is_drawn_without_a_warning(
+    logarithmic: Callable[[Axes], None],
+) -> None:
+    figure = Figure()
+    axis = figure.subplots()
+    for name in ("RoGUE", "DCTCP"):
+        draw_cdf(axis, np.full(3, np.inf), name)
+    logarithmic(axis)
+    to_svg(figure, "empty", "t", "d")
+
+
+def test_a_group_of_a_trace_that_completed_nothing_is_drawn_without_a_warning(tmp_path: Path) -> None:
+    lost = {"end_ns": None, "fct_ns": None, "slowdown": None, "status": "unfinished"}
+    flows = [
+        transfer("main.web/h1->h9", group="main.web", slowdown=2.0),
+        transfer("main.db/h2->h9", group="main.db", **lost),
+    ]
+    cells = [(cell(f"{name}-r1", transport=name), {"flows": flows}) for name in ("rogue", "roce")]
+    results = Results(Run(write_cells(tmp_path, cells, {"kind": "trace"})))
+    with figure_look():
+        to_svg(FIGURES["group_slowdowns"]().draw(results), "empty", "t", "d")
 
 
 def test_thinned_cdf_keeps_both_ends_and_the_median() -> None:

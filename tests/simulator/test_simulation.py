@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from helpers.networks import MILLISECOND_NS, Host, ReferenceSimulation, Star, connect, direct
 
+from rogue.harness.cell.garbage import nothing_thrown_away
 from rogue.simulator import CX3PRO, QueuePair, Simulation, SimulationError, Timer
 
 MTU = 1024
@@ -252,6 +253,30 @@ def test_a_simulation_and_its_host_software_are_garbage_together() -> None:
     del simulation, driver
     gc.collect()
     assert trace() is None
+
+
+@pytest.mark.parametrize("kind", [Simulation, ReferenceSimulation])
+def test_a_closed_simulation_is_released_at_once_and_can_be_read_until_then(kind: type[Simulation]) -> None:
+    simulation = Star(hosts=2).build(kind)
+    driver = Driver(simulation)
+    driver.queue_pair.post_write(1, MTU, True)
+    simulation.run_until(MILLISECOND_NS)
+    digest = simulation.digest()
+    simulation.close()
+    assert (simulation.digest(), simulation.now_ns) == (digest, MILLISECOND_NS)
+    with pytest.raises(SimulationError, match="expected an open simulation, got one that is closed"):
+        simulation.run_until(2 * MILLISECOND_NS)
+    traces = weakref.ref(driver), weakref.ref(simulation)
+    with nothing_thrown_away():
+        del simulation, driver
+        assert [trace() for trace in traces] == [None, None]
+
+
+def test_a_callback_cannot_close_its_simulation() -> None:
+    simulation = Star(hosts=2).build()
+    simulation.schedule(1, lambda _now_ns: simulation.close())
+    with pytest.raises(SimulationError, match="close was called by host software"):
+        simulation.run_until(1)
 
 
 def test_a_queue_pair_keeps_its_engine_alive() -> None:

@@ -47,9 +47,18 @@ class SimulatedNetwork:
 
 @nothing_thrown_away()
 def build_network(cell: Cell) -> SimulatedNetwork:
-    """Translate a cell; nothing has happened yet in the simulation."""
-    experiment, timing = cell.experiment, cell.timing
+    """Translate a cell; nothing has happened yet in the simulation, which the caller closes."""
     simulation = build_links(cell)
+    try:
+        return _connect(cell, simulation)
+    except Exception:
+        simulation.close()
+        raise
+
+
+def _connect(cell: Cell, simulation: Simulation) -> SimulatedNetwork:
+    """Add the agents, the faults and the measurements of a cell to its hosts and links."""
+    experiment, timing = cell.experiment, cell.timing
     limiters = shared_limiters(simulation, cell.topology)
     flows: list[RunningFlow] = []
     probes: list[RunningFlow] = []

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Final, Protocol
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -105,7 +106,7 @@ class Order:
         """A program is measured by its arrivals, even if its transfers wait for starts or for nothing."""
         if not self._waits:
             return
-        self._agents: dict[int, Agent] = {}
+        self._agents = WeakValueDictionary[int, Agent]()  # each agent refers to `listeners`
         self._number_of = {ends: number for number, ends in enumerate(program.ends)}
         self._flow_of = np.repeat(np.arange(len(flows)), np.diff(program.firsts)).data
         self._firsts, self._join_of = program.firsts.data, program.joins.data

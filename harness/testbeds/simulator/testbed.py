@@ -3,6 +3,7 @@
 import gc
 import json
 from dataclasses import asdict
+from typing import Final
 
 from rogue.agent.core.errors import SettingsError
 from rogue.harness.cell.cell import Cell
@@ -34,6 +35,9 @@ from rogue.workloads.records import FailureKind
 
 SLICES_MAX = 2_000
 """The most pieces of a run. Between pieces it reports progress and reads the NICs."""
+FROZEN_OBJECTS_MIN: Final = 100_000
+"""Fewer objects are not kept from the garbage collector. Doing so resets its counters, and in a process that
+runs one small cell after the other it would never look at old objects."""
 
 
 class SimulatorTestbed(Testbed):
@@ -65,20 +69,22 @@ class SimulatorTestbed(Testbed):
         return expected_packet_hops(cell)
 
     def run(self, cell: Cell, progress: Progress) -> CellResult:
-        """Simulate until the traffic is over, and collect.
+        """Simulate until the traffic is over, collect the tables, and release the simulation.
 
-        What was built is not looked through for garbage before the end.
+        The garbage collector does not look at the objects of a large network before the end.
         """
         try:
             with nothing_thrown_away():
                 network = build_network(cell)
-                gc.freeze()
+                if gc.get_count()[0] >= FROZEN_OBJECTS_MIN:
+                    gc.freeze()
         except (SimulationError, SettingsError) as error:
             raise TestbedError(FailureKind.CONFIGURATION, str(error)) from error
         try:
             return self._run(cell, network, progress)
         finally:
             gc.unfreeze()
+            network.simulation.close()
 
     @staticmethod
     def _run(cell: Cell, network: SimulatedNetwork, progress: Progress) -> CellResult:

@@ -26,6 +26,7 @@ class BoundEngine {
     const Picoseconds limit = to_picoseconds(host_ns);
     if (is_running_)
       throw SimulationError("run_until was called by host software that run_until itself had called");
+    if (is_closed_) throw SimulationError("run_until: expected an open simulation, got one that is closed");
     if (limit < engine.now()) {
       throw SimulationError("run_until: expected a time not before now (" + std::to_string(now_ns()) +
                             " ns), got " + std::to_string(host_ns) + " ns");
@@ -37,6 +38,13 @@ class BoundEngine {
       if (state == RunState::kHostsWaiting) deliver_calls();
       if (PyErr_CheckSignals() != 0) throw nb::python_error();
     }
+  }
+
+  // Forgets the host software, which usually refers back to this engine.
+  void close() {
+    if (is_running_) throw SimulationError("close was called by host software that run_until had called");
+    is_closed_ = true;
+    hosts.clear();
   }
 
   std::int64_t now_ns() const { return engine.now().value / kPicosecondsPerNanosecond; }
@@ -80,6 +88,7 @@ class BoundEngine {
   }
 
   bool is_running_ = false;
+  bool is_closed_ = false;
 };
 
 }  // namespace simulator

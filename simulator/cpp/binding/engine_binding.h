@@ -190,6 +190,7 @@ void bind_running(Class& engine) {
           },
           nb::arg("callback"))
       .def("run_until", &Bound::run_until, nb::arg("host_ns"))
+      .def("close", &Bound::close)
       .def_prop_ro("now_ns", &Bound::now_ns)
       .def(
           "sample_throughput",

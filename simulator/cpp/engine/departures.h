@@ -39,10 +39,10 @@ inline void Engine::send_before_data(std::uint32_t link, PacketIndex index) {
 
 // The data packet turns into its acknowledgement.
 inline void Engine::turn_into_reply(PacketIndex index, const Reply& reply) {
-  Packet& packet = world_.pool[index];
-  const Sender& sender = world_.senders[packet.qp];
+  const Sender& sender = world_.senders[world_.pool[index].qp];
   if (sender.has_special && reply_after_responses(index, reply)) [[unlikely]]
     return;
+  Packet& packet = world_.pool[index];
   ++world_.receivers[packet.qp].sent_replies;
   packet.position = sender.route;
   packet.qp = sender.peer;

@@ -78,10 +78,10 @@ bool Engine::is_refused(ClassedPort& classes, const Packet& packet) {
 // A packet that has come to a full queue loses its payload if it must wait, or another does. Returns its priority.
 std::uint32_t Engine::trim_if_it_waits(std::uint32_t link, PacketIndex index) {
   const Port& port = world_.ports[link];
-  const Packet& packet = world_.pool[index];
-  const bool must_wait = port.busy_until > now_ || world_.classes_of(port).is_paused(packet.priority(), now_);
+  const std::uint32_t priority = world_.pool[index].priority();
+  const bool must_wait = port.busy_until > now_ || world_.classes_of(port).is_paused(priority, now_);
   if (must_wait && !trim_newest(link, index)) cut(port, index);
-  return packet.priority();
+  return world_.pool[index].priority();
 }
 
 // Where a coin says so, the newest packet that waits is cut instead of the one that has come: it comes again.

@@ -2,13 +2,12 @@
 #pragma once
 
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <utility>
 
 #include "base/check.h"
+#include "engine/growing_memory.h"
 #include "engine/packet.h"
-#include "engine/reserved_memory.h"
 
 namespace simulator {
 
@@ -43,19 +42,17 @@ class PacketPool {
   PacketIndex peak() const { return used_; }
 
  private:
-  // In place, and pages never touched cost nothing.
   void grow() {
-    const std::size_t larger = std::max<std::size_t>(1024, std::size_t{capacity_} * 2);
-    if (!memory_) memory_ = std::make_unique<ReservedMemory>(kPacketsMax * sizeof(Packet));
-    if (!memory_->open(larger * sizeof(Packet)))
+    const std::size_t larger = std::max<std::size_t>(2048, std::size_t{capacity_} * 2);
+    if (larger > kPacketsMax || !memory_.grow(larger * sizeof(Packet)))
       throw SimulationError("no memory for more than " + std::to_string(capacity_) + " packets under way");
-    packets_ = reinterpret_cast<Packet*>(memory_->data());
+    packets_ = reinterpret_cast<Packet*>(memory_.data());
     capacity_ = static_cast<PacketIndex>(larger);
   }
 
   static constexpr std::size_t kPacketsMax = std::size_t{1} << 31;  // the last doubling that indices count
 
-  std::unique_ptr<ReservedMemory> memory_;
+  GrowingMemory memory_;
   Packet* packets_ = nullptr;
   PacketIndex free_ = kNoPacket;
   PacketIndex used_ = 0;

@@ -112,7 +112,8 @@ void Engine::add_open_pauses(PauseState::Records& records) const {
 void Engine::add_class_counters(std::uint32_t number, std::vector<Counter>& result) const {
   const Link& link = links_[number];
   const auto add = [&](const char* name, std::int64_t value) { result.push_back({number, 0, name, value}); };
-  if (link.marker || link.judge) {
+  const SwitchConfiguration& own = nodes_[link.from].configuration;
+  if (!own.markings.empty() || own.judge) {
     std::int64_t marks = 0;
     for (const Queue& queue : link.queues) marks += queue.marks;
     add("marked_packets", marks);

@@ -145,8 +145,8 @@ def test_what_a_lost_connection_cannot_carry_holds_up_nobody() -> None:
         flow("c", (Predecessor("a->b", 0),)),
         flow("d", (Predecessor("a->c", 0, "arrival"),)),
     ]
-    last = Agent()
-    order = joined(flows, Agent(), Agent(is_lost=True), last)
+    first, lost, last = Agent(), Agent(is_lost=True), Agent()
+    order = joined(flows, first, lost, last)
     end(order, flows[0], 1, 5)
     assert last.released == [(0, 5)]
 

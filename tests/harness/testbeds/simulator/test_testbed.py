@@ -2,6 +2,7 @@
 
 import gc
 import json
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -9,13 +10,16 @@ from helpers.data_files import FLOWS
 from helpers.experiments import SMALL, cell_of
 
 from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.garbage import nothing_thrown_away
 from rogue.harness.results.tables import encode
 from rogue.harness.testbeds.base import CellResult, TestbedError
-from rogue.harness.testbeds.simulator import SimulatorTestbed
+from rogue.harness.testbeds.simulator import SimulatorTestbed, testbed
 from rogue.harness.testbeds.simulator.estimate import expected_packet_hops
-from rogue.simulator import PROFILES, Simulation, SimulationError
+from rogue.simulator import PROFILES, Simulation, SimulationError, _reference
+from rogue.simulator._core import Engine
 from rogue.workloads.records import FailureKind
 from rogue.workloads.traffic import WORKLOADS
+from rogue.workloads.transports import BASES
 
 SLOW = "topology={kind: star, hosts: 4, rate: 1Mbps}"
 DRAINING = [kind for kind, workload in WORKLOADS.items() if "drain_for_ns" in workload.model_fields]
@@ -25,6 +29,10 @@ DRAINING_KEYS = {
     "trace": (f"file: {FLOWS}", 1_000_001),
 }
 """Keys of each with which a slow network is far from done when the last transfer starts, and that instant."""
+TRANSPORTS = [*BASES, *(f"{name}+{word}" for name, base in BASES.items() for word in base.features)]
+EVERYTHING = (
+    "measure=[{kind: throughput, interval: 50us}, latency, {kind: queues, interval: 50us}, rtt, control]"
+)
 
 
 def run(tmp_path: Path, *settings: str, index: int = 0) -> CellResult:
@@ -84,13 +92,59 @@ def test_what_was_never_sampled_is_said(tmp_path: Path) -> None:
     assert run(tmp_path, "measure=[{kind: throughput, interval: 100us}, queues]").not_measured == {}
 
 
-def test_what_was_built_is_left_alone_until_the_end(tmp_path: Path) -> None:
+def test_what_was_built_is_left_alone_until_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(testbed, "FROZEN_OBJECTS_MIN", 0)
     counts: list[int] = []
     SimulatorTestbed().run(
         cell_of(tmp_path, text=SMALL), lambda _fraction: counts.append(gc.get_freeze_count())
     )
     assert min(counts) > 0
     assert gc.get_freeze_count() == 0 and gc.isenabled()
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_both_engines_give_the_same_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, transport: str
+) -> None:
+    settings = ("workload.size=200KB", EVERYTHING, f"transports=[{transport}]")
+    lazy = run(tmp_path, *settings)
+    monkeypatch.setattr(Simulation, "_engine_type", _reference.Engine)
+    eager = run(tmp_path, *settings)
+    assert lazy.tables.keys() == eager.tables.keys()
+    for name, table in encode(lazy.tables).items():
+        assert table == encode(eager.tables)[name], name
+
+
+COLLECTIVE = "workload={kind: collective, operation: all_reduce, hosts: 3, size: 100KB}"
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        *([f"transports=[{transport}]"] for transport in TRANSPORTS),
+        ["transports=[{name: rogue, estimator: nic_tx_stamp}]"],
+        ["workload.verb=read"],
+        ["workload.verb=send", "transports=[rogue-uc]"],
+        [COLLECTIVE],
+        [COLLECTIVE, "transports=[dctcp]"],
+        ["topology.nic_limiters=2"],
+        ["faults=[{kind: link_cut, target: h0, at: 10us, duration: 400ms}]"],
+        ["time_limit=10us"],
+        ["topology.nic_limiters=2", COLLECTIVE],
+    ],
+    ids=" ".join,
+)
+def test_the_engine_of_a_cell_is_released_when_the_cell_is_over(tmp_path: Path, settings: list[str]) -> None:
+    cell = cell_of(tmp_path, "workload.size=100KB", *settings, text=SMALL)
+    with nothing_thrown_away():
+        before = _engines()
+        with suppress(TestbedError):
+            SimulatorTestbed().run(cell, lambda _fraction: None)
+        assert _engines() == before
+
+
+def _engines() -> int:
+    return sum(type(each) is Engine for each in gc.get_objects())
 
 
 def test_a_cell_ends_when_its_transfers_do(tmp_path: Path) -> None:
