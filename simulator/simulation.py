@@ -168,10 +168,7 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         return self._remember(ends, (a, b), service_of(service, reliability), self._topology.path(*routes))
 
     def path(self, qp_num: int) -> Path:
-        """Return the links from the host whose queue pair was connected first to the other one, and back.
-
-        They are those of the time when it was connected; sprayed packets may take others.
-        """
+        """Return the links of a connection there and back, as connected; sprayed packets may take others."""
         return self._paths[qp_num]
 
     def _check_receivers(self, where: str, hosts: tuple[str, str], reliability: Reliability | None) -> None:
@@ -241,8 +238,7 @@ class Simulation(Faults, Switches, Forwarding, Packets):
     def close(self) -> None:
         """Drop the callbacks, so that the engine's memory is released once nothing refers to the simulation.
 
-        A callback that refers to the simulation keeps it alive otherwise. Tables, counters and the digest can
-        still be read; `run_until` raises SimulationError.
+        Tables, counters and the digest can still be read; `run_until` raises SimulationError.
         """
         self._engine.close()
 

@@ -46,7 +46,7 @@ def test_the_archive_speaks_and_ends_when_its_input_ends(tmp_path: Path) -> None
     agent.write_bytes(agent_archive())
     done = subprocess.run(
         [sys.executable, "-I", "-S", str(agent), "serve"],
-        input=b'{"type":"hello","protocol":6}\n',
+        input=b'{"type":"hello","protocol":7}\n',
         capture_output=True,
         check=False,
         cwd=tmp_path,
@@ -55,4 +55,4 @@ def test_the_archive_speaks_and_ends_when_its_input_ends(tmp_path: Path) -> None
     assert (done.returncode, words) == (0, []), (
         "nothing is said but where samples go if nothing is provisioned"
     )
-    assert done.stdout.startswith(b'{"type":"capabilities","protocol":6,')
+    assert done.stdout.startswith(b'{"type":"capabilities","protocol":7,')

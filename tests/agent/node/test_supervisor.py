@@ -175,7 +175,7 @@ def test_a_data_process_that_babbles_is_ended_and_gives_back_what_it_holds(
         (b"\x00\xff\n", "expected UTF-8"),
         (b"x" * (LINE_BYTES_MAX + 1), "a line of more than"),
         (encode(prepare()), "prepare before hello"),
-        (b'{"type":"hello","protocol":1}\n', "got 1, this agent speaks 6"),
+        (b'{"type":"hello","protocol":1}\n', "got 1, this agent speaks 7"),
     ],
 )
 def test_whatever_breaks_the_rules_ends_the_conversation_with_a_clear_error(
