@@ -30,6 +30,9 @@ $(VENV)/.dependencies: requirements/lock.txt
 $(VENV)/.engine: $(VENV)/.dependencies $(ENGINE_SOURCES) $(PACKAGES)
 	@sh scripts/setup.sh engine $(VENV)
 
+$(VENV)/.reference: $(VENV)/.engine
+	@sh scripts/setup.sh reference $(VENV)
+
 setup: $(VENV)/.engine ## create .venv and build the engine (every other target does this by itself)
 
 run-experiment: setup ## run EXPERIMENT=experiments/quickstart.yaml on TESTBED=simulator and write its report
@@ -44,11 +47,11 @@ report: setup ## rebuild the report of RUN=results/...
 reproduce: setup ## run what is missing of PAPER=rogue|irn|rocc|hpcc|rdma-at-scale|ecn-or-delay|dctcp|swift|powertcp|uet|reps|smartt|all [SET=scale=quick] [DASK=tls://...] [AGAIN=1 to run all again], write the claims board
 	@$(BIN)/rogue reproduce $(or $(PAPER),all) $(if $(AGAIN),--again) $(foreach each,$(SET),--set $(each)) $(if $(DASK),--dask $(DASK))
 
-test: setup ## run the test suite
+test: $(VENV)/.reference ## run the test suite
 	@echo "test: this takes about five minutes on two cores, less on more; what a machine lacks is skipped by name" >&2
 	@$(BIN)/pytest -n $(JOBS) --dist worksteal --budgets -m "not long and not virtual"
 
-test-long: setup ## run everything that takes minutes too; what needs QEMU is skipped where there is none
+test-long: $(VENV)/.reference ## run everything that takes minutes too; what needs QEMU is skipped where there is none
 	@$(BIN)/pytest -n $(JOBS) --dist worksteal --hypothesis-profile new-examples -m "not long and not virtual"
 	@$(BIN)/pytest -n $(JOBS) --dist loadfile --durations 10 -m "long and not virtual"
 	@$(BIN)/pytest -s -m "virtual and long" tests/virtual
@@ -61,10 +64,10 @@ test-hostile: setup ## read INPUTS=1000000 hostile inputs, and kill runs and fil
 	@HOSTILE_INPUTS=$(INPUTS) ROGUE_KILLS=$(KILLS) $(BIN)/pytest -n $(JOBS) --durations 0 -m long tests/hostile \
 		tests/agent/drivers/verbs/test_hostile_datagrams.py
 
-coverage: setup ## measure which branches of rogue.harness and rogue.agent the tests take (an hour on two cores); goes on where it stopped
+coverage: $(VENV)/.reference ## measure which branches of rogue.harness and rogue.agent the tests take (an hour on two cores); goes on where it stopped
 	@$(BIN)/python scripts/branch_coverage.py --jobs $(JOBS)
 
-mutants: setup ## change COUNT=300 places of PACKAGE=rogue.agent.core, one by one, and print those that no test meets
+mutants: $(VENV)/.reference ## change COUNT=300 places of PACKAGE=rogue.agent.core, one by one, and print those that no test meets
 	@$(BIN)/python scripts/mutation_score.py $(COUNT) --package $(PACKAGE)
 
 test-sanitize: setup ## run the simulator's tests on an engine built with AddressSanitizer and UBSan

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Set-up behind the Makefile: `setup.sh dependencies VENV` and `setup.sh engine VENV`.
+# Set-up behind the Makefile: `setup.sh dependencies|engine|reference VENV`.
 set -eu
 
 step=$1
@@ -151,7 +151,27 @@ engine() {
     touch "$venv/.engine"
 }
 
+# Builds straight into the environment: pip does not list this file, so reinstalling the package keeps it.
+build_reference() {
+    "$bin/cmake" --fresh -S . -B build/reference -G Ninja -DCMAKE_MAKE_PROGRAM="$bin/ninja" \
+        -DPython_EXECUTABLE="$bin/python" -Dnanobind_ROOT="$nanobind" -DCMAKE_BUILD_TYPE=Release \
+        -DCMAKE_LIBRARY_OUTPUT_DIRECTORY="$packages/rogue/simulator" \
+        -DROGUE_REFERENCE=ON -DROGUE_WERROR="${ROGUE_WERROR:+ON}" &&
+        "$bin/cmake" --build build/reference --target _reference
+}
+
+reference() {
+    echo "setup: building the reference engine, which tests compare the simulator's with" >&2
+    CXX=$(find_compiler)
+    export CXX
+    bin=$(cd "$venv/bin" && pwd)
+    nanobind=$("$bin/python" -m nanobind --cmake_dir)
+    packages=$("$bin/python" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')
+    logged "the reference engine did not build." build_reference
+    touch "$venv/.reference"
+}
+
 case $step in
-dependencies | engine) "$step" ;;
-*) fail "unknown step '$step': expected 'dependencies' or 'engine'." ;;
+dependencies | engine | reference) "$step" ;;
+*) fail "unknown step '$step': expected 'dependencies', 'engine' or 'reference'." ;;
 esac

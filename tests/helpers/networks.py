@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from rogue.simulator import IDEAL, Marking, NicProfile, PriorityFlowControl, QueuePair, Simulation, _reference
+from rogue.simulator import IDEAL, Marking, NicProfile, PriorityFlowControl, QueuePair, Simulation
+from rogue.simulator._core import Engine
 
 GBPS = 10**9
 MICROSECOND_PS = 1_000_000
@@ -11,10 +12,22 @@ MILLISECOND_NS = 1_000_000
 SECOND_NS = 10**9
 
 
+def reference_engine() -> type[Engine]:
+    """Return the eager engine, which only tests build."""
+    try:
+        from rogue.simulator import _reference
+    except ImportError as error:
+        message = "the reference engine (rogue.simulator._reference) is not built; `make test` builds it"
+        raise ImportError(message) from error
+    return _reference.Engine
+
+
 class ReferenceSimulation(Simulation):
     """The same network on the eager engine."""
 
-    _engine_type = _reference.Engine
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        ReferenceSimulation._engine_type = reference_engine()
+        super().__init__(*arguments, **named)
 
 
 @dataclass(frozen=True)

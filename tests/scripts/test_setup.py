@@ -2,9 +2,12 @@
 
 import shutil
 import subprocess
+import sys
+from importlib.metadata import files
 from pathlib import Path
 
 import pytest
+from helpers.networks import ReferenceSimulation
 
 SCRIPT = Path(__file__).parents[2] / "scripts/setup.sh"
 IS_DEBIAN = Path("/etc/debian_version").exists()
@@ -136,3 +139,29 @@ def test_without_an_ssh_client_the_set_up_goes_on_and_says_so(tmp_path: Path) ->
     assert done.returncode == 0, done.stderr
     assert "no OpenSSH client here (Debian: openssh-client)" in done.stderr
     assert "-m pip install" in machine.calls
+
+
+@pytest.mark.parametrize(
+    ("target", "needs_reference"),
+    [("setup", False), ("run-experiment", False), ("test", True), ("test-long", True), ("mutants", True)],
+)
+def test_only_targets_that_run_tests_build_the_reference_engine(
+    tmp_path: Path, target: str, needs_reference: bool
+) -> None:
+    command = ["make", "--dry-run", f"VENV={tmp_path}", target]
+    done = subprocess.run(command, cwd=SCRIPT.parents[1], capture_output=True, text=True, check=True)
+    assert f"setup.sh engine {tmp_path}" in done.stdout
+    assert (f"setup.sh reference {tmp_path}" in done.stdout) == needs_reference
+
+
+def test_the_package_does_not_contain_the_reference_engine() -> None:
+    names = [file.name for file in files("rogue-testbed") or ()]
+    assert any(name.startswith("_core.") for name in names)
+    assert not any(name.startswith("_reference.") for name in names)
+
+
+def test_an_unbuilt_reference_engine_names_the_target_that_builds_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rogue.simulator._reference", None)
+    monkeypatch.delattr("rogue.simulator._reference", raising=False)
+    with pytest.raises(ImportError, match="`make test` builds it"):
+        ReferenceSimulation(seed=1)

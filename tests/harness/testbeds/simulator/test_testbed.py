@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from helpers.data_files import FLOWS
 from helpers.experiments import SMALL, cell_of
+from helpers.networks import reference_engine
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.garbage import nothing_thrown_away
@@ -15,7 +16,7 @@ from rogue.harness.results.tables import encode
 from rogue.harness.testbeds.base import CellResult, TestbedError
 from rogue.harness.testbeds.simulator import SimulatorTestbed, testbed
 from rogue.harness.testbeds.simulator.estimate import expected_packet_hops
-from rogue.simulator import PROFILES, Simulation, SimulationError, _reference
+from rogue.simulator import PROFILES, Simulation, SimulationError
 from rogue.simulator._core import Engine
 from rogue.workloads.records import FailureKind
 from rogue.workloads.traffic import WORKLOADS
@@ -108,7 +109,7 @@ def test_both_engines_give_the_same_tables(
 ) -> None:
     settings = ("workload.size=200KB", EVERYTHING, f"transports=[{transport}]")
     lazy = run(tmp_path, *settings)
-    monkeypatch.setattr(Simulation, "_engine_type", _reference.Engine)
+    monkeypatch.setattr(Simulation, "_engine_type", reference_engine())
     eager = run(tmp_path, *settings)
     assert lazy.tables.keys() == eager.tables.keys()
     for name, table in encode(lazy.tables).items():
