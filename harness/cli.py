@@ -48,6 +48,10 @@ class _Commands(TyperGroup):
             return super().invoke(ctx)
         except (SystemExit, OSError, EOFError) as error:
             return _failed(error)
+        except typer.Exit as error:  # our own commands leave by it after --help and --version
+            if _plugin_sentence(error) is None:
+                raise
+            return _failed(error)
 
 
 app: Final = typer.Typer(

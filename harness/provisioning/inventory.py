@@ -19,7 +19,7 @@ from rogue.harness.provisioning.checked_inventory import members, text_for_ansib
 from rogue.harness.provisioning.grouped_problems import grouped
 from rogue.harness.provisioning.inventory_trust import check_static, distrusted, is_program
 from rogue.harness.provisioning.misread_yaml import misread_numbers
-from rogue.harness.provisioning.mistakes import find_problems, spelled
+from rogue.harness.provisioning.mistakes import WholeNumber, find_problems, spelled
 from rogue.harness.provisioning.ssh_arguments import is_unverified
 from rogue.harness.provisioning.switches.problems import switch_problems
 from rogue.harness.provisioning.switches.settings import DECLARED, HardwareSwitchVariables
@@ -58,7 +58,7 @@ class HostVariables(_Variables):
     experiment_mac: Annotated[str | None, Field(pattern=r"^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$")] = None
     experiment_mtu: Annotated[int, Field(ge=576, le=65_535)]
     rdma_device_kind: Literal["soft_roce", "card"]
-    experiment_dscp: Annotated[int, Field(ge=0, le=63)] = 26
+    experiment_dscp: Annotated[WholeNumber, Field(ge=0, le=63)] = 26
     """Of all packets of a card; 26 is what vendors' guides take for RoCE."""
 
     @property
@@ -106,7 +106,7 @@ class LoginVariables(_Variables):
     """What the inventory says about how to reach a node; the user's SSH configuration says the rest."""
 
     ansible_host: Annotated[str, spelled(HOST)] | None = None
-    ansible_port: Annotated[int | None, Field(ge=1, le=65_535)] = None
+    ansible_port: Annotated[WholeNumber, Field(ge=1, le=65_535)] | None = None
     ansible_user: Annotated[str, spelled(USER)] | None = None
     ansible_ssh_private_key_file: PathText | None = None
     known_hosts_file: PathText | None = None

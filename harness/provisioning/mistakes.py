@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, BaseModel, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from rogue.harness.errors import Problem
@@ -28,6 +28,16 @@ _EXPECTED: Final = {
 }
 _EXPECTED_MAC: Final = "a MAC address such as 14:58:d0:00:00:01"
 _TEMPLATE: Final = "{{"
+
+
+def _no_truth_value(value: object) -> object:
+    if isinstance(value, bool):
+        raise PydanticCustomError("int_type", "a whole number")
+    return value
+
+
+WholeNumber = Annotated[int, BeforeValidator(_no_truth_value)]
+"""A whole number. YAML's `yes` is none, although Python counts True as 1."""
 
 
 def spelled(word: Word) -> AfterValidator:

@@ -1,5 +1,6 @@
 """A run's directory and its manifest: what ended goes into it, and what a killed run left is read from it."""
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -14,7 +15,7 @@ from rogue.workloads.records import CellStatus, FailureKind
 SO_FAR: Final = f"{TEMPORARY_PREFIX}so-far.txt"
 """What a search says until it is over, a sentence a line, for whoever watches; no file of the run."""
 
-DELETED: Final = "the directory of the cell was deleted during the run"
+DELETED: Final = "files of the cell were deleted during the run"
 
 
 @dataclass(slots=True)
@@ -48,11 +49,17 @@ class Run:
                 self.manifest.files = cell_checksums(self.directory, record) | self.manifest.files
 
     def note_deleted(self) -> None:
-        """Record each cell as failed that this session finished and whose directory is gone."""
+        """Record each cell as failed that this session finished and of which a file is gone."""
         for cell in list(self.manifest.cells):
             is_new = cell.status is CellStatus.OK and cell.session == len(self.manifest.sessions) - 1
-            if is_new and stored_record(self.cells, cell.id) is None:
+            if is_new and (stored_record(self.cells, cell.id) is None or not self._has_files(cell)):
                 self._fail(cell)
+
+    def _has_files(self, cell: CellRecord) -> bool:
+        place = f"{CELLS}/{cell.id}/"
+        return all(
+            (self.directory / path).is_file() for path in self.manifest.files if path.startswith(place)
+        )
 
     def _fail(self, cell: CellRecord) -> None:
         """Replace the files of a cell by the record of a failed attempt."""
@@ -63,6 +70,7 @@ class Run:
         failed = {"status": CellStatus.FAILED, "failure_kind": FailureKind.INVALID_RESULT, "message": DELETED}
         record = cell.model_copy(update=failed)
         self.cells.mkdir(exist_ok=True)
+        shutil.rmtree(self.cells / cell.id, ignore_errors=True)  # the rest, in the place of a next attempt
         store_cell(self.cells, record, {})
         self.note(record)
 

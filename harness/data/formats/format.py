@@ -48,13 +48,14 @@ class Line(NamedTuple):
 
 
 def lines_of(source: DataSource, separators: str = "") -> list[Line]:
-    """Return the words of each line, without blank lines and comments, which begin with #.
+    """Return the words of each line, without blank lines and comments (from # to the end).
 
     Blanks and tabs separate words, and so do the characters in `separators`.
     """
     text = source.text.translate(dict.fromkeys(map(ord, separators), " "))
-    lines = (Line(line.split(), number) for number, line in enumerate(text.split("\n"), start=1))
-    return [line for line in lines if line.words and not line.words[0].startswith("#")]
+    without_comments = (line.partition("#")[0] for line in text.split("\n"))
+    lines = (Line(line.split(), number) for number, line in enumerate(without_comments, start=1))
+    return [line for line in lines if line.words]
 
 
 def wrong(

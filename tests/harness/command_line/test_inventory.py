@@ -72,6 +72,8 @@ def test_a_mistake_is_told_with_its_place(tmp_path: Path) -> None:
             "experiment_mac: 11:22:33:44:55:10",
             "experiment_mac: got 11:22:33:44:55:10, which YAML reads as 88",
         ),
+        ("ansible_port: yes", "h1.ansible_port: got True, expected a whole number"),
+        ("experiment_dscp: on", "h1.experiment_dscp: got True, expected a whole number"),
         ("ansible_user: yes", "h1.ansible_user: got True, expected text, in quotes where YAML reads"),
         (
             "ansible_host: gate:30755",

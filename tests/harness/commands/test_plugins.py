@@ -186,14 +186,16 @@ KINDS = {"workload": "{kind: mine, size: 100KB}", "topology": "{kind: mine, host
 TRANSPORTS = {"control": "[{name: rogue, cc: mine}]", "nic-control": "[roce+mine]"}
 
 
-def write_exiting(directory: Path, kind: str, function: str) -> None:
+def write_exiting(
+    directory: Path, kind: str, function: str, leave: str = "raise SystemExit('numpy is missing')"
+) -> None:
     """Write an experiment with a plug-in of which one function ends the program."""
     if kind == "format":
         text = example("PLUGINS.md", "register_format")
     else:
         write_start(kind, "mine", directory, None)
         text = (directory / "mine.py").read_text()
-    exits = r"\g<0>\g<1>    raise SystemExit('numpy is missing')\n"
+    exits = rf"\g<0>\g<1>    {leave}\n"
     text, count = re.subn(rf"^( *)def {function}\(.*:\n", exits, text, flags=re.MULTILINE)
     assert count == 1
     (directory / "mine.py").write_text(text)
@@ -234,4 +236,14 @@ def test_an_exit_of_a_plugin_is_an_error_that_names_it(
     assert done.code == code, done.err
     assert "mine.py:" in done.err
     assert "SystemExit: numpy is missing" in done.err
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize("command", ["plan", "run"])
+@pytest.mark.parametrize("leave", ["raise typer.Exit", "raise typer.Exit(3)", "raise typer.Abort", "quit()"])
+def test_every_exit_of_a_plugin_is_an_error_that_names_it(tmp_path: Path, leave: str, command: str) -> None:
+    write_exiting(tmp_path, "workload", "flows", f"import typer; {leave}")
+    done = rogue(tmp_path, command, "experiment.yaml")
+    assert done.code == 2, done.err
+    assert "mine.py:" in done.err
     assert "Traceback" not in done.err

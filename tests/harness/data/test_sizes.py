@@ -39,6 +39,7 @@ SHAPES: dict[str, tuple[str, tuple[Point, ...]]] = {
     "names and percentages in cdf": ("size_bytes cdf\n0 0\n1000 50\n3000 100\n", PLAIN),
     "names in quotes, the share first": ('"percent","size_bytes"\n0,0\n50,1000\n100,3000\n', PLAIN),
     "blank lines and comments": ("# of 2015\n\n0 0\n# most\n1000 50\n\n3000 100\n\n", PLAIN),
+    "comments behind values": ("0 0 # of 2015\n1000 50# most\n3000 100 #\n", PLAIN),
     "a comment above names": ("\n# of 2015\nsize_bytes, percent\n0, 0\n1000, 50\n3000, 100\n", PLAIN),
     "sizes as floating-point numbers": ("0.0 0\n1e3 .5\n3000.0 1\n", PLAIN),
     "steps at the start, in the middle and at the end": (
