@@ -147,7 +147,7 @@ def run_guarded(command: Callable[[], object]) -> ExitCode:
     """Call a command; an error becomes a message on standard error and an exit code."""
     try:
         code = command()
-    except (Exception, KeyboardInterrupt, SystemExit) as error:
+    except BaseException as error:  # a plug-in may raise what is no Exception
         return _failed(error)
     return ExitCode(code) if isinstance(code, int) else ExitCode.OK
 
