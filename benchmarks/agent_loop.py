@@ -32,20 +32,18 @@ from helpers.fake_verbs_device import SendFlags
 from helpers.fake_verbs_network import Fabric, QueuePair, SendRequest
 from helpers.verbs_ends import BUFFER_BYTES, MTU_BYTES, PORT, connect, remote_of
 
+from rogue.agent.core.actions import SUCCESS
 from rogue.agent.core.application import Schedule
-from rogue.agent.core.completions import SUCCESS
 from rogue.agent.core.connection import Connection
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.recovery import Peer
 from rogue.agent.core.settings import TransportSettings
 from rogue.agent.core.transports import settings_for
-from rogue.agent.drivers.meter import COLUMNS as METER_COLUMNS
-from rogue.agent.drivers.meter import ThroughputMeter
-from rogue.agent.drivers.spool import Spool
-from rogue.agent.drivers.transfers import COLUMNS as TRANSFER_COLUMNS
-from rogue.agent.drivers.transfers import TransferLog
+from rogue.agent.drivers.recording import THROUGHPUT_COLUMNS as METER_COLUMNS
+from rogue.agent.drivers.recording import TRANSFER_COLUMNS, Spool, ThroughputMeter, TransferLog
 from rogue.agent.drivers.verbs import completion_queue
 from rogue.agent.drivers.verbs.clock import Clocks, host_ns, nic_ns
+from rogue.agent.drivers.verbs.completion_queue import CompletionPump
 from rogue.agent.drivers.verbs.endpoint import Endpoint, EndpointPlan, opened
 from rogue.agent.drivers.verbs.flow import (
     CONTROL_COLUMNS,
@@ -56,7 +54,6 @@ from rogue.agent.drivers.verbs.flow import (
     VerbsFlow,
     write_sample,
 )
-from rogue.agent.drivers.verbs.pump import CompletionPump
 from rogue.agent.node.messages import Load, Start
 
 

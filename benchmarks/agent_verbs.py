@@ -20,11 +20,11 @@ from statistics import median
 from helpers.agent_flows import PATIENT, Flow, node
 from helpers.running_machines import running
 
+from rogue.remote.connection import connect
 from rogue.remote.login import Login
-from rogue.remote.shell import connect
-from rogue.virtual.image.cache import cache_directory, obtain
-from rogue.virtual.machines.accelerator import choose
-from rogue.virtual.machines.plan import pair
+from rogue.virtual.image.build import cache_directory, obtain
+from rogue.virtual.machines.assembly import choose
+from rogue.virtual.machines.machine_plan import pair
 
 SEGMENT_BYTES = 65_536
 NATIVE_BYTES = 1_048_576

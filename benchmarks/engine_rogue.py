@@ -11,10 +11,10 @@ import time
 
 from engine_networks import MTU_BYTES, WORKLOADS, Flow
 
+from rogue.agent.core.actions import Completion
 from rogue.agent.core.application import Schedule
 from rogue.agent.core.clocks import HostNs
-from rogue.agent.core.completions import Completion
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.transports import settings_for
 from rogue.agent.drivers.simulated import SimulatedFlow
 from rogue.simulator import CX3PRO, Simulation

@@ -26,7 +26,7 @@ from rogue.harness.experiment.load import load_experiment
 from rogue.harness.plan.cells import plan_cells
 from rogue.harness.testbeds.base import CellResult
 from rogue.harness.testbeds.kernel import KernelTestbed
-from rogue.virtual.kernel.cache import cache_directory, obtain
+from rogue.virtual.kernel.build import cache_directory, obtain
 
 Figures = dict[str, float]
 _MIB = 2**20

@@ -10,24 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from typer.core import TyperGroup
 
-from rogue.harness.command_line import (
-    claims,
-    experiments,
-    importing,
-    inventory,
-    nodes,
-    plugins,
-    runs,
-    search,
-    sensitivity,
-    switch,
-    testbed,
-    weaknesses,
-)
-from rogue.harness.errors import HarnessError
-from rogue.harness.exit_codes import ExitCode
+from rogue.harness.command_line import claims, experiments, nodes, plugins, runs, search, switch, testbed
+from rogue.harness.errors import ExitCode, HarnessError
 from rogue.harness.streams import keep_standard_streams
-from rogue.harness.telling import tell
+from rogue.harness.terminal import tell
 from rogue.remote.errors import NodeError
 from rogue.start_up import prepare
 
@@ -99,8 +85,8 @@ for _command in (
     experiments.run,
     experiments.plan,
     search.search,
-    sensitivity.sensitivity,
-    weaknesses.weaknesses,
+    search.sensitivity,
+    search.weaknesses,
     runs.report,
     runs.compare,
     runs.export,
@@ -118,11 +104,11 @@ for _command in (
     claims.reproduce,
     plugins.new,
     plugins.check_plugin,
-    importing.import_,
+    plugins.import_,
 ):
     app.command(_command.__name__.rstrip("_").replace("_", "-"))(_command)
 app.add_typer(testbed.app, name="testbed")
-app.add_typer(inventory.app, name="inventory")
+app.add_typer(nodes.app, name="inventory")
 app.add_typer(switch.app, name="switch")
 
 

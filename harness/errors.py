@@ -1,10 +1,42 @@
-"""Errors by whose fault they are; `rogue.harness.cli` alone turns them into messages and exit codes."""
+"""Exit codes, errors by whose fault they are, and signals that end a command."""
 
-from collections.abc import Sequence
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import IntEnum
+from types import FrameType
 
-from rogue.harness.exit_codes import ExitCode
 from rogue.workloads.printable import printable
+
+
+class ExitCode(IntEnum):
+    """Exit codes; documented in `rogue --help`."""
+
+    OK = 0
+    CELLS_FAILED = 1
+    """The run is there, but at least one cell has no result."""
+    USAGE = 2
+    """The command or the experiment file is wrong; nothing was written."""
+    REPORT_FAILED = 3
+    """The results are there, the report is not."""
+    NOTHING_TO_RUN = 4
+    """No cell of the plan can run on this testbed."""
+    DAMAGED = 5
+    """A file of the run is missing, changed or added."""
+    STORAGE = 6
+    """The run directory cannot be written."""
+    TESTBED = 7
+    """Machines or nodes of a testbed do not do what was asked."""
+    MEMORY = 8
+    """This computer has too little memory for it, or lets us have too little."""
+    BUG = 70
+    """Our mistake."""
+    INTERRUPTED = 130
+    """Ctrl-C; finished cells are kept."""
+    TERMINATED = 143
+    """Asked to end by the system; finished cells are kept."""
+
 
 SHOWN_MAX = 10
 TEXT_MAX = 300
@@ -93,3 +125,31 @@ class ConfigError(HarnessError):
             shown.append(f"... and {len(problems) - SHOWN_MAX} more mistakes")
         super().__init__(*shown)
         self.problems = tuple(problems)
+
+
+class TerminatedError(KeyboardInterrupt):
+    """SIGTERM or SIGHUP, treated like Ctrl-C."""
+
+
+class StoppedError(HarnessError):
+    """The command was stopped; the message says what is kept and how to go on."""
+
+    def __init__(self, message: str, stop: KeyboardInterrupt) -> None:
+        super().__init__(message)
+        is_system = isinstance(stop, TerminatedError)
+        self.exit_code = ExitCode.TERMINATED if is_system else ExitCode.INTERRUPTED
+
+
+@contextmanager
+def termination_as_interrupt() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP stop what runs inside as Ctrl-C does."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise TerminatedError
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

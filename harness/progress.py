@@ -6,7 +6,7 @@ from typing import Final, Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from rogue.harness.execution.cell import Task
+from rogue.harness.execution.task import Task
 from rogue.harness.plan.plan import PlannedCell
 from rogue.workloads.manifest import CellRecord
 from rogue.workloads.printable import printable

@@ -11,27 +11,24 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from rogue.harness.counting import Counted, in_silence
 from rogue.harness.data.files import DataFiles
 from rogue.harness.errors import NothingToRunError, UsageError
-from rogue.harness.execution.cell import Task
 from rogue.harness.execution.scheduler import CellSlot, Watcher, run_tasks
+from rogue.harness.execution.task import Task
 from rogue.harness.experiment.document import Document
-from rogue.harness.experiment.load import LoadedExperiment, check_document
-from rogue.harness.experiment.resolved import resolve
+from rogue.harness.experiment.load import LoadedExperiment, check_document, resolve
 from rogue.harness.plan.plan import Plan, PlannedCell, make_plan
 from rogue.harness.plugins.loading import LoadedPlugin
 from rogue.harness.results.cell_directory import discard_all_unfinished
-from rogue.harness.results.data import keep_data
 from rogue.harness.results.manifest import read_sound_manifest
 from rogue.harness.results.provenance import git_facts, host_facts, versions
-from rogue.harness.results.recorded_run import Run
+from rogue.harness.results.recorded_run import Run, keep_data
 from rogue.harness.results.run_directory import create_run_directory
+from rogue.harness.terminal import Counted, in_silence
 from rogue.harness.testbeds.base import Testbed
-from rogue.workloads.bounded_json import check_values
-from rogue.workloads.manifest import CellRecord, Manifest, PluginRecord, Session, Source
+from rogue.workloads.manifest import CellRecord, Manifest, PluginRecord, Session, Source, check_values
+from rogue.workloads.printable import meant
 from rogue.workloads.records import SCHEMA_VERSION, CellStatus
-from rogue.workloads.spelling import meant
 
 MANIFEST_SECONDS: Final = 1.0
 """The manifest is rewritten at most this often while cells finish."""

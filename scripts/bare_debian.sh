@@ -35,7 +35,7 @@ import sys
 from pathlib import Path
 
 from rogue.virtual.errors import VirtualTestbedError
-from rogue.virtual.image.apt_sources import host_sources
+from rogue.virtual.image.build import host_sources
 
 try:
     found = host_sources()

@@ -14,13 +14,11 @@ from rogue.agent.core.cc import CONGESTION_CONTROLS
 from rogue.agent.core.estimators import ESTIMATORS
 from rogue.agent.core.settings import TransportSettings
 from rogue.agent.core.transports import TRANSPORTS, settings_for
-from rogue.harness.cell.driver_options import CHOICES
-from rogue.harness.cell.parameters import as_written
-from rogue.harness.cell.values import NumericParameter
+from rogue.harness.cell.transport import CHOICES, NumericParameter, as_written
 from rogue.harness.commands.listing import places
 from rogue.harness.experiment.choices import MEASURES, MeasureChoice, TrafficGroup, TransportChoice
+from rogue.harness.experiment.keys import NONE, REQUIRED, Key, keys_of, quantity_of
 from rogue.harness.experiment.model import Experiment
-from rogue.harness.experiment.reference import NONE, REQUIRED, Key, keys_of, quantity_of
 from rogue.harness.testbeds.simulator.features import FEATURES as SIMULATED
 from rogue.harness.testbeds.simulator.tcp import TCPS
 from rogue.harness.testbeds.simulator.uet import BALANCERS, LOAD_BALANCING

@@ -10,7 +10,7 @@ from typing import Final
 from write_reference import table
 
 from rogue.reports.metrics import METRICS
-from rogue.reports.results.frames import BASE_UNITS
+from rogue.reports.results.loaded import BASE_UNITS
 from rogue.workloads.records import TABLES, Column
 
 PAGE: Final = Path(__file__).parent.parent / "docs/RESULTS.md"

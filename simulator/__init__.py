@@ -1,24 +1,41 @@
 """The packet simulator: a C++ engine with a Python face."""
 
 from rogue.simulator._core import CompiledKind, Controller, QueuePair, ReceiverKind, SwitchKind, Timer
-from rogue.simulator.control import CONTROLS, ControlKind, NicControl
-from rogue.simulator.datagram import DatagramQueuePair
+from rogue.simulator.control import CONTROLS, ControlKind, Hop, NicControl, PathFacts, PrototypeControl
+from rogue.simulator.datagram import DatagramQueuePair, Memory
 from rogue.simulator.errors import ControlError, InvariantViolation, QueuePairError, SimulationError
-from rogue.simulator.feedback import FAIR_RATE_PARAMETERS, FairRates, with_telemetry
+from rogue.simulator.faults import BurstLoss, IndependentLoss, IpIdLoss, Loss
 from rogue.simulator.flow_control import PriorityFlowControl
 from rogue.simulator.framing import FRAMINGS, ROCEV2, Framing
-from rogue.simulator.losses import BurstLoss, IndependentLoss, IpIdLoss, Loss
-from rogue.simulator.marking import Marking
-from rogue.simulator.memory import Memory
+from rogue.simulator.marking import (
+    CONTROL_PRIORITY,
+    FAIR_RATE_PARAMETERS,
+    FairRates,
+    Marking,
+    Trimming,
+    with_telemetry,
+)
 from rogue.simulator.parameters import ControlParameter
+from rogue.simulator.plugin_controls import (
+    RECEIVER_CONTROLS,
+    SWITCH_CONTROLS,
+    ReceiverControl,
+    ReceiverControlKind,
+    SwitchControl,
+    SwitchControlKind,
+)
 from rogue.simulator.profiles import CX3PRO, CX4, IDEAL, PROFILES, NicProfile
-from rogue.simulator.prototype import Hop, PathFacts, PrototypeControl
-from rogue.simulator.receiver_control import RECEIVER_CONTROLS, ReceiverControl, ReceiverControlKind
-from rogue.simulator.reliability import RELIABILITIES, WITH_CREDITS, Reliability, check_parameters
+from rogue.simulator.reliability import (
+    RELIABILITIES,
+    SPRAYING_PARAMETERS,
+    WITH_CREDITS,
+    Reliability,
+    Spraying,
+    check_parameters,
+    spraying_of,
+    unsprayable,
+)
 from rogue.simulator.simulation import Simulation
-from rogue.simulator.spraying import SPRAYING_PARAMETERS, Spraying, spraying_of, unsprayable
-from rogue.simulator.switch_control import SWITCH_CONTROLS, SwitchControl, SwitchControlKind
-from rogue.simulator.trimming import CONTROL_PRIORITY, Trimming
 from rogue.simulator.waits import Wait, explained, find_deadlock
 
 __all__ = [

@@ -6,8 +6,8 @@ from typing import Any, TypeAlias
 from numpy import int64
 from numpy.typing import NDArray
 
+from rogue.simulator.datagram import Memory
 from rogue.simulator.framing import Framing
-from rogue.simulator.memory import Memory
 from rogue.simulator.profiles import NicProfile
 
 OnCompletions: TypeAlias = Callable[[int, list[tuple[int, int, int, int, int | None]]], object]

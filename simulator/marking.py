@@ -1,12 +1,58 @@
-"""Marking of packets by switches, which congestion controls react to."""
+"""Marks, fair rates and telemetry that switches give to senders."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal
 
+from rogue.simulator._core import RoccPoint, rocc_parameters
 from rogue.simulator.errors import SimulationError
 from rogue.simulator.flow_control import PRIORITIES
-from rogue.simulator.parameters import BUFFER_BYTES_MAX, require_integer, require_one_of
+from rogue.simulator.framing import Framing
+from rogue.simulator.parameters import BUFFER_BYTES_MAX, ControlParameter, require_integer, require_one_of
+
+FAIR_RATE_PARAMETERS: Final = tuple(ControlParameter(*each) for each in rocc_parameters())
+"""Parameters of RoCC's congestion points; 0 means a value that depends on the rate of the port's link."""
+
+TELEMETRY_BYTES: Final = 42
+"""In every packet of data and every acknowledgement, for five hops of 8 bytes and 2 bytes before them.
+
+Source: int-header.h of the repository alibaba-edu/High-Precision-Congestion-Control (9f4be2a).
+"""
+
+
+def with_telemetry(framing: Framing) -> Framing:
+    """Return a framing with room for telemetry in every packet of data and every acknowledgement."""
+    return replace(
+        framing,
+        name=f"{framing.name}-telemetry",
+        data_overhead_bytes=framing.data_overhead_bytes + TELEMETRY_BYTES,
+        ack_frame_bytes=framing.ack_frame_bytes + TELEMETRY_BYTES,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FairRates:
+    """RoCC in all ports of a switch: each queue's fair rate, sent to the flows with packets in it.
+
+    Source: Taheri et al., "RoCC: robust congestion control for RDMA", CoNEXT 2020, section 3.
+    """
+
+    parameters: Mapping[str, float] = field(default_factory=dict)
+
+    def check(self, line_rate_bps: int) -> None:
+        """Raise SimulationError if a parameter makes no sense at a port of that rate."""
+        parameters = {name: float(value) for name, value in self.parameters.items()}
+        RoccPoint(line_rate_bps=line_rate_bps, parameters=parameters)
+
+    def arguments(self, where: str) -> dict[str, object]:
+        """Return what the engine wants to know; raise SimulationError if it makes no sense."""
+        parameters = {name: float(value) for name, value in self.parameters.items()}
+        try:
+            RoccPoint(line_rate_bps=10**10, parameters=parameters)
+        except SimulationError as error:
+            raise SimulationError(f"{where}: {error}") from None
+        return {"rocc": parameters}
+
 
 Rule = dict[str, object]
 
@@ -84,3 +130,30 @@ def _fraction(where: str, name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
         raise SimulationError(f"{where}: expected {name} above 0 and at most 1, got {value!r}")
     return float(value)
+
+
+CONTROL_PRIORITY: Final = PRIORITIES - 1
+"""Of what is left of trimmed packets, and of the acknowledgements of transports that want trimming."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trimming:
+    """A packet that makes the queue of its priority longer than ``above_bytes`` goes on as a header.
+
+    Only packets that allow it are trimmed, those of Ultra Ethernet. Others wait, or the buffer refuses them.
+    The header has ``priority``. With ``by_coin`` the newest packet that waits is trimmed as often as the one
+    that comes, so that no sender is always the unlucky one.
+    Source: Ultra Ethernet specification 1.0 (trimming); Handley et al., SIGCOMM 2017, section 3.1 (NDP, whose
+    switches throw the coin, as those of uet-htsim do).
+    """
+
+    above_bytes: int
+    priority: int = CONTROL_PRIORITY
+    by_coin: bool = False
+
+    def arguments(self, where: str) -> dict[str, object]:
+        """Return what the engine wants to know; SimulationError if there can be no such queue."""
+        require_integer(where, "above_bytes", self.above_bytes, 0, BUFFER_BYTES_MAX)
+        require_integer(where, "priority", self.priority, 0, PRIORITIES - 1)
+        rules = {"above_bytes": self.above_bytes, "priority": self.priority, "by_coin": self.by_coin}
+        return {"trimming": rules}

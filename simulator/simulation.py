@@ -9,14 +9,11 @@ from numpy.typing import NDArray
 
 from rogue.simulator._core import Engine, QueuePair, Timer
 from rogue.simulator.control import NicControl, ack_every_of
-from rogue.simulator.datagram import DatagramQueuePair
+from rogue.simulator.datagram import DatagramQueuePair, Memory
 from rogue.simulator.errors import SimulationError
-from rogue.simulator.faults import Faults
+from rogue.simulator.faults import Faults, IndependentLoss, Loss
 from rogue.simulator.flow_control import PRIORITIES, FlowControls
-from rogue.simulator.forwarding import Forwarding
 from rogue.simulator.framing import ROCEV2, Framing
-from rogue.simulator.losses import IndependentLoss, Loss
-from rogue.simulator.memory import Memory
 from rogue.simulator.packets import Packets
 from rogue.simulator.parameters import (
     DELAY_PS_MAX,
@@ -30,11 +27,10 @@ from rogue.simulator.parameters import (
     require_probability,
     require_timeout,
 )
+from rogue.simulator.plugin_controls import ReceiverControls
 from rogue.simulator.profiles import NicProfile
-from rogue.simulator.receiver_control import ReceiverControls
-from rogue.simulator.reliability import Reliability, service_of
-from rogue.simulator.rerouting import Rerouting
-from rogue.simulator.spraying import Spraying, path_arguments, with_choosers
+from rogue.simulator.reliability import Reliability, Spraying, path_arguments, service_of, with_choosers
+from rogue.simulator.rerouting import Forwarding, Rerouting
 from rogue.simulator.switches import Switches
 from rogue.simulator.topology import Path, Topology
 from rogue.simulator.waits import Wait, find_deadlock

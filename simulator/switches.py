@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 
 from rogue.simulator._core import Engine
-from rogue.simulator.feedback import FairRates
 from rogue.simulator.flow_control import FlowControls, PriorityFlowControl
 from rogue.simulator.framing import Framing
-from rogue.simulator.marking import Marking, marking_rules, weights_of
+from rogue.simulator.marking import FairRates, Marking, Trimming, marking_rules, weights_of
 from rogue.simulator.parameters import (
     BUFFER_BYTES_MAX,
     RATE_BPS_MAX,
@@ -15,9 +14,8 @@ from rogue.simulator.parameters import (
     require_one_of,
     require_positive,
 )
-from rogue.simulator.switch_control import SwitchControl, switch_control_arguments
+from rogue.simulator.plugin_controls import SwitchControl, switch_control_arguments
 from rogue.simulator.topology import Topology
-from rogue.simulator.trimming import Trimming
 
 SwitchKind: TypeAlias = Literal["shared", "voq"]
 SWITCH_KINDS: Final = ("shared", "voq")

@@ -4,8 +4,8 @@ import sys
 
 from rogue.virtual import prerequisites
 from rogue.virtual.errors import VirtualTestbedError
-from rogue.virtual.image.cache import cache_directory, obtain
-from rogue.virtual.machines.accelerator import choose
+from rogue.virtual.image.build import cache_directory, obtain
+from rogue.virtual.machines.assembly import choose
 
 _USAGE = "usage: python -m rogue.virtual prepare\n"
 

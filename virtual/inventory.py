@@ -6,8 +6,7 @@ from typing import Final
 
 import yaml
 
-from rogue.virtual.machines.identity import CLIENT_KEY, KNOWN_HOSTS, LOOPBACK, USER
-from rogue.virtual.machines.plan import SWITCHING_MACHINE
+from rogue.virtual.machines.machine_plan import CLIENT_KEY, KNOWN_HOSTS, LOOPBACK, SWITCHING_MACHINE, USER
 from rogue.virtual.network import EXPERIMENT_MTU_BYTES, EXPERIMENT_NETWORK, PREFIX_LENGTH, VirtualNetwork
 
 _MULTIPLEXED: Final = "-o ControlMaster=auto -o ControlPersist=300s -o Compression=no"

@@ -7,10 +7,9 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from rogue.workloads.mistakes import mistake, mistakes_at
-from rogue.workloads.specification import Delay, Rate, Size, Specification, Time
-from rogue.workloads.topologies.joined import dispensable
+from rogue.workloads.specification import Delay, Rate, Size, Specification, Time, mistake, mistakes_at
 from rogue.workloads.topologies.link import Link
+from rogue.workloads.topologies.shortest_paths import dispensable
 from rogue.workloads.topologies.topology import Topology
 from rogue.workloads.traffic.pairs import HostName
 

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from pydantic import PlainSerializer, PlainValidator, ValidationInfo, WithJsonSchema
 
-from rogue.workloads.mistakes import mistake
+from rogue.workloads.specification import mistake
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,16 @@
-"""Text of another author, made safe for a terminal and for files."""
+"""Make text from files safe to print, and suggest known words."""
 
 import unicodedata
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Final
+
+
+def meant(word: object, known: Iterable[str], otherwise: str = "choose one of them") -> str:
+    """What to do about a word that is none of those known: write the closest one, or something else."""
+    close = get_close_matches(str(word), list(known), n=1)
+    return f"write {close[0]} if that is meant" if close else otherwise
+
 
 REPLACEMENT: Final = "\ufffd"
 _STEERING: Final = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs", "Co"})

@@ -1,16 +1,68 @@
-"""The base of everything that can be written in an experiment file, and the types of its values.
+"""The base of everything an experiment file can contain, and the types of its values."""
 
-A field is named with its unit (``rate_bps``); in the file it is written without (``rate: 10Gbps``).
-"""
-
+import ast
+import inspect
+import textwrap
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
 from typing import Annotated, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from rogue.workloads.mistakes import mistake, mistakes_at
-from rogue.workloads.spelling import meant
+from rogue.workloads.printable import meant
 from rogue.workloads.units import QUANTITY_OF_SUFFIX, RATE, SIZE, TIME, Quantity, UnitError
+
+
+def meanings(kind: type[BaseModel]) -> dict[str, str]:
+    """The docstring below each field of a model and of its bases, by the field's name.
+
+    Pydantic would read them as each model is made (`use_attribute_docstrings`): a third of a command's start.
+    """
+    found: dict[str, str] = {}
+    for each in reversed(kind.__mro__):
+        if issubclass(each, BaseModel) and each is not BaseModel:
+            found |= _below_fields(each)
+    return found
+
+
+@cache
+def _below_fields(kind: type[BaseModel]) -> Mapping[str, str]:
+    """Of this class alone; many have the same base."""
+    definition = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0]
+    assert isinstance(definition, ast.ClassDef)
+    return {
+        field.target.id: inspect.cleandoc(below.value.value)
+        for field, below in pairwise(definition.body)
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+        if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+        if isinstance(below.value.value, str)
+    }
+
+
+MISTAKE: Final = "mistake"
+
+
+def mistake(expected: str, advice: str, got: str | None = None) -> PydanticCustomError:
+    """What was expected and what to do; `got` where the value itself would not say it."""
+    context = {"expected": expected, "advice": advice, "got": got}
+    return PydanticCustomError(MISTAKE, "expected {expected}; {advice}", context)
+
+
+def mistakes_at(found: Mapping[str, PydanticCustomError]) -> ValidationError:
+    """Mistakes blamed on keys of the mapping under validation."""
+    details = [InitErrorDetails(type=each, loc=(key,), input=None) for key, each in found.items()]
+    return ValidationError.from_exception_data("mistakes", details)
 
 
 def _name_in_file(field_name: str) -> str:

@@ -7,9 +7,8 @@ from typing import Annotated, Final, Self
 from pydantic import BeforeValidator, ConfigDict, Field, model_serializer, model_validator
 from pydantic.config import JsonDict
 
-from rogue.workloads.mistakes import mistake, mistakes_at
-from rogue.workloads.specification import Specification
-from rogue.workloads.spelling import meant
+from rogue.workloads.printable import meant
+from rogue.workloads.specification import Specification, mistake, mistakes_at
 from rogue.workloads.units import QUANTITY_OF_SUFFIX, UnitError
 
 Scalar = str | int | float | bool

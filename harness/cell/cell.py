@@ -1,19 +1,31 @@
-"""One measurement, with what its experiment means for it: worked out once for every testbed."""
+"""Describe one cell: an experiment at one factor point, with one transport and one seed."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from fractions import Fraction
 from functools import cached_property
+from typing import Final
 
-from rogue.harness.cell.carrier import PROBE_GROUP, PROBE_TRANSPORT, Carrier, Group, PlannedFlow
-from rogue.harness.cell.chance import faults_struck
-from rogue.harness.cell.demand import Demand, carried_verbs
-from rogue.harness.cell.network_asked import NetworkAsked, network_asked
-from rogue.harness.cell.timing import Timing, timing_of
+from rogue.harness.cell.carried import carried
+from rogue.harness.cell.demand import (
+    PROBE_GROUP,
+    PROBE_TRANSPORT,
+    Carrier,
+    Demand,
+    Group,
+    PlannedFlow,
+    carried_verbs,
+)
+from rogue.harness.cell.faults import faults_struck
+from rogue.harness.cell.network import NetworkAsked, network_asked
+from rogue.harness.cell.timing import SECOND_NS, Timing, switch_ports, timing_of
 from rogue.harness.experiment.choices import Scalar, TrafficGroup, TransportChoice
 from rogue.harness.experiment.model import Experiment
 from rogue.workloads.faults import Fault
-from rogue.workloads.topologies import Topology
+from rogue.workloads.topologies import Link, Topology
+from rogue.workloads.traffic import Flow
+from rogue.workloads.transports import full_packets
 
 
 @dataclass(frozen=True)
@@ -117,3 +129,172 @@ class Cell:
             asked=asked,
             demand=Demand(asked.workload, self.experiment.placement, self.seed, carried_verbs(transport)),
         )
+
+
+def bottleneck_facts(cell: Cell) -> dict[str, str | float]:
+    """The slowest port that all flows share and the payload it can carry; nothing where they share none."""
+    if len(cell.receivers) != 1:
+        return {}
+    topology = cell.topology
+    flows = [flow for group in cell.groups for flow in group.flows]
+    ends = dict.fromkeys((flow.source, flow.destination) for flow in flows)
+    certain = [topology.shortest_paths.certain(*each) for each in ends]
+    shared = [link for link in certain[0] if all(link in links for links in certain)]
+    link = min(reversed(shared), key=lambda each: each.rate_bps)
+    return {
+        "ideal_goodput_bps": float(link.rate_bps * cell_payload_fraction(cell)),
+        "bottleneck_port": _port(flows[0].source, topology.path(flows[0].source, flows[0].destination), link),
+    }
+
+
+def cell_payload_fraction(cell: Cell) -> Fraction:
+    """Share of a link's rate that is payload; the network's own packets if transports differ in theirs."""
+    topology = cell.topology
+    names = {group.transport for group in cell.groups}
+    packets = {full_packets(name, names, topology.frames, topology.mtu_bytes) for name in names}
+    if len(packets) == 1:
+        return packets.pop().payload_fraction
+    return topology.frames.payload_fraction(topology.mtu_bytes)
+
+
+def _port(source: str, path: Sequence[Link], wanted: Link) -> str:
+    """Name of the port by which a path from a source enters a link."""
+    node = source
+    for link in path[: path.index(wanted)]:
+        node = link.b if link.a == node else link.a
+    return f"{node}->{wanted.b if wanted.a == node else wanted.a}"
+
+
+SAMPLES_OF_LOAD_MIN: Final = 10
+
+
+def cell_facts(cell: Cell) -> dict[str, str | float | bool | None]:
+    """Its packets and its bottleneck, what counts for nothing in the results, and what was replaced."""
+    return {
+        "framing": cell.topology.framing,
+        "mtu_bytes": cell.topology.mtu_bytes,
+        "payload_fraction": float(cell_payload_fraction(cell)),
+        **bottleneck_facts(cell),
+        "arriving_ns": _arriving_ns(cell),
+        "repeats": _repeats(cell),
+        "warm_up_ns": max(group.asked.workload.warm_up_ns for group in cell.groups),
+        **_bus_facts(cell),
+        "replaced_verbs": cell.replaced_verbs,
+        "throughput_interval_ns": cell.timing.throughput_interval_ns,
+    }
+
+
+def _bus_facts(cell: Cell) -> dict[str, float | None]:
+    """What a rank of the only collective operation moves, and the payload rate of the slowest one's link."""
+    groups = [group for group in cell.groups if group.asked.workload.bus_bytes is not None]
+    if len(groups) != 1:
+        return {"bus_bytes": None, "rank_goodput_bps": None}
+    ranks = {host for flow in groups[0].flows for host in (flow.source, flow.destination)}
+    rate_bps = min(map(cell.topology.host_rate_bps, ranks))
+    return {
+        "bus_bytes": groups[0].asked.workload.bus_bytes,
+        "rank_goodput_bps": float(rate_bps * cell_payload_fraction(cell)),
+    }
+
+
+def _arriving_ns(cell: Cell) -> int | None:
+    """When the last transfer has started, where all traffic drains after that.
+
+    None where some goes on, and where so few samples tell of that time that it is a burst and no load.
+    """
+    times = [group.asked.workload.arriving_ns for group in cell.groups]
+    known = [time for time in times if time is not None]
+    least_ns = SAMPLES_OF_LOAD_MIN * cell.timing.queue_interval_ns
+    return max(known) if len(known) == len(times) and max(known) >= least_ns else None
+
+
+def _repeats(cell: Cell) -> bool:
+    """Whether every flow starts its next transfer after the one before, until a time that cuts the last."""
+    flows = [flow for group in cell.groups for flow in group.flows if flow.size_bytes > 0]
+    return all(flow.repeat_until_ns is not None and flow.interval_ns is None for flow in flows)
+
+
+def fault_events(cell: Cell, until_ns: int) -> list[tuple[str, int, str, str]]:
+    """Rows of the table `events` for faults that have struck before the end of the run."""
+    return [
+        ("", t_ns, event, fault.target)
+        for fault in cell.faults
+        for t_ns, event in fault.changes()
+        if t_ns <= until_ns
+    ]
+
+
+SEGMENT_BYTES: Final = 64 * 1024
+"""The bytes that one sample of the round-trip time covers."""
+FLOW_BYTES, LATENCY_BYTES, QUEUE_BYTES, RTT_BYTES, THROUGHPUT_BYTES = 100, 10, 2, 20, 25
+"""Bytes of a row in Parquet, rounded up: 90, 9, 1, 16 and 21 in experiments/quickstart.yaml with RoGUE."""
+PACKET_BYTES: Final = 10
+"""Likewise: 8.7 of 100 000 packets of an incast with DCQCN."""
+CONTROL_BYTES: Final = 4 * 10
+"""Likewise: four quantities; 9.6 each of a NIC with DCQCN, 4.5 of an agent."""
+CELL_BYTES: Final = 20_000
+"""Bytes of every cell: empty tables, its record, its settings."""
+
+
+def expected_bytes(cell: Cell) -> float:
+    """What the tables of a cell take on a disk, if every receiver is as busy as it can be."""
+    experiment, timing = cell.experiment, cell.timing
+    flows = [flow for group in cell.groups for flow in group.flows]
+    moved_bytes = _received_bytes(cell, flows)
+    intervals = timing.traffic_ns / timing.throughput_interval_ns * len(flows)
+    queues = timing.limit_ns / timing.queue_interval_ns * switch_ports(cell.topology)
+    return CELL_BYTES + sum(
+        (
+            FLOW_BYTES * _transfers(cell, flows),
+            LATENCY_BYTES * (timing.traffic_ns / experiment.probe.interval_ns if experiment.probe else 0),
+            QUEUE_BYTES * queues * experiment.measures("queues"),
+            PACKET_BYTES * _packets(cell, flows, moved_bytes),
+            RTT_BYTES * moved_bytes / SEGMENT_BYTES * experiment.measures("rtt"),
+            CONTROL_BYTES * max(moved_bytes / SEGMENT_BYTES, intervals) * experiment.measures("control"),
+            THROUGHPUT_BYTES * intervals * experiment.measures("throughput"),
+        )
+    )
+
+
+def _packets(cell: Cell, flows: list[Flow], moved_bytes: float) -> float:
+    """Packets at the ports of the longest way, each with an acknowledgement, up to the bound."""
+    asked = cell.experiment.asked("packets")
+    if asked is None:
+        return 0
+    ways = {(flow.source, flow.destination) for flow in flows}
+    hops = max((len(cell.topology.path(*ends)) for ends in ways), default=0)
+    return min(asked.packets_max, 2 * hops * moved_bytes / cell.topology.mtu_bytes)
+
+
+def _transfers(cell: Cell, flows: list[Flow]) -> float:
+    """The scheduled transfers, and the most that greedy flows can finish by the end."""
+    greedy = [flow for flow in flows if _is_greedy(flow)]
+    smallest_bytes = min((flow.size_bytes for flow in greedy), default=1)
+    asked = sum(_asked(flow, cell.timing.traffic_ns) for flow in flows if not _is_greedy(flow))
+    return asked + _capacity_bytes(cell, greedy) / max(1, smallest_bytes)
+
+
+def _asked(flow: Flow, traffic_ns: int) -> float:
+    if flow.arrivals or flow.interval_ns is None:
+        return len(flow.arrivals) or flow.count or 0
+    lasting_ns = max(0, (flow.repeat_until_ns or traffic_ns) - flow.start_ns)
+    return lasting_ns / flow.interval_ns if flow.count is None else flow.count
+
+
+def _received_bytes(cell: Cell, flows: list[Flow]) -> float:
+    finite = sum(
+        carried(cell.topology, group.demand, cell.timing.traffic_ns).finite_bytes(group.flows)
+        for group in cell.groups
+    )
+    return finite + _capacity_bytes(cell, [flow for flow in flows if _is_greedy(flow)])
+
+
+def _capacity_bytes(cell: Cell, flows: Iterable[Flow]) -> float:
+    """What the receivers of these flows can receive while the traffic lasts."""
+    receivers = {flow.destination for flow in flows}
+    rates_bps = sum(cell.topology.host_rate_bps(host) for host in receivers)
+    return rates_bps / 8 * cell.timing.traffic_ns / SECOND_NS
+
+
+def _is_greedy(flow: Flow) -> bool:
+    return flow.count is None and flow.interval_ns is None and not flow.arrivals

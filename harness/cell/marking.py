@@ -5,10 +5,15 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import Final, Literal
 
-from rogue.harness.cell.carrier import Carrier
-from rogue.harness.cell.mistakes import ParameterError, ParameterMistake
-from rogue.harness.cell.parameters import as_written, translated
-from rogue.harness.cell.values import SwitchParameter, values_of
+from rogue.harness.cell.demand import Carrier
+from rogue.harness.cell.transport import (
+    ParameterError,
+    ParameterMistake,
+    SwitchParameter,
+    as_written,
+    translated,
+    values_of,
+)
 from rogue.harness.experiment.choices import Scalar
 from rogue.workloads.ideal import longest_round_trip_ns
 from rogue.workloads.topologies import Topology

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from rogue.harness.command_line.experiments import Dask
-from rogue.harness.exit_codes import ExitCode
+from rogue.harness.errors import ExitCode
 
 Results = Annotated[
     list[Path] | None,

@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from rogue.harness.command_line import completion
-from rogue.harness.errors import UsageError
-from rogue.harness.exit_codes import ExitCode
+from rogue.harness.errors import ExitCode, UsageError
 
 Experiment = Annotated[
     str,
@@ -132,8 +131,8 @@ def plan(  # noqa: PLR0913  (one parameter per option)
     from rogue.harness.commands.experiments import load_named
 
     loaded = load_named(experiment, tuple(settings or ()), tuple(plugins or ()))
-    from rogue.harness.commands.plan import print_plan
-    from rogue.harness.provisioning.inventory_file import NamedInventory
+    from rogue.harness.commands.experiments import print_plan
+    from rogue.harness.provisioning.inventory_source import NamedInventory
 
     return print_plan(loaded, NamedInventory(testbed, trusts_inventory), jobs)
 
@@ -166,7 +165,7 @@ def list_(
       rogue list runs elsewhere --experiment quickstart
     """
     if what == "runs":
-        from rogue.harness.commands.runs import print_runs
+        from rogue.harness.commands.listing import print_runs
 
         return print_runs(directory, experiment)
     if directory is not None or experiment is not None:

@@ -1,13 +1,45 @@
-"""`rogue provision`, `rogue doctor`, `rogue teardown`: their arguments and their help."""
+"""Arguments and help of `rogue provision`, `doctor`, `teardown` and `inventory`."""
 
+import getpass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
-from rogue.harness.command_line.asked import AskedExperiment, OneCell, asked_cells
+from rogue.harness.command_line import completion
 from rogue.harness.command_line.experiments import Plugins, Settings, TrustsInventory
-from rogue.harness.exit_codes import ExitCode
+from rogue.harness.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from rogue.harness.commands.switch import NamedCells
+
+AskedExperiment = Annotated[
+    str,
+    typer.Argument(
+        metavar="EXPERIMENT",
+        help="What this experiment asks of its network counts, instead of the inventory's numbers.",
+        autocompletion=completion.experiments,
+        show_default=False,
+    ),
+]
+OneCell = Annotated[str | None, typer.Option("--cell", metavar="ID", help="The network of this cell.")]
+
+
+def asked_cells(
+    command: str, experiment: str, settings: list[str] | None, cell: str | None
+) -> "NamedCells | None":
+    """What was named; None if nothing was, UsageError if it makes no sense."""
+    from rogue.harness.commands.switch import NamedCells
+
+    if experiment:
+        return NamedCells(experiment, tuple(settings or ()), cell)
+    if settings or cell:
+        got = "--set" if settings else "--cell"
+        raise UsageError(
+            f"{command}: got {got} without an experiment, expected both; name one after the inventory."
+        )
+    return None
+
 
 InventoryArgument = Annotated[
     str,
@@ -58,7 +90,7 @@ def provision(  # noqa: PLR0913  (one parameter per option)
     130 Ctrl-C: call it again to go on, or `rogue teardown`.
     """
     from rogue.harness.commands.provision import provision_nodes
-    from rogue.harness.provisioning.inventory_file import NamedInventory
+    from rogue.harness.provisioning.inventory_source import NamedInventory
 
     named = NamedInventory(inventory, trusts_inventory, tuple(plugins or ()))
     return provision_nodes(named, experiment, log, is_check=is_check)
@@ -98,10 +130,9 @@ def doctor(  # noqa: PLR0913  (one parameter per option)
     Exit codes: 0 nodes can measure (there may be warnings); 2 wrong command or inventory;
     7 measuring is refused: each line marked `refused` says what, where, and what to do.
     """
-    from rogue.harness.commands.card import examine_cards, tell_cards
-    from rogue.harness.commands.doctor import examine_nodes
+    from rogue.harness.commands.doctor import examine_cards, examine_nodes, tell_cards
     from rogue.harness.provisioning.card_bundle import is_bundle
-    from rogue.harness.provisioning.inventory_file import NamedInventory
+    from rogue.harness.provisioning.inventory_source import NamedInventory
 
     named = NamedInventory(inventory, trusts_inventory, tuple(plugins or ()))
     others: dict[str, object] = {"EXPERIMENT": experiment, "--cell": cell, "--set": settings, "--log": log}
@@ -131,7 +162,74 @@ def teardown(
     \b
     Exit codes: 0 done; 2 wrong command or inventory; 7 a node failed, or something could not be put back.
     """
-    from rogue.harness.commands.teardown import restore_nodes
-    from rogue.harness.provisioning.inventory_file import NamedInventory
+    from rogue.harness.commands.provision import restore_nodes
+    from rogue.harness.provisioning.inventory_source import NamedInventory
 
     return restore_nodes(NamedInventory(inventory, trusts_inventory, tuple(plugins or ())), log)
+
+
+app: Final = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.callback()
+def inventory() -> None:
+    """Files that say which nodes there are, and how SSH reaches them.
+
+    \b
+      rogue inventory from-manifest manifest.xml > nodes.yaml
+      rogue inventory check nodes.yaml
+    """
+
+
+@app.command("from-manifest")
+def from_manifest(
+    manifest: Annotated[Path, typer.Argument(metavar="MANIFEST.xml", help="Manifest of an experiment.")],
+    user: Annotated[str | None, typer.Option(help="Your name on the nodes; by default as here.")] = None,
+    lan: Annotated[
+        str | None, typer.Option(help="The LAN that is measured; needed where there are several.")
+    ] = None,
+    interface: Annotated[
+        str | None,
+        typer.Option(
+            help="Linux's name of the experiment interface; by default the nodes find it by its MAC."
+        ),
+    ] = None,
+    rdma: Annotated[
+        Literal["card", "soft_roce"] | None,
+        typer.Option(help="Whether that interface is an RDMA card's; needed for hardware not known here."),
+    ] = None,
+) -> ExitCode:
+    """Print the inventory of a CloudLab experiment, from its manifest.
+
+    The manifest is a file: run `geni-get manifest` on a node, or take it from the experiment's page. No
+    password and no connection is needed. Hosts of the LAN are called h0, h1, ... in the manifest's order;
+    nodes that are left out and switches that were allocated are named.
+
+    \b
+      rogue inventory from-manifest manifest.xml > nodes.yaml
+      rogue inventory from-manifest manifest.xml --user alice --lan lan0 > nodes.yaml
+    """
+    from rogue.harness.commands.inventory import print_inventory_of_manifest
+    from rogue.harness.provisioning.cloudlab_inventory import Choices
+
+    return print_inventory_of_manifest(manifest, lan, Choices(user or getpass.getuser(), interface, rdma))
+
+
+@app.command()
+def check(
+    inventory_file: Annotated[
+        str,
+        typer.Argument(metavar="INVENTORY", help="File of the inventory, `virtual` or `virtual:NAME`."),
+    ],
+    plugins: Plugins = None,
+    trusts_inventory: TrustsInventory = False,
+) -> ExitCode:
+    """Read an inventory as the other commands do, and print the nodes; goes to no node.
+
+    \b
+      rogue inventory check nodes.yaml
+    """
+    from rogue.harness.commands.inventory import check_inventory
+    from rogue.harness.provisioning.inventory_source import NamedInventory
+
+    return check_inventory(NamedInventory(inventory_file, trusts_inventory, tuple(plugins or ())))

@@ -7,7 +7,7 @@ import typer
 
 from rogue.harness.command_line import completion
 from rogue.harness.command_line.experiments import Plugins, TrustsPlugins
-from rogue.harness.exit_codes import ExitCode
+from rogue.harness.errors import ExitCode
 
 RunDirectory = Annotated[
     Path, typer.Argument(metavar="RUN", help="Directory of a run.", autocompletion=completion.runs)
@@ -107,7 +107,7 @@ def export(  # noqa: PLR0913  (one parameter per option)
       rogue export results/quickstart/20261120T101500Z-3f9a1c --pcap
       rogue export results/quickstart/20261120T101500Z-3f9a1c --timeline --cell rogue-r1
     """
-    from rogue.harness.commands.export import ExportOptions, export_run
+    from rogue.harness.commands.report import ExportOptions, export_run
     from rogue.harness.plugins.trust import Trust
 
     kinds = tuple(kind for kind, is_asked in (("pcap", pcap), ("timeline", timeline)) if is_asked)
@@ -198,7 +198,7 @@ def sign(
     \b
       rogue sign results/quickstart/20261120T101500Z-3f9a1c
     """
-    from rogue.harness.commands.sign import sign_run
+    from rogue.harness.commands.verify import sign_run
 
     return sign_run(run, key)
 
@@ -218,7 +218,7 @@ def tag(
     \b
       rogue tag results/quickstart/20261120T101500Z-3f9a1c submitted figure-3
     """
-    from rogue.harness.commands.tag import tag_run
+    from rogue.harness.commands.manage_runs import tag_run
 
     return tag_run(run, tags or [])
 
@@ -236,7 +236,7 @@ def rm(
       rogue rm results/quickstart/20261120T101500Z-3f9a1c
       rogue rm results/quickstart/20261120T* --yes
     """
-    from rogue.harness.commands.remove import remove_runs
+    from rogue.harness.commands.manage_runs import remove_runs
 
     return remove_runs(runs, yes)
 

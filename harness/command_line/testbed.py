@@ -4,7 +4,7 @@ from typing import Annotated, Final
 
 import typer
 
-from rogue.harness.exit_codes import ExitCode
+from rogue.harness.errors import ExitCode
 
 app: Final = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 

@@ -10,15 +10,12 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from rogue.harness.columns import align
-from rogue.harness.commands.damage import is_as_noted, refuse_damage, refuse_unread
-from rogue.harness.commands.output_file import write_output
+from rogue.harness.commands.opening import is_as_noted, refuse_damage, refuse_unread, write_output
 from rogue.harness.commands.report import note_report_files
-from rogue.harness.errors import HarnessError, UsageError
-from rogue.harness.exit_codes import ExitCode
+from rogue.harness.errors import ExitCode, HarnessError, UsageError
 from rogue.harness.results.files import write_whole
 from rogue.harness.results.run_directory import locked
-from rogue.harness.telling import tell
+from rogue.harness.terminal import align, tell
 from rogue.workloads.manifest import MANIFEST
 from rogue.workloads.printable import printable
 
@@ -116,7 +113,7 @@ def _judged(runs: Sequence[Path]) -> "Iterator[tuple[BoardRun, list[StoredOutcom
     """Read the outcomes of each run; evaluate the claims again if the stored outcomes are old or missing."""
     from rogue.reports.board import BoardRun, stored_outcomes
     from rogue.reports.errors import ReportError
-    from rogue.reports.reading.manifest import read_manifest
+    from rogue.reports.reading.files import read_manifest
 
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
@@ -155,8 +152,7 @@ def _evaluated(run: Path) -> "list[StoredOutcome]":
 
 def _put_tally(readme: Path, board: "Sequence[BoardClaim]") -> None:
     from rogue.reports.board import Counts, markdown, with_tally
-    from rogue.reports.board.papers import papers_of
-    from rogue.reports.board.tally import runs_sentence
+    from rogue.reports.board.tally import papers_of, runs_sentence
     from rogue.reports.errors import ReportError
 
     papers = papers_of(each.claim for each in board)
@@ -169,12 +165,12 @@ def _put_tally(readme: Path, board: "Sequence[BoardClaim]") -> None:
 
 def _print(board: "Sequence[BoardClaim]") -> None:
     from rogue.reports.board import Counts
-    from rogue.reports.board.lines import claim_lines
-    from rogue.reports.board.papers import papers_of
+    from rogue.reports.board.page import claim_lines
     from rogue.reports.board.tally import (
         badge_table,
         badged_sentence,
         headline_sentence,
+        papers_of,
         runs_sentence,
         tally_table,
     )

@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from rogue.harness.columns import align
 from rogue.harness.commands.opening import opened
-from rogue.harness.counting import CountDisplay
-from rogue.harness.errors import UsageError
-from rogue.harness.exit_codes import ExitCode
+from rogue.harness.errors import ExitCode, UsageError
 from rogue.harness.plugins.trust import NOBODY, Trust
-from rogue.harness.telling import tell
+from rogue.harness.terminal import CountDisplay, align, tell
 from rogue.workloads.printable import printable
 
 if TYPE_CHECKING:
@@ -59,7 +56,7 @@ def compare_runs(  # noqa: PLR0913  (one parameter per option)
 
 def _write_page(compared: "Sequence[Compared]", results: "tuple[Results, Results]", page: Path) -> None:
     """Write the page, and say on standard error how far that is and where it stands."""
-    from rogue.reports.pages.compared import write_comparison
+    from rogue.reports.pages.build import write_comparison
 
     with CountDisplay(sys.stderr) as counted:
         write_comparison(list(compared), *results, page, counted)

@@ -1,30 +1,64 @@
-"""`rogue doctor`."""
+"""Examine nodes and cards for `rogue doctor`."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import typer
 from rich.console import Console
 
 from rogue.harness.cell.cell import Cell
-from rogue.harness.columns import align
-from rogue.harness.commands.asked_network import NamedCells, asked_switch, compared_switch
-from rogue.harness.commands.opened_inventory import opened_inventory
-from rogue.harness.commands.switch import hardware_of
-from rogue.harness.exit_codes import ExitCode
-from rogue.harness.program import call_again
-from rogue.harness.provisioning.doctor import look
+from rogue.harness.commands.opening import opened_inventory, write_output
+from rogue.harness.commands.switch import NamedCells, asked_switch, compared_switch, hardware_of
+from rogue.harness.errors import ExitCode, StoppedError, UsageError
+from rogue.harness.provisioning.card_bundle import ask_cards, is_bundle, read_bundle, sentences, text_of
+from rogue.harness.provisioning.doctor import grouped, look, measure
 from rogue.harness.provisioning.findings import Examination, Facts, Finding, card_words, judge
-from rogue.harness.provisioning.grouped_findings import grouped
 from rogue.harness.provisioning.inventory import Inventory
-from rogue.harness.provisioning.inventory_file import NamedInventory
-from rogue.harness.provisioning.log import log_file
-from rogue.harness.provisioning.measuring import measure
-from rogue.harness.provisioning.provision import deployed_files
-from rogue.harness.provisioning.switches.findings import switch_findings
-from rogue.harness.termination import StoppedError
-from rogue.harness.testbeds.ssh.packet_sizes import too_large_packets
+from rogue.harness.provisioning.inventory_source import NamedInventory
+from rogue.harness.provisioning.provision import deployed_files, log_file
+from rogue.harness.provisioning.switches.switch_findings import switch_findings
+from rogue.harness.terminal import align, call_again
+from rogue.harness.testbeds.ssh.support import too_large_packets
 from rogue.remote.errors import NodeError
+from rogue.workloads.printable import printable
+
+
+def examine_cards(named: NamedInventory, path: Path, others: Mapping[str, object]) -> ExitCode:
+    """Ask two cards, keep what they say in a file, and print it.
+
+    others: what else the command line may have, by its name; it has no meaning here, so it is refused.
+    """
+    _check_alone("--card, expected an inventory alone", others)
+    _check_place(path)
+    bundle = ask_cards(opened_inventory(named))
+    write_output(path, text_of(bundle))
+    typer.echo("\n".join(sentences(bundle)))
+    typer.echo(printable(f"all of it, without names and addresses: {path}"))
+    return ExitCode.OK
+
+
+def _check_alone(beside: str, others: Mapping[str, object]) -> None:
+    """Whoever names a cell beside cards expects something that is not done."""
+    given = ", ".join(name for name, value in others.items() if value)
+    if given:
+        raise UsageError(f"doctor: got {given} with {beside}; leave {given} out.")
+
+
+def _check_place(path: Path) -> None:
+    """Before cards are asked for half a minute: nothing but an earlier file of --card is overwritten."""
+    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK | os.X_OK):
+        raise UsageError(f"--card: got {path}, expected a file in a directory to write to; name another.")
+    if path.is_symlink() or (path.exists() and not (path.is_file() and is_bundle(path))):
+        expected = "a new file, or one of an earlier `rogue doctor --card`"
+        raise UsageError(f"--card: got {path}, which is something else, expected {expected}; name another.")
+
+
+def tell_cards(path: Path, others: Mapping[str, object]) -> ExitCode:
+    """Print what a file says that somebody sent; nobody is asked, so others have no meaning."""
+    _check_alone("a file of cards, expected that alone", others)
+    typer.echo("\n".join(sentences(read_bundle(path))))
+    return ExitCode.OK
 
 
 def examine_nodes(named: NamedInventory, log: Path | None, asked: NamedCells | None = None) -> ExitCode:

@@ -11,12 +11,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from rogue.harness.commands.opening import opened
-from rogue.harness.errors import UsageError
-from rogue.harness.exit_codes import ExitCode
+from rogue.harness.errors import ExitCode, UsageError
 from rogue.harness.plugins.trust import NOBODY, Trust
-from rogue.harness.telling import tell
-from rogue.workloads.printable import printable
-from rogue.workloads.spelling import meant
+from rogue.harness.terminal import tell
+from rogue.workloads.printable import meant, printable
 
 if TYPE_CHECKING:
     from rogue.reports.export.figure_files import FigureResult, FilesWanted
@@ -61,7 +59,7 @@ def write_run_figures(options: FigureOptions) -> ExitCode:
     from rogue.reports.errors import ReportError
     from rogue.reports.export.figure_files import FilesWanted
     from rogue.reports.figures import FIGURES
-    from rogue.reports.pages.latex_tables import latex_tables
+    from rogue.reports.pages.tables import latex_tables
     from rogue.reports.quantities import counted
     from rogue.reports.reading.load import Run
     from rogue.reports.results import Results

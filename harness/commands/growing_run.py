@@ -18,19 +18,17 @@ from rogue.harness.commands.run import (
     said_again,
 )
 from rogue.harness.data.files import DataFiles, kept_files
-from rogue.harness.errors import ClusterLostError
+from rogue.harness.errors import ClusterLostError, StoppedError, termination_as_interrupt
 from rogue.harness.experiment.load import LoadedExperiment
 from rogue.harness.plan.plan import Plan
 from rogue.harness.plugins.trust import NOBODY, Trust, load_trusted
-from rogue.harness.program import call_again
-from rogue.harness.results.data import kept_data
 from rogue.harness.results.manifest import read_manifest
-from rogue.harness.results.recorded_run import Run
+from rogue.harness.results.recorded_run import Run, kept_data
 from rogue.harness.results.run_directory import DEFAULT_OUT, locked
 from rogue.harness.run import Workers, begin_run, loaded_again
+from rogue.harness.search.bench import KeptSlots
 from rogue.harness.search.record import Record, SearchFiles, read_record
-from rogue.harness.search.slots import KeptSlots
-from rogue.harness.termination import StoppedError, termination_as_interrupt
+from rogue.harness.terminal import call_again
 from rogue.harness.testbeds.base import Testbed
 
 

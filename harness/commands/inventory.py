@@ -5,14 +5,13 @@ from pathlib import Path
 
 import typer
 
-from rogue.harness.columns import align
-from rogue.harness.commands.opened_inventory import opened_inventory
-from rogue.harness.exit_codes import ExitCode
+from rogue.harness.commands.opening import opened_inventory
+from rogue.harness.errors import ExitCode
+from rogue.harness.provisioning.cloudlab_inventory import Choices, allocated_switches, inventory_text
+from rogue.harness.provisioning.cloudlab_manifest import NO_HOSTS, Lan, Manifest, choose_lan, read_manifest
 from rogue.harness.provisioning.inventory import HardwareSwitch
-from rogue.harness.provisioning.inventory_file import NamedInventory
-from rogue.harness.provisioning.lans import Lan, choose_lan
-from rogue.harness.provisioning.manifest import NO_HOSTS, Manifest, read_manifest
-from rogue.harness.provisioning.manifest_inventory import Choices, allocated_switches, inventory_text
+from rogue.harness.provisioning.inventory_source import NamedInventory
+from rogue.harness.terminal import align
 
 
 def print_inventory_of_manifest(path: Path, lan_name: str | None, choices: Choices) -> ExitCode:

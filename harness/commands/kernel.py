@@ -2,11 +2,11 @@
 
 import typer
 
-from rogue.harness.exit_codes import ExitCode
-from rogue.harness.telling import tell
+from rogue.harness.errors import ExitCode
+from rogue.harness.terminal import tell
 from rogue.virtual import prerequisites
 from rogue.virtual.errors import VirtualTestbedError
-from rogue.virtual.kernel.cache import cache_directory, obtain
+from rogue.virtual.kernel.build import cache_directory, obtain
 
 
 def build() -> ExitCode:

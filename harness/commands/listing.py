@@ -1,5 +1,6 @@
-"""`rogue list`."""
+"""Print the lists of `rogue list`."""
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -8,23 +9,23 @@ import typer
 
 from rogue.agent.core.cc import CONGESTION_CONTROLS
 from rogue.agent.core.estimators import ESTIMATORS
-from rogue.harness.columns import align
 from rogue.harness.commands.experiments import DIRECTORY, experiment_files, load_named, space_files
 from rogue.harness.data.formats import FORMATS
-from rogue.harness.errors import ConfigError, UsageError
-from rogue.harness.exit_codes import ExitCode
+from rogue.harness.errors import ConfigError, ExitCode, UsageError
+from rogue.harness.experiment.keys import REQUIRED, keys_of
 from rogue.harness.experiment.load import load_experiment
-from rogue.harness.experiment.reference import REQUIRED, keys_of
 from rogue.harness.plan.cells import plan_cells
-from rogue.harness.plugins.installed import plugins_at
 from rogue.harness.plugins.loading import loaded_plugins
-from rogue.harness.plugins.trial import load_tried
+from rogue.harness.plugins.sandbox import load_tried
+from rogue.harness.plugins.source import plugins_at
+from rogue.harness.results.run_directory import is_locked
 from rogue.harness.search.space import read_space
+from rogue.harness.terminal import align, tell
 from rogue.workloads.faults import FAULTS
 from rogue.workloads.flow_sizes import FLOW_SIZES
+from rogue.workloads.printable import meant
 from rogue.workloads.probes import PROBES
 from rogue.workloads.specification import Specification
-from rogue.workloads.spelling import meant
 from rogue.workloads.switch_controls import SWITCH_CONTROLS, SwitchControlParameter
 from rogue.workloads.topologies import TOPOLOGIES
 from rogue.workloads.traffic import WORKLOADS
@@ -32,6 +33,64 @@ from rogue.workloads.transports import BASES, FEATURES, RECEIVER_CONTROLS, Trans
 
 if TYPE_CHECKING:
     from rogue.harness.testbeds.base import Testbed
+    from rogue.reports.index import Entry
+
+RESULTS: Final = Path("results")
+HEAD: Final = ("started (UTC)", "experiment", "testbed", "status", "verdicts", "size", "directory")
+STYLES: Final = {
+    "complete": "green",
+    "partial": "yellow",
+    "running": "cyan",
+    "killed": "red",
+    "damaged": "red",
+}
+
+
+def print_runs(directory: Path | None, experiment: str | None) -> ExitCode:
+    """Print the runs of a results directory, newest first: a table on a terminal, columns elsewhere."""
+    results = directory or RESULTS
+    if not results.is_dir():
+        advice = "name the directory of runs, or make one with `rogue run quickstart`"
+        raise UsageError(f"list runs: got no directory {results}, expected one with runs; {advice}.")
+    from rogue.reports.index import find_entries
+
+    entries = find_entries(results, is_locked, experiment)
+    if not entries:
+        of_it = f" of experiment {experiment!r}" if experiment is not None else ""
+        tell(f"no run{of_it} in {results}")
+    elif sys.stdout.isatty():
+        _print_table(entries)
+    else:
+        typer.echo("\n".join(align([HEAD, *map(_row, entries)])))
+    return ExitCode.OK
+
+
+def _row(entry: "Entry") -> Sequence[str]:
+    from rogue.reports.index.run_entries import shown
+    from rogue.reports.quantities import size_text
+
+    size = size_text(entry.size_bytes).replace("\u202f", " ") if entry.size_bytes else ""
+    where = shown(entry.directory) + (f": {entry.problem}" if entry.problem else "")
+    more = "" if entry.is_size_whole else "> "
+    return (
+        entry.created, entry.experiment, entry.testbed, entry.status, entry.verdicts, f"{more}{size}", where
+    )  # fmt: skip
+
+
+def _print_table(entries: Sequence["Entry"]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in HEAD:
+        table.add_column(name, justify="right" if name == "size" else "left", overflow="fold")
+    for entry in entries:
+        cells = [Text(text) for text in _row(entry)]
+        cells[3].stylize(STYLES.get(entry.state.value, ""))
+        table.add_row(*cells)
+    Console().print(table)
+
 
 NODES: Final = "nodes"
 """Virtual machines, CloudLab's or a rack's."""

@@ -1,13 +1,82 @@
-"""What every command asks of the runs that it reads."""
+"""Open the runs, inventories and output files that a command names."""
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
-from rogue.harness.commands.damage import refuse_damage
+from rogue.harness.errors import DamagedRunError, HarnessError, StorageError
+from rogue.harness.plugins.sandbox import load_tried
+from rogue.harness.plugins.source import plugins_at
 from rogue.harness.plugins.trust import NOBODY, Trust, left_out, load_what_is_trusted
+from rogue.harness.provisioning.inventory import Inventory, load_inventory
+from rogue.harness.provisioning.inventory_source import NamedInventory
+from rogue.harness.results.files import write_whole
 from rogue.harness.results.manifest import read_manifest
-from rogue.harness.telling import tell
+from rogue.harness.results.recorded_run import present_manifest
+from rogue.harness.results.run_directory import CELLS, is_locked
+from rogue.harness.results.verification import Difference, compare_run
+from rogue.harness.terminal import call_again, tell
+from rogue.reports.reading.files import checksum
 from rogue.workloads.manifest import Manifest
+
+MADE_AGAIN: Final = ("claims.json", "report.html", "report-error.txt")
+SHOWN_MAX: Final = 10
+
+
+def refuse_damage(runs: Sequence[Path], *, is_accepted: bool) -> None:
+    """End with `verify`'s code if a file is not as its run wrote it; say so at least, if that is accepted.
+
+    A run that somebody works on is left out. A run that was killed has cells that its manifest does not list.
+    """
+    for run in runs:
+        if is_locked(run):
+            continue
+        manifest = read_manifest(run)
+        if manifest.status == "running":
+            manifest = present_manifest(run)
+        differences = [each for each in compare_run(run, manifest).differences if _is_damage(each)]
+        if not differences:
+            continue
+        shown = [f"  {each}" for each in differences[:SHOWN_MAX]]
+        if len(differences) > SHOWN_MAX:
+            shown.append(f"  ... and {len(differences) - SHOWN_MAX} more; {call_again('verify', run)}")
+        lines = [f"{run}: {_counted(len(differences))}:", *shown]
+        if not is_accepted:
+            raise DamagedRunError(*lines, "  to go on with what can be read: --accept-damage")
+        tell(*lines)
+
+
+def refuse_unread(runs: Sequence[Path], *, is_accepted: bool) -> list[Path]:
+    """Return the runs whose manifests can be read; the others end the command, unless that is accepted."""
+    read = []
+    for run in runs:
+        try:
+            read_manifest(run)
+        except HarnessError as error:
+            if not is_accepted:
+                raise DamagedRunError(*error.lines, "  to go on without it: --accept-damage") from error
+            tell(f"left out: {error.lines[0]}", *error.lines[1:])
+        else:
+            read.append(run)
+    return read
+
+
+def is_as_noted(run: Path, name: str) -> bool:
+    """Whether a file of a run is as its manifest says, or is not there, or not in the manifest."""
+    noted, file = read_manifest(run).files.get(name), run / name
+    return noted is None or not file.is_file() or checksum(file) == noted
+
+
+def _counted(files: int) -> str:
+    if files == 1:
+        return "1 file is not as the run wrote it"
+    return f"{files} files are not as the run wrote them"
+
+
+def _is_damage(difference: Difference) -> bool:
+    """Damage, unless a report makes the file again or the file is a user's own beside the cells."""
+    is_own = difference.is_unlisted and not difference.path.startswith(CELLS)
+    return not is_own and difference.path not in MADE_AGAIN
 
 
 def opened(runs: Sequence[Path], trust: Trust = NOBODY, *, accepts_damage: bool = False) -> list[Manifest]:
@@ -20,3 +89,19 @@ def opened(runs: Sequence[Path], trust: Trust = NOBODY, *, accepts_damage: bool 
     for text in left_out(load_what_is_trusted([each for one in manifests for each in one.plugins], trust)):
         tell(f"{text}; add --plugin with the same file, or --trust-plugins.")
     return manifests
+
+
+def opened_inventory(named: NamedInventory) -> Inventory:
+    """Read and check it; ConfigError or UsageError if that, or a plug-in, is not as it should be."""
+    load_tried(plugins_at(named.plugins))
+    return load_inventory(named.file, is_trusted=named.is_trusted)
+
+
+def write_output(path: Path, text: str) -> None:
+    """Write it whole, with the directories above it; StorageError if that cannot be."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, text.encode())
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise StorageError(f"{path}: got {reason!r}, expected a file to write; name another.") from error

@@ -1,4 +1,4 @@
-"""`rogue provision`."""
+"""Provision nodes, and undo it."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,20 +7,18 @@ import typer
 from rich.console import Console
 
 from rogue.harness.commands.experiments import load_named
-from rogue.harness.commands.opened_inventory import opened_inventory
-from rogue.harness.commands.switch import each_of, hardware_of, set_up, show_plan
-from rogue.harness.errors import UsageError
-from rogue.harness.exit_codes import ExitCode
-from rogue.harness.program import call_again
-from rogue.harness.provisioning.events import PlaybookResult
+from rogue.harness.commands.opening import opened_inventory
+from rogue.harness.commands.switch import each_of, hardware_of, put_back, set_up, show_plan
+from rogue.harness.errors import ExitCode, StoppedError, UsageError
 from rogue.harness.provisioning.inventory import Inventory
-from rogue.harness.provisioning.inventory_file import NamedInventory
-from rogue.harness.provisioning.log import log_file
+from rogue.harness.provisioning.inventory_source import NamedInventory
 from rogue.harness.provisioning.playbook import Interrupted
+from rogue.harness.provisioning.playbook_events import PlaybookResult
 from rogue.harness.provisioning.ports import PortSettings
-from rogue.harness.provisioning.provision import provision
-from rogue.harness.termination import StoppedError
-from rogue.harness.testbeds.ssh.topology_ports import ports_of
+from rogue.harness.provisioning.provision import log_file, provision, teardown
+from rogue.harness.terminal import call_again
+from rogue.harness.testbeds.ssh.switch_machine import ports_of
+from rogue.remote.errors import NodeError
 
 
 def provision_nodes(
@@ -69,3 +67,34 @@ def _stopped(named: NamedInventory, played: PlaybookResult) -> str:
     again, back = call_again("provision", *named.words), call_again("teardown", *named.words)
     place = f"in task {played.tasks_done}" if played.tasks_done else "before the first task"
     return f"stopped {place}; to go on: {again}; to put everything back: {back}"
+
+
+def restore_nodes(named: NamedInventory, log: Path | None) -> ExitCode:
+    """Put every node back, and say how much that was."""
+    inventory = opened_inventory(named)
+    failures = _failures_of_switches(inventory)
+    try:
+        played = teardown(inventory, log_file(log, "teardown"), Console(stderr=True))
+    except NodeError as error:
+        raise NodeError("\n".join([*failures, str(error)])) from error
+    except KeyboardInterrupt as stop:
+        again = call_again("teardown", *named.words)
+        raise StoppedError(
+            f"stopped; what is left stays written down on the nodes; to go on: {again}", stop
+        ) from stop
+    if failures:
+        raise NodeError("\n".join(failures))
+    nodes = len(inventory.logins)
+    typer.echo(f"put back: {played.changed}, on {len(played.changes)} of {nodes} nodes")
+    return ExitCode.OK
+
+
+def _failures_of_switches(inventory: Inventory) -> list[str]:
+    """Put hardware switches back; what failed, so that the nodes are put back all the same."""
+    failures = []
+    for switch in hardware_of(inventory):
+        try:
+            put_back(switch)
+        except NodeError as error:
+            failures.append(str(error))
+    return failures

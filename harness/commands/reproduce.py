@@ -12,8 +12,7 @@ import typer
 from rogue.harness.commands.claims import find_runs, write_board
 from rogue.harness.commands.experiments import DIRECTORY, experiment_files, find_experiment
 from rogue.harness.commands.run import DEFAULT_TESTBED, RunOptions, run_experiment
-from rogue.harness.errors import HarnessError, UsageError
-from rogue.harness.exit_codes import ExitCode
+from rogue.harness.errors import ExitCode, HarnessError, UsageError
 from rogue.harness.experiment.load import LoadedExperiment, load_experiment
 from rogue.harness.plan.plan import make_plan
 from rogue.harness.plan.text import format_seconds
@@ -100,7 +99,7 @@ def paper_steps(options: ReproduceOptions) -> list[Step]:
 
 def paper_experiments(paper: str) -> list[str]:
     """Return the names of a paper's experiments; UsageError if there is no such paper."""
-    from rogue.reports.board.papers import experiments_of
+    from rogue.reports.board.tally import experiments_of
     from rogue.reports.claims import read_claims
     from rogue.reports.errors import ReportError
 

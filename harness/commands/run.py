@@ -10,30 +10,29 @@ from typing import TYPE_CHECKING, Final
 import typer
 from rich.console import Console
 
-from rogue.harness.commands.index import update_index_of
+from rogue.harness.commands.manage_runs import update_index_of
 from rogue.harness.commands.report import try_to_report
-from rogue.harness.counting import CountDisplay
 from rogue.harness.data.files import kept_files
-from rogue.harness.errors import ClusterLostError, UsageError
+from rogue.harness.errors import (
+    ClusterLostError,
+    ExitCode,
+    StoppedError,
+    UsageError,
+    termination_as_interrupt,
+)
 from rogue.harness.execution.scheduler import Watcher
-from rogue.harness.exit_codes import ExitCode
-from rogue.harness.experiment.hidden import hidden_values
-from rogue.harness.experiment.load import LoadedExperiment
-from rogue.harness.plan.budget import check_budget
-from rogue.harness.plan.plan import Plan, PlannedCell, cheapest_first
-from rogue.harness.plan.watched import make_watched_plan
+from rogue.harness.experiment.load import LoadedExperiment, hidden_values
+from rogue.harness.plan.plan import Plan, PlannedCell, cheapest_first, make_watched_plan
+from rogue.harness.plan.text import check_budget
 from rogue.harness.plugins.trust import NOBODY, Trust, changed_plugins, load_trusted
-from rogue.harness.program import call_again
 from rogue.harness.progress import ProgressDisplay
-from rogue.harness.provisioning.inventory_file import TRUST, is_virtual
-from rogue.harness.results.data import changed_data, kept_data
+from rogue.harness.provisioning.inventory_source import TRUST, is_virtual
 from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.provenance import available_cores
-from rogue.harness.results.recorded_run import Run
+from rogue.harness.results.recorded_run import Run, changed_data, kept_data
 from rogue.harness.results.run_directory import DEFAULT_OUT, locked
 from rogue.harness.run import Workers, cells_left, chosen_cells, reopen_run, replan, start_run, work
-from rogue.harness.telling import tell
-from rogue.harness.termination import StoppedError, termination_as_interrupt
+from rogue.harness.terminal import CountDisplay, call_again, tell
 from rogue.harness.testbeds import TESTBEDS, find_testbed
 from rogue.harness.testbeds.base import Testbed
 from rogue.remote.errors import NodeError
@@ -69,7 +68,7 @@ class RunOptions:
     """Whether a page on this computer shows it."""
     arguments: tuple[str, ...]
     is_long_meant: bool = False
-    """Whether it may take more than the budget of harness/plan/budget.py."""
+    """Whether it may take more than the budget of harness/plan/text.py."""
     trust: Trust = NOBODY
     """With `resume`: which code of the run may run."""
     trusts_inventory: bool = False

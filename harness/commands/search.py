@@ -8,12 +8,11 @@ import typer
 from pydantic import JsonValue, TypeAdapter
 
 from rogue.harness.commands.growing_run import GrowingOptions, begun_run, growing, resumed
-from rogue.harness.commands.index import update_index_of
+from rogue.harness.commands.manage_runs import update_index_of
 from rogue.harness.commands.run import jobs_at_once, ready_testbed
 from rogue.harness.commands.weaknesses import try_weakness
 from rogue.harness.data.files import DataFiles
-from rogue.harness.errors import UsageError
-from rogue.harness.exit_codes import ExitCode
+from rogue.harness.errors import ExitCode, StoppedError, UsageError, termination_as_interrupt
 from rogue.harness.experiment.document import Document
 from rogue.harness.experiment.load import LoadedExperiment, check_document
 from rogue.harness.results.files import write_whole
@@ -22,16 +21,14 @@ from rogue.harness.run import reopen_run
 from rogue.harness.search.base import Base, check_places, make_base, named_for_search
 from rogue.harness.search.bench import Bench
 from rogue.harness.search.campaign import Campaign, Find, Outcome, Told
-from rogue.harness.search.criterion import criterion
-from rogue.harness.search.forecast import forecast_lines
-from rogue.harness.search.found_file import FoundBy, found_document, found_text
-from rogue.harness.search.page import search_page
+from rogue.harness.search.found_file import FoundBy, criterion, found_document, found_text, search_page
+from rogue.harness.search.question import Target, make_target
 from rogue.harness.search.record import FOUND, PAGE, Asked, SearchFiles
 from rogue.harness.search.space import Aim, SecondAim, Space, check_space
-from rogue.harness.search.values import Target, make_target
 from rogue.harness.search.weakness import make_weakness
 from rogue.harness.search.words import (
     find_sentence,
+    forecast_lines,
     front_lines,
     measure_text,
     outcome_lines,
@@ -39,7 +36,6 @@ from rogue.harness.search.words import (
     told_line,
     tried_text,
 )
-from rogue.harness.termination import StoppedError, termination_as_interrupt
 from rogue.harness.testbeds import find_testbed
 from rogue.harness.testbeds.base import Testbed
 from rogue.workloads.printable import printable

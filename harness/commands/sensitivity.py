@@ -7,33 +7,29 @@ from typing import Final
 import typer
 from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter
 
-from rogue.harness.columns import align
 from rogue.harness.commands.growing_run import GrowingOptions, begun_run, growing, resumed
-from rogue.harness.commands.index import update_index_of
+from rogue.harness.commands.manage_runs import update_index_of
 from rogue.harness.commands.run import jobs_at_once
 from rogue.harness.data.files import DataFiles
-from rogue.harness.errors import UsageError
-from rogue.harness.exit_codes import ExitCode
+from rogue.harness.errors import ExitCode, UsageError
 from rogue.harness.experiment.document import Document
 from rogue.harness.experiment.load import LoadedExperiment, check_document
 from rogue.harness.results.recorded_run import Run
 from rogue.harness.run import Workers, reopen_run
-from rogue.harness.search.analysis import Analysed, analyse
+from rogue.harness.search.analysis import Analysed, analyse, index_rows, sensitivity_of, turn_line
 from rogue.harness.search.analysis_forecast import plan_lines
-from rogue.harness.search.analysis_page import sensitivity_of
-from rogue.harness.search.analysis_words import index_rows, turn_line
 from rogue.harness.search.asked import Asked, values_beside
 from rogue.harness.search.axis import axes_of
 from rogue.harness.search.base import Base, check_places, make_base, named_for_search
 from rogue.harness.search.bench import Bench, Measured
-from rogue.harness.search.question import Question, question_of_claim, question_of_measure
+from rogue.harness.search.question import Question, make_target, question_of_claim, question_of_measure
 from rogue.harness.search.record import SearchFiles
-from rogue.harness.search.values import make_target
-from rogue.harness.search.variation import Variation, check_variation
+from rogue.harness.search.space import Variation, check_variation
 from rogue.harness.search.words import moved_rows, point_line, screened_line
+from rogue.harness.terminal import align
 from rogue.harness.testbeds import find_testbed
 from rogue.harness.testbeds.base import Testbed
-from rogue.reports.pages.sensitivity import sensitivity_html
+from rogue.reports.pages.search_pages import sensitivity_html
 from rogue.workloads.printable import printable
 
 SUFFIX: Final = "-sensitivity"

@@ -6,19 +6,16 @@ from typing import Final
 import typer
 from pydantic import ValidationError
 
-from rogue.harness.columns import align
 from rogue.harness.commands.experiments import load_named
-from rogue.harness.errors import UsageError
-from rogue.harness.exit_codes import ExitCode
-from rogue.harness.program import call_again
-from rogue.harness.provisioning.inventory_file import VIRTUAL
-from rogue.harness.termination import StoppedError, termination_as_interrupt
-from rogue.virtual import prerequisites, standing
+from rogue.harness.errors import ExitCode, StoppedError, UsageError, termination_as_interrupt
+from rogue.harness.provisioning.inventory_source import VIRTUAL
+from rogue.harness.terminal import align, call_again
+from rogue.virtual import persistent, prerequisites
 from rogue.virtual.errors import VirtualTestbedError
-from rogue.virtual.image.cache import cache_directory, obtain
-from rogue.virtual.machines.accelerator import choose
+from rogue.virtual.image.build import cache_directory, obtain
+from rogue.virtual.machines.assembly import choose
 from rogue.virtual.network import VirtualNetwork, network
-from rogue.workloads.spelling import meant
+from rogue.workloads.printable import meant
 from rogue.workloads.topologies import TOPOLOGIES, Topology
 
 _HOSTS: Final = 4
@@ -85,7 +82,7 @@ def bring_up(name: str, asked: VirtualNetwork) -> ExitCode:
             prerequisites.require(prerequisites.MACHINES)
             cache = cache_directory()
             image = obtain(cache, _tell)
-            testbed = standing.up(name, asked, image, choose(image, cache, _tell), _tell)
+            testbed = persistent.up(name, asked, image, choose(image, cache, _tell), _tell)
     except KeyboardInterrupt as stop:
         raise StoppedError(f"stopped; nothing of testbed {name} is left.", stop) from stop
     _tell(f"to use it: {call_again('provision', _argument(name))}")
@@ -95,7 +92,7 @@ def bring_up(name: str, asked: VirtualNetwork) -> ExitCode:
 
 def show_status(name: str) -> ExitCode:
     """Print a table per testbed; exit code 7 unless every machine of it is well."""
-    shown = [standing.state_directory(name).name] if name else standing.names()
+    shown = [persistent.state_directory(name).name] if name else persistent.names()
     if not shown:
         typer.echo("no testbed is up")
     codes = [_show(each) for each in shown]
@@ -104,11 +101,11 @@ def show_status(name: str) -> ExitCode:
 
 def _show(name: str) -> bool:
     try:
-        testbed = standing.find(name)
+        testbed = persistent.find(name)
     except VirtualTestbedError as error:
         typer.echo(str(error))
         return False
-    states = standing.machine_states(testbed)
+    states = persistent.machine_states(testbed)
     replying = sum(state.is_well for state in states)
     typer.echo(f"testbed {name}: {replying} of {len(states)} machines reply; inventory {testbed.inventory}")
     rows = [("machine", "process", "replies", "up for", "memory here", "free inside")]
@@ -116,7 +113,7 @@ def _show(name: str) -> bool:
     return replying == len(states)
 
 
-def _row(state: standing.MachineState) -> tuple[str, ...]:
+def _row(state: persistent.MachineState) -> tuple[str, ...]:
     return (
         state.machine,
         str(state.pid or "-"),
@@ -133,13 +130,13 @@ def _or_dash(value: float | None, text: Callable[[float], str]) -> str:
 
 def take_down(name: str) -> ExitCode:
     """Take the testbed down, whatever state it is in."""
-    had_something = standing.down(name, _tell)
+    had_something = persistent.down(name, _tell)
     _tell(f"testbed {name}: {'down; nothing is left of it' if had_something else 'was not up'}")
     return ExitCode.OK
 
 
 def _argument(name: str) -> str:
-    return VIRTUAL if name == standing.DEFAULT_NAME else f"{VIRTUAL}:{name}"
+    return VIRTUAL if name == persistent.DEFAULT_NAME else f"{VIRTUAL}:{name}"
 
 
 def _tell(text: str) -> None:

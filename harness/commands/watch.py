@@ -10,14 +10,13 @@ from typing import Final
 
 import typer
 
+from rogue.harness.errors import ExitCode, StoppedError, termination_as_interrupt
 from rogue.harness.execution.scheduler import Watcher
-from rogue.harness.exit_codes import ExitCode
 from rogue.harness.live.run_page import RunPage
-from rogue.harness.live.standing import LiveWatcher, Running, Standing
+from rogue.harness.live.run_state import LiveWatcher, Running, Standing
 from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.recorded_run import Run, present_manifest
 from rogue.harness.results.run_directory import is_locked
-from rogue.harness.termination import StoppedError, termination_as_interrupt
 from rogue.workloads.manifest import Manifest
 
 LOOK_SECONDS: Final = 1.0

@@ -12,24 +12,22 @@ import typer
 from rich.console import Console
 
 from rogue.harness.commands.experiments import find_experiment, found_files, load_named
-from rogue.harness.commands.index import update_index_of
-from rogue.harness.commands.output_file import write_output
+from rogue.harness.commands.manage_runs import update_index_of
+from rogue.harness.commands.opening import write_output
 from rogue.harness.commands.run import DEFAULT_TESTBED, jobs_at_once, ready_testbed
-from rogue.harness.errors import ConfigError, HarnessError
-from rogue.harness.exit_codes import ExitCode
+from rogue.harness.errors import ConfigError, ExitCode, HarnessError, StoppedError, termination_as_interrupt
 from rogue.harness.plan.plan import Plan, make_plan
 from rogue.harness.progress import ProgressDisplay
 from rogue.harness.results.recorded_run import Run
 from rogue.harness.results.run_directory import DEFAULT_OUT, locked
 from rogue.harness.run import Workers, begin_run, work
 from rogue.harness.search.base import Base
-from rogue.harness.search.criterion import read_criterion
-from rogue.harness.search.values import make_target
+from rogue.harness.search.found_file import read_criterion
+from rogue.harness.search.question import make_target
 from rogue.harness.search.weakness import Tried, Verdict, Weakness, make_weakness, tried
 from rogue.harness.search.words import tried_line, tried_text
-from rogue.harness.termination import StoppedError, termination_as_interrupt
 from rogue.harness.testbeds.base import Testbed
-from rogue.reports.pages.weaknesses import Row, Weaknesses, weaknesses_html
+from rogue.reports.pages.search_pages import Weaknesses, WeaknessRow, weaknesses_html
 from rogue.reports.quantities import counted
 from rogue.workloads.printable import printable
 
@@ -151,5 +149,5 @@ def _summary(results: Sequence[Tried], options: WeaknessesOptions) -> str:
 
 def _page(results: Sequence[Tried], summary: str, options: WeaknessesOptions) -> str:
     title = options.transport or f"Where they were found, on {options.testbed}"
-    rows = [Row(each.name, each.title, each.verdict, tried_text(each)) for each in results]
+    rows = [WeaknessRow(each.name, each.title, each.verdict, tried_text(each)) for each in results]
     return weaknesses_html(Weaknesses(title, summary, rows))

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from pydantic_core import PydanticCustomError
 
 from rogue.harness.data.source import DataSource
-from rogue.workloads.mistakes import mistake
-from rogue.workloads.printable import first_line, printable, shortened
-from rogue.workloads.spelling import meant
+from rogue.workloads.printable import first_line, meant, printable, shortened
+from rogue.workloads.specification import mistake
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,10 +11,10 @@ from rogue.harness.data.sizes import read_sizes
 from rogue.harness.data.source import DataSource, Reader, read_source
 from rogue.harness.data.trace import read_trace
 from rogue.workloads.flow_sizes import SizesOfFile
-from rogue.workloads.mistakes import mistake
-from rogue.workloads.topologies.link_list import LinkList
-from rogue.workloads.traffic.goal_schedule import GoalSchedule
-from rogue.workloads.traffic.trace_rows import TraceRows
+from rogue.workloads.specification import mistake
+from rogue.workloads.topologies.links import LinkList
+from rogue.workloads.traffic.goal import GoalSchedule
+from rogue.workloads.traffic.trace import TraceRows
 
 READERS: Final[Mapping[type, Reader]] = {
     TraceRows: read_trace,

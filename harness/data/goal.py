@@ -13,9 +13,9 @@ from typing import Final
 from pydantic_core import PydanticCustomError
 
 from rogue.harness.data.source import DataSource
-from rogue.workloads.mistakes import mistake
+from rogue.workloads.specification import mistake
 from rogue.workloads.topologies.topology import HOSTS_MAX
-from rogue.workloads.traffic.goal_schedule import GoalSchedule, Operation
+from rogue.workloads.traffic.goal import GoalSchedule, Operation
 
 OPERATIONS_MAX: Final = 1_000_000
 WAITS_MAX: Final = 4_000_000

@@ -11,10 +11,9 @@ import yaml
 from pydantic_core import PydanticCustomError
 
 from rogue.harness.data.source import DataSource
-from rogue.workloads.mistakes import mistake
-from rogue.workloads.printable import printable, shortened
-from rogue.workloads.spelling import meant
-from rogue.workloads.topologies.link_list import LinkList
+from rogue.workloads.printable import meant, printable, shortened
+from rogue.workloads.specification import mistake
+from rogue.workloads.topologies.links import LinkList
 from rogue.workloads.topologies.topology import HOSTS_MAX
 from rogue.workloads.units import RATE, TIME, Quantity, UnitError
 

@@ -10,9 +10,8 @@ from pydantic_core import PydanticCustomError
 from rogue.harness.data.formats.format import Line, lines_of
 from rogue.harness.data.source import DataSource
 from rogue.workloads.flow_sizes import FlowSizes, SizesOfFile
-from rogue.workloads.mistakes import mistake
-from rogue.workloads.printable import shortened
-from rogue.workloads.spelling import meant
+from rogue.workloads.printable import meant, shortened
+from rogue.workloads.specification import mistake
 
 SIZE: Final = "size_bytes"
 SHARE: Final = "share"

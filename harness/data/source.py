@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from rogue.workloads.files import DataFile
-from rogue.workloads.mistakes import mistake
 from rogue.workloads.printable import printable
+from rogue.workloads.specification import mistake
 
 SIZE_BYTES_MAX: Final = 512_000_000
 """Ten million transfers; a longer trace is cut."""

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from rogue.harness.data.columns import DataTable, read_columns
 from rogue.harness.data.source import DataSource
-from rogue.workloads.mistakes import mistake
-from rogue.workloads.traffic.trace_rows import TraceRows
+from rogue.workloads.specification import mistake
+from rogue.workloads.traffic.trace import TraceRows
 from rogue.workloads.units import TIME
 
 STARTS: Final = {f"start_{unit}": scale for unit, scale in TIME.units.items()}

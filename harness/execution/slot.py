@@ -1,4 +1,4 @@
-"""One worker process at a time: told apart from the others, so that its death is the death of one cell."""
+"""Run cells in worker processes, or in this process."""
 
 import atexit
 import contextlib
@@ -14,8 +14,7 @@ from multiprocessing import connection, resource_tracker
 from multiprocessing.process import BaseProcess
 from typing import Final
 
-from rogue.harness.execution.cell import Task, execute
-from rogue.harness.execution.parcel import pack
+from rogue.harness.execution.task import Task, execute, pack
 from rogue.harness.streams import keep_standard_streams
 from rogue.start_up import safe_path
 from rogue.workloads.manifest import CellRecord
@@ -171,3 +170,32 @@ def _signals_kept_from_children() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class InlineSlot:
+    """Runs each cell at once, where a Slot starts a process for it. No limit of time ends such a cell."""
+
+    is_heard: Final = True
+
+    def __init__(self) -> None:
+        self._fractions: list[float] = []
+
+    def start(self, task: Task) -> Future[CellRecord]:
+        """Run the cell to its end."""
+        future: Future[CellRecord] = Future()
+        future.set_result(execute(task, self._fractions.append))
+        return future
+
+    def take_progress(self) -> float | None:
+        """Newest fraction that the cell reported since the last call, if any."""
+        newest = self._fractions[-1] if self._fractions else None
+        self._fractions.clear()
+        return newest
+
+    def result(self, future: Future[CellRecord]) -> CellRecord:
+        """The finished cell's record."""
+        return future.result()
+
+    def close(self) -> None:
+        """Forget what is over."""
+        self._fractions.clear()

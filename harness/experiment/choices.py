@@ -6,10 +6,9 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema, model_validator
 from pydantic.config import JsonDict
 
-from rogue.harness.experiment.kinds import ByKind
-from rogue.workloads.mistakes import mistake, mistakes_at
-from rogue.workloads.specification import Name, Specification, Time
-from rogue.workloads.spelling import meant
+from rogue.harness.experiment.keys import ByKind
+from rogue.workloads.printable import meant
+from rogue.workloads.specification import Name, Specification, Time, mistake, mistakes_at
 from rogue.workloads.traffic import WORKLOADS, Workload
 from rogue.workloads.transports import (
     BASES,

@@ -1,4 +1,4 @@
-"""From a file and `--set` options to a checked experiment, one per factor point."""
+"""Load an experiment file, check it, and resolve its defaults."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,22 +8,70 @@ from math import prod
 from pathlib import Path
 from typing import Final
 
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
+from pydantic_core import ErrorDetails
 
 from rogue.harness.data.files import DataFiles, files_beside
 from rogue.harness.data.source import DataSource
 from rogue.harness.errors import SHOWN_MAX, ConfigError, Problem
-from rogue.harness.experiment.choices import Scalar
+from rogue.harness.experiment.choices import MEASURES, MeasureChoice, Scalar
 from rogue.harness.experiment.document import Document, read_document, show, with_setting
 from rogue.harness.experiment.model import Experiment
-from rogue.harness.experiment.problems import find_problems
-from rogue.harness.experiment.settings import FACTORS, apply_settings, parse_path
+from rogue.harness.experiment.settings import FACTORS, PAPER, apply_settings, parse_path
 from rogue.harness.experiment.yaml_text import format_path
 from rogue.harness.plugins.loading import LoadedPlugin
+from rogue.harness.plugins.sandbox import goes_on, load_tried
 from rogue.harness.plugins.source import PluginSource, each_once, read_plugin
-from rogue.harness.plugins.trial import load_tried
-from rogue.harness.plugins.watching import goes_on
-from rogue.workloads.spelling import meant
+from rogue.workloads.printable import meant
+from rogue.workloads.specification import MISTAKE
+from rogue.workloads.units import UnitError
+
+_CORRECT = "correct the value"
+_TEXTS = {
+    "missing": ("a value", "add the key"),
+    "string_pattern_mismatch": ("lower-case letters, digits, - and _, at most 63", "choose another name"),
+    "int_type": ("a whole number", _CORRECT),
+    "float_type": ("a number", _CORRECT),
+    "finite_number": ("a finite number", _CORRECT),
+    "string_type": ("text", _CORRECT),
+    "list_type": ("a list", _CORRECT),
+    "tuple_type": ("a list", _CORRECT),
+    "dict_type": ("a mapping", _CORRECT),
+    "model_type": ("a mapping", _CORRECT),
+    "greater_than": ("a number above {gt}", _CORRECT),
+    "greater_than_equal": ("a number of at least {ge}", _CORRECT),
+    "less_than": ("a number below {lt}", _CORRECT),
+    "less_than_equal": ("a number of at most {le}", _CORRECT),
+    "too_short": ("a list of at least {min_length}", _CORRECT),
+    "too_long": ("a list of at most {max_length}", _CORRECT),
+    "string_too_short": ("at least {min_length} characters", _CORRECT),
+    "string_too_long": ("at most {max_length} characters", _CORRECT),
+    "literal_error": ("one of {expected}", _CORRECT),
+}
+
+
+def find_problems(error: ValidationError, document: Document) -> list[Problem]:
+    """One problem per mistake, in the order of the file's model."""
+    return [_problem(each, document) for each in error.errors(include_url=False)]
+
+
+def _problem(error: ErrorDetails, document: Document) -> Problem:
+    path = document.as_written(tuple(error["loc"]))
+    context = error.get("ctx", {})
+    expected, advice = _expected(error["type"], error["msg"], context)
+    got = context.get("got") or show(document.written(path))
+    return Problem(document.place(path), format_path(path), got, expected, advice)
+
+
+def _expected(kind: str, message: str, context: Mapping[str, object]) -> tuple[str, str]:
+    cause = context.get("error")
+    if kind == MISTAKE:
+        return str(context["expected"]), str(context["advice"])
+    if isinstance(cause, UnitError):
+        return cause.expected, cause.advice
+    expected, advice = _TEXTS.get(kind, (message, _CORRECT))
+    return expected.format(**context), advice
+
 
 FACTOR_ROOTS: Final = ("topology", "workload", "traffic", "probe", "transports", "faults")
 POINTS_MAX: Final = 10_000
@@ -182,3 +230,43 @@ def _read_values(document: Document, key: str, values: object) -> list[Scalar]:
 def _factor_error(document: Document, key: str, got: str, expected: str, advice: str) -> ConfigError:
     path = (FACTORS, key) if key else (FACTORS,)
     return ConfigError([Problem(document.place(path), format_path(path), got, expected, advice)])
+
+
+def _resolved_measure(asked: MeasureChoice | None) -> dict[str, JsonValue]:
+    """Its interval; of packets also which ones."""
+    if asked is None or asked.kind != "packets":
+        return {"interval_ns": asked.interval_ns if asked else None}
+    return asked.model_dump(mode="json", exclude={"kind", "interval_ns"})
+
+
+def resolve(loaded: LoadedExperiment) -> dict[str, JsonValue]:
+    """Plain data; `traffic` is always there, `workload` where the short form was used."""
+    experiment = loaded.experiment
+    data: dict[str, JsonValue] = experiment.model_dump(mode="json")
+    data["title"] = experiment.title or experiment.name
+    data["traffic"] = [group.model_dump(mode="json") for group in experiment.groups]
+    data["transports"] = [
+        {"label": choice.shown, "name": str(choice.name), "parameters": dict(choice.parameters)}
+        for choice in experiment.transports
+    ]
+    data["measure"] = {
+        kind: _resolved_measure(experiment.asked(kind)) for kind in MEASURES if experiment.measures(kind)
+    }
+    del data["scales"]  # what the scale that was chosen says is in the data
+    if experiment.workload is None:
+        del data["workload"]
+    return data
+
+
+def hidden_values(loaded: LoadedExperiment) -> Iterator[str]:
+    """A sentence for each; what a scale or `--set` left of a factor's values is meant so."""
+    document = loaded.document
+    if loaded.experiment.scale != PAPER:
+        return
+    for key, values in loaded.factors.items():
+        path = parse_path(key) or ()
+        base = document.written(path)
+        is_set = document.place((FACTORS, key)).startswith("--set")
+        if base is not None and base not in values and not is_set:
+            has = f"factors has {', '.join(map(show, values))}"
+            yield f"{document.place(path)}: {format_path(path)}: {show(base)} is never run: {has}"

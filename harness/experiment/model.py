@@ -14,13 +14,12 @@ from rogue.harness.experiment.choices import (
     TrafficGroup,
     TransportChoice,
 )
-from rogue.harness.experiment.kinds import ByKind
-from rogue.harness.experiment.scale import PAPER, Scale
+from rogue.harness.experiment.keys import ByKind
+from rogue.harness.experiment.settings import PAPER, Scale
 from rogue.workloads.faults import FAULTS, Fault, Flooding, Misrouting
-from rogue.workloads.mistakes import mistake, mistakes_at
+from rogue.workloads.printable import meant
 from rogue.workloads.probes import PROBES, Probe
-from rogue.workloads.specification import Name, Specification, Time
-from rogue.workloads.spelling import meant
+from rogue.workloads.specification import Name, Specification, Time, mistake, mistakes_at
 from rogue.workloads.topologies import TOPOLOGIES, Placement, Topology
 from rogue.workloads.traffic import WORKLOADS, Workload
 

@@ -1,15 +1,39 @@
-"""`--set key=value`, and the dotted paths that factors use too."""
+"""Apply `--set`, factors and scales to an experiment's values."""
 
 import re
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, get_args
 
 from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.experiment import yaml_text
 from rogue.harness.experiment.document import Document, with_setting
-from rogue.harness.experiment.scale import SCALE, SCALES, scaled_values
 from rogue.harness.experiment.yaml_text import YamlError, format_path, parse_yaml
-from rogue.workloads.spelling import meant
+from rogue.workloads.printable import meant
+
+Scale = Literal["paper", "quick"]
+PAPER: Final[Scale] = "paper"
+SCALE: Final = "scale"
+SCALES: Final = "scales"
+WITHOUT_WORDS: Final[Mapping[str, object]] = {"repetitions": 1}
+"""The meaning of another scale in a file that does not define it."""
+
+
+def scaled_values(document: Document) -> list[tuple[str, object, str]]:
+    """Return what the document's scale changes: key, value, and where that was written.
+
+    Nothing for `paper`. What is no scale, and what is no mapping, is left to the check of the whole document.
+    """
+    scale = document.data.get(SCALE, PAPER)
+    if scale == PAPER or scale not in get_args(Scale):
+        return []
+    scales = document.data.get(SCALES)
+    values = scales.get(scale) if isinstance(scales, dict) else None
+    if values is None:
+        return [(key, value, document.place((SCALE,))) for key, value in WITHOUT_WORDS.items()]
+    if not isinstance(values, dict):
+        return []
+    return [(str(key), value, document.place((SCALES, str(scale), key))) for key, value in values.items()]
+
 
 FACTORS: Final = "factors"
 

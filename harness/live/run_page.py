@@ -7,9 +7,9 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Final, Self
 
-from rogue.harness.live.figures import Figures
+from rogue.harness.live.preview import Figures
+from rogue.harness.live.run_state import Standing
 from rogue.harness.live.server import LiveServer
-from rogue.harness.live.standing import Standing
 from rogue.harness.results.recorded_run import SO_FAR, present_manifest
 from rogue.reports.reading.files import read_regular
 from rogue.workloads.manifest import CellRecord

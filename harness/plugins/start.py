@@ -6,7 +6,7 @@ from string import Template
 from typing import Final
 
 from rogue.harness.errors import UsageError
-from rogue.workloads.spelling import meant
+from rogue.workloads.printable import meant
 
 STARTS: Final = Path(__file__).parent / "starts"
 ONLY_COMPILED: Final = ("switch-control", "receiver-control")

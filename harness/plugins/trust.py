@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Final
 
 from rogue.harness.errors import ConfigError, UsageError
-from rogue.harness.plugins.installed import installed_plugins
 from rogue.harness.plugins.loading import LoadedPlugin
-from rogue.harness.plugins.source import PluginSource, read_plugin, source_of
-from rogue.harness.plugins.trial import load_tried
+from rogue.harness.plugins.sandbox import load_tried
+from rogue.harness.plugins.source import PluginSource, installed_plugins, read_plugin, source_of
 from rogue.workloads.manifest import PluginRecord
 
 

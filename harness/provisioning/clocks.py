@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from time import time
 from typing import Final
 
+from rogue.remote.connection import REPLY_LIMIT_S, Shell
 from rogue.remote.errors import NodeError
-from rogue.remote.shell import REPLY_LIMIT_S, Shell
 
 EXCHANGES: Final = 8
 _REPLYING: Final = "while read -r line; do date +%s.%N; done"

@@ -1,18 +1,122 @@
-"""Gathers facts from every node and judges them."""
+"""Gather facts from every node, measure between hosts and judge them."""
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Final
 
 from rich.console import Console
 
-from rogue.harness.provisioning.events import PlaybookResult
-from rogue.harness.provisioning.findings import Examination, Finding, judge
-from rogue.harness.provisioning.grouped_findings import grouped
+from rogue.harness.provisioning.card_marks import measure_roce_marks
+from rogue.harness.provisioning.findings import Examination, Facts, Finding, judge, unreachable, way_to
 from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.places import AGENT_COMMAND
 from rogue.harness.provisioning.playbook import Order, run_playbook
+from rogue.harness.provisioning.playbook_events import PlaybookResult
 from rogue.harness.provisioning.provision import deployed_files
+from rogue.harness.provisioning.rdma_transfers import measure_transfers
 from rogue.harness.provisioning.reach import ANYTHING, PYTHON, Reached, reach
-from rogue.harness.provisioning.switches.findings import switch_findings
+from rogue.harness.provisioning.switches.measured_marks import measure_marks
+from rogue.harness.provisioning.switches.switch_findings import switch_findings
+from rogue.remote.connection import Shell, connect
+from rogue.remote.errors import NodeError
+from rogue.remote.login import Login
+
+
+@dataclass(frozen=True, slots=True)
+class OpenShells:
+    """Shells by node, and who could not be reached."""
+
+    by_node: dict[str, Shell] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+
+
+@contextmanager
+def open_shells(
+    logins: Iterable[Login], open_shell: Callable[[Login], AbstractContextManager[Shell]] = connect
+) -> Iterator[OpenShells]:
+    """Log in to all at once, and stay there; a node that cannot be reached is a finding."""
+    found, opening = OpenShells(), {login.node: open_shell(login) for login in logins}
+    with ExitStack() as stack:
+        with ThreadPoolExecutor(max(1, len(opening))) as pool:
+            asked = {node: pool.submit(shell.__enter__) for node, shell in opening.items()}
+        for node, reply in asked.items():
+            if reply.exception() is None:
+                stack.push(opening[node])
+        for node, reply in asked.items():
+            try:
+                found.by_node[node] = reply.result()
+            except NodeError as error:
+                found.findings.append(unreachable(node, str(error)))
+        yield found
+
+
+def measure(
+    inventory: Inventory,
+    facts: Mapping[str, Facts],
+    open_shell: Callable[[Login], AbstractContextManager[Shell]] = connect,
+) -> list[Finding]:
+    """Transfers between cards, and marks by hardware switches; nobody logs in where there is neither."""
+    has_cards = any(host.variables.rdma_device_kind == "card" for host in inventory.hosts)
+    has_marks = any(switch.variables.marking for switch in inventory.hardware_switches)
+    if not (has_cards or has_marks):
+        return []
+    with open_shells((host.login for host in inventory.hosts), open_shell) as shells:
+        found = [*shells.findings, *measure_transfers(inventory, facts, shells.by_node)]
+        if not shells.findings:
+            found += measure_marks(inventory, facts, shells.by_node)
+        if not any(each.refuses for each in found):  # where the switch marks nothing, RoCE says no more
+            found += measure_roce_marks(inventory, facts, shells.by_node)
+        return found
+
+
+_BETWEEN: Final = "the ways between them over the experiment network"
+_NODES_MIN: Final = 3
+"""Between two nodes there are two ways, and each has a sentence."""
+
+
+def grouped(findings: Iterable[Finding], order: Sequence[str] = ()) -> list[Finding]:
+    """The same with the nodes of equal findings joined; each stands where the first of them stood.
+
+    order: of the nodes; those that are not in it come first.
+    """
+    places = {node: place for place, node in enumerate(order)}
+    nodes: dict[Finding, list[str]] = {}
+    found = list(findings)
+    peers = {way_to(node): node for node in (*order, *(each.node for each in found))}
+    for each in _of_all_ways(found, peers):
+        nodes.setdefault(replace(each, node=""), []).append(each.node)
+    return [
+        replace(each, node=", ".join(sorted(dict.fromkeys(names), key=lambda name: places.get(name, -1))))
+        for each, names in nodes.items()
+    ]
+
+
+def _of_all_ways(findings: Sequence[Finding], peers: Mapping[str, str]) -> list[Finding]:
+    """Where the same is found on every way between some nodes, one finding for each of these instead.
+
+    peers: the node at the end of a way, by what a finding of the way is about.
+    """
+    ways: dict[Finding, list[tuple[str, str]]] = {}
+    for each in findings:
+        if each.what in peers:
+            ways.setdefault(_between(each, ""), []).append((each.node, peers[each.what]))
+    whole = {kind for kind, pairs in ways.items() if _are_all(pairs)}
+    return [
+        _between(each, each.node) if each.what in peers and _between(each, "") in whole else each
+        for each in findings
+    ]
+
+
+def _between(way: Finding, node: str) -> Finding:
+    return replace(way, node=node, what=_BETWEEN)
+
+
+def _are_all(pairs: list[tuple[str, str]]) -> bool:
+    nodes = {node for pair in pairs for node in pair}
+    return len(nodes) >= _NODES_MIN and len(set(pairs)) == len(nodes) * (len(nodes) - 1)
 
 
 def look(inventory: Inventory, log: Path, console: Console) -> Examination:

@@ -14,21 +14,15 @@ from pydantic import BaseModel, ConfigDict, Field, IPvAnyAddress
 
 from rogue.harness.errors import ConfigError, Problem, UsageError
 from rogue.harness.provisioning.addresses import shared_addresses, unusable_addresses
-from rogue.harness.provisioning.ansible_listing import beside, listed
-from rogue.harness.provisioning.checked_inventory import members, text_for_ansible
-from rogue.harness.provisioning.grouped_problems import grouped
-from rogue.harness.provisioning.inventory_trust import check_static, distrusted, is_program
+from rogue.harness.provisioning.inventory_errors import WholeNumber, find_problems, grouped, spelled
+from rogue.harness.provisioning.inventory_source import beside, listed, members, text_for_ansible
+from rogue.harness.provisioning.inventory_trust import check_static, distrusted, is_program, is_unverified
 from rogue.harness.provisioning.misread_yaml import misread_numbers
-from rogue.harness.provisioning.mistakes import WholeNumber, find_problems, spelled
-from rogue.harness.provisioning.ssh_arguments import is_unverified
 from rogue.harness.provisioning.switches.problems import switch_problems
 from rogue.harness.provisioning.switches.settings import DECLARED, HardwareSwitchVariables
-from rogue.remote.destination import Destination, without_config
+from rogue.remote.destination import HOST, NODE, PATH, PYTHON, USER, Destination, at_home, without_config
 from rogue.remote.errors import NodeError
-from rogue.remote.home import at_home
-from rogue.remote.login import Login
-from rogue.remote.resolution import resolve
-from rogue.remote.words import HOST, NODE, PATH, PYTHON, USER
+from rogue.remote.login import Login, resolve
 
 _HARDWARE: Final = "hardware_switches"
 _GROUPS: Final = ("hosts", "switch", _HARDWARE)

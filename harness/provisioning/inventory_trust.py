@@ -1,4 +1,4 @@
-"""What an inventory may say without anything being run on this computer, or a host key being passed over."""
+"""Reject inventories that would run programs here or skip host-key checks."""
 
 import re
 import shlex
@@ -8,8 +8,92 @@ from pathlib import Path
 from typing import Any, Final
 
 from rogue.harness.errors import Problem, UsageError
-from rogue.harness.provisioning.inventory_file import TRUST
-from rogue.harness.provisioning.ssh_arguments import forbidden
+from rogue.harness.provisioning.inventory_source import TRUST
+from rogue.remote.destination import HOPS, HOST, NO_CONFIG, PATH, USER, Word, at_home
+
+_FLAGS: Final = frozenset({"-4", "-6", "-a", "-C", "-q", "-T", "-v", "-vv", "-vvv", "-x"})
+_WORDS: Final = Word(re.compile(r"[A-Za-z0-9+^*@.,_-][A-Za-z0-9+^*?!@.,_ -]{0,1023}"), "plain words")
+"""Names of algorithms, numbers, times, yes and no."""
+_YES: Final = Word(re.compile(r"(?i:yes|true)"), "yes")
+_INTERFACE: Final = Word(re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,14}"), "a network interface")
+_AGENT: Final = Word(re.compile(rf"\$?SSH_AUTH_SOCK|{PATH.pattern.pattern}"), "an agent's socket")
+_WITH_VALUE: Final = {
+    **{"-b": HOST, "-B": _INTERFACE, "-c": _WORDS, "-i": PATH},
+    **{"-J": HOPS, "-l": USER, "-m": _WORDS, "-p": _WORDS},
+}
+_OPTIONS: Final[Mapping[str, Word]] = {
+    **dict.fromkeys(
+        (
+            *("addressfamily", "batchmode", "ciphers", "compression", "connectionattempts", "connecttimeout"),
+            *("controlmaster", "controlpersist", "gssapiauthentication", "hostkeyalgorithms"),
+            *("identitiesonly", "ipqos", "kexalgorithms", "loglevel", "macs", "passwordauthentication"),
+            *("port", "preferredauthentications", "pubkeyacceptedalgorithms", "pubkeyauthentication"),
+            *("serveralivecountmax", "serveraliveinterval", "tcpkeepalive"),
+        ),
+        _WORDS,
+    ),
+    **dict.fromkeys(("bindaddress", "hostkeyalias", "hostname"), HOST),
+    **dict.fromkeys(("certificatefile", "globalknownhostsfile", "identityfile", "userknownhostsfile"), PATH),
+    **{"bindinterface": _INTERFACE, "identityagent": _AGENT, "proxyjump": HOPS},
+    **{"stricthostkeychecking": _YES, "user": USER},
+}
+"""Of SSH, in small letters, with what their values look like."""
+_UNVERIFIED: Final = re.compile(r"stricthostkeychecking[\s='\"]*(no|off|false|accept-new)\b", re.IGNORECASE)
+_OPTION: Final = re.compile(r"([A-Za-z0-9]+)(?: *= *| +)([^ ].*)")
+_QUOTED: Final = re.compile(r'"([^"]*)"')
+_CONFIGURATIONS: Final = ("~/.ssh", "/etc/ssh")
+"""Where an SSH configuration is the user's own: one can run programs (`Match exec`)."""
+
+
+def forbidden(text: str) -> Iterator[str]:
+    """Arguments that are not known to be harmless; all of the text if it is no list of words."""
+    try:
+        words = iter(shlex.split(text))
+    except ValueError:
+        yield text
+        return
+    for word in words:
+        if word in _FLAGS:
+            continue
+        name = word[:2]
+        value = word[2:] or next(words, "")
+        if not _is_harmless(name, value):
+            yield f"{name} {value}".strip()
+
+
+def is_unverified(text: str) -> bool:
+    """Whether arguments switch off that host keys are verified, however they are quoted."""
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        words = []
+    return any(_UNVERIFIED.search(each) for each in (text, *words))
+
+
+def _is_harmless(name: str, value: str) -> bool:
+    if name == "-F":
+        return _is_users_own(value)
+    if name != "-o":
+        return name in _WITH_VALUE and _WITH_VALUE[name].fits(value)
+    found = _OPTION.fullmatch(value)
+    if found is None or (word := _OPTIONS.get(found[1].lower())) is None:
+        return False
+    quoted = _QUOTED.fullmatch(found[2])
+    return word.fits(found[2] if quoted is None else quoted[1])
+
+
+def _is_users_own(config: str) -> bool:
+    """Whether path and target are below the user's own directories: others may change other targets."""
+    if config == NO_CONFIG:
+        return True
+    place = at_home(config)
+    if not PATH.fits(config) or not place.is_absolute() or ".." in place.parts:
+        return False
+    return any(
+        place.is_relative_to(at_home(each)) and place.resolve().is_relative_to(at_home(each).resolve())
+        for each in _CONFIGURATIONS
+    )
+
 
 _TEMPLATES: Final = ("{{", "{%", "{#", "#jinja2:")
 """What makes a template of a text; the last may say that others do (Ansible's `#jinja2:` header)."""

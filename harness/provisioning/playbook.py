@@ -1,4 +1,4 @@
-"""Runs one of the playbooks through ansible-runner, so that it can be watched, stopped and explained."""
+"""Run a playbook through ansible-runner: watch it, stop it, explain failures."""
 
 import os
 import re
@@ -8,8 +8,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
@@ -19,14 +20,39 @@ import ansible_runner
 from rich.console import Console
 
 from rogue.harness.errors import UsageError
-from rogue.harness.provisioning.display import TaskDisplay
-from rogue.harness.provisioning.events import PlaybookResult, counts, is_task_start
 from rogue.harness.provisioning.inventory import Inventory
-from rogue.harness.provisioning.processes import end_processes
-from rogue.harness.provisioning.ssh_arguments import is_unverified
+from rogue.harness.provisioning.inventory_trust import is_unverified
+from rogue.harness.provisioning.playbook_events import PlaybookResult, TaskDisplay, counts, is_task_start
 from rogue.remote.destination import Destination
 from rogue.remote.errors import NodeError
 from rogue.workloads.shipped import shipped
+
+_PROCESSES: Final = Path("/proc")
+_LOOKS_MAX: Final = 100
+_END_POLL_S: Final = 0.02
+
+
+def find_processes(word: str) -> Iterator[int]:
+    """Processes, other than this one, with the word in their command line."""
+    for entry in _PROCESSES.iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        with suppress(OSError):  # it has just ended
+            if word.encode() in (entry / "cmdline").read_bytes():
+                yield int(entry.name)
+
+
+def end_processes(directory: Path) -> None:
+    """Kill every process that names a file below a private directory; wait until all have ended."""
+    for _ in range(_LOOKS_MAX):
+        pids = list(find_processes(f"{directory}/"))
+        if not pids:
+            return
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(_END_POLL_S)
+
 
 DIRECTORY: Final = shipped("playbooks")
 _LIST_LIMIT_S: Final = 60.0

@@ -1,12 +1,8 @@
-"""The queue of one switch port, as lines for `tc -batch` on a Linux switch.
-
-Packets meet, in this order: losses by IP ID, delay and random loss (netem), the port's rate (HTB)
-and the queue in front of it (RED that marks, or a plain FIFO), which is where congestion shows.
-"""
+"""Configure queues of Linux switch ports with tc, and read their counters."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from rogue.remote.errors import NodeError
 
@@ -180,3 +176,50 @@ def _ip_id_filters(interface: str, port: PortSettings) -> Iterator[str]:
             f"filter add dev {interface} {way} protocol ip prio {priority} u32 match ip protocol 17 0xff "
             f"match ip dport 4791 0xffff match u16 {mask:#06x} {mask:#06x} at 4 action drop"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class PortCounters:
+    """What a port has counted since its settings were applied."""
+
+    sent_bytes: int = 0
+    sent_packets: int = 0
+    dropped_packets: int = 0
+    """The queue was full."""
+    lost_packets: int = 0
+    """Lost on purpose."""
+    marked_packets: int = 0
+    backlog_bytes: int = 0
+    """In the queue now."""
+
+
+def port_counters(disciplines: list[dict[str, Any]], filtered_packets: int) -> PortCounters:
+    """Sum up what the disciplines of one interface have counted.
+
+    netem counts what its inner disciplines drop among its own drops.
+    """
+    root = next((each for each in disciplines if each.get("root")), None)
+    if root is None:
+        return PortCounters()
+    queue = next((each for each in disciplines if each["handle"] == f"{QUEUE_HANDLE}:"), None)
+    is_netem = root["kind"] == "netem"
+    dropped = queue["drops"] if queue else (0 if is_netem else root["drops"])
+    return PortCounters(
+        sent_bytes=root["bytes"],
+        sent_packets=root["packets"],
+        dropped_packets=dropped,
+        lost_packets=filtered_packets + (root["drops"] - dropped if is_netem else 0),
+        marked_packets=(queue or root).get("marked", 0),
+        backlog_bytes=(queue or root)["backlog"],
+    )
+
+
+def waiting_packets(disciplines: list[dict[str, Any]]) -> int:
+    """Packets in the queue of one interface and on the cable behind it, which netem emulates."""
+    return next((int(each["qlen"]) for each in disciplines if each.get("root")), 0)
+
+
+def filter_drops(filters: list[dict[str, Any]]) -> int:
+    """Packets that actions of filters have dropped."""
+    actions = [action for each in filters for action in each.get("options", {}).get("actions", [])]
+    return sum(int(action.get("stats", {}).get("drops", 0)) for action in actions)

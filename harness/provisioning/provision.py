@@ -1,22 +1,32 @@
-"""Provision the nodes of an inventory, and put them back."""
+"""Provision the nodes of an inventory, and restore them."""
 
 import hashlib
 import importlib.util
 import tempfile
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 from rich.console import Console
 
 from rogue.agent.node.bundle import agent_archive
-from rogue.harness.plugins.packing import packed_plugins
-from rogue.harness.provisioning.events import PlaybookResult, TaskFailure
+from rogue.harness.plugins.loading import packed_plugins
 from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.places import AGENT, DOOL
 from rogue.harness.provisioning.playbook import Interrupted, Order, run_playbook
+from rogue.harness.provisioning.playbook_events import PlaybookResult, TaskFailure
 from rogue.harness.provisioning.ports import PortSettings, port_trees
 from rogue.harness.provisioning.reach import ANYTHING, reach
 from rogue.remote.errors import NodeError
+from rogue.virtual.cache import cache_directory
+
+LOGS: Final = cache_directory("provisioning")
+
+
+def log_file(asked: Path | None, what: str) -> Path:
+    """The file asked for, or one of its own for each call."""
+    return asked or LOGS / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{what}.log"
 
 
 def provision(

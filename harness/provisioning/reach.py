@@ -11,10 +11,10 @@ from typing import Final, TypeVar
 
 from rogue.harness.provisioning.clocks import ClockOffset, clock_offset
 from rogue.harness.provisioning.findings import Finding
+from rogue.remote.connection import Shell
 from rogue.remote.errors import NodeError
+from rogue.remote.known_hosts import UnknownKeyError, said_together
 from rogue.remote.login import Login
-from rogue.remote.shell import Shell
-from rogue.remote.unknown_keys import UnknownKeyError, said_together
 
 REACH_LIMIT_S: Final = 30.0
 """The limit of each step of a login, and of each reply. A node that is silent for longer is left out."""

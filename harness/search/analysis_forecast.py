@@ -5,10 +5,10 @@ from statistics import mean
 
 from rogue.harness.plan.text import format_seconds
 from rogue.harness.search.base import Base, Infeasible
-from rogue.harness.search.forecast import range_text
 from rogue.harness.search.question import Question
 from rogue.harness.search.screening import points_of, values_at
-from rogue.harness.search.variation import Variation
+from rogue.harness.search.space import Variation
+from rogue.harness.search.words import range_text
 from rogue.reports.quantities import counted
 
 Asked = Sequence[tuple[Question, Base]]

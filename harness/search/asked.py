@@ -7,8 +7,7 @@ from statistics import fmean
 
 from rogue.harness.experiment.choices import Scalar
 from rogue.harness.search.bench import Bench, Measured
-from rogue.harness.search.question import Question
-from rogue.harness.search.values import ratio
+from rogue.harness.search.question import Question, ratio
 from rogue.workloads.units import QUANTITY_OF_SUFFIX
 
 

@@ -10,12 +10,11 @@ from rogue.harness.errors import ConfigError, Problem, UsageError
 from rogue.harness.experiment.choices import Scalar, TransportChoice
 from rogue.harness.experiment.document import Document, with_setting
 from rogue.harness.experiment.load import LoadedExperiment, check_document
-from rogue.harness.experiment.scale import SCALE, SCALES
-from rogue.harness.experiment.settings import FACTORS, apply_settings, parse_path
+from rogue.harness.experiment.settings import FACTORS, SCALE, SCALES, apply_settings, parse_path
 from rogue.harness.plan.plan import Plan, make_plan
 from rogue.harness.search.space import Aim
 from rogue.harness.testbeds.base import Testbed
-from rogue.workloads.spelling import meant
+from rogue.workloads.printable import meant
 
 SUFFIX: Final = "-search"
 """Of the experiment's name in the results, so that nothing takes a search for the experiment's own run."""

@@ -7,8 +7,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from rogue.harness.experiment.choices import Parameter, Scalar
-from rogue.workloads.mistakes import mistake, mistakes_at
-from rogue.workloads.specification import FromList, Specification
+from rogue.workloads.specification import FromList, Specification, mistake, mistakes_at
 from rogue.workloads.units import RATE, SIZE, TIME, Quantity, UnitError
 
 DIGITS: Final = 2

@@ -1,19 +1,35 @@
-"""What a search was asked, beside the cells of its run: enough to go on."""
+"""Read and write the files that describe a search."""
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
-from rogue.harness.errors import DamagedRunError, UsageError
-from rogue.harness.experiment.document import Document
+from rogue.harness.errors import ConfigError, DamagedRunError, Problem, UsageError
+from rogue.harness.experiment.document import Document, read_document
 from rogue.harness.results.files import write_whole
 from rogue.harness.results.recorded_run import Run
 from rogue.reports.reading.files import checksum, read_regular
-from rogue.workloads.bounded_json import parse_json
+from rogue.workloads.manifest import parse_json
+
+
+def read_as(file: str, kind: str, advice: str) -> Document:
+    """Read a file of some kind; a fault that speaks of an experiment is told of that kind instead."""
+    try:
+        return read_document(file)
+    except ConfigError as error:
+        raise ConfigError([_said_of(problem, kind, advice) for problem in error.problems]) from error
+
+
+def _said_of(problem: Problem, kind: str, advice: str) -> Problem:
+    if "experiment" not in f"{problem.expected} {problem.advice}":
+        return problem
+    advised = advice if "experiment" in problem.advice else problem.advice
+    return replace(problem, expected=f"a readable {kind}", advice=advised)
+
 
 PAGE: Final = "search.html"
 FOUND: Final = "find.yml"

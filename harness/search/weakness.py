@@ -11,8 +11,8 @@ from rogue.harness.experiment.load import LoadedExperiment, check_document
 from rogue.harness.experiment.settings import apply_settings
 from rogue.harness.results.recorded_run import Run
 from rogue.harness.search.base import Base, make_base
+from rogue.harness.search.question import Target, make_target, value_by_seed
 from rogue.harness.search.space import Aim
-from rogue.harness.search.values import Target, make_target, value_by_seed
 from rogue.harness.testbeds.base import Testbed
 from rogue.reports.reading.load import Run as ReadRun
 

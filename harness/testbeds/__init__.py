@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from rogue.harness.errors import UsageError
-from rogue.harness.provisioning.inventory_file import VIRTUAL, inventory_of, is_virtual
-from rogue.workloads.spelling import meant
+from rogue.harness.provisioning.inventory_source import VIRTUAL, inventory_of, is_virtual
+from rogue.workloads.printable import meant
 
 if TYPE_CHECKING:
     from rogue.harness.testbeds.base import Testbed

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.mistakes import ParameterMistake
-from rogue.harness.errors import HarnessError
-from rogue.harness.exit_codes import ExitCode
+from rogue.harness.cell.transport import ParameterMistake
+from rogue.harness.errors import ExitCode, HarnessError
 from rogue.workloads.records import FailureKind
 
 if TYPE_CHECKING:

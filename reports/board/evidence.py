@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from rogue.reports.claims import Claim, Verdict
 from rogue.reports.claims.claim import JudgedBy
+from rogue.reports.claims.conditions import experiment_name
 from rogue.reports.claims.evaluate import IS_HARDWARE
-from rogue.reports.claims.row import verdict_counts
-from rogue.reports.claims.shipped import experiment_name
+from rogue.reports.claims.rows import verdict_counts
 from rogue.reports.quantities import joined
 from rogue.workloads.manifest import Manifest
 

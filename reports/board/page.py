@@ -1,30 +1,58 @@
-"""The claims board as one offline page, and as JSON."""
+"""Show the claims board as a page, as JSON and as lines for a terminal."""
 
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from pydantic import JsonValue
 
-from rogue.reports.board.evidence import BoardClaim, evidence_text
-from rogue.reports.board.papers import papers_of
+from rogue.reports.board.evidence import BoardClaim, commit_text, evidence_text, seeds_text
 from rogue.reports.board.stored import BOARD_SCHEMA
 from rogue.reports.board.tally import (
     Counts,
     badge_table,
     badged_sentence,
     headline_sentence,
+    papers_of,
     runs_sentence,
     tally_table,
 )
 from rogue.reports.claims import VERDICT_MEANINGS, claims_sha256
-from rogue.reports.claims.badges import BADGE_MEANINGS, badges_of, claim_content
 from rogue.reports.claims.claim import judging_sha256
-from rogue.reports.claims.links import claim_anchor, docs_href
-from rogue.reports.claims.words import judged_text
+from rogue.reports.claims.rows import claim_anchor, docs_href
+from rogue.reports.claims.words import BADGE_MEANINGS, badges_of, claim_content, judged_text, kind_text
 from rogue.reports.reading.files import REPORT
 from rogue.reports.templates.environment import environment, style
+
+HEAD: Final = [
+    "claim",
+    "verdict",
+    "kind and badges",
+    "held against",
+    "measured",
+    "seeds",
+    "commit and day",
+]
+
+
+def claim_lines(board: Sequence[BoardClaim]) -> list[list[str]]:
+    """Return head and rows: every claim that a run judges."""
+    return [HEAD, *(_line(each) for each in board if each.run is not None)]
+
+
+def _line(each: BoardClaim) -> list[str]:
+    assert each.run is not None, "only claims with a run have a line"
+    return [
+        each.claim.id,
+        each.verdict_text,
+        kind_text(each.claim),
+        judged_text(each.claim),
+        each.measured,
+        seeds_text(each),
+        commit_text(each.run),
+    ]
 
 
 @dataclass(frozen=True, slots=True)

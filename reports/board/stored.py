@@ -9,12 +9,12 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 from rogue.reports.board.evidence import BoardRun, StoredOutcome
 from rogue.reports.claims import Claim, claims_sha256, evaluate, measures_sha256, read_claims
 from rogue.reports.claims.claim import judging_sha256
-from rogue.reports.claims.claims_file import CLAIMS_SCHEMA, claims_text
+from rogue.reports.claims.verdict import CLAIMS_SCHEMA, claims_text
 from rogue.reports.errors import ReportError
 from rogue.reports.reading.files import CLAIMS, read_regular
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
-from rogue.workloads.bounded_json import parse_json
+from rogue.workloads.manifest import parse_json
 
 BOARD_SCHEMA: Final = 3
 OLDEST_BOARD_SCHEMA: Final = 2

@@ -10,9 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rogue.reports.cells.activity import Level, always_busy, levels_of, spans_of
-from rogue.reports.cells.coded import Mask, coded
 from rogue.reports.cells.intervals import delivered_between
-from rogue.reports.cells.transfers import Transfers, transfers_of
+from rogue.reports.cells.transfers import Mask, Transfers, coded, transfers_of
 from rogue.reports.reading.load import Run
 from rogue.workloads.manifest import CellRecord
 from rogue.workloads.records import TransferStatus

@@ -3,9 +3,8 @@
 from rogue.reports.claims.claim import Claim, claims_sha256, read_claims
 from rogue.reports.claims.evaluate import evaluate, hold_against, single_of
 from rogue.reports.claims.measures import measures_sha256
-from rogue.reports.claims.outcome import Evidence, Outcome
-from rogue.reports.claims.row import ClaimRow, rows_of
-from rogue.reports.claims.verdict import VERDICT_MEANINGS, Verdict, counted_verdict
+from rogue.reports.claims.rows import ClaimRow, rows_of
+from rogue.reports.claims.verdict import VERDICT_MEANINGS, Evidence, Outcome, Verdict, counted_verdict
 
 __all__ = [
     "VERDICT_MEANINGS",

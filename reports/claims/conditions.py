@@ -1,11 +1,82 @@
-"""Does a run do what a claim is about? A sentence if it does not."""
+"""Check whether a run meets the conditions of a claim."""
 
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import yaml
 from pydantic import JsonValue
 
-from rogue.reports.claims.claim import Claim, Condition
-from rogue.reports.claims.parameters import FACTS, is_same_parameter, parameter_value, transport_parameters
+from rogue.reports.claims.claim import Claim, Condition, Reference
+from rogue.reports.metrics.statistics import MeanInterval, mean_interval
 from rogue.reports.quantities import Unit, duration_text, joined, quantity_text, size_text
-from rogue.reports.results import Results, Setting
+from rogue.reports.results import Results, Setting, factor_name
+from rogue.reports.transport_styles import style_of
+from rogue.workloads.manifest import Manifest
+from rogue.workloads.shipped import shipped
+from rogue.workloads.units import QUANTITY_OF_SUFFIX, UnitError
+
+# A parameter of the measurement itself, which no experiment file names.
+INTERVAL: Final = "measured.interval_ns"
+# Before what a testbed found out while it ran.
+FACTS: Final = "facts."
+_PART: Final = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
+_OF_A_TRANSPORT: Final = re.compile(r"^transports\[\d+\]\.")
+
+
+def parameter_value(results: Results, setting: Setting, parameter: str) -> JsonValue:
+    """Return a parameter: from the factor point, else the transport or the experiment; None if not there."""
+    if parameter == INTERVAL:
+        return results.interval_ns
+    entry = setting.entries[0]
+    if parameter.startswith(FACTS):
+        done = results.views_of(setting)
+        return (done[0].entry if done else entry).facts.get(parameter.removeprefix(FACTS))
+    for key, value in entry.factors.items():
+        if is_same_parameter(key, parameter):
+            return _in_base_units(parameter, value)
+    for key, value in transport_parameters(results, setting).items():
+        if is_same_parameter(f"transport.{key}", parameter):
+            return _in_base_units(parameter, value)
+    found: JsonValue = results.run.manifest.experiment
+    for name, index in _PART.findall(parameter):
+        if index:
+            found = found[int(index)] if isinstance(found, list) and int(index) < len(found) else None
+        else:
+            found = found.get(name) if isinstance(found, dict) else None
+    return found
+
+
+def transport_parameters(results: Results, setting: Setting) -> dict[str, JsonValue]:
+    """Return the parameters, as written, that the experiment sets for a setting's transport."""
+    choices = results.run.manifest.experiment.get("transports")
+    for choice in choices if isinstance(choices, list) else []:
+        if isinstance(choice, dict) and choice.get("label") == setting.transport:
+            parameters = choice.get("parameters")
+            return dict(parameters) if isinstance(parameters, dict) else {}
+    return {}
+
+
+def is_same_parameter(key: str, parameter: str) -> bool:
+    """A factor is written as in the experiment file: `workload.size` sets `workload.size_bytes`.
+
+    `transports[0].rtt_noise` sets `transport.rtt_noise_ns` of whatever transport a cell has.
+    """
+    key = _OF_A_TRANSPORT.sub("transport.", key)
+    return key == parameter or any(key + suffix == parameter for suffix in QUANTITY_OF_SUFFIX)
+
+
+def _in_base_units(parameter: str, value: JsonValue) -> JsonValue:
+    for suffix, quantity in QUANTITY_OF_SUFFIX.items():
+        if parameter.endswith(suffix) and isinstance(value, str):
+            try:
+                return quantity.parse(value)
+            except UnitError:
+                return value
+    return value
 
 
 def mismatch(claim: Claim, results: Results, setting: Setting) -> str | None:
@@ -78,3 +149,140 @@ def _written(parameter: str, value: JsonValue) -> str:
         if parameter.endswith("_bps"):
             return quantity_text(value, Unit.RATE)
     return str(value)
+
+
+EXPERIMENTS: Final = shipped("experiments")
+"""The experiments that come with this package."""
+PAPER_SCALE: Final = "paper"
+FREE: Final = frozenset(
+    (
+        "name",
+        "title",
+        "question",
+        "seed",
+        "repetitions",
+        "transports",
+        "measure",
+        "factors",
+        "scale",
+        "scales",
+    )
+)
+"""Keys that are no conditions, or that a claim's own conditions hold: transports and factors."""
+_DIFFERENCES_NAMED_MAX: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class NotOwn:
+    """Why a run has not a claim's own conditions, as parts of sentences."""
+
+    sentence: str
+    """With what this claim needs."""
+    of_run: str
+    """Only what the run is: the same for all claims that are held against it."""
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+def not_own_because(claim: Claim, manifest: Manifest) -> NotOwn | None:
+    """Return why a run has not the claim's own conditions; None if it has them."""
+    if not claim.experiments:
+        text = "no shipped experiment was written for the claim"
+        return NotOwn(text, text)
+    name = experiment_name(manifest.source.file)
+    if name not in claim.experiments:
+        own = f"the claim’s own experiment is {joined(list(claim.experiments))}"
+        of_run = "it is not the experiment of these claims"
+        return NotOwn(f"this run is {name or manifest.name}, {own}", of_run)
+    scale = manifest.experiment.get("scale", PAPER_SCALE)
+    if scale != PAPER_SCALE:
+        of_run = f"this run has the scale {scale}"
+        return NotOwn(f"{of_run}, the claim needs the scale {PAPER_SCALE} of {name}", of_run)
+    changed = changed_keys(name, manifest)
+    if changed:
+        more = "" if len(changed) <= _DIFFERENCES_NAMED_MAX else " and more"
+        text = f"this run differs from {name} in {joined(changed[:_DIFFERENCES_NAMED_MAX])}{more}"
+        return NotOwn(text, text)
+    return None
+
+
+def experiment_name(file: str | None) -> str | None:
+    """Return a file's path below `experiments/`, without its ending: `rogue-paper/incast`."""
+    if not file:
+        return None
+    parts = Path(file).with_suffix("").parts
+    if EXPERIMENTS.name in parts:
+        last = max(place for place, part in enumerate(parts) if part == EXPERIMENTS.name)
+        parts = parts[last + 1 :]
+    return "/".join(parts) or None
+
+
+def changed_keys(name: str, manifest: Manifest) -> list[str]:
+    """Return the conditions in which a run differs from the shipped experiment of its name.
+
+    The files are compared by what they say; without them, the options of the command are believed.
+    """
+    shipped, written = shipped_experiment(name), manifest.source.data
+    if shipped is None or not written:
+        keys = (setting.partition("=")[0] for setting in manifest.source.set)
+        return [key for key in keys if key.partition(".")[0].partition("[")[0] not in FREE]
+    return [key for key in _unequal(shipped, written) if key.partition(".")[0].partition("[")[0] not in FREE]
+
+
+@cache
+def shipped_experiment(name: str) -> Mapping[str, object] | None:
+    """Return what the shipped experiment of a name says; None where there is no such file."""
+    path = EXPERIMENTS / f"{name}.yaml"
+    if not path.is_relative_to(EXPERIMENTS) or ".." in path.parts or not path.is_file():
+        return None
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return content if isinstance(content, dict) else None
+
+
+def _unequal(shipped: object, written: object, place: str = "") -> Iterator[str]:
+    """Return the places, as dotted keys, at which two files differ."""
+    if isinstance(shipped, Mapping) and isinstance(written, Mapping):
+        for key in dict.fromkeys((*shipped, *written)):
+            yield from _unequal(shipped.get(key), written.get(key), f"{place}.{key}".lstrip("."))
+    elif isinstance(shipped, list) and isinstance(written, list) and len(shipped) == len(written):
+        for index, pair in enumerate(zip(shipped, written, strict=True)):
+            yield from _unequal(*pair, f"{place}[{index}]")
+    elif shipped != written:
+        yield place
+
+
+def reference_setting(results: Results, setting: Setting, reference: Reference) -> Setting | None:
+    """Return the measured setting that a reference means, seen from a setting; None if there is none."""
+    transport = reference.transport or setting.transport
+    for candidate in results.measured_settings:
+        if candidate.transport == transport and _is_at(results, setting, candidate, reference):
+            return candidate
+    return None
+
+
+def _is_at(results: Results, setting: Setting, candidate: Setting, reference: Reference) -> bool:
+    """Return whether the named parameters have their values and all other factors are as in the setting."""
+    if any(parameter_value(results, candidate, name) != value for name, value in reference.at.items()):
+        return False
+    other = dict(candidate.factors)
+    return all(
+        value == other.get(key) or any(is_same_parameter(key, name) for name in reference.at)
+        for key, value in setting.factors
+    )
+
+
+def ratio_to(results: Results, setting: Setting, other: Setting, metric: str) -> MeanInterval | None:
+    """Return the mean, over the repetitions that both have, of one setting's number over the other's.
+
+    Over what never came back (infinite) a finite number is 0, and an infinite one is not a number.
+    """
+    above, below = results.by_repetition(setting, metric), results.by_repetition(other, metric)
+    return mean_interval([above[r] / below[r] for r in sorted(above) if below.get(r)])
+
+
+def reference_text(reference: Reference) -> str:
+    """Write a reference as words: `Native RoCE`, or `the same at rtt noise 0`."""
+    name = style_of(reference.transport).name if reference.transport else "the same"
+    point = ", ".join(f"{factor_name(key)} {value}" for key, value in reference.at.items())
+    return f"{name} at {point}" if point else name

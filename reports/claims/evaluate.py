@@ -1,20 +1,97 @@
-"""Holds the results of a run against the claims and gives each a verdict."""
+"""Evaluate a run against the claims."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from rogue.reports.claims.claim import Claim, JudgedBy
-from rogue.reports.claims.conditions import mismatch
-from rogue.reports.claims.judge import ends, judge_number, judge_side
-from rogue.reports.claims.numbers import published_numbers
-from rogue.reports.claims.outcome import Evidence, Outcome
-from rogue.reports.claims.reference import ratio_to, reference_setting, reference_text
-from rogue.reports.claims.shipped import not_own_because
-from rogue.reports.claims.verdict import Verdict
+from rogue.reports.claims.conditions import (
+    mismatch,
+    not_own_because,
+    ratio_to,
+    reference_setting,
+    reference_text,
+)
+from rogue.reports.claims.verdict import Evidence, Outcome, Verdict
 from rogue.reports.claims.words import expected_text, measured_text, published_text
 from rogue.reports.metrics import METRICS
-from rogue.reports.metrics.intervals import MeanInterval
+from rogue.reports.metrics.statistics import LEVEL_WITHIN, MeanInterval
 from rogue.reports.results import Results, Setting
+from rogue.reports.results.results import PublishedNumber
 from rogue.workloads.records import CellStatus
+
+_ROUNDING: Final = 1e-9
+"""Part of a published number that sums of fractions may be off."""
+
+
+def ends(measured: MeanInterval) -> tuple[float, float]:
+    """Return between what the mean lies: its interval, or the least and largest value; itself if single."""
+    low = measured.mean if measured.low is None else measured.low
+    high = measured.mean if measured.high is None else measured.high
+    return low, high
+
+
+def distance(claim: Claim, value: float) -> float:
+    """Return how far a value is from what was published; not above 0 where a bound is kept."""
+    assert claim.published is not None, "the claim's own validation demands a number"
+    if not math.isfinite(value):
+        return math.inf  # what never came back reproduces no number, a bound neither
+    beyond = claim.published - value
+    return {"equals": abs(beyond), "at_least": beyond, "at_most": -beyond}[claim.bound]
+
+
+def judge_number(claim: Claim, measured: MeanInterval) -> Verdict:
+    """Say whether a published number is reproduced, close or missed."""
+    if all(_is_within(claim, value, 1) for value in (*ends(measured), measured.mean)):
+        return Verdict.REPRODUCED
+    return Verdict.CLOSE if _is_within(claim, measured.mean, 2) else Verdict.MISSED
+
+
+def _is_within(claim: Claim, value: float, tolerances: int) -> bool:
+    """Return whether a value lies within so many tolerances; .92 lies within .90 + .02 in binary, too."""
+    assert claim.published is not None, "the claim's own validation demands a number"
+    return distance(claim, value) <= tolerances * claim.tolerance + _ROUNDING * abs(claim.published)
+
+
+def judge_side(sign: str, measured: MeanInterval, reference: MeanInterval) -> Verdict:
+    """Say whether a mean is above or below another one: agrees, undecided or missed.
+
+    Means that are level are on no side. Infinite means stand by order; two of them are level.
+    """
+    if is_level(measured.mean, reference.mean):
+        return Verdict.MISSED
+    upper, lower = (measured, reference) if sign == "above" else (reference, measured)
+    if not upper.mean > lower.mean:
+        return Verdict.MISSED
+    return Verdict.AGREES if ends(upper)[0] > ends(lower)[1] else Verdict.UNDECIDED
+
+
+def is_level(one: float, other: float) -> bool:
+    """Return whether two means differ by less than LEVEL_WITHIN of the larger one."""
+    return abs(one - other) < LEVEL_WITHIN * max(abs(one), abs(other))
+
+
+def published_numbers(outcomes: Iterable[Outcome]) -> list[PublishedNumber]:
+    """Return a number per outcome that is held against one, in their order; bounds are no such number."""
+    return [
+        PublishedNumber(
+            outcome.claim.id,
+            outcome.setting,
+            outcome.claim.metric,
+            outcome.claim.published,
+            outcome.claim.tolerance,
+            outcome.measured,
+            is_ratio=outcome.claim.relative_to is not None,
+        )
+        for outcome in outcomes
+        if outcome.claim.judged_by is JudgedBy.NUMBER
+        and outcome.claim.bound == "equals"
+        and outcome.claim.published is not None
+        and outcome.claim.metric
+        and outcome.setting
+        and outcome.measured
+    ]
+
 
 IS_HARDWARE = "nic_is_hardware"
 """Fact of a cell whose traffic went through a real card."""

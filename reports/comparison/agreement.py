@@ -1,11 +1,14 @@
-"""Whether two testbeds agree: no further apart than the experiment's `agree_within` allows."""
+"""Decide whether two testbeds agree, and say why they differ."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from rogue.reports.metrics import METRICS
-from rogue.reports.quantities import NO_VALUE
+from rogue.reports.metrics.metric import Metric
+from rogue.reports.quantities import NO_VALUE, Unit, counted, joined, number_text, quantity_text, readable
+from rogue.reports.results import Results, Setting
 from rogue.workloads.manifest import Manifest
 
 KEY: Final = "agree_within"
@@ -52,3 +55,117 @@ def tally(verdicts: list[bool | None]) -> str:
 
 def _percent(within: float) -> str:
     return f"{100 * within:g} %"
+
+
+BUSY: Final = 0.85
+"""A processor that is busier than this limits its host: the rest is time that it cannot use."""
+DROPS_RATIO: Final = 2.0
+DROPS_MIN: Final = 10
+PROBES_APART: Final = 8.0
+"""Where one probe in ten takes so many times as long as another one in ten, the median says little."""
+SOFTWARE: Final = " (software)"
+EQUIPMENT: Final = {
+    "nic": "the NIC",
+    "rate_limiter": "its limiter",
+    "timestamps": "its clock",
+    "switch": "the switch",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One transport at one factor point in one run; `label` says which run."""
+
+    label: str
+    results: Results
+    setting: Setting
+
+    def mean(self, metric: str) -> float | None:
+        """Return the mean of a metric over the repetitions."""
+        mean = self.results.mean(self.setting, metric)
+        return None if mean is None else mean.mean
+
+    def ends(self, metric: str) -> tuple[float, float] | None:
+        """Return the lowest and the highest of a metric's values, where there are several that differ."""
+        values = self.results.per_run(self.setting, metric)
+        return (min(values), max(values)) if len(set(values)) > 1 else None
+
+
+Reason = Callable[[Sequence[Metric], Side, Side], Iterator[str]]
+
+
+def reasons(metrics: Sequence[Metric], one: Side, other: Side) -> list[str]:
+    """Return what may explain that these metrics differ; a sentence that nothing does if that is so."""
+    found = [sentence for reason in REASONS for sentence in reason(metrics, one, other)]
+    return found or ["Nothing that was recorded explains it."]
+
+
+def _processors(metrics: Sequence[Metric], one: Side, other: Side) -> Iterator[str]:
+    """A host without time to spare sends later than its rate would allow."""
+    for side in (one, other):
+        busiest = max(_loads(side).items(), key=lambda item: item[1], default=None)
+        if busiest is not None and busiest[1] >= BUSY:
+            host, load = busiest
+            share = quantity_text(load, Unit.PERCENT)
+            yield f"On {side.label} the processor of {host} is busy for {share} of the time, which bounds it."
+
+
+def _loads(side: Side) -> dict[str, float]:
+    """Return the busy fraction of each recorded host, mean over the repetitions."""
+    loads: dict[str, list[float]] = {}
+    for view in side.results.views_of(side.setting):
+        cpu, cores = view.table("cpu"), view.entry.number("node_cores")
+        if cpu is None or not cores:
+            continue
+        for host, busy in cpu.astype({"host": str}).groupby("host")["busy_cores"].mean().items():
+            loads.setdefault(str(host), []).append(float(busy) / cores)
+    return {host: sum(values) / len(values) for host, values in loads.items()}
+
+
+def _software(metrics: Sequence[Metric], one: Side, other: Side) -> Iterator[str]:
+    """What is software takes processor time, and its delays are in every time that is measured."""
+    for side in (one, other):
+        facts = next(iter(side.results.views_of(side.setting))).entry.facts
+        named = [
+            f"{words} ({str(facts[key]).removesuffix(SOFTWARE)})"
+            for key, words in EQUIPMENT.items()
+            if str(facts.get(key, "")).endswith(SOFTWARE)
+        ]
+        if named:
+            text = "are software, slower than hardware, and their time is part of what is measured"
+            yield f"On {side.label} {joined(named)} {text}."
+
+
+def _drops(metrics: Sequence[Metric], one: Side, other: Side) -> Iterator[str]:
+    """Losses cost retransmissions and waiting."""
+    drops = [(side.mean("drops_packets"), side) for side in (one, other)]
+    if [metric.name for metric in metrics] == ["drops_packets"] or any(count is None for count, _ in drops):
+        return
+    (few, _), (many, most) = sorted(drops, key=lambda each: each[0] or 0.0)
+    if many is not None and many >= max(DROPS_MIN, DROPS_RATIO * (few or 0.0)):
+        texts = [f"{number_text(count, Unit.COUNT)} on {side.label}" for count, side in drops]
+        yield f"Switches drop {' and '.join(texts)}: {most.label} sends more again, or it is missing."
+
+
+def _probes(metrics: Sequence[Metric], one: Side, other: Side) -> Iterator[str]:
+    """A queue that is now empty and now full gives probes two times, and the median is either."""
+    if "probe_p50_ns" not in {metric.name for metric in metrics}:
+        return
+    for side in (one, other):
+        low_ns, high_ns = side.mean("probe_p10_ns"), side.mean("probe_p90_ns")
+        if low_ns and high_ns and math.inf > high_ns >= PROBES_APART * low_ns:
+            ends = f"{readable(low_ns, Unit.TIME)} and one in ten more than {readable(high_ns, Unit.TIME)}"
+            text = "the median depends on how often the port was idle"
+            yield f"On {side.label} one probe in ten takes less than {ends}: {text}."
+
+
+def _single_runs(metrics: Sequence[Metric], one: Side, other: Side) -> Iterator[str]:
+    """Chance explains a lot of what was seen once."""
+    for side in (one, other):
+        runs = len(side.results.views_of(side.setting))
+        if runs == 1:
+            yield f"{side.label.capitalize()} has {counted(runs, 'run')}: there may be chance in it."
+
+
+REASONS: Final[tuple[Reason, ...]] = (_processors, _drops, _probes, _single_runs, _software)
+"""In the order in which the report shows them."""

@@ -1,18 +1,74 @@
-"""What panels are drawn with: cumulative lines, rules, and axes in readable units."""
+"""The look of figures, and what panels are drawn with."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 import numpy as np
 import pandas as pd
+from matplotlib import rc_context, rcParamsDefault
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
 from rogue.reports.quantities import duration_text, size_text
-from rogue.reports.transport_styles import INK, TransportStyle
+from rogue.reports.transport_styles import GRID, INK, MUTED, PAPER, TransportStyle
+
+_DEFAULTS: Final = {
+    key: value for key, value in rcParamsDefault.items() if not key.startswith(("backend", "interactive"))
+}
+
+
+@contextmanager
+def figure_look() -> Iterator[None]:
+    """Give the figures that matplotlib makes and writes in this context the look of the report.
+
+    Other settings have matplotlib's defaults: a `matplotlibrc` in the working directory may set anything.
+    """
+    with rc_context(
+        {
+            **_DEFAULTS,
+            "svg.fonttype": "none",  # text stays text: it can be read aloud and searched
+            "svg.hashsalt": "rogue-report",
+            "text.parse_math": False,  # names come from experiment files and may contain a dollar sign
+            "font.family": "sans-serif",
+            "font.sans-serif": ["DejaVu Sans"],
+            "font.size": 9.0,
+            "axes.titlesize": 9.5,
+            "axes.titleweight": "bold",
+            "axes.titlelocation": "left",
+            "axes.titley": 1.0,  # no ticks stand above a panel: where a title goes need not be searched
+            "axes.labelsize": 9.0,
+            "axes.labelcolor": INK,
+            "axes.titlecolor": INK,
+            "axes.edgecolor": MUTED,
+            "axes.facecolor": "none",
+            "axes.grid": True,
+            "axes.axisbelow": True,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.linewidth": 0.8,
+            "figure.facecolor": "none",
+            "grid.color": GRID,
+            "grid.linewidth": 0.6,
+            "legend.frameon": False,
+            "legend.fontsize": 8.5,
+            "legend.labelcolor": INK,
+            "lines.linewidth": 1.4,
+            "patch.edgecolor": PAPER,
+            "text.color": INK,
+            "xtick.color": MUTED,
+            "ytick.color": MUTED,
+            "xtick.labelcolor": INK,
+            "ytick.labelcolor": INK,
+            "xtick.labelsize": 8.5,
+            "ytick.labelsize": 8.5,
+        }
+    ):
+        yield
+
 
 # More points than this per line add bytes to the page and nothing to the eye. Statistics use every sample.
 POINTS_MAX: Final = 240
@@ -139,3 +195,35 @@ def size_axis(axis: Axes, low_bytes: float, high_bytes: float, *, vertical: bool
     target.set_major_locator(FixedLocator([0.0, *decades]))
     target.set_minor_locator(FixedLocator([step * decade for decade in decades for step in range(2, 10)]))
     target.set_major_formatter(ReadableTicks(size_text, "bytes"))
+
+
+def draw_flow_lines(
+    axis: Axes,
+    repetitions: Sequence[pd.DataFrame],
+    drawn: tuple[str, float],
+    colour: str,
+    lines_max: int | None = None,
+) -> None:
+    """Draw one thin line per flow of the first repetition, and the spread over all flows and repetitions.
+
+    Each frame has `flow_id`, `t_ns` and the column that is drawn, in multiples of its unit. Of many flows
+    `lines_max` get a line; the spread has all.
+    """
+    column, unit = drawn
+    together = pd.concat(repetitions)
+    if together.groupby(together["flow_id"].astype(str)).ngroups * len(repetitions) > 1:
+        times_s = together["t_ns"].to_numpy(dtype=np.float64) / 1e9
+        draw_spread(axis, times_s, together[column].to_numpy(dtype=np.float64) / unit, colour)
+    flows = [flow for _, flow in repetitions[0].groupby("flow_id", observed=True)]
+    for flow in flows[:lines_max]:
+        kept = np.unique(np.linspace(0, len(flow) - 1, min(POINTS_MAX, len(flow))).astype(int))
+        axis.plot(
+            flow["t_ns"].to_numpy()[kept] / 1e9,
+            flow[column].to_numpy()[kept] / unit,
+            color=colour,
+            linewidth=0.7,
+            alpha=0.6,
+            drawstyle="steps-post",
+        )
+    axis.set_xlim(left=0)
+    seconds_axis(axis)

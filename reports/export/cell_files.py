@@ -7,9 +7,8 @@ from typing import Final, NamedTuple
 
 from rogue.reports.cells.view import CellView
 from rogue.reports.errors import ReportError
-from rogue.reports.export.captures.bound import missed_text
-from rogue.reports.export.captures.capture import Written, recorded, write_capture
-from rogue.reports.export.timeline.timeline import write_timeline
+from rogue.reports.export.captures.capture import Written, missed_text, recorded, write_capture
+from rogue.reports.export.timeline import write_timeline
 from rogue.reports.quantities import counted
 from rogue.reports.results import Results
 

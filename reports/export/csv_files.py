@@ -1,11 +1,18 @@
-"""CSV as the report and `rogue export` write it: no text becomes a formula where a spreadsheet opens it."""
+"""Write the tables, measures and cells of a run as CSV."""
 
 import csv
 import re
-from collections.abc import Iterable
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from pathlib import Path
 from typing import Final, TextIO
 
 import pandas as pd
+
+from rogue.reports.results import Results
+from rogue.reports.results.loaded import rows_of_cells, rows_of_metrics, tables_of_cells
+from rogue.workloads.records import TABLES
 
 _FORMULA: Final = re.compile(r"\A(?=[=+\-@\t\r\n＝＋－＠])|(?<=[;\t\r\n])(?=[ \"]*[=+\-@＝＋－＠])")
 """Where a formula could begin: at the front, or behind what separates fields where a comma does not.
@@ -42,3 +49,74 @@ def harmless_frame(frame: pd.DataFrame) -> pd.DataFrame:
 def csv_text(frame: pd.DataFrame) -> str:
     """A whole file."""
     return harmless_frame(frame).to_csv(index=False, lineterminator="\n")
+
+
+_OF_CELLS: Final = {
+    "cell": "identifier of the cell",
+    "cell_transport": "label of the transport that the cell tries",
+    "cell_repetition": "number of the repetition, from 1",
+    "factor.<key>": "value of a factor, by its key in the experiment",
+}
+_OF_METRICS: Final = {
+    "metric": "name of the measure",
+    "value": "one number per cell, in the base unit",
+    "unit": "the base unit",
+    "title": "what the report calls it",
+}
+_COLUMNS_FILE: Final = "columns.csv"
+
+
+def export(results: Results, directory: Path) -> list[str]:
+    """Write the files into a new directory, all or none; their names.
+
+    Times are in ns, rates in bit/s, sizes in bytes, as in the record schema; `columns.csv` says what each is.
+    """
+    partial = directory.with_name(f".{directory.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    try:
+        _write_rows(rows_of_cells(results), partial / "cells.csv")
+        _write_rows(rows_of_metrics(results), partial / "metrics.csv")
+        for name in TABLES:
+            _write_table(results, name, partial / f"{name}.csv")
+        _write_columns(partial)
+        partial.rename(directory)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+    return sorted(path.name for path in directory.iterdir())
+
+
+def _write_rows(rows: Iterator[Mapping[str, object]], path: Path) -> None:
+    """One line per row under the names of the first row; nothing at all without rows."""
+    first = next(rows, None)
+    if first is None:
+        return
+    names = list(first)
+    _write(chain([names], ([row.get(name) for name in names] for row in chain([first], rows))), path)
+
+
+def _write(lines: Iterable[Iterable[object]], path: Path) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        write_rows(lines, file)
+
+
+def _write_table(results: Results, name: str, path: Path) -> None:
+    """All cells of one table, one after the other; no file if no cell has it."""
+    for joined in tables_of_cells(results, name):
+        whole = harmless_frame(joined)
+        whole.to_csv(path, mode="a", header=not path.exists(), index=False, lineterminator="\n")
+
+
+def _write_columns(directory: Path) -> None:
+    """What each column of each file is."""
+    rows = []
+    for path in sorted(directory.iterdir()):
+        rows += [(path.name, column, meaning) for column, meaning in _OF_CELLS.items()]
+        if path.stem in TABLES:
+            rows += [(path.name, column.name, column.meaning) for column in TABLES[path.stem].columns]
+        elif path.stem == "metrics":
+            rows += [(path.name, column, meaning) for column, meaning in _OF_METRICS.items()]
+        else:
+            rows.append((path.name, "fact.<name>", "something else that is known about the cell"))
+    _write([("file", "column", "meaning"), *rows], directory / _COLUMNS_FILE)

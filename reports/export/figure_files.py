@@ -1,4 +1,4 @@
-"""A run's figures as files for a paper: PDF, SVG and PNG at a stated width, their data and their captions."""
+"""Write a run's figures as files: PDF, SVG, PNG, data and captions."""
 
 import io
 import math
@@ -8,13 +8,15 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
+import pandas as pd
 from matplotlib import rc_context, rcParams
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from rogue.reports.drawing.figure_data import figure_data
-from rogue.reports.drawing.look import figure_look
+from rogue.reports.drawing.figure_data import figure_data, thinned
+from rogue.reports.drawing.marks import figure_look
 from rogue.reports.drawing.panels import page_width
 from rogue.reports.drawing.style_sheet import NO_SHEET, StyleSheet
 from rogue.reports.drawing.svg import standalone_svg
@@ -23,6 +25,36 @@ from rogue.reports.figures import FIGURES
 from rogue.reports.figures.captions import caption_of
 from rogue.reports.figures.figure import ReportFigure
 from rogue.reports.results import Results
+
+# Rows of a figure's data on the page; `rogue figures` writes all of them.
+ROWS_MAX: Final = 600
+LINE_MAX: Final = 80
+# What may stand in a `data:` link as it is, and means nothing in HTML; base64 would take more.
+_SAFE: Final = "/:=,;()+-._~!*"
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """One link: what it says, what the file will be called, and the file."""
+
+    text: str
+    file_name: str
+    href: str
+
+
+def downloads(name: str, picture: str, data: pd.DataFrame) -> tuple[Download, ...]:
+    """Return the links of one figure."""
+    fewer = thinned(data, ROWS_MAX, LINE_MAX)
+    part = "" if len(fewer) == len(data) else f", {len(fewer)} of {len(data)} points"
+    return (
+        Download("picture (SVG)", f"{name}.svg", f"data:image/svg+xml;charset=utf-8,{quote(picture, _SAFE)}"),
+        Download(
+            f"what is drawn (CSV{part})",
+            f"{name}.csv",
+            f"data:text/csv;charset=utf-8,{quote(csv_text(fewer), _SAFE)}",
+        ),
+    )
+
 
 FORMATS: Final = ("pdf", "svg", "png", "csv")
 PNG_DOTS_PER_INCH: Final = 300

@@ -7,18 +7,18 @@ from typing import ClassVar, Final
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from rogue.reports.drawing.factor_axis import swept_factor
 from rogue.reports.drawing.marks import ReadableTicks
 from rogue.reports.drawing.panels import COLUMNS_MAX, columns_that_fit, panels, plain, widen_left
-from rogue.reports.drawing.points import swept_factor
 from rogue.reports.figures.factor_sweep import HEIGHTS
 from rogue.reports.figures.figure import ReportFigure
 from rogue.reports.metrics import METRICS
-from rogue.reports.metrics.intervals import MeanInterval
 from rogue.reports.metrics.metric import Metric
+from rogue.reports.metrics.statistics import MeanInterval
 from rogue.reports.quantities import readable
 from rogue.reports.results import Results, Setting
-from rogue.reports.results.frames import BASE_UNITS
 from rogue.reports.results.headlines import headlines_of
+from rogue.reports.results.loaded import BASE_UNITS
 from rogue.reports.results.wording import value_text
 from rogue.reports.transport_styles import INK
 

@@ -7,9 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from rogue.reports.cells.transfers import natural
+from rogue.reports.cells.transfers import Waits, natural
 from rogue.reports.cells.view import CellView
-from rogue.reports.cells.waits import Waits
 from rogue.reports.drawing.panels import panels, plain
 from rogue.reports.figures.figure import ReportFigure
 from rogue.reports.metrics.waiting import waits

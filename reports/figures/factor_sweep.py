@@ -8,17 +8,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from rogue.reports.drawing.factor_axis import FactorAxis, apply, factor_axis
+from rogue.reports.drawing.factor_axis import FactorAxis, apply, factor_axis, quoted_points, swept_factor
 from rogue.reports.drawing.marks import ReadableTicks
 from rogue.reports.drawing.panels import COLUMNS_MAX, legend_above, panels, plain
-from rogue.reports.drawing.points import quoted_points, swept_factor
 from rogue.reports.figures.figure import ReportFigure
 from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.metric import Metric
 from rogue.reports.quantities import Unit, number_text, quantity_text, readable
 from rogue.reports.results import Results, Setting, factor_name
-from rogue.reports.results.frames import BASE_UNITS
 from rogue.reports.results.headlines import headlines_of
+from rogue.reports.results.loaded import BASE_UNITS
 
 # Of more lines than this those at other factors are left out, never a transport.
 LINES_MAX: Final = 12

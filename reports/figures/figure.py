@@ -6,7 +6,7 @@ from typing import ClassVar
 from matplotlib.figure import Figure
 
 from rogue.reports.cells.view import CellView, once_per_cell
-from rogue.reports.drawing.points import chosen_points, points_text, quoted_points
+from rogue.reports.drawing.factor_axis import chosen_points, points_text, quoted_points
 from rogue.reports.results import Results, Setting, settings_by_point
 
 

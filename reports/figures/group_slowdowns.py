@@ -5,13 +5,13 @@ from typing import ClassVar, Final
 import numpy as np
 from matplotlib.figure import Figure
 
-from rogue.reports.cells.coded import coded
+from rogue.reports.cells.transfers import coded
 from rogue.reports.cells.view import CellView, once_per_cell
 from rogue.reports.drawing.marks import Values, draw_cdf, line_look, ratio_axis
 from rogue.reports.drawing.panels import legend_above, panels, plain
 from rogue.reports.figures.figure import ReportFigure
 from rogue.reports.metrics.completion import counted as is_counted
-from rogue.reports.metrics.percentiles import nearest_rank
+from rogue.reports.metrics.statistics import nearest_rank
 from rogue.reports.quantities import Unit, counted, quantity_text, readable
 from rogue.reports.results import Results, Setting, settings_by_point
 

@@ -13,7 +13,7 @@ from rogue.reports.figures.figure import ReportFigure
 from rogue.reports.metrics import METRICS
 from rogue.reports.quantities import Unit, counted, quantity_text
 from rogue.reports.results import Results, Setting
-from rogue.reports.results.published import PublishedNumber
+from rogue.reports.results.results import PublishedNumber
 from rogue.reports.transport_styles import INK
 
 ROW_INCHES: Final = 0.26

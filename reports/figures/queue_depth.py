@@ -12,7 +12,7 @@ from rogue.reports.cells.view import CellView
 from rogue.reports.drawing.marks import POINTS_MAX, Values, draw_cdf, line_look, seconds_axis, size_axis
 from rogue.reports.drawing.panels import compared_panels, legend_above, panels, plain
 from rogue.reports.figures.figure import ReportFigure
-from rogue.reports.metrics.percentiles import nearest_rank
+from rogue.reports.metrics.statistics import nearest_rank
 from rogue.reports.quantities import joined, size_text
 from rogue.reports.results import Results, Setting, settings_by_point
 from rogue.reports.results.wording import value_text

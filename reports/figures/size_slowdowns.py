@@ -10,7 +10,7 @@ from rogue.reports.drawing.marks import Values, line_look, ratio_axis, size_tick
 from rogue.reports.drawing.panels import legend_above, panels, plain
 from rogue.reports.figures.figure import ReportFigure
 from rogue.reports.metrics.completion import counted
-from rogue.reports.metrics.percentiles import nearest_rank
+from rogue.reports.metrics.statistics import nearest_rank
 from rogue.reports.quantities import Unit, quantity_text, size_text
 from rogue.reports.results import Results, Setting, settings_by_point
 

@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rogue.reports.cells.view import CellView
+from rogue.reports.drawing.factor_axis import points_text
 from rogue.reports.drawing.marks import POINTS_MAX, Values, draw_spread, seconds_axis
 from rogue.reports.drawing.panels import compared_panels, legend_above, panels, scales_from_zero
-from rogue.reports.drawing.points import points_text
 from rogue.reports.figures.figure import ReportFigure
 from rogue.reports.quantities import Unit, counted, duration_text, joined, quantity_text
 from rogue.reports.results import Results

@@ -8,10 +8,9 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from rogue.reports.drawing.factor_axis import factor_axis
+from rogue.reports.drawing.factor_axis import factor_axis, factor_values
 from rogue.reports.drawing.marks import SHADES, Values
 from rogue.reports.drawing.panels import COLUMNS_MAX, panels, plain
-from rogue.reports.drawing.points import factor_values
 from rogue.reports.figures.factor_sweep import LOG_FROM_RATIO
 from rogue.reports.figures.figure import ReportFigure
 from rogue.reports.metrics import METRICS

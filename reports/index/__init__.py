@@ -3,8 +3,8 @@
 Nothing here loads what reads tables or draws, so that a list of hundreds of runs is there at once.
 """
 
-from rogue.reports.index.entry import Entry, State
 from rogue.reports.index.page import write_index
+from rogue.reports.index.run_entries import Entry, State
 from rogue.reports.index.scan import find_entries
 
 __all__ = ["Entry", "State", "find_entries", "write_index"]

@@ -8,9 +8,7 @@ from typing import Final
 from urllib.parse import quote
 
 from rogue.reports.errors import ReportError
-from rogue.reports.index.entry import Entry, State
-from rogue.reports.index.reading import is_regular
-from rogue.reports.index.text import shown
+from rogue.reports.index.run_entries import Entry, State, is_regular, shown
 from rogue.reports.quantities import counted, size_text
 from rogue.reports.reading.files import write_whole
 from rogue.reports.templates.environment import environment, script, script_source, style

@@ -10,11 +10,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from rogue.reports.cells.coded import Mask
-from rogue.reports.cells.transfers import Transfers
+from rogue.reports.cells.transfers import Mask, Transfers
 from rogue.reports.cells.view import CellView, once_per_cell
 from rogue.reports.metrics.metric import Lost, Metric
-from rogue.reports.metrics.percentiles import nearest_rank
+from rogue.reports.metrics.statistics import nearest_rank
 from rogue.reports.quantities import Unit
 
 # The agent cuts larger transfers into segments of this size; smaller ones it leaves whole.

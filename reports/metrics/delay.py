@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from rogue.reports.cells.view import CellView, once_per_cell
 from rogue.reports.metrics.mesh import PROBE_GROUP
 from rogue.reports.metrics.metric import Lost, Metric
-from rogue.reports.metrics.percentiles import nearest_rank
+from rogue.reports.metrics.statistics import nearest_rank
 from rogue.reports.quantities import Unit
 from rogue.workloads.records import TransferStatus
 

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rogue.reports.cells.view import CellView, once_per_cell
-from rogue.reports.metrics.fairness import jain_index
 from rogue.reports.metrics.metric import Metric
-from rogue.reports.metrics.percentiles import nearest_rank
+from rogue.reports.metrics.statistics import jain_index, nearest_rank
 from rogue.reports.quantities import Unit
 
 # First transfers start together if their starts lie within this fraction of the longest one.

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rogue.reports.cells.activity import Level
-from rogue.reports.cells.packets import packets_of_flows
+from rogue.reports.cells.bottleneck import packets_of_flows
 from rogue.reports.cells.view import CellView, Window, once_per_cell
-from rogue.reports.metrics.fairness import jain_index
 from rogue.reports.metrics.metric import Metric
+from rogue.reports.metrics.statistics import jain_index
 from rogue.reports.quantities import Unit
 
 SETTLE_NS = 1_000_000_000

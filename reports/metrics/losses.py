@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from rogue.reports.cells.coded import coded
-from rogue.reports.cells.packets import packets_of_flows
+from rogue.reports.cells.bottleneck import packets_of_flows
+from rogue.reports.cells.transfers import coded
 from rogue.reports.cells.view import CellView, once_per_cell
 from rogue.reports.metrics.metric import Metric
 from rogue.reports.quantities import Unit

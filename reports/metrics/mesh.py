@@ -11,7 +11,7 @@ import numpy as np
 
 from rogue.reports.cells.view import CellView
 from rogue.reports.metrics.metric import Metric
-from rogue.reports.metrics.percentiles import nearest_rank
+from rogue.reports.metrics.statistics import nearest_rank
 from rogue.reports.quantities import Unit
 from rogue.workloads.records import TransferStatus
 

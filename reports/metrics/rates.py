@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from rogue.reports.cells.packets import packets_of_flows
+from rogue.reports.cells.bottleneck import packets_of_flows
 from rogue.reports.cells.view import CellView, once_per_cell
 from rogue.reports.metrics.metric import Metric
 from rogue.reports.quantities import Unit

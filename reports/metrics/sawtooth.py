@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from rogue.reports.cells.view import CellView, once_per_cell
 from rogue.reports.metrics.metric import Metric
-from rogue.reports.metrics.percentiles import nearest_rank
+from rogue.reports.metrics.statistics import nearest_rank
 from rogue.reports.quantities import Unit
 
 LOW_PERCENT, HIGH_PERCENT = 1, 99

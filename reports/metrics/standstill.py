@@ -1,6 +1,6 @@
 """What gets nothing through any more: flows that fall silent, ports that wait for each other."""
 
-from rogue.reports.cells.coded import coded
+from rogue.reports.cells.transfers import coded
 from rogue.reports.cells.view import CellView
 from rogue.reports.metrics.metric import Metric
 from rogue.reports.quantities import Unit

@@ -8,8 +8,8 @@ import math
 
 import numpy as np
 
+from rogue.reports.cells.transfers import Floats, Waits, waits_of
 from rogue.reports.cells.view import CellView, once_per_cell
-from rogue.reports.cells.waits import Floats, Waits, waits_of
 from rogue.reports.metrics.metric import Lost, Metric
 from rogue.reports.quantities import Unit
 

@@ -6,9 +6,9 @@ from datetime import datetime
 from itertools import pairwise
 
 from rogue.reports.claims import Outcome, counted_verdict
-from rogue.reports.claims.badges import is_headline
-from rogue.reports.claims.shipped import PAPER_SCALE
+from rogue.reports.claims.conditions import PAPER_SCALE
 from rogue.reports.claims.verdict import counts_of
+from rogue.reports.claims.words import is_headline
 from rogue.reports.pages.provenance import Facts
 from rogue.reports.quantities import counted, joined
 from rogue.reports.results import Results

@@ -7,7 +7,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from rogue.reports.index.text import shown
+from rogue.reports.index.run_entries import shown
 from rogue.reports.quantities import counted
 from rogue.reports.templates.environment import environment, style
 

@@ -8,23 +8,27 @@ from jinja2 import Template
 from markupsafe import Markup
 
 from rogue.reports.claims import VERDICT_MEANINGS, ClaimRow, Outcome, rows_of
-from rogue.reports.claims.badges import BADGE_MEANINGS, badges_of, is_headline
-from rogue.reports.claims.links import claim_anchor, claim_links, figure_anchor, table_anchor
-from rogue.reports.claims.standing import by_the_numbers, standing
+from rogue.reports.claims.rows import (
+    by_the_numbers,
+    claim_anchor,
+    claim_links,
+    figure_anchor,
+    standing,
+    table_anchor,
+)
 from rogue.reports.claims.verdict import counted_verdicts, counts_of
-from rogue.reports.claims.words import judged_text
-from rogue.reports.drawing.figure_axes import figure_axes
+from rogue.reports.claims.words import BADGE_MEANINGS, badges_of, is_headline, judged_text
 from rogue.reports.drawing.figure_data import figure_data
-from rogue.reports.drawing.look import figure_look
+from rogue.reports.drawing.marks import figure_look
+from rogue.reports.drawing.panels import figure_axes
 from rogue.reports.drawing.svg import css_variable, page_pictures
-from rogue.reports.export.downloads import Download, downloads
+from rogue.reports.export.figure_files import Download, downloads
 from rogue.reports.figures import FIGURES
 from rogue.reports.figures.captions import Caption, caption_of
 from rogue.reports.figures.figure import ReportFigure
-from rogue.reports.pages import factor_spread, first_screen, provenance, summary
-from rogue.reports.pages.columns import zero_in_every_run
+from rogue.reports.pages import factor_curves, first_screen, provenance, summary
 from rogue.reports.pages.side_by_side import SideBySide
-from rogue.reports.pages.tables import ReportTable, metric_tables, table_of_runs
+from rogue.reports.pages.tables import ReportTable, metric_tables, table_of_runs, zero_in_every_run
 from rogue.reports.quantities import counted, duration_text
 from rogue.reports.results import Results
 from rogue.reports.templates.environment import environment, script, script_source, style
@@ -182,7 +186,7 @@ def dressed(template: str) -> Template:
     pages.globals.update(
         summary=summary,
         first_screen=first_screen,
-        factor_spread=factor_spread,
+        factor_spread=factor_curves,
         zero_in_every_run=zero_in_every_run,
         provenance=provenance,
         counted=counted,

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import yaml
 from pydantic import JsonValue
 
-from rogue.reports.export.captures.bound import missed_text
+from rogue.reports.export.captures.capture import missed_text
 from rogue.reports.quantities import counted, duration_text, joined, size_text
-from rogue.reports.reading.repeating import repeating_command
+from rogue.reports.reading.files import repeating_command
 from rogue.workloads.manifest import Git, Manifest
 from rogue.workloads.records import CellStatus
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rogue.reports.comparison.agreement import agree, agreement_text, tally, tolerances_of
-from rogue.reports.comparison.differences import Side, reasons
+from rogue.reports.comparison.agreement import Side, agree, agreement_text, reasons, tally, tolerances_of
 from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.metric import Metric
 from rogue.reports.pages.tables import CsvRow, Head, ReportTable, Value, csv_href

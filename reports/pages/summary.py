@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rogue.reports.metrics import METRICS
-from rogue.reports.metrics.intervals import LEVEL_WITHIN, MeanInterval
+from rogue.reports.metrics.statistics import LEVEL_WITHIN, MeanInterval
 from rogue.reports.quantities import NO_VALUE, Unit, counted, joined, number_text, quantity_text
 from rogue.reports.results import Results, Setting
 from rogue.reports.results.headlines import Headline, headlines_of

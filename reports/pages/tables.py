@@ -1,18 +1,69 @@
-"""The tables of the report: what the page shows, and the same as CSV to take away."""
+"""The tables of a report, as HTML, CSV and LaTeX."""
 
 import base64
 import io
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
+from rogue.reports.claims.rows import table_anchor
 from rogue.reports.export.csv_files import write_rows
+from rogue.reports.figures.captions import latex_text
 from rogue.reports.metrics import METRICS, TABLES
-from rogue.reports.metrics.intervals import SINGLE_VALUES_MAX
 from rogue.reports.metrics.metric import Metric
-from rogue.reports.pages.columns import Column, columns_of
-from rogue.reports.quantities import number_text
+from rogue.reports.metrics.statistics import SINGLE_VALUES_MAX
+from rogue.reports.quantities import DIGITS_MAX, MULTIPLES, SLOW_BPS, Scale, Unit, number_text
 from rogue.reports.results import Results, Setting, factor_name
 from rogue.reports.results.wording import lost_text, values_text
+
+LEAST_SHOWN: Final = 1e-3
+"""A value that would be smaller is written as 0, so that the column keeps a smaller unit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A measure and the unit in which its column is written."""
+
+    metric: Metric
+    scale: Scale
+
+
+def columns_of(results: Results, names: Iterable[str]) -> list[Column]:
+    """Return the columns of these measures; those of nothing, or of zeros, are left out."""
+    return [
+        Column(METRICS[name], column_scale(values, METRICS[name].unit))
+        for name in names
+        if any(values := _values(results, name))
+    ]
+
+
+def zero_in_every_run(results: Results) -> list[str]:
+    """Return what the measures are called that have values, all of them 0."""
+    titles = [
+        METRICS[name].title for name in METRICS if (values := _values(results, name)) and not any(values)
+    ]
+    return list(dict.fromkeys(titles))
+
+
+def column_scale(values: Sequence[float], unit: Unit) -> Scale:
+    """Return the unit in which these values of one quantity are read best, all in the same."""
+    sizes = [abs(value) for value in values if value and math.isfinite(value)]
+    scale = unit.value
+    if not sizes:
+        return scale
+    least, largest = min(sizes), max(sizes)
+    if unit is Unit.RATE and (largest < SLOW_BPS or least < LEAST_SHOWN * scale.base_units):
+        return MULTIPLES[unit][0]
+    for larger in MULTIPLES.get(unit, ())[2:]:
+        if largest >= DIGITS_MAX * scale.base_units and least >= LEAST_SHOWN * larger.base_units:
+            scale = larger
+    return scale
+
+
+def _values(results: Results, name: str) -> list[float]:
+    return [value for values in results.values.values() if (value := values[name]) is not None]
+
 
 CsvRow = Sequence[str | float | int | None]
 
@@ -175,3 +226,46 @@ def csv_href(rows: Iterable[CsvRow]) -> str:
     buffer = io.StringIO()
     write_rows(rows, buffer)
     return "data:text/csv;charset=utf-8;base64," + base64.b64encode(buffer.getvalue().encode()).decode()
+
+
+SETTINGS_BESIDE_MAX: Final = 5
+"""Of so many settings each has a column and each measure a row; of more it is the other way round."""
+
+
+def latex_tables(results: Results) -> dict[str, str]:
+    """Return the text of each table of means by the name of its file, `table-goodput.tex`."""
+    return {f"{table_anchor(table.title)}.tex": latex_table(table) for table in metric_tables(results)}
+
+
+def latex_table(table: ReportTable) -> str:
+    r"""Return one table as a `tabular`, below a comment with what its numbers are."""
+    heads = [_with_unit(head) for head in table.head]
+    rows = [[_field(value) for value in row] for row in table.rows]
+    labels = table.labels
+    lines = [heads, *rows]
+    if len(rows) <= SETTINGS_BESIDE_MAX:
+        lines, labels = [list(column) for column in zip(*lines, strict=True)], 1
+    body = [f"{' & '.join(line)} \\\\" for line in lines]
+    columns = "l" * labels + "r" * (len(lines[0]) - labels)
+    rules = [body[0], "\\midrule", *body[1:]]
+    return "\n".join(
+        [
+            f"% {latex_text(table.title)}. {latex_text(table.caption)}",
+            "% In the preamble: \\usepackage{booktabs}",
+            f"\\begin{{tabular}}{{{columns}}}",
+            "\\toprule",
+            *rules,
+            "\\bottomrule",
+            "\\end{tabular}",
+            "",
+        ]
+    )
+
+
+def _with_unit(head: Head) -> str:
+    return latex_text(f"{head.text} ({head.unit})" if head.unit else head.text)
+
+
+def _field(value: Value) -> str:
+    note = f" {{\\footnotesize ({latex_text(value.note)})}}" if value.note else ""
+    return f"{latex_text(value.text)}{note}"

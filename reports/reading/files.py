@@ -1,13 +1,16 @@
-"""Files of runs, which others may have made: read with bounds, and written whole or not at all."""
+"""Read the files of runs within bounds."""
 
 import errno
 import hashlib
 import os
+import shlex
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from rogue.reports.errors import ReportError
+from rogue.workloads.manifest import MANIFEST, Manifest, ManifestError, parse_manifest
 
 CLAIMS: Final = "claims.json"
 REPORT: Final = "report.html"
@@ -84,3 +87,38 @@ def write_whole(path: Path, text: str) -> None:
         raise ReportError(
             f"{path}: the report cannot be written: {error.strerror}; free space or choose another place."
         ) from error
+
+
+def read_manifest(directory: Path) -> Manifest:
+    """Read and check the manifest of a run directory; a sentence in a ReportError if that is impossible."""
+    path = directory / MANIFEST
+    try:
+        return parse_manifest(read_regular(path))
+    except FileNotFoundError as error:
+        raise ReportError(
+            f"{path}: there is no such file; give the directory of a run, such as"
+            " results/<experiment>/<time>-<id>."
+        ) from error
+    except OSError as error:
+        raise ReportError(f"{path}: the manifest cannot be read: {error.strerror}.") from error
+    except ManifestError as error:
+        raise ReportError(f"{path}: {error}.") from error
+
+
+_BEGINNING: Final = ["rogue", "run"]
+
+
+def repeating_command(facts: Mapping[str, object]) -> str | None:
+    """Return the command among a cell's facts; None unless it is one `rogue run`, and nothing besides.
+
+    Who hands you a run can write there whatever he likes.
+    """
+    told = facts.get("reproduce")
+    if not isinstance(told, str):
+        return None
+    try:
+        words = shlex.split(told)
+    except ValueError:
+        return None
+    is_one = told.isprintable() and told == shlex.join(words)
+    return told if is_one and words[: len(_BEGINNING)] == _BEGINNING else None

@@ -13,8 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from rogue.reports.reading.files import TABLE_BYTES_MAX, read_regular
-from rogue.reports.reading.manifest import read_manifest
+from rogue.reports.reading.files import TABLE_BYTES_MAX, read_manifest, read_regular
 from rogue.reports.reading.parquet_pages import check_footer, unpacked_bytes
 from rogue.workloads.manifest import MANIFEST, Manifest, Soundness
 from rogue.workloads.printable import first_line

@@ -1,4 +1,4 @@
-"""The finished cells of a run, grouped and measured."""
+"""Group and measure the finished cells of a run."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,12 +6,32 @@ from functools import cached_property
 
 from rogue.reports.cells.view import CellView, common_interval_ns
 from rogue.reports.metrics import METRICS
-from rogue.reports.metrics.intervals import MeanInterval, mean_interval
+from rogue.reports.metrics.statistics import MeanInterval, mean_interval
 from rogue.reports.reading.load import Run
-from rogue.reports.results.published import PublishedNumber
 from rogue.reports.transport_styles import TransportStyle, styles_of
 from rogue.workloads.manifest import CellRecord
 from rogue.workloads.records import CellStatus
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedNumber:
+    """What a claim says of one setting. `value` and `tolerance` are in the metric's base units."""
+
+    claim: str
+    """Its id."""
+    setting: "Setting"
+    metric: str
+    value: float
+    tolerance: float
+    measured: MeanInterval
+    is_ratio: bool = False
+    """Value and measurement are ratios to another setting."""
+
+    @property
+    def has_place(self) -> bool:
+        """Return whether the measurement can be drawn as a multiple of the number."""
+        return self.value > 0 and self.measured.exists
+
 
 Counted = Callable[[int, int, str], None]
 """Called with how many are done, of how many, and of what: `measuring cells`."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from rogue.agent.baselines.stream import HeaderReader, encode_arrived, number_of
 from rogue.agent.core.clocks import HostNs
-from rogue.agent.drivers.meter import ThroughputMeter
+from rogue.agent.drivers.recording import ThroughputMeter
 
 _TURN_BYTES = 4 << 20
 _WAKE_BYTES = 65_536

@@ -10,7 +10,7 @@ from rogue.agent.baselines.stream import ArrivedReader, Header, encode_header, n
 from rogue.agent.baselines.tcp_socket import info_of
 from rogue.agent.core.application import Application, Schedule, Watcher
 from rogue.agent.core.clocks import HostNs
-from rogue.agent.drivers.transfers import TransferLog
+from rogue.agent.drivers.recording import TransferLog
 
 _CHUNK_BYTES = 65_536
 _TURN_BYTES = 4 << 20

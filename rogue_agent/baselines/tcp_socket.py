@@ -1,11 +1,15 @@
-"""TCP sockets with a congestion control of their own, and what the kernel knows about them."""
+"""TCP sockets with a chosen congestion control, and what the kernel reports of them."""
 
 import socket
 import struct
 from typing import NamedTuple
 
-from rogue.agent.baselines.errors import BaselineUnavailable
 from rogue.agent.drivers.ip_socket import ip_socket
+
+
+class BaselineUnavailable(RuntimeError):  # noqa: N818 - a condition of the node, reported as a sentence
+    """The node cannot do it: the kernel lacks a congestion control, or the peer cannot be reached."""
+
 
 _CONNECT_TIMEOUT_S = 30.0
 _BACKLOG = 128

@@ -1,11 +1,7 @@
-"""The two clocks an agent sees, as types that mypy refuses to mix.
+"""The two clocks of an agent, and the deadlines of a connection."""
 
-The host clock drives timers and stamps the application's transfers. The NIC clock stamps posts and
-completions; it has its own zero and drifts by tens of parts per million, so that no difference between the
-two means anything.
-"""
-
-from typing import NewType
+from enum import Enum, unique
+from typing import NamedTuple, NewType
 
 HostNs = NewType("HostNs", int)
 """Nanoseconds of the host's monotonic clock."""
@@ -19,3 +15,19 @@ def earlier(one_ns: HostNs | None, other_ns: HostNs | None) -> HostNs | None:
     if one_ns is None or (other_ns is not None and other_ns < one_ns):
         return other_ns
     return one_ns
+
+
+@unique
+class DeadlineReason(Enum):
+    """What a connection waits for when it asks for a timer."""
+
+    FLUSH = "completions of the verbs that a failed queue pair flushes"
+    RESYNC = "the peer's reply about a lost queue pair"
+    ACKNOWLEDGEMENT = "the peer's acknowledgement of a batch over UC"
+
+
+class Deadline(NamedTuple):
+    """The next instant at which `on_timer` must be called, and why."""
+
+    host_ns: HostNs
+    reason: DeadlineReason

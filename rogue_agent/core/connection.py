@@ -10,25 +10,25 @@ from enum import Enum, unique
 
 from rogue.agent.core.actions import (
     NO_TRANSFER,
+    SUCCESS,
     Action,
+    Completion,
     ConnectionFailed,
     PostSend,
     QueuePairFailed,
     SetRate,
     SwitchToShadow,
+    status_name,
 )
-from rogue.agent.core.clocks import HostNs, NicNs
-from rogue.agent.core.completions import SUCCESS, Completion, status_name
-from rogue.agent.core.deadlines import Deadline, DeadlineReason
+from rogue.agent.core.clocks import Deadline, DeadlineReason, HostNs, NicNs
 from rogue.agent.core.errors import NicError, PeerError
 from rogue.agent.core.feedback_loop import FeedbackLoop
 from rogue.agent.core.immediates import APPLICATION_MAX, batch_of, rate_immediate
-from rogue.agent.core.instruments import NO_INSTRUMENTS, Instruments
 from rogue.agent.core.lane import LANE_SHIFT, Lane
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.recovery import Peer, Recovery
 from rogue.agent.core.segmentation import Transfer
-from rogue.agent.core.settings import TransportSettings
+from rogue.agent.core.settings import NO_INSTRUMENTS, Instruments, TransportSettings
 from rogue.agent.core.states import Event, State, next_state
 from rogue.agent.core.uc_lane import UcLane
 

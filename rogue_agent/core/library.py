@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from enum import Enum, unique
 from typing import NamedTuple, TypeAlias
 
-from rogue.agent.core.actions import ReadyQueuePair, ResetQueuePair, SendPeer
+from rogue.agent.core.actions import SUCCESS, Completion, ReadyQueuePair, ResetQueuePair, SendPeer
 from rogue.agent.core.clocks import NicNs
-from rogue.agent.core.completions import SUCCESS, Completion
 from rogue.agent.core.errors import PeerError
 from rogue.agent.core.immediates import (
     APPLICATION_MAX,
@@ -20,8 +19,7 @@ from rogue.agent.core.immediates import (
     rate_of,
     tag_of,
 )
-from rogue.agent.core.messages import Resync, Resynced, decode, encode
-from rogue.agent.core.seal import Seal
+from rogue.agent.core.resync import Resync, Resynced, Seal, decode, encode
 
 
 class SetResponseRate(NamedTuple):

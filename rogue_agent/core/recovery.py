@@ -9,10 +9,8 @@ from typing import NamedTuple
 from rogue.agent.core.actions import Action, ReadyQueuePair, ResetQueuePair, SendPeer
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.errors import PeerError
-from rogue.agent.core.link import LinkFacts
-from rogue.agent.core.messages import Resync, Resynced, decode, encode
-from rogue.agent.core.resync import ClientState, ResyncClient
-from rogue.agent.core.seal import Seal
+from rogue.agent.core.limiter import LinkFacts
+from rogue.agent.core.resync import ClientState, Resync, ResyncClient, Resynced, Seal, decode, encode
 from rogue.agent.core.settings import TransportSettings
 
 

@@ -1,14 +1,127 @@
-"""The requester's half of a resynchronisation: ask until there is a reply, for a limited time.
+"""Resynchronise queue pairs over the side channel."""
 
-Source: RoGUE, section 3.5 (packet numbers of the failed queue pair are agreed upon over UD).
-Deviation: epochs, back-off and the time limit are ours; the paper describes one exchange.
-"""
-
+import hmac
+import struct
 from enum import Enum, unique
+from typing import NamedTuple, TypeAlias
 
 from rogue.agent.core.clocks import HostNs
-from rogue.agent.core.messages import Resync, Resynced
+from rogue.agent.core.errors import PeerError
 from rogue.agent.core.settings import TransportSettings
+
+NONCE_BYTES = 16
+TAG_BYTES = 12
+"""So much of the HMAC travels. Source: RFC 2104, section 5 (at least 80 bits)."""
+
+NUMBER_MAX = (1 << 24) - 1
+"""Largest queue pair number and packet number: both have 24 bits."""
+
+_SPREAD = 0x9E3779
+"""Odd: the packet numbers of successive lives are far from each other."""
+
+
+class Seal:
+    """The key of one connection. Source: RFC 2104 (HMAC), with SHA-256."""
+
+    def __init__(self, requester_nonce: bytes, responder_nonce: bytes) -> None:
+        for nonce in (requester_nonce, responder_nonce):
+            assert len(nonce) == NONCE_BYTES, f"a nonce of {len(nonce)} bytes"
+        self.nonces = requester_nonce, responder_nonce
+        self._key = requester_nonce + responder_nonce
+        self._first_psns = self._number(b"psn of the requester"), self._number(b"psn of the responder")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Seal) and other.nonces == self.nonces
+
+    def __hash__(self) -> int:
+        return hash(self.nonces)
+
+    def sealed(self, content: bytes) -> bytes:
+        """Return a message with its tag behind it."""
+        return content + self._tag(content)
+
+    def opened(self, payload: bytes) -> bytes:
+        """Return the message without its tag; raises PeerError for one that the peer did not make."""
+        content, tag = payload[:-TAG_BYTES], payload[-TAG_BYTES:]
+        if not hmac.compare_digest(self._tag(content), tag):
+            raise PeerError("a datagram whose tag is wrong: not from the peer, or not as it was sent")
+        return content
+
+    def psns(self, epoch: int) -> tuple[int, int]:
+        """Return the first packet numbers of requester and responder after a loss.
+
+        Unknown to others, and far from those of the lives before.
+        """
+        requester, responder = self._first_psns
+        return (requester + epoch * _SPREAD) & NUMBER_MAX, (responder + epoch * _SPREAD) & NUMBER_MAX
+
+    def _tag(self, content: bytes) -> bytes:
+        return hmac.digest(self._key, content, "sha256")[:TAG_BYTES]
+
+    def _number(self, label: bytes) -> int:
+        return int.from_bytes(hmac.digest(self._key, label, "sha256")[:3], "big")
+
+
+MAGIC = b"Ro"
+VERSION = 2
+
+_HEADER = struct.Struct("!2sBB")
+_RESYNC = struct.Struct("!IIQ")
+_RESYNCED = struct.Struct("!I")
+_RESYNC_KIND, _RESYNCED_KIND = 1, 2
+_BODIES = {_RESYNC_KIND: _RESYNC, _RESYNCED_KIND: _RESYNCED}
+
+
+class Resync(NamedTuple):
+    """The requester lost a queue pair: the other end is to be reset, and readied.
+
+    `epoch` counts the losses of a connection from 1; the packet numbers follow from it (`Seal.psn`).
+    `receipts` are the SENDs and immediates that were acknowledged before the loss: what is posted again
+    starts behind them.
+    """
+
+    epoch: int
+    responder_qp_num: int
+    receipts: int
+
+
+class Resynced(NamedTuple):
+    """The reply: after the loss of this epoch the responder's end has been reset, and is ready."""
+
+    epoch: int
+
+
+Message: TypeAlias = Resync | Resynced
+
+
+def encode(message: Message, seal: Seal) -> bytes:
+    """Return a message as it travels."""
+    kind = _RESYNC_KIND if isinstance(message, Resync) else _RESYNCED_KIND
+    return seal.sealed(_HEADER.pack(MAGIC, VERSION, kind) + _BODIES[kind].pack(*message))
+
+
+def decode(payload: bytes, seal: Seal) -> Message:
+    """Return the message in a datagram; raises PeerError for anything else."""
+    if len(payload) < _HEADER.size:
+        raise PeerError(f"a datagram of {len(payload)} bytes, shorter than any message")
+    magic, version, kind = _HEADER.unpack_from(payload)
+    if (magic, version) != (MAGIC, VERSION):
+        raise PeerError(f"a datagram that starts with {payload[:4].hex()}, not with a message of version 2")
+    if kind not in _BODIES:
+        raise PeerError(f"a message of unknown kind {kind}")
+    length = _HEADER.size + _BODIES[kind].size + TAG_BYTES
+    if len(payload) != length:
+        raise PeerError(f"a message of kind {kind} with {len(payload)} bytes, expected {length}")
+    fields = _BODIES[kind].unpack_from(seal.opened(payload), _HEADER.size)
+    message: Message = Resync(*fields) if kind == _RESYNC_KIND else Resynced(*fields)
+    _check_ranges(message)
+    return message
+
+
+def _check_ranges(message: Message) -> None:
+    qp_num = message.responder_qp_num if isinstance(message, Resync) else 0
+    if message.epoch == 0 or qp_num > NUMBER_MAX:
+        raise PeerError(f"a message with a number out of range: {message}")
 
 
 @unique

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import ClassVar, NamedTuple
 
 from rogue.agent.core.actions import NO_TRANSFER, PostSend, Verb
-from rogue.agent.core.batch import Batch
 from rogue.agent.core.immediates import BATCH_NUMBERS, batch_immediate
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
+from rogue.agent.core.window import Batch
 
 
 class Transfer(NamedTuple):

@@ -1,11 +1,26 @@
-"""Everything that distinguishes one transport from another, as plain frozen data."""
+"""The settings of a transport, and instruments for labelled ablations."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from rogue.agent.core.cc.base import CongestionControlParameters
 from rogue.agent.core.errors import ContradictionError
 from rogue.agent.core.parameters import Parameters, at_least, between
+
+
+class Instruments(NamedTuple):
+    """Oracles and disturbances; the driver over verbs has none.
+
+    random: uniform numbers in [0, 1), for RTT noise.
+    left_ns: the instant at which the last byte of a signalled verb left the NIC, on the NIC's clock.
+    """
+
+    random: Callable[[], float] | None = None
+    left_ns: Callable[[int], float] | None = None
+
+
+NO_INSTRUMENTS = Instruments()
 
 
 @dataclass(frozen=True, slots=True)

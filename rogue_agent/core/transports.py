@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from rogue.agent.core.cc import CONGESTION_CONTROLS
 from rogue.agent.core.errors import SettingsError
 from rogue.agent.core.estimators import ESTIMATORS
-from rogue.agent.core.link import LINE_RATE_BPS_SMALL_SEGMENTS_MAX
+from rogue.agent.core.limiter import LINE_RATE_BPS_SMALL_SEGMENTS_MAX
 from rogue.agent.core.parameters import override
 from rogue.agent.core.settings import TransportSettings
 

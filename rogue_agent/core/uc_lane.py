@@ -3,7 +3,6 @@
 from collections import deque
 
 from rogue.agent.core.actions import Action
-from rogue.agent.core.batch import Batch
 from rogue.agent.core.clocks import HostNs, NicNs
 from rogue.agent.core.errors import NicError, PeerError
 from rogue.agent.core.feedback_loop import FeedbackLoop, SampleVerdict
@@ -11,6 +10,7 @@ from rogue.agent.core.immediates import BatchAcknowledgement, batch_immediate
 from rogue.agent.core.lane import Lane
 from rogue.agent.core.segmentation import AcknowledgedSegmenter
 from rogue.agent.core.settings import TransportSettings
+from rogue.agent.core.window import Batch
 
 _ACCEPTED = SampleVerdict.ACCEPTED
 _SRTT_GAIN = 1 / 8

@@ -11,18 +11,16 @@ from dataclasses import asdict
 from enum import Enum
 from typing import Any, TextIO
 
-from rogue.agent.core.actions import Action
+from rogue.agent.core.actions import Action, Completion
 from rogue.agent.core.cc import CONGESTION_CONTROLS
 from rogue.agent.core.clocks import HostNs, NicNs
-from rogue.agent.core.completions import Completion
 from rogue.agent.core.connection import Connection, QpEvent
 from rogue.agent.core.errors import NicError, PeerError
-from rogue.agent.core.instruments import NO_INSTRUMENTS, Instruments
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.recovery import Peer, QueuePairNumbers
-from rogue.agent.core.seal import Seal
+from rogue.agent.core.resync import Seal
 from rogue.agent.core.segmentation import Transfer
-from rogue.agent.core.settings import TransportSettings
+from rogue.agent.core.settings import NO_INSTRUMENTS, Instruments, TransportSettings
 
 VERSION = 2
 

@@ -6,27 +6,25 @@ from typing import NamedTuple, TextIO, cast
 from weakref import proxy
 
 from rogue.agent.core.actions import (
+    Completion,
     PostSend,
     QueuePairFailed,
     ReadyQueuePair,
     Trace,
     TransferDone,
+    status_name,
 )
 from rogue.agent.core.application import Application, Schedule, TransferRecord
 from rogue.agent.core.clocks import HostNs, NicNs
-from rogue.agent.core.completions import Completion, status_name
 from rogue.agent.core.connection import Connection, QpEvent
 from rogue.agent.core.errors import PostRefused
 from rogue.agent.core.estimators import ESTIMATORS
-from rogue.agent.core.instruments import NO_INSTRUMENTS, Instruments
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.recovery import Peer
-from rogue.agent.core.settings import TransportSettings
+from rogue.agent.core.settings import NO_INSTRUMENTS, Instruments, TransportSettings
 from rogue.agent.drivers.replay import RecordedConnection
-from rogue.agent.drivers.simulated_arrivals import Arrivals
-from rogue.agent.drivers.simulated_library import SimulatedLibrary
 from rogue.agent.drivers.simulated_nic import NicQueuePair, SimulatedTime
-from rogue.agent.drivers.simulated_path import SimulatedPath
+from rogue.agent.drivers.simulated_path import Arrivals, SimulatedLibrary, SimulatedPath
 from rogue.agent.drivers.step import UNEXPLAINED, ControlSample, RecoveringFlow, RttSample, drain, rtt_sample
 from rogue.agent.drivers.turn import Turn
 from rogue.simulator import QueuePair, QueuePairError

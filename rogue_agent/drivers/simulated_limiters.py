@@ -7,7 +7,7 @@ from weakref import proxy
 from rogue.agent.core.application import Application
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.connection import Connection
-from rogue.agent.core.limiter_pool import Grant, LimiterPool
+from rogue.agent.core.limiter import Grant, LimiterPool
 from rogue.agent.drivers.simulated_nic import NicQueuePair, SimulatedTime
 from rogue.agent.drivers.turn import Turn
 from rogue.simulator import SimulationError

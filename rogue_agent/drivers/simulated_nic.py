@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias
 
+from rogue.agent.core.actions import Completion
 from rogue.agent.core.clocks import HostNs, NicNs
-from rogue.agent.core.completions import Completion
 
 OnCompletions: TypeAlias = Callable[[HostNs, list[Completion]], None]
 OnDatagrams: TypeAlias = Callable[[int, Sequence[tuple[int, int, bytes]]], None]

@@ -1,6 +1,7 @@
-"""What all drivers share: carrying out what a connection asks for, and what their flows do alike then."""
+"""Carry out the actions of a connection; shared by all drivers."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from rogue.agent.core.actions import (
@@ -17,9 +18,22 @@ from rogue.agent.core.actions import (
 )
 from rogue.agent.core.clocks import HostNs, NicNs
 from rogue.agent.core.connection import Connection
-from rogue.agent.core.errors import PostRefused
+from rogue.agent.core.errors import PeerError, PostRefused
 from rogue.agent.core.feedback_loop import SampleVerdict
-from rogue.agent.drivers.peer_listener import PeerListener
+
+
+class PeerListener:
+    """Takes messages of the peer; `mistakes` counts those that made no sense and were dropped."""
+
+    mistakes = 0
+
+    def _believe(self, take: Callable[[], None]) -> None:
+        """Pass on what the peer said."""
+        try:
+            take()
+        except PeerError:
+            self.mistakes += 1
+
 
 _ACCEPTED = SampleVerdict.ACCEPTED.value
 UNEXPLAINED = "queue pair error"

@@ -10,8 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from rogue.agent.drivers.limiters.dcb import has_limiters, paused_priorities
-from rogue.agent.drivers.verbs.card_facts import card_facts
-from rogue.agent.drivers.verbs.dcqcn import by_firmware, dcqcn_state
+from rogue.agent.drivers.verbs.card_facts import by_firmware, card_facts, dcqcn_state
 from rogue.agent.drivers.verbs.discovery import SYSFS, PortAddress, roce_ports
 from rogue.agent.node.messages import PROTOCOL, Capabilities
 

@@ -20,10 +20,9 @@ from rogue.agent.drivers.limiters.dcbnl import CLASSES, DcbNetlink
 from rogue.agent.drivers.verbs import pyverbs as loading
 from rogue.agent.drivers.verbs.card_facts import card_facts
 from rogue.agent.drivers.verbs.clock import NicClock, host_ns, nic_ns
+from rogue.agent.drivers.verbs.completion_queue import PolledQueue
 from rogue.agent.drivers.verbs.discovery import PortAddress, find_port
-from rogue.agent.drivers.verbs.errors import VerbsError, VerbsUnavailable
-from rogue.agent.drivers.verbs.polled_queue import PolledQueue
-from rogue.agent.drivers.verbs.pyverbs import Pyverbs
+from rogue.agent.drivers.verbs.pyverbs import Pyverbs, VerbsError, VerbsUnavailable
 from rogue.agent.drivers.verbs.queue_pair import PathAttributes, QueuePair, QueueSizes, RemoteQueuePair
 
 SCHEMA = 1

@@ -44,12 +44,16 @@ from rogue.agent.node.orders import (
     TimedCommand,
 )
 from rogue.agent.node.plugins import import_plugins
-from rogue.agent.node.queues import QueueReader
-from rogue.agent.node.samples import Samples
+from rogue.agent.node.queue_samples import QueueReader, Samples
 from rogue.agent.node.serve import import_pyverbs
-from rogue.agent.node.stillness import Stillness, sleep_until_motion
 from rogue.agent.node.supervisor import ROLES_MAX
-from rogue.agent.node.virtual_time import KnownNode, be_exact, supervise_in_fork
+from rogue.agent.node.virtual_time import (
+    KnownNode,
+    Stillness,
+    be_exact,
+    sleep_until_motion,
+    supervise_in_fork,
+)
 from rogue.agent.node.wire import REQUEST_TYPES, decode
 
 STILL_AFTER_NS = 10_000_000

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 
-from rogue.agent.baselines.errors import BaselineUnavailable
+from rogue.agent.baselines.tcp_socket import BaselineUnavailable
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.errors import NicError, SettingsError
 from rogue.agent.drivers.limiters.base import LimiterError
-from rogue.agent.drivers.verbs.errors import VerbsError, VerbsUnavailable
+from rogue.agent.drivers.verbs.pyverbs import VerbsError, VerbsUnavailable
 from rogue.agent.node.end import End, Workplace
 from rogue.agent.node.errors import ErrorKind, MessageError
 from rogue.agent.node.messages import (

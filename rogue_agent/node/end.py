@@ -8,7 +8,7 @@ from pathlib import Path
 from rogue.agent.core.application import Schedule
 from rogue.agent.core.clocks import HostNs, NicNs
 from rogue.agent.drivers.poller import Poller
-from rogue.agent.drivers.spool import Spool
+from rogue.agent.drivers.recording import Spool
 from rogue.agent.drivers.verbs.discovery import PortAddress
 from rogue.agent.drivers.verbs.pyverbs import Pyverbs
 from rogue.agent.node.messages import Prepared

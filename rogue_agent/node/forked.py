@@ -1,7 +1,4 @@
-"""A child process that goes on with everything its parent has imported.
-
-Starting Python and compiling the agent takes most of a data process's start; a fork takes none of it.
-"""
+"""Fork a child process that keeps the parent's imports, and pin it to processors."""
 
 import ctypes
 import os
@@ -12,6 +9,8 @@ import sys
 import traceback
 from collections.abc import Callable, Iterable
 from pathlib import Path
+
+from rogue.agent.drivers.verbs.discovery import PortAddress
 
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
 _PR_SET_PDEATHSIG = 1
@@ -89,3 +88,35 @@ def close_all_but(kept: Iterable[int]) -> None:
                 os.close(descriptor)
             except OSError:
                 continue
+
+
+_IN_SOFTWARE = ("", "software")
+
+
+def stay_near(port: PortAddress, sysfs: Path) -> "str | None":
+    """Bind this process to its processors on the card's NUMA node; which these are, such as `0,1,4`.
+
+    None, and nothing is bound, for a device in software, and where the kernel names none that may be used.
+    Linux gives memory from the node of whoever touches it first, so this comes before any is filled.
+    Source: Linux, Documentation/ABI/testing/sysfs-bus-pci, local_cpulist.
+    """
+    if port.driver in _IN_SOFTWARE:
+        return None
+    try:
+        near = _processors((sysfs / port.device / "device" / "local_cpulist").read_text())
+    except (OSError, ValueError):
+        return None
+    near &= os.sched_getaffinity(0)
+    if not near:
+        return None
+    os.sched_setaffinity(0, near)
+    return ",".join(map(str, sorted(near)))
+
+
+def _processors(text: str) -> "set[int]":
+    """Of a list such as `0-1,4`."""
+    found: set[int] = set()
+    for part in text.strip().split(","):
+        first, _, last = part.partition("-")
+        found.update(range(int(first), int(last or first) + 1))
+    return found

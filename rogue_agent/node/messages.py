@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from rogue.agent.node.errors import ErrorKind
-from rogue.agent.node.fields import Flag, Integer, Many, Optional, Parameters, Rule, Text
-from rogue.agent.node.schema import Nested
+from rogue.agent.node.fields import Flag, Integer, Many, Nested, Optional, Parameters, Rule, Text
 
 PROTOCOL = 7
 WORDS_LENGTH_MAX = 8_192

@@ -4,9 +4,8 @@ import json
 from dataclasses import asdict, dataclass, field
 
 from rogue.agent.node.errors import ErrorKind, MessageError
-from rogue.agent.node.fields import Integer, Optional, Text, shown
+from rogue.agent.node.fields import Integer, NestedByName, Optional, Text, from_values, shown
 from rogue.agent.node.messages import Prepared, Results
-from rogue.agent.node.schema import NestedByName, from_values
 
 ORDERS = "orders.json"
 ACCOUNT = "account.json"

@@ -13,21 +13,19 @@ from functools import partial
 from pathlib import Path
 
 from rogue.agent.drivers.poller import Poller
-from rogue.agent.drivers.spool import Spool
+from rogue.agent.drivers.recording import Spool
 from rogue.agent.drivers.verbs import clock
 from rogue.agent.drivers.verbs.discovery import SYSFS, find_port
-from rogue.agent.drivers.verbs.errors import VerbsUnavailable
-from rogue.agent.drivers.verbs.pyverbs import load
+from rogue.agent.drivers.verbs.pyverbs import VerbsUnavailable, load
 from rogue.agent.node.data_process import DataProcess
 from rogue.agent.node.end import Workplace
-from rogue.agent.node.ends import open_end
 from rogue.agent.node.forked import ForkedProcess
-from rogue.agent.node.keepers import Keepers
-from rogue.agent.node.local_socket import listener_at
 from rogue.agent.node.messages import Prepare
 from rogue.agent.node.plugins import import_plugins
+from rogue.agent.node.role import open_end
 from rogue.agent.node.supervisor import Supervisor
-from rogue.agent.node.turn_keeper import keep_turns, place_of
+from rogue.agent.node.turn_keeper import Keepers, keep_turns, place_of
+from rogue.agent.node.wire import listener_at
 
 SPOOL = Path("/var/lib/rogue/spool")
 """Provisioning makes room for samples there."""

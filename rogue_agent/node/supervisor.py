@@ -20,7 +20,6 @@ from rogue.agent.core.errors import SettingsError
 from rogue.agent.drivers.limiters.bank import free_dead_limiters
 from rogue.agent.node.capabilities import capabilities
 from rogue.agent.node.errors import ErrorKind, MessageError
-from rogue.agent.node.keepers import Keepers
 from rogue.agent.node.messages import (
     PROTOCOL,
     Capabilities,
@@ -36,6 +35,7 @@ from rogue.agent.node.messages import (
     Stop,
     Stopped,
 )
+from rogue.agent.node.turn_keeper import Keepers
 from rogue.agent.node.wire import LINE_BYTES_MAX, REPLY_TYPES, REQUEST_TYPES, LineReader, decode, encode
 
 _CHUNK_BYTES = 65_536

@@ -16,15 +16,15 @@ from rogue.agent.baselines.tcp_socket import GAUGES, TcpInfo, connect, info_of, 
 from rogue.agent.core.application import Schedule
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.errors import SettingsError
-from rogue.agent.drivers import meter, transfers
+from rogue.agent.drivers import recording
 from rogue.agent.drivers.memory import Memory
-from rogue.agent.drivers.transfers import TransferLog
-from rogue.agent.drivers.verbs.counters import COLUMNS as COUNTER_COLUMNS
+from rogue.agent.drivers.recording import TransferLog
+from rogue.agent.drivers.verbs.card_facts import COLUMNS as COUNTER_COLUMNS
 from rogue.agent.drivers.verbs.queue_pair import tos
 from rogue.agent.node.end import End, Report, Workplace
 from rogue.agent.node.errors import MessageError
 from rogue.agent.node.messages import Prepare, Prepared
-from rogue.agent.node.verbs_peer import drawer
+from rogue.agent.node.verbs_end import drawer
 
 _CANDIDATES_MAX = 64
 
@@ -115,7 +115,7 @@ class TcpSenderEnd(TcpEnd):
             request.interface,
         )
         self._connection.send(encode_proof(peer.tcp_token))
-        self._log = TransferLog(workplace.spool.table("transfers", transfers.COLUMNS))
+        self._log = TransferLog(workplace.spool.table("transfers", recording.TRANSFER_COLUMNS))
         self._sender = TcpSender(
             self._connection, self._file, request.buffer_bytes, self._log, peer.tcp_token
         )
@@ -195,8 +195,8 @@ class TcpReceiverEnd(TcpEnd):
         self._token: int = drawer(request)(TOKEN_BITS)
         self._candidates: dict[int, socket.socket] = {}
         self._listener = listen(request.address, request.transport, request.interface, tos(0, request.dscp))
-        self._meter = meter.ThroughputMeter(
-            workplace.spool.table("throughput", meter.COLUMNS),
+        self._meter = recording.ThroughputMeter(
+            workplace.spool.table("throughput", recording.THROUGHPUT_COLUMNS),
             request.sample_interval_ns,
             request.first_sample_ns,
         )

@@ -14,14 +14,14 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from rogue.agent.core.application import Waits
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.errors import SettingsError
-from rogue.agent.core.waits import Waits
 from rogue.agent.drivers.poller import Poller
-from rogue.agent.drivers.spool import Spool
+from rogue.agent.drivers.recording import Spool
 from rogue.agent.node.errors import MessageError
-from rogue.agent.node.local_socket import accepted, listener_at
 from rogue.agent.node.messages import After, Prepare
+from rogue.agent.node.wire import accepted, listener_at
 
 ARRIVAL_COLUMNS = ("transfer_id", "arrived_ns")
 _KINDS = ("start", "arrival", "end")

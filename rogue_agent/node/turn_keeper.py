@@ -1,21 +1,19 @@
-"""The process that shares out the limiters of one card among the flows of its host, which are processes, too.
-
-A flow is a connection to the keeper's socket. Its end, however it came, is the flow's: the limiter that it
-had is lifted and goes to the next. What the keeper says to a flow is decided by `LimiterPool` alone, as on
-the simulator.
-"""
+"""Share the limiters of a card among the flows of its host."""
 
 import os
 import socket
+import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import closing
-from dataclasses import dataclass
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import IO, Protocol
 
 from rogue.agent.core.clocks import HostNs
-from rogue.agent.core.limiter_pool import Grant, LimiterPool, PoolAction
+from rogue.agent.core.errors import SettingsError
+from rogue.agent.core.limiter import Grant, LimiterPool, PoolAction
 from rogue.agent.drivers.limiters import SLOTS
 from rogue.agent.drivers.limiters.base import LimiterError, PacedInterface
 from rogue.agent.drivers.limiters.borrowed import (
@@ -31,9 +29,9 @@ from rogue.agent.drivers.limiters.borrowed import (
 )
 from rogue.agent.drivers.poller import Poller
 from rogue.agent.drivers.verbs.discovery import PortAddress
-from rogue.agent.drivers.verbs.errors import VerbsUnavailable
-from rogue.agent.node.local_socket import accepted
+from rogue.agent.drivers.verbs.pyverbs import VerbsUnavailable
 from rogue.agent.node.messages import Prepare
+from rogue.agent.node.wire import accepted
 
 
 def keep_turns(
@@ -184,3 +182,75 @@ def _sent(flow: socket.socket, message: bytes) -> bool:
     except OSError:
         return False
     return True
+
+
+_GRACE_S = 5.0
+
+
+class Keeper(Protocol):
+    """The process of a keeper."""
+
+    @property
+    def stdin(self) -> "IO[bytes] | None":
+        """Its end is the keeper's."""
+
+    @property
+    def stdout(self) -> "IO[bytes] | None":
+        """Nothing comes from there."""
+
+    def kill(self) -> None:
+        """End it at once."""
+
+    def wait(self, timeout: "float | None" = None) -> int:
+        """Return its exit code; raises subprocess.TimeoutExpired."""
+
+
+@dataclass
+class _Kept:
+    process: Keeper
+    terms: str
+    roles: "set[str]" = field(default_factory=set)
+
+
+class Keepers:
+    """Knows which roles take turns where; `start` starts a keeper as a request tells."""
+
+    def __init__(self, start: Callable[[Prepare], Keeper]) -> None:
+        self._start = start
+        self._kept: dict[str, _Kept] = {}
+
+    def join(self, request: Prepare) -> None:
+        """A role comes, which may take turns; SettingsError unless it agrees with those that are there."""
+        if not request.turns:
+            return
+        kept = self._kept.get(request.address)
+        if kept is None:
+            kept = self._kept[request.address] = _Kept(self._start(request), _terms(request))
+        elif _terms(request) != kept.terms:
+            expected = f"those of the other flows at {request.address}: {kept.terms}"
+            raise SettingsError("turns", _terms(request), expected)
+        kept.roles.add(request.role)
+
+    def leave(self, role: str) -> None:
+        """A role has ended; the last one of a card ends its keeper."""
+        for address, kept in list(self._kept.items()):
+            kept.roles.discard(role)
+            if not kept.roles:
+                _end(self._kept.pop(address).process)
+
+
+def _terms(request: Prepare) -> str:
+    """What a keeper keeps, on which all its flows must agree."""
+    burst = request.limiter_burst_bytes
+    return f"{request.limiter} limiters of priorities {request.turns} with a burst of {burst} bytes"
+
+
+def _end(process: Keeper) -> None:
+    """End a keeper so that it lifts what it lent, or by force."""
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            stream.close()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_GRACE_S)
+    process.kill()
+    process.wait()

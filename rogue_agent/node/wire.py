@@ -1,12 +1,15 @@
-"""Messages as lines of JSON: any bytes become a message or a MessageError, never anything else."""
+"""Messages as lines of JSON over streams and local sockets."""
 
 import json
+import os
+import socket
+import struct
 from dataclasses import asdict
+from pathlib import Path
 
 from rogue.agent.node.errors import MessageError
-from rogue.agent.node.fields import shown
+from rogue.agent.node.fields import from_values, shown
 from rogue.agent.node.messages import REPLIES, Error, Message
-from rogue.agent.node.schema import from_values
 
 LINE_BYTES_MAX = 65_536
 REQUEST_TYPES: dict[str, type[Message]] = {each.wire_type: each for each in REPLIES}
@@ -72,3 +75,35 @@ class LineReader:
             if len(line) > LINE_BYTES_MAX:
                 raise MessageError(f"a line of more than {LINE_BYTES_MAX} bytes")
         return lines
+
+
+_BACKLOG = 128
+_ONLY_OWNER = 0o177
+_CREDENTIALS = struct.Struct("=iII")
+"""Process, user and group of a peer. Source: unix(7), SO_PEERCRED."""
+
+
+def listener_at(place: Path, kind: socket.SocketKind = socket.SOCK_SEQPACKET) -> socket.socket:
+    """A socket that only this user can connect to; it exists before it listens."""
+    listener = socket.socket(socket.AF_UNIX, kind)
+    place.unlink(missing_ok=True)
+    before = os.umask(_ONLY_OWNER)
+    try:
+        listener.bind(str(place))
+    finally:
+        os.umask(before)
+    listener.listen(_BACKLOG)
+    return listener
+
+
+def accepted(listener: socket.socket) -> socket.socket | None:
+    """Whoever comes, unless it is another user."""
+    peer, _ = listener.accept()
+    _, user, _ = _CREDENTIALS.unpack(
+        peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    )
+    if user != os.geteuid():
+        peer.close()
+        return None
+    peer.setblocking(False)
+    return peer

@@ -20,15 +20,14 @@ from helpers.seals import SEAL
 from rogue.agent.core.actions import ReadyQueuePair, ResetQueuePair
 from rogue.agent.core.application import Schedule
 from rogue.agent.core.clocks import HostNs
+from rogue.agent.core.lane import Reports
 from rogue.agent.core.library import LibraryAction
-from rogue.agent.core.link import LinkFacts
-from rogue.agent.core.reports import Reports
+from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.settings import TransportSettings
 from rogue.agent.core.transports import settings_for
 from rogue.agent.drivers.simulated import SimulatedFlow
-from rogue.agent.drivers.simulated_library import SimulatedLibrary
 from rogue.agent.drivers.simulated_nic import Fabric
-from rogue.agent.drivers.simulated_path import SimulatedPath, open_path
+from rogue.agent.drivers.simulated_path import SimulatedLibrary, SimulatedPath, open_path
 from rogue.simulator import CX3PRO, Memory, Simulation
 
 RATE_BPS = 10**10

@@ -6,7 +6,7 @@ import pytest
 
 from rogue.harness.experiment.load import load_experiment
 from rogue.reports.claims.claim import read_claims
-from rogue.reports.claims.parameters import is_same_parameter
+from rogue.reports.claims.conditions import is_same_parameter
 
 DIRECTORY = Path(__file__).parents[2] / "experiments"
 EXPERIMENTS = {

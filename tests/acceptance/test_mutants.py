@@ -26,7 +26,7 @@ from helpers.mutation import mutate
 from rogue.agent.core.application import Schedule
 from rogue.agent.core.cc.vegas import Vegas
 from rogue.agent.core.clocks import HostNs
-from rogue.agent.core.hold_off import HoldOff
+from rogue.agent.core.feedback_loop import HoldOff
 
 RUN_NS = 2 * SECOND_NS
 ENDLESS = repeated(128_000_000, RUN_NS)

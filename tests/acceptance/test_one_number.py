@@ -19,7 +19,7 @@ from helpers.experiment_run import run_experiment
 from rogue.reports.claims import read_claims
 from rogue.reports.claims.words import mean_text
 from rogue.reports.metrics import METRICS
-from rogue.reports.metrics.intervals import MeanInterval
+from rogue.reports.metrics.statistics import MeanInterval
 
 SYMBOLS = {
     "Gb/s": 1e9,

@@ -15,7 +15,7 @@ from helpers.plugin_files import FOLDER, SWIFT
 
 from rogue.agent.core.cc import CONGESTION_CONTROLS, CongestionControl, Sample
 from rogue.agent.core.clocks import HostNs
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
 from rogue.harness.plugins.loading import load_plugins, unload_plugins
 from rogue.harness.plugins.source import read_plugin
 from rogue.harness.results.manifest import read_manifest

@@ -9,7 +9,7 @@ import pytest
 import write_results
 from helpers.sample_run import write_sample_run
 
-from rogue.harness.results.tables import encode
+from rogue.harness.results.cell_directory import encode
 from rogue.workloads.records import TABLES
 
 TEXT = write_results.PAGE.read_text()

@@ -11,9 +11,8 @@ from rogue.harness.experiment.document import read_document
 from rogue.harness.experiment.load import load_experiment
 from rogue.harness.plan.plan import Plan
 from rogue.harness.search.base import make_base
-from rogue.harness.search.space import read_space
-from rogue.harness.search.values import make_target
-from rogue.harness.search.variation import check_variation
+from rogue.harness.search.question import make_target
+from rogue.harness.search.space import check_variation, read_space
 from rogue.harness.testbeds import find_testbed
 
 ROOT = Path(__file__).parents[2]

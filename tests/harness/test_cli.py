@@ -12,8 +12,7 @@ from helpers.experiments import write_experiment
 from helpers.wrong_experiments import WRONG_EXPERIMENTS
 
 from rogue.harness.cli import app, run_guarded
-from rogue.harness.errors import UsageError
-from rogue.harness.exit_codes import ExitCode
+from rogue.harness.errors import ExitCode, UsageError
 from rogue.harness.testbeds.base import TestbedError
 from rogue.workloads.records import FailureKind
 from rogue.workloads.topologies.shortest_paths import NoPathError

@@ -1,6 +1,6 @@
 """Columns of text."""
 
-from rogue.harness.columns import align
+from rogue.harness.terminal import align
 
 
 def test_columns_are_aligned() -> None:

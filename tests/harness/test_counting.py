@@ -3,7 +3,7 @@
 import io
 import itertools
 
-from rogue.harness.counting import CountDisplay, in_silence
+from rogue.harness.terminal import CountDisplay, in_silence
 
 
 class Terminal(io.StringIO):

@@ -5,8 +5,7 @@ import pickle
 import pytest
 
 from rogue.harness import errors
-from rogue.harness.errors import SHOWN_MAX, ConfigError, HarnessError, Problem, UsageError
-from rogue.harness.exit_codes import ExitCode
+from rogue.harness.errors import SHOWN_MAX, ConfigError, ExitCode, HarnessError, Problem, UsageError
 from rogue.workloads.printable import REPLACEMENT
 
 

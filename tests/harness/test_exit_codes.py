@@ -1,7 +1,7 @@
 """Exit codes: scripts rely on them."""
 
 from rogue.harness.cli import rogue
-from rogue.harness.exit_codes import ExitCode
+from rogue.harness.errors import ExitCode
 
 
 def test_numbers_are_fixed() -> None:

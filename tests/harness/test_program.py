@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rogue.harness.program import call_again
+from rogue.harness.terminal import call_again
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from helpers.experiments import load_text
 from helpers.fake_testbed import FakeTestbed
 from rich.console import Console
 
-from rogue.harness.execution.cell import Task
+from rogue.harness.execution.task import Task
 from rogue.harness.plan.plan import make_plan
 from rogue.harness.progress import ProgressDisplay
 from rogue.workloads.records import CellStatus

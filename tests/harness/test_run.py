@@ -9,12 +9,12 @@ from helpers.experiments import SMALL, load_text
 from helpers.fake_testbed import MENDED, FakeTestbed
 
 from rogue.harness.errors import NothingToRunError, UsageError
-from rogue.harness.execution.cell import Task
-from rogue.harness.execution.inline_slot import InlineSlot
+from rogue.harness.execution.slot import InlineSlot
+from rogue.harness.execution.task import Task
 from rogue.harness.plan.plan import Plan, make_plan
-from rogue.harness.results.comparison import check_files, compare_run
 from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.recorded_run import Run
+from rogue.harness.results.verification import check_files, compare_run
 from rogue.harness.run import Workers, cells_left, reopen_run, replan, start_run, work
 from rogue.workloads.manifest import CellRecord, Soundness
 from rogue.workloads.records import SCHEMA_VERSION, CellStatus, FailureKind

@@ -9,13 +9,11 @@ import pytest
 from helpers.searched import SPACE, HillTestbed, hill, space_document, testbed
 
 from rogue.harness.commands.search import SearchOptions, run_search
-from rogue.harness.errors import ConfigError, UsageError
-from rogue.harness.exit_codes import ExitCode
+from rogue.harness.errors import ConfigError, ExitCode, StoppedError, UsageError
 from rogue.harness.experiment.load import load_experiment
-from rogue.harness.results.comparison import compare_run
 from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.recorded_run import SO_FAR
-from rogue.harness.termination import StoppedError
+from rogue.harness.results.verification import compare_run
 
 __all__ = ["testbed"]
 

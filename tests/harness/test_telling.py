@@ -2,7 +2,7 @@
 
 import pytest
 
-from rogue.harness.telling import tell
+from rogue.harness.terminal import tell
 
 
 def test_lines_are_ours_and_no_text_of_others_begins_one(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,8 +2,7 @@ import signal
 
 import pytest
 
-from rogue.harness.exit_codes import ExitCode
-from rogue.harness.termination import StoppedError, TerminatedError, termination_as_interrupt
+from rogue.harness.errors import ExitCode, StoppedError, TerminatedError, termination_as_interrupt
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])

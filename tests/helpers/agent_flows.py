@@ -28,8 +28,8 @@ from rogue.agent.node.messages import (
     Start,
     Started,
 )
+from rogue.remote.connection import Shell, connect
 from rogue.remote.login import Login
-from rogue.remote.shell import Shell, connect
 from rogue.virtual.errors import VirtualTestbedError
 
 LIMIT_MS = 300_000

@@ -12,9 +12,8 @@ from helpers.ticking_clock import TickingClock
 
 from rogue.agent.core.clocks import HostNs, NicNs
 from rogue.agent.drivers.poller import Poller
-from rogue.agent.drivers.spool import Spool
+from rogue.agent.drivers.recording import Spool
 from rogue.agent.node.end import Workplace
-from rogue.agent.node.ends import open_end
 from rogue.agent.node.messages import (
     Connect,
     Load,
@@ -25,7 +24,7 @@ from rogue.agent.node.messages import (
     Results,
     Start,
 )
-from rogue.agent.node.role import Role, RoleState
+from rogue.agent.node.role import Role, RoleState, open_end
 from rogue.agent.node.transfer_events import transfer_events_of
 
 GID = "0000:0000:0000:0000:0000:ffff:0a09:0001"

@@ -6,7 +6,7 @@ from typing import cast
 
 from rogue.agent.core.application import Schedule
 from rogue.agent.core.clocks import HostNs
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.transports import settings_for
 from rogue.agent.drivers.simulated import SimulatedFlow
 from rogue.simulator import CX3PRO, NicProfile, QueuePair, Simulation

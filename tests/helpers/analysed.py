@@ -8,8 +8,7 @@ from helpers.searched import VARIATION, HillTestbed, hill_bench, space_document
 from rogue.harness.search.analysis import Analysed, analyse
 from rogue.harness.search.asked import Asked
 from rogue.harness.search.question import Question
-from rogue.harness.search.space import Aim
-from rogue.harness.search.variation import Variation, check_variation
+from rogue.harness.search.space import Aim, Variation, check_variation
 
 AIM: Final = Aim(metric="fct_mean_ns", direction="most", transport="own")
 WHOLE: Final = VARIATION + "flip: 8\nsobol: {keys: 2, samples: 4}\n"

@@ -3,7 +3,7 @@
 from rogue.harness.testbeds.kernel import KernelTestbed
 from rogue.virtual.errors import VirtualTestbedError
 from rogue.virtual.kernel.boot import Kernel
-from rogue.virtual.kernel.cache import cache_directory, present
+from rogue.virtual.kernel.build import cache_directory, present
 
 
 def built() -> Kernel | None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 from helpers.experiments import cell_of
 
-from rogue.harness.results.tables import to_arrow
+from rogue.harness.results.cell_directory import to_arrow
 from rogue.harness.testbeds.base import CellResult
 from rogue.harness.testbeds.simulator import SimulatorTestbed
 

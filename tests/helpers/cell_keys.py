@@ -9,10 +9,8 @@ from helpers.data_files import SIZES
 from pydantic import BaseModel
 
 from rogue.agent.core.transports import TRANSPORTS, parameter_names, settings_for
-from rogue.harness.cell.driver_options import CHOICES
 from rogue.harness.cell.marking import CURVE_PARAMETERS, MARK_ABOVE
-from rogue.harness.cell.parameters import as_written
-from rogue.harness.cell.values import NumericParameter
+from rogue.harness.cell.transport import CHOICES, NumericParameter, as_written
 from rogue.harness.experiment.choices import MEASURES
 from rogue.harness.testbeds.simulator.tcp import TCPS
 from rogue.simulator import CONTROLS, FAIR_RATE_PARAMETERS, RELIABILITIES

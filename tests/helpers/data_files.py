@@ -6,9 +6,9 @@ from rogue.harness.data.goal import read_goal
 from rogue.harness.data.network import read_network
 from rogue.harness.data.source import data_source
 from rogue.harness.data.trace import read_trace
-from rogue.workloads.topologies.link_list import LinkList
-from rogue.workloads.traffic.goal_schedule import GoalSchedule
-from rogue.workloads.traffic.trace_rows import TraceRows
+from rogue.workloads.topologies.links import LinkList
+from rogue.workloads.traffic.goal import GoalSchedule
+from rogue.workloads.traffic.trace import TraceRows
 
 TRAFFIC = Path(__file__).parents[1] / "data" / "traffic"
 FLOWS, OTHER_FLOWS = TRAFFIC / "flows.csv", TRAFFIC / "other.csv"

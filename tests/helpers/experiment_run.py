@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rogue.harness.exit_codes import ExitCode
+from rogue.harness.errors import ExitCode
 
 ROOT = Path(__file__).parents[2]
 

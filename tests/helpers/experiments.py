@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from rogue.harness.cell.carrier import Carrier
 from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.demand import Carrier
 from rogue.harness.experiment.choices import Scalar
 from rogue.harness.experiment.load import LoadedExperiment, load_experiment
 from rogue.harness.plan.cells import plan_cells

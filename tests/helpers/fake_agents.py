@@ -43,12 +43,11 @@ from rogue.harness.provisioning.inventory import (
     SwitchPort,
     SwitchVariables,
 )
-from rogue.harness.provisioning.port_counters import PortCounters
-from rogue.harness.provisioning.ports import PortSettings
-from rogue.harness.testbeds.ssh.node import Node
+from rogue.harness.provisioning.ports import PortCounters, PortSettings
+from rogue.harness.testbeds.ssh.nodes import Node
+from rogue.remote.connection import Shell
 from rogue.remote.errors import NodeError
 from rogue.remote.login import Login
-from rogue.remote.shell import Shell
 
 DIRECTORY = "/var/lib/rogue/agent"
 CAPABILITIES = Capabilities(

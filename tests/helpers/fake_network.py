@@ -11,9 +11,9 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from rogue.agent.core.actions import RETRY_EXC_ERR, SUCCESS, WR_FLUSH_ERR, Completion
 from rogue.agent.core.clocks import HostNs, NicNs
-from rogue.agent.core.completions import RETRY_EXC_ERR, SUCCESS, WR_FLUSH_ERR, Completion
-from rogue.agent.core.wire import FRAMINGS
+from rogue.agent.core.framing import FRAMINGS
 from rogue.agent.drivers.simulated_nic import (
     NicDatagrams,
     NicMemory,

@@ -11,12 +11,21 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from rogue.agent.core.actions import PostSend, QueuePairFailed, RecoveryAction, Trace, TransferDone
+from rogue.agent.core.actions import (
+    RETRY_EXC_ERR,
+    SUCCESS,
+    WR_FLUSH_ERR,
+    Completion,
+    PostSend,
+    QueuePairFailed,
+    RecoveryAction,
+    Trace,
+    TransferDone,
+)
 from rogue.agent.core.clocks import HostNs, NicNs
-from rogue.agent.core.completions import RETRY_EXC_ERR, SUCCESS, WR_FLUSH_ERR, Completion
 from rogue.agent.core.connection import Connection
 from rogue.agent.core.immediates import batch_immediate, batch_of
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.drivers.step import drain
 
 PS_PER_NS = 1000

@@ -18,7 +18,7 @@ import threading
 from pathlib import Path
 
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.mistakes import ParameterMistake
+from rogue.harness.cell.transport import ParameterMistake
 from rogue.harness.testbeds.base import CellResult, Columns, Failure, Progress, Testbed
 from rogue.workloads.records import FailureKind
 from rogue.workloads.streams import start_jitter_ns

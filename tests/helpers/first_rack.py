@@ -25,14 +25,14 @@ from helpers.nodes import read_inventory
 from helpers.sshd import Server, served, served_crowd, user_agent
 
 from rogue.agent.node.bundle import agent_archive
-from rogue.harness.commands import opened_inventory
-from rogue.harness.plugins.packing import packed_plugins
-from rogue.harness.provisioning import doctor, provision, reach, ssh_arguments
-from rogue.harness.provisioning.events import PlaybookResult
+from rogue.harness.commands import opening
+from rogue.harness.plugins.loading import packed_plugins
+from rogue.harness.provisioning import doctor, inventory_trust, provision, reach
 from rogue.harness.provisioning.places import AGENT, DOOL, SPOOL
 from rogue.harness.provisioning.playbook import Order
+from rogue.harness.provisioning.playbook_events import PlaybookResult
 from rogue.harness.provisioning.provision import dool_script
-from rogue.harness.provisioning.switches.connection import open_switch
+from rogue.harness.provisioning.switches.operations import open_switch
 
 HOSTS = tuple(f"h{number}" for number in range(12))
 CARDS = ("MT4119", "MT4125", "MT41686")
@@ -235,8 +235,8 @@ def first_rack(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fir
         for module in (doctor, provision):
             monkeypatch.setattr(module, "run_playbook", player.play)
         _be_patient(monkeypatch)
-        monkeypatch.setattr(ssh_arguments, "_CONFIGURATIONS", (str(directory),))
-        monkeypatch.setattr(opened_inventory, "load_inventory", read_inventory)  # Ansible reads it once
+        monkeypatch.setattr(inventory_trust, "_CONFIGURATIONS", (str(directory),))
+        monkeypatch.setattr(opening, "load_inventory", read_inventory)  # Ansible reads it once
         known_hosts = directory / "known_hosts"
         known_hosts.touch()
         rack = FirstRack(directory / "nodes.yaml", known_hosts, gate, hosts, leaves, served_leaves, player)

@@ -21,8 +21,8 @@ from helpers.fake_testbed import FakeTestbed
 
 from rogue.harness.commands.report import note_report_files
 from rogue.harness.errors import HarnessError
-from rogue.harness.execution.cell import Task
-from rogue.harness.execution.inline_slot import InlineSlot
+from rogue.harness.execution.slot import InlineSlot
+from rogue.harness.execution.task import Task
 from rogue.harness.plan.plan import Plan, make_plan
 from rogue.harness.results.files import write_whole
 from rogue.harness.results.manifest import read_manifest

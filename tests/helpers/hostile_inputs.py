@@ -22,7 +22,7 @@ from helpers.tiny_run import cell, filled, manifest
 from pydantic_core import PydanticCustomError
 
 from rogue.agent.core.errors import PeerError, SettingsError
-from rogue.agent.core.messages import Resync, Resynced, decode, encode
+from rogue.agent.core.resync import Resync, Resynced, decode, encode
 from rogue.agent.node import wire
 from rogue.agent.node.errors import MessageError
 from rogue.agent.node.messages import (
@@ -47,8 +47,8 @@ from rogue.harness.data.trace import read_trace
 from rogue.harness.errors import HarnessError
 from rogue.harness.experiment.load import load_experiment
 from rogue.harness.provisioning import inventory
-from rogue.harness.provisioning.manifest import read_manifest
-from rogue.harness.testbeds.ssh.cpu import parse_dool
+from rogue.harness.provisioning.cloudlab_manifest import read_manifest
+from rogue.harness.testbeds.ssh.cell_environment import parse_dool
 from rogue.remote.login import Login
 from rogue.reports.reading.load import parse_table
 from rogue.workloads.manifest import ManifestError, parse_manifest

@@ -12,8 +12,7 @@ from helpers.fake_verbs_network import Fabric, ScatterGather, SendRequest
 from helpers.seals import STRANGERS_SEAL
 from helpers.verbs_ends import Scene
 
-from rogue.agent.core.messages import MAGIC, VERSION, Message, Resync, Resynced, encode
-from rogue.agent.core.seal import TAG_BYTES
+from rogue.agent.core.resync import MAGIC, TAG_BYTES, VERSION, Message, Resync, Resynced, encode
 
 _RECEIPTS = (0, 1, 2, 7, 1 << 60)
 

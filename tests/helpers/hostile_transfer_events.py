@@ -9,10 +9,10 @@ from pathlib import Path
 
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.drivers.poller import Poller
-from rogue.agent.drivers.spool import Spool
-from rogue.agent.node.local_socket import listener_at
+from rogue.agent.drivers.recording import Spool
 from rogue.agent.node.messages import After, Prepare
 from rogue.agent.node.transfer_events import EventReceiver, EventSender, TransferEvents, place_of
+from rogue.agent.node.wire import listener_at
 
 NOW = HostNs(1_000)
 _TURNS_MAX = 100

@@ -1,7 +1,7 @@
 """A claim of which a test changes what it is about, held against a run."""
 
 from rogue.reports.claims import Claim, Outcome, evaluate
-from rogue.reports.metrics.intervals import MeanInterval
+from rogue.reports.metrics.statistics import MeanInterval
 from rogue.reports.results import Results
 
 FIELDS: dict[str, object] = {

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import pytest
 
-from rogue.harness.execution.cell import Task
-from rogue.harness.execution.inline_slot import InlineSlot
+from rogue.harness.execution.slot import InlineSlot
+from rogue.harness.execution.task import Task
 from rogue.harness.experiment.load import load_experiment
 from rogue.harness.plan.plan import make_plan
 from rogue.harness.run import Workers, cells_left, start_run, work

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from rogue.virtual.image.cache import Image
+from rogue.virtual.image.build import Image
 from rogue.virtual.machines import assembly
-from rogue.virtual.machines.assembly import Assembly
-from rogue.virtual.machines.plan import MachinePlan
-from rogue.virtual.machines.qemu import Accelerator
-from rogue.virtual.standing import lifecycle
+from rogue.virtual.machines.assembly import Accelerator, Assembly
+from rogue.virtual.machines.machine_plan import MachinePlan
+from rogue.virtual.persistent import lifecycle
 
 _PROGRAM = """
 import signal, sys

@@ -13,6 +13,7 @@ from helpers.seals import SEAL
 
 from rogue.agent.core.actions import (
     NO_TRANSFER,
+    SUCCESS,
     ConnectionFailed,
     PostSend,
     ReadyQueuePair,
@@ -24,11 +25,10 @@ from rogue.agent.core.actions import (
     Verb,
 )
 from rogue.agent.core.clocks import NicNs
-from rogue.agent.core.completions import SUCCESS
 from rogue.agent.core.connection import Connection
 from rogue.agent.core.lane import LANE_SHIFT
 from rogue.agent.core.library import Deliver, Library
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.recovery import Peer, QueuePairNumbers
 from rogue.agent.core.transports import settings_for
 

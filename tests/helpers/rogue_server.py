@@ -28,8 +28,8 @@ from helpers import fake_rogue
 
 import rogue.harness.commands
 import rogue.harness.execution.slot
-import rogue.harness.plugins.trial
-import rogue.harness.plugins.trial_process
+import rogue.harness.plugins.sandbox
+import rogue.harness.plugins.sandbox_process
 
 LOADED_LATE: Final = (
     *(f"rogue.harness.commands.{module.name}" for module in iter_modules(rogue.harness.commands.__path__)),
@@ -55,7 +55,7 @@ class Forked:
             os.dup2(asked, 0)
             os.close(write)
             sys.argv = ["trial_process", task, str(pipe)]
-            _end_as(rogue.harness.plugins.trial_process.main)
+            _end_as(rogue.harness.plugins.sandbox_process.main)
         os.close(asked)
         self.stdin = os.fdopen(write, "wb", 0)
 
@@ -107,7 +107,7 @@ def _become(call: dict[str, Any], out: int, err: int) -> None:
     if SPAWN not in call["environment"]:
         for module, name, forks in (
             (rogue.harness.execution.slot, "_CONTEXT", multiprocessing.get_context("fork")),
-            (rogue.harness.plugins.trial, "_start", Forked),
+            (rogue.harness.plugins.sandbox, "_start", Forked),
         ):
             setattr(module, name, forks)
 

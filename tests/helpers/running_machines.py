@@ -8,11 +8,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from rogue.remote.login import Login
-from rogue.virtual.image.cache import Image
-from rogue.virtual.machines.assembly import assemble, logins
-from rogue.virtual.machines.plan import MachinePlan
+from rogue.virtual.image.build import Image
+from rogue.virtual.machines.assembly import Accelerator, assemble, logins
+from rogue.virtual.machines.machine_plan import MachinePlan
 from rogue.virtual.machines.process import MachineProcess
-from rogue.virtual.machines.qemu import Accelerator
 
 
 class RunningMachines:

@@ -8,16 +8,15 @@ from helpers.experiments import load_text
 from helpers.fake_testbed import FakeTestbed, flows
 
 from rogue.harness.cell.cell import Cell
-from rogue.harness.execution.inline_slot import InlineSlot
+from rogue.harness.execution.slot import InlineSlot
 from rogue.harness.experiment.document import Document, read_document
 from rogue.harness.experiment.load import LoadedExperiment
 from rogue.harness.plan.plan import Plan
 from rogue.harness.run import Workers, begin_run
 from rogue.harness.search.base import make_base
-from rogue.harness.search.bench import Bench
-from rogue.harness.search.slots import KeptSlots
+from rogue.harness.search.bench import Bench, KeptSlots
+from rogue.harness.search.question import make_target
 from rogue.harness.search.space import Aim
-from rogue.harness.search.values import make_target
 from rogue.harness.testbeds import TESTBEDS
 from rogue.harness.testbeds.base import CellResult, Progress
 from rogue.workloads.streams import start_jitter_ns
@@ -92,5 +91,5 @@ def testbed(monkeypatch: pytest.MonkeyPatch) -> HillTestbed:
     made = HillTestbed()
     for name in ("simulator", made.name):
         monkeypatch.setitem(TESTBEDS, name, lambda: made)
-    monkeypatch.setattr("rogue.harness.search.slots.Slot", InlineSlot)
+    monkeypatch.setattr("rogue.harness.search.bench.Slot", InlineSlot)
     return made

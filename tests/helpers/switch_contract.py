@@ -8,11 +8,11 @@ import pytest
 from helpers.fake_switch import served_switch
 from helpers.switch_inventory import hardware
 
-from rogue.harness.provisioning.switches.connection import open_switch
 from rogue.harness.provisioning.switches.operations import (
     OpenSwitch,
     apply,
     differences,
+    open_switch,
     plan,
     plan_from_nothing,
     undo,

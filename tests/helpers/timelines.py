@@ -6,7 +6,7 @@ from helpers.captured import result_of_cell
 from helpers.sample_run import write_manifest
 from helpers.tiny_run import cell, manifest
 
-from rogue.harness.results.tables import encode
+from rogue.harness.results.cell_directory import encode
 from rogue.reports.cells.view import CellView
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results

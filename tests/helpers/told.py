@@ -19,9 +19,9 @@ from rogue.harness.testbeds.base import CellResult, Testbed
 from rogue.harness.testbeds.ends.roles import plan_roles
 from rogue.harness.testbeds.kernel.orders import orders_of
 from rogue.harness.testbeds.simulator import SimulatorTestbed, network
-from rogue.harness.testbeds.ssh import SshTestbed, cell_environment, conduct, node, testbed
-from rogue.harness.testbeds.ssh import agents as agents_module
-from rogue.harness.testbeds.ssh.node import Node
+from rogue.harness.testbeds.ssh import SshTestbed, cell_environment, conduct, nodes, testbed
+from rogue.harness.testbeds.ssh import nodes as agents_module
+from rogue.harness.testbeds.ssh.nodes import Node
 from rogue.simulator import Simulation
 
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
@@ -100,7 +100,7 @@ def nodes_of(
     monkeypatch.setattr(testbed, "load_inventory", lambda _path, is_trusted: inventory)
     monkeypatch.setattr(cell_environment, "SwitchConnection", heard.switch)
     still = SimpleNamespace(monotonic_ns=lambda: NOW_NS, sleep=lambda _seconds: None)
-    for module in (conduct, cell_environment, node):
+    for module in (conduct, cell_environment, nodes):
         monkeypatch.setattr(module, "time", still)
     return SshTestbed("virtual", Path("inventory.yaml")), heard
 

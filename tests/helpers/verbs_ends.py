@@ -10,17 +10,14 @@ from helpers.fake_verbs_network import Fabric
 from rogue.agent.core.application import Schedule
 from rogue.agent.core.clocks import HostNs, NicNs
 from rogue.agent.core.connection import Connection
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.recovery import Peer, QueuePairNumbers
-from rogue.agent.core.seal import Seal
+from rogue.agent.core.resync import Seal
 from rogue.agent.core.transports import settings_for
 from rogue.agent.drivers.limiters.base import COLUMNS as LIMITER_COLUMNS
 from rogue.agent.drivers.limiters.base import RateLimiter
-from rogue.agent.drivers.meter import COLUMNS as METER_COLUMNS
-from rogue.agent.drivers.meter import ThroughputMeter
-from rogue.agent.drivers.spool import Table
-from rogue.agent.drivers.transfers import COLUMNS as TRANSFER_COLUMNS
-from rogue.agent.drivers.transfers import TransferLog
+from rogue.agent.drivers.recording import THROUGHPUT_COLUMNS as METER_COLUMNS
+from rogue.agent.drivers.recording import TRANSFER_COLUMNS, Table, ThroughputMeter, TransferLog
 from rogue.agent.drivers.verbs.clock import Clocks
 from rogue.agent.drivers.verbs.discovery import PortAddress
 from rogue.agent.drivers.verbs.endpoint import Endpoint, EndpointPlan, Remote, opened

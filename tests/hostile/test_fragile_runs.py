@@ -11,8 +11,8 @@ from random import Random
 import pytest
 from helpers.fragile_run import End, Trouble, attempt, found_run
 
-from rogue.harness.results.comparison import check_files
 from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.verification import check_files
 from rogue.workloads.records import CellStatus
 
 KILLS = int(os.environ.get("ROGUE_KILLS", "300"))

@@ -20,7 +20,7 @@ from rogue.harness.provisioning.inventory import interpret
 from rogue.harness.provisioning.playbook import ssh_variables
 from rogue.remote.destination import Destination
 from rogue.remote.errors import NodeError
-from rogue.remote.resolution import resolve
+from rogue.remote.login import resolve
 
 COUNT = int(os.environ.get("HOSTILE_INPUTS", "1000000")) // 500
 """Each asks OpenSSH four times at most, which takes some 5 ms."""

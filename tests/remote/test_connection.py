@@ -12,11 +12,9 @@ import pytest
 from helpers.sshd import Laboratory, laboratory
 
 from rogue.remote import connection
-from rogue.remote.connection import Connection
+from rogue.remote.connection import Connection, Turns, connect
 from rogue.remote.errors import NodeError
-from rogue.remote.resolution import resolve
-from rogue.remote.shell import connect
-from rogue.remote.turns import Turns
+from rogue.remote.login import resolve
 
 pytestmark = pytest.mark.needs("sshd")
 LIMIT_S = 30.0

@@ -1,7 +1,7 @@
 import pytest
 
 from rogue.harness.cli import run_guarded
-from rogue.harness.exit_codes import ExitCode
+from rogue.harness.errors import ExitCode
 from rogue.remote.errors import NodeError
 
 

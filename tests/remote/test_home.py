@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from rogue.remote.home import at_home
+from rogue.remote.destination import at_home
 
 
 def test_the_own_directory_is_written_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from rogue.remote import resolution
+from rogue.remote import login
 from rogue.remote.destination import Destination
 from rogue.remote.errors import NodeError
-from rogue.remote.resolution import KEY_BYTES_MAX, resolve
+from rogue.remote.login import KEY_BYTES_MAX, resolve
 
 CONFIG = """\
 Include {directory}/more
@@ -137,7 +137,7 @@ def test_the_agent_asked_is_the_environments_or_none(
 def test_a_name_that_takes_ssh_for_ever_is_a_sentence(
     node: Destination, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(resolution, "_TIME_LIMIT_S", 0.2)
+    monkeypatch.setattr(login, "_TIME_LIMIT_S", 0.2)
     (tmp_path / "more").write_text('Match exec "sleep 60"\n')
     with pytest.raises(NodeError, match="h0: `ssh -G node-1` did not end within 0 s"):
         resolve(node)

@@ -6,9 +6,9 @@ import paramiko
 import pytest
 from helpers.ssh_server import served_node
 
+from rogue.remote.connection import connect
 from rogue.remote.errors import NodeError
 from rogue.remote.login import Login
-from rogue.remote.shell import connect
 
 LIMIT_S = 20.0
 

@@ -11,8 +11,7 @@ from helpers.fake_switch import PAGE_LINES, PASSWORD, served_switch
 from helpers.sshd import laboratory
 
 from rogue.remote.errors import NodeError, RejectedError
-from rogue.remote.login import Dialect
-from rogue.remote.resolution import resolve
+from rogue.remote.login import Dialect, resolve
 from rogue.remote.terminal import Secrets, open_terminal
 
 EOS = Dialect("arista_eos", r"[>#]\s*$", r"^% ")

@@ -2,7 +2,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
-from rogue.remote.turns import LOGINS_AT_ONCE, Turns
+from rogue.remote.connection import LOGINS_AT_ONCE, Turns
 
 PATIENCE_S = 30
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from rogue.remote.known_hosts import UnknownKeyError, said_together, unknown_keys
 from rogue.remote.login import Login
-from rogue.remote.unknown_keys import UnknownKeyError, said_together, unknown_keys
 
 FILE = Path("/home/alice/.ssh/known_hosts")
 GATE = Login("h0: jump host gate", "10.0.0.1", 22, "alice", (), (FILE,), name="gate")

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rogue.remote import words
-from rogue.remote.words import HOPS, HOST, NODE, PATH, PYTHON, USER, Word
+from rogue.remote import destination
+from rogue.remote.destination import HOPS, HOST, NODE, PATH, PYTHON, USER, Word
 
-ALL = [each for each in vars(words).values() if isinstance(each, Word)]
+ALL = [each for each in vars(destination).values() if isinstance(each, Word)]
 NEVER = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\"'`$%&;|<>{}!#*?]|^-|^$")
 """What ends a value, begins an option, is filled in, or is run."""
 

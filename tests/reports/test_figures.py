@@ -13,8 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from rogue.reports.drawing.look import figure_look
-from rogue.reports.drawing.marks import POINTS_MAX, draw_cdf, ratio_axis, size_axis, time_axis
+from rogue.reports.drawing.marks import POINTS_MAX, draw_cdf, figure_look, ratio_axis, size_axis, time_axis
 from rogue.reports.drawing.panels import compared_panels, legend_above, page_width, panels, plain
 from rogue.reports.drawing.svg import to_svg
 from rogue.reports.figures import FIGURES

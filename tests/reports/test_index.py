@@ -14,10 +14,10 @@ from helpers.browser import DARK, LOGGED, browse, complaints, measured, steps_in
 from helpers.tiny_run import cell, manifest
 
 from rogue.reports.errors import ReportError
-from rogue.reports.index import Entry, State, find_entries, reading, scan, write_index
+from rogue.reports.index import Entry, State, find_entries, run_entries, scan, write_index
 from rogue.reports.index.page import index_page
-from rogue.reports.index.tags import write_tags
-from rogue.reports.index.text import shown
+from rogue.reports.index.run_entries import shown
+from rogue.reports.index.scan import write_tags
 
 
 def make(results: Path, name: str, number: int, **changes: object) -> Path:
@@ -161,7 +161,7 @@ def test_a_run_without_a_manifest_is_damaged(tmp_path: Path) -> None:
 
 def test_too_large_a_manifest_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(tmp_path, "incast", 20)
-    monkeypatch.setattr(reading, "TEXT_BYTES_MAX", 10)
+    monkeypatch.setattr(run_entries, "TEXT_BYTES_MAX", 10)
     assert entries(tmp_path)[0].problem == "manifest.json is larger than any that `rogue` writes"
 
 
@@ -195,7 +195,7 @@ def test_what_is_looked_at_is_bounded(tmp_path: Path, monkeypatch: pytest.Monkey
     run = make(tmp_path, "incast", 20)
     for number in range(5):
         (run / f"cells/{number}").write_text("x")
-    monkeypatch.setattr(reading, "FILES_MAX", 3)
+    monkeypatch.setattr(run_entries, "FILES_MAX", 3)
     assert not entries(tmp_path)[0].is_size_whole
     make(tmp_path, "incast", 21)
     monkeypatch.setattr(scan, "DIRECTORIES_MAX", 3)

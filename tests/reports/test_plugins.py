@@ -7,7 +7,7 @@ import pytest
 from helpers.registrations import registrations_taken_back
 
 from rogue.reports.figures import FIGURES
-from rogue.reports.figures.window import WindowOverTime
+from rogue.reports.figures.control import WindowOverTime
 from rogue.reports.metrics import METRICS
 from rogue.reports.pages.tables import metric_tables
 from rogue.reports.plugins import register_figure, register_metric

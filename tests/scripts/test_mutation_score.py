@@ -40,7 +40,7 @@ def test_what_changes_nothing_is_no_mistake(tmp_path: Path) -> None:
 
 
 def test_a_changed_core_is_met_and_the_core_as_it_is_is_not() -> None:
-    file = CORE.code / "link.py"
+    file = CORE.code / "framing.py"
     assert not is_met(Mutant(file, 0, "nothing", file.read_text()), CORE.mirror(file))
     assert is_met(Mutant(file, 0, "all of it", "raise ValueError"), CORE.mirror(file))
 

@@ -20,7 +20,7 @@ from rogue.simulator import (
     Simulation,
     SimulationError,
 )
-from rogue.simulator.prototype import checked
+from rogue.simulator.control import checked
 
 TABLE = (ControlParameter("rate_bps", 1e9, 1, 1e13, "of wire bytes"),)
 

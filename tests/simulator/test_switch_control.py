@@ -22,7 +22,7 @@ from rogue.simulator import (
     SwitchControl,
     Trimming,
 )
-from rogue.simulator.switch_control import switch_control_arguments
+from rogue.simulator.plugin_controls import switch_control_arguments
 
 UNTIL_NS = 5 * MILLISECOND_NS
 STEP = Marking(kmin_bytes=20_000, kmax_bytes=20_000, pmax=1.0, at="arrival")

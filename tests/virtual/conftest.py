@@ -18,12 +18,11 @@ from helpers.plugin_files import EVERYWHERE, SWIFT
 from helpers.real_rogue import call
 from helpers.running_machines import RunningMachines, running
 
-from rogue.virtual import prerequisites, standing
+from rogue.virtual import persistent, prerequisites
 from rogue.virtual.errors import PrerequisiteError
-from rogue.virtual.image.cache import Image, cache_directory, obtain
-from rogue.virtual.machines.accelerator import choose
-from rogue.virtual.machines.plan import pair
-from rogue.virtual.machines.qemu import Accelerator
+from rogue.virtual.image.build import Image, cache_directory, obtain
+from rogue.virtual.machines.assembly import Accelerator, choose
+from rogue.virtual.machines.machine_plan import pair
 
 
 def tell(text: str) -> None:
@@ -58,8 +57,8 @@ def state_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         home = tmp_path_factory.mktemp("state")
         patch.setenv("XDG_STATE_HOME", str(home))
         yield home
-        for name in standing.names():
-            standing.down(name, tell)
+        for name in persistent.names():
+            persistent.down(name, tell)
 
 
 @pytest.fixture(scope="session")
@@ -70,18 +69,18 @@ def machines(image: Image, accelerator: Accelerator) -> Iterator[RunningMachines
 
 
 @pytest.fixture(scope="session")
-def racks(state_home: Path, image: Image, accelerator: Accelerator) -> Iterator[standing.StandingTestbed]:
+def racks(state_home: Path, image: Image, accelerator: Accelerator) -> Iterator[persistent.StandingTestbed]:
     """A testbed that stays up: two hosts below one switch, and one below another.
 
     As few as tests can do with: an emulated host takes seconds of a processor for each task of a playbook.
     """
     call("testbed", "up", str(EVERYWHERE), "--name", "racks")
-    yield standing.find("racks")
-    standing.down("racks", tell)
+    yield persistent.find("racks")
+    persistent.down("racks", tell)
 
 
 @pytest.fixture(scope="session")
-def provisioned(racks: standing.StandingTestbed) -> standing.StandingTestbed:
+def provisioned(racks: persistent.StandingTestbed) -> persistent.StandingTestbed:
     """The same, with agents that know the plug-in."""
     call("provision", f"virtual:{racks.name}", "--plugin", str(SWIFT))
     return racks

@@ -14,8 +14,8 @@ from helpers.real_rogue import call
 
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
-from rogue.virtual.image.cache import Image
-from rogue.virtual.machines.qemu import Accelerator
+from rogue.virtual.image.build import Image
+from rogue.virtual.machines.assembly import Accelerator
 
 pytestmark = [pytest.mark.virtual, pytest.mark.long]
 

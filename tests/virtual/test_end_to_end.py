@@ -10,7 +10,7 @@ from helpers.real_rogue import call
 
 from rogue.harness.provisioning.ports import burst_bytes
 from rogue.harness.results.manifest import read_manifest
-from rogue.virtual import standing
+from rogue.virtual import persistent
 from rogue.workloads.manifest import Manifest
 
 pytestmark = pytest.mark.virtual
@@ -24,7 +24,7 @@ PACKET_BYTES_MAX = 1600
 
 
 @pytest.fixture(scope="module")
-def run(provisioned: standing.StandingTestbed, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def run(provisioned: persistent.StandingTestbed, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Directory of a run: two senders, the network that is there, and every transport once.
 
     A probe would need a host of its own: agent/test_transports.py and test_bounds.py have one.

@@ -6,12 +6,12 @@ import pytest
 from helpers.outside import check, outside
 from helpers.real_rogue import call
 
-from rogue.virtual import standing
+from rogue.virtual import persistent
 
 pytestmark = pytest.mark.virtual
 
 
-def test_the_same_file_runs_on_machines(provisioned: standing.StandingTestbed, tmp_path: Path) -> None:
+def test_the_same_file_runs_on_machines(provisioned: persistent.StandingTestbed, tmp_path: Path) -> None:
     """Its network is a part of theirs. RoGUE's cell is left out: it differs in the control alone."""
     file, out = outside(tmp_path / "outside"), tmp_path / "results"
     words = ["--testbed", f"virtual:{provisioned.name}", "--only-cell", "Swift-r1", "--out", str(out)]

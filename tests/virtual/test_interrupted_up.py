@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from rogue.virtual import standing
-from rogue.virtual.image.cache import Image
-from rogue.virtual.standing import processes
+from rogue.virtual import persistent
+from rogue.virtual.image.build import Image
+from rogue.virtual.persistent import processes
 
 pytestmark = pytest.mark.virtual
 
@@ -33,7 +33,7 @@ def test_down_after_up_was_killed_leaves_nothing(state_home: Path, image: Image)
     with start_up("killed") as process:
         process.kill()
     assert set(processes.find(state_home / "rogue/testbeds/killed")) == {"fabric", "h0", "h1"}
-    assert standing.down("killed", lambda text: None) is True
+    assert persistent.down("killed", lambda text: None) is True
     assert nothing_is_left(state_home, "killed")
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from rogue.virtual.errors import VirtualTestbedError
-from rogue.virtual.programs import run
+from rogue.virtual.prerequisites import run
 
 
 def test_output_is_returned_or_goes_to_a_file(tmp_path: Path) -> None:

@@ -3,14 +3,14 @@
 import pytest
 from helpers.real_rogue import call
 
-from rogue.remote.shell import connect
-from rogue.virtual import standing
-from rogue.virtual.standing import processes
+from rogue.remote.connection import connect
+from rogue.virtual import persistent
+from rogue.virtual.persistent import processes
 
 pytestmark = pytest.mark.virtual
 
 
-def test_teardown_puts_nodes_back(provisioned: standing.StandingTestbed) -> None:
+def test_teardown_puts_nodes_back(provisioned: persistent.StandingTestbed) -> None:
     """To the last file and sysctl: provisioning/test_roles.py."""
     call("teardown", f"virtual:{provisioned.name}")
     for host in provisioned.network.hosts:
@@ -19,10 +19,10 @@ def test_teardown_puts_nodes_back(provisioned: standing.StandingTestbed) -> None
 
 
 def test_a_machine_that_was_killed_is_missed_and_down_leaves_nothing(
-    racks: standing.StandingTestbed,
+    racks: persistent.StandingTestbed,
 ) -> None:
     processes.end(racks.directory, "h1")  # kill -9, and nothing else
-    states = {state.machine: state for state in standing.machine_states(racks)}
+    states = {state.machine: state for state in persistent.machine_states(racks)}
     assert [name for name, state in states.items() if not state.is_well] == ["h1"]
     call("testbed", "down", "--name", racks.name)
     assert processes.find(racks.directory) == {}

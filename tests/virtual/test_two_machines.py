@@ -8,12 +8,12 @@ import pytest
 from helpers.agent_flows import agent
 from helpers.running_machines import RunningMachines, running
 
+from rogue.remote.connection import connect
 from rogue.remote.errors import NodeError
-from rogue.remote.shell import connect
 from rogue.virtual.errors import VirtualTestbedError
-from rogue.virtual.image.cache import Image
-from rogue.virtual.machines.plan import pair
-from rogue.virtual.machines.qemu import Accelerator
+from rogue.virtual.image.build import Image
+from rogue.virtual.machines.assembly import Accelerator
+from rogue.virtual.machines.machine_plan import pair
 
 pytestmark = pytest.mark.virtual
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from rogue.workloads.bounded_json import (
+from rogue.workloads.manifest import (
     DEPTH_MAX,
     INTEGER_MAX,
     VALUES_MAX,

@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel
 
-from rogue.workloads.meanings import meanings
+from rogue.workloads.specification import meanings
 
 
 class Base(BaseModel):

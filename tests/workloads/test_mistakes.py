@@ -3,8 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from rogue.workloads.mistakes import MISTAKE, mistake, mistakes_at
-from rogue.workloads.specification import Specification
+from rogue.workloads.specification import MISTAKE, Specification, mistake, mistakes_at
 
 
 class Example(Specification):

@@ -3,9 +3,8 @@
 import pytest
 
 from rogue.workloads.faults import FAULTS
-from rogue.workloads.meanings import meanings
 from rogue.workloads.probes import PROBES
-from rogue.workloads.specification import Specification
+from rogue.workloads.specification import Specification, meanings
 from rogue.workloads.topologies import TOPOLOGIES
 from rogue.workloads.traffic import WORKLOADS
 

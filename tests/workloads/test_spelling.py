@@ -1,6 +1,6 @@
 """Words that somebody mistyped."""
 
-from rogue.workloads.spelling import meant
+from rogue.workloads.printable import meant
 
 
 def test_the_closest_word_is_offered() -> None:

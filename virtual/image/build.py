@@ -1,14 +1,63 @@
-"""Builds the image: Debian packages into a tree, the tree into an ext4 file, kernel and initial RAM disk."""
+"""Build the machines' Debian image, and cache it."""
 
 import json
 import os
+import platform
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
+from rogue.virtual import cache
+from rogue.virtual.errors import VirtualTestbedError
 from rogue.virtual.image import initrd, recipe
-from rogue.virtual.image.apt_sources import AptSources
-from rogue.virtual.programs import run
+from rogue.virtual.prerequisites import run
+
+_FIELDS = ("ORIGIN", "CODENAME", "REPO_URI", "RELEASE", "COMPONENT")
+_ARCHIVE_KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+_APT_TIMEOUT_S = 60.0
+_UPDATE_TIMEOUT_S = 600.0
+_SETTINGS_NOT_PASSED_ON = ("Acquire::IndexTargets", "Acquire::Changelogs", "Acquire::CompressionTypes")
+
+
+@dataclass(frozen=True, slots=True)
+class AptSources:
+    """Where the image's packages come from: release name, one-line sources, apt settings such as a proxy."""
+
+    codename: str
+    lines: tuple[str, ...]
+    settings: str
+
+
+def host_sources() -> AptSources:
+    """Ask this host's apt which Debian archives it uses and with which settings it reaches them."""
+    template = "|".join(f"$({field})" for field in _FIELDS)
+    query = ["apt-get", "indextargets", "--format", template, "Created-By: Packages"]
+    targets = run(query, timeout_s=_APT_TIMEOUT_S)
+    if "Debian|" not in targets and os.geteuid() == 0:
+        run(["apt-get", "-qq", "update"], timeout_s=_UPDATE_TIMEOUT_S)
+        targets = run(query, timeout_s=_APT_TIMEOUT_S)
+    settings = run(["apt-config", "dump", "--format", '%f "%v";%n', "Acquire"], timeout_s=_APT_TIMEOUT_S)
+    return parse_sources(targets, settings, _ARCHIVE_KEYRING if _ARCHIVE_KEYRING.exists() else None)
+
+
+def parse_sources(targets: str, settings: str, keyring: Path | None) -> AptSources:
+    """Keep the archives whose origin is Debian; the first one names the release."""
+    rows = dict.fromkeys(
+        tuple(line.split("|")) for line in targets.splitlines() if line.count("|") == len(_FIELDS) - 1
+    )
+    debian = [row for row in rows if row[0] == "Debian"]
+    if not debian:
+        raise VirtualTestbedError(
+            "apt on this host knows no Debian archive, so no Debian image can be built: "
+            "run `sudo apt-get update` and try again (only Debian hosts can build it)"
+        )
+    option = f" [signed-by={keyring}]" if keyring else ""
+    lines = tuple(f"deb{option} {uri} {release} {component}" for _, _, uri, release, component in debian)
+    kept = [line for line in settings.splitlines() if not line.startswith(_SETTINGS_NOT_PASSED_ON)]
+    return AptSources(codename=debian[0][1], lines=lines, settings="\n".join([*kept, ""]))
+
 
 _PACKAGES_TIMEOUT_S = 1200.0
 _FILE_SYSTEM_TIMEOUT_S = 600.0
@@ -74,3 +123,46 @@ def _write_file_system(tree: Path, image: Path) -> None:
     """Turn the tree archive into an ext4 file, without mounting anything."""
     prefix = [] if os.geteuid() == 0 else ["mmdebstrap", "--unshare-helper"]
     run([*prefix, "sh", "-c", _EXT4_FROM_STDIN], timeout_s=_FILE_SYSTEM_TIMEOUT_S, stdin=tree, stdout=image)
+
+
+KIND: Final = "virtual"
+FILES: Final = ("initrd.img", "packages.json", "root.ext4", "vmlinuz")
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """What a machine boots from; all machines share the three files read-only."""
+
+    directory: Path
+
+    @property
+    def kernel(self) -> Path:
+        """The Linux kernel."""
+        return self.directory / "vmlinuz"
+
+    @property
+    def initrd(self) -> Path:
+        """The initial RAM disk without any machine's identity."""
+        return self.directory / "initrd.img"
+
+    @property
+    def root(self) -> Path:
+        """The ext4 file system that machines mount read-only."""
+        return self.directory / "root.ext4"
+
+    @property
+    def digest(self) -> str:
+        """Name of the recipe it was built from."""
+        return self.directory.name
+
+
+def cache_directory() -> Path:
+    """Where images are kept."""
+    return cache.cache_directory(KIND)
+
+
+def obtain(images: Path, progress: Callable[[str], None]) -> Image:
+    """Return the image of today's recipe, building it if the cache lacks it or holds a damaged one."""
+    directory = images / recipe.digest(platform.freedesktop_os_release().get("VERSION_CODENAME", ""))
+    cache.obtain(directory, FILES, lambda fresh: build(fresh, host_sources(), progress), progress)
+    return Image(directory)

@@ -1,16 +1,10 @@
-"""Runs one kernel on one folder, to its end.
-
-The kernel is a process of whoever starts it: no root, no KVM, no network of the host's. Its clock is virtual:
-computing takes none of its time, and when everything in it sleeps, time jumps to the next timer. So nothing
-outside may take part while it runs. It finds in the folder what it is to do, `main.py`, and leaves there what
-came of it.
-Source: Linux, Documentation/virt/uml; arch/um/kernel/time.c, time-travel=inf-cpu.
-"""
+"""Run one kernel on one folder, to its end."""
 
 import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -21,8 +15,28 @@ from pathlib import Path
 from typing import Final
 
 from rogue.virtual.errors import VirtualTestbedError
-from rogue.virtual.kernel.processor import own_processor
-from rogue.virtual.programs import dying_with_owner
+from rogue.virtual.prerequisites import dying_with_owner
+
+_NAME: Final = "\0rogue-kernel-on-processor-"
+"""The name of a socket without traffic. A name that begins with a null byte is in no file system. It belongs
+to the whole computer and is free again when its holder ends. Source: unix(7), abstract."""
+
+
+@contextmanager
+def own_processor() -> Iterator[int | None]:
+    """A processor that no other kernel has, of those that this process may use; None if there is none."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as holder:
+        yield next((each for each in sorted(os.sched_getaffinity(0)) if _takes(holder, each)), None)
+
+
+def _takes(holder: socket.socket, processor: int) -> bool:
+    """Whether no other process has it."""
+    try:
+        holder.bind(f"{_NAME}{processor}")
+    except OSError:
+        return False
+    return True
+
 
 MAIN: Final = "main.py"
 LOG: Final = "main.log"

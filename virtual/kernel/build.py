@@ -1,21 +1,68 @@
-"""Builds the kernel from the distribution's source, and a root folder from its packages."""
+"""Build the user-mode kernel and its root folder, and cache them."""
 
 import os
+import platform
 import subprocess
 import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from rogue.virtual import cache
 from rogue.virtual.errors import VirtualTestbedError
-from rogue.virtual.image.apt_sources import AptSources
+from rogue.virtual.image.build import AptSources, host_sources
 from rogue.virtual.kernel import recipe
 from rogue.virtual.kernel.boot import Kernel, boot
-from rogue.virtual.kernel.registers import make_room
-from rogue.virtual.kernel.source import SourcePackage, unpack
-from rogue.virtual.programs import run
+from rogue.virtual.kernel.recipe import make_room
+from rogue.virtual.prerequisites import run
+
+_META_PACKAGE: Final = "linux-source"
+"""A package that depends on the source package of the release's kernel."""
+_QUERY_TIMEOUT_S: Final = 60.0
+_DOWNLOAD_TIMEOUT_S: Final = 1200.0
+_UNPACK_TIMEOUT_S: Final = 600.0
+_DOWNLOAD: Final = 'cd "$0" && exec apt-get -qq download "$1"'
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePackage:
+    """A package with the kernel's source."""
+
+    name: str
+    version: str
+
+
+def source_package() -> SourcePackage:
+    """Ask this host's apt which kernel source its release has."""
+    depends = run(["apt-cache", "depends", "--important", _META_PACKAGE], timeout_s=_QUERY_TIMEOUT_S)
+    names = [line.split()[-1] for line in depends.splitlines() if line.strip().startswith("Depends:")]
+    if not names:
+        raise VirtualTestbedError(
+            f"apt on this host knows no package {_META_PACKAGE}: run `sudo apt-get update` and try again "
+            "(only Debian hosts and relatives of it can build the kernel)"
+        )
+    shown = run(["apt-cache", "show", "--no-all-versions", names[0]], timeout_s=_QUERY_TIMEOUT_S)
+    versions = [line.split()[1] for line in shown.splitlines() if line.startswith("Version:")]
+    return SourcePackage(names[0], versions[0])
+
+
+def unpack(package: SourcePackage, directory: Path) -> Path:
+    """Download the source into a directory and return where it is unpacked; root is not needed."""
+    run(["sh", "-c", _DOWNLOAD, str(directory), package.name], timeout_s=_DOWNLOAD_TIMEOUT_S)
+    (archive,) = directory.glob("*.deb")
+    run(["dpkg-deb", "-x", str(archive), str(directory / "package")], timeout_s=_UNPACK_TIMEOUT_S)
+    (packed,) = (directory / "package" / "usr" / "src").glob("linux-source-*.tar.xz")
+    source = directory / "source"
+    source.mkdir()
+    run(
+        ["tar", "-x", "--strip-components=1", "-C", str(source), "-f", str(packed)],
+        timeout_s=_UNPACK_TIMEOUT_S,
+    )
+    return source
+
 
 _CONFIGURE_TIMEOUT_S: Final = 300.0
 _PACKAGES_TIMEOUT_S: Final = 1200.0
@@ -133,3 +180,28 @@ def _compile_modules(directory: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "main.py").write_text(_COMPILE_MODULES)
         boot(Kernel(directory), Path(folder), limit_s=_COMPILE_LIMIT_S, writes_to_root=True)
+
+
+KIND: Final = "kernel"
+FILES: Final = ("config", "linux", "root.files")
+
+
+def cache_directory() -> Path:
+    """Where the kernel is kept."""
+    return cache.cache_directory(KIND)
+
+
+def obtain(kernels: Path, progress: Callable[[str], None]) -> Kernel:
+    """Return the kernel of today's recipe and source, building it if the cache lacks it."""
+    package = source_package()
+    codename = platform.freedesktop_os_release().get("VERSION_CODENAME", "")
+    directory = kernels / recipe.digest(codename, package.version)
+    cache.obtain(directory, FILES, lambda fresh: build(fresh, package, host_sources(), progress), progress)
+    return Kernel(directory)
+
+
+def present(kernels: Path) -> Kernel | None:
+    """Return the kernel of today's recipe and source if it has been built, and None otherwise."""
+    codename = platform.freedesktop_os_release().get("VERSION_CODENAME", "")
+    directory = kernels / recipe.digest(codename, source_package().version)
+    return Kernel(directory) if cache.is_intact(directory, FILES) else None

@@ -1,14 +1,172 @@
-"""Puts machines together in a directory: keys, initial RAM disks, ports, command lines, ways to log in."""
+"""Assemble machines: QEMU command lines, and whether KVM works."""
 
-from collections.abc import Sequence
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
+from typing import Final
 
 from rogue.remote.login import Login
-from rogue.virtual.image.cache import Image
-from rogue.virtual.machines import identity, tcp_ports
-from rogue.virtual.machines.plan import MachinePlan
-from rogue.virtual.machines.qemu import Accelerator, Boot, machine_command
+from rogue.virtual.errors import VirtualTestbedError
+from rogue.virtual.image.build import Image
+from rogue.virtual.machines import machine_plan
+from rogue.virtual.machines.machine_plan import Link, MachinePlan
+from rogue.virtual.machines.process import MachineProcess
+from rogue.virtual.prerequisites import run
+
+PROGRAM = "qemu-system-x86_64"
+_KERNEL_ARGUMENTS = (
+    "console=ttyS0 panic=-1 mitigations=off nokaslr random.trust_cpu=on rcupdate.rcu_expedited=1 "
+    "net.ifnames=0 quiet"
+)
+
+
+class Accelerator(Enum):
+    """How the processor is emulated."""
+
+    KVM = "kvm"
+    TCG = "tcg"
+
+    @property
+    def arguments(self) -> list[str]:
+        """One processor. TCG gets a small translation cache: the default one grows to 700 MB per machine.
+
+        A second processor that could be plugged in makes TCG order memory accesses as the guest asks. For a
+        machine that can have only one, it leaves the barriers of locked instructions out, although devices
+        run in other threads: then a NIC now and then never hears that packets wait for it, and stays silent.
+        """
+        if self is Accelerator.KVM:
+            return ["-accel", "kvm", "-cpu", "host", "-smp", "1"]
+        return ["-accel", "tcg,tb-size=64", "-cpu", "max", "-smp", "1,maxcpus=2"]
+
+    @property
+    def boot_timeout_s(self) -> float:
+        """How long a machine may take to come up on a busy host."""
+        return 60.0 if self is Accelerator.KVM else 240.0
+
+
+@dataclass(frozen=True, slots=True)
+class Boot:
+    """What a machine boots from."""
+
+    kernel: Path
+    initrd: Path
+    root: Path | None = None
+    extra_arguments: str = ""
+
+
+def base_command(name: str, boot: Boot, accelerator: Accelerator, memory_mib: int) -> list[str]:
+    """A machine with a processor, memory, a console that ends in a file, and a kernel: no devices yet.
+
+    Console, initial RAM disk and sockets lie in QEMU's working directory, since a socket's path has 107
+    characters at most.
+    """
+    return [
+        PROGRAM,
+        *("-M", "q35"),
+        *accelerator.arguments,
+        *("-m", str(memory_mib)),
+        *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
+        *("-serial", f"file:{name}.console"),
+        *("-kernel", str(boot.kernel), "-initrd", str(boot.initrd)),
+        *("-append", f"{_KERNEL_ARGUMENTS} {boot.extra_arguments}".strip()),
+    ]
+
+
+def machine_command(machine: MachinePlan, boot: Boot, accelerator: Accelerator, ssh_port: int) -> list[str]:
+    """The whole machine: disk, management NIC on 127.0.0.1 only, experiment NICs on unix sockets."""
+    assert boot.root is not None, "a whole machine has a disk"
+    disk = f"file={escaped(boot.root)},format=raw,if=none,readonly=on,id=disk"
+    command = base_command(machine.name, boot, accelerator, machine.memory_mib)
+    command += ["-drive", disk, "-device", "virtio-blk-pci,drive=disk"]
+    command += [
+        *("-netdev", f"user,id=management,ipv6=off,restrict=on,hostfwd=tcp:127.0.0.1:{ssh_port}-:22"),
+        *("-device", "virtio-net-pci,netdev=management,romfile="),
+    ]
+    for number, link in enumerate(machine.links, start=1):
+        command += _experiment_nic(number, link)
+    return command
+
+
+def escaped(path: Path) -> str:
+    """The path as part of an option: QEMU takes two commas for one that separates nothing."""
+    return str(path).replace(",", ",,")
+
+
+def _experiment_nic(number: int, link: Link) -> list[str]:
+    cable = (
+        f"dgram,id=link{number},local.type=unix,local.path={link.socket_name},"
+        f"remote.type=unix,remote.path={link.peer_socket_name}"
+    )
+    return ["-netdev", cable, "-device", f"virtio-net-pci,netdev=link{number},mac={link.mac},romfile="]
+
+
+VARIABLE: Final = "ROGUE_ACCELERATOR"
+"""A variable of the environment that names one, so that nothing is probed."""
+_KVM_DEVICE = Path("/dev/kvm")
+_PROBE_TIMEOUT_S = 20.0
+_PROBE_MEMORY_MIB = 256
+_VERSION_TIMEOUT_S = 20.0
+_VERDICTS = "kvm-verdicts.json"
+
+
+def choose(image: Image, cache: Path, progress: Callable[[str], None]) -> Accelerator:
+    """What the environment names; else probe once per image, kernel and QEMU, and keep the verdict."""
+    if named := os.environ.get(VARIABLE):
+        return _named(named)
+    if not os.access(_KVM_DEVICE, os.R_OK | os.W_OK):
+        return Accelerator.TCG
+    circumstances = f"{image.digest} / {os.uname().release} / {_qemu_version()}"
+    path = cache / _VERDICTS
+    verdicts = _read_verdicts(path)
+    if circumstances not in verdicts:
+        progress("machines: trying whether KVM boots a kernel here")
+        verdicts[circumstances] = _probe(image)
+        path.write_text(json.dumps(verdicts, indent=1) + "\n")
+        progress(f"machines: {verdicts[circumstances] or 'it does'}")
+    return Accelerator.TCG if verdicts[circumstances] else Accelerator.KVM
+
+
+def _named(name: str) -> Accelerator:
+    try:
+        return Accelerator(name)
+    except ValueError:
+        known = " or ".join(each.value for each in Accelerator)
+        raise VirtualTestbedError(
+            f"environment: got {VARIABLE}={name!r}, expected {known}; correct it, or unset it"
+        ) from None
+
+
+def _qemu_version() -> str:
+    return run([PROGRAM, "--version"], timeout_s=_VERSION_TIMEOUT_S).splitlines()[0]
+
+
+def _read_verdicts(path: Path) -> dict[str, str]:
+    """Map circumstances to why KVM failed there ("" if it worked); a damaged file counts as no verdict."""
+    try:
+        verdicts = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return {}
+    return verdicts if isinstance(verdicts, dict) else {}
+
+
+def _probe(image: Image) -> str:
+    """Boot the kernel under KVM until its first program replies; say in one line why it did not."""
+    with tempfile.TemporaryDirectory(prefix="rogue-probe-") as scratch:
+        boot = Boot(image.kernel, image.initrd, extra_arguments="rogue.probe")
+        command = base_command("probe", boot, Accelerator.KVM, _PROBE_MEMORY_MIB)
+        process = MachineProcess("probe", command, Path(scratch))
+        try:
+            process.wait_until_it_says("probe answered", time.monotonic() + _PROBE_TIMEOUT_S)
+        except VirtualTestbedError as error:
+            return f"it does not, so they are emulated; {error}"
+        finally:
+            process.end()
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +182,13 @@ def assemble(
 ) -> Assembly:
     """Write every file that the machines and their clients need; start nothing."""
     names = [plan.name for plan in plans]
-    keys = identity.generate_keys(names)
-    ssh_ports = dict(zip(names, tcp_ports.reserve(len(plans)), strict=True))
-    identity.write_client_files(directory, keys, ssh_ports)
+    keys = machine_plan.generate_keys(names)
+    ssh_ports = dict(zip(names, machine_plan.reserve(len(plans)), strict=True))
+    machine_plan.write_client_files(directory, keys, ssh_ports)
     commands = {}
     for plan in plans:
         initrd = Path(f"{plan.name}.initrd")
-        (directory / initrd).write_bytes(image.initrd.read_bytes() + identity.seed(plan, keys))
+        (directory / initrd).write_bytes(image.initrd.read_bytes() + machine_plan.seed(plan, keys))
         boot = Boot(image.kernel, initrd, image.root)
         commands[plan.name] = machine_command(plan, boot, accelerator, ssh_ports[plan.name])
     return Assembly(commands, ssh_ports)
@@ -38,8 +196,8 @@ def assemble(
 
 def logins(directory: Path, ssh_ports: dict[str, int]) -> dict[str, Login]:
     """How to log in to each machine with the files in ``directory``."""
-    key_file, known_hosts = directory / identity.CLIENT_KEY, directory / identity.KNOWN_HOSTS
+    key_file, known_hosts = directory / machine_plan.CLIENT_KEY, directory / machine_plan.KNOWN_HOSTS
     return {
-        name: Login(name, identity.LOOPBACK, port, identity.USER, (key_file,), (known_hosts,))
+        name: Login(name, machine_plan.LOOPBACK, port, machine_plan.USER, (key_file,), (known_hosts,))
         for name, port in ssh_ports.items()
     }

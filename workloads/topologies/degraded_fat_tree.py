@@ -6,8 +6,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from rogue.workloads.mistakes import mistake, mistakes_at
-from rogue.workloads.specification import Rate
+from rogue.workloads.specification import Rate, mistake, mistakes_at
 from rogue.workloads.streams import random_stream
 from rogue.workloads.topologies.fat_tree import K_MAX, FatTree
 from rogue.workloads.topologies.link import Link

@@ -5,8 +5,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from rogue.workloads.mistakes import mistake, mistakes_at
-from rogue.workloads.specification import Rate
+from rogue.workloads.specification import Rate, mistake, mistakes_at
 from rogue.workloads.topologies.link import Link
 from rogue.workloads.topologies.shortest_paths import ShortestPaths
 from rogue.workloads.topologies.topology import HOSTS_MAX, Topology

@@ -9,8 +9,15 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from rogue.workloads.framing import FRAMINGS, Framing
-from rogue.workloads.mistakes import mistake, mistakes_at
-from rogue.workloads.specification import Delay, Size, SizeOrUnbounded, Specification, Time
+from rogue.workloads.specification import (
+    Delay,
+    Size,
+    SizeOrUnbounded,
+    Specification,
+    Time,
+    mistake,
+    mistakes_at,
+)
 from rogue.workloads.switch_controls import SwitchControls, contradiction_of
 from rogue.workloads.topologies.link import Link
 from rogue.workloads.topologies.shortest_paths import PathShape, ShortestPaths

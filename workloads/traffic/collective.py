@@ -4,8 +4,7 @@ from typing import Annotated, ClassVar, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from rogue.workloads.mistakes import mistake, mistakes_at
-from rogue.workloads.specification import Delay, Size
+from rogue.workloads.specification import Delay, Size, mistake, mistakes_at
 from rogue.workloads.streams import start_jitter_ns
 from rogue.workloads.topologies.topology import HOSTS_MAX, Placement
 from rogue.workloads.traffic.collectives import ALGORITHMS, Algorithm, Operation

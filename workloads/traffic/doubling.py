@@ -4,8 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from rogue.workloads.mistakes import mistake, mistakes_at
-from rogue.workloads.specification import Size, Time
+from rogue.workloads.specification import Size, Time, mistake, mistakes_at
 from rogue.workloads.streams import start_jitter_ns
 from rogue.workloads.topologies.topology import HOSTS_MAX, Placement
 from rogue.workloads.traffic.workload import Flow, Verb, Workload

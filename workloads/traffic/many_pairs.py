@@ -7,8 +7,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from rogue.workloads.mistakes import mistake, mistakes_at
-from rogue.workloads.specification import Delay, Size, Time
+from rogue.workloads.specification import Delay, Size, Time, mistake, mistakes_at
 from rogue.workloads.streams import random_stream
 from rogue.workloads.topologies.topology import HOSTS_MAX, Placement
 from rogue.workloads.traffic.workload import (

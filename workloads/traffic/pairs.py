@@ -6,8 +6,16 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from rogue.workloads.mistakes import mistake, mistakes_at
-from rogue.workloads.specification import Delay, FromList, Rate, Size, Specification, Time
+from rogue.workloads.specification import (
+    Delay,
+    FromList,
+    Rate,
+    Size,
+    Specification,
+    Time,
+    mistake,
+    mistakes_at,
+)
 from rogue.workloads.streams import start_jitter_ns
 from rogue.workloads.topologies.topology import HOSTS_MAX, Placement
 from rogue.workloads.traffic.workload import Flow, Verb, Workload

@@ -9,9 +9,8 @@ from pydantic_core import PydanticCustomError
 
 from rogue.workloads.files import from_file
 from rogue.workloads.flow_sizes import FLOW_SIZES, FlowSizes, SizesOfFile
-from rogue.workloads.mistakes import mistake, mistakes_at
-from rogue.workloads.specification import Delay, Size, Specification, Time
-from rogue.workloads.spelling import meant
+from rogue.workloads.printable import meant
+from rogue.workloads.specification import Delay, Size, Specification, Time, mistake, mistakes_at
 from rogue.workloads.streams import random_stream
 from rogue.workloads.topologies.topology import HOSTS_MAX, Placement
 from rogue.workloads.traffic.workload import Arrival, Flow, Verb, Workload, expected_pairs, uneven

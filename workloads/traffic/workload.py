@@ -8,8 +8,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 from pydantic_core import PydanticCustomError
 
-from rogue.workloads.mistakes import mistake
-from rogue.workloads.specification import Specification
+from rogue.workloads.specification import Specification, mistake
 from rogue.workloads.topologies.topology import Placement
 
 Verb = Literal["write", "read", "send"]

@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 from pydantic_core import PydanticCustomError
 
 from rogue.harness.data.source import DataSource
-from rogue.workloads.mistakes import mistake
 from rogue.workloads.printable import shortened
-from rogue.workloads.traffic.trace_rows import TraceRow
+from rogue.workloads.specification import mistake
+from rogue.workloads.traffic.trace import TraceRow
 
 HEAD: Final = "start_ns,src,dst,size_bytes"
 NUMBER_LENGTH_MAX: Final = 15

@@ -1,15 +1,80 @@
-"""Plan, apply, check and undo what the inventory wants of one hardware switch."""
+"""Plan, apply, check and undo the configuration of one hardware switch."""
 
+import json
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Final
 
+from rogue.harness.provisioning.inventory import HardwareSwitch
 from rogue.harness.provisioning.switches.change import Change, Configuration, sentences
-from rogue.harness.provisioning.switches.ledger import Ledger
 from rogue.harness.provisioning.switches.platform import Command, Platform, Session
+from rogue.harness.provisioning.switches.readback import Standing
+from rogue.harness.provisioning.switches.registry import PLATFORMS
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
-from rogue.harness.provisioning.switches.standing import Standing
+from rogue.remote.connection import connect
 from rogue.remote.errors import NodeError, RejectedError
+from rogue.remote.login import Login
+from rogue.remote.terminal import REPLY_LIMIT_S, Secrets, open_terminal
+
+
+def ledgers() -> Path:
+    """The directory: below $XDG_STATE_HOME, or ~/.local/state."""
+    configured = os.environ.get("XDG_STATE_HOME")
+    return (Path(configured) if configured else Path.home() / ".local/state") / "rogue" / "switches"
+
+
+class Ledger:
+    """The changes of one switch that have not been undone, oldest first."""
+
+    def __init__(self, directory: Path, place: str) -> None:
+        self.file = directory / f"{place.replace('/', '_')}.json"
+
+    def changes(self) -> list[Change]:
+        """All of them; NodeError if the file is damaged."""
+        if not self.file.is_file():
+            return []
+        try:
+            entries = json.loads(self.file.read_text())
+            return [Change(**{**entry, "context": tuple(entry["context"])}) for entry in entries]
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise NodeError(
+                f"{self.file}: got {error}, expected what was on a switch before; put the switch back by "
+                "hand, then delete the file"
+            ) from error
+
+    def remember(self, changes: Iterable[Change]) -> None:
+        """Add changes; of a line that is changed again, what was there at first stays written down."""
+        kept = self.changes()
+        for change in changes:
+            earlier = next((old for old in kept if _is_about(old, change)), None)
+            if earlier is None:
+                kept.append(change)
+            else:
+                again = Change(change.context, change.after, earlier.before, change.off, change.opens)
+                kept[kept.index(earlier)] = again
+        self.write(change for change in kept if change.after != change.before)
+
+    def write(self, changes: Iterable[Change]) -> None:
+        """These are all; without any there is no file."""
+        entries = [asdict(change) for change in changes]
+        if not entries:
+            self.file.unlink(missing_ok=True)
+            return
+        self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        draft = self.file.with_suffix(".new")
+        with draft.open("w") as stream:
+            json.dump(entries, stream, indent=1)
+            stream.flush()
+            os.fsync(stream.fileno())
+        draft.replace(self.file)
+
+
+def _is_about(old: Change, new: Change) -> bool:
+    """Whether the new change begins where the old one ended."""
+    return old.context == new.context and old.after == new.before and old.after is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,3 +269,28 @@ def _run(session: Session, command: Command) -> None:
         session.run(command.text, command.stdin)
     else:
         session.run(command.text)
+
+
+PASSWORD: Final = "ROGUE_SWITCH_PASSWORD"
+ENABLE: Final = "ROGUE_SWITCH_ENABLE"
+"""Variables of the environment; no file and no inventory has them."""
+
+
+@contextmanager
+def open_switch(switch: HardwareSwitch, *, limit_s: float = REPLY_LIMIT_S) -> Iterator[OpenSwitch]:
+    """Log in; NodeError says why that failed."""
+    assert switch.login is not None, "a declared switch is not logged in to"
+    platform = PLATFORMS[switch.variables.switch_platform]
+    ledger = Ledger(ledgers(), _name(switch.login))
+    if platform.dialect is None:
+        with connect(switch.login, limit_s=limit_s) as shell:
+            yield OpenSwitch(switch.name, platform, shell, ledger)
+        return
+    secrets = Secrets(os.environ.get(PASSWORD), os.environ.get(ENABLE))
+    with open_terminal(switch.login, platform.dialect, secrets, limit_s=limit_s) as terminal:
+        yield OpenSwitch(switch.name, platform, terminal, ledger)
+
+
+def _name(login: Login) -> str:
+    """What a switch is remembered by: behind two jump hosts the same address is two switches."""
+    return login.place if login.gateway is None else f"{login.place} behind {_name(login.gateway)}"

@@ -1,4 +1,4 @@
-"""The interface of a vendor's switch: it can be set, read back and undone."""
+"""The interface of a switch platform, and conversions of its units."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,8 +14,8 @@ from rogue.harness.provisioning.switches.change import (
     indented,
     wanted_changes,
 )
+from rogue.harness.provisioning.switches.readback import Standing
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
-from rogue.harness.provisioning.switches.standing import Standing
 from rogue.remote.login import Dialect
 
 
@@ -124,3 +124,22 @@ def _in_contexts(changes: Iterable[Change], up: str) -> Iterator[str]:
             if change.opens and change.after is not None:
                 yield up
         yield from [up] * len(context)
+
+
+def whole_percent(probability: float) -> int:
+    """A probability, where only whole percent can be said."""
+    return round(100 * probability)
+
+
+def percent_mistake(probability: float) -> str | None:
+    """Why a probability is no whole percent; None if it is one."""
+    if abs(100 * probability - whole_percent(probability)) < 1e-9 and whole_percent(probability) >= 1:
+        return None
+    return f"got probability {probability:g}, expected whole percent, such as 0.01"
+
+
+def kilobytes_mistake(count_bytes: int, unit_bytes: int) -> str | None:
+    """Why bytes are no whole number of a vendor's kilobytes; None if they are."""
+    if count_bytes % unit_bytes == 0:
+        return None
+    return f"got {count_bytes} bytes, expected a multiple of {unit_bytes}"

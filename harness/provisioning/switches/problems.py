@@ -8,7 +8,7 @@ from rogue.harness.errors import Problem
 from rogue.harness.provisioning.switches.platform import Platform
 from rogue.harness.provisioning.switches.registry import PLATFORMS
 from rogue.harness.provisioning.switches.settings import DECLARED, HardwareSwitchVariables
-from rogue.workloads.spelling import meant
+from rogue.workloads.printable import meant
 
 
 def switch_problems(path: Path, name: str, variables: Mapping[str, Any]) -> list[Problem]:

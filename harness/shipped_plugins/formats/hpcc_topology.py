@@ -9,9 +9,9 @@ from rogue.harness.data.formats.format import Converted, Format, Line, lines_of,
 from rogue.harness.data.network import network_text, read_network
 from rogue.harness.data.plugins import register_format
 from rogue.harness.data.source import DataSource
-from rogue.workloads.mistakes import mistake
 from rogue.workloads.printable import shortened
-from rogue.workloads.topologies.link_list import LinkList
+from rogue.workloads.specification import mistake
+from rogue.workloads.topologies.links import LinkList
 
 USUAL_DELAY_NS: Final = 1_000
 NODES_MAX: Final = 100_000

@@ -22,8 +22,8 @@ from rogue.harness.data.formats.format import (
 from rogue.harness.data.plugins import register_format
 from rogue.harness.data.source import DataSource
 from rogue.harness.data.trace import read_trace
-from rogue.workloads.mistakes import mistake
-from rogue.workloads.traffic.trace_rows import TraceRow
+from rogue.workloads.specification import mistake
+from rogue.workloads.traffic.trace import TraceRow
 
 USUAL_PRIORITY: Final = 2_000_000
 """Source: `ConnectionMatrix::load`."""

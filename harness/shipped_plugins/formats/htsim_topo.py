@@ -7,9 +7,9 @@ from rogue.harness.data.formats.format import Converted, Format, lines_of, whole
 from rogue.harness.data.network import LINKS_MAX, network_text
 from rogue.harness.data.plugins import register_format
 from rogue.harness.data.source import DataSource
-from rogue.workloads.mistakes import mistake
 from rogue.workloads.printable import shortened
-from rogue.workloads.topologies.link_list import LinkList
+from rogue.workloads.specification import mistake
+from rogue.workloads.topologies.links import LinkList
 from rogue.workloads.topologies.topology import HOSTS_MAX
 
 HEADER: Final = ("nodes", "tiers", "podsize")

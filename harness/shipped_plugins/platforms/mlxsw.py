@@ -21,10 +21,9 @@ from functools import partial
 from typing import Any, Final
 
 from rogue.harness.provisioning.switches.change import Change, Configuration, Context, Line
-from rogue.harness.provisioning.switches.platform import Command, Platform
+from rogue.harness.provisioning.switches.platform import Command, Platform, percent_mistake, whole_percent
 from rogue.harness.provisioning.switches.plugins import register_switch_platform
-from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking, PrioritySettings
-from rogue.harness.provisioning.switches.standing import (
+from rogue.harness.provisioning.switches.readback import (
     NotKnownError,
     Standing,
     that_do_something,
@@ -32,7 +31,7 @@ from rogue.harness.provisioning.switches.standing import (
     told_marks,
     told_priority,
 )
-from rogue.harness.provisioning.switches.units import percent_mistake, whole_percent
+from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking, PrioritySettings
 from rogue.remote.errors import NodeError
 
 _READ: Final = (

@@ -20,10 +20,9 @@ from functools import partial
 from typing import ClassVar, Final
 
 from rogue.harness.provisioning.switches.change import Configuration, Context, Line
-from rogue.harness.provisioning.switches.platform import Platform
+from rogue.harness.provisioning.switches.platform import Platform, kilobytes_mistake
 from rogue.harness.provisioning.switches.plugins import register_switch_platform
-from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, PrioritySettings
-from rogue.harness.provisioning.switches.standing import (
+from rogue.harness.provisioning.switches.readback import (
     NotKnownError,
     Standing,
     that_do_something,
@@ -31,7 +30,7 @@ from rogue.harness.provisioning.switches.standing import (
     told_marks,
     told_priority,
 )
-from rogue.harness.provisioning.switches.units import kilobytes_mistake
+from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, PrioritySettings
 from rogue.remote.login import Dialect
 
 KB_BYTES: Final = 1_000

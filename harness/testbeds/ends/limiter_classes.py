@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rogue.harness.cell.carrier import PlannedFlow
+from rogue.harness.cell.demand import PlannedFlow
 from rogue.workloads.topologies import Topology
 
 PRIORITIES: Final = 7

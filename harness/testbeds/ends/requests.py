@@ -1,13 +1,82 @@
-"""Makes the requests to a role from a planned flow."""
+"""Build the requests to a role from a planned flow."""
 
 from collections.abc import Iterator
+from typing import Final
 
+from rogue.agent.core.transports import TRANSPORTS, settings_for
 from rogue.agent.drivers.limiters import SLOTS
 from rogue.agent.node.messages import ARRIVALS_MAX, After, Arrivals, Load, Prepare
 from rogue.harness.cell.timing import Timing
-from rogue.harness.testbeds.ends.memories import fill_seed, memory_bytes
-from rogue.harness.testbeds.ends.roles import EndName, NodeFlow
-from rogue.harness.testbeds.ends.waiting import after_requests
+from rogue.harness.testbeds.ends.roles import EndName, NodeFlow, after_requests
+
+FILL_SEED: Final = 1
+MEMORY_BYTES_MIN: Final = 4096
+RECEIVES_MIN: Final = 8
+"""More than the batches that a sender keeps under way: else SENDs come while no receive is posted."""
+RECEIVES_MAX: Final = 256
+"""How many receives a queue pair of the agent has at most."""
+
+
+def memory_bytes(flow: NodeFlow, end: EndName) -> int:
+    """Memory at one end; where SENDs land there is room for several transfers, each message in its place."""
+    if end == "responder" and _lands_in_ring(flow):
+        receives = _messages(flow) * -(-RECEIVES_MIN // _messages(flow))
+        return receives * _segment_bytes(flow)
+    if (
+        end == "responder"
+        and flow.flow.arrivals
+        and flow.flow.verb == "send"
+        and flow.transport in TRANSPORTS
+    ):
+        return min(RECEIVES_MIN, _messages_of_all(flow)) * _segment_bytes(flow)
+    sizes = [flow.flow.size_bytes, *(arrival.size_bytes for arrival in flow.flow.arrivals)]
+    return min(flow.memory_bytes_max, max(MEMORY_BYTES_MIN, *sizes))
+
+
+def fill_seed(flow: NodeFlow, end: EndName) -> int | None:
+    """What an end's memory is filled with: nothing, unless the bytes come from there."""
+    return FILL_SEED if end == flow.source_end and not flow.is_probe else None
+
+
+def compared_bytes(flow: NodeFlow) -> int:
+    """How many bytes from the start must be the same at both ends after a whole transfer; 0 if none need be.
+
+    Over an unreliable connection bytes may be lost. WRITE and READ put every byte where it was at the source;
+    what does not fit into the memory goes round, as far as whole segments reach. SENDs fill receives one
+    after the other: a message is where it was at the source if it is a segment long and a transfer has a
+    whole share of the receives.
+    """
+    size_bytes = flow.flow.size_bytes
+    if flow.service != "rc" or size_bytes == 0:
+        return 0
+    if flow.flow.verb == "send":
+        return size_bytes if _lands_in_ring(flow) else 0
+    if size_bytes <= flow.memory_bytes_max:
+        return size_bytes
+    return flow.memory_bytes_max // _segment_bytes(flow) * _segment_bytes(flow)
+
+
+def _lands_in_ring(flow: NodeFlow) -> bool:
+    """Whether a transfer's messages are segments, which fit the receives."""
+    asked = flow.flow
+    if asked.verb != "send" or flow.transport not in TRANSPORTS or asked.arrivals:
+        return False
+    is_whole = asked.verb_bytes is None or asked.verb_bytes >= min(_segment_bytes(flow), asked.size_bytes)
+    return is_whole and asked.size_bytes <= flow.memory_bytes_max and _messages(flow) <= RECEIVES_MAX
+
+
+def _messages(flow: NodeFlow) -> int:
+    return max(1, -(-flow.flow.size_bytes // _segment_bytes(flow)))
+
+
+def _messages_of_all(flow: NodeFlow) -> int:
+    """How many receives the transfers of a flow take, one after the other."""
+    segment_bytes = _segment_bytes(flow)
+    return sum(max(1, -(-arrival.size_bytes // segment_bytes)) for arrival in flow.flow.arrivals)
+
+
+def _segment_bytes(flow: NodeFlow) -> int:
+    return settings_for(flow.transport, flow.line_rate_bps, flow.overrides).segment_bytes
 
 
 def prepare_request(

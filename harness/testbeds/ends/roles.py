@@ -1,17 +1,20 @@
-"""From a cell to what each node is asked to do: two roles per flow, one at each end."""
+"""Plan two roles per flow: what each node does, and which transfers wait for others."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Final, Literal, get_args
 
 from rogue.agent.core.transports import TRANSPORTS
-from rogue.harness.cell.carrier import PROBE_GROUP, Carrier, Group, PlannedFlow
+from rogue.agent.node.messages import WAITS_MAX, After, Prepared
+from rogue.agent.node.supervisor import ROLES_MAX
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.driver_options import DriverOptions, driver_options
-from rogue.harness.cell.parameters import agent_overrides, agent_settings
+from rogue.harness.cell.demand import PROBE_GROUP, Carrier, Group, PlannedFlow
+from rogue.harness.cell.transport import DriverOptions, agent_overrides, agent_settings, driver_options
+from rogue.harness.testbeds.base import Fact
 from rogue.harness.testbeds.ends.limiter_classes import LimiterClass, limiter_classes, limiters_of
 from rogue.workloads.traffic import Flow, Moment
+from rogue.workloads.traffic.waiting import waits
 
 MEMORY_BYTES_MAX: Final = 32 * 2**20
 """A longer transfer goes round and round in it."""
@@ -170,3 +173,72 @@ def _probe(cell: Cell) -> NodeFlow | None:
     line_rate_bps = cell.topology.host_rate_bps(cell.probe.flow.source)
     run_ns = max(1, cell.timing.traffic_ns - cell.probe.flow.start_ns)
     return NodeFlow(cell.probe, PROBE_GROUP, line_rate_bps, cell.topology.mtu_bytes, run_ns)
+
+
+KNOWN_BY: Mapping[Moment, EndName] = {"start": "requester", "end": "requester", "arrival": "responder"}
+"""Which end of a flow knows of a moment; its bytes are pushed, so that the requester is at their source."""
+
+
+def after_requests(flow: NodeFlow, role: str, limit_ms: int) -> Iterator[After]:
+    """Whom the transfers of a requester wait for, by who knows of it."""
+    causes: dict[tuple[str, Moment], list[list[int]]] = {}
+    for number, arrival in enumerate(flow.flow.arrivals):
+        for each in arrival.after:
+            known_by = f"{flow.names[each.flow]}-{KNOWN_BY[each.moment]}"
+            causes.setdefault((known_by, each.moment), []).append([number, each.number, each.pause_ns])
+    for (known_by, moment), rows in causes.items():
+        for first in range(0, len(rows), WAITS_MAX):
+            yield After(role, limit_ms, known_by, moment, rows[first : first + WAITS_MAX])
+
+
+def unorderable(cell: Cell) -> str | None:
+    """Why agents cannot have a cell's transfers wait for each other; None if they can, or none does."""
+    groups = [group for group in cell.groups if waits(group.flows)]
+    for group in groups:
+        waiting = f"{group.name} has transfers that wait for others ({_waiting_key(group)})"
+        if group.transport.service == "uc":
+            return f"{waiting}, and what UC loses never arrives: set transport to one over RC or TCP"
+        if any(flow.verb == "read" for flow in group.flows):
+            return f"{waiting}, and no agent knows when a READ's source is done: set verb to write or send"
+    return _crowded([flow for group in groups for flow in group.flows])
+
+
+def _crowded(flows: Sequence[Flow]) -> str | None:
+    """A host with more ends than one agent has roles, which tell each other of their transfers."""
+    ends: dict[str, int] = {}
+    for flow in flows:
+        for host in (flow.source, flow.destination):
+            ends[host] = ends.get(host, 0) + 1
+    crowded = next((host for host, count in ends.items() if count > ROLES_MAX), None)
+    if crowded is None:
+        return None
+    words = f"{ends[crowded]} ends of flows at {crowded} tell each other when transfers have arrived"
+    return f"{words}, and an agent has at most {ROLES_MAX}: let fewer hosts take part"
+
+
+def _waiting_key(group: Group) -> str:
+    """The key that makes transfers wait."""
+    keys = type(group.asked.workload).model_fields
+    return "loop" if "loop" in keys else f"kind: {keys['kind'].default}"
+
+
+LIMITERS: Final = {
+    "none": "none",
+    "htb": "tc htb (software)",
+    "software": "release times of the agent (software)",
+    "dcb": "dcb maxrate (hardware)",
+}
+CLOCKS: Final = {"host": "the host's clock (software)", "nic": "the NIC's clock (hardware)"}
+
+
+def pacing_facts(flows: Sequence[NodeFlow], prepared: Mapping[str, Prepared]) -> dict[str, Fact]:
+    """How rates are limited and what time is taken with, by the first flow that is no probe and no TCP.
+
+    prepared: what roles said of themselves. A TCP asks neither for a limiter nor for a timestamp of ours.
+    """
+    first = next((flow for flow in flows if not flow.is_probe and flow.service != "tcp"), None)
+    if first is None:
+        return {"rate_limiter": LIMITERS["none"], "timestamps": None}
+    limiter = prepared[first.role(first.source_end)].limiter
+    clock = prepared[first.role("requester")].clock
+    return {"rate_limiter": LIMITERS.get(limiter, limiter), "timestamps": CLOCKS.get(clock, clock)}

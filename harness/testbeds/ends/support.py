@@ -5,12 +5,10 @@ from typing import Final
 from rogue.agent.core.estimators import ESTIMATORS
 from rogue.agent.core.transports import TRANSPORTS
 from rogue.agent.node.messages import SAMPLE_INTERVAL_NS_MIN
-from rogue.harness.cell.carrier import Group
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.driver_options import option_mistake
-from rogue.harness.cell.mistakes import ParameterError, ParameterMistake
-from rogue.harness.cell.parameters import agent_settings
-from rogue.harness.testbeds.ends.waiting import unorderable
+from rogue.harness.cell.demand import Group
+from rogue.harness.cell.transport import ParameterError, ParameterMistake, agent_settings, option_mistake
+from rogue.harness.testbeds.ends.roles import unorderable
 
 ORACLES: Final = tuple(name for name, kind in ESTIMATORS.items() if kind.is_oracle)
 SIMULATED: Final = {

@@ -1,11 +1,4 @@
-"""A topology inside one kernel, as the commands that build it.
-
-A host is a veth interface with an RDMA device of its own, its other end in a bridge; a switch is a bridge.
-All stand in one network namespace, for `rdma_rxe` lives in the first one only. Packets still cross the
-bridges: by the settings below each interface replies for its own address alone, and takes packets that come
-from an address of this same kernel. Who sends is held to an interface, and so takes no way through memory:
-soft-RoCE by itself, TCP by what its end is told.
-"""
+"""The commands that build a cell's network inside one kernel."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
@@ -13,9 +6,11 @@ from ipaddress import IPv4Address
 from typing import Final
 
 from rogue.agent.node.orders import Command
-from rogue.harness.cell.network_asked import PortAsked
+from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.network import OutageAsked, PortAsked
 from rogue.harness.provisioning.ports import MIN_WIRE_BYTES, WIRE_OVERHEAD_BYTES, PortSettings, port_lines
-from rogue.harness.testbeds.ends.linux_ports import leads_to, linux_ports
+from rogue.harness.testbeds.ends import switch_ports
+from rogue.harness.testbeds.ends.switch_ports import leads_to, linux_ports, marking_ports
 from rogue.workloads.framing import TCP_SEGMENTS
 from rogue.workloads.topologies import Link, Topology
 
@@ -212,3 +207,14 @@ def port_settings(asked: Mapping[str, PortAsked], hosts: Collection[str]) -> dic
 
 def _lines(lines: Iterator[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
+
+
+def cell_ports(cell: Cell) -> dict[str, PortSettings]:
+    """Settings of each port of the switches, by name."""
+    ports = marking_ports(cell, port_settings(cell.network.ports, cell.topology.host_names()))
+    return switch_ports.faulty_ports(cell, ports)
+
+
+def outages(cell: Cell) -> list[tuple[list[str], OutageAsked]]:
+    """When links carry nothing, each by its ports at switches."""
+    return switch_ports.outages(cell, cell.network.ports)

@@ -8,17 +8,17 @@ from rogue.agent.node.orders import Command, Orders, RoleOrder, TimedCommand
 from rogue.agent.node.wire import encode
 from rogue.harness.cell.cell import Cell
 from rogue.harness.provisioning.ports import QUEUE_HANDLE
-from rogue.harness.testbeds.ends.memories import compared_bytes
-from rogue.harness.testbeds.ends.requests import load_requests, prepare_request
+from rogue.harness.testbeds.ends.requests import compared_bytes, load_requests, prepare_request
 from rogue.harness.testbeds.ends.roles import EndName, NodeFlow, limited_flows
 from rogue.harness.testbeds.ends.tables import ENDS
 from rogue.harness.testbeds.kernel.network import (
     addresses,
+    cell_ports,
     limiter_burst_bytes,
     network_commands,
+    outages,
     port_interfaces,
 )
-from rogue.harness.testbeds.kernel.ports import cell_ports, outages
 
 LIMIT_MS: Final = 600_000
 """What a role gets for a request; no time passes there while it works."""

@@ -10,30 +10,28 @@ from pathlib import Path
 from typing import Any, Final
 
 from rogue.agent.node.orders import ACCOUNT, COUNTS, FILES, SAMPLES, Account
-from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.facts import cell_facts
+from rogue.harness.cell.cell import Cell, cell_facts
 from rogue.harness.cell.timing import Timing
 from rogue.harness.experiment.choices import MeasureKind
-from rogue.harness.provisioning.port_counters import (
+from rogue.harness.provisioning.ports import (
     PortCounters,
     filter_drops,
     port_counters,
     waiting_packets,
 )
 from rogue.harness.testbeds.base import CellResult, Columns, Fact, Failure, TestbedError
-from rogue.harness.testbeds.ends.equipment import pacing_facts
-from rogue.harness.testbeds.ends.roles import NodeFlow
+from rogue.harness.testbeds.ends.roles import NodeFlow, pacing_facts
 from rogue.harness.testbeds.ends.tables import (
     Conducted,
     Readings,
     collect_tables,
+    failure_of,
     node_counters,
     port_counter_rows,
 )
-from rogue.harness.testbeds.ends.verdict import failure_of
 from rogue.harness.testbeds.kernel.network import port_interfaces
 from rogue.harness.testbeds.kernel.orders import DISCIPLINES, FILTERED_WAYS, HUNG_AFTER_NS
-from rogue.harness.testbeds.rows import columns_of
+from rogue.harness.testbeds.transfer_tables import columns_of
 from rogue.workloads.records import CounterRow, FailureKind, QueueRow
 
 CLOCK: Final = "virtual: computing takes no time"

@@ -1,4 +1,4 @@
-"""Run a cell in a kernel of its own."""
+"""Run a cell in a kernel with a virtual clock."""
 
 import platform
 import sys
@@ -7,22 +7,92 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from rogue.agent.core.transports import TRANSPORTS
 from rogue.agent.node.bundle import agent_archive
+from rogue.agent.node.messages import KERNEL_TCPS
 from rogue.agent.node.orders import ORDERS, REACHED
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.mistakes import ParameterMistake, first_mistake
-from rogue.harness.plugins.packing import packed_plugins
+from rogue.harness.cell.demand import Group
+from rogue.harness.cell.marking import MARK_ABOVE
+from rogue.harness.cell.transport import ParameterMistake, as_written, first_mistake
+from rogue.harness.plugins.loading import packed_plugins
 from rogue.harness.testbeds.base import CellResult, Failure, Progress, Testbed, TestbedError
-from rogue.harness.testbeds.ends.roles import plan_roles
+from rogue.harness.testbeds.ends import support as ends
+from rogue.harness.testbeds.ends.limiter_classes import limiters_of, short_of
+from rogue.harness.testbeds.ends.roles import limited_flows, plan_roles
 from rogue.harness.testbeds.ends.support import is_same_for_every_seed
-from rogue.harness.testbeds.kernel import support
+from rogue.harness.testbeds.ends.switch_ports import (
+    check_marking,
+    uneven_delays,
+    unsupported_fault,
+    unsupported_marking,
+)
 from rogue.harness.testbeds.kernel.orders import orders_of
 from rogue.harness.testbeds.kernel.outcome import result_of
 from rogue.virtual import prerequisites
 from rogue.virtual.errors import VirtualTestbedError
 from rogue.virtual.kernel.boot import CONSOLE, MAIN, Kernel, KernelPanicError, KernelTimeoutError, boot
-from rogue.virtual.kernel.cache import cache_directory, obtain, present
+from rogue.virtual.kernel.build import cache_directory, obtain, present
 from rogue.workloads.records import FailureKind
+
+OFFERED: Final = (*TRANSPORTS, *KERNEL_TCPS)
+
+NIC: Final = "soft_roce"
+"""The simulator's name for what the kernel has."""
+
+
+def unsupported(cell: Cell) -> str | None:
+    """Why a cell cannot run here, naming what could; None if it can."""
+    return (
+        _unsupported_transports(cell)
+        or _unsupported_network(cell)
+        or ends.simulators_traffic(cell)
+        or ends.too_fine(cell)
+        or unsupported_marking(cell)
+        or _short_of_limiters(cell)
+        or cell.idleness
+    )
+
+
+def check_parameters(cell: Cell, group: Group) -> None:
+    """ParameterError names the first parameter that neither an agent nor a switch takes."""
+    ends.check_parameters(cell, group)
+    check_marking(cell, group)
+
+
+def _unsupported_transports(cell: Cell) -> str | None:
+    for group in cell.groups:
+        name = group.transport
+        if name.features or name.base not in OFFERED:
+            return f"the kernel testbed has no {name}; it has {', '.join(OFFERED)}"
+        if group.parameters.get("completions") == "polling":
+            return "what polls never ends where no time passes while it does: set completions to event"
+        if name.service == "tcp" and (key := _kernels_own(group)):
+            return f"{name} is Linux's own, which takes no {key}: leave it out"
+    return None
+
+
+def _kernels_own(group: Group) -> str | None:
+    """A parameter of a TCP, which a kernel has as it is; when switches mark is another thing."""
+    of_switches = (as_written(MARK_ABOVE),) if group.transport.wants_marks else ()
+    return next((key for key in group.parameters if key not in of_switches), None)
+
+
+def _short_of_limiters(cell: Cell) -> str | None:
+    limiters = limiters_of(cell.topology)
+    hosts = limited_flows(cell).items()
+    return next((reason for host, flows in hosts if (reason := short_of(host, flows, limiters))), None)
+
+
+def _unsupported_network(cell: Cell) -> str | None:
+    topology = cell.topology
+    if topology.nic not in (None, NIC):
+        return f"the kernel's card is {NIC}, no {topology.nic}: leave topology.nic out"
+    nodes = len(topology.host_names()) + len(topology.switch_names())
+    if len(list(topology.links())) != nodes - 1:
+        return f"Linux's bridges carry no topology with several ways, such as {topology.kind}"
+    return uneven_delays(cell) or ends.simulators_topology(cell) or unsupported_fault(cell)
+
 
 AGENT: Final = "rogue-agent.pyz"
 BUILD: Final = "rogue testbed kernel build"
@@ -78,7 +148,7 @@ class KernelTestbed(Testbed):
 
     def unsupported(self, cell: Cell) -> str | None:
         """Why the cell cannot run here."""
-        return support.unsupported(cell)
+        return unsupported(cell)
 
     def is_same_for_every_seed(self, cell: Cell) -> bool:
         """Unless flows or sizes are drawn."""
@@ -86,7 +156,7 @@ class KernelTestbed(Testbed):
 
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
         """The first parameter that the agent does not take."""
-        return first_mistake(cell.groups, cell.transport.parameters, partial(support.check_parameters, cell))
+        return first_mistake(cell.groups, cell.transport.parameters, partial(check_parameters, cell))
 
     def estimate_seconds(self, cell: Cell) -> float:
         """From the ends of flows, and the packets that links to receivers can carry in the traffic's time."""

@@ -6,12 +6,17 @@ from typing import Final
 
 from rogue.agent.core.estimators import ESTIMATORS
 from rogue.agent.core.transports import TRANSPORTS
-from rogue.harness.cell.carrier import Carrier
 from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.demand import Carrier
 from rogue.harness.cell.marking import marking_asked
-from rogue.harness.cell.mistakes import ParameterError, ParameterMistake, first_mistake
-from rogue.harness.cell.parameters import agent_settings, as_written
-from rogue.harness.cell.values import values_of
+from rogue.harness.cell.transport import (
+    ParameterError,
+    ParameterMistake,
+    agent_settings,
+    as_written,
+    first_mistake,
+    values_of,
+)
 from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.experiment.choices import Scalar
 from rogue.harness.plugins.loading import place_in_plugin
@@ -23,11 +28,12 @@ from rogue.harness.testbeds.simulator.features import (
 )
 from rogue.harness.testbeds.simulator.reliability import (
     nic_reliability,
+    nic_spraying,
     refuse_retries,
     reliability_parameters,
+    spraying_parameters,
 )
 from rogue.harness.testbeds.simulator.round_trip import empty_round_trip
-from rogue.harness.testbeds.simulator.spraying import nic_spraying, spraying_parameters
 from rogue.harness.testbeds.simulator.tcp import TCPS, tcp_settings
 from rogue.harness.testbeds.simulator.values import check_together
 from rogue.simulator import CONTROLS, FAIR_RATE_PARAMETERS, ControlError, FairRates, NicControl

@@ -8,12 +8,10 @@ from math import ceil, log10
 from typing import Final, NamedTuple, TypeAlias
 
 from rogue.harness.cell.carried import Carried, carried
-from rogue.harness.cell.carrier import Carrier
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.demand import Demand
-from rogue.harness.cell.parameters import agent_settings, as_written
+from rogue.harness.cell.demand import Carrier, Demand
 from rogue.harness.cell.timing import SECOND_NS
-from rogue.harness.cell.values import values_of
+from rogue.harness.cell.transport import agent_settings, as_written, values_of
 from rogue.harness.testbeds.simulator.features import Feature, agent_transport, cell_transports, features_of
 from rogue.harness.testbeds.simulator.nics import profile_of
 from rogue.harness.testbeds.simulator.tcp import WRITE_BYTES

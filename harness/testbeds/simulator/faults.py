@@ -6,7 +6,7 @@ from functools import singledispatch
 
 from rogue import simulator
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.links_asked import LinkAsked
+from rogue.harness.cell.network import LinkAsked
 from rogue.harness.testbeds.simulator.features import cell_transports, flow_control
 from rogue.simulator import Simulation, unsprayable
 from rogue.workloads.faults import Fault, Flooding, Loss, Misrouting, PauseStorm, SlowReceiver

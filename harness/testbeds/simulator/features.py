@@ -6,9 +6,9 @@ from typing import Final
 from rogue.agent.core.transports import TRANSPORTS
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.marking import CURVE_PARAMETERS
-from rogue.harness.cell.values import NumericParameter
+from rogue.harness.cell.transport import NumericParameter
 from rogue.harness.testbeds.base import Fact
-from rogue.harness.testbeds.simulator.switch_controls import judge_of
+from rogue.harness.testbeds.simulator.plugin_controls import judge_of
 from rogue.harness.testbeds.simulator.tcp import TCPS
 from rogue.simulator import (
     CONTROLS,

@@ -7,15 +7,14 @@ from typing import Final, cast
 
 from rogue.agent.core.application import Schedule, TransferRecord
 from rogue.agent.core.clocks import HostNs
-from rogue.agent.core.instruments import NO_INSTRUMENTS, Instruments
-from rogue.agent.core.link import LinkFacts
-from rogue.agent.core.settings import TransportSettings
+from rogue.agent.core.limiter import LinkFacts
+from rogue.agent.core.settings import NO_INSTRUMENTS, Instruments, TransportSettings
 from rogue.agent.drivers.simulated import Carriage, SimulatedFlow
 from rogue.agent.drivers.simulated_limiters import NicLimiters
 from rogue.agent.drivers.simulated_nic import Fabric, NicQueuePair
 from rogue.agent.drivers.simulated_path import SimulatedPath, open_path
-from rogue.harness.cell.carrier import Carrier, PlannedFlow
 from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.demand import Carrier, PlannedFlow
 from rogue.harness.testbeds.simulator.nics import profile_of
 from rogue.harness.testbeds.simulator.order import OnTransfer, Order
 from rogue.harness.testbeds.simulator.tcp import TcpFlow, TcpSettings, connect_tcp

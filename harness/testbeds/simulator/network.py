@@ -1,33 +1,112 @@
-"""From a cell to a simulation: hosts, switches, links, queue pairs and the agent on each sender."""
+"""Build a simulation from a cell: hosts, switches, links and queue pairs."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from rogue.agent.core.settings import TransportSettings
-from rogue.harness.cell.carrier import Group, PlannedFlow
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.garbage import nothing_thrown_away
-from rogue.harness.cell.parameters import agent_settings
+from rogue.harness.cell.demand import Group, PlannedFlow, nothing_thrown_away
+from rogue.harness.cell.transport import agent_settings
 from rogue.harness.experiment.choices import Scalar
-from rogue.harness.testbeds.simulator.control_samples import NicControlSamples
-from rogue.harness.testbeds.simulator.controls import agent_parameters, nic_control
+from rogue.harness.testbeds.base import Columns
+from rogue.harness.testbeds.simulator.controls import agent_parameters, nic_control, switch_fair_rates
 from rogue.harness.testbeds.simulator.faults import arrange_faults, link_loss, misroute
 from rogue.harness.testbeds.simulator.features import (
     agent_transport,
+    flow_control,
     framing,
+    has_telemetry,
+    marking,
+    thresholds_at_bps,
     trimming,
 )
 from rogue.harness.testbeds.simulator.flows import NicFlow, RunningFlow, shared_limiters, start_flow
 from rogue.harness.testbeds.simulator.nics import profile_of
 from rogue.harness.testbeds.simulator.order import Order
 from rogue.harness.testbeds.simulator.packets import start_recording
-from rogue.harness.testbeds.simulator.reliability import nic_reliability
-from rogue.harness.testbeds.simulator.spraying import nic_spraying
-from rogue.harness.testbeds.simulator.switch_parts import nic_parts, switch_parts
+from rogue.harness.testbeds.simulator.plugin_controls import judge_of, switch_controls
+from rogue.harness.testbeds.simulator.reliability import nic_reliability, nic_spraying
 from rogue.harness.testbeds.simulator.tcp import TCPS, TcpSettings, tcp_settings
-from rogue.simulator import Simulation
+from rogue.harness.testbeds.transfer_tables import columns_of
+from rogue.simulator import Marking, Simulation
+from rogue.workloads.faults import SlowReceiver
+from rogue.workloads.records import ControlRow
 from rogue.workloads.streams import random_stream
 from rogue.workloads.traffic import Flow
+
+NO_CONTROL: Final = "{transport} has no control that tells, or no flow lasted for a sample"
+"""Why there is no row."""
+
+
+class NicControlSamples:
+    """Samples the controls in NICs at an interval, at the ends that data leaves; idle without flows."""
+
+    def __init__(self, simulation: Simulation, flows: Sequence[RunningFlow], interval_ns: int) -> None:
+        self._simulation = simulation
+        self._flows = [(flow, flow.sending_qp_num) for flow in flows if flow.asked.control is not None]
+        self._interval_ns = interval_ns
+        self.rows: list[ControlRow] = []
+        if self._flows:
+            self._timer = simulation.timer(self._on_timer)
+            self._timer.set(interval_ns)
+
+    def _on_timer(self, now_ns: int) -> None:
+        metrics = self._simulation.control_metrics()
+        for flow, qp_num in self._flows:
+            if flow.agent.transfers:
+                self.rows += _rows(flow.flow_id, now_ns, metrics[qp_num])
+        self._timer.set(now_ns + self._interval_ns)
+
+
+def control_table(flows: Sequence[RunningFlow], nics: NicControlSamples) -> Columns:
+    """What agents believed after each sample, then what NICs were found to."""
+    hosts = (
+        row
+        for flow in flows
+        for t_ns, metrics in flow.agent.control_samples
+        for row in _rows(flow.flow_id, t_ns, metrics)
+    )
+    return columns_of(ControlRow, [*hosts, *nics.rows])
+
+
+def _rows(flow_id: str, t_ns: int, metrics: Mapping[str, float]) -> Iterator[ControlRow]:
+    return (ControlRow(flow_id, t_ns, name, float(value)) for name, value in metrics.items())
+
+
+NIC_XOFF_BYTES: Final = SlowReceiver.model_fields["xoff_bytes"].default
+NEVER: Final = Marking(kmin_bytes=10**12, kmax_bytes=10**12, pmax=1.0)
+"""More than ever waits."""
+
+Parts = dict[str, Any]
+"""Keyword arguments of `Simulation.add_switch`."""
+
+
+def switch_parts(cell: Cell) -> Parts:
+    """All that the switches of a cell have in common."""
+    return {
+        "flow_control": flow_control(cell),
+        "marking": marking(cell),
+        "fair_rates": switch_fair_rates(cell),
+        "has_telemetry": has_telemetry(cell),
+        "weights": cell.network.weights,
+        "controls": switch_controls(cell),
+        "thresholds_at_bps": thresholds_at_bps(cell),
+    }
+
+
+def nic_parts(cell: Cell) -> Parts:
+    """Traffic classes like those of switches, and pauses at a fixed threshold: packets carry nothing away."""
+    pauses = flow_control(cell)
+    if pauses is not None:
+        pauses = replace(pauses, xoff_bytes=pauses.xoff_bytes or NIC_XOFF_BYTES)
+    has_classes = judge_of(cell) is not None or bool(marking(cell))
+    return {
+        "flow_control": pauses,
+        "marking": dict.fromkeys(cell.network.priorities, NEVER) if has_classes else {},
+        "weights": cell.network.weights,
+    }
+
 
 PICOSECONDS = 1_000
 

@@ -9,7 +9,7 @@ from rogue.harness.testbeds.base import Columns, Fact
 from rogue.harness.testbeds.simulator.flows import RunningFlow
 from rogue.simulator import Simulation
 from rogue.workloads.faults import Flooding, Misrouting
-from rogue.workloads.spelling import meant
+from rogue.workloads.printable import meant
 from rogue.workloads.topologies import Topology
 
 

@@ -1,26 +1,63 @@
-"""How the NICs repair losses: cap and timeouts that fit the network, unless an experiment states them."""
+"""Choose loss recovery, spraying and timeouts for the NICs of a cell."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from rogue.harness.cell.carrier import Carrier
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.mistakes import ParameterError, ParameterMistake
-from rogue.harness.cell.parameters import as_written
-from rogue.harness.cell.values import values_of
+from rogue.harness.cell.demand import Carrier
+from rogue.harness.cell.transport import ParameterError, ParameterMistake, as_written, values_of
 from rogue.harness.testbeds.base import Fact
 from rogue.harness.testbeds.simulator import uet
 from rogue.harness.testbeds.simulator.features import features_of
-from rogue.harness.testbeds.simulator.receiver_controls import (
+from rogue.harness.testbeds.simulator.plugin_controls import (
     OF_GRANTING,
     receiver_control,
     receiver_parameters,
 )
 from rogue.harness.testbeds.simulator.round_trip import RoundTrip, empty_round_trip
 from rogue.harness.testbeds.simulator.values import check_together
-from rogue.simulator import CONTROL_PRIORITY, RELIABILITIES, ControlParameter, Reliability, check_parameters
+from rogue.simulator import (
+    CONTROL_PRIORITY,
+    RELIABILITIES,
+    SPRAYING_PARAMETERS,
+    ControlParameter,
+    Reliability,
+    Spraying,
+    check_parameters,
+    spraying_of,
+)
 from rogue.workloads.transports import TransportName
+
+
+def nic_spraying(carrier: Carrier) -> Spraying | None:
+    """How packets are sprayed; None if all take one way, ParameterError if it cannot be."""
+    if not carrier.transport.is_sprayed:
+        return None
+
+    def check(values: Mapping[str, float]) -> None:
+        spraying_of(values).check()
+
+    stated = values_of(SPRAYING_PARAMETERS, carrier.parameters)
+    check_together(check, stated)
+    return spraying_of(stated)
+
+
+def spraying_parameters(transport: TransportName) -> tuple[str, ...]:
+    """Names of its parameters, as an experiment file has them."""
+    table = SPRAYING_PARAMETERS if transport.is_sprayed else ()
+    return tuple(as_written(parameter.name) for parameter in table)
+
+
+def spraying_facts(cell: Cell) -> dict[str, Fact]:
+    """How many entropies the packets of a sprayed connection have; of several groups, the last one's."""
+    facts: dict[str, Fact] = {}
+    for group in cell.groups:
+        spraying = nic_spraying(group)
+        if spraying is not None:
+            facts["paths"] = spraying.paths
+    return facts
+
 
 CAP: Final = "cap_packets"
 LOW: Final = "rto_low_ns"

@@ -1,24 +1,204 @@
-"""What the simulator cannot do, said before the run."""
+"""Refuse what the simulator cannot run, before the run."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from itertools import product
 from typing import Final
 
-from rogue.harness.cell.carrier import Carrier, Group
+from rogue.agent.core.settings import TransportSettings
+from rogue.agent.core.transports import TRANSPORTS
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.driver_options import CHOICES
+from rogue.harness.cell.demand import Carrier, Demand, Group
 from rogue.harness.cell.timing import switch_ports
+from rogue.harness.cell.transport import CHOICES, ParameterError, agent_settings
 from rogue.harness.experiment.choices import MeasureKind
-from rogue.harness.testbeds.simulator.faults import unsupported_fault
-from rogue.harness.testbeds.simulator.features import cell_transports, unsupported_feature
-from rogue.harness.testbeds.simulator.headroom import missing_buffer
-from rogue.harness.testbeds.simulator.limiters import missing_limiters
+from rogue.harness.testbeds.simulator.controls import agent_parameters
+from rogue.harness.testbeds.simulator.faults import arrange_faults, is_misrouted, unsupported_fault
+from rogue.harness.testbeds.simulator.features import (
+    agent_transport,
+    cell_transports,
+    flow_control,
+    framing,
+    unsupported_feature,
+)
+from rogue.harness.testbeds.simulator.flows import NicFlow, connect_flow
+from rogue.harness.testbeds.simulator.network import build_links, nic_flows, nic_probes
+from rogue.harness.testbeds.simulator.nics import profile_of
 from rogue.harness.testbeds.simulator.packets import never_recorded
-from rogue.harness.testbeds.simulator.receiver_controls import unsupported_receiver_control
-from rogue.harness.testbeds.simulator.rehearsal import unbuildable
-from rogue.harness.testbeds.simulator.switch_controls import unsupported_switch_control
-from rogue.simulator import PROFILES
+from rogue.harness.testbeds.simulator.plugin_controls import (
+    unsupported_receiver_control,
+    unsupported_switch_control,
+)
+from rogue.simulator import PROFILES, ControlError, PriorityFlowControl, SimulationError
+from rogue.workloads.topologies import PathShape, Switch, Topology
 from rogue.workloads.traffic import Flow
 from rogue.workloads.traffic.waiting import waits
+from rogue.workloads.units import SIZE
+
+PICOSECONDS = 1_000
+
+
+def missing_buffer(cell: Cell) -> str | None:
+    """The first switch whose buffer is too small, with the size that suffices; None if all suffice."""
+    control = flow_control(cell)
+    if control is None:
+        return None
+    rooms_bytes = _rooms_bytes(cell, control)
+    for switch in cell.network.switches:
+        if switch.buffer_bytes is None:
+            continue
+        headroom_bytes, whose = _headroom(switch, rooms_bytes[switch.name])
+        if switch.buffer_bytes <= headroom_bytes:
+            got = f"{switch.name} has a buffer of {SIZE.format(switch.buffer_bytes)}"
+            needs = f"+pfc needs more than {headroom_bytes} bytes, the headroom of {whose}"
+            return f"{got} and {needs}: raise topology.buffer, or lower topology.pause_headroom"
+        room_bytes = switch.buffer_bytes - headroom_bytes
+        if control.xoff_bytes is not None and control.xoff_bytes > room_bytes:
+            got = f"{switch.name} would pause from {SIZE.format(control.xoff_bytes)} on"
+            has = f"has {room_bytes} bytes beside the headroom of {whose}"
+            return f"{got} and {has}: lower topology.pause_xoff, or raise topology.buffer"
+    return None
+
+
+def _rooms_bytes(cell: Cell, control: PriorityFlowControl) -> dict[str, list[int]]:
+    """By switch what each of its links needs; links that are alike need the same."""
+    frames, priorities = framing(cell), len(control.priorities)
+
+    @cache
+    def room_bytes(rate_bps: int, delay_ns: int) -> int:
+        return priorities * control.headroom_of("a link", frames, rate_bps, delay_ns * PICOSECONDS)
+
+    rooms_bytes: dict[str, list[int]] = {switch.name: [] for switch in cell.network.switches}
+    for link in cell.network.links:
+        own_bytes = room_bytes(link.rate_bps, link.delay_ns + link.delay_spread_ns)
+        for end in (link.a, link.b):
+            if end in rooms_bytes:
+                rooms_bytes[end].append(own_bytes)
+    return rooms_bytes
+
+
+def _headroom(switch: Switch, rooms_bytes: Sequence[int]) -> tuple[int, str]:
+    """What is set aside from the buffer, or from each of the buffers, and for what."""
+    if switch.kind == "voq":
+        return max(rooms_bytes), "a link"
+    return sum(rooms_bytes), f"its {len(rooms_bytes)} links"
+
+
+def missing_limiters(cell: Cell) -> str | None:
+    """The first NIC with too few limiters, as a reason; None if every NIC has enough.
+
+    Each queue pair that responds to READs of an agent with rates keeps a limiter. One more serves all queue
+    pairs without rates, and at least one serves those that take turns.
+    """
+    topology = cell.topology
+    if not any(flow.verb == "read" for group in cell.groups for flow in group.flows):
+        return None
+    kept, turns, unlimited = Counter[str](), set[str](), set[str]()
+    for flow, settings in _flows(cell):
+        is_paced, is_read = settings.estimator is not None, flow.verb == "read"
+        if is_read and is_paced:
+            kept[flow.responder] += 1
+        if is_paced and not is_read:
+            turns.add(flow.initiator)
+        else:
+            unlimited.add(flow.initiator)
+    if cell.experiment.probe is not None:
+        unlimited.add(topology.probe_host())
+    for host, readers in sorted(kept.items()):
+        limiters = profile_of(topology, host).limiters
+        keeps_one = host in unlimited or topology.nic_limiters is not None
+        needed = readers + (host in turns) + keeps_one
+        if limiters and needed > limiters:
+            return (
+                f"{host} responds to the READs of {readers} flows and needs {needed} limiters, of which its "
+                f"NIC {topology.nic_of(host)} has {limiters}: let fewer hosts read from it, or choose a NIC "
+                "with a limiter for each queue pair (topology.nic=cx4)"
+            )
+    return None
+
+
+def _flows(cell: Cell) -> Iterator[tuple[Flow, TransportSettings]]:
+    """Every flow of the traffic with its agent's settings; other checks report a mistake in these."""
+    for group in cell.groups:
+        name = agent_transport(group.transport)
+        if name not in TRANSPORTS:
+            continue
+        parameters = agent_parameters(group)
+        rates_bps = {flow.initiator: cell.topology.host_rate_bps(flow.initiator) for flow in group.flows}
+        try:
+            settings = {rate: agent_settings(name, rate, parameters) for rate in set(rates_bps.values())}
+        except ParameterError:
+            return
+        for flow in group.flows:
+            yield flow, settings[rates_bps[flow.initiator]]
+
+
+DRAWN_FEW: Final = 1000
+"""Of more drawn transfers there are some of every kind, whatever the seed: in a network that is too large to
+look at every pair of its hosts."""
+COMPARED_PAIRS_MAX: Final = 4096
+OF_A_KIND: Final = 30
+"""With this many expected, the chance that a seed draws none is e^-30."""
+
+
+def unbuildable(cell: Cell) -> str | None:
+    """What of the network the engine refuses, in its words; None if nothing."""
+    try:
+        simulation = build_links(cell)
+        for planned in _different(cell):
+            connect_flow(simulation, {}, cell, planned)
+        arrange_faults(cell, simulation)
+    except ControlError as error:
+        return f"the plug-in raises at {error.place}: {error}" if error.place else str(error)
+    except SimulationError as error:
+        return str(error)
+    return None
+
+
+def is_same_for_every_seed(cell: Cell) -> bool:
+    """Whether the engine refuses all repetitions or none.
+
+    Not where what a hash chooses decides which way packets go, nor where so little is drawn that another
+    seed may leave out a kind of transfer or have the first one of it.
+    """
+    placement = cell.experiment.placement
+    drawn = [group.workload for group in cell.experiment.groups if group.workload.is_drawn]
+    return not is_misrouted(cell) and all(
+        workload.scheduled_transfers(placement) >= _enough(cell.topology, *workload.drawn_ends(placement))
+        for workload in drawn
+    )
+
+
+@lru_cache(maxsize=8)
+def _enough(topology: Topology, sources: tuple[str, ...], destinations: tuple[str, ...]) -> float:
+    """How many transfers have every shape of path among them, whatever the seed."""
+    if len(sources) * len(destinations) > COMPARED_PAIRS_MAX:
+        return DRAWN_FEW
+    pairs = (ends for ends in product(sources, destinations) if ends[0] != ends[1])
+    kinds = Counter(topology.path_shape(*ends) for ends in pairs)
+    return OF_A_KIND * kinds.total() / min(kinds.values(), default=1)
+
+
+def _different(cell: Cell) -> Iterator[NicFlow]:
+    """Flows that the engine may judge differently.
+
+    All of them where a hash decides what gets there; else one of each group, on each shape of path.
+    """
+    is_hashed = is_misrouted(cell)
+    for group in cell.groups:
+        flows = group.flows if is_hashed else _one_of_each_shape(cell.topology, group.demand)
+        yield from nic_flows(cell, group, flows)
+    yield from nic_probes(cell)
+
+
+@lru_cache(maxsize=8)
+def _one_of_each_shape(topology: Topology, demand: Demand) -> tuple[Flow, ...]:
+    first: dict[PathShape, Flow] = {}
+    for flow in demand.flows:
+        first.setdefault(topology.path_shape(flow.initiator, flow.responder), flow)
+    return tuple(first.values())
+
 
 SERVICES: Final = ("rc", "uc", "tcp")
 VERBS: Final = ("write", "read", "send")

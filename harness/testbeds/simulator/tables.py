@@ -1,6 +1,6 @@
-"""From a simulation that has run to the tables of the record schema."""
+"""Build the record tables from a finished simulation."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,16 +9,42 @@ from numpy.typing import NDArray
 from rogue.agent.drivers.step import RttSample
 from rogue.harness.cell.cell import Cell
 from rogue.harness.testbeds.base import Columns
-from rogue.harness.testbeds.simulator.control_samples import control_table
-from rogue.harness.testbeds.simulator.delivered import delivered_by_flows
+from rogue.harness.testbeds.simulator.delivered import ResentBytes, delivered_by_flows
 from rogue.harness.testbeds.simulator.flows import RunningFlow
-from rogue.harness.testbeds.simulator.network import SimulatedNetwork
-from rogue.harness.testbeds.simulator.nic_rows import pauses_of_links, queues_of_switches
+from rogue.harness.testbeds.simulator.network import SimulatedNetwork, control_table
 from rogue.harness.testbeds.simulator.packets import packets_table
-from rogue.harness.testbeds.simulator.resent import ResentBytes
 from rogue.harness.testbeds.simulator.yardsticks import yardsticks
-from rogue.harness.testbeds.transfers import Transfers, events_table, flows_table, latency_table
+from rogue.harness.testbeds.transfer_tables import Transfers, events_table, flows_table, latency_table
 from rogue.workloads.records import EventRow
+
+NicColumns = Mapping[str, NDArray[Any]]
+
+
+def queues_of_switches(cell: Cell, queues: NicColumns) -> NicColumns:
+    """The table of queues without those of NICs."""
+    nics = _nics(cell)
+    return _kept(queues, "node", lambda node: node not in nics) if nics else queues
+
+
+def pauses_of_links(cell: Cell, pauses: NicColumns) -> NicColumns:
+    """The table of pauses without those between a host and the ports of its own NIC."""
+    nics = _nics(cell)
+    if not nics:
+        return pauses
+    hosts = cell.topology.host_names()
+    own = [(host, nic) for host in hosts for nic in cell.topology.links_of[host] if nic in nics]
+    inside = {f"{a}->{b}" for host, nic in own for a, b in ((host, nic), (nic, host))}
+    return _kept(pauses, "port", lambda port: port not in inside)
+
+
+def _nics(cell: Cell) -> set[str]:
+    return {switch.name for switch in cell.network.switches if switch.is_nic}
+
+
+def _kept(table: NicColumns, column: str, keeps: Callable[[str], bool]) -> NicColumns:
+    is_kept = np.array([keeps(str(each)) for each in table[column]], dtype=bool)
+    return {name: values[is_kept] for name, values in table.items()}
+
 
 PICOSECONDS = 1_000
 SECOND_NS = 1_000_000_000

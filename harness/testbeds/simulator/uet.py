@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.mistakes import ParameterError, ParameterMistake
+from rogue.harness.cell.transport import ParameterError, ParameterMistake
 from rogue.harness.experiment.choices import Scalar
 from rogue.harness.testbeds.simulator.features import framing
 from rogue.harness.testbeds.simulator.round_trip import RoundTrip

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from rogue.harness.cell.mistakes import ParameterError, ParameterMistake
-from rogue.harness.cell.parameters import as_written
+from rogue.harness.cell.transport import ParameterError, ParameterMistake, as_written
 from rogue.simulator import SimulationError
 from rogue.workloads.topologies import Topology
 from rogue.workloads.units import RATE

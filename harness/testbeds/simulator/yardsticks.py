@@ -6,15 +6,15 @@ from math import ceil
 
 from rogue.agent.core.segmentation import AcknowledgedSegmenter
 from rogue.agent.core.settings import TransportSettings
-from rogue.harness.cell.carrier import PlannedFlow
 from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.demand import PlannedFlow
 from rogue.harness.testbeds.simulator import uet
 from rogue.harness.testbeds.simulator.features import cell_transports, framing
 from rogue.harness.testbeds.simulator.flows import NicFlow, RunningFlow
 from rogue.harness.testbeds.simulator.network import SimulatedNetwork
 from rogue.harness.testbeds.simulator.nics import profile_of
 from rogue.harness.testbeds.simulator.tcp import TcpSettings
-from rogue.harness.testbeds.transfers import Yardstick
+from rogue.harness.testbeds.transfer_tables import Yardstick
 from rogue.simulator import Reliability, Simulation
 from rogue.workloads.framing import TCP, Packets
 from rogue.workloads.ideal import Route, sprayed_route

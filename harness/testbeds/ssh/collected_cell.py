@@ -8,22 +8,18 @@ from statistics import median_low
 from typing import Final
 
 from rogue.agent.baselines.tcp_socket import GAUGES
-from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.facts import cell_facts
+from rogue.harness.cell.cell import Cell, cell_facts
 from rogue.harness.provisioning.cards import card_name, card_profile
 from rogue.harness.testbeds.base import CellResult, Columns, Fact, Failure, TestbedError
-from rogue.harness.testbeds.ends.equipment import pacing_facts
-from rogue.harness.testbeds.ends.roles import NodeFlow
-from rogue.harness.testbeds.ends.tables import Conducted, Readings, collect_tables, node_counters
-from rogue.harness.testbeds.ends.verdict import failure_of
-from rogue.harness.testbeds.rows import columns_of
+from rogue.harness.testbeds.ends.roles import NodeFlow, pacing_facts
+from rogue.harness.testbeds.ends.tables import Conducted, Readings, collect_tables, failure_of, node_counters
 from rogue.harness.testbeds.ssh import support
 from rogue.harness.testbeds.ssh.cell_environment import CellEnvironment
 from rogue.harness.testbeds.ssh.conduct import joined
-from rogue.harness.testbeds.ssh.declared import switch_facts
-from rogue.harness.testbeds.ssh.declared_numbers import differences
-from rogue.harness.testbeds.ssh.node import Node
-from rogue.harness.testbeds.ssh.switch import marking_facts
+from rogue.harness.testbeds.ssh.declared_switches import differences, switch_facts
+from rogue.harness.testbeds.ssh.nodes import Node
+from rogue.harness.testbeds.ssh.switch_machine import marking_facts
+from rogue.harness.testbeds.transfer_tables import columns_of
 from rogue.workloads.records import CounterRow
 
 TABLE_FILES: Final = ("transfers", "arrivals", "throughput", "rtt", "control", "events", "counters")

@@ -27,12 +27,11 @@ from rogue.agent.node.messages import (
 from rogue.harness.cell.timing import Timing
 from rogue.harness.errors import SHOWN_MAX
 from rogue.harness.testbeds.base import Progress, TestbedError
-from rogue.harness.testbeds.ends.memories import compared_bytes
-from rogue.harness.testbeds.ends.requests import load_requests, prepare_request
+from rogue.harness.testbeds.ends.requests import compared_bytes, load_requests, prepare_request
 from rogue.harness.testbeds.ends.roles import EndName, NodeFlow
 from rogue.harness.testbeds.ends.tables import Conducted
-from rogue.harness.testbeds.ssh.limiters import limiter_of
-from rogue.harness.testbeds.ssh.node import HEARTBEAT_LIMIT_S, REPLY_LIMIT_S, Node
+from rogue.harness.testbeds.ssh.card_features import limiter_of
+from rogue.harness.testbeds.ssh.nodes import HEARTBEAT_LIMIT_S, REPLY_LIMIT_S, Node
 from rogue.remote.errors import NodeError
 from rogue.workloads.records import FailureKind
 

@@ -1,26 +1,149 @@
-"""What the nodes of an inventory cannot do, said before the run."""
+"""Refuse what the nodes of an inventory cannot run, before the run."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from rogue.agent.core.transports import TRANSPORTS
 from rogue.agent.node.messages import Capabilities
-from rogue.harness.cell.carrier import PROBE_TRANSPORT
 from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.demand import PROBE_TRANSPORT, Group
 from rogue.harness.cell.marking import MARK_ABOVE
-from rogue.harness.cell.parameters import as_written
+from rogue.harness.cell.transport import agent_settings, as_written
+from rogue.harness.errors import HarnessError
 from rogue.harness.experiment.choices import MeasureKind
+from rogue.harness.provisioning.cards import card_profile
 from rogue.harness.provisioning.inventory import Inventory
+from rogue.harness.provisioning.rdma_transfers import least_ip_mtu_bytes, payload_bytes
 from rogue.harness.testbeds.ends.roles import is_limited
-from rogue.harness.testbeds.ends.support import simulators_traffic, too_fine
-from rogue.harness.testbeds.ssh.card_features import is_of_cards, missing_features
-from rogue.harness.testbeds.ssh.declared import unmarked
-from rogue.harness.testbeds.ssh.declared_numbers import other_numbers
-from rogue.harness.testbeds.ssh.limiters import missing_limiters
-from rogue.harness.testbeds.ssh.packet_sizes import too_large_packets
-from rogue.harness.testbeds.ssh.switch import unsupported_fault, unsupported_marking
-from rogue.harness.testbeds.ssh.topology import too_slow, unsupported_topology
+from rogue.harness.testbeds.ends.support import simulators_topology, simulators_traffic, too_fine
+from rogue.harness.testbeds.ends.switch_ports import uneven_delays
+from rogue.harness.testbeds.ssh.card_features import is_of_cards, missing_features, missing_limiters
+from rogue.harness.testbeds.ssh.declared_switches import other_numbers, unmarked
+from rogue.harness.testbeds.ssh.switch_machine import (
+    SMALLEST_DELAY_NS,
+    ports_of,
+    unsupported_fault,
+    unsupported_marking,
+)
 from rogue.workloads.transports import BASES, TransportName
+
+
+def too_large_packets(cell: Cell, inventory: Inventory, hosts: Collection[str]) -> str | None:
+    """The sentence that RoCE's packets do not fit; None if they do, or if none are sent.
+
+    hosts: those that take part.
+    """
+    asked_bytes = cell.topology.mtu_bytes
+    if not any(group.transport.base in TRANSPORTS for group in cell.groups):
+        return None
+    least_bytes = least_ip_mtu_bytes(asked_bytes)
+    of_hosts = {host.name: host.variables.experiment_mtu for host in inventory.hosts if host.name in hosts}
+    small = [name for name, mtu_bytes in of_hosts.items() if mtu_bytes < least_bytes]
+    if not small:
+        return None
+    mtu_bytes = min(of_hosts.values())
+    return (
+        f"packets of {asked_bytes} bytes (topology.mtu) need an MTU of {least_bytes} bytes, and the "
+        f"experiment_mtu of {', '.join(small)} is {mtu_bytes}: raise it on hosts and switches, or set "
+        f"topology.mtu={payload_bytes(mtu_bytes)}"
+    )
+
+
+def unsupported_topology(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabilities]) -> str | None:
+    """Why these nodes are not the topology's; None if they are, or can be made so."""
+    if (reason := simulators_topology(cell)) is not None:
+        return reason
+    try:
+        ports_of(cell.topology, inventory)
+    except HarnessError as error:
+        return str(error)
+    return _other_card(cell, nodes) or _other_delays(cell, inventory)
+
+
+def _other_card(cell: Cell, nodes: Mapping[str, Capabilities]) -> str | None:
+    wanted = cell.topology.nic
+    if wanted is None:
+        return None
+    for name, node in nodes.items():
+        if wanted not in {_profile(port) for port in node.ports}:
+            return f"{name} has no {wanted}: leave topology.nic out, for nodes have their own cards"
+    return None
+
+
+def _profile(port: Mapping[str, object]) -> str | None:
+    is_software = port.get("driver") == "software"
+    return "soft_roce" if is_software else card_profile(str(port.get("hca_type")))
+
+
+def _other_delays(cell: Cell, inventory: Inventory) -> str | None:
+    """Too short ones, and those of hosts that differ; the default asks for nothing."""
+    usual_ns = type(cell.topology).model_fields["delay_ns"].default
+    delays_ns = {cell.topology.delay_ns, *(link.delay_ns for link in cell.network.links)} - {0, usual_ns}
+    short_ns = [delay_ns for delay_ns in delays_ns if delay_ns < SMALLEST_DELAY_NS]
+    if inventory.switch is None:
+        return None
+    if not short_ns:
+        return uneven_delays(cell)
+    least = f"a Linux switch delays packets by {SMALLEST_DELAY_NS / 1000:g} us or more"
+    return f"topology.delay is {min(short_ns) / 1000:g} us, and {least}: raise it, or leave it out"
+
+
+def too_slow(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabilities]) -> str | None:
+    """A card that is slower than its link should be; a switch of ours would make it no faster."""
+    addresses = {host.name: str(host.variables.experiment_address) for host in inventory.hosts}
+    for name, node in nodes.items():
+        wanted_bps = cell.topology.host_rate_bps(name)
+        own = (port for port in node.ports if port.get("address") == addresses[name])
+        for port in own:
+            is_card, rate_bps = port.get("driver", "software") != "software", port.get("rate_bps")
+            if is_card and isinstance(rate_bps, int) and 0 < rate_bps < wanted_bps:
+                rates = f"{rate_bps / 1e9:g} Gb/s, its link of the topology {wanted_bps / 1e9:g} Gb/s"
+                return f"{name}'s port does {rates}; set the topology's rate"
+    return None
+
+
+SAMPLED_VERB_NS: Final = 13_500
+"""Processor time for a verb whose completion is a sample, with completions polled and all rows kept.
+
+Source: benchmarks/agent_loop.py, "rogue at 100 Gb/s, polling" and half of `turn_us`, for a core that is full
+finds two verbs in a turn, as there; on an AMD EPYC at 2.6 GHz nominal, 25 November 2026, beside other work.
+The card cost nothing there, so a real one makes it more."""
+
+_SHARE_MAX: Final = 0.6
+"""What is left is for the card's doorbell, rates that are set, and a slower core."""
+_KIB: Final = 1_024
+
+
+def agent_is_slow(cell: Cell) -> str | None:
+    """The sentence that a core is full before the hosts' links are; None if it is not."""
+    line_rate_bps = cell.topology.host_rate_max_bps
+    limits = [limit for group in cell.groups if (limit := core_full_bps(group, line_rate_bps)) is not None]
+    least_bps = min(limits, default=line_rate_bps)
+    if least_bps >= line_rate_bps:
+        return None
+    return (
+        f"the agent takes all of a core for one flow at {least_bps / 1e9:.0f} Gb/s at the latest, and the "
+        f"hosts' links have {line_rate_bps / 1e9:g} Gb/s: fewer flows than fill them are limited by "
+        f"computing, {_advice(line_rate_bps)} (benchmarks/agent_loop.py, on an AMD EPYC)"
+    )
+
+
+def _advice(line_rate_bps: int) -> str:
+    """The smallest `segment`, of those that are powers of two, that leaves a core some of its time."""
+    segment_bytes = _KIB
+    while (share := SAMPLED_VERB_NS * line_rate_bps / (8e9 * segment_bytes)) > _SHARE_MAX:
+        segment_bytes *= 2
+    return f"and `segment: {segment_bytes // _KIB}KiB` would take {share:.0%} of a core"
+
+
+def core_full_bps(group: Group, line_rate_bps: int) -> float | None:
+    """Payload of one flow at which a core has nothing left; None for what takes no samples."""
+    name = group.transport.base
+    if name not in TRANSPORTS:
+        return None
+    settings = agent_settings(name, line_rate_bps, group.parameters)
+    return None if settings.estimator is None else 8e9 * settings.segment_bytes / SAMPLED_VERB_NS
+
 
 NOT_MEASURED: Final[dict[MeasureKind, str]] = {
     "queues": "the switch's queues are read before and after a cell, not during: see its counters",

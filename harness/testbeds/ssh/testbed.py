@@ -9,29 +9,28 @@ from typing import Final
 from rich.console import Console
 
 from rogue.agent.node.messages import Capabilities
-from rogue.harness.cell.carrier import Group
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.mistakes import ParameterMistake, first_mistake
+from rogue.harness.cell.demand import Group
 from rogue.harness.cell.timing import SECOND_NS
+from rogue.harness.cell.transport import ParameterMistake, first_mistake
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.doctor import examine
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
-from rogue.harness.provisioning.log import log_file
-from rogue.harness.provisioning.switches.standing import Standing
+from rogue.harness.provisioning.provision import log_file
+from rogue.harness.provisioning.switches.readback import Standing
 from rogue.harness.testbeds.base import CellResult, Progress, Testbed, TestbedError
-from rogue.harness.testbeds.ends.port_marks import check_marking
 from rogue.harness.testbeds.ends.roles import plan_roles
 from rogue.harness.testbeds.ends.support import check_parameters, is_same_for_every_seed
-from rogue.harness.testbeds.ssh import declared_numbers, support
-from rogue.harness.testbeds.ssh.agent_speed import agent_is_slow
-from rogue.harness.testbeds.ssh.agents import close_nodes, open_all, open_nodes
-from rogue.harness.testbeds.ssh.asked_of_switch import as_asked
+from rogue.harness.testbeds.ends.switch_ports import check_marking
+from rogue.harness.testbeds.ssh import declared_switches, support
 from rogue.harness.testbeds.ssh.cell_environment import CellEnvironment
 from rogue.harness.testbeds.ssh.collected_cell import CollectedCell
-from rogue.harness.testbeds.ssh.compared_cells import ComparedCells
 from rogue.harness.testbeds.ssh.conduct import Conductor
-from rogue.harness.testbeds.ssh.slow_machines import marks_differ
-from rogue.harness.testbeds.ssh.standing_numbers import read_standing
+from rogue.harness.testbeds.ssh.nodes import close_nodes, open_all, open_nodes
+from rogue.harness.testbeds.ssh.support import agent_is_slow
+from rogue.harness.testbeds.ssh.switch_machine import marks_differ
+from rogue.harness.testbeds.ssh.switch_readback import ComparedCells, read_standing
+from rogue.harness.testbeds.ssh.switch_request import as_asked
 
 SETUP_SECONDS: Final = 20.0
 """Connecting, preparing and collecting, beside the time of the traffic itself."""
@@ -111,7 +110,7 @@ class SshTestbed(Testbed):
         """Marks of emulated machines, a core that is full; what of hardware switches may differ."""
         inventory = as_asked(cell, self.inventory)
         told = [words for words in (marks_differ(cell, inventory), agent_is_slow(cell)) if words]
-        found = declared_numbers.differences(cell, inventory) | self._standing_facts(cell, inventory)
+        found = declared_switches.differences(cell, inventory) | self._standing_facts(cell, inventory)
         return [*told, *found.values()]
 
     def _standing_facts(self, cell: Cell, inventory: Inventory) -> dict[str, str]:

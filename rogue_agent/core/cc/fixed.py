@@ -6,7 +6,7 @@ Source: RoGUE, sections 2.2 and 5.1: RoCE sends what is posted, in verbs of 1 MB
 from dataclasses import dataclass, field
 
 from rogue.agent.core.cc.base import CongestionControl, CongestionControlParameters, Sample, Segments
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.parameters import at_least
 
 

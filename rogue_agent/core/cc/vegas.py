@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from rogue.agent.core.cc.base import CongestionControl, CongestionControlParameters, Sample, Segments
 from rogue.agent.core.errors import ContradictionError
-from rogue.agent.core.link import LINE_RATE_BPS_SMALL_SEGMENTS_MAX, LinkFacts
+from rogue.agent.core.limiter import LINE_RATE_BPS_SMALL_SEGMENTS_MAX, LinkFacts
 from rogue.agent.core.parameters import at_least, between
 
 BASE_RTT_FLOOR_NS_40G = 50_000

@@ -8,9 +8,8 @@ from rogue.agent.core.estimators.literal import Literal
 from rogue.agent.core.estimators.nic_tx_stamp import NicTxStamp
 from rogue.agent.core.estimators.noisy import Noisy
 from rogue.agent.core.estimators.uc import Uc
-from rogue.agent.core.instruments import Instruments
-from rogue.agent.core.link import LinkFacts
-from rogue.agent.core.settings import TransportSettings
+from rogue.agent.core.limiter import LinkFacts
+from rogue.agent.core.settings import Instruments, TransportSettings
 
 __all__ = ["ESTIMATORS", "RttEstimator", "build_estimator"]
 

@@ -3,9 +3,9 @@
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
-from rogue.agent.core.batch import Batch
 from rogue.agent.core.clocks import NicNs
-from rogue.agent.core.instruments import NO_INSTRUMENTS, Instruments
+from rogue.agent.core.settings import NO_INSTRUMENTS, Instruments
+from rogue.agent.core.window import Batch
 
 
 class RttEstimator(ABC):

@@ -1,9 +1,9 @@
 """The default estimator: RoGUE's two formulas, anchored by a batch that was posted to an empty queue pair."""
 
-from rogue.agent.core.batch import Batch
 from rogue.agent.core.clocks import NicNs
 from rogue.agent.core.estimators.base import RttEstimator
-from rogue.agent.core.instruments import NO_INSTRUMENTS, Instruments
+from rogue.agent.core.settings import NO_INSTRUMENTS, Instruments
+from rogue.agent.core.window import Batch
 
 
 class Drained(RttEstimator):

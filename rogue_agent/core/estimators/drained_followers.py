@@ -1,8 +1,8 @@
 """A variant of the default estimator: what is sent to an empty queue pair only anchors what follows."""
 
-from rogue.agent.core.batch import Batch
 from rogue.agent.core.clocks import NicNs
 from rogue.agent.core.estimators.drained import Drained
+from rogue.agent.core.window import Batch
 
 
 class DrainedFollowers(Drained):

@@ -1,9 +1,9 @@
 """The paper's formulas as printed: an ablation that shows how the recursion drifts."""
 
-from rogue.agent.core.batch import Batch
 from rogue.agent.core.clocks import NicNs
 from rogue.agent.core.estimators.base import RttEstimator
-from rogue.agent.core.instruments import NO_INSTRUMENTS, Instruments
+from rogue.agent.core.settings import NO_INSTRUMENTS, Instruments
+from rogue.agent.core.window import Batch
 
 
 class Literal(RttEstimator):

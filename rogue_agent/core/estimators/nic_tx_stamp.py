@@ -1,9 +1,9 @@
 """An oracle, for comparison only: the RTT as the formulas intend it, from an instant that no verb tells."""
 
-from rogue.agent.core.batch import Batch
 from rogue.agent.core.clocks import NicNs
 from rogue.agent.core.estimators.base import RttEstimator
-from rogue.agent.core.instruments import NO_INSTRUMENTS, Instruments
+from rogue.agent.core.settings import NO_INSTRUMENTS, Instruments
+from rogue.agent.core.window import Batch
 
 
 class NicTxStamp(RttEstimator):

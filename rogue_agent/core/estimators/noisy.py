@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from rogue.agent.core.batch import Batch
 from rogue.agent.core.clocks import NicNs
 from rogue.agent.core.estimators.base import RttEstimator
+from rogue.agent.core.window import Batch
 
 
 class Noisy(RttEstimator):

@@ -1,9 +1,9 @@
 """The estimator for UC: local signals say when a batch has left, the peer's library says when it arrived."""
 
-from rogue.agent.core.batch import Batch
 from rogue.agent.core.clocks import NicNs
 from rogue.agent.core.estimators.base import RttEstimator
-from rogue.agent.core.instruments import NO_INSTRUMENTS, Instruments
+from rogue.agent.core.settings import NO_INSTRUMENTS, Instruments
+from rogue.agent.core.window import Batch
 
 
 class Uc(RttEstimator):

@@ -7,7 +7,7 @@ from rogue.agent.drivers.limiters.dcb import DcbLimiter, DcbSlots
 from rogue.agent.drivers.limiters.htb import HtbLimiter, HtbSlots
 from rogue.agent.drivers.limiters.software import SoftwareLimiter
 from rogue.agent.drivers.poller import Poller
-from rogue.agent.drivers.spool import Table
+from rogue.agent.drivers.recording import Table
 
 LIMITERS: dict[str, Callable[[Table, Poller, PacedInterface], RateLimiter]] = {
     "htb": HtbLimiter,

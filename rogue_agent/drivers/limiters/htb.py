@@ -8,10 +8,15 @@ from collections import deque
 from collections.abc import Sequence
 
 from rogue.agent.core.clocks import HostNs
-from rogue.agent.drivers.limiters.base import LimiterError, LimiterSlots, PacedInterface, RateLimiter
-from rogue.agent.drivers.limiters.batch_program import BatchProgram
+from rogue.agent.drivers.limiters.base import (
+    BatchProgram,
+    LimiterError,
+    LimiterSlots,
+    PacedInterface,
+    RateLimiter,
+)
 from rogue.agent.drivers.poller import Poller
-from rogue.agent.drivers.spool import Table
+from rogue.agent.drivers.recording import Table
 
 COMMAND = ("tc", "-force", "-batch", "-")
 _BITS_PER_BYTE = 8

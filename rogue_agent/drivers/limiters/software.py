@@ -3,7 +3,7 @@
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.drivers.limiters.base import PacedInterface, RateLimiter
 from rogue.agent.drivers.poller import Poller
-from rogue.agent.drivers.spool import Table
+from rogue.agent.drivers.recording import Table
 
 _NS_PER_S = 1_000_000_000
 _BITS_PER_BYTE = 8

@@ -1,16 +1,115 @@
-"""What a card is besides its model: firmware, PCIe, and switches of its firmware that a run depends on.
-
-Only what is read without changing anything, and without opening the device. Source: Linux, Documentation/ABI,
-testing/sysfs-bus-pci (current_link_speed, current_link_width) and stable/sysfs-class-infiniband (fw_ver);
-NVIDIA, "Adaptive Retransmission: Parameters Control", layout of ROCE_ACCL and sample usage; NVIDIA,
-"DCQCN CC Parameters" (ROCE_CC_PRIO_MASK).
-"""
+"""Facts and counters of an RDMA card."""
 
 import re
+import shutil
+import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from rogue.agent.drivers.verbs.discovery import SYSFS
+from rogue.agent.drivers.verbs.discovery import SYSFS, PortAddress
+
+_DIRECTORIES = ("counters", "hw_counters")
+_LIFESPAN = "lifespan"
+COLUMNS = ("name", "before", "after")
+_SOFTWARE = "software"
+_PATIENCE_S = 5.0
+_LINE = re.compile(r"^\s*(\w+): (\d+)$", re.MULTILINE)
+_WANTED = re.compile(
+    r"(rx|tx)_(prio_?\d_(packets|bytes|discards|buf_discard|cong_discard|marked)"
+    r"|prio\d_pause\w*|pause\w*_prio_\d|global_pause\w*)"
+    r"|rx_(out_of_buffer|discards_phy|dropped)|tx_(discards_phy|dropped)"
+)
+"""What tells pauses, marks and losses, by priority; a card has hundreds of others, of its queues.
+
+Source: Linux, mlx4/en_ethtool.c (rx_prio_3_packets, rx_pause_prio_3) and mlx5/core/en_stats.c
+(rx_prio3_packets, rx_prio3_pause, rx_prio3_marked).
+"""
+
+
+def read_counters(sysfs: Path, port: PortAddress) -> dict[str, int]:
+    """Every counter that can be read now; a missing one is absent, not zero.
+
+    Those of the interface, which `ethtool -S` shows, count the kernel's own packets as well, and begin with
+    `ethtool_`. Some cards have counters of the whole device: `device_`.
+    """
+    place = sysfs / port.device / "ports" / str(port.port)
+    found: dict[str, int] = {}
+    for directory in _DIRECTORIES:
+        found.update(_values(place / directory))
+    own = _values(sysfs / port.device / "hw_counters")
+    found.update({f"device_{name}": value for name, value in own.items()})
+    if port.driver != _SOFTWARE and port.netdev:
+        found.update({f"ethtool_{name}": value for name, value in ethtool_counters(port.netdev).items()})
+    return found
+
+
+def ethtool_counters(netdev: str) -> dict[str, int]:
+    """Counters of a card's interface that tell pauses, marks and losses; none if they cannot be had.
+
+    Memory may be registered while the program starts (docs/adr/0036-programs-beside-registered-memory.md).
+    """
+    if shutil.which("ethtool") is None:
+        return {}
+    try:
+        done = subprocess.run(
+            ["ethtool", "-S", netdev], capture_output=True, text=True, timeout=_PATIENCE_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return {}
+    return {name: int(value) for name, value in _LINE.findall(done.stdout) if _WANTED.fullmatch(name)}
+
+
+def _values(directory: Path) -> dict[str, int]:
+    found = {}
+    for path in sorted(directory.glob("*")):
+        value = _value(path)
+        if value is not None and path.name != _LIFESPAN:
+            found[path.name] = value
+    return found
+
+
+def _value(path: Path) -> int | None:
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):
+        return None
+
+
+NETDEVS = Path("/sys/class/net")
+_POINTS = ("roce_np", "roce_rp")
+_ON, _OFF = "1", "0"
+_NOT_CONTROLLABLE = "not controllable"
+_ALL, _NONE = "255", "0"
+
+
+def dcqcn_state(netdev: str, driver: str, netdevs: Path = NETDEVS) -> str:
+    """`on`, `off`, `on for some priorities`, or the reason why it is not known.
+
+    Source: MLNX_OFED, "Explicit Congestion Notification (ECN)": switches per priority in sysfs; Linux,
+    hw/mlx5/cong.c has none; ConnectX-3 and soft-RoCE do not react to marks.
+    """
+    if not driver.startswith("mlx5"):
+        return f"none: {driver} does not react to marks" if driver else "none: the interface has no driver"
+    files = [
+        path for point in _POINTS for path in (netdevs / netdev / "ecn" / point / "enable").glob("[0-7]")
+    ]
+    values = {path.read_text().strip() for path in files}
+    if not values:
+        return f"{_NOT_CONTROLLABLE}: the inbox driver has no switch, and the firmware's default is on"
+    return "on" if values == {_ON} else "off" if values == {_OFF} else "on for some priorities"
+
+
+def by_firmware(state: str, mask: str) -> str:
+    """The same, but of the inbox driver what the firmware's own mask of priorities says, where that is read.
+
+    mask: such as `ROCE_CC_PRIO_MASK_P1 255`; of ports that differ, and of the next boot, it says nothing.
+    Source: NVIDIA, "DCQCN CC Parameters" (a bit for each priority, 255 by default).
+    """
+    if not state.startswith(_NOT_CONTROLLABLE):
+        return state
+    values = {found.split(" ", 1)[-1] for found in mask.split(", ")}
+    return "on" if values == {_ALL} else "off" if values == {_NONE} else state
+
 
 Ask = Callable[[list[str]], str]
 """Runs a program; its output, or nothing where it is absent or fails."""

@@ -1,14 +1,15 @@
-"""A completion queue in event mode: wait on a file descriptor, re-arm, drain."""
+"""Completion queues in event mode and in polling mode."""
 
 import socket
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from rogue.agent.core.clocks import NicNs
-from rogue.agent.core.completions import Completion
-from rogue.agent.drivers.verbs.errors import VerbsError
-from rogue.agent.drivers.verbs.pyverbs import Pyverbs
+from rogue.agent.core.actions import SUCCESS, Completion
+from rogue.agent.core.clocks import HostNs, NicNs
+from rogue.agent.drivers.verbs.clock import NicClock, PairedClock
+from rogue.agent.drivers.verbs.pyverbs import Pyverbs, VerbsError
 
 _DESCRIPTORS = Path("/proc/self/fd")
 _EVENT_FILE = "anon_inode:[infinibandevent]"
@@ -135,3 +136,138 @@ class EventQueue(CompletionQueue):
         self.cq.ack_events(self._unacknowledged)
         self.cq.close()
         self._channel.close()
+
+
+class PolledQueue(CompletionQueue):
+    """Asks for timestamps where the NIC has a clock, and does without where it refuses: then `clock` stamps.
+
+    Only fields that were asked for at creation may be read; reading another one crashes the process.
+    """
+
+    mode = "polling"
+
+    def __init__(self, pyverbs: Pyverbs, context: object, entries: int, clock: Callable[[], NicNs]) -> None:
+        self._no_attributes = pyverbs.cq.PollCqAttr()
+        self.sources = {}
+        self._with_immediate = int(pyverbs.enums.ibv_wc_flags.IBV_WC_WITH_IMM)
+        flags = pyverbs.enums.ibv_create_cq_wc_flags
+        wanted = flags.IBV_WC_EX_WITH_BYTE_LEN | flags.IBV_WC_EX_WITH_IMM | flags.IBV_WC_EX_WITH_SRC_QP
+        stamped = wanted | flags.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP
+        make, attributes = pyverbs.cq.CQEX, pyverbs.cq.CqInitAttrEx
+        self._nic_clock = _nic_clock(pyverbs, context)
+        if self._nic_clock is not None:
+            try:
+                self.cq = make(context, attributes(cqe=entries, wc_flags=stamped))
+            except pyverbs.error:
+                self._nic_clock = None
+        if self._nic_clock is None:
+            self.cq = make(context, attributes(cqe=entries, wc_flags=wanted))
+        self.clock_name = "host" if self._nic_clock is None else "nic"
+        self.stamp = clock if self._nic_clock is None else PairedClock(self._nic_clock.now, clock).now
+
+    @property
+    def handle(self) -> object:
+        """The queue as pyverbs knows it."""
+        return self.cq
+
+    def drain(self) -> Iterator[list[Completion]]:
+        """Hand out the entries, one list per poll, until the queue is empty."""
+        while entries := self._poll():
+            yield entries
+            if len(entries) < _POLL_ENTRIES:
+                return
+
+    def _poll(self) -> list[Completion]:
+        """Read what there is, each entry between a `start_poll` and an `end_poll` of its own.
+
+        The queue is locked in between. Going on with `poll_next` would be cheaper, but soft-RoCE's library
+        steps over an entry when that finds no more: it gives the last one back there and in `end_poll`.
+        """
+        cq, entries = self.cq, list[Completion]()
+        stamp_ns = None
+        while len(entries) < _POLL_ENTRIES and not cq.start_poll(self._no_attributes):
+            if stamp_ns is None and self._nic_clock is None:
+                stamp_ns = self.stamp()
+            entries.append(self._entry(stamp_ns))
+            cq.end_poll()
+        return entries
+
+    def _entry(self, stamp_ns: NicNs | None) -> Completion:
+        """The entry that is read now; of one that failed only number and status mean anything."""
+        cq = self.cq
+        wr_id, status = cq.wr_id, cq.status
+        if stamp_ns is None:
+            assert self._nic_clock is not None, "no other stamp"
+            stamp_ns = self._nic_clock.of_cycles(cq.read_timestamp())
+        if status != SUCCESS:
+            return (wr_id, status, stamp_ns, 0, None)
+        if wr_id >= DATAGRAM and is_datagram(wr_id):
+            self.sources[wr_id] = cq.read_src_qp()
+        has_immediate = cq.read_wc_flags() & self._with_immediate
+        imm = socket.ntohl(cq.read_imm_data()) if has_immediate else None
+        return (wr_id, status, stamp_ns, cq.read_byte_len(), imm)
+
+    def close(self) -> None:
+        """Destroy the queue."""
+        self.cq.close()
+
+
+def _nic_clock(pyverbs: Pyverbs, context: object) -> NicClock | None:
+    """The NIC's clock, None if it has none."""
+    try:
+        return NicClock(context, pyverbs.enums.ibv_values_mask.IBV_VALUES_MASK_RAW_CLOCK, pyverbs.error)
+    except VerbsError:
+        return None
+
+
+@dataclass
+class TimeSpent:
+    """Where an end's time went, in nanoseconds of the host clock, and how often it was woken."""
+
+    rearming_ns: int = 0
+    polling_ns: int = 0
+    deciding_ns: int = 0
+    events: int = 0
+    polls: int = 0
+
+
+class CompletionPump:
+    """Hands each poll to `take`, and says `on_empty` when nothing is left."""
+
+    def __init__(
+        self,
+        queue: CompletionQueue,
+        clock: Callable[[], HostNs],
+        take: Callable[[HostNs, list[Completion]], None],
+        on_empty: Callable[[HostNs], None],
+    ) -> None:
+        self._queue = queue
+        self._clock = clock
+        self._take = take
+        self._on_empty = on_empty
+        self.spent = TimeSpent()
+
+    def on_ready(self, now: HostNs) -> None:
+        """Re-arm first, then drain: an entry that arrives in between raises another event."""
+        assert isinstance(self._queue, EventQueue), "a polled queue has no events"
+        self._queue.rearm()
+        rearmed = self._clock()
+        self.spent.rearming_ns += rearmed - now
+        self.spent.events += 1
+        self.drain(rearmed)
+
+    def drain(self, polled: HostNs) -> None:
+        """Empty the queue, from this instant on."""
+        spent, clock = self.spent, self._clock
+        for completions in self._queue.drain():
+            before = clock()
+            self._take(before, completions)
+            after = clock()
+            spent.polling_ns += before - polled
+            spent.deciding_ns += after - before
+            spent.polls += 1
+            polled = after
+        emptied = clock()
+        spent.polling_ns += emptied - polled
+        self._on_empty(emptied)
+        spent.deciding_ns += clock() - emptied

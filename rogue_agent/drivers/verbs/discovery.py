@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rogue.agent.drivers.verbs.errors import VerbsUnavailable
+from rogue.agent.drivers.verbs.pyverbs import VerbsUnavailable
 
 SYSFS = Path("/sys/class/infiniband")
 _GID_TYPE = "RoCE v2"

@@ -6,16 +6,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from rogue.agent.core.actions import SUCCESS, Completion
 from rogue.agent.core.clocks import NicNs
-from rogue.agent.core.completions import SUCCESS, Completion
-from rogue.agent.core.seal import NONCE_BYTES
+from rogue.agent.core.resync import NONCE_BYTES
 from rogue.agent.drivers.verbs import side_channel
-from rogue.agent.drivers.verbs.buffer import Buffer
-from rogue.agent.drivers.verbs.completion_queue import DATAGRAM, CompletionQueue, EventQueue
+from rogue.agent.drivers.verbs.completion_queue import DATAGRAM, CompletionQueue, EventQueue, PolledQueue
 from rogue.agent.drivers.verbs.discovery import PortAddress
-from rogue.agent.drivers.verbs.errors import VerbsError
-from rogue.agent.drivers.verbs.polled_queue import PolledQueue
-from rogue.agent.drivers.verbs.pyverbs import Pyverbs
+from rogue.agent.drivers.verbs.pyverbs import Pyverbs, VerbsError
 from rogue.agent.drivers.verbs.queue_pair import (
     PathAttributes,
     QueuePair,
@@ -24,7 +21,7 @@ from rogue.agent.drivers.verbs.queue_pair import (
     RemoteQueuePair,
     mtu_of_code,
 )
-from rogue.agent.drivers.verbs.receives import RECEIVE, ReceiveRing, owner_of
+from rogue.agent.drivers.verbs.receives import RECEIVE, Buffer, ReceiveRing, owner_of
 from rogue.agent.drivers.verbs.side_channel import QKEY_BITS, RemoteSide, SideChannel
 
 _SPARE_ENTRIES = 16

@@ -7,27 +7,26 @@ from functools import partial
 from typing import TypeAlias
 
 from rogue.agent.core.actions import (
+    SUCCESS,
+    Completion,
     PostSend,
     QueuePairFailed,
     ReadyQueuePair,
     Trace,
     TransferDone,
+    status_name,
 )
 from rogue.agent.core.application import Application, Schedule, Watcher
 from rogue.agent.core.clocks import HostNs, NicNs, earlier
-from rogue.agent.core.completions import SUCCESS, Completion, status_name
 from rogue.agent.core.connection import Connection, QpEvent
 from rogue.agent.core.errors import PostRefused
 from rogue.agent.core.feedback_loop import SampleVerdict
-from rogue.agent.core.wire import framing_named
+from rogue.agent.core.framing import framing_named
 from rogue.agent.drivers.limiters.base import RateLimiter
-from rogue.agent.drivers.meter import ThroughputMeter
-from rogue.agent.drivers.spool import Table
+from rogue.agent.drivers.recording import Table, ThroughputMeter, TransferLog
 from rogue.agent.drivers.step import UNEXPLAINED, RecoveringFlow, RttSample, drain, rtt_sample
-from rogue.agent.drivers.transfers import TransferLog
 from rogue.agent.drivers.turn import Lender, Turn
-from rogue.agent.drivers.verbs.clock import Clocks
-from rogue.agent.drivers.verbs.departures import Departures
+from rogue.agent.drivers.verbs.clock import Clocks, Departures
 from rogue.agent.drivers.verbs.endpoint import Endpoint
 from rogue.agent.drivers.verbs.queue_pair import RemoteMemory
 

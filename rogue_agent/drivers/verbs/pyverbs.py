@@ -1,14 +1,24 @@
-"""The modules of pyverbs, loaded when first needed, under names that hold for all its releases.
-
-pyverbs is the distribution's package python3-pyverbs. Nothing else imports it.
-"""
+"""Load pyverbs under names that hold for all its releases."""
 
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 
-from rogue.agent.drivers.verbs.errors import VerbsUnavailable
+
+class VerbsUnavailable(RuntimeError):  # noqa: N818 - a condition of the node, reported as a sentence
+    """The node lacks what verbs need: pyverbs, a device, a port with the experiment's address."""
+
+
+class VerbsError(RuntimeError):
+    """A verb failed."""
+
+    def __init__(self, verb: str, problem: str, qp_num: int | None = None) -> None:
+        place = f" on queue pair {qp_num}" if qp_num is not None else ""
+        super().__init__(f"{verb}{place}: {problem}")
+        self.verb = verb
+        self.qp_num = qp_num
+
 
 _ENUM_MODULES = ("pyverbs.libibverbs_enums", "pyverbs.enums")  # rdma-core 50 and later, before
 

@@ -8,8 +8,7 @@ from typing import Literal
 from rogue.agent.core.actions import PostSend
 from rogue.agent.core.errors import PostRefused
 from rogue.agent.drivers.verbs.discovery import PortAddress, current_gid_index
-from rogue.agent.drivers.verbs.errors import VerbsError
-from rogue.agent.drivers.verbs.pyverbs import Pyverbs
+from rogue.agent.drivers.verbs.pyverbs import Pyverbs, VerbsError
 
 _SMALLEST_MTU_BYTES = 256
 _RNR_RETRY_FOREVER = 7

@@ -3,17 +3,22 @@
 from collections.abc import Callable
 from functools import partial
 
-from rogue.agent.core.actions import NO_TRANSFER, PostSend, ReadyQueuePair, ResetQueuePair, SendPeer
+from rogue.agent.core.actions import (
+    NO_TRANSFER,
+    Completion,
+    PostSend,
+    ReadyQueuePair,
+    ResetQueuePair,
+    SendPeer,
+)
 from rogue.agent.core.clocks import HostNs, NicNs
-from rogue.agent.core.completions import Completion
 from rogue.agent.core.errors import PostRefused
 from rogue.agent.core.immediates import APPLICATION_MAX, BATCH_TAG, tag_of, transfer_immediate
 from rogue.agent.core.library import AcknowledgeBatch, Library, LibraryAction, SetResponseRate
-from rogue.agent.core.seal import Seal
+from rogue.agent.core.resync import Seal
 from rogue.agent.drivers.limiters.base import RateLimiter
-from rogue.agent.drivers.meter import ThroughputMeter
-from rogue.agent.drivers.peer_listener import PeerListener
-from rogue.agent.drivers.spool import Table
+from rogue.agent.drivers.recording import Table, ThroughputMeter
+from rogue.agent.drivers.step import PeerListener
 from rogue.agent.drivers.verbs.endpoint import Endpoint
 from rogue.agent.drivers.verbs.queue_pair import RemoteMemory
 

@@ -1,4 +1,4 @@
-// The Python face of memories. Offsets have been checked by simulator/memory.py.
+// The Python face of memories. Offsets have been checked by simulator/datagram.py.
 #pragma once
 
 #include <nanobind/nanobind.h>

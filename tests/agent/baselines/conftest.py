@@ -13,11 +13,9 @@ from rogue.agent.baselines.tcp_receiver import TcpReceiver
 from rogue.agent.baselines.tcp_sender import TcpSender
 from rogue.agent.baselines.tcp_socket import connect, listen
 from rogue.agent.core.application import Schedule
-from rogue.agent.drivers import meter, transfers
+from rogue.agent.drivers import recording
 from rogue.agent.drivers.memory import Memory
-from rogue.agent.drivers.meter import ThroughputMeter
-from rogue.agent.drivers.spool import Table
-from rogue.agent.drivers.transfers import TransferLog
+from rogue.agent.drivers.recording import Table, ThroughputMeter, TransferLog
 
 MEMORY_BYTES = 300_000
 LOOPBACK = "127.0.0.1"
@@ -33,7 +31,7 @@ class Stream:
     destination: Memory
     ends: tuple[socket.socket, socket.socket]
     rows: io.StringIO
-    meter: ThroughputMeter
+    recording: ThroughputMeter
     clock: TickingClock = field(default_factory=TickingClock)
 
     def turn(self) -> None:
@@ -64,8 +62,8 @@ def stream() -> Iterator[Stream]:
     descriptor = os.memfd_create("source")
     os.ftruncate(descriptor, MEMORY_BYTES)
     source, destination, rows = Memory(MEMORY_BYTES, descriptor), Memory(MEMORY_BYTES), io.StringIO()
-    log = TransferLog(Table(rows, transfers.COLUMNS))
-    counted = ThroughputMeter(Table(io.StringIO(), meter.COLUMNS), 1_000_000)
+    log = TransferLog(Table(rows, recording.TRANSFER_COLUMNS))
+    counted = ThroughputMeter(Table(io.StringIO(), recording.THROUGHPUT_COLUMNS), 1_000_000)
     with here, there, memoryview(destination.mapped) as view:
         sender = TcpSender(here, descriptor, MEMORY_BYTES, log)
         receiver = TcpReceiver(there, view, counted)

@@ -1,4 +1,4 @@
-from rogue.agent.baselines.errors import BaselineUnavailable
+from rogue.agent.baselines.tcp_socket import BaselineUnavailable
 
 
 def test_it_is_a_sentence_about_the_node() -> None:

@@ -3,8 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from rogue.agent.baselines.errors import BaselineUnavailable
-from rogue.agent.baselines.tcp_socket import connect, info_of, listen
+from rogue.agent.baselines.tcp_socket import BaselineUnavailable, connect, info_of, listen
 
 LOOPBACK = "127.0.0.1"
 needs_ipv6 = pytest.mark.skipif(

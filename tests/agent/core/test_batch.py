@@ -1,4 +1,4 @@
-from rogue.agent.core.batch import NO_EPOCH, Batch
+from rogue.agent.core.window import NO_EPOCH, Batch
 
 
 def test_a_batch_counts_for_nothing_until_it_is_posted() -> None:

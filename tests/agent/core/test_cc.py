@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rogue.agent.core.cc import CONGESTION_CONTROLS
 from rogue.agent.core.cc.base import CongestionControl, CongestionControlParameters
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
 
 NAMES = sorted(CONGESTION_CONTROLS)
 OPERATIONS = st.one_of(st.floats(1_000, 10_000_000), st.sampled_from(["loss", "timeout"]))

@@ -1,6 +1,6 @@
 import pytest
 
-from rogue.agent.core.completions import RETRY_EXC_ERR, STATUS_NAMES, SUCCESS, WR_FLUSH_ERR, status_name
+from rogue.agent.core.actions import RETRY_EXC_ERR, STATUS_NAMES, SUCCESS, WR_FLUSH_ERR, status_name
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,11 @@ import pytest
 from helpers.seals import SEAL
 
 from rogue.agent.core.actions import (
+    RETRY_EXC_ERR,
+    SUCCESS,
+    WR_FLUSH_ERR,
     Action,
+    Completion,
     ConnectionFailed,
     PostSend,
     QueuePairFailed,
@@ -18,14 +22,12 @@ from rogue.agent.core.actions import (
     Trace,
     TransferDone,
 )
-from rogue.agent.core.clocks import HostNs, NicNs
-from rogue.agent.core.completions import RETRY_EXC_ERR, SUCCESS, WR_FLUSH_ERR, Completion
+from rogue.agent.core.clocks import DeadlineReason, HostNs, NicNs
 from rogue.agent.core.connection import Connection, QpEvent
-from rogue.agent.core.deadlines import DeadlineReason
 from rogue.agent.core.errors import NicError, PeerError
-from rogue.agent.core.link import LinkFacts
-from rogue.agent.core.messages import Resynced, encode
+from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.recovery import Peer, QueuePairNumbers
+from rogue.agent.core.resync import Resynced, encode
 from rogue.agent.core.segmentation import Transfer
 from rogue.agent.core.states import State
 from rogue.agent.core.transports import settings_for

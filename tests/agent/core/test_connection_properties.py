@@ -11,11 +11,20 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from rogue.agent.core.actions import Action, PostSend, QueuePairFailed, SetRate, TransferDone
+from rogue.agent.core.actions import (
+    RETRY_EXC_ERR,
+    SUCCESS,
+    WR_FLUSH_ERR,
+    Action,
+    Completion,
+    PostSend,
+    QueuePairFailed,
+    SetRate,
+    TransferDone,
+)
 from rogue.agent.core.clocks import HostNs, NicNs
-from rogue.agent.core.completions import RETRY_EXC_ERR, SUCCESS, WR_FLUSH_ERR, Completion
 from rogue.agent.core.connection import Connection, QpEvent
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.segmentation import Transfer
 from rogue.agent.core.states import State
 from rogue.agent.core.transports import settings_for

@@ -1,5 +1,4 @@
-from rogue.agent.core.clocks import HostNs
-from rogue.agent.core.deadlines import Deadline, DeadlineReason
+from rogue.agent.core.clocks import Deadline, DeadlineReason, HostNs
 
 
 def test_a_deadline_tells_its_reason_in_words() -> None:

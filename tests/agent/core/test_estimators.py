@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rogue.agent.core.batch import Batch
 from rogue.agent.core.clocks import NicNs
 from rogue.agent.core.estimators import ESTIMATORS
 from rogue.agent.core.estimators.base import RttEstimator
-from rogue.agent.core.instruments import Instruments
+from rogue.agent.core.settings import Instruments
+from rogue.agent.core.window import Batch
 
 NAMES = sorted(ESTIMATORS)
 GBPS = 10**9

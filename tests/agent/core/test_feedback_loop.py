@@ -2,15 +2,15 @@
 
 import pytest
 
-from rogue.agent.core.batch import NO_EPOCH, Batch
 from rogue.agent.core.cc import CongestionControl, Sample, Segments
 from rogue.agent.core.cc.fixed import Fixed, FixedParameters
 from rogue.agent.core.cc.vegas import Vegas
 from rogue.agent.core.clocks import HostNs, NicNs
 from rogue.agent.core.estimators.drained import Drained
 from rogue.agent.core.feedback_loop import FeedbackLoop, SampleVerdict
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.transports import settings_for
+from rogue.agent.core.window import NO_EPOCH, Batch
 
 GBPS, MBPS = 10**9, 10**6
 CX3PRO = LinkFacts(10 * GBPS, 1024, rate_step_bps=100 * MBPS)

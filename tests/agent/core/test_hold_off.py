@@ -2,8 +2,8 @@
 
 import pytest
 
-from rogue.agent.core.batch import NO_EPOCH
-from rogue.agent.core.hold_off import HoldOff, Phase
+from rogue.agent.core.feedback_loop import HoldOff, Phase
+from rogue.agent.core.window import NO_EPOCH
 
 SEGMENT = 65_536
 

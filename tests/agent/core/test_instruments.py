@@ -6,8 +6,8 @@ from rogue.agent.core.connection import Connection
 from rogue.agent.core.errors import SettingsError
 from rogue.agent.core.estimators import build_estimator
 from rogue.agent.core.estimators.noisy import Noisy
-from rogue.agent.core.instruments import NO_INSTRUMENTS, Instruments
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
+from rogue.agent.core.settings import NO_INSTRUMENTS, Instruments
 from rogue.agent.core.transports import settings_for
 
 LINK = LinkFacts(10**10, 1024)

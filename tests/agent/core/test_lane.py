@@ -3,15 +3,14 @@
 import pytest
 from helpers.control_samples import rtt_sample
 
-from rogue.agent.core.actions import Action, PostSend, SetRate, TransferDone
+from rogue.agent.core.actions import SUCCESS, Action, PostSend, SetRate, TransferDone
 from rogue.agent.core.clocks import HostNs, NicNs
-from rogue.agent.core.completions import SUCCESS
 from rogue.agent.core.connection import Connection
 from rogue.agent.core.errors import NicError
 from rogue.agent.core.feedback_loop import FeedbackLoop
 from rogue.agent.core.immediates import rate_of
 from rogue.agent.core.lane import LANE_SHIFT, Lane
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.recovery import Peer
 from rogue.agent.core.segmentation import Transfer
 from rogue.agent.core.transports import settings_for

@@ -5,9 +5,15 @@ import itertools
 import pytest
 from helpers.seals import SEAL, STRANGERS_SEAL
 
-from rogue.agent.core.actions import ReadyQueuePair, ResetQueuePair, SendPeer
+from rogue.agent.core.actions import (
+    SUCCESS,
+    WR_FLUSH_ERR,
+    Completion,
+    ReadyQueuePair,
+    ResetQueuePair,
+    SendPeer,
+)
 from rogue.agent.core.clocks import NicNs
-from rogue.agent.core.completions import SUCCESS, WR_FLUSH_ERR, Completion
 from rogue.agent.core.errors import PeerError
 from rogue.agent.core.immediates import batch_immediate, rate_immediate
 from rogue.agent.core.library import (
@@ -20,7 +26,7 @@ from rogue.agent.core.library import (
     ServerState,
     SetResponseRate,
 )
-from rogue.agent.core.messages import Resync, Resynced, decode, encode
+from rogue.agent.core.resync import Resync, Resynced, decode, encode
 
 MAIN, SHADOW = 11, 12
 NOW = NicNs(5000)

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rogue.agent.core.limiter import Limiter
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import Limiter, LinkFacts
 
 GBPS, MBPS = 10**9, 10**6
 

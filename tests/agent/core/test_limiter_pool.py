@@ -6,12 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rogue.agent.core.actions import Action, PostSend, SetRate, TransferDone
+from rogue.agent.core.actions import RETRY_EXC_ERR, SUCCESS, Action, PostSend, SetRate, TransferDone
 from rogue.agent.core.clocks import HostNs, NicNs
-from rogue.agent.core.completions import RETRY_EXC_ERR, SUCCESS
 from rogue.agent.core.connection import Connection
-from rogue.agent.core.limiter_pool import Grant, LimiterPool, Revoke
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import Grant, LimiterPool, LinkFacts, Revoke
 from rogue.agent.core.segmentation import Transfer
 from rogue.agent.core.transports import settings_for
 

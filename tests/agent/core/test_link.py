@@ -1,7 +1,7 @@
 import pytest
 
 from rogue.agent.core.errors import SettingsError
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
 
 
 def test_a_full_packet_in_wire_bits() -> None:

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rogue.agent.core.errors import PeerError
-from rogue.agent.core.messages import MAGIC, Message, Resync, Resynced, decode, encode
-from rogue.agent.core.seal import NUMBER_MAX
+from rogue.agent.core.resync import MAGIC, NUMBER_MAX, Message, Resync, Resynced, decode, encode
 
 NUMBERS = st.integers(0, NUMBER_MAX)
 EPOCHS = st.integers(1, (1 << 32) - 1)

@@ -8,8 +8,7 @@ from helpers.seals import SEAL, STRANGERS_SEAL
 from rogue.agent.core.actions import Action, ReadyQueuePair, ResetQueuePair, SendPeer
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.errors import PeerError
-from rogue.agent.core.link import LinkFacts
-from rogue.agent.core.messages import Resync, Resynced, decode, encode
+from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.recovery import (
     QUEUE_PAIR_TRANSITIONS,
     LocalQueuePair,
@@ -19,6 +18,7 @@ from rogue.agent.core.recovery import (
     QueuePairState,
     Recovery,
 )
+from rogue.agent.core.resync import Resync, Resynced, decode, encode
 from rogue.agent.core.transports import settings_for
 
 MAIN, SHADOW = QueuePairNumbers(1, 11), QueuePairNumbers(2, 12)

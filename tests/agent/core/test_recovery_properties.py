@@ -23,15 +23,18 @@ from hypothesis.stateful import (
 )
 
 from rogue.agent.core.actions import (
+    RETRY_EXC_ERR,
+    SUCCESS,
+    WR_FLUSH_ERR,
+    Completion,
     ResetQueuePair,
     Verb,
 )
 from rogue.agent.core.clocks import HostNs, NicNs
-from rogue.agent.core.completions import RETRY_EXC_ERR, SUCCESS, WR_FLUSH_ERR, Completion
 from rogue.agent.core.connection import QpEvent
 from rogue.agent.core.errors import PeerError
+from rogue.agent.core.lane import Reports
 from rogue.agent.core.library import Deliver, Library
-from rogue.agent.core.reports import Reports
 from rogue.agent.core.segmentation import Transfer
 from rogue.agent.core.states import State
 from rogue.agent.core.window import Window

@@ -1,7 +1,7 @@
 """Transfers are reported once, in order, and none while a late packet could still touch its memory."""
 
 from rogue.agent.core.actions import Action, TransferDone
-from rogue.agent.core.reports import Reports
+from rogue.agent.core.lane import Reports
 
 
 def reports_of(*transfer_ids: int) -> Reports:

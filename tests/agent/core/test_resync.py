@@ -5,8 +5,7 @@ import itertools
 import pytest
 
 from rogue.agent.core.clocks import HostNs
-from rogue.agent.core.messages import Resync, Resynced
-from rogue.agent.core.resync import TRANSITIONS, ClientEvent, ClientState, ResyncClient
+from rogue.agent.core.resync import TRANSITIONS, ClientEvent, ClientState, Resync, ResyncClient, Resynced
 from rogue.agent.core.transports import settings_for
 
 MS = 1_000_000

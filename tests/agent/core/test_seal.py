@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rogue.agent.core.errors import PeerError
-from rogue.agent.core.seal import TAG_BYTES, Seal
+from rogue.agent.core.resync import TAG_BYTES, Seal
 
 
 def test_the_tag_is_twelve_bytes_of_an_hmac_of_both_nonces() -> None:

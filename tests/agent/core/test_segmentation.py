@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rogue.agent.core.actions import Verb
-from rogue.agent.core.batch import Batch
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.segmentation import AcknowledgedSegmenter, Segmenter, Transfer
+from rogue.agent.core.window import Batch
 
 SEGMENT = 65_536
 LINK = LinkFacts(10**10, 1024)

@@ -6,14 +6,13 @@ from collections.abc import Callable
 import pytest
 from helpers.seals import SEAL
 
-from rogue.agent.core.actions import PostSend
+from rogue.agent.core.actions import RETRY_EXC_ERR, SUCCESS, WR_FLUSH_ERR, PostSend
 from rogue.agent.core.clocks import HostNs, NicNs
-from rogue.agent.core.completions import RETRY_EXC_ERR, SUCCESS, WR_FLUSH_ERR
 from rogue.agent.core.connection import Connection, QpEvent
 from rogue.agent.core.errors import NicError
-from rogue.agent.core.link import LinkFacts
-from rogue.agent.core.messages import Resynced, encode
+from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.recovery import Peer, QueuePairNumbers
+from rogue.agent.core.resync import Resynced, encode
 from rogue.agent.core.segmentation import Transfer
 from rogue.agent.core.states import TRANSITIONS, Event, State, next_state
 from rogue.agent.core.transports import settings_for

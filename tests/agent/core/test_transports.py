@@ -9,7 +9,7 @@ from rogue.agent.core.cc.fixed import FixedParameters
 from rogue.agent.core.cc.vegas import VegasParameters
 from rogue.agent.core.connection import Connection
 from rogue.agent.core.errors import SettingsError
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.transports import TRANSPORTS, parameter_names, settings_for
 
 GBPS = 10**9

@@ -7,14 +7,12 @@ import pytest
 from helpers.control_samples import rtt_sample
 from helpers.fake_nic import PS_PER_S, FakeDriver, FakeNic
 
-from rogue.agent.core.actions import Action, PostSend, SetRate, TransferDone
-from rogue.agent.core.clocks import HostNs, NicNs
-from rogue.agent.core.completions import RETRY_EXC_ERR, SUCCESS
+from rogue.agent.core.actions import RETRY_EXC_ERR, SUCCESS, Action, PostSend, SetRate, TransferDone
+from rogue.agent.core.clocks import DeadlineReason, HostNs, NicNs
 from rogue.agent.core.connection import Connection
-from rogue.agent.core.deadlines import DeadlineReason
 from rogue.agent.core.errors import NicError, PeerError
 from rogue.agent.core.immediates import batch_immediate, batch_of
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.segmentation import Transfer
 from rogue.agent.core.transports import settings_for
 

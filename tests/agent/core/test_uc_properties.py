@@ -6,12 +6,11 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from rogue.agent.core.actions import Action, PostSend, SetRate, TransferDone
+from rogue.agent.core.actions import SUCCESS, Action, PostSend, SetRate, TransferDone
 from rogue.agent.core.clocks import HostNs, NicNs
-from rogue.agent.core.completions import SUCCESS
 from rogue.agent.core.connection import Connection
 from rogue.agent.core.immediates import batch_immediate, batch_of
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.segmentation import Transfer
 from rogue.agent.core.transports import settings_for
 

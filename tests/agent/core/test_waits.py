@@ -1,6 +1,6 @@
 """Who waits for what, worked by hand."""
 
-from rogue.agent.core.waits import Waits
+from rogue.agent.core.application import Waits
 
 
 def test_a_waiter_goes_on_after_the_last_of_its_causes_and_their_pauses() -> None:

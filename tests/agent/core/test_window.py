@@ -3,8 +3,7 @@
 import pytest
 
 from rogue.agent.core.actions import PostSend
-from rogue.agent.core.batch import Batch
-from rogue.agent.core.window import Window
+from rogue.agent.core.window import Batch, Window
 
 SEGMENT = 65_536
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rogue.agent.core.actions import Verb
 from rogue.agent.core.errors import SettingsError
-from rogue.agent.core.wire import FRAMINGS, framing_named
+from rogue.agent.core.framing import FRAMINGS, framing_named
 
 ROCE = FRAMINGS["rocev2"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from rogue.agent.core.clocks import HostNs
-from rogue.agent.drivers.exact_poller import ExactPoller, StandingClock
+from rogue.agent.drivers.poller import ExactPoller, StandingClock
 
 
 class Kernel:

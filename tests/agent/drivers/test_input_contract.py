@@ -13,11 +13,11 @@ from helpers.fake_verbs import EVENT_FILE, fake_pyverbs
 from helpers.fake_verbs_network import Fabric
 from helpers.verbs_ends import scene
 
+from rogue.agent.core.actions import SUCCESS, Completion
 from rogue.agent.core.application import Schedule
 from rogue.agent.core.clocks import HostNs, NicNs
-from rogue.agent.core.completions import SUCCESS, Completion
 from rogue.agent.core.connection import Connection
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.transports import settings_for
 from rogue.agent.drivers import simulated
 from rogue.agent.drivers.verbs import completion_queue

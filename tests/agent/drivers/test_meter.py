@@ -1,13 +1,12 @@
 import io
 
 from rogue.agent.core.clocks import HostNs
-from rogue.agent.drivers.meter import COLUMNS, ThroughputMeter
-from rogue.agent.drivers.spool import Table
+from rogue.agent.drivers.recording import THROUGHPUT_COLUMNS, Table, ThroughputMeter
 
 
 def metered() -> tuple[ThroughputMeter, io.StringIO]:
     file = io.StringIO()
-    return ThroughputMeter(Table(file, COLUMNS), 100), file
+    return ThroughputMeter(Table(file, THROUGHPUT_COLUMNS), 100), file
 
 
 def rows(file: io.StringIO) -> list[str]:
@@ -34,7 +33,7 @@ def test_an_interval_without_arrivals_is_a_row_too() -> None:
 
 def test_a_first_interval_of_another_length_leads_to_the_common_grid() -> None:
     file = io.StringIO()
-    meter = ThroughputMeter(Table(file, COLUMNS), 100, first_ns=30)
+    meter = ThroughputMeter(Table(file, THROUGHPUT_COLUMNS), 100, first_ns=30)
     meter.start(HostNs(1_070))
     meter.add(HostNs(1_090), 10)
     meter.add(HostNs(1_150), 5)

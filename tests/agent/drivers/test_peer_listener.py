@@ -3,7 +3,7 @@
 import pytest
 
 from rogue.agent.core.errors import PeerError
-from rogue.agent.drivers.peer_listener import PeerListener
+from rogue.agent.drivers.step import PeerListener
 
 
 def test_what_makes_no_sense_is_dropped_and_counted() -> None:

@@ -8,15 +8,14 @@ import pytest
 from helpers.fake_nic import PS_PER_S, FakeDriver, FakeNic
 from helpers.seals import SEAL
 
-from rogue.agent.core.actions import PostSend, TransferDone
+from rogue.agent.core.actions import RETRY_EXC_ERR, PostSend, TransferDone
 from rogue.agent.core.clocks import HostNs, NicNs
-from rogue.agent.core.completions import RETRY_EXC_ERR
 from rogue.agent.core.errors import NicError, PeerError
-from rogue.agent.core.instruments import NO_INSTRUMENTS, Instruments
-from rogue.agent.core.link import LinkFacts
-from rogue.agent.core.messages import Resynced, encode
+from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.recovery import Peer, QueuePairNumbers
+from rogue.agent.core.resync import Resynced, encode
 from rogue.agent.core.segmentation import Transfer
+from rogue.agent.core.settings import NO_INSTRUMENTS, Instruments
 from rogue.agent.core.transports import TRANSPORTS, settings_for
 from rogue.agent.drivers.replay import RecordedConnection, ReplayError, replay
 

@@ -13,12 +13,11 @@ from typing import cast
 import pytest
 from helpers.agent_star import MTU_BYTES, RATE_BPS, SECOND_NS, AgentStar, repeated
 
-from rogue.agent.core.actions import PostSend
+from rogue.agent.core.actions import Completion, PostSend
 from rogue.agent.core.application import Schedule
 from rogue.agent.core.clocks import HostNs, NicNs
-from rogue.agent.core.completions import Completion
 from rogue.agent.core.connection import Connection
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.transports import settings_for
 from rogue.agent.drivers.simulated import SimulatedFlow
 from rogue.agent.drivers.simulated_nic import Fabric

@@ -5,8 +5,8 @@ from typing import cast
 
 from rogue.agent.core.application import TransferRecord
 from rogue.agent.core.clocks import HostNs
-from rogue.agent.drivers.simulated_arrivals import Arrivals
 from rogue.agent.drivers.simulated_nic import NicQueuePair
+from rogue.agent.drivers.simulated_path import Arrivals
 
 
 class End:

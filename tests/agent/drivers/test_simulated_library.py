@@ -4,10 +4,9 @@ import pytest
 from helpers.fake_network import DELAY_NS, FakeDatagrams, FakeNetwork
 
 from rogue.agent.core.immediates import batch_immediate, batch_of, rate_immediate
-from rogue.agent.core.messages import Resync, Resynced, decode, encode
+from rogue.agent.core.resync import Resync, Resynced, decode, encode
 from rogue.agent.core.transports import settings_for
-from rogue.agent.drivers.simulated_library import PROCESSING_NS, SimulatedLibrary
-from rogue.agent.drivers.simulated_path import SimulatedPath, open_path
+from rogue.agent.drivers.simulated_path import PROCESSING_NS, SimulatedLibrary, SimulatedPath, open_path
 
 GBPS = 10**9
 

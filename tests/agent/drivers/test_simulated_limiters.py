@@ -7,7 +7,7 @@ import pytest
 from rogue.agent.core.actions import Verb
 from rogue.agent.core.application import Schedule
 from rogue.agent.core.clocks import HostNs
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.transports import settings_for
 from rogue.agent.drivers.simulated import SimulatedFlow
 from rogue.agent.drivers.simulated_limiters import NicLimiters

@@ -9,8 +9,8 @@ from helpers.fake_network import DELAY_NS, LINE_RATE_BPS, MTU_BYTES, FakeNetwork
 from rogue.agent.core.actions import Verb
 from rogue.agent.core.application import Schedule
 from rogue.agent.core.clocks import HostNs
-from rogue.agent.core.instruments import Instruments
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
+from rogue.agent.core.settings import Instruments
 from rogue.agent.core.transports import settings_for
 from rogue.agent.drivers.replay import replay
 from rogue.agent.drivers.simulated import SimulatedFlow

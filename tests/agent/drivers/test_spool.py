@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rogue.agent.drivers.spool import Spool, Table
+from rogue.agent.drivers.recording import Spool, Table
 
 
 def test_a_row_stands_under_its_columns(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The step shared by all drivers, against a driver that only takes notes."""
 
 from rogue.agent.core.actions import (
+    SUCCESS,
     ConnectionFailed,
     PostSend,
     QueuePairFailed,
@@ -12,11 +13,10 @@ from rogue.agent.core.actions import (
     TransferDone,
 )
 from rogue.agent.core.clocks import HostNs, NicNs
-from rogue.agent.core.completions import SUCCESS
 from rogue.agent.core.connection import Connection, QpEvent
 from rogue.agent.core.errors import PeerError, PostRefused
 from rogue.agent.core.feedback_loop import SampleVerdict
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.segmentation import Transfer
 from rogue.agent.core.states import State
 from rogue.agent.core.transports import settings_for

@@ -2,13 +2,12 @@ import io
 
 from rogue.agent.core.application import TransferRecord
 from rogue.agent.core.clocks import HostNs
-from rogue.agent.drivers.spool import Table
-from rogue.agent.drivers.transfers import COLUMNS, TransferLog
+from rogue.agent.drivers.recording import TRANSFER_COLUMNS, Table, TransferLog
 
 
 def test_transfers_are_written_and_counted_by_status() -> None:
     file = io.StringIO()
-    log = TransferLog(Table(file, COLUMNS))
+    log = TransferLog(Table(file, TRANSFER_COLUMNS))
     log.write(TransferRecord(1, 10, HostNs(5), HostNs(7), "ok", None, 0))
     log.write(TransferRecord(2, 10, HostNs(7), HostNs(9), "error", "IBV_WC_RETRY_EXC_ERR"))
     log.write(TransferRecord(3, 10, HostNs(9), None, "unfinished", is_sent=False))

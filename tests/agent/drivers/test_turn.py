@@ -4,11 +4,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from rogue.agent.core.actions import Action, PostSend, SetRate
+from rogue.agent.core.actions import SUCCESS, Action, PostSend, SetRate
 from rogue.agent.core.clocks import HostNs, NicNs
-from rogue.agent.core.completions import SUCCESS
 from rogue.agent.core.connection import Connection
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.segmentation import Transfer
 from rogue.agent.core.transports import settings_for
 from rogue.agent.drivers.turn import Turn

@@ -14,7 +14,7 @@ from rogue.agent.__main__ import main
 from rogue.agent.core.clocks import HostNs, NicNs
 from rogue.agent.drivers.limiters import dcbnl
 from rogue.agent.drivers.verbs import completion_queue
-from rogue.agent.drivers.verbs.errors import VerbsError
+from rogue.agent.drivers.verbs.pyverbs import VerbsError
 from rogue.agent.node import card as module
 
 CARD = replace(PORT, device="mlx5_0", driver="mlx5_core", netdev="enp1s0", hca_type="MT4119")

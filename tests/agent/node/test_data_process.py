@@ -7,12 +7,11 @@ from dataclasses import replace
 import pytest
 from helpers.agent_roles import LIMIT_MS, Stage
 
-from rogue.agent.drivers.spool import Spool
+from rogue.agent.drivers.recording import Spool
 from rogue.agent.drivers.verbs import completion_queue, endpoint
-from rogue.agent.drivers.verbs.errors import VerbsUnavailable
+from rogue.agent.drivers.verbs.pyverbs import VerbsUnavailable
 from rogue.agent.node.data_process import DataProcess, blame
 from rogue.agent.node.end import End, Workplace
-from rogue.agent.node.ends import open_end
 from rogue.agent.node.errors import ErrorKind
 from rogue.agent.node.messages import (
     WORDS_LENGTH_MAX,
@@ -28,6 +27,7 @@ from rogue.agent.node.messages import (
     Results,
     Start,
 )
+from rogue.agent.node.role import open_end
 from rogue.agent.node.wire import REPLY_TYPES, decode, encode
 
 PSN = 5

@@ -8,8 +8,8 @@ from helpers.agent_roles import LIMIT_MS, Stage
 from rogue.agent.core.errors import SettingsError
 from rogue.agent.drivers.limiters.base import LimiterError
 from rogue.agent.drivers.verbs.discovery import PortAddress
-from rogue.agent.drivers.verbs.errors import VerbsUnavailable
-from rogue.agent.node import ends
+from rogue.agent.drivers.verbs.pyverbs import VerbsUnavailable
+from rogue.agent.node import role
 from rogue.agent.node.messages import Prepare
 
 PREPARE = Prepare("here", LIMIT_MS, "requester", "10.9.0.1", "rogue", 4_096)
@@ -41,7 +41,7 @@ def test_a_role_is_near_its_card_before_it_has_memory(stage: Stage, monkeypatch:
 
     assert stage.enter(PREPARE).introduction.processors is None, "a device in software"
     stage.stack.close()
-    monkeypatch.setattr(ends, "stay_near", stay_near)
+    monkeypatch.setattr(role, "stay_near", stay_near)
     assert stage.enter(PREPARE).introduction.processors == "0,1"
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from rogue.agent.core.errors import SettingsError
-from rogue.agent.node.keepers import Keepers
 from rogue.agent.node.messages import Prepare
+from rogue.agent.node.turn_keeper import Keepers
 
 
 @dataclass

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rogue.agent.node import local_socket
-from rogue.agent.node.local_socket import accepted, listener_at
+from rogue.agent.node import wire
+from rogue.agent.node.wire import accepted, listener_at
 
 
 @pytest.mark.parametrize("kind", [socket.SOCK_SEQPACKET, socket.SOCK_STREAM])
@@ -23,7 +23,7 @@ def test_its_owner_comes_in_and_another_user_does_not(
                 peer = accepted(listener)
                 assert peer is not None and not peer.getblocking()
                 peer.close()
-            monkeypatch.setattr(local_socket.os, "geteuid", lambda: 4_711)
+            monkeypatch.setattr(wire.os, "geteuid", lambda: 4_711)
             with socket.socket(socket.AF_UNIX, kind) as stranger:
                 stranger.connect(str(place))
                 assert accepted(listener) is None

@@ -1,8 +1,7 @@
 import pytest
 
-from rogue.agent.node.fields import Rule
+from rogue.agent.node.fields import Rule, rules_of
 from rogue.agent.node.messages import REPLIES, Message, Prepare, RoleRequest, Start
-from rogue.agent.node.schema import rules_of
 from rogue.agent.node.wire import REPLY_TYPES, REQUEST_TYPES
 
 MESSAGES = [*REQUEST_TYPES.values(), *REPLY_TYPES.values()]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rogue.agent.drivers.verbs.discovery import PortAddress
-from rogue.agent.node.processors import stay_near
+from rogue.agent.node.forked import stay_near
 
 CARD = PortAddress("mlx5_0", 1, 3, "", 10**11, "enp1s0", "mlx5_core")
 

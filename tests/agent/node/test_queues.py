@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from rogue.agent.node.queues import QueueReader, QueueReading, reading_of, split
+from rogue.agent.node.queue_samples import QueueReader, QueueReading, reading_of, split
 
 
 def attribute(kind: int, content: bytes) -> bytes:

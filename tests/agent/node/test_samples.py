@@ -1,7 +1,6 @@
 """What stays the same is written once."""
 
-from rogue.agent.node.queues import QueueReading
-from rogue.agent.node.samples import Samples
+from rogue.agent.node.queue_samples import QueueReading, Samples
 
 
 def test_a_sample_says_how_many_more_were_the_same() -> None:

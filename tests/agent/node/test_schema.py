@@ -3,8 +3,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from rogue.agent.node.errors import MessageError
-from rogue.agent.node.fields import Integer
-from rogue.agent.node.schema import Nested, from_values, rules_of
+from rogue.agent.node.fields import Integer, Nested, from_values, rules_of
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ import socket
 
 import pytest
 
-from rogue.agent.node.queues import QueueReading
-from rogue.agent.node.stillness import Stillness, sleep_until_motion
+from rogue.agent.node.queue_samples import QueueReading
+from rogue.agent.node.virtual_time import Stillness, sleep_until_motion
 
 LONG_NS = 60 * 10**9
 

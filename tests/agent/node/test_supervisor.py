@@ -15,7 +15,6 @@ from rogue.agent.core.errors import SettingsError
 from rogue.agent.node import supervisor
 from rogue.agent.node.client import AgentClient
 from rogue.agent.node.errors import AgentError, ErrorKind
-from rogue.agent.node.keepers import Keepers
 from rogue.agent.node.messages import (
     PROTOCOL,
     Arrivals,
@@ -36,6 +35,7 @@ from rogue.agent.node.messages import (
     Stopped,
 )
 from rogue.agent.node.supervisor import Supervisor
+from rogue.agent.node.turn_keeper import Keepers
 from rogue.agent.node.wire import LINE_BYTES_MAX, encode
 
 LONG_MS = 60_000

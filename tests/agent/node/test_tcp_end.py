@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from helpers.agent_roles import LIMIT_MS, Actor, Stage, play, results
 
-from rogue.agent.baselines.errors import BaselineUnavailable
 from rogue.agent.baselines.stream import Header, encode_header
+from rogue.agent.baselines.tcp_socket import BaselineUnavailable
 from rogue.agent.core.errors import SettingsError
 from rogue.agent.node.errors import MessageError
 from rogue.agent.node.messages import Connect, Load, Prepare

@@ -10,7 +10,7 @@ import pytest
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.errors import SettingsError
 from rogue.agent.drivers.poller import Poller
-from rogue.agent.drivers.spool import Spool
+from rogue.agent.drivers.recording import Spool
 from rogue.agent.node.errors import MessageError
 from rogue.agent.node.messages import After, Prepare
 from rogue.agent.node.transfer_events import EventSender, TransferEvents, place_of, transfer_events_of

@@ -16,18 +16,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rogue.agent.core.clocks import HostNs
-from rogue.agent.core.limiter_pool import TURN_NS
+from rogue.agent.core.limiter import TURN_NS
 from rogue.agent.drivers.limiters import SLOTS
 from rogue.agent.drivers.limiters.base import LimiterError, LimiterSlots, PacedInterface
 from rogue.agent.drivers.limiters.borrowed import BACK, BorrowedLimiters
 from rogue.agent.drivers.poller import Poller
 from rogue.agent.drivers.verbs import clock
 from rogue.agent.drivers.verbs.discovery import PortAddress
-from rogue.agent.drivers.verbs.errors import VerbsUnavailable
+from rogue.agent.drivers.verbs.pyverbs import VerbsUnavailable
 from rogue.agent.node.forked import ForkedProcess
-from rogue.agent.node.local_socket import listener_at
 from rogue.agent.node.messages import Prepare
 from rogue.agent.node.turn_keeper import Lending, TurnKeeper, keep_turns, place_of
+from rogue.agent.node.wire import listener_at
 
 NOW = HostNs(0)
 PATIENCE_S = 60

@@ -4,11 +4,11 @@ import pytest
 from helpers.agent_roles import GID, LIMIT_MS
 
 from rogue.agent.core.errors import SettingsError
-from rogue.agent.core.seal import NONCE_BYTES, Seal
+from rogue.agent.core.resync import NONCE_BYTES, Seal
 from rogue.agent.core.transports import settings_for
 from rogue.agent.drivers.verbs.side_channel import RemoteSide
 from rogue.agent.node.messages import Prepare, Prepared
-from rogue.agent.node.verbs_peer import drawer, endpoint_plan, remote_of, seal_of
+from rogue.agent.node.verbs_end import drawer, endpoint_plan, remote_of, seal_of
 
 PREPARE = Prepare("here", LIMIT_MS, "requester", "10.9.0.1", "rogue", 100_000)
 PEER = Prepared(

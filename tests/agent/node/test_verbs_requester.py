@@ -19,10 +19,10 @@ from rogue.agent.drivers.limiters.base import LimiterError
 from rogue.agent.drivers.limiters.borrowed import ASK, BACK, BACK_FOR_MORE, LEAVE, REST, USE, WELCOME
 from rogue.agent.drivers.limiters.software import SoftwareLimiter
 from rogue.agent.drivers.replay import replay
-from rogue.agent.node import ends
-from rogue.agent.node.local_socket import listener_at
+from rogue.agent.node import role
 from rogue.agent.node.messages import Connect, Load, Prepare, Start
 from rogue.agent.node.role import RoleState
+from rogue.agent.node.wire import listener_at
 
 PREPARE = Prepare("here", LIMIT_MS, "requester", "10.9.0.1", "rogue", 1_000_000)
 
@@ -235,7 +235,7 @@ def turning(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Act
     monkeypatch.setitem(LIMITERS, "htb", LentLimiter)
     monkeypatch.setattr(LentLimiter, "used", [])
     with tempfile.TemporaryDirectory(prefix="turns-") as place:
-        monkeypatch.setattr(ends, "place_of", lambda _directory, _address: Path(place) / "turns")
+        monkeypatch.setattr(role, "place_of", lambda _directory, _address: Path(place) / "turns")
         with closing(Keeper(Path(place) / "turns")) as keeper, ThreadPoolExecutor(1) as greeting:
             there = stage.enter(replace(PREPARE, role="there", end="responder"))
             greeting.submit(keeper.greet)
@@ -247,8 +247,8 @@ def turning(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Act
 
 
 def start(here: Actor, there: Actor) -> None:
-    for actor, role in ((there, "there"), (here, "here")):
-        actor.role.handle(Start(role, LIMIT_MS, 1_000_000, 10**12))
+    for actor, name in ((there, "there"), (here, "here")):
+        actor.role.handle(Start(name, LIMIT_MS, 1_000_000, 10**12))
 
 
 def go_round(here: Actor, there: Actor, turns: int = 200) -> None:

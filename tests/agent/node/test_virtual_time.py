@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from helpers.agent_roles import GID
 
-from rogue.agent.drivers.exact_poller import ExactPoller
+from rogue.agent.drivers.poller import ExactPoller
 from rogue.agent.drivers.verbs.discovery import PortAddress
 from rogue.agent.node import virtual_time
 from rogue.agent.node.end import Workplace

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, field
 
 from rogue.agent.core.cc import CongestionControl, CongestionControlParameters, Sample, Segments
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.parameters import at_least, between
 from rogue.agent.core.plugins import register_control
 

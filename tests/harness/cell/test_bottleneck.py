@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from rogue.harness.cell.bottleneck import bottleneck_facts
+from rogue.harness.cell.cell import bottleneck_facts
 
 
 @pytest.mark.parametrize(

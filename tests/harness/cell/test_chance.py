@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from rogue.harness.cell.chance import faults_struck
-from rogue.harness.cell.fault_events import fault_events
+from rogue.harness.cell.cell import fault_events
+from rogue.harness.cell.faults import faults_struck
 from rogue.workloads.faults import LinkCut
 
 TREE = "topology={kind: fat_tree, k: 4, rate: 10Gbps}"

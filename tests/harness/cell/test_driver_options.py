@@ -6,13 +6,13 @@ import pytest
 from helpers.experiments import cell_of
 
 from rogue.agent.node.messages import Prepare
-from rogue.harness.cell.driver_options import (
+from rogue.harness.cell.transport import (
     DriverOptions,
+    agent_overrides,
     driver_options,
     option_mistake,
     without_options,
 )
-from rogue.harness.cell.parameters import agent_overrides
 
 POLLING = "transports=[{name: rogue, completions: polling, record_inputs: true, segment: 16KiB}]"
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from helpers.experiments import cell_of
 
-from rogue.harness.cell.facts import cell_facts
+from rogue.harness.cell.cell import cell_facts
 
 POISSON = "workload={kind: poisson, load: 0.5, size: 20KB, arrive_for: 30ms, ignore_for: 4ms}"
 

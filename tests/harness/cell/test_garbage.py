@@ -2,7 +2,7 @@ import gc
 
 import pytest
 
-from rogue.harness.cell.garbage import nothing_thrown_away
+from rogue.harness.cell.demand import nothing_thrown_away
 
 
 def test_nothing_is_looked_for_inside_and_all_is_as_before_afterwards() -> None:

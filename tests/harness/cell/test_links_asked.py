@@ -4,7 +4,7 @@ from pathlib import Path
 
 from helpers.experiments import cell_of
 
-from rogue.harness.cell.links_asked import OutageAsked
+from rogue.harness.cell.network import OutageAsked
 
 DUMBBELL = "topology={kind: dumbbell, hosts_per_side: 2, rate: 10Gbps, bottleneck_rate: 1Gbps, delay: 3us}"
 LATER = "{kind: link_cut, target: s0-s1, at: 2ms, duration: 1ms}"

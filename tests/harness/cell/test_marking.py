@@ -12,7 +12,7 @@ from rogue.harness.cell.marking import (
     marked_above_bytes,
     marking_asked,
 )
-from rogue.harness.cell.mistakes import ParameterError
+from rogue.harness.cell.transport import ParameterError
 
 
 @pytest.mark.parametrize(("rate", "frames"), [("1Gbps", 20), ("10Gbps", 65), ("40Gbps", 260)])

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from rogue.harness.cell.carrier import Group
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.mistakes import ParameterError, ParameterMistake, first_mistake
+from rogue.harness.cell.demand import Group
+from rogue.harness.cell.transport import ParameterError, ParameterMistake, first_mistake
 from rogue.harness.experiment.choices import TrafficGroup
 
 WORKLOAD = "workload: {kind: incast, senders: 2, size: 1MB}"

@@ -6,8 +6,8 @@ import pytest
 from helpers.experiments import cell_of
 
 from rogue.harness.cell.marking import DCQCN_CURVE, MarkingCurve
-from rogue.harness.cell.mistakes import ParameterError
-from rogue.harness.cell.network_asked import Pauses, PortAsked, PriorityAsked
+from rogue.harness.cell.network import Pauses, PortAsked, PriorityAsked
+from rogue.harness.cell.transport import ParameterError
 
 GROUPS = """\
 name: x

@@ -4,8 +4,7 @@ import pytest
 
 from rogue.agent.core.cc.vegas import VegasParameters
 from rogue.agent.core.transports import TRANSPORTS
-from rogue.harness.cell.mistakes import ParameterError, ParameterMistake
-from rogue.harness.cell.parameters import agent_overrides, agent_settings
+from rogue.harness.cell.transport import ParameterError, ParameterMistake, agent_overrides, agent_settings
 from rogue.harness.experiment.choices import Scalar
 
 RATE_BPS = 10_000_000_000

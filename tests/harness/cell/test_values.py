@@ -2,8 +2,7 @@
 
 import pytest
 
-from rogue.harness.cell.mistakes import ParameterError
-from rogue.harness.cell.values import SwitchParameter, values_of
+from rogue.harness.cell.transport import ParameterError, SwitchParameter, values_of
 
 TABLE = (
     SwitchParameter("gap_ns", 5, 1, 1_000, "a time"),

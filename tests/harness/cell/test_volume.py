@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from rogue.harness.cell.volume import expected_bytes
+from rogue.harness.cell.cell import expected_bytes
 
 
 def test_greedy_flows_fill_their_receiver(tmp_path: Path) -> None:

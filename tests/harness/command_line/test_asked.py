@@ -1,7 +1,7 @@
 import pytest
 
-from rogue.harness.command_line.asked import asked_cells
-from rogue.harness.commands.asked_network import NamedCells
+from rogue.harness.command_line.nodes import asked_cells
+from rogue.harness.commands.switch import NamedCells
 from rogue.harness.errors import UsageError
 
 

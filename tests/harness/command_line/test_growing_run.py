@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rogue.harness.command_line.growing_run import check_start
+from rogue.harness.command_line.search import check_start
 from rogue.harness.errors import UsageError
 
 FILE = Path("space.yml")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rogue.harness.command_line.sensitivity import sensitivity
+from rogue.harness.command_line.search import sensitivity
 from rogue.harness.errors import UsageError
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from helpers.command_line import rogue
 
-from rogue.harness.exit_codes import ExitCode
+from rogue.harness.errors import ExitCode
 
 
 def test_commands_are_explained(tmp_path: Path) -> None:

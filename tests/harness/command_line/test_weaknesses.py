@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from rogue.harness.command_line.weaknesses import weaknesses
+from rogue.harness.command_line.search import weaknesses
 from rogue.harness.commands.weaknesses import WeaknessesOptions
-from rogue.harness.exit_codes import ExitCode
+from rogue.harness.errors import ExitCode
 
 
 def test_each_option_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:

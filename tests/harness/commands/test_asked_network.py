@@ -6,7 +6,7 @@ import pytest
 from helpers.experiments import write_experiment
 from helpers.rack_inventory import rack_of
 
-from rogue.harness.commands.asked_network import NamedCells, asked_switch
+from rogue.harness.commands.switch import NamedCells, asked_switch
 from rogue.harness.errors import UsageError
 
 FACTORS = "factors={topology.rate: [10Gbps, 25Gbps]}"

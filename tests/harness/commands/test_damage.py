@@ -6,13 +6,12 @@ import pytest
 from helpers.tiny_run import cell, manifest
 
 from rogue.harness.commands.compare import compare_runs
-from rogue.harness.commands.damage import refuse_damage
-from rogue.harness.commands.export import ExportOptions, export_run
-from rogue.harness.commands.report import build_report
+from rogue.harness.commands.opening import refuse_damage
+from rogue.harness.commands.report import ExportOptions, build_report, export_run
 from rogue.harness.errors import DamagedRunError
-from rogue.harness.results.comparison import check_files
 from rogue.harness.results.files import checksums
 from rogue.harness.results.manifest import write_manifest
+from rogue.harness.results.verification import check_files
 from rogue.workloads.manifest import Manifest
 from rogue.workloads.records import CellStatus
 

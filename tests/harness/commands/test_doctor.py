@@ -9,12 +9,12 @@ from helpers.rack_inventory import rack_of
 from helpers.switch_inventory import LOGIN
 
 from rogue.harness.commands import doctor as command
-from rogue.harness.commands import opened_inventory
-from rogue.harness.commands.asked_network import NamedCells
-from rogue.harness.exit_codes import ExitCode
+from rogue.harness.commands import opening
+from rogue.harness.commands.switch import NamedCells
+from rogue.harness.errors import ExitCode
 from rogue.harness.provisioning.clocks import ClockOffset
 from rogue.harness.provisioning.findings import Examination, Finding
-from rogue.harness.provisioning.inventory_file import NamedInventory
+from rogue.harness.provisioning.inventory_source import NamedInventory
 from rogue.remote.errors import NodeError
 
 FOLLOWS = {"switch_follows_experiments": True}
@@ -27,7 +27,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opened_inventory, "load_inventory", read_inventory)
+    monkeypatch.setattr(opening, "load_inventory", read_inventory)
 
 
 def examined(monkeypatch: pytest.MonkeyPatch, **changes: object) -> None:
@@ -92,7 +92,7 @@ def test_an_experiment_asks_hardware_switches_what_they_have(
     asked = NamedCells(write_experiment(tmp_path), ("transports=[dctcp]",))
     with served_switch(tmp_path / "tor", FakeEos()) as served:
         rack = rack_of("eos", served.login, **FOLLOWS)
-        monkeypatch.setattr(opened_inventory, "load_inventory", lambda _path, is_trusted: rack)
+        monkeypatch.setattr(opening, "load_inventory", lambda _path, is_trusted: rack)
         monkeypatch.setattr(command, "judge", lambda *_: [])
         monkeypatch.setattr(command, "_measured", lambda *_: [])
         assert command.examine_nodes(NamedInventory("rack.yaml"), None, asked) is ExitCode.TESTBED
@@ -113,9 +113,7 @@ def test_a_switch_that_does_not_reply_refuses(
         raise NodeError("tor: gone")
 
     examined(monkeypatch)
-    monkeypatch.setattr(
-        opened_inventory, "load_inventory", lambda _path, is_trusted: rack_of("eos", LOGIN, **FOLLOWS)
-    )
+    monkeypatch.setattr(opening, "load_inventory", lambda _path, is_trusted: rack_of("eos", LOGIN, **FOLLOWS))
     monkeypatch.setattr(command, "judge", lambda *_: [])
     monkeypatch.setattr(command, "_measured", lambda *_: [])
     monkeypatch.setattr(command, "compared_switch", gone)

@@ -9,8 +9,7 @@ from helpers.judged_claims import FIELDS
 from helpers.sample_run import Sample, write_sample_run
 
 from rogue.harness.commands.figures import FigureOptions, parsed_formats, parsed_width, write_run_figures
-from rogue.harness.errors import DamagedRunError, HarnessError
-from rogue.harness.exit_codes import ExitCode
+from rogue.harness.errors import DamagedRunError, ExitCode, HarnessError
 from rogue.reports.claims import Claim
 
 

@@ -12,8 +12,7 @@ from helpers.searched import SPACE, VARIATION, HillTestbed, hill, space_document
 from rogue.harness.commands.growing_run import GrowingOptions
 from rogue.harness.commands.search import SearchOptions, run_search
 from rogue.harness.commands.sensitivity import SensitivityOptions, run_sensitivity
-from rogue.harness.errors import UsageError
-from rogue.harness.exit_codes import ExitCode
+from rogue.harness.errors import ExitCode, UsageError
 from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.recorded_run import Run
 from rogue.harness.run import Workers

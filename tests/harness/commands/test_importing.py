@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from rogue.harness.commands.importing import import_file
+from rogue.harness.commands.plugins import import_file
 from rogue.harness.data.files import files_beside
 from rogue.harness.errors import UsageError
-from rogue.workloads.topologies.link_list import LinkList
-from rogue.workloads.traffic.trace_rows import TraceRows
+from rogue.workloads.topologies.links import LinkList
+from rogue.workloads.traffic.trace import TraceRows
 
 FLOWS = "2\n2 1 3 100 5 0\n1 2 3 100 6 0.5\n"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from helpers.tiny_run import cell, manifest
 
-from rogue.harness.commands import index
-from rogue.harness.commands.index import update_index, update_index_of
+from rogue.harness.commands import manage_runs
+from rogue.harness.commands.manage_runs import update_index, update_index_of
 
 
 def make(results: Path) -> Path:
@@ -49,7 +49,7 @@ def test_a_page_that_cannot_be_written_costs_a_message(
 
 
 def test_somebody_who_hangs_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(manage_runs, "PATIENCE_SECONDS", 0.0)
     descriptor = os.open(tmp_path, os.O_RDONLY)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
     update_index(tmp_path)

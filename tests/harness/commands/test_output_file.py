@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from rogue.harness.commands.output_file import write_output
+from rogue.harness.commands.opening import write_output
 from rogue.harness.errors import StorageError
 
 

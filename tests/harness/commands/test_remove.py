@@ -8,12 +8,10 @@ from helpers.command_line import rogue_at_terminal
 from helpers.deep_folders import deep_folders
 from helpers.tiny_run import cell, manifest
 
-from rogue.harness.commands import remove
-from rogue.harness.commands.index import update_index
-from rogue.harness.commands.remove import remove_runs
-from rogue.harness.errors import HarnessError, UsageError
+from rogue.harness.commands import manage_runs
+from rogue.harness.commands.manage_runs import remove_runs, update_index
+from rogue.harness.errors import HarnessError, StoppedError, UsageError
 from rogue.harness.results.run_directory import locked, partial_report
-from rogue.harness.termination import StoppedError
 
 
 @pytest.fixture
@@ -113,13 +111,13 @@ def test_what_a_stop_leaves_is_no_run_and_goes_next_time(run: Path, monkeypatch:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(remove, "delete_directory", stopped)
+        patched.setattr(manage_runs, "delete_directory", stopped)
         with pytest.raises(StoppedError, match="goes with the next `rogue rm`") as caught:
             remove_runs([run], yes=True)
     assert caught.value.exit_code == 130
-    hidden = run.with_name(f"{remove.DELETING_PREFIX}{run.name}")
+    hidden = run.with_name(f"{manage_runs.DELETING_PREFIX}{run.name}")
     assert (run.exists(), hidden.exists()) == (False, True)
-    mine = run.with_name(f"{remove.DELETING_PREFIX}notes")
+    mine = run.with_name(f"{manage_runs.DELETING_PREFIX}notes")
     mine.mkdir()
     remove_runs([second], yes=True)
     assert (hidden.exists(), mine.exists()) == (False, True)
@@ -129,7 +127,7 @@ def test_a_place_that_does_not_let_go(run: Path, monkeypatch: pytest.MonkeyPatch
     def refused(path: Path) -> None:
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr(remove, "delete_directory", refused)
+    monkeypatch.setattr(manage_runs, "delete_directory", refused)
     with pytest.raises(HarnessError, match=r"Permission denied; the rest of .* is left"):
         remove_runs([run], yes=True)
 
@@ -144,23 +142,23 @@ def test_a_run_deeper_than_any_path_goes(run: Path) -> None:
 def test_what_cannot_be_deleted_keeps_nobody_from_work(
     run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    stuck = run.with_name(f"{remove.DELETING_PREFIX}20261121T101500Z-000002")
+    stuck = run.with_name(f"{manage_runs.DELETING_PREFIX}20261121T101500Z-000002")
     stuck.mkdir()
-    delete = remove.delete_directory
+    delete = manage_runs.delete_directory
 
     def refused(directory: Path) -> None:
         if directory == stuck:
             raise PermissionError(13, "Permission denied", "d")
         delete(directory)
 
-    monkeypatch.setattr(remove, "delete_directory", refused)
+    monkeypatch.setattr(manage_runs, "delete_directory", refused)
     assert remove_runs([run], yes=True) == 0
     assert not run.exists()
     assert capsys.readouterr().err.endswith(f"rogue: rm: {stuck}: Permission denied; it stays.\n")
 
 
 def test_a_run_of_the_name_of_a_leftover_goes(run: Path) -> None:
-    hidden = run.with_name(f"{remove.DELETING_PREFIX}{run.name}")
+    hidden = run.with_name(f"{manage_runs.DELETING_PREFIX}{run.name}")
     (hidden / "cells").mkdir(parents=True)
     remove_runs([run], yes=True)
     assert not run.parent.exists()
@@ -171,7 +169,7 @@ def test_a_link_of_the_name_of_a_leftover_is_in_nobodys_way(run: Path, tmp_path:
     kept = tmp_path / "kept"
     kept.mkdir()
     (kept / "manifest.json").touch()
-    run.with_name(f"{remove.DELETING_PREFIX}{run.name}").symlink_to(kept / target)
+    run.with_name(f"{manage_runs.DELETING_PREFIX}{run.name}").symlink_to(kept / target)
     remove_runs([run], yes=True)
     assert not run.parent.exists()
     assert (kept / "manifest.json").exists()

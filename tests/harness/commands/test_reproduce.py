@@ -8,8 +8,7 @@ from helpers.reproduced import NAMES, loaded, present
 from rogue.harness.commands import reproduce
 from rogue.harness.commands.reproduce import ReproduceOptions, is_alike, paper_experiments, reproduce_paper
 from rogue.harness.commands.run import RunOptions
-from rogue.harness.errors import ConfigError, UsageError
-from rogue.harness.exit_codes import ExitCode
+from rogue.harness.errors import ConfigError, ExitCode, UsageError
 from rogue.harness.results.manifest import read_manifest
 from rogue.workloads.manifest import Git
 

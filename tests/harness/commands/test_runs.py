@@ -7,7 +7,7 @@ import pytest
 from helpers.command_line import rogue, rogue_at_terminal
 from helpers.tiny_run import cell, manifest
 
-from rogue.harness.commands.runs import print_runs
+from rogue.harness.commands.listing import print_runs
 from rogue.harness.errors import UsageError
 from rogue.harness.results.run_directory import locked
 

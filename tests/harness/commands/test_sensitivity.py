@@ -10,12 +10,10 @@ from helpers.searched import VARIATION, HillTestbed, hill, space_document, testb
 from rogue.harness.cell.cell import Cell
 from rogue.harness.commands.run import RunOptions, run_experiment
 from rogue.harness.commands.sensitivity import SensitivityOptions, run_sensitivity
-from rogue.harness.errors import ClusterLostError, UsageError
-from rogue.harness.exit_codes import ExitCode
-from rogue.harness.results.comparison import compare_run
+from rogue.harness.errors import ClusterLostError, ExitCode, StoppedError, UsageError
 from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.verification import compare_run
 from rogue.harness.search.question import Question
-from rogue.harness.termination import StoppedError
 from rogue.harness.testbeds.base import CellResult, Progress
 
 __all__ = ["testbed"]

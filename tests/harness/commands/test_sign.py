@@ -6,10 +6,8 @@ from pathlib import Path
 import pytest
 from helpers.tiny_run import cell, manifest
 
-from rogue.harness.commands.sign import check_signature, sign_run
-from rogue.harness.commands.verify import verify_run
-from rogue.harness.errors import DamagedRunError, UsageError
-from rogue.harness.exit_codes import ExitCode
+from rogue.harness.commands.verify import check_signature, sign_run, verify_run
+from rogue.harness.errors import DamagedRunError, ExitCode, UsageError
 from rogue.harness.results.manifest import write_manifest
 from rogue.workloads.manifest import Manifest
 

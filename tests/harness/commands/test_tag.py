@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 from helpers.sample_run import write_sample_run
 
-from rogue.harness.commands.tag import tag_run
-from rogue.harness.errors import UsageError
-from rogue.harness.exit_codes import ExitCode
+from rogue.harness.commands.manage_runs import tag_run
+from rogue.harness.errors import ExitCode, UsageError
 from rogue.harness.results.manifest import read_manifest
 
 

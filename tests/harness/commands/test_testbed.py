@@ -8,14 +8,12 @@ from helpers.pretended_machines import pretend
 
 from rogue.harness.commands import testbed
 from rogue.harness.commands.testbed import network_asked_for
-from rogue.harness.errors import UsageError
-from rogue.harness.exit_codes import ExitCode
-from rogue.harness.provisioning.inventory_file import inventory_of
-from rogue.harness.termination import StoppedError
+from rogue.harness.errors import ExitCode, StoppedError, UsageError
+from rogue.harness.provisioning.inventory_source import inventory_of
 from rogue.remote.errors import NodeError
-from rogue.virtual import standing
-from rogue.virtual.machines.qemu import Accelerator
-from rogue.virtual.standing import lifecycle, processes
+from rogue.virtual import persistent
+from rogue.virtual.machines.assembly import Accelerator
+from rogue.virtual.persistent import lifecycle, processes
 
 
 @pytest.fixture
@@ -26,8 +24,8 @@ def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     monkeypatch.setattr(testbed, "obtain", lambda cache, tell: image)
     monkeypatch.setattr(testbed, "choose", lambda image, cache, tell: Accelerator.TCG)
     yield tmp_path
-    for name in standing.names():
-        standing.down(name, lambda text: None)
+    for name in persistent.names():
+        persistent.down(name, lambda text: None)
 
 
 @pytest.mark.parametrize(
@@ -92,10 +90,10 @@ def test_status_without_testbeds(state_home: Path, capsys: pytest.CaptureFixture
     assert capsys.readouterr().out == "no testbed is up\n"
 
 
-def state_of(machine: str, *, is_well: bool) -> standing.MachineState:
+def state_of(machine: str, *, is_well: bool) -> persistent.MachineState:
     if is_well:
-        return standing.MachineState(machine, 4711, 300 * 2**20, "", 61.4, 200 * 2**20)
-    return standing.MachineState(machine, None, 0, "it has no power", None, None)
+        return persistent.MachineState(machine, 4711, 300 * 2**20, "", 61.4, 200 * 2**20)
+    return persistent.MachineState(machine, None, 0, "it has no power", None, None)
 
 
 @pytest.mark.parametrize(("is_well", "code"), [(True, ExitCode.OK), (False, ExitCode.TESTBED)])

@@ -8,7 +8,7 @@ from helpers.cell_records import cell_record
 from helpers.manifests import manifest_of
 
 from rogue.harness.commands.verify import SHOWN_MAX, verify_run, verify_runs
-from rogue.harness.exit_codes import ExitCode
+from rogue.harness.errors import ExitCode
 from rogue.harness.results.cell_directory import store_cell
 from rogue.harness.results.manifest import write_manifest
 from rogue.harness.results.run_directory import CELLS, cell_checksums, locked

@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 from helpers.searched import EXPERIMENT, HillTestbed, testbed
 
-from rogue.harness.cell.mistakes import ParameterMistake
+from rogue.harness.cell.transport import ParameterMistake
 from rogue.harness.commands.weaknesses import WeaknessesOptions, run_weaknesses
-from rogue.harness.errors import UsageError
-from rogue.harness.exit_codes import ExitCode
+from rogue.harness.errors import ExitCode, UsageError
 from rogue.harness.results.manifest import read_manifest
 
 __all__ = ["testbed"]

@@ -10,9 +10,9 @@ from rogue.harness.data.files import READERS, files_beside, kept_files
 from rogue.harness.data.formats import FORMATS
 from rogue.harness.data.source import data_source
 from rogue.workloads.flow_sizes import SizesOfFile
-from rogue.workloads.topologies.link_list import LinkList
-from rogue.workloads.traffic.goal_schedule import GoalSchedule
-from rogue.workloads.traffic.trace_rows import TraceRows
+from rogue.workloads.topologies.links import LinkList
+from rogue.workloads.traffic.goal import GoalSchedule
+from rogue.workloads.traffic.trace import TraceRows
 
 FILES = {TraceRows: FLOWS, GoalSchedule: GOAL, SizesOfFile: SIZES, LinkList: NETWORK}
 THEIRS = {

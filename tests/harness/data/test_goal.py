@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 from rogue.harness.data import goal
 from rogue.harness.data.goal import read_goal
 from rogue.harness.data.source import data_source
-from rogue.workloads.traffic.goal_schedule import Operation
+from rogue.workloads.traffic.goal import Operation
 
 PAIR = "num_ranks 2\nrank 0 {\nl1: send 9b to 1 tag 4 cpu 0 nic 0\n}\nrank 1 {\nl1: recv 9b from 0 tag 4\n}\n"
 

@@ -9,7 +9,7 @@ from helpers.experiments import SMALL, cell_of
 from helpers.fake_testbed import FakeTestbed
 
 from rogue.harness.cell.cell import Cell
-from rogue.harness.execution.cell import Task, execute
+from rogue.harness.execution.task import Task, execute
 from rogue.harness.results.manifest import read_cell_record
 from rogue.harness.testbeds.base import CellResult, Progress
 from rogue.workloads.records import CellStatus, FailureKind

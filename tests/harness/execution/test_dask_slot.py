@@ -14,11 +14,16 @@ from helpers.plugin_files import plugin
 
 from rogue.harness.errors import ClusterLostError, UsageError
 from rogue.harness.execution import dask_slot
-from rogue.harness.execution.cell import Task, execute
-from rogue.harness.execution.dask_slot import DaskSlot, UnloadableError, check_code, openness, run_here
-from rogue.harness.execution.lookout import Lookout
-from rogue.harness.execution.parcel import Parcel
+from rogue.harness.execution.dask_slot import (
+    DaskSlot,
+    Lookout,
+    UnloadableError,
+    check_code,
+    openness,
+    run_here,
+)
 from rogue.harness.execution.slot import WorkerDiedError
+from rogue.harness.execution.task import Parcel, Task, execute
 from rogue.workloads.manifest import CellRecord, Git
 from rogue.workloads.records import CellStatus, FailureKind
 

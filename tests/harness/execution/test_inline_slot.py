@@ -7,8 +7,8 @@ from helpers.cell_records import cell_record
 from helpers.experiments import cell_of
 from helpers.fake_testbed import FakeTestbed
 
-from rogue.harness.execution.cell import Task
-from rogue.harness.execution.inline_slot import InlineSlot
+from rogue.harness.execution.slot import InlineSlot
+from rogue.harness.execution.task import Task
 from rogue.harness.testbeds.base import CellResult, Progress
 from rogue.workloads.records import CellStatus
 

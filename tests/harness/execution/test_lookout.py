@@ -3,7 +3,7 @@
 import pytest
 
 from rogue.harness.errors import ClusterLostError
-from rogue.harness.execution.lookout import LOOK_SECONDS, Lookout
+from rogue.harness.execution.dask_slot import LOOK_SECONDS, Lookout
 
 
 class Cluster:

@@ -7,10 +7,9 @@ from helpers.cell_records import cell_record
 from helpers.fake_testbed import FakeTestbed
 from helpers.plugin_files import FOLDER
 
-from rogue.harness.execution.cell import Task
 from rogue.harness.execution.dask_slot import run_here
-from rogue.harness.execution.parcel import Parcel, pack
 from rogue.harness.execution.slot import Slot
+from rogue.harness.execution.task import Parcel, Task, pack
 from rogue.harness.experiment.load import load_experiment
 from rogue.harness.plan.cells import plan_cells
 from rogue.harness.plugins.loading import load_plugins, loaded_plugins, unload_plugins

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from helpers.experiments import SMALL, cell_of
 
-from rogue.harness.execution.program import program_facts
+from rogue.harness.execution.task import program_facts
 from rogue.harness.testbeds.simulator import SimulatorTestbed
 
 GOAL = "workload={kind: goal, file: own.goal}"

@@ -12,10 +12,9 @@ from helpers.experiments import SMALL, load_text
 from helpers.fake_testbed import PIPE, FakeTestbed
 from helpers.plugin_files import FIXED_TWICE, plugin
 
-from rogue.harness.execution.cell import Task
-from rogue.harness.execution.inline_slot import InlineSlot
 from rogue.harness.execution.scheduler import CellSlot, run_tasks
-from rogue.harness.execution.slot import Slot
+from rogue.harness.execution.slot import InlineSlot, Slot
+from rogue.harness.execution.task import Task
 from rogue.harness.plan.cells import plan_cells
 from rogue.workloads.manifest import CellRecord
 from rogue.workloads.records import CellStatus, FailureKind

@@ -15,8 +15,8 @@ from helpers.experiments import SMALL, cell_of
 from helpers.fake_testbed import FakeTestbed
 
 from rogue.harness.execution import slot as slot_module
-from rogue.harness.execution.cell import Task
 from rogue.harness.execution.slot import Slot, WorkerDiedError
+from rogue.harness.execution.task import Task
 from rogue.workloads.records import CellStatus, FailureKind
 
 UNCLOSED: Final = """

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from helpers.experiments import SMALL, load_text
 
-from rogue.harness.experiment.hidden import hidden_values
+from rogue.harness.experiment.load import hidden_values
 
 FACTORS = SMALL + "factors: {workload.size: [2MB, 4MB]}\n"
 

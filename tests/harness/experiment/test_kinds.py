@@ -5,7 +5,7 @@ from typing import Annotated
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from rogue.harness.experiment.kinds import ByKind
+from rogue.harness.experiment.keys import ByKind
 from rogue.workloads.topologies import TOPOLOGIES, Topology
 
 

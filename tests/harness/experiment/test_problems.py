@@ -4,8 +4,8 @@ import pytest
 from pydantic import ValidationError
 
 from rogue.harness.experiment.document import Document
+from rogue.harness.experiment.load import find_problems
 from rogue.harness.experiment.model import Experiment
-from rogue.harness.experiment.problems import find_problems
 
 RIGHT: dict[str, object] = {
     "name": "x",

@@ -4,8 +4,8 @@ import pytest
 from pydantic import Field
 
 from rogue.harness.experiment.choices import MeasureChoice, TrafficGroup, TransportChoice
+from rogue.harness.experiment.keys import Key, keys_of
 from rogue.harness.experiment.model import Experiment
-from rogue.harness.experiment.reference import Key, keys_of
 from rogue.workloads.faults import FAULTS
 from rogue.workloads.probes import PROBES
 from rogue.workloads.specification import Specification, Time

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from helpers.experiments import SMALL, load_text
 
-from rogue.harness.experiment.resolved import resolve
+from rogue.harness.experiment.load import resolve
 
 
 def test_numbers_are_in_the_unit_that_the_key_names(tmp_path: Path) -> None:

@@ -10,8 +10,7 @@ from helpers.fake_testbed import FakeTestbed
 from rogue.harness.commands.experiments import DIRECTORY, experiment_files
 from rogue.harness.errors import ConfigError
 from rogue.harness.experiment.document import read_document
-from rogue.harness.experiment.load import load_experiment
-from rogue.harness.experiment.resolved import resolve
+from rogue.harness.experiment.load import load_experiment, resolve
 from rogue.harness.experiment.settings import apply_settings
 from rogue.harness.plan.plan import make_plan
 from rogue.harness.run import replan, start_run

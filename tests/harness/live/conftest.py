@@ -6,8 +6,8 @@ import pytest
 from helpers.experiments import SMALL, load_text
 from helpers.fake_testbed import FakeTestbed
 
-from rogue.harness.execution.cell import Task
-from rogue.harness.execution.inline_slot import InlineSlot
+from rogue.harness.execution.slot import InlineSlot
+from rogue.harness.execution.task import Task
 from rogue.harness.plan.plan import make_plan
 from rogue.harness.results.recorded_run import Run
 from rogue.harness.run import Workers, cells_left, start_run, work

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rogue.harness.live.figures import Figures
+from rogue.harness.live.preview import Figures
 from rogue.harness.results.recorded_run import Run, present_manifest
 
 

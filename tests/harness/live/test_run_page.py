@@ -11,9 +11,9 @@ from helpers.cell_records import cell_record, failed_record
 from helpers.manifests import manifest_of
 
 from rogue.harness.live import run_page as module
-from rogue.harness.live.figures import SoFar
+from rogue.harness.live.preview import SoFar
 from rogue.harness.live.run_page import RunPage
-from rogue.harness.live.standing import Standing
+from rogue.harness.live.run_state import Standing
 from rogue.harness.results.manifest import write_manifest
 from rogue.harness.results.recorded_run import SO_FAR
 from rogue.workloads.records import CellStatus

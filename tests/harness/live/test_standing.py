@@ -8,8 +8,8 @@ from helpers.experiments import cell_of
 from helpers.fake_testbed import FakeTestbed
 from helpers.manifests import manifest_of
 
-from rogue.harness.execution.cell import Task
-from rogue.harness.live.standing import LiveWatcher, Running, Standing
+from rogue.harness.execution.task import Task
+from rogue.harness.live.run_state import LiveWatcher, Running, Standing
 from rogue.workloads.manifest import CellRecord
 from rogue.workloads.records import CellStatus
 

@@ -8,9 +8,9 @@ from helpers.command_line import rogue
 from helpers.experiments import SMALL, cell_of, write_experiment
 
 from rogue.harness.errors import UsageError
-from rogue.harness.plan import budget
-from rogue.harness.plan.budget import check_budget
+from rogue.harness.plan import text
 from rogue.harness.plan.plan import PlannedCell
+from rogue.harness.plan.text import check_budget
 
 DAY = 24 * 3600.0
 
@@ -21,7 +21,7 @@ class Disk(NamedTuple):
 
 @pytest.fixture(autouse=True)
 def terabyte(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(budget, "disk_usage", lambda _place: Disk(10**12))
+    monkeypatch.setattr(text, "disk_usage", lambda _place: Disk(10**12))
 
 
 def check(tmp_path: Path, seconds: float, stored_bytes: float, jobs: int = 1) -> None:
@@ -49,7 +49,7 @@ def test_larger_tables_are_refused(tmp_path: Path) -> None:
 
 
 def test_more_than_the_disk_has_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(budget, "disk_usage", lambda _place: Disk(3_000_000))
+    monkeypatch.setattr(text, "disk_usage", lambda _place: Disk(3_000_000))
     with pytest.raises(UsageError, match=r"expected no more than the 3 MB that are free at .*not there yet;"):
         check(tmp_path, 1.0, 2e6)
 

@@ -12,8 +12,7 @@ from helpers.plugin_files import example
 from rogue.harness.errors import ConfigError
 from rogue.harness.experiment.load import LoadedExperiment, load_experiment
 from rogue.harness.plan import plan as plans
-from rogue.harness.plan.plan import make_plan
-from rogue.harness.plan.watched import make_watched_plan
+from rogue.harness.plan.plan import make_plan, make_watched_plan
 from rogue.harness.plugins.loading import unload_plugins
 from rogue.harness.plugins.source import PluginSource
 from rogue.harness.testbeds.simulator import SimulatorTestbed

@@ -10,7 +10,7 @@ from helpers.plugin_files import RACK, SHOWN, SWIFT, plugin
 
 from rogue.agent.core.cc import CONGESTION_CONTROLS, Sample, Segments
 from rogue.agent.core.cc.fixed import Fixed, FixedParameters
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
 from rogue.harness.plugins.contract import contract_faults, control_faults
 from rogue.harness.plugins.loading import load_plugins
 from rogue.harness.plugins.source import read_plugin

@@ -7,9 +7,8 @@ from helpers.plugin_files import FIXED_TWICE, plugin
 
 from rogue.agent.core.cc import CONGESTION_CONTROLS
 from rogue.harness.errors import ConfigError
-from rogue.harness.plugins import in_force as module
-from rogue.harness.plugins.in_force import in_force
-from rogue.harness.plugins.loading import loaded_plugins
+from rogue.harness.plugins import loading as module
+from rogue.harness.plugins.loading import in_force, loaded_plugins
 from rogue.harness.plugins.source import PluginSource
 
 OLD, NEW = plugin(FIXED_TWICE), plugin("# newer\n" + FIXED_TWICE)

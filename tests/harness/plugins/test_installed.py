@@ -5,8 +5,8 @@ import pytest
 from helpers.plugin_files import SWIFT
 
 from rogue.harness.errors import ConfigError
-from rogue.harness.plugins import installed
-from rogue.harness.plugins.installed import GROUP, installed_plugins, plugins_at
+from rogue.harness.plugins import source
+from rogue.harness.plugins.source import GROUP, installed_plugins, plugins_at
 
 
 @pytest.fixture
@@ -37,5 +37,5 @@ def test_a_package_that_names_nothing_is_named(package: Path) -> None:
 
 
 def test_without_packages_there_is_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(installed.metadata, "entry_points", lambda group: metadata.EntryPoints())
+    monkeypatch.setattr(source.metadata, "entry_points", lambda group: metadata.EntryPoints())
     assert installed_plugins() == []

@@ -13,7 +13,7 @@ from rogue.harness.plugins.source import read_plugin
 from rogue.reports.figures import FIGURES
 from rogue.reports.metrics import METRICS, PLUGGED
 from rogue.workloads.flow_sizes import FLOW_SIZES
-from rogue.workloads.meanings import meanings
+from rogue.workloads.specification import meanings
 from rogue.workloads.topologies import TOPOLOGIES
 from rogue.workloads.traffic import WORKLOADS
 

@@ -1,7 +1,6 @@
 from helpers.plugin_files import FIXED_TWICE, RACK, plugin
 
-from rogue.harness.plugins.loading import load_plugins
-from rogue.harness.plugins.packing import packed_plugins
+from rogue.harness.plugins.loading import load_plugins, packed_plugins
 from rogue.harness.plugins.source import read_plugin
 
 

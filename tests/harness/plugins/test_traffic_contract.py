@@ -3,29 +3,29 @@ from typing import ClassVar, Literal
 
 import pytest
 
-from rogue.harness.plugins.traffic_contract import faults
+from rogue.harness.plugins.contract import traffic_faults
 from rogue.workloads.topologies import TOPOLOGIES, Link, Placement, Topology
 from rogue.workloads.traffic import WORKLOADS, Flow, Workload
 
 
 @pytest.mark.parametrize("name", [*WORKLOADS])
 def test_every_shipped_workload_keeps_it_or_says_what_it_could_not_take(name: str) -> None:
-    assert [fault for fault in faults("workload", name) if "none of the values" not in fault] == []
+    assert [fault for fault in traffic_faults("workload", name) if "none of the values" not in fault] == []
 
 
 @pytest.mark.parametrize("name", [*TOPOLOGIES])
 def test_every_shipped_topology_keeps_it_or_says_what_it_could_not_take(name: str) -> None:
-    assert [fault for fault in faults("topology", name) if "none of the values" not in fault] == []
+    assert [fault for fault in traffic_faults("topology", name) if "none of the values" not in fault] == []
 
 
 def test_most_can_be_tried() -> None:
-    untried = [name for name in WORKLOADS if faults("workload", name)]
-    untried += [name for name in TOPOLOGIES if faults("topology", name)]
+    untried = [name for name in WORKLOADS if traffic_faults("workload", name)]
+    untried += [name for name in TOPOLOGIES if traffic_faults("topology", name)]
     assert len(untried) <= 6, untried  # half of them read files
 
 
 def test_kinds_without_a_contract_have_no_faults() -> None:
-    assert faults("measure", "jain") == []
+    assert traffic_faults("measure", "jain") == []
 
 
 def flow(source: str, destination: str, *, number: int = 1) -> Flow:
@@ -116,7 +116,7 @@ WORKLOAD_FAULTS = {
 @pytest.mark.parametrize("kind", WORKLOAD_FAULTS)
 def test_a_workload_that_breaks_it_is_told(kind: type[Workload], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(WORKLOADS, "mine", kind)
-    assert faults("workload", "mine")[:1] == [said for said in (WORKLOAD_FAULTS[kind],) if said]
+    assert traffic_faults("workload", "mine")[:1] == [said for said in (WORKLOAD_FAULTS[kind],) if said]
 
 
 class Pair(Topology):
@@ -188,4 +188,4 @@ TOPOLOGY_FAULTS = {
 @pytest.mark.parametrize("kind", TOPOLOGY_FAULTS)
 def test_a_topology_that_breaks_it_is_told(kind: type[Topology], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(TOPOLOGIES, "pair", kind)
-    assert faults("topology", "pair")[:1] == [said for said in (TOPOLOGY_FAULTS[kind],) if said]
+    assert traffic_faults("topology", "pair")[:1] == [said for said in (TOPOLOGY_FAULTS[kind],) if said]

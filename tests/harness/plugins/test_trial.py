@@ -7,10 +7,10 @@ import pytest
 from helpers.plugin_files import FIXED_TWICE, plugin
 
 from rogue.harness.errors import ConfigError
-from rogue.harness.plugins import trial
+from rogue.harness.plugins import sandbox
 from rogue.harness.plugins.loading import loaded_plugins, unload_plugins
+from rogue.harness.plugins.sandbox import Verdict, load_tried, try_plugin
 from rogue.harness.plugins.source import PluginSource
-from rogue.harness.plugins.trial import Verdict, load_tried, try_plugin
 from rogue.workloads.printable import REPLACEMENT
 
 CRASHES = """\
@@ -78,7 +78,7 @@ def test_files_where_a_person_is_are_not_imported(tmp_path: Path, monkeypatch: p
     ],
 )
 def test_what_ends_its_process_is_told(how: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial, "END_LIMIT_S", 0.05)
+    monkeypatch.setattr(sandbox, "END_LIMIT_S", 0.05)
     limit_s = 2 if "after 2 s" in words else 60
     assert try_plugin(plugin(CRASHES.format(how=how)), [], limit_s).faults == (words,)
 
@@ -96,7 +96,7 @@ def test_it_has_no_descriptor_of_ours_but_its_pipe(capfd: pytest.CaptureFixture[
 def test_what_never_ends_is_told_and_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     endless = plugin(CRASHES.format(how="while True: pass"))
     told: list[str] = []
-    monkeypatch.setattr(trial, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(sandbox, "PATIENCE_S", 0.05)
     (fault,) = try_plugin(endless, [], 0.25, lambda: told.append("still")).faults
     assert fault == "it has not ended after 0.25 s, expected an end of each call"
     assert told == ["still"], "once, while it is waited for"
@@ -126,7 +126,7 @@ def test_what_does_not_load_is_told_with_its_line() -> None:
 def test_what_ends_a_process_when_it_is_loaded_does_not_end_this_one(
     how: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trial, "END_LIMIT_S", 0.05)
+    monkeypatch.setattr(sandbox, "END_LIMIT_S", 0.05)
     with pytest.raises(ConfigError, match=rf"^my\.py: got a plug-in that ends the process .*, {words},"):
         load_tried([plugin(FIXED_TWICE, "other.py"), plugin(how)])
     assert loaded_plugins() == ()
@@ -162,7 +162,7 @@ def test_what_does_not_load_is_told_by_whoever_loads_it_here() -> None:
 
 
 def test_what_is_installed_waits_for_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial, "_child", None)
+    monkeypatch.setattr(sandbox, "_child", None)
     assert load_tried([PluginSource("its.py", FIXED_TWICE, is_installed=True)])
 
 

@@ -7,9 +7,9 @@ import sys
 import pytest
 from helpers.plugin_files import FIXED_TWICE, plugin
 
-from rogue.harness.plugins import trial_process
+from rogue.harness.plugins import sandbox_process
+from rogue.harness.plugins.sandbox_process import LOAD, TRY, question
 from rogue.harness.plugins.source import PluginSource
-from rogue.harness.plugins.trial_process import LOAD, TRY, question
 
 FAILS = plugin("1 / 0\n", "fails.py")
 
@@ -17,7 +17,7 @@ FAILS = plugin("1 / 0\n", "fails.py")
 def said(task: str, *sources: PluginSource) -> list[str]:
     ours, theirs = os.pipe()
     subprocess.run(
-        [sys.executable, "-P", "-m", trial_process.__name__, task, str(theirs)],
+        [sys.executable, "-P", "-m", sandbox_process.__name__, task, str(theirs)],
         input=question(sources),
         pass_fds=[theirs],
         check=True,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rogue.harness.plugins.watching import copied, goes_on
+from rogue.harness.plugins.sandbox import copied, goes_on
 
 
 def test_what_the_copy_says_is_heard_and_ends_with_its_work() -> None:

@@ -8,9 +8,9 @@ import pytest
 from helpers.nodes import write_inventory
 
 from rogue.harness.errors import UsageError
-from rogue.harness.provisioning import ansible_listing
-from rogue.harness.provisioning.ansible_listing import LISTED_BYTES_MAX
+from rogue.harness.provisioning import inventory_source
 from rogue.harness.provisioning.inventory import load_inventory
+from rogue.harness.provisioning.inventory_source import LISTED_BYTES_MAX
 
 
 def inventory_of_aliases(directory: Path, levels: int) -> Path:
@@ -26,13 +26,13 @@ def inventory_of_aliases(directory: Path, levels: int) -> Path:
 def test_a_file_that_would_fill_the_memory_is_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ansible_listing, "MEMORY_LIMIT_BYTES", 180_000_000)
+    monkeypatch.setattr(inventory_source, "MEMORY_LIMIT_BYTES", 180_000_000)
     with pytest.raises(UsageError, match=r"^inventory .*: Ansible cannot read it: "):
         load_inventory(inventory_of_aliases(tmp_path, 10))
 
 
 def test_a_file_that_becomes_long_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ansible_listing, "LISTED_BYTES_MAX", 1 << 14)
+    monkeypatch.setattr(inventory_source, "LISTED_BYTES_MAX", 1 << 14)
     expected = "expected variables of less than 16384 bytes in all; shorten it"
     with pytest.raises(UsageError, match=rf"got one that says more, {expected}"):
         load_inventory(inventory_of_aliases(tmp_path, 4))
@@ -40,7 +40,7 @@ def test_a_file_that_becomes_long_is_a_sentence(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_file_that_takes_long_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ansible_listing, "TIME_LIMIT_S", 0.01)
+    monkeypatch.setattr(inventory_source, "TIME_LIMIT_S", 0.01)
     with pytest.raises(UsageError, match="expected one that Ansible reads within 0 s; shorten it"):
         load_inventory(write_inventory(tmp_path))
 

@@ -11,8 +11,8 @@ import yaml
 from helpers.nodes import write_inventory
 
 from rogue.harness.errors import ConfigError, UsageError
-from rogue.harness.provisioning.checked_inventory import members, text_for_ansible
 from rogue.harness.provisioning.inventory import load_inventory
+from rogue.harness.provisioning.inventory_source import members, text_for_ansible
 
 NESTED = {
     "_meta": {"hostvars": {"h0": {"a": 1}}},

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rogue.harness.provisioning.clocks import ClockOffset, best_offset, clock_offset, exchange
-from rogue.remote.shell import connect
+from rogue.remote.connection import connect
 
 
 def test_worked_example() -> None:

@@ -3,7 +3,7 @@ import re
 
 from rich.console import Console
 
-from rogue.harness.provisioning.display import TaskDisplay
+from rogue.harness.provisioning.playbook_events import TaskDisplay
 
 
 def start(task: str) -> dict[str, object]:

@@ -7,11 +7,11 @@ from rich.console import Console
 
 from rogue.harness.provisioning import doctor
 from rogue.harness.provisioning.clocks import ClockOffset
-from rogue.harness.provisioning.events import PlaybookResult, TaskFailure
 from rogue.harness.provisioning.findings import Finding
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
 from rogue.harness.provisioning.places import AGENT_COMMAND
 from rogue.harness.provisioning.playbook import Order
+from rogue.harness.provisioning.playbook_events import PlaybookResult, TaskFailure
 from rogue.harness.provisioning.reach import PYTHON, Reached
 from rogue.remote.login import Login
 

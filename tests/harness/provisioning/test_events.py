@@ -1,4 +1,4 @@
-from rogue.harness.provisioning.events import PlaybookResult, is_task_start, task_title
+from rogue.harness.provisioning.playbook_events import PlaybookResult, is_task_start, task_title
 
 
 def event(kind: str, **data: object) -> dict[str, object]:

@@ -6,8 +6,8 @@ import pytest
 from helpers.nodes import host_facts, switch_facts, write_inventory
 
 from rogue.harness.provisioning.clocks import ClockOffset
+from rogue.harness.provisioning.doctor import grouped
 from rogue.harness.provisioning.findings import Examination, Finding, judge
-from rogue.harness.provisioning.grouped_findings import grouped
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
 
 FILES = {"/opt/rogue/dool": "aa" * 32}

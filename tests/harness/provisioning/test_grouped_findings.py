@@ -3,8 +3,8 @@ from collections.abc import Sequence
 from helpers.fake_agents import fake_inventory
 from helpers.nodes import host_facts
 
+from rogue.harness.provisioning.doctor import grouped
 from rogue.harness.provisioning.findings import Examination, Finding, judge
-from rogue.harness.provisioning.grouped_findings import grouped
 
 INVENTORY = fake_inventory(12)
 NODES = tuple(f"h{number}" for number in range(12))

@@ -1,5 +1,5 @@
 from rogue.harness.errors import Problem
-from rogue.harness.provisioning.grouped_problems import grouped
+from rogue.harness.provisioning.inventory_errors import grouped
 
 NODES = ("h0", "h1", "h2", "h10", "tor")
 

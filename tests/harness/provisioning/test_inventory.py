@@ -8,7 +8,7 @@ import pytest
 from helpers.nodes import write_inventory
 
 from rogue.harness.errors import ConfigError, UsageError
-from rogue.harness.provisioning import ansible_listing, ssh_arguments
+from rogue.harness.provisioning import inventory_source, inventory_trust
 from rogue.harness.provisioning.inventory import interpret, load_inventory
 from rogue.remote.login import Login
 
@@ -16,7 +16,7 @@ from rogue.remote.login import Login
 @pytest.fixture(scope="module")
 def listed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What Ansible says about an inventory."""
-    return ansible_listing.listed(write_inventory(tmp_path_factory.mktemp("nodes")), runs=False)
+    return inventory_source.listed(write_inventory(tmp_path_factory.mktemp("nodes")), runs=False)
 
 
 def test_hosts_switch_and_logins_are_read_as_ansible_reads_them(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_host_keys_may_be_verified_explicitly(listed: dict[str, Any], checked: o
 def test_what_the_inventory_leaves_open_ssh_says(
     listed: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ssh_arguments, "_CONFIGURATIONS", (str(tmp_path),))
+    monkeypatch.setattr(inventory_trust, "_CONFIGURATIONS", (str(tmp_path),))
     config = tmp_path / "config"
     config.write_text("Host lab-1\n  HostName 10.0.0.1\n  User bob\n  Port 2222\n  ProxyJump gate\n")
     changed = deepcopy(listed)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from rogue.harness.provisioning.inventory_file import NamedInventory, inventory_of
+from rogue.harness.provisioning.inventory_source import NamedInventory, inventory_of
 
 
 def test_a_path_is_its_own_file() -> None:

@@ -11,13 +11,13 @@ from helpers.sshd import Laboratory, Server, laboratory
 from rich.console import Console
 
 from rogue.agent.node.bundle import agent_archive
-from rogue.harness.provisioning import ssh_arguments
+from rogue.harness.provisioning import inventory_trust
 from rogue.harness.provisioning.doctor import look
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
 from rogue.harness.provisioning.provision import provision
 from rogue.harness.testbeds.base import TestbedError
-from rogue.harness.testbeds.ssh import node as node_module
-from rogue.harness.testbeds.ssh.node import open_node
+from rogue.harness.testbeds.ssh import nodes as node_module
+from rogue.harness.testbeds.ssh.nodes import open_node
 
 pytestmark = pytest.mark.needs("sshd")
 INVENTORY = """\
@@ -36,7 +36,7 @@ hosts:
 
 @pytest.fixture
 def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Laboratory]:
-    monkeypatch.setattr(ssh_arguments, "_CONFIGURATIONS", (str(tmp_path),))
+    monkeypatch.setattr(inventory_trust, "_CONFIGURATIONS", (str(tmp_path),))
     with laboratory(tmp_path, monkeypatch) as found:
         yield found
 

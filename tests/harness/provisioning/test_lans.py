@@ -6,12 +6,13 @@ import pytest
 from helpers.cloudlab import C6525, M510, XL170, manifest_of
 
 from rogue.harness.errors import UsageError
-from rogue.harness.provisioning.lans import choose_lan, lans_of
-from rogue.harness.provisioning.manifest import (
+from rogue.harness.provisioning.cloudlab_manifest import (
     Manifest,
     ManifestInterface,
     ManifestLink,
     ManifestNode,
+    choose_lan,
+    lans_of,
     read_manifest,
 )
 

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from rogue.harness.provisioning.log import LOGS, log_file
+from rogue.harness.provisioning.provision import LOGS, log_file
 
 
 def test_the_file_asked_for_is_taken_and_otherwise_one_is_made_up() -> None:

@@ -5,7 +5,7 @@ import pytest
 from helpers.cloudlab import C6525, M510, XL170
 
 from rogue.harness.errors import UsageError
-from rogue.harness.provisioning.manifest import SIZE_MAX_BYTES, read_manifest
+from rogue.harness.provisioning.cloudlab_manifest import SIZE_MAX_BYTES, read_manifest
 
 
 def changed(directory: Path, *changes: tuple[str, str]) -> Path:

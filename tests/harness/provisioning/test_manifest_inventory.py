@@ -6,10 +6,9 @@ import yaml
 from helpers.cloudlab import C6525, M510, XL170, manifest_of
 
 from rogue.harness.errors import UsageError
+from rogue.harness.provisioning.cloudlab_inventory import Choices, inventory_text
+from rogue.harness.provisioning.cloudlab_manifest import choose_lan, read_manifest
 from rogue.harness.provisioning.inventory import AllocatedSwitch, load_inventory
-from rogue.harness.provisioning.lans import choose_lan
-from rogue.harness.provisioning.manifest import read_manifest
-from rogue.harness.provisioning.manifest_inventory import Choices, inventory_text
 
 ALICE = Choices("alice")
 

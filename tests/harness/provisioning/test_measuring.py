@@ -7,9 +7,9 @@ import pytest
 from helpers.fake_agents import fake_inventory
 from helpers.rack_inventory import rack_of
 
-from rogue.harness.provisioning import measuring
+from rogue.harness.provisioning import doctor
+from rogue.harness.provisioning.doctor import measure
 from rogue.harness.provisioning.findings import Finding
-from rogue.harness.provisioning.measuring import measure
 from rogue.remote.errors import NodeError
 from rogue.remote.login import Login
 
@@ -26,7 +26,7 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             found.append(f"{name} of {' '.join(shells)}")
             return []
 
-        monkeypatch.setattr(measuring, f"measure_{name}", note)
+        monkeypatch.setattr(doctor, f"measure_{name}", note)
     return found
 
 
@@ -64,6 +64,6 @@ def test_where_a_switch_marks_nothing_roce_is_not_tried(
     measured: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refusal = Finding("h0", "marks by the switch", "none", "some", "set it up")
-    monkeypatch.setattr(measuring, "measure_marks", lambda *_: [refusal])
+    monkeypatch.setattr(doctor, "measure_marks", lambda *_: [refusal])
     assert measure(rack_of("declared"), {}, opened) == [refusal]
     assert measured == ["transfers of h0 h1 h2 h3"]

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from rogue.harness.provisioning.inventory import HostVariables
-from rogue.harness.provisioning.mistakes import find_problems
+from rogue.harness.provisioning.inventory_errors import find_problems
 
 GOOD = {
     "experiment_address": "10.9.0.1", "experiment_interface": "eth1", "experiment_mtu": 1500,

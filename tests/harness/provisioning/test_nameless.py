@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from helpers.rack_inventory import rack_of
 
-from rogue.harness.provisioning.nameless import names_in, scrubbed, scrubbing
+from rogue.harness.provisioning.card_bundle import names_in, scrubbed, scrubbing
 
 
 @pytest.mark.parametrize(

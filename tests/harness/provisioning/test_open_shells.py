@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from helpers.switch_inventory import LOGIN
 
-from rogue.harness.provisioning.open_shells import open_shells
+from rogue.harness.provisioning.doctor import open_shells
 from rogue.remote.errors import NodeError
 from rogue.remote.login import Login
 

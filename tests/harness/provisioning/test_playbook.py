@@ -12,9 +12,14 @@ from rich.console import Console
 
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning import playbook
-from rogue.harness.provisioning.events import PlaybookResult
-from rogue.harness.provisioning.playbook import Interrupted, Order, run_playbook, ssh_variables
-from rogue.harness.provisioning.processes import find_processes
+from rogue.harness.provisioning.playbook import (
+    Interrupted,
+    Order,
+    find_processes,
+    run_playbook,
+    ssh_variables,
+)
+from rogue.harness.provisioning.playbook_events import PlaybookResult
 from rogue.remote.destination import Destination
 from rogue.remote.errors import NodeError
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rogue.harness.provisioning.port_counters import (
+from rogue.harness.provisioning.ports import (
     PortCounters,
     filter_drops,
     port_counters,

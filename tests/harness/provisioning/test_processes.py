@@ -2,7 +2,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from rogue.harness.provisioning.processes import end_processes, find_processes
+from rogue.harness.provisioning.playbook import end_processes, find_processes
 
 PATIENCE_S = 60
 

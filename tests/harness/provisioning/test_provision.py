@@ -9,10 +9,10 @@ from rich.console import Console
 
 from rogue.agent.node.bundle import agent_archive
 from rogue.harness.provisioning import provision as module
-from rogue.harness.provisioning.events import PlaybookResult, TaskFailure
 from rogue.harness.provisioning.findings import Finding
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
 from rogue.harness.provisioning.playbook import Order
+from rogue.harness.provisioning.playbook_events import PlaybookResult, TaskFailure
 from rogue.harness.provisioning.ports import PortSettings, port_lines
 from rogue.harness.provisioning.provision import deployed_files, dool_script, provision, teardown
 from rogue.harness.provisioning.reach import Reached

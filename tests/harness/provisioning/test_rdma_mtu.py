@@ -1,6 +1,6 @@
 import pytest
 
-from rogue.harness.provisioning.rdma_mtu import least_ip_mtu_bytes, payload_bytes
+from rogue.harness.provisioning.rdma_transfers import least_ip_mtu_bytes, payload_bytes
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from helpers.nodes import host_facts
 from helpers.rack_inventory import rack_of
 from helpers.switch_inventory import LOSSLESS
 
-from rogue.harness.provisioning import roce_marks
+from rogue.harness.provisioning import card_marks
+from rogue.harness.provisioning.card_marks import measure_roce_marks
 from rogue.harness.provisioning.findings import Finding
 from rogue.harness.provisioning.inventory import Inventory
-from rogue.harness.provisioning.roce_marks import measure_roce_marks
 from rogue.remote.errors import NodeError
 
 ROW = " 65536      35100            0.00               {gbps}               0.017550\n"
@@ -115,7 +115,7 @@ def test_a_perftest_that_cannot_talk_over_ipv6_is_a_warning(monkeypatch: pytest.
     def too_old(*_arguments: object, **_options: object) -> str:
         raise NodeError("h1: `ib_write_bw` failed: ib_write_bw: unrecognized option '--ipv6-addr'")
 
-    monkeypatch.setattr(roce_marks, "transferred", too_old)
+    monkeypatch.setattr(card_marks, "transferred", too_old)
     found = measured(Cards())
     assert [(each.node, each.refuses) for each in found] == [(f"h{n}", False) for n in range(4)]
     assert found[0].got == "a perftest without --ipv6-addr"

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from helpers.rack_inventory import rack_of
 
-from rogue.harness.provisioning.service_levels import priorities_of_levels, sent_packets
-from rogue.harness.provisioning.transfers import End
+from rogue.harness.provisioning.card_marks import priorities_of_levels, sent_packets
+from rogue.harness.provisioning.rdma_transfers import End
 from rogue.remote.errors import NodeError
 
 PORT = {"device": "mlx5_0", "port": 1, "gid_index": 3, "netdev": "enp1s0", "rate_bps": 10**10}

@@ -10,8 +10,8 @@ from helpers.sshd import Laboratory, laboratory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rogue.harness.provisioning import ssh_arguments
-from rogue.harness.provisioning.ssh_arguments import forbidden, is_unverified
+from rogue.harness.provisioning import inventory_trust
+from rogue.harness.provisioning.inventory_trust import forbidden, is_unverified
 from rogue.remote.destination import Destination
 
 HARMLESS = [
@@ -53,7 +53,7 @@ def test_what_ends_its_value_or_begins_another_is_refused(text: str) -> None:
     assert list(forbidden(text)) == [REFUSED[text]]
 
 
-@given(st.sampled_from(sorted(ssh_arguments._OPTIONS)), st.text(max_size=20))
+@given(st.sampled_from(sorted(inventory_trust._OPTIONS)), st.text(max_size=20))
 def test_no_value_of_an_option_means_anything_to_a_shell_a_template_or_a_configuration(
     option: str, value: str
 ) -> None:
@@ -70,7 +70,7 @@ def test_a_configuration_reached_by_a_link_is_nobodys_own(
     for directory in (own, other):
         directory.mkdir()
         (directory / "config").touch()
-    monkeypatch.setattr(ssh_arguments, "_CONFIGURATIONS", (str(own),))
+    monkeypatch.setattr(inventory_trust, "_CONFIGURATIONS", (str(own),))
     (other / "to-own").symlink_to(own / "config")
     (own / "to-other").symlink_to(other / "config")
     assert list(forbidden(f"-F {own}/config")) == []

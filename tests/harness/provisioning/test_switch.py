@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 from helpers.nodes import write_inventory
 
-from rogue.harness.provisioning import switch as module
+from rogue.harness.provisioning import linux_switch as module
 from rogue.harness.provisioning.clocks import ClockOffset
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
-from rogue.harness.provisioning.port_counters import PortCounters
-from rogue.harness.provisioning.ports import PortSettings, clear_lines, port_lines
-from rogue.harness.provisioning.switch import SwitchConnection
+from rogue.harness.provisioning.linux_switch import SwitchConnection
+from rogue.harness.provisioning.ports import PortCounters, PortSettings, clear_lines, port_lines
 from rogue.remote.errors import NodeError
 from rogue.remote.login import Login
 

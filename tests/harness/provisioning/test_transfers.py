@@ -10,7 +10,7 @@ import pytest
 from helpers.nodes import host_facts, write_inventory
 
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
-from rogue.harness.provisioning.transfers import (
+from rogue.harness.provisioning.rdma_transfers import (
     End,
     least_share,
     measure_transfers,

@@ -9,11 +9,11 @@ from helpers.cell_records import cell_record, failed_record
 from helpers.deep_folders import deep_folders
 from helpers.tiny_run import cell, manifest
 
-from rogue.harness.results import comparison
+from rogue.harness.results import verification
 from rogue.harness.results.cell_directory import store_cell
-from rogue.harness.results.comparison import NAMED_MAX, check_files, compare_files, compare_run
-from rogue.harness.results.entries import DEPTH_MAX
+from rogue.harness.results.files import DEPTH_MAX
 from rogue.harness.results.run_directory import CELLS, cell_checksums
+from rogue.harness.results.verification import NAMED_MAX, check_files, compare_files, compare_run
 from rogue.workloads.manifest import MANIFEST, Manifest
 from rogue.workloads.records import CellStatus
 
@@ -100,7 +100,7 @@ def test_a_file_of_two_terabytes_is_told_by_its_size(
     (run / "cells/rogue-r1/more").touch()
     os.truncate(run / "cells/rogue-r1/more", 2 * 10**12)
     read: list[str] = []
-    monkeypatch.setattr(comparison, "checksum", lambda path: read.append(path.name) or listed_digest(path))
+    monkeypatch.setattr(verification, "checksum", lambda path: read.append(path.name) or listed_digest(path))
 
     def listed_digest(path: Path) -> str:
         return listed[path.relative_to(run).as_posix()]

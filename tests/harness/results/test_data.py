@@ -12,10 +12,9 @@ from rogue.harness.data.files import kept_files
 from rogue.harness.data.source import SIZE_BYTES_MAX
 from rogue.harness.errors import DamagedRunError
 from rogue.harness.plan.plan import make_plan
-from rogue.harness.results.comparison import check_files
-from rogue.harness.results.data import changed_data, kept_data
 from rogue.harness.results.manifest import read_manifest
-from rogue.harness.results.recorded_run import Run
+from rogue.harness.results.recorded_run import Run, changed_data, kept_data
+from rogue.harness.results.verification import check_files
 from rogue.harness.run import replan, start_run
 
 TEXT = """\

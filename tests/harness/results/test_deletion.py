@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from helpers.deep_folders import deep_folders
 
-from rogue.harness.results import deletion
-from rogue.harness.results.deletion import delete_directory
+from rogue.harness.results import files
+from rogue.harness.results.files import delete_directory
 
 
 def test_a_deep_and_a_wide_directory_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = tmp_path / "place"
     (place / "wide").mkdir(parents=True)
-    monkeypatch.setattr(deletion, "_AT_ONCE", 3)
+    monkeypatch.setattr(files, "_AT_ONCE", 3)
     for number in range(8):
         (place / f"wide/{number}").touch()
     with deep_folders(place, 20, "d" * 255), deep_folders(place / "wide", 20, "d" * 255):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rogue.harness.results import entries
-from rogue.harness.results.entries import FILE, FOLDER, FoundEntry, entries_below
+from rogue.harness.results import files
+from rogue.harness.results.files import FILE, FOLDER, FoundEntry, entries_below
 
 
 def found(place: Path) -> dict[str, FoundEntry]:
@@ -37,9 +37,9 @@ def test_a_file_larger_than_any_is_not_readable(tmp_path: Path) -> None:
 
 def test_what_is_not_looked_into_has_its_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a/b/c").mkdir(parents=True)
-    monkeypatch.setattr(entries, "DEPTH_MAX", 2)
+    monkeypatch.setattr(files, "DEPTH_MAX", 2)
     assert found(tmp_path)["a/b"].problem == "a folder deeper than any of a run"
     assert "a/b/c" not in found(tmp_path)
-    monkeypatch.setattr(entries, "ENTRIES_MAX", 1)
+    monkeypatch.setattr(files, "ENTRIES_MAX", 1)
     assert found(tmp_path)[""].problem == "more than 1 files and folders"
     assert found(tmp_path / "gone")[""].problem == "a folder that cannot be read (No such file or directory)"

@@ -7,7 +7,7 @@ import pytest
 from helpers.tiny_run import cell, manifest
 
 from rogue.harness.commands.report import note_report_files
-from rogue.harness.commands.sign import sign_run
+from rogue.harness.commands.verify import sign_run
 from rogue.harness.errors import DamagedRunError, HarnessError, UsageError
 from rogue.harness.results.manifest import read_manifest, read_sound_manifest, write_manifest
 from rogue.harness.run import reopen_run

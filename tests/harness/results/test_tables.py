@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from rogue.harness.results.tables import arrow_schema, encode, to_arrow
+from rogue.harness.results.cell_directory import arrow_schema, encode, to_arrow
 from rogue.harness.testbeds.base import Columns, TestbedError
 from rogue.workloads.records import SCHEMA_VERSION, TABLES, FailureKind
 

@@ -8,7 +8,7 @@ from helpers.searched import HillTestbed, hill, space_document
 from rogue.harness.search.analysis_forecast import parts_of, plan_lines
 from rogue.harness.search.base import make_base
 from rogue.harness.search.question import Question
-from rogue.harness.search.variation import check_variation
+from rogue.harness.search.space import check_variation
 
 PLAIN = Question("M", AIM)
 CLAIM = Question("C-1: it is short.", AIM, lambda number: number < 5000)

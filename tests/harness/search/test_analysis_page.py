@@ -5,7 +5,7 @@ from pathlib import Path
 from helpers.analysed import analysed
 from helpers.searched import HillTestbed, testbed
 
-from rogue.harness.search.analysis_page import sensitivity_of, ticks_of
+from rogue.harness.search.analysis import sensitivity_of, ticks_of
 
 __all__ = ["testbed"]
 

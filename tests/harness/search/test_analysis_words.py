@@ -6,9 +6,8 @@ from pathlib import Path
 from helpers.analysed import WHOLE, analysed
 from helpers.searched import HillTestbed, testbed
 
-from rogue.harness.search.analysis import Indices
-from rogue.harness.search.analysis_words import index_rows, turn_line
-from rogue.harness.search.sobol import Index
+from rogue.harness.search.analysis import Indices, index_rows, turn_line
+from rogue.harness.search.screening import Index
 
 __all__ = ["testbed"]
 OTHERS = range(101, 104)

@@ -13,10 +13,9 @@ from rogue.harness.plan.plan import Plan
 from rogue.harness.results.manifest import read_manifest
 from rogue.harness.run import Workers, begin_run, reopen_run
 from rogue.harness.search.base import make_base
-from rogue.harness.search.bench import Bench
-from rogue.harness.search.slots import KeptSlots
+from rogue.harness.search.bench import Bench, KeptSlots
+from rogue.harness.search.question import make_target
 from rogue.harness.search.space import Aim
-from rogue.harness.search.values import make_target
 from rogue.harness.testbeds.base import CellResult, Failure, Progress, Testbed
 from rogue.workloads.manifest import CellRecord
 from rogue.workloads.records import FailureKind

@@ -10,8 +10,8 @@ from helpers.searched import SPACE, HillTestbed, hill_bench, space_document, tes
 
 from rogue.harness.search.bench import Measured
 from rogue.harness.search.campaign import UNMEASURED_MAX, Campaign, Outcome, Told, front_of
+from rogue.harness.search.question import make_target
 from rogue.harness.search.space import Aim, check_space
-from rogue.harness.search.values import make_target
 
 __all__ = ["testbed"]
 

@@ -7,9 +7,9 @@ import yaml
 
 from rogue.harness.commands.experiments import DIRECTORY, found_files
 from rogue.harness.errors import UsageError
-from rogue.harness.search.criterion import MARK, criterion, read_criterion
+from rogue.harness.search.found_file import MARK, criterion, read_criterion
+from rogue.harness.search.question import make_target
 from rogue.harness.search.space import Aim
-from rogue.harness.search.values import make_target
 
 AIM = Aim(metric="jain", bound=0.5, transport="a\nb: c")
 

@@ -10,8 +10,7 @@ from rogue.harness.search.axis import axes_of
 from rogue.harness.search.flip import Change, Flip, Turn, find_flip, turns_again
 from rogue.harness.search.question import Question
 from rogue.harness.search.screening import Screened
-from rogue.harness.search.space import Aim
-from rogue.harness.search.variation import check_variation
+from rogue.harness.search.space import Aim, check_variation
 
 __all__ = ["testbed"]
 AIM = Aim(metric="fct_mean_ns", direction="most", transport="own")

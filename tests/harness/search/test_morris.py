@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from SALib.analyze import morris
 
-from rogue.harness.search.morris import Effect, effect_of, sample, steps_of
+from rogue.harness.search.screening import Effect, effect_of, sample, steps_of
 
 
 def test_effects_are_those_of_the_package() -> None:

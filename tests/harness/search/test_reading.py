@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from rogue.harness.errors import ConfigError
-from rogue.harness.search.space import read_space_document
-from rogue.harness.search.variation import read_variation_document
+from rogue.harness.search.space import read_space_document, read_variation_document
 
 SPACES = "`rogue list spaces` has some to start from"
 

@@ -6,8 +6,8 @@ import pytest
 
 from rogue.harness.errors import UsageError
 from rogue.harness.experiment.choices import Scalar
+from rogue.harness.search.campaign import Sampler
 from rogue.harness.search.ranges import Range
-from rogue.harness.search.sampler import Sampler
 from rogue.harness.search.space import RANDOM, SamplerName
 
 KEYS = {

@@ -8,8 +8,7 @@ from helpers.searched import VARIATION, HillTestbed, hill_bench, space_document,
 from rogue.harness.search.asked import Asked
 from rogue.harness.search.question import Question
 from rogue.harness.search.screening import screen
-from rogue.harness.search.space import Aim
-from rogue.harness.search.variation import check_variation
+from rogue.harness.search.space import Aim, check_variation
 
 __all__ = ["testbed"]
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from helpers.searched import SPACE, space_document
 
-from rogue.harness.search.shrink import Values, simplest
+from rogue.harness.search.flip import Values, simplest
 from rogue.harness.search.space import check_space
 
 VALUES = {"workload.senders": 9, "workload.size": "37KB", "topology.buffer": "1MB"}

@@ -4,7 +4,7 @@ from concurrent.futures import Future
 
 import pytest
 
-from rogue.harness.search.slots import KeptSlots
+from rogue.harness.search.bench import KeptSlots
 
 
 class Counted:

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from rogue.harness.search.sobol import indices_of, sample_blocks, whole_blocks
+from rogue.harness.search.screening import indices_of, sample_blocks, whole_blocks
 
 
 def test_an_additive_function_has_the_variance_of_its_terms() -> None:

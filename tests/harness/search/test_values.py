@@ -5,8 +5,8 @@ import math
 import pytest
 
 from rogue.harness.errors import UsageError
+from rogue.harness.search.question import make_target, ratio
 from rogue.harness.search.space import Aim
-from rogue.harness.search.values import make_target, ratio
 
 
 def test_the_worst_end_follows_from_the_measure() -> None:

@@ -6,7 +6,7 @@ import pytest
 from helpers.searched import VARIATION, space_document
 
 from rogue.harness.errors import ConfigError
-from rogue.harness.search.variation import check_variation
+from rogue.harness.search.space import check_variation
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from helpers.searched import HillTestbed, hill
 
 from rogue.harness.errors import ConfigError, UsageError
+from rogue.harness.search.question import make_target
 from rogue.harness.search.space import Aim
-from rogue.harness.search.values import make_target
 from rogue.harness.search.weakness import Tried, Verdict, make_weakness
 
 AIM = Aim(metric="fct_mean_ns", direction="most", bound=2, transport="own", against="other")

@@ -25,7 +25,7 @@ from helpers.experiments import cell_of
 from helpers.told import nodes_of, refusal, told_by_kernel, told_by_nodes, told_by_simulator
 
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.driver_options import CHOICES
+from rogue.harness.cell.transport import CHOICES
 from rogue.harness.experiment.choices import MEASURES, MeasureChoice, TrafficGroup, TransportChoice
 from rogue.harness.experiment.model import Experiment
 from rogue.harness.testbeds.kernel import KernelTestbed

@@ -1,6 +1,6 @@
 """Rows as columns."""
 
-from rogue.harness.testbeds.rows import columns_of
+from rogue.harness.testbeds.transfer_tables import columns_of
 from rogue.workloads.records import EventRow
 
 

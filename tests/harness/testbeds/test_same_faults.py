@@ -9,13 +9,13 @@ from helpers.experiments import cell_of
 from helpers.told import nodes_of, refusal, told_by_nodes
 
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.links_asked import LinkAsked
+from rogue.harness.cell.network import LinkAsked
 from rogue.harness.provisioning.ports import PortSettings
 from rogue.harness.testbeds.kernel import KernelTestbed
-from rogue.harness.testbeds.kernel.ports import cell_ports as kernels_ports
-from rogue.harness.testbeds.kernel.ports import outages as kernels_outages
+from rogue.harness.testbeds.kernel.network import cell_ports as kernels_ports
+from rogue.harness.testbeds.kernel.network import outages as kernels_outages
 from rogue.harness.testbeds.simulator import SimulatorTestbed, network
-from rogue.harness.testbeds.ssh.switch import cell_ports as nodes_ports
+from rogue.harness.testbeds.ssh.switch_machine import cell_ports as nodes_ports
 from rogue.simulator import BurstLoss, IndependentLoss, IpIdLoss, Simulation
 from rogue.workloads.faults import FAULTS
 from rogue.workloads.topologies import Topology

@@ -10,12 +10,12 @@ from helpers.experiments import cell_of
 from helpers.told import nodes_of, refusal
 
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.network_asked import NetworkAsked
+from rogue.harness.cell.network import NetworkAsked
 from rogue.harness.provisioning.ports import PortSettings
 from rogue.harness.testbeds.kernel import KernelTestbed
-from rogue.harness.testbeds.kernel.ports import cell_ports as kernels_ports
+from rogue.harness.testbeds.kernel.network import cell_ports as kernels_ports
 from rogue.harness.testbeds.simulator import SimulatorTestbed, network
-from rogue.harness.testbeds.ssh.switch import cell_ports as nodes_ports
+from rogue.harness.testbeds.ssh.switch_machine import cell_ports as nodes_ports
 from rogue.simulator import Marking, PriorityFlowControl, Simulation
 from rogue.workloads.transports import BASES
 

@@ -10,11 +10,11 @@ from helpers.switch_inventory import LOGIN
 from rogue.harness.cell.cell import Cell
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.switches.change import Configuration
+from rogue.harness.provisioning.switches.readback import Standing
 from rogue.harness.provisioning.switches.registry import PLATFORMS
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
-from rogue.harness.provisioning.switches.standing import Standing
-from rogue.harness.testbeds.ssh.asked_of_switch import settings_asked
-from rogue.harness.testbeds.ssh.standing_numbers import compare_all, refusal
+from rogue.harness.testbeds.ssh.switch_readback import compare_all, refusal
+from rogue.harness.testbeds.ssh.switch_request import settings_asked
 
 IN_NUMBERS = ("cumulus", "eos", "sonic")
 """Platforms that tell marks and pauses in numbers."""

@@ -8,9 +8,9 @@ from helpers.experiments import cell_of
 
 from rogue.agent.core.application import TransferRecord
 from rogue.agent.core.clocks import HostNs
-from rogue.harness.cell.carrier import PlannedFlow
 from rogue.harness.cell.cell import Cell
-from rogue.harness.testbeds.transfers import events_table, flows_table, latency_table, plain_yardstick
+from rogue.harness.cell.demand import PlannedFlow
+from rogue.harness.testbeds.transfer_tables import events_table, flows_table, latency_table, plain_yardstick
 from rogue.workloads.records import EventRow
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from helpers.board_runs import COMMIT, outcome
 
 from rogue.reports.board import BoardRun, best_evidence
-from rogue.reports.board.lines import HEAD, claim_lines
+from rogue.reports.board.page import HEAD, claim_lines
 from rogue.reports.claims import read_claims
 
 

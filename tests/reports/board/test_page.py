@@ -18,7 +18,7 @@ from rogue.reports.board import (
 )
 from rogue.reports.board.page import report_href
 from rogue.reports.claims import read_claims
-from rogue.reports.reading.manifest import read_manifest
+from rogue.reports.reading.files import read_manifest
 
 
 class Elements(HTMLParser):

@@ -2,9 +2,9 @@
 
 import pytest
 
-from rogue.reports.board.papers import experiments_of, papers_of
+from rogue.reports.board.tally import experiments_of, papers_of
 from rogue.reports.claims import read_claims
-from rogue.reports.claims.shipped import EXPERIMENTS
+from rogue.reports.claims.conditions import EXPERIMENTS
 from rogue.reports.errors import ReportError
 
 CLAIMS = read_claims()

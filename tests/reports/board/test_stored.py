@@ -18,7 +18,7 @@ from rogue.reports.board import (
 )
 from rogue.reports.claims import read_claims
 from rogue.reports.errors import ReportError
-from rogue.reports.reading.manifest import read_manifest
+from rogue.reports.reading.files import read_manifest
 
 CLAIMS = read_claims()
 

@@ -25,7 +25,7 @@ from rogue.reports.board.tally import (
     tally_table,
 )
 from rogue.reports.claims import read_claims
-from rogue.reports.claims.badges import badges_of, is_headline
+from rogue.reports.claims.words import badges_of, is_headline
 from rogue.reports.errors import ReportError
 
 ROOT = Path(__file__).parents[3]

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from rogue.reports.cells.coded import coded
+from rogue.reports.cells.transfers import coded
 
 NAMES = ["ok", "error", None, "ok"]
 

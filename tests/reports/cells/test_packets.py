@@ -6,7 +6,7 @@ import pytest
 from helpers.sample_kinds import write_cells
 from helpers.tiny_run import cell, transfer
 
-from rogue.reports.cells.packets import packets_of_flows
+from rogue.reports.cells.bottleneck import packets_of_flows
 from rogue.reports.cells.view import CellView
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results

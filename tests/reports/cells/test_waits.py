@@ -3,7 +3,7 @@
 import pandas as pd
 from helpers.tiny_run import filled, transfer
 
-from rogue.reports.cells.waits import Waits, waits_of
+from rogue.reports.cells.transfers import Waits, waits_of
 
 
 def row(

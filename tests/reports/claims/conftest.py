@@ -4,7 +4,7 @@ import importlib
 
 import pytest
 
-from rogue.reports.metrics.intervals import MeanInterval
+from rogue.reports.metrics.statistics import MeanInterval
 from rogue.reports.results import Results, Setting
 
 EVALUATE = importlib.import_module("rogue.reports.claims.evaluate")

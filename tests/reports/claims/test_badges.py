@@ -4,7 +4,7 @@ import pytest
 from helpers.judged_claims import FIELDS
 
 from rogue.reports.claims import Claim, read_claims
-from rogue.reports.claims.badges import BADGE_MEANINGS, Badge, badges_of, is_headline, kind_text
+from rogue.reports.claims.words import BADGE_MEANINGS, Badge, badges_of, is_headline, kind_text
 
 CLAIMS = {claim.id: claim for claim in read_claims()}
 

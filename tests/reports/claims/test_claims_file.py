@@ -3,7 +3,7 @@
 import json
 
 from rogue.reports.claims import claims_sha256, evaluate, measures_sha256, read_claims
-from rogue.reports.claims.claims_file import CLAIMS_SCHEMA, claims_text
+from rogue.reports.claims.verdict import CLAIMS_SCHEMA, claims_text
 from rogue.reports.results import Results
 
 

@@ -6,8 +6,7 @@ import pytest
 from helpers.sample_run import Sample, write_sample_run
 
 from rogue.reports.claims.claim import Claim, Condition
-from rogue.reports.claims.conditions import mismatch
-from rogue.reports.claims.parameters import parameter_value
+from rogue.reports.claims.conditions import mismatch, parameter_value
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
 

@@ -9,7 +9,7 @@ from helpers.sample_run import write_manifest
 from helpers.tiny_run import cell, manifest
 
 from rogue.reports.claims import Claim, Verdict, evaluate, read_claims
-from rogue.reports.metrics.intervals import MeanInterval
+from rogue.reports.metrics.statistics import MeanInterval
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rogue.reports.claims import Claim, Verdict
-from rogue.reports.claims.judge import distance, ends, judge_number, judge_side
-from rogue.reports.metrics.intervals import MeanInterval
+from rogue.reports.claims.evaluate import distance, ends, judge_number, judge_side
+from rogue.reports.metrics.statistics import MeanInterval
 
 FIELDS: dict[str, object] = {
     "id": "X-1", "statement": "s.", "metric": "jain", "transport": "rogue",

@@ -4,8 +4,8 @@ import pytest
 from helpers.judged_claims import FIELDS, judge, narrow
 
 from rogue.reports.claims import Claim, hold_against
-from rogue.reports.claims.numbers import published_numbers
-from rogue.reports.metrics.intervals import MeanInterval
+from rogue.reports.claims.evaluate import published_numbers
+from rogue.reports.metrics.statistics import MeanInterval
 from rogue.reports.results import Results
 
 pytestmark = pytest.mark.usefixtures("own_conditions")

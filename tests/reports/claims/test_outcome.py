@@ -4,7 +4,7 @@ import pytest
 from helpers.judged_claims import judge, narrow
 
 from rogue.reports.claims import Verdict
-from rogue.reports.metrics.intervals import MeanInterval
+from rogue.reports.metrics.statistics import MeanInterval
 from rogue.reports.results import Results
 
 pytestmark = pytest.mark.usefixtures("own_conditions")

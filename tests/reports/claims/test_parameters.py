@@ -7,8 +7,7 @@ from helpers.sample_run import write_manifest
 from helpers.tiny_run import cell, manifest
 
 from rogue.reports.claims.claim import Claim
-from rogue.reports.claims.conditions import mismatch
-from rogue.reports.claims.parameters import is_same_parameter, parameter_value, transport_parameters
+from rogue.reports.claims.conditions import is_same_parameter, mismatch, parameter_value, transport_parameters
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
 

@@ -3,7 +3,7 @@
 import pytest
 
 from rogue.reports.claims.claim import Reference
-from rogue.reports.claims.reference import ratio_to, reference_setting, reference_text
+from rogue.reports.claims.conditions import ratio_to, reference_setting, reference_text
 from rogue.reports.results import Results, Setting
 
 

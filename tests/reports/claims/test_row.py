@@ -3,7 +3,7 @@
 import pytest
 
 from rogue.reports.claims import Claim, Evidence, Outcome, Verdict, rows_of
-from rogue.reports.metrics.intervals import MeanInterval
+from rogue.reports.metrics.statistics import MeanInterval
 
 CLAIM = Claim.model_validate(
     {

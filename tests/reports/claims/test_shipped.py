@@ -8,7 +8,7 @@ from helpers.tiny_run import cell, manifest
 
 from rogue.reports.claims import read_claims
 from rogue.reports.claims.claim import Claim
-from rogue.reports.claims.shipped import (
+from rogue.reports.claims.conditions import (
     EXPERIMENTS,
     experiment_name,
     not_own_because,
@@ -116,7 +116,7 @@ def test_without_the_files_the_options_are_believed(
 ) -> None:
     """An installed package has no experiments, an old manifest no data."""
     assert (not_own_because(CLAIM, run(FILE, "paper", None, setting)) is None) is is_own
-    monkeypatch.setattr("rogue.reports.claims.shipped.EXPERIMENTS", Path("/nowhere/experiments"))
+    monkeypatch.setattr("rogue.reports.claims.conditions.EXPERIMENTS", Path("/nowhere/experiments"))
     shipped_experiment.cache_clear()
     told = not_own_because(CLAIM, run(FILE, "paper", written(probe=None), setting))
     shipped_experiment.cache_clear()

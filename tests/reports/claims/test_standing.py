@@ -3,9 +3,9 @@
 import pytest
 from helpers.judged_claims import judge, narrow
 
-from rogue.reports.claims.outcome import Outcome
-from rogue.reports.claims.standing import by_the_numbers, standing
-from rogue.reports.metrics.intervals import MeanInterval
+from rogue.reports.claims.rows import by_the_numbers, standing
+from rogue.reports.claims.verdict import Outcome
+from rogue.reports.metrics.statistics import MeanInterval
 from rogue.reports.results import Results
 
 pytestmark = pytest.mark.usefixtures("own_conditions")

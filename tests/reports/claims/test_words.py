@@ -7,7 +7,7 @@ from helpers.judged_claims import judge
 
 from rogue.reports.claims import read_claims
 from rogue.reports.claims.words import interval_text, judged_text
-from rogue.reports.metrics.intervals import MeanInterval
+from rogue.reports.metrics.statistics import MeanInterval
 from rogue.reports.results import Results
 
 CLAIMS = {claim.id: claim for claim in read_claims()}

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from helpers.two_testbeds import two_testbeds
 
-from rogue.reports.comparison.differences import Side, reasons
+from rogue.reports.comparison.agreement import Side, reasons
 from rogue.reports.metrics import METRICS
 
 

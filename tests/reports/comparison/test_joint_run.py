@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from helpers.sample_run import Sample, write_sample_run
 
-from rogue.reports.comparison.joint_run import JointRun
+from rogue.reports.comparison.two_runs import JointRun
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
 

@@ -7,7 +7,7 @@ from helpers.sample_run import write_manifest
 from helpers.tiny_run import cell, manifest
 
 from rogue.reports.comparison.two_runs import HEAD, compare, conclusions, shown, told_apart
-from rogue.reports.metrics.difference import Verdict
+from rogue.reports.metrics.statistics import Verdict
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
 

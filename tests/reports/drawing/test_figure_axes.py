@@ -3,7 +3,7 @@
 import pytest
 from matplotlib.figure import Figure
 
-from rogue.reports.drawing.figure_axes import figure_axes
+from rogue.reports.drawing.panels import figure_axes
 
 
 def test_panels_have_boxes_from_the_top_and_the_spans_of_their_axes() -> None:

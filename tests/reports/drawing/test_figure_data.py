@@ -8,8 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rogue.reports.drawing.figure_data import figure_data, thinned
-from rogue.reports.drawing.look import figure_look
-from rogue.reports.drawing.marks import draw_cdf, rule, time_axis
+from rogue.reports.drawing.marks import draw_cdf, figure_look, rule, time_axis
 from rogue.reports.figures import FIGURES
 from rogue.reports.metrics import METRICS
 from rogue.reports.results import Results

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from rogue.reports.drawing.flow_lines import draw_flow_lines
+from rogue.reports.drawing.marks import draw_flow_lines
 
 
 def of_flow(name: str, values: list[float]) -> pd.DataFrame:

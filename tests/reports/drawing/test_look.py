@@ -6,7 +6,7 @@ from pathlib import Path
 
 from matplotlib import rc_context, rcParams
 
-from rogue.reports.drawing.look import figure_look
+from rogue.reports.drawing.marks import figure_look
 
 
 def test_what_the_report_does_not_set_is_as_matplotlib_comes() -> None:
@@ -19,7 +19,7 @@ def test_what_the_report_does_not_set_is_as_matplotlib_comes() -> None:
 DRAWN = """
 import io
 from matplotlib.figure import Figure
-from rogue.reports.drawing.look import figure_look
+from rogue.reports.drawing.marks import figure_look
 written = io.BytesIO()
 with figure_look():
     figure = Figure()

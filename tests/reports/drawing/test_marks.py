@@ -7,8 +7,15 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from rogue.reports.drawing.look import figure_look
-from rogue.reports.drawing.marks import INSTANTS, POINTS_MAX, draw_cdf, draw_spread, line_look, seconds_axis
+from rogue.reports.drawing.marks import (
+    INSTANTS,
+    POINTS_MAX,
+    draw_cdf,
+    draw_spread,
+    figure_look,
+    line_look,
+    seconds_axis,
+)
 from rogue.reports.drawing.panels import panels
 from rogue.reports.transport_styles import style_of
 

@@ -3,7 +3,7 @@
 import pytest
 from matplotlib import rcParams
 
-from rogue.reports.drawing.look import figure_look
+from rogue.reports.drawing.marks import figure_look
 from rogue.reports.drawing.panels import (
     PAPER_TYPE,
     WIDTH_INCHES,

@@ -7,7 +7,7 @@ import pytest
 from helpers.sample_kinds import write_cells
 from helpers.tiny_run import cell, transfer
 
-from rogue.reports.drawing.points import chosen_points, points_text, quoted_points, swept_factor
+from rogue.reports.drawing.factor_axis import chosen_points, points_text, quoted_points, swept_factor
 from rogue.reports.pages.summary import comparison
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results, Setting, settings_by_point

@@ -6,7 +6,7 @@ import matplotlib
 import pytest
 from matplotlib import rcParams
 
-from rogue.reports.drawing.look import figure_look
+from rogue.reports.drawing.marks import figure_look
 from rogue.reports.drawing.style_sheet import ALLOWED, NO_SHEET, read_style_sheet
 from rogue.reports.errors import ReportError
 

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 
 from matplotlib.figure import Figure
 
-from rogue.reports.drawing.look import figure_look
+from rogue.reports.drawing.marks import figure_look
 from rogue.reports.drawing.svg import css_variable, to_svg
 from rogue.reports.transport_styles import INK, style_of
 

@@ -8,8 +8,8 @@ import pytest
 from helpers.painted import painted
 from matplotlib.figure import Figure
 
-from rogue.reports.drawing.look import figure_look
-from rogue.reports.drawing.svg_size import short_path, shrink
+from rogue.reports.drawing.marks import figure_look
+from rogue.reports.drawing.svg import short_path, shrink
 
 
 @pytest.mark.parametrize(

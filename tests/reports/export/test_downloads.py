@@ -5,7 +5,7 @@ from urllib.parse import unquote
 import pandas as pd
 from helpers.painted import painted
 
-from rogue.reports.export.downloads import LINE_MAX, downloads
+from rogue.reports.export.figure_files import LINE_MAX, downloads
 from rogue.reports.pages.page import figure_sections
 from rogue.reports.results import Results
 

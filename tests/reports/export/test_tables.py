@@ -8,10 +8,10 @@ import pytest
 from helpers.sample_run import write_manifest, write_table
 from helpers.tiny_run import cell, filled, manifest, transfer
 
-from rogue.reports.export.tables import export
+from rogue.reports.export.csv_files import export
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
-from rogue.reports.results.frames import BASE_UNITS
+from rogue.reports.results.loaded import BASE_UNITS
 from rogue.workloads.records import TABLES
 
 

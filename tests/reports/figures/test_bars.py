@@ -9,7 +9,7 @@ from helpers.tiny_run import cell, transfer
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PathCollection
 
-from rogue.reports.drawing.look import figure_look
+from rogue.reports.drawing.marks import figure_look
 from rogue.reports.figures.bars import Bars
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results

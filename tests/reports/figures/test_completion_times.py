@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers.tiny_run import tiny_view, transfer
 
-from rogue.reports.drawing.look import figure_look
+from rogue.reports.drawing.marks import figure_look
 from rogue.reports.figures.completion_times import CompletionTimes
 from rogue.reports.results import Results
 

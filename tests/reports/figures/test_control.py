@@ -6,7 +6,7 @@ import pytest
 from helpers.sample_kinds import write_cells
 from helpers.tiny_run import cell, transfer
 
-from rogue.reports.drawing.look import figure_look
+from rogue.reports.drawing.marks import figure_look
 from rogue.reports.figures.control import NAMES_MAX, ControlOverTime
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results

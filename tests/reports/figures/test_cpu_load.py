@@ -3,7 +3,7 @@
 import pytest
 from matplotlib.patches import Rectangle
 
-from rogue.reports.drawing.look import figure_look
+from rogue.reports.drawing.marks import figure_look
 from rogue.reports.figures.cpu_load import CpuLoad
 from rogue.reports.results import Results
 

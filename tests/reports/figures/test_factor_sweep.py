@@ -8,7 +8,7 @@ from helpers.sample_kinds import write_cells
 from helpers.tiny_run import cell, transfer
 from matplotlib.container import ErrorbarContainer
 
-from rogue.reports.drawing.look import figure_look
+from rogue.reports.drawing.marks import figure_look
 from rogue.reports.figures.factor_sweep import FactorSweep, series_of, swept_factor
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from helpers.sample_run import Sample, write_sample_run
 
-from rogue.reports.drawing.look import figure_look
-from rogue.reports.figures.flow_shares import NAMES_MAX, FlowShares, shares
-from rogue.reports.figures.flow_spread import FlowSpread
+from rogue.reports.drawing.marks import figure_look
+from rogue.reports.figures.flow_shares import NAMES_MAX, FlowShares, FlowSpread, shares
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
 

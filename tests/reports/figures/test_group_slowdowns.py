@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from helpers.tiny_run import tiny_view, transfer
 
-from rogue.reports.drawing.look import figure_look
+from rogue.reports.drawing.marks import figure_look
 from rogue.reports.figures.group_slowdowns import GroupSlowdowns, slowdowns
 from rogue.reports.results import Results
 

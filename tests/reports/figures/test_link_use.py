@@ -9,7 +9,7 @@ import pytest
 from helpers.sample_kinds import DUMBBELL, GIGABYTE, Rows, sent, write_linked_run
 
 from rogue.reports.cells.transfers import natural
-from rogue.reports.drawing.look import figure_look
+from rogue.reports.drawing.marks import figure_look
 from rogue.reports.drawing.panels import page_width
 from rogue.reports.figures import link_use
 from rogue.reports.figures.link_use import LINKS_MAX, LinkUse, uses

@@ -3,7 +3,7 @@
 import pytest
 
 from rogue.reports.figures import FIGURES
-from rogue.reports.figures.metrics_shown import SHOWN_BY_NAME, figures_showing
+from rogue.reports.figures.captions import SHOWN_BY_NAME, figures_showing
 from rogue.reports.metrics import METRICS
 from rogue.reports.results import Results
 

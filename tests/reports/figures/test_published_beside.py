@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 from matplotlib.colors import to_hex
 
-from rogue.reports.drawing.look import figure_look
+from rogue.reports.drawing.marks import figure_look
 from rogue.reports.figures.factor_sweep import FactorSweep
 from rogue.reports.figures.published_beside import MULTIPLE_MAX, ROWS_MAX, PublishedBeside
-from rogue.reports.metrics.intervals import MeanInterval
+from rogue.reports.metrics.statistics import MeanInterval
 from rogue.reports.results import Results
-from rogue.reports.results.published import PublishedNumber
+from rogue.reports.results.results import PublishedNumber
 
 
 def number(results: Results, value: float, measured: float, **changes: object) -> PublishedNumber:

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from rogue.reports.cells.view import CellView
-from rogue.reports.drawing.look import figure_look
+from rogue.reports.drawing.marks import figure_look
 from rogue.reports.figures.recovery import RecoveryTimeline, _events
 from rogue.reports.results import Results
 

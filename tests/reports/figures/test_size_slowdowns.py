@@ -6,7 +6,7 @@ import numpy as np
 from helpers.sample_kinds import SIZES, sized_rows, write_cells
 from helpers.tiny_run import cell, tiny_view
 
-from rogue.reports.drawing.look import figure_look
+from rogue.reports.drawing.marks import figure_look
 from rogue.reports.figures.size_slowdowns import TRANSFERS_MIN, SizeSlowdowns
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results

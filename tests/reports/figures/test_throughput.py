@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from helpers.tiny_run import SECOND, delivery, tiny_view, transfer
 
-from rogue.reports.drawing.look import figure_look
+from rogue.reports.drawing.marks import figure_look
+from rogue.reports.figures.estimates import RateEstimate
 from rogue.reports.figures.figure import ReportFigure
-from rogue.reports.figures.rate_estimate import RateEstimate
 from rogue.reports.figures.throughput import ThroughputOverTime
 from rogue.reports.results import Results
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rogue.reports.metrics.difference import Verdict, difference, runs_needed, smallest_p
+from rogue.reports.metrics.statistics import Verdict, difference, runs_needed, smallest_p
 
 
 def test_two_groups_apart_have_two_of_all_the_splits() -> None:

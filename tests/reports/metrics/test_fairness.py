@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rogue.reports.metrics.fairness import jain_index
+from rogue.reports.metrics.statistics import jain_index
 
 
 @pytest.mark.parametrize(

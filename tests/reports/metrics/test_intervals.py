@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm, t
 
-from rogue.reports.metrics.intervals import (
+from rogue.reports.metrics.statistics import (
     MeanInterval,
     interval_of,
     mean_interval,

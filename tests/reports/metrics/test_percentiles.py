@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rogue.reports.metrics.percentiles import nearest_rank
+from rogue.reports.metrics.statistics import nearest_rank
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from helpers.tiny_run import SECOND, delivery, tiny_view, transfer
 
 from rogue.reports.metrics import METRICS
-from rogue.reports.pages.columns import column_scale, columns_of, zero_in_every_run
+from rogue.reports.pages.tables import column_scale, columns_of, zero_in_every_run
 from rogue.reports.quantities import NARROW_SPACE, Unit, number_text
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results

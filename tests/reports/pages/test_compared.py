@@ -7,7 +7,7 @@ from helpers.sample_run import Sample, write_sample_run
 
 from rogue.reports.comparison.two_runs import compare
 from rogue.reports.figures import FIGURES
-from rogue.reports.pages.compared import write_comparison
+from rogue.reports.pages.build import write_comparison
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
 

@@ -7,7 +7,7 @@ from helpers.sample_run import write_manifest
 from helpers.tiny_run import SOURCE, cell, manifest, session
 
 from rogue.reports.claims import Verdict, evaluate, read_claims
-from rogue.reports.claims.badges import is_headline
+from rogue.reports.claims.words import is_headline
 from rogue.reports.pages.first_screen import REASON_LENGTH_MAX, Chip, chips, failures, not_run, trust
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results

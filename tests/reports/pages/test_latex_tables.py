@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from helpers.needs import path_of
 
-from rogue.reports.pages.latex_tables import latex_table, latex_tables
-from rogue.reports.pages.tables import Head, ReportTable, Value
+from rogue.reports.pages.tables import Head, ReportTable, Value, latex_table, latex_tables
 from rogue.reports.results import Results
 
 

@@ -8,7 +8,7 @@ from helpers.sample_run import write_manifest
 from helpers.tiny_run import cell, manifest, session
 
 from rogue.reports.pages import provenance
-from rogue.reports.reading.manifest import read_manifest
+from rogue.reports.reading.files import read_manifest
 from rogue.reports.results import Results
 from rogue.workloads.manifest import Manifest
 

@@ -1,6 +1,6 @@
 """A number against one key at a time."""
 
-from rogue.reports.pages.response_curves import Curve, Dot, Step, response_curves
+from rogue.reports.pages.factor_curves import Curve, Dot, Step, response_curves
 
 TICKS = [(0.0, "1us"), (0.5, "10us"), (1.0, "100us")]
 DOTS = [Dot(0.0, 1.0, True), Dot(0.5, 4.0, False), Dot(1.0, 9.0, False)]

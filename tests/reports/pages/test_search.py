@@ -2,7 +2,7 @@
 
 import math
 
-from rogue.reports.pages.search import Row, Searched, furthest_so_far, search_html
+from rogue.reports.pages.search_pages import Row, Searched, furthest_so_far, search_html
 
 ROWS = [
     Row("tpe", 1, 5.0, "5 s", ["37KB"], "", False),

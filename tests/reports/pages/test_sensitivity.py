@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from helpers.browser import DARK, LOGGED, browse, complaints, measured, steps_in, with_probe
 
-from rogue.reports.pages.response_curves import Curve, Dot, Step
-from rogue.reports.pages.sensitivity import (
+from rogue.reports.pages.factor_curves import Curve, Dot, Step
+from rogue.reports.pages.search_pages import (
     Answer,
     Bar,
     Ran,

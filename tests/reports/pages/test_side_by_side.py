@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from helpers.two_testbeds import SLOWER, two_testbeds
 
-from rogue.reports.comparison.differences import Side
+from rogue.reports.comparison.agreement import Side
 from rogue.reports.metrics import METRICS
 from rogue.reports.pages.build import build
 from rogue.reports.pages.side_by_side import Difference, SideBySide, side_by_side, with_ends, without_shared

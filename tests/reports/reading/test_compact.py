@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rogue.reports.reading.compact import BINARY, INT32, INT64, STRUCT, Field, read_struct
+from rogue.reports.reading.parquet_pages import BINARY, INT32, INT64, STRUCT, Field, read_struct
 
 
 def test_a_struct_as_the_specification_writes_it() -> None:

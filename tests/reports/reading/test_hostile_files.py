@@ -29,9 +29,8 @@ from helpers.forged_parquet import (
 
 from rogue.reports.errors import ReportError
 from rogue.reports.reading import load
-from rogue.reports.reading.files import checksum, read_regular, write_new, write_whole
+from rogue.reports.reading.files import checksum, read_manifest, read_regular, write_new, write_whole
 from rogue.reports.reading.load import parse_table
-from rogue.reports.reading.manifest import read_manifest
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rogue.reports.errors import ReportError
-from rogue.reports.reading.manifest import read_manifest
+from rogue.reports.reading.files import read_manifest
 
 
 def test_what_is_no_manifest_is_named(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rogue.reports.reading.repeating import repeating_command
+from rogue.reports.reading.files import repeating_command
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from helpers.tiny_run import cell, filled, manifest, transfer
 from rogue.reports.quantities import Unit
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
-from rogue.reports.results.frames import BASE_UNITS, rows_of_cells, rows_of_metrics, tables_of_cells
+from rogue.reports.results.loaded import BASE_UNITS, rows_of_cells, rows_of_metrics, tables_of_cells
 
 
 @pytest.fixture

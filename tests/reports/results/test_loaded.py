@@ -23,8 +23,8 @@ def test_frames_have_all_cells_and_say_which(directory: Path) -> None:
     flows = run.table("flows")
     key = ["cell", "cell_transport", *(f"factor.{name}" for name in cells[0].factors), "cell_repetition"]
     assert list(flows) == [*key, *TABLES["flows"].column_names()]
-    for cell, rows in flows.groupby("cell"):
-        frame = plain.table(str(cell), "flows")
+    for name, rows in flows.groupby("cell"):
+        frame = plain.table(str(name), "flows")
         assert frame is not None
         assert list(rows["end_ns"].dropna()) == list(frame["end_ns"].dropna())
     assert set(run.metrics["metric"]) >= {"aggregate_bps", "jain"}

@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from rogue.reports.metrics.intervals import MeanInterval
+from rogue.reports.metrics.statistics import MeanInterval
 from rogue.reports.results import Results
-from rogue.reports.results.published import PublishedNumber
+from rogue.reports.results.results import PublishedNumber
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import pytest
 from helpers.sample_run import write_manifest
 from helpers.tiny_run import cell, manifest
 
-from rogue.reports.metrics.intervals import mean_interval
+from rogue.reports.metrics.statistics import mean_interval
+from rogue.reports.reading.files import read_manifest
 from rogue.reports.reading.load import Run
-from rogue.reports.reading.manifest import read_manifest
 from rogue.reports.results import Results, factor_name, settings_of
 
 

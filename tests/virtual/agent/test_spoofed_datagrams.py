@@ -15,7 +15,7 @@ from helpers.agent_cuts import SIZE_BYTES, check_survived, start_and_cut
 from helpers.agent_flows import Flow, Node
 from helpers.seals import STRANGERS_SEAL
 
-from rogue.agent.core.messages import Resync, Resynced, encode
+from rogue.agent.core.resync import Resync, Resynced, encode
 
 pytestmark = pytest.mark.virtual
 

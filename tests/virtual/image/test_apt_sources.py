@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from rogue.virtual.errors import VirtualTestbedError
-from rogue.virtual.image.apt_sources import parse_sources
+from rogue.virtual.image.build import parse_sources
 
 TARGETS = """\
 Debian|bookworm|http://mirror.example/debian/|bookworm|main

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from rogue.virtual.image import build
-from rogue.virtual.image.apt_sources import AptSources
+from rogue.virtual.image.build import AptSources
 
 SOURCES = AptSources(
     "bookworm", ("deb http://mirror.example/debian bookworm main",), 'Acquire::Retries "3";\n'

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from rogue.virtual.errors import VirtualTestbedError
-from rogue.virtual.image import cache
-from rogue.virtual.image.apt_sources import AptSources
+from rogue.virtual.image import build
+from rogue.virtual.image.build import AptSources
 
 FILES = ("initrd.img", "packages.json", "root.ext4", "vmlinuz")
 
@@ -28,8 +28,8 @@ class Builder:
 @pytest.fixture
 def builder(monkeypatch: pytest.MonkeyPatch) -> Builder:
     fake = Builder()
-    monkeypatch.setattr(cache, "build", fake.build)
-    monkeypatch.setattr(cache, "host_sources", lambda: AptSources("bookworm", (), ""))
+    monkeypatch.setattr(build, "build", fake.build)
+    monkeypatch.setattr(build, "host_sources", lambda: AptSources("bookworm", (), ""))
     return fake
 
 
@@ -38,26 +38,26 @@ def silent(_text: str) -> None:
 
 
 def test_an_image_is_built_once(tmp_path: Path, builder: Builder) -> None:
-    first = cache.obtain(tmp_path, silent)
-    assert cache.obtain(tmp_path, silent) == first
+    first = build.obtain(tmp_path, silent)
+    assert build.obtain(tmp_path, silent) == first
     assert builder.builds == 1
     assert first.kernel.read_text() == "vmlinuz of build 1"
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_damaged_image_is_built_again(tmp_path: Path, builder: Builder, name: str) -> None:
-    image = cache.obtain(tmp_path, silent)
+    image = build.obtain(tmp_path, silent)
     (image.directory / name).write_text("something else")
-    assert (cache.obtain(tmp_path, silent).directory / name).read_text() == f"{name} of build 2"
+    assert (build.obtain(tmp_path, silent).directory / name).read_text() == f"{name} of build 2"
 
 
 def test_a_new_recipe_takes_the_place_of_the_old_image(
     tmp_path: Path, builder: Builder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    old = cache.obtain(tmp_path, silent)
-    monkeypatch.setattr(cache.recipe, "PACKAGES", ("busybox-static",))
-    monkeypatch.setattr(cache.recipe, "digest", lambda codename: "another")
-    new = cache.obtain(tmp_path, silent)
+    old = build.obtain(tmp_path, silent)
+    monkeypatch.setattr(build.recipe, "PACKAGES", ("busybox-static",))
+    monkeypatch.setattr(build.recipe, "digest", lambda codename: "another")
+    new = build.obtain(tmp_path, silent)
     assert new.digest == "another"
     assert not old.directory.exists()
 
@@ -65,12 +65,12 @@ def test_a_new_recipe_takes_the_place_of_the_old_image(
 def test_a_failed_build_leaves_nothing_that_looks_like_an_image(tmp_path: Path, builder: Builder) -> None:
     builder.fails = True
     with pytest.raises(VirtualTestbedError, match="no network"):
-        cache.obtain(tmp_path, silent)
+        build.obtain(tmp_path, silent)
     assert [path for path in tmp_path.iterdir() if path.is_dir()] == []
 
 
 def test_the_cache_follows_xdg_cache_home(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
-    assert cache.cache_directory() == Path("/somewhere/rogue-testbed/virtual")
+    assert build.cache_directory() == Path("/somewhere/rogue-testbed/virtual")
     monkeypatch.delenv("XDG_CACHE_HOME")
-    assert cache.cache_directory().parts[-2:] == (".cache", "virtual")
+    assert build.cache_directory().parts[-2:] == (".cache", "virtual")

@@ -1,6 +1,6 @@
 import stat
 
-from rogue.virtual.image.cpio import Entry, archive
+from rogue.virtual.image.initrd import Entry, archive
 
 
 def records(packed: bytes) -> list[tuple[str, int, bytes]]:

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from rogue.virtual.errors import VirtualTestbedError
-from rogue.virtual.image.apt_sources import AptSources
+from rogue.virtual.image.build import AptSources
 from rogue.virtual.kernel import build
-from rogue.virtual.kernel.source import SourcePackage
+from rogue.virtual.kernel.build import SourcePackage
 
 
 def test_an_option_that_this_source_refuses_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

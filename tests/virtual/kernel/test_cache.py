@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from rogue.virtual.errors import VirtualTestbedError
-from rogue.virtual.image.apt_sources import AptSources
-from rogue.virtual.kernel import cache
-from rogue.virtual.kernel.source import SourcePackage
+from rogue.virtual.image.build import AptSources
+from rogue.virtual.kernel import build
+from rogue.virtual.kernel.build import SourcePackage
 
 
 @pytest.fixture
@@ -24,9 +24,9 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[SourcePackage]:
         (directory / "root" / "usr" / "sbin" / "tc").write_text("program")
         (directory / "root.files").write_text("usr/sbin/tc 7\n")
 
-    monkeypatch.setattr(cache, "build", build)
-    monkeypatch.setattr(cache, "host_sources", lambda: AptSources("bookworm", (), ""))
-    monkeypatch.setattr(cache, "source_package", lambda: SourcePackage("linux-source-6.1", "1"))
+    monkeypatch.setattr(build, "build", build)
+    monkeypatch.setattr(build, "host_sources", lambda: AptSources("bookworm", (), ""))
+    monkeypatch.setattr(build, "source_package", lambda: SourcePackage("linux-source-6.1", "1"))
     return builds
 
 
@@ -35,18 +35,18 @@ def silent(_text: str) -> None:
 
 
 def test_it_is_built_once(tmp_path: Path, built: list[SourcePackage]) -> None:
-    assert cache.present(tmp_path) is None
-    kernel = cache.obtain(tmp_path, silent)
-    assert cache.obtain(tmp_path, silent) == kernel == cache.present(tmp_path)
+    assert build.present(tmp_path) is None
+    kernel = build.obtain(tmp_path, silent)
+    assert build.obtain(tmp_path, silent) == kernel == build.present(tmp_path)
     assert len(built) == 1
 
 
 def test_a_new_source_makes_a_new_kernel(
     tmp_path: Path, built: list[SourcePackage], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    old = cache.obtain(tmp_path, silent)
-    monkeypatch.setattr(cache, "source_package", lambda: SourcePackage("linux-source-6.1", "2"))
-    assert cache.obtain(tmp_path, silent).program.read_text() == "2"
+    old = build.obtain(tmp_path, silent)
+    monkeypatch.setattr(build, "source_package", lambda: SourcePackage("linux-source-6.1", "2"))
+    assert build.obtain(tmp_path, silent).program.read_text() == "2"
     assert not old.directory.exists()
     assert [package.version for package in built] == ["1", "2"]
 
@@ -56,14 +56,14 @@ def test_a_new_source_makes_a_new_kernel(
 def test_a_damaged_kernel_is_built_again_with_a_word(
     tmp_path: Path, built: list[SourcePackage], name: str, content: bytes | None
 ) -> None:
-    damaged = cache.obtain(tmp_path, silent).directory / name
+    damaged = build.obtain(tmp_path, silent).directory / name
     damaged.unlink()
     if content is not None:
         damaged.write_bytes(content)
-    assert cache.present(tmp_path) is None
+    assert build.present(tmp_path) is None
     told: list[str] = []
-    kernel = cache.obtain(tmp_path, told.append)
-    assert (kernel == cache.present(tmp_path), len(built)) == (True, 2)
+    kernel = build.obtain(tmp_path, told.append)
+    assert (kernel == build.present(tmp_path), len(built)) == (True, 2)
     assert told == [f"{tmp_path.name}: {kernel.directory} is damaged, building it again"]
 
 
@@ -73,9 +73,9 @@ def test_what_is_good_stays_until_its_successor_is_built(
     def fail(*_: object) -> None:
         raise VirtualTestbedError("no network")
 
-    kernel = cache.obtain(tmp_path, silent)
+    kernel = build.obtain(tmp_path, silent)
     kernel.program.write_text("")
-    monkeypatch.setattr(cache, "build", fail)
+    monkeypatch.setattr(build, "build", fail)
     with pytest.raises(VirtualTestbedError):
-        cache.obtain(tmp_path, silent)
+        build.obtain(tmp_path, silent)
     assert (kernel.root / "usr" / "sbin" / "tc").exists()

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from rogue.virtual.kernel.registers import ROOM_BYTES, make_room
+from rogue.virtual.kernel.recipe import ROOM_BYTES, make_room
 
 AMX_BYTES = 11_008
 """Of XSAVE's standard format with everything up to tile data (CPUID leaf 0xD, subleaf 0)."""

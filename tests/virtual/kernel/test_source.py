@@ -3,8 +3,8 @@
 import pytest
 
 from rogue.virtual.errors import VirtualTestbedError
-from rogue.virtual.kernel import source
-from rogue.virtual.kernel.source import SourcePackage, source_package
+from rogue.virtual.kernel import build
+from rogue.virtual.kernel.build import SourcePackage, source_package
 
 DEPENDS = """\
 linux-source
@@ -17,11 +17,11 @@ Version: 6.1.176-1
 
 
 def test_the_release_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source, "run", lambda command, **_: DEPENDS if "depends" in command else SHOWN)
+    monkeypatch.setattr(build, "run", lambda command, **_: DEPENDS if "depends" in command else SHOWN)
     assert source_package() == SourcePackage("linux-source-6.1", "6.1.176-1")
 
 
 def test_a_computer_without_one_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source, "run", lambda command, **_: "")
+    monkeypatch.setattr(build, "run", lambda command, **_: "")
     with pytest.raises(VirtualTestbedError, match="run `sudo apt-get update`"):
         source_package()

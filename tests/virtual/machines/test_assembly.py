@@ -3,10 +3,9 @@ from pathlib import Path
 import paramiko
 import pytest
 
-from rogue.virtual.image.cache import Image
-from rogue.virtual.machines.assembly import assemble, logins
-from rogue.virtual.machines.plan import pair
-from rogue.virtual.machines.qemu import Accelerator
+from rogue.virtual.image.build import Image
+from rogue.virtual.machines.assembly import Accelerator, assemble, logins
+from rogue.virtual.machines.machine_plan import pair
 
 
 @pytest.fixture

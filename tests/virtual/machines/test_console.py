@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from rogue.virtual.errors import VirtualTestbedError
-from rogue.virtual.machines.console import Console
+from rogue.virtual.machines.process import Console
 
 LONG_S = 60.0
 

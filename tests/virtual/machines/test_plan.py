@@ -1,4 +1,4 @@
-from rogue.virtual.machines.plan import machines_of, pair
+from rogue.virtual.machines.machine_plan import machines_of, pair
 from rogue.virtual.network import network
 
 DUMBBELL = network(["h0", "h1"], ["s0", "s1"], [("h0", "s0"), ("h1", "s1"), ("s0", "s1")])

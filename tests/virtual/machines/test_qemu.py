@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from rogue.virtual.machines.plan import pair
-from rogue.virtual.machines.qemu import Accelerator, Boot, escaped, machine_command
+from rogue.virtual.machines.assembly import Accelerator, Boot, escaped, machine_command
+from rogue.virtual.machines.machine_plan import pair
 
 BOOT = Boot(Path("/image/vmlinuz"), Path("h1.initrd"), Path("/image/root.ext4"))
 

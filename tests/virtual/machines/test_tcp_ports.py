@@ -1,4 +1,4 @@
-from rogue.virtual.machines.tcp_ports import reserve
+from rogue.virtual.machines.machine_plan import reserve
 
 
 def test_ports_are_distinct_and_not_privileged() -> None:

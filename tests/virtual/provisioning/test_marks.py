@@ -9,15 +9,15 @@ import pytest
 from helpers.switch_inventory import hardware, wanted
 from rich.console import Console
 
+from rogue.harness.provisioning.doctor import open_shells
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
-from rogue.harness.provisioning.open_shells import open_shells
+from rogue.harness.provisioning.linux_switch import SwitchConnection
 from rogue.harness.provisioning.ports import PortSettings
 from rogue.harness.provisioning.provision import provision
-from rogue.harness.provisioning.switch import SwitchConnection
-from rogue.harness.provisioning.switches.marks import measure_marks
-from rogue.virtual import standing
-from rogue.virtual.image.cache import Image
-from rogue.virtual.machines.qemu import Accelerator
+from rogue.harness.provisioning.switches.measured_marks import measure_marks
+from rogue.virtual import persistent
+from rogue.virtual.image.build import Image
+from rogue.virtual.machines.assembly import Accelerator
 from rogue.virtual.network import network
 
 pytestmark = [pytest.mark.virtual, pytest.mark.long]
@@ -34,14 +34,14 @@ def inventory(
 ) -> Iterator[Inventory]:
     """Three hosts with the agent, below a switch."""
     asked = network(HOSTS, ("s0",), tuple((host, "s0") for host in HOSTS))
-    testbed = standing.up("marks", asked, image, accelerator, lambda text: None)
+    testbed = persistent.up("marks", asked, image, accelerator, lambda text: None)
     try:
         loaded = load_inventory(testbed.inventory)
         log = tmp_path_factory.mktemp("log") / "log"
         provision(loaded, {}, log, Console(file=io.StringIO()), is_check=False)
         yield loaded
     finally:
-        standing.down("marks", lambda text: None)
+        persistent.down("marks", lambda text: None)
 
 
 def findings(inventory: Inventory, ports: PortSettings) -> list[str]:

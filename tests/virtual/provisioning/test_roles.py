@@ -12,16 +12,16 @@ from rogue.agent.node.bundle import agent_archive
 from rogue.harness.provisioning import provision as provisioning
 from rogue.harness.provisioning.doctor import examine
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
+from rogue.harness.provisioning.linux_switch import SwitchConnection
 from rogue.harness.provisioning.ports import PortSettings
 from rogue.harness.provisioning.provision import provision, teardown
-from rogue.harness.provisioning.switch import SwitchConnection
+from rogue.remote.connection import connect
 from rogue.remote.errors import NodeError
-from rogue.remote.shell import connect
-from rogue.virtual import standing
-from rogue.virtual.image.cache import Image
-from rogue.virtual.machines.qemu import Accelerator
+from rogue.virtual import persistent
+from rogue.virtual.image.build import Image
+from rogue.virtual.machines.assembly import Accelerator
 from rogue.virtual.network import network
-from rogue.virtual.standing import processes
+from rogue.virtual.persistent import processes
 
 pytestmark = [pytest.mark.virtual, pytest.mark.long]
 
@@ -49,7 +49,7 @@ dpkg-query --show
 class Nodes:
     """Machines that are up, to be provisioned."""
 
-    testbed: standing.StandingTestbed
+    testbed: persistent.StandingTestbed
     inventory: Inventory
     log: Path
 
@@ -91,13 +91,13 @@ def nodes(
 ) -> Iterator[Nodes]:
     """Two hosts and a switch, fresh from booting."""
     asked = network(("h0", "h1"), ("s0",), (("h0", "s0"), ("h1", "s0")))
-    testbed = standing.up("roles", asked, image, accelerator, lambda text: None)
+    testbed = persistent.up("roles", asked, image, accelerator, lambda text: None)
     try:
         up = Nodes(testbed, load_inventory(testbed.inventory), tmp_path / "log")
         up.state()  # looking at RDMA links loads ib_core
         yield up
     finally:
-        standing.down("roles", lambda text: None)
+        persistent.down("roles", lambda text: None)
 
 
 def test_provisioned_once_changed_once_and_everything_is_put_back(nodes: Nodes) -> None:

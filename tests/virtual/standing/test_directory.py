@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rogue.virtual.errors import VirtualTestbedError
-from rogue.virtual.standing.directory import StateDirectory, names, state_directory
+from rogue.virtual.persistent.directory import StateDirectory, names, state_directory
 
 ROOT = Path(__file__).parents[3]
 
@@ -72,7 +72,7 @@ def test_the_lock_leaves_no_file(state: StateDirectory) -> None:
 
 HOLDER = """
 import sys
-from rogue.virtual.standing.directory import state_directory
+from rogue.virtual.persistent.directory import state_directory
 with state_directory("first").locked(lambda text: print(text, flush=True)):
     print("locked", flush=True)
     sys.stdin.read()

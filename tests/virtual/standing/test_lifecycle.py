@@ -7,12 +7,12 @@ import pytest
 from helpers.pretended_machines import pretend
 
 from rogue.remote.errors import NodeError
-from rogue.virtual import standing
+from rogue.virtual import persistent
 from rogue.virtual.errors import VirtualTestbedError
-from rogue.virtual.image.cache import Image
-from rogue.virtual.machines.qemu import Accelerator
+from rogue.virtual.image.build import Image
+from rogue.virtual.machines.assembly import Accelerator
 from rogue.virtual.network import network
-from rogue.virtual.standing import lifecycle, processes
+from rogue.virtual.persistent import lifecycle, processes
 
 STAR = network(["h0", "h1"], ["s0"], [("h0", "s0"), ("h1", "s0")])
 LARGER = network(["h0", "h1", "h2"], ["s0"], [("h0", "s0"), ("h1", "s0"), ("h2", "s0")])
@@ -26,12 +26,14 @@ def silent(_text: str) -> None:
 @pytest.fixture
 def image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Image]:
     yield pretend(monkeypatch, tmp_path)
-    for name in standing.names():
-        standing.down(name, silent)
+    for name in persistent.names():
+        persistent.down(name, silent)
 
 
-def up(image: Image, name: str = "one", progress: Callable[[str], None] = silent) -> standing.StandingTestbed:
-    return standing.up(name, STAR, image, Accelerator.TCG, progress)
+def up(
+    image: Image, name: str = "one", progress: Callable[[str], None] = silent
+) -> persistent.StandingTestbed:
+    return persistent.up(name, STAR, image, Accelerator.TCG, progress)
 
 
 def nothing_is_left(tmp_path: Path, name: str = "one") -> bool:
@@ -42,10 +44,10 @@ def nothing_is_left(tmp_path: Path, name: str = "one") -> bool:
 def test_machines_stay_up_and_are_found_again(image: Image, tmp_path: Path) -> None:
     testbed = up(image)
     assert set(processes.find(testbed.directory)) == ALL
-    assert standing.find("one") == testbed
+    assert persistent.find("one") == testbed
     assert set(testbed.logins) == ALL
     assert "h1:" in testbed.inventory.read_text()
-    assert standing.down("one", silent) is True
+    assert persistent.down("one", silent) is True
     assert nothing_is_left(tmp_path)
 
 
@@ -72,31 +74,31 @@ def test_up_twice_says_so_and_changes_nothing(image: Image) -> None:
 def test_up_with_another_network_is_refused(image: Image) -> None:
     up(image)
     with pytest.raises(VirtualTestbedError, match=r"is up with another network \(hosts h0, h1; switches s0"):
-        standing.up("one", LARGER, image, Accelerator.TCG, silent)
+        persistent.up("one", LARGER, image, Accelerator.TCG, silent)
 
 
 def test_two_testbeds_side_by_side(image: Image, tmp_path: Path) -> None:
     first, second = up(image), up(image, "two")
     ports = [login.port for testbed in (first, second) for login in testbed.logins.values()]
     assert len(set(ports)) == 6
-    standing.down("one", silent)
+    persistent.down("one", silent)
     assert set(processes.find(second.directory)) == ALL
     assert nothing_is_left(tmp_path)
 
 
 def test_down_without_a_testbed_says_that_there_was_none(image: Image, tmp_path: Path) -> None:
-    assert standing.down("one", silent) is False
+    assert persistent.down("one", silent) is False
     assert nothing_is_left(tmp_path)
 
 
 def test_what_is_not_up_is_not_found(image: Image) -> None:
     with pytest.raises(VirtualTestbedError, match="`rogue testbed up --name one` brings it up"):
-        standing.find("one")
+        persistent.find("one")
 
 
 def test_down_after_a_machine_lost_power(image: Image, tmp_path: Path) -> None:
     processes.end(up(image).directory, "h1")
-    assert standing.down("one", silent) is True
+    assert persistent.down("one", silent) is True
     assert nothing_is_left(tmp_path)
 
 
@@ -151,8 +153,8 @@ def test_what_a_killed_up_left_half_started_goes(
     assert set(processes.find(directory)) == ALL
     monkeypatch.undo()
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    assert standing.names() == ["one"]
-    assert standing.down("one", silent) is True
+    assert persistent.names() == ["one"]
+    assert persistent.down("one", silent) is True
     assert nothing_is_left(tmp_path)
 
 

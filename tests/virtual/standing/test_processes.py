@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rogue.virtual.standing import processes
+from rogue.virtual.persistent import processes
 
 MACHINE = [sys.executable, "-c", "import signal; signal.pause()"]
 ROOT = Path(__file__).parents[3]
@@ -53,7 +53,7 @@ def test_a_machine_has_a_session_of_its_own_and_no_parent_here(directory: Path) 
 STARTER = """
 import sys
 from pathlib import Path
-from rogue.virtual.standing import processes
+from rogue.virtual.persistent import processes
 processes.start(Path(sys.argv[1]), "h0", [sys.executable, "-c", "import signal; signal.pause()"])
 """
 
@@ -90,9 +90,9 @@ def test_its_complaints_are_kept(directory: Path) -> None:
 def test_memory_is_that_of_a_living_process(directory: Path) -> None:
     processes.start(directory, "h0", MACHINE)
     pid = processes.find(directory)["h0"]
-    assert processes.resident_bytes(pid) > 100_000
+    assert processes.resident_set_bytes(pid) > 100_000
     processes.end(directory)
-    assert processes.resident_bytes(pid) == 0
+    assert processes.resident_set_bytes(pid) == 0
 
 
 def test_a_process_id_given_to_somebody_else_is_left_alone(

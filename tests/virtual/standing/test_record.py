@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from rogue.virtual.machines.qemu import Accelerator
+from rogue.virtual.machines.assembly import Accelerator
 from rogue.virtual.network import network
-from rogue.virtual.standing.record import Record, read_record, write_record
+from rogue.virtual.persistent.directory import Record, read_record, write_record
 
 RECORD = Record(
     network(["h0", "h1"], ["s0", "s1"], [("h0", "s0"), ("h1", "s1"), ("s0", "s1")]),

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rogue.workloads.topologies import TOPOLOGIES
-from rogue.workloads.topologies.joined import dispensable
 from rogue.workloads.topologies.link import Link
+from rogue.workloads.topologies.shortest_paths import dispensable
 
 
 def links(*ends: str) -> list[Link]:

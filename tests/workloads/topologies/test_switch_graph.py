@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from rogue.workloads.topologies.fat_tree import FatTree
 from rogue.workloads.topologies.link import Link
-from rogue.workloads.topologies.switch_graph import SEARCHED_AT_ONCE, LinksOf, SwitchGraph
+from rogue.workloads.topologies.shortest_paths import SEARCHED_AT_ONCE, LinksOf, SwitchGraph
 
 Pairs = list[tuple[int, int]]
 

@@ -1,7 +1,7 @@
 """The order in which operations can happen, and those that never can."""
 
 from rogue.workloads.files import DataFile
-from rogue.workloads.traffic.goal_schedule import GoalSchedule, Operation, Turn
+from rogue.workloads.traffic.goal import GoalSchedule, Operation, Turn
 
 
 def schedule(*operations: Operation) -> GoalSchedule:

@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rogue.workloads.traffic.program import MOMENTS, program_of
-from rogue.workloads.traffic.waiting_levels import Levels
-from rogue.workloads.traffic.waiting_steps import OneByOne
+from rogue.workloads.traffic.waiting import Levels, OneByOne
 from rogue.workloads.traffic.workload import Arrival, Flow, Predecessor
 
 CAUSES = st.builds(

@@ -1,7 +1,7 @@
 """Transfers one by one."""
 
 from rogue.workloads.traffic.program import program_of
-from rogue.workloads.traffic.waiting_steps import OneByOne
+from rogue.workloads.traffic.waiting import OneByOne
 from rogue.workloads.traffic.workload import Arrival, Flow, Predecessor
 
 

@@ -21,9 +21,8 @@ from itertools import product
 from typing import ClassVar, Final
 
 from rogue.harness.provisioning.switches.change import Configuration, Context, Line
-from rogue.harness.provisioning.switches.platform import Platform
-from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking, PrioritySettings
-from rogue.harness.provisioning.switches.standing import (
+from rogue.harness.provisioning.switches.platform import Platform, percent_mistake, whole_percent
+from rogue.harness.provisioning.switches.readback import (
     NotKnownError,
     Standing,
     StandingPort,
@@ -34,7 +33,7 @@ from rogue.harness.provisioning.switches.standing import (
     told_priority,
     whole_number,
 )
-from rogue.harness.provisioning.switches.units import percent_mistake, whole_percent
+from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking, PrioritySettings
 
 _LISTED: Final = ("interface", "switch-priority", "traffic-class", "dscp")
 """Words before a word that may be a list or a range."""

@@ -25,9 +25,8 @@ from functools import partial
 from typing import ClassVar, Final
 
 from rogue.harness.provisioning.switches.change import Change, Configuration, Context, Line
-from rogue.harness.provisioning.switches.platform import Platform
-from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking, PrioritySettings
-from rogue.harness.provisioning.switches.standing import (
+from rogue.harness.provisioning.switches.platform import Platform, percent_mistake, whole_percent
+from rogue.harness.provisioning.switches.readback import (
     NotKnownError,
     Standing,
     read_port,
@@ -37,7 +36,7 @@ from rogue.harness.provisioning.switches.standing import (
     told_priority,
     whole_number,
 )
-from rogue.harness.provisioning.switches.units import percent_mistake, whole_percent
+from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking, PrioritySettings
 from rogue.remote.login import Dialect
 
 _THRESHOLD_BYTES_MAX: Final = 256_000_000

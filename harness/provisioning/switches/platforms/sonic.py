@@ -23,37 +23,34 @@ from math import log2
 from typing import Any, Final
 
 from rogue.harness.provisioning.switches.change import Change, Configuration, Context, Line
-from rogue.harness.provisioning.switches.platform import Command, Platform
+from rogue.harness.provisioning.switches.platform import Command, Platform, percent_mistake, whole_percent
 from rogue.harness.provisioning.switches.platforms.sonic_model import check_tables
 from rogue.harness.provisioning.switches.platforms.sonic_patch import (
-    Tables,
-    as_configuration,
-    as_tables,
-    changed,
-    differences,
-    line_of,
-    patch,
-    split_entries,
-    split_ranges,
-)
-from rogue.harness.provisioning.switches.platforms.sonic_release import (
     SYSTEM,
     TUNABLE,
     TUNED_MARKS,
+    Tables,
+    as_configuration,
+    as_tables,
     asics_of,
+    changed,
+    differences,
     is_guarded,
     is_refused,
+    line_of,
+    patch,
     release_of,
+    split_entries,
+    split_ranges,
     system_lines,
 )
 from rogue.harness.provisioning.switches.platforms.sonic_standing import MARKS_GREEN, standing_of
+from rogue.harness.provisioning.switches.readback import Standing
 from rogue.harness.provisioning.switches.settings import (
     HardwareSwitchVariables,
     Marking,
     PrioritySettings,
 )
-from rogue.harness.provisioning.switches.standing import Standing
-from rogue.harness.provisioning.switches.units import percent_mistake, whole_percent
 from rogue.remote.errors import NodeError
 
 OURS: Final = "ROGUE"

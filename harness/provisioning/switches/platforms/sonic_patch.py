@@ -1,17 +1,74 @@
-"""SONiC's configuration database as lines, and changes of it as a JSON patch.
-
-A value stands in a line as JSON, so that what is not a string comes back as it was. A patch names the fields
-that change, and no others: what stands beside them is not ours. Source: RFC 6902 (JSON patch), RFC 6901.
-"""
+"""Edit SONiC's configuration database as JSON patches that a release accepts."""
 
 import copy
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from rogue.harness.provisioning.switches.change import Change, Configuration, Context
-from rogue.harness.provisioning.switches.platforms.sonic_release import SYSTEM
 from rogue.remote.errors import NodeError
+
+SYSTEM: Final[Context] = ("show version", "")
+"""What a switch says of itself stands among its configuration under this name, which no table has."""
+TUNABLE: Final = "AZURE_LOSSLESS"
+"""The only profile of marks whose values a patch may change until 202411."""
+TUNED_MARKS: Final = ("green_min_threshold", "green_max_threshold", "green_drop_probability")
+_TUNED: Final[Mapping[str, tuple[str, ...]]] = {
+    "WRED_PROFILE": TUNED_MARKS,
+    "BUFFER_PROFILE": ("dynamic_th", "xoff"),
+}
+"""Fields that may get another value, by table that is guarded."""
+_FIRST, _WITHOUT, _ANY_PROFILE, _FREE = "202205", "202211", "202505", "202511"
+_BUILD: Final = re.compile(r"^SONiC Software Version: SONiC\.(\S+)", re.MULTILINE)
+_ASICS: Final = re.compile(r"^ASIC Count: (\d+)", re.MULTILINE)
+_DATE: Final = re.compile(r"(20\d\d(?:0[1-9]|1[0-2]))(?:\d\d)?(?!\d)")
+
+
+def system_lines(text: str) -> tuple[str, ...]:
+    """What `show version` says, as lines of SYSTEM: the release, as far as it is a release, and the ASICs."""
+    build, asics = _BUILD.search(text), _ASICS.search(text)
+    date = _DATE.match(build[1]) if build else None
+    release = _FREE if build and build[1].startswith("master") else date[1] if date else ""
+    return (f"release {release}", f"asics {asics[1] if asics else 1}")
+
+
+def release_of(found: Configuration) -> str:
+    """Year and month, such as 202311; empty if nobody knows: a build of somebody's own, or no switch."""
+    return _system(found).get("release", "")
+
+
+def asics_of(found: Configuration) -> int:
+    """How many chips the switch has."""
+    return int(_system(found).get("asics", "1"))
+
+
+def is_guarded(release: str) -> bool:
+    """Whether a patch may neither add a profile nor take one away."""
+    return _FIRST <= release < _FREE and release != _WITHOUT
+
+
+def is_refused(release: str, operation: Mapping[str, Any]) -> bool:
+    """Whether the release's updater does not take an operation of a patch."""
+    table, *place = operation["path"].removeprefix("/").split("/")
+    if table not in _TUNED or release < _FIRST or release == _WITHOUT:
+        return False
+    is_tuning = operation["op"] == "replace" and len(place) == 2 and place[1] in _TUNED[table]
+    if release >= _FREE:
+        return table == "BUFFER_PROFILE" and len(place) != 1 and not is_tuning
+    return not (is_tuning and _may_be_tuned(release, table, place[0]))
+
+
+def _may_be_tuned(release: str, table: str, profile: str) -> bool:
+    """Which profiles: names of buffer profiles count only where they have a digit, as pg_lossless_* do."""
+    if table == "BUFFER_PROFILE":
+        return any(letter.isdigit() for letter in profile)
+    return release >= _ANY_PROFILE or profile == TUNABLE
+
+
+def _system(found: Configuration) -> dict[str, str]:
+    return dict(line.partition(" ")[::2] for line in found.get(SYSTEM, ()))
+
 
 Tables = dict[str, dict[str, dict[str, Any]]]
 _RANGED: Final = ("QUEUE", "BUFFER_PG")

@@ -12,8 +12,7 @@ from functools import partial
 from typing import Any, Final
 
 from rogue.harness.provisioning.switches.platforms.sonic_patch import Tables, split_numbers
-from rogue.harness.provisioning.switches.settings import Marking, PrioritySettings
-from rogue.harness.provisioning.switches.standing import (
+from rogue.harness.provisioning.switches.readback import (
     NotKnownError,
     Standing,
     StandingPort,
@@ -23,6 +22,7 @@ from rogue.harness.provisioning.switches.standing import (
     told_priority,
     whole_number,
 )
+from rogue.harness.provisioning.switches.settings import Marking, PrioritySettings
 
 MARKS_GREEN: Final = ("ecn_green", "ecn_green_yellow", "ecn_green_red", "ecn_all")
 """Values of `ecn` with which green packets are marked, and all packets are green that nobody has coloured."""

@@ -1,7 +1,7 @@
 from helpers.control_samples import SEGMENTS, rtt_sample
 
 from rogue.agent.core.cc.fixed import FixedParameters
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
 
 
 def test_nothing_moves_the_window_and_the_limiter_is_left_alone() -> None:

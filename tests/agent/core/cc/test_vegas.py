@@ -6,7 +6,7 @@ import pytest
 from helpers.control_samples import SEGMENTS, rtt_sample
 
 from rogue.agent.core.cc.vegas import Vegas, VegasParameters
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
 
 LINK = LinkFacts(line_rate_bps=10**10, mtu_bytes=1024)
 BASE_NS = 50_000.0

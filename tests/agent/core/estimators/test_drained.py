@@ -7,13 +7,13 @@ import pytest
 from helpers.fake_nic import PS_PER_S, FakeDriver, FakeNic
 
 from rogue.agent.core.actions import TransferDone
-from rogue.agent.core.batch import Batch
 from rogue.agent.core.clocks import NicNs
 from rogue.agent.core.connection import Connection
 from rogue.agent.core.estimators.drained import Drained
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.segmentation import Transfer
 from rogue.agent.core.transports import settings_for
+from rogue.agent.core.window import Batch
 
 GBPS = 10**9
 START_NS = 5_000_000

@@ -1,9 +1,9 @@
 """The anchor is no sample; those behind it are, and are the same as the default's."""
 
-from rogue.agent.core.batch import Batch
 from rogue.agent.core.clocks import NicNs
 from rogue.agent.core.estimators.drained import Drained
 from rogue.agent.core.estimators.drained_followers import DrainedFollowers
+from rogue.agent.core.window import Batch
 
 GBPS = 10**9
 PACED_NS = 70_800 * 8 / 2

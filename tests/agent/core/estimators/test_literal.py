@@ -1,8 +1,8 @@
 import pytest
 
-from rogue.agent.core.batch import Batch
 from rogue.agent.core.clocks import NicNs
 from rogue.agent.core.estimators.literal import Literal
+from rogue.agent.core.window import Batch
 
 
 def batch_at(enqueued_ns: int, rate_bps: int) -> Batch:

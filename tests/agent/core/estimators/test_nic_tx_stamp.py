@@ -1,9 +1,9 @@
 """The oracle: what the simulator knows, and no formula."""
 
-from rogue.agent.core.batch import Batch
 from rogue.agent.core.clocks import NicNs
 from rogue.agent.core.estimators.nic_tx_stamp import NicTxStamp
-from rogue.agent.core.instruments import Instruments
+from rogue.agent.core.settings import Instruments
+from rogue.agent.core.window import Batch
 
 
 def test_worked_example() -> None:

@@ -1,9 +1,9 @@
 """Noise on samples, and on nothing else."""
 
-from rogue.agent.core.batch import Batch
 from rogue.agent.core.clocks import NicNs
 from rogue.agent.core.estimators.drained import Drained
 from rogue.agent.core.estimators.noisy import Noisy
+from rogue.agent.core.window import Batch
 
 GBPS = 10**9
 SERIALISATION_NS = (70_800 - 1106) * 8 / 2 + 1106 * 8 / 10

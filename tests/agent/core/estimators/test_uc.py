@@ -1,8 +1,8 @@
 """The estimator over UC: where a batch starts, and what is subtracted."""
 
-from rogue.agent.core.batch import Batch
 from rogue.agent.core.clocks import NicNs
 from rogue.agent.core.estimators.uc import Uc
+from rogue.agent.core.window import Batch
 
 GBPS = 10**9
 WIRE_BYTES, LAST_BYTES = 70_804, 1110

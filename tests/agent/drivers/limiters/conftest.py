@@ -16,7 +16,7 @@ from helpers.ticking_clock import TickingClock
 from rogue.agent.drivers.limiters import bank, dcbnl
 from rogue.agent.drivers.limiters.base import COLUMNS
 from rogue.agent.drivers.poller import Poller
-from rogue.agent.drivers.spool import Table
+from rogue.agent.drivers.recording import Table
 
 CLASSES = (1, 0, 2, 4, 3, 5, 6, 7)
 _PROGRAM = """#!/bin/sh

@@ -5,7 +5,7 @@ from helpers.verbs_ends import KnownLimiter
 
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.drivers.limiters.base import COLUMNS, RateLimiter
-from rogue.agent.drivers.spool import Table
+from rogue.agent.drivers.recording import Table
 
 
 def test_each_write_is_a_row_with_its_actuation_time() -> None:

@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rogue.agent.drivers.limiters.base import LimiterError
-from rogue.agent.drivers.limiters.batch_program import BatchProgram
+from rogue.agent.drivers.limiters.base import BatchProgram, LimiterError
 from rogue.agent.drivers.poller import Poller
 
 

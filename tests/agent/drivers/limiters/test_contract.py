@@ -10,7 +10,7 @@ from rogue.agent.core.clocks import HostNs
 from rogue.agent.drivers.limiters import LIMITERS, SLOTS
 from rogue.agent.drivers.limiters.base import LimiterError, PacedInterface
 from rogue.agent.drivers.poller import Poller
-from rogue.agent.drivers.spool import Table
+from rogue.agent.drivers.recording import Table
 
 LINE_RATE_BPS = 10_000_000_000
 RATES_BPS = (1, 999_999, 1_770_000_000, LINE_RATE_BPS - 1, LINE_RATE_BPS)

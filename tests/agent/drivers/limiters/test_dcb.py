@@ -16,7 +16,7 @@ from rogue.agent.drivers.limiters.dcb import (
     step_bps,
 )
 from rogue.agent.drivers.poller import Poller
-from rogue.agent.drivers.spool import Table
+from rogue.agent.drivers.recording import Table
 
 GBPS = 1_000_000_000
 

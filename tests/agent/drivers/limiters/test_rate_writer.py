@@ -8,7 +8,7 @@ import pytest
 
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.drivers.limiters.base import LimiterError
-from rogue.agent.drivers.limiters.rate_writer import Order, RateWriter
+from rogue.agent.drivers.limiters.dcb import Order, RateWriter
 from rogue.agent.drivers.poller import Poller
 
 PATIENCE_S = 20

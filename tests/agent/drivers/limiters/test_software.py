@@ -4,7 +4,7 @@ from rogue.agent.core.clocks import HostNs
 from rogue.agent.drivers.limiters.base import PacedInterface
 from rogue.agent.drivers.limiters.software import SoftwareLimiter
 from rogue.agent.drivers.poller import Poller
-from rogue.agent.drivers.spool import Table
+from rogue.agent.drivers.recording import Table
 
 LINE_RATE_BPS = 1_000_000_000
 BYTES = 125_000

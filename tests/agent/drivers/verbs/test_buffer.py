@@ -3,8 +3,8 @@ import hashlib
 
 from helpers.fake_verbs_device import Context, ProtectionDomain
 
-from rogue.agent.drivers.verbs.buffer import Buffer
 from rogue.agent.drivers.verbs.pyverbs import Pyverbs
+from rogue.agent.drivers.verbs.receives import Buffer
 
 SIZE_BYTES = (1 << 20) + 3
 

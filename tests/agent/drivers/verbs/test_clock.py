@@ -4,7 +4,7 @@ from helpers.fake_verbs_device import Context, FakeError
 from rogue.agent.core.clocks import NicNs
 from rogue.agent.drivers.verbs import clock
 from rogue.agent.drivers.verbs.clock import NicClock, PairedClock
-from rogue.agent.drivers.verbs.errors import VerbsError
+from rogue.agent.drivers.verbs.pyverbs import VerbsError
 
 
 def test_both_readings_of_the_host_are_of_one_clock_that_never_goes_back() -> None:

@@ -7,7 +7,7 @@ from helpers.fake_verbs import fake_sysfs
 from helpers.verbs_ends import PORT
 
 from rogue import agent
-from rogue.agent.drivers.verbs.counters import read_counters
+from rogue.agent.drivers.verbs.card_facts import read_counters
 
 
 def test_what_counts_is_read_and_the_rest_left_out(tmp_path: Path) -> None:

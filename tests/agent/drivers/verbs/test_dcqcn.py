@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from rogue.agent.drivers.verbs.dcqcn import by_firmware, dcqcn_state
+from rogue.agent.drivers.verbs.card_facts import by_firmware, dcqcn_state
 
 
 def test_what_can_be_said_of_each_driver(tmp_path: Path) -> None:

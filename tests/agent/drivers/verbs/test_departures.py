@@ -1,6 +1,6 @@
+from rogue.agent.core.actions import SUCCESS, Completion
 from rogue.agent.core.clocks import HostNs, NicNs
-from rogue.agent.core.completions import SUCCESS, Completion
-from rogue.agent.drivers.verbs.departures import Departures
+from rogue.agent.drivers.verbs.clock import Departures
 
 RATE_BPS = 2_000_000_000
 BYTES = 25_000

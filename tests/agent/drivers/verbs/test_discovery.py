@@ -4,7 +4,7 @@ import pytest
 from helpers.fake_verbs import fake_sysfs
 
 from rogue.agent.drivers.verbs.discovery import PortAddress, find_port, gid_of, roce_ports
-from rogue.agent.drivers.verbs.errors import VerbsUnavailable
+from rogue.agent.drivers.verbs.pyverbs import VerbsUnavailable
 
 GID = "0000:0000:0000:0000:0000:ffff:0a09:0001"
 

@@ -16,8 +16,7 @@ from rogue.agent.drivers.verbs import clock, discovery
 from rogue.agent.drivers.verbs.completion_queue import EventQueue
 from rogue.agent.drivers.verbs.discovery import PortAddress
 from rogue.agent.drivers.verbs.endpoint import Endpoint, opened
-from rogue.agent.drivers.verbs.errors import VerbsError
-from rogue.agent.drivers.verbs.pyverbs import Pyverbs
+from rogue.agent.drivers.verbs.pyverbs import Pyverbs, VerbsError
 
 
 def test_an_endpoint_knows_its_mtu_and_has_a_psn_of_24_bits(requester: Endpoint) -> None:

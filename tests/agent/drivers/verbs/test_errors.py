@@ -1,4 +1,4 @@
-from rogue.agent.drivers.verbs.errors import VerbsError
+from rogue.agent.drivers.verbs.pyverbs import VerbsError
 
 
 def test_a_failed_verb_names_itself_and_its_queue_pair() -> None:

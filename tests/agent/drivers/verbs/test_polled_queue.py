@@ -5,7 +5,7 @@ from helpers.fake_verbs_device import Context
 from helpers.fake_verbs_queues import WorkCompletion
 
 from rogue.agent.core.clocks import NicNs
-from rogue.agent.drivers.verbs.polled_queue import PolledQueue
+from rogue.agent.drivers.verbs.completion_queue import PolledQueue
 from rogue.agent.drivers.verbs.pyverbs import Pyverbs
 
 

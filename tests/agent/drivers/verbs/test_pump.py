@@ -2,11 +2,10 @@ from helpers.fake_verbs_device import Context
 from helpers.fake_verbs_queues import WorkCompletion
 from helpers.ticking_clock import TickingClock
 
+from rogue.agent.core.actions import Completion
 from rogue.agent.core.clocks import HostNs
-from rogue.agent.core.completions import Completion
 from rogue.agent.drivers.verbs import clock
-from rogue.agent.drivers.verbs.completion_queue import EventQueue
-from rogue.agent.drivers.verbs.pump import CompletionPump
+from rogue.agent.drivers.verbs.completion_queue import CompletionPump, EventQueue
 from rogue.agent.drivers.verbs.pyverbs import Pyverbs
 
 

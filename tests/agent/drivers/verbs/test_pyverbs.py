@@ -2,8 +2,7 @@ from types import ModuleType
 
 import pytest
 
-from rogue.agent.drivers.verbs.errors import VerbsUnavailable
-from rogue.agent.drivers.verbs.pyverbs import load
+from rogue.agent.drivers.verbs.pyverbs import VerbsUnavailable, load
 
 
 class Modules:

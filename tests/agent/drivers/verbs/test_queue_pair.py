@@ -10,7 +10,7 @@ from rogue.agent.core.actions import PostSend
 from rogue.agent.core.errors import PostRefused
 from rogue.agent.drivers.verbs.discovery import PortAddress
 from rogue.agent.drivers.verbs.endpoint import Endpoint
-from rogue.agent.drivers.verbs.errors import VerbsError
+from rogue.agent.drivers.verbs.pyverbs import VerbsError
 from rogue.agent.drivers.verbs.queue_pair import PathAttributes, RemoteQueuePair, mtu_code, mtu_of_code, tos
 
 PORT = PortAddress("rxe0", 2, 3, "0000:0000:0000:0000:0000:ffff:0a09:0001", 0)

@@ -8,7 +8,7 @@ from pydantic_core import PydanticCustomError
 from rogue.harness.data.formats import FORMATS
 from rogue.harness.data.formats.format import class_group, class_of, notes_on_groups, trace_text
 from rogue.harness.data.source import data_source
-from rogue.workloads.traffic.trace_rows import TraceRow
+from rogue.workloads.traffic.trace import TraceRow
 
 
 @pytest.mark.parametrize("name", FORMATS)

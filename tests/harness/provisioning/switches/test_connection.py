@@ -6,8 +6,8 @@ from helpers.fake_eos import FakeEos
 from helpers.fake_switch import PASSWORD, served_switch
 from helpers.switch_inventory import LOGIN, hardware, wanted
 
-from rogue.harness.provisioning.switches import connection
-from rogue.harness.provisioning.switches.connection import open_switch
+from rogue.harness.provisioning.switches import operations
+from rogue.harness.provisioning.switches.operations import open_switch
 from rogue.remote.errors import NodeError
 
 
@@ -25,5 +25,5 @@ def test_a_password_comes_from_the_environment_alone(tmp_path: Path, monkeypatch
 
 def test_the_same_address_behind_two_jump_hosts_is_two_switches() -> None:
     gates = [replace(LOGIN, address=name) for name in ("gate-a", "gate-b")]
-    names = {connection._name(replace(LOGIN, gateway=gate)) for gate in (None, *gates)}
+    names = {operations._name(replace(LOGIN, gateway=gate)) for gate in (None, *gates)}
     assert names == {"127.0.0.1", "127.0.0.1 behind gate-a", "127.0.0.1 behind gate-b"}

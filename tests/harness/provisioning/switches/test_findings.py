@@ -11,9 +11,8 @@ from helpers.fake_switch import served_switch
 from helpers.switch_inventory import LOGIN, hardware, wanted
 
 from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
-from rogue.harness.provisioning.switches.connection import open_switch
-from rogue.harness.provisioning.switches.findings import switch_findings
-from rogue.harness.provisioning.switches.operations import apply
+from rogue.harness.provisioning.switches.operations import apply, open_switch
+from rogue.harness.provisioning.switches.switch_findings import switch_findings
 
 PAUSES = wanted("eos", ("Ethernet1",), switch_priorities={"3": {"pauses": True}})
 

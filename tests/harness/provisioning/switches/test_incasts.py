@@ -5,7 +5,7 @@ from helpers.fake_agents import fake_inventory
 from helpers.switch_inventory import hardware, wanted
 
 from rogue.harness.provisioning.inventory import Host, Inventory
-from rogue.harness.provisioning.switches.incasts import at_once, incasts
+from rogue.harness.provisioning.switches.measured_marks import at_once, incasts
 
 
 def hosts(count: int) -> list[Host]:

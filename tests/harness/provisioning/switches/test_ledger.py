@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from rogue.harness.provisioning.switches.change import Change
-from rogue.harness.provisioning.switches.ledger import Ledger, ledgers
+from rogue.harness.provisioning.switches.operations import Ledger, ledgers
 from rogue.remote.errors import NodeError
 
 PORT = ("interface Ethernet1",)

@@ -9,8 +9,7 @@ from helpers.fake_eos import FakeEos
 from helpers.fake_switch import Cli, served_switch
 from helpers.switch_inventory import hardware, wanted
 
-from rogue.harness.provisioning.switches.connection import open_switch
-from rogue.harness.provisioning.switches.operations import OpenSwitch, apply, differences, undo
+from rogue.harness.provisioning.switches.operations import OpenSwitch, apply, differences, open_switch, undo
 from rogue.remote.errors import NodeError, RejectedError
 
 WANTED = wanted("eos")

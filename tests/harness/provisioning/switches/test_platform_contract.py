@@ -8,9 +8,9 @@ import pytest
 from rogue.harness.provisioning.switches.change import Configuration, Context, Line
 from rogue.harness.provisioning.switches.platform import Platform
 from rogue.harness.provisioning.switches.platform_contract import platform_faults
+from rogue.harness.provisioning.switches.readback import Standing, StandingPort
 from rogue.harness.provisioning.switches.registry import PLATFORMS
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
-from rogue.harness.provisioning.switches.standing import Standing, StandingPort
 
 COUNT = count()
 

@@ -1,7 +1,6 @@
 import pytest
 
-from rogue.harness.provisioning.switches.settings import PrioritySettings
-from rogue.harness.provisioning.switches.standing import (
+from rogue.harness.provisioning.switches.readback import (
     Standing,
     StandingPort,
     that_do_something,
@@ -11,6 +10,7 @@ from rogue.harness.provisioning.switches.standing import (
     told_priority,
     whole_number,
 )
+from rogue.harness.provisioning.switches.settings import PrioritySettings
 
 
 def test_what_is_not_told_is_none() -> None:

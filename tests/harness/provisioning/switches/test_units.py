@@ -1,6 +1,6 @@
 import pytest
 
-from rogue.harness.provisioning.switches.units import kilobytes_mistake, percent_mistake, whole_percent
+from rogue.harness.provisioning.switches.platform import kilobytes_mistake, percent_mistake, whole_percent
 
 
 @pytest.mark.parametrize(("probability", "percent"), [(0.01, 1), (0.07, 7), (0.29, 29), (1.0, 100)])

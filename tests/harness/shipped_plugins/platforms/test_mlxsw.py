@@ -9,10 +9,9 @@ from helpers.fake_switch import served_switch
 from helpers.switch_contract import SwitchContract, golden
 from helpers.switch_inventory import LOSSLESS, hardware, wanted
 
-from rogue.harness.provisioning.switches.connection import open_switch
-from rogue.harness.provisioning.switches.operations import apply, differences
+from rogue.harness.provisioning.switches.operations import apply, differences, open_switch
+from rogue.harness.provisioning.switches.readback import Standing, told_marks, told_priority
 from rogue.harness.provisioning.switches.registry import PLATFORMS
-from rogue.harness.provisioning.switches.standing import Standing, told_marks, told_priority
 from rogue.remote.errors import NodeError
 
 Mlxsw = type(PLATFORMS["mlxsw"])

@@ -7,8 +7,8 @@ from helpers.fake_onyx import FakeOnyx
 from helpers.switch_contract import SwitchContract
 from helpers.switch_inventory import wanted
 
+from rogue.harness.provisioning.switches.readback import told_marks, told_priority
 from rogue.harness.provisioning.switches.registry import PLATFORMS
-from rogue.harness.provisioning.switches.standing import told_marks, told_priority
 
 Onyx = type(PLATFORMS["onyx"])
 

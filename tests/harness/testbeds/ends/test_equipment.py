@@ -5,8 +5,7 @@ from pathlib import Path
 from helpers.experiments import cell_of
 
 from rogue.agent.node.messages import Prepared
-from rogue.harness.testbeds.ends.equipment import pacing_facts
-from rogue.harness.testbeds.ends.roles import plan_roles
+from rogue.harness.testbeds.ends.roles import pacing_facts, plan_roles
 
 
 def prepared(role: str, limiter: str) -> Prepared:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from rogue.harness.cell.carrier import PlannedFlow
+from rogue.harness.cell.demand import PlannedFlow
 from rogue.harness.testbeds.ends.limiter_classes import (
     PRIORITIES,
     LimiterClass,

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from rogue.harness.cell.network_asked import PortAsked
-from rogue.harness.testbeds.ends.linux_ports import linux_ports, uneven_delays
+from rogue.harness.cell.network import PortAsked
+from rogue.harness.testbeds.ends.switch_ports import linux_ports, uneven_delays
 
 UNEVEN = """\
 links:

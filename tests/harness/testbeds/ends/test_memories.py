@@ -11,16 +11,16 @@ from helpers.experiments import cell_of
 from helpers.fake_verbs import EVENT_FILE
 
 from rogue.agent.drivers.verbs import completion_queue
-from rogue.agent.node import verbs_peer
+from rogue.agent.node import verbs_end
 from rogue.agent.node.messages import Connect, Load, Result, Results
-from rogue.harness.testbeds.ends.memories import (
+from rogue.harness.testbeds.ends.requests import (
     MEMORY_BYTES_MIN,
     RECEIVES_MAX,
     compared_bytes,
     fill_seed,
     memory_bytes,
+    prepare_request,
 )
-from rogue.harness.testbeds.ends.requests import prepare_request
 from rogue.harness.testbeds.ends.roles import MEMORY_BYTES_MAX, EndName, NodeFlow, plan_roles
 
 VERBS = ["write", "read", "send"]
@@ -106,7 +106,7 @@ def test_sends_land_in_receives_that_hold_whole_transfers(tmp_path: Path) -> Non
     for size, receives in (("1MB", 16), ("200KB", 8), ("100B", 8)):
         (flow, *_) = planned(tmp_path, "workload.verb=send", f"workload.size={size}")
         assert memory_bytes(flow, "responder") == receives * 65_536
-    assert verbs_peer._RECEIVES == RECEIVES_MAX
+    assert verbs_end._RECEIVES == RECEIVES_MAX
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import pytest
 from helpers.cell_keys import FAULTS_OWN
 from helpers.experiments import cell_of
 
-from rogue.harness.cell.links_asked import OutageAsked
+from rogue.harness.cell.network import OutageAsked
 from rogue.harness.provisioning.ports import PortSettings
-from rogue.harness.testbeds.ends.port_faults import faulty_ports, first_fault, outages, unsupported_fault
+from rogue.harness.testbeds.ends.switch_ports import faulty_ports, first_fault, outages, unsupported_fault
 from rogue.workloads.faults import FAULTS
 
 LOSS = "faults=[{kind: loss, target: h2, %s}]"

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from helpers.experiments import carrier, cell_of
 
-from rogue.harness.cell.mistakes import ParameterError
+from rogue.harness.cell.transport import ParameterError
 from rogue.harness.provisioning.ports import PortSettings
-from rogue.harness.testbeds.ends.port_marks import check_marking, marking_ports, unsupported_marking
+from rogue.harness.testbeds.ends.switch_ports import check_marking, marking_ports, unsupported_marking
 
 PORTS = {"s0->h3": PortSettings(rate_bps=10_000_000_000, queue_bytes=500_000)}
 TWO = """\

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from rogue.harness.cell.mistakes import ParameterError
+from rogue.harness.cell.transport import ParameterError
 from rogue.harness.testbeds.ends.support import (
     check_parameters,
     is_same_for_every_seed,

@@ -8,8 +8,7 @@ from helpers.experiments import cell_of
 from rogue.agent.node.messages import Results
 from rogue.harness.cell.cell import Cell
 from rogue.harness.testbeds.ends.roles import NodeFlow, plan_roles
-from rogue.harness.testbeds.ends.tables import ENDS
-from rogue.harness.testbeds.ends.verdict import failure_of
+from rogue.harness.testbeds.ends.tables import ENDS, failure_of
 from rogue.workloads.records import FailureKind
 
 

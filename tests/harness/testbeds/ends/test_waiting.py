@@ -7,10 +7,9 @@ from helpers.experiments import cell_of
 
 from rogue.agent.node.messages import WAITS_MAX, After
 from rogue.agent.node.wire import LINE_BYTES_MAX, encode
-from rogue.harness.testbeds.ends import waiting
+from rogue.harness.testbeds.ends import roles
 from rogue.harness.testbeds.ends.requests import load_requests, prepare_request
-from rogue.harness.testbeds.ends.roles import NodeFlow, plan_roles
-from rogue.harness.testbeds.ends.waiting import after_requests, unorderable
+from rogue.harness.testbeds.ends.roles import NodeFlow, after_requests, plan_roles, unorderable
 
 RING = "workload={kind: collective, hosts: 3, size: 3KB, compute: 7us}"
 
@@ -96,7 +95,7 @@ def test_no_agent_knows_when_the_source_of_a_read_is_done(
 ) -> None:
     """No workload of ours has such transfers, but one of a plug-in may."""
     cell = cell_of(tmp_path, "workload={kind: incast, senders: 2, size: 1MB, verb: read}")
-    monkeypatch.setattr(waiting, "waits", lambda _flows: True)
+    monkeypatch.setattr(roles, "waits", lambda _flows: True)
     assert str(unorderable(cell)).endswith(
         "no agent knows when a READ's source is done: set verb to write or send"
     )

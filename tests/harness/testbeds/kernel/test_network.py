@@ -4,7 +4,7 @@ from pathlib import Path
 
 from helpers.experiments import cell_of
 
-from rogue.harness.cell.network_asked import ports_asked
+from rogue.harness.cell.network import ports_asked
 from rogue.harness.provisioning.ports import PortSettings
 from rogue.harness.testbeds.kernel.network import (
     addresses,

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from helpers.experiments import cell_of
 
-from rogue.harness.cell.links_asked import OutageAsked
-from rogue.harness.testbeds.kernel.ports import cell_ports, outages
+from rogue.harness.cell.network import OutageAsked
+from rogue.harness.testbeds.kernel.network import cell_ports, outages
 
 
 def test_ports_mark_above_k_for_dctcp_alone(tmp_path: Path) -> None:

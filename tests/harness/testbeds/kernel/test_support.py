@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from helpers.experiments import SMALL, cell_of
 
-from rogue.harness.cell.mistakes import ParameterError
-from rogue.harness.testbeds.kernel.support import check_parameters, unsupported
+from rogue.harness.cell.transport import ParameterError
+from rogue.harness.testbeds.kernel.testbed import check_parameters, unsupported
 
 CLOS = "topology={kind: two_tier, racks: 2, hosts_per_rack: 2, rate: 10Gbps}"
 

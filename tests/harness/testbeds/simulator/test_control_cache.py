@@ -11,7 +11,7 @@ import pytest
 from helpers.compilers import CountingCompiler
 
 from rogue.harness.errors import ConfigError
-from rogue.harness.testbeds.simulator.control_cache import library_of
+from rogue.harness.testbeds.simulator.compiled_controls import library_of
 from rogue.virtual.cache import cache_directory
 
 TEXT = "int anything;\n"

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from helpers.experiments import SMALL, cell_of
 
-from rogue.harness.results.tables import to_arrow
+from rogue.harness.results.cell_directory import to_arrow
 from rogue.harness.testbeds.base import CellResult
 from rogue.harness.testbeds.simulator import SimulatorTestbed
 

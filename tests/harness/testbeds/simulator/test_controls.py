@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from helpers.experiments import carrier, cell_of
 
-from rogue.harness.cell.mistakes import ParameterError
+from rogue.harness.cell.transport import ParameterError
 from rogue.harness.testbeds.simulator import SimulatorTestbed
 from rogue.harness.testbeds.simulator.controls import (
     agent_parameters,

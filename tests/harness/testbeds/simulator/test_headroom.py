@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from rogue.harness.testbeds.simulator.headroom import missing_buffer
-from rogue.harness.testbeds.simulator.rehearsal import unbuildable
+from rogue.harness.testbeds.simulator.support import missing_buffer, unbuildable
 
 PFC = "transports=[roce+pfc]"
 LINK_BYTES = 3 * (1024 + 62 + 16 + 4 + 20) + 84 + 2513

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from rogue.harness.testbeds.simulator.included import files_read, foreign, line_that_includes, searched
+from rogue.harness.testbeds.simulator.compiler import files_read, foreign, line_that_includes, searched
 
 PREPROCESSED = """\
 # 1 "./control.h" 1

@@ -4,8 +4,7 @@ import pytest
 from helpers.experiments import cell_of
 
 from rogue.harness.cell.cell import Cell
-from rogue.harness.testbeds.simulator.limiters import missing_limiters
-from rogue.harness.testbeds.simulator.support import unsupported
+from rogue.harness.testbeds.simulator.support import missing_limiters, unsupported
 
 EXPERIMENT = """
 name: limiters

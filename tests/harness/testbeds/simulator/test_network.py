@@ -8,7 +8,7 @@ from helpers.cell_topologies import TOPOLOGIES_OWN
 from helpers.data_files import NETWORK, link_list
 from helpers.experiments import SMALL, cell_of
 
-from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.limiter import LinkFacts
 from rogue.harness.testbeds.simulator.network import SimulatedNetwork, build_network
 from rogue.simulator import FRAMINGS as ENGINE_FRAMINGS
 from rogue.simulator import IDEAL

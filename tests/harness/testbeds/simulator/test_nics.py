@@ -2,8 +2,8 @@ from pathlib import Path
 
 from helpers.experiments import cell_of
 
-from rogue.harness.testbeds.simulator.limiters import missing_limiters
 from rogue.harness.testbeds.simulator.nics import profile_of
+from rogue.harness.testbeds.simulator.support import missing_limiters
 from rogue.simulator import CX3PRO, CX4
 
 

@@ -12,7 +12,7 @@ from rogue.harness.testbeds.kernel import KernelTestbed
 from rogue.harness.testbeds.simulator import SimulatorTestbed
 from rogue.harness.testbeds.simulator.controls import parameter_mistake
 from rogue.harness.testbeds.simulator.features import marking
-from rogue.harness.testbeds.simulator.receiver_controls import (
+from rogue.harness.testbeds.simulator.plugin_controls import (
     SENDERS_KEYS,
     receiver_control,
     receiver_control_facts,

@@ -7,11 +7,10 @@ from helpers.experiments import SMALL, cell_of, load_text
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.plan.plan import make_plan
-from rogue.harness.testbeds.simulator import SimulatorTestbed, rehearsal
+from rogue.harness.testbeds.simulator import SimulatorTestbed, support
 from rogue.harness.testbeds.simulator.flows import NicFlow, connect_flow
 from rogue.harness.testbeds.simulator.network import build_links, build_network
-from rogue.harness.testbeds.simulator.rehearsal import is_same_for_every_seed, unbuildable
-from rogue.harness.testbeds.simulator.support import unsupported
+from rogue.harness.testbeds.simulator.support import is_same_for_every_seed, unbuildable, unsupported
 from rogue.simulator import Simulation, SimulationError
 
 PFC = "transports=[roce+pfc]"
@@ -121,8 +120,8 @@ def test_a_network_is_built_once_for_all_repetitions(tmp_path: Path, monkeypatch
         connected.append(asked.planned.flow_id)
         return connect_flow(simulation, {}, cell, asked)
 
-    monkeypatch.setattr(rehearsal, "build_links", build)
-    monkeypatch.setattr(rehearsal, "connect_flow", connect)
+    monkeypatch.setattr(support, "build_links", build)
+    monkeypatch.setattr(support, "connect_flow", connect)
     fat_tree = "topology={kind: fat_tree, k: 4, rate: 10Gbps}"
     settings = fat_tree, POISSON % "2ms", NO_PROBE, "transports=[irn, roce-lossy]", "repetitions=5"
     plan = make_plan(load_text(tmp_path, SMALL, *settings), SimulatorTestbed())

@@ -10,8 +10,8 @@ from helpers.experiments import cell_of
 
 from rogue.agent.drivers.simulated import SimulatedFlow
 from rogue.harness.testbeds.simulator import SimulatorTestbed
+from rogue.harness.testbeds.simulator.delivered import ResentBytes
 from rogue.harness.testbeds.simulator.network import build_network
-from rogue.harness.testbeds.simulator.resent import ResentBytes
 
 LOSSY = "faults=[{kind: loss, target: h1, one_in: 20, from: 1ms}]"
 

@@ -7,7 +7,7 @@ from helpers.experiments import carrier, cell_of
 
 from rogue.harness.testbeds.simulator.controls import parameter_mistake
 from rogue.harness.testbeds.simulator.network import build_network
-from rogue.harness.testbeds.simulator.spraying import nic_spraying, spraying_facts, spraying_parameters
+from rogue.harness.testbeds.simulator.reliability import nic_spraying, spraying_facts, spraying_parameters
 from rogue.harness.testbeds.simulator.testbed import SimulatorTestbed
 from rogue.simulator import Spraying
 from rogue.workloads.transports import parse_transport

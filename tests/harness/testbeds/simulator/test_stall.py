@@ -5,7 +5,7 @@ from pathlib import Path
 from helpers.experiments import cell_of
 
 from rogue.harness.testbeds.simulator import SimulatorTestbed
-from rogue.harness.testbeds.simulator.stall import PATIENCE_NS
+from rogue.harness.testbeds.simulator.testbed import PATIENCE_NS
 from rogue.workloads.records import FailureKind
 
 RING = """\

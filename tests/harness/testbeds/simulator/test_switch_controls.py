@@ -12,7 +12,7 @@ from rogue.harness.testbeds.kernel import KernelTestbed
 from rogue.harness.testbeds.simulator import SimulatorTestbed
 from rogue.harness.testbeds.simulator.features import marking
 from rogue.harness.testbeds.simulator.network import build_network
-from rogue.harness.testbeds.simulator.switch_controls import judge_of, switch_control_facts, switch_controls
+from rogue.harness.testbeds.simulator.plugin_controls import judge_of, switch_control_facts, switch_controls
 
 BASE = """\
 name: small

@@ -7,8 +7,7 @@ from helpers.experiments import cell_of
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.testbeds.simulator.features import marking
-from rogue.harness.testbeds.simulator.network import build_network
-from rogue.harness.testbeds.simulator.switch_parts import NEVER, nic_parts, switch_parts
+from rogue.harness.testbeds.simulator.network import NEVER, build_network, nic_parts, switch_parts
 
 PLANES = """\
 name: x

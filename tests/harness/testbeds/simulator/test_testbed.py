@@ -11,8 +11,8 @@ from helpers.experiments import SMALL, cell_of
 from helpers.networks import reference_engine
 
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.garbage import nothing_thrown_away
-from rogue.harness.results.tables import encode
+from rogue.harness.cell.demand import nothing_thrown_away
+from rogue.harness.results.cell_directory import encode
 from rogue.harness.testbeds.base import CellResult, TestbedError
 from rogue.harness.testbeds.simulator import SimulatorTestbed, testbed
 from rogue.harness.testbeds.simulator.estimate import expected_packet_hops

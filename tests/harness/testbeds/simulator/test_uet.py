@@ -6,7 +6,7 @@ import pytest
 from helpers.experiments import carrier, cell_of
 
 from rogue.harness.cell.marking import MarkingCurve, marking_asked
-from rogue.harness.testbeds.kernel.support import unsupported as unsupported_by_kernel
+from rogue.harness.testbeds.kernel.testbed import unsupported as unsupported_by_kernel
 from rogue.harness.testbeds.simulator.controls import parameter_mistake
 from rogue.harness.testbeds.simulator.features import feature_facts, unsupported_feature
 from rogue.harness.testbeds.simulator.network import build_network

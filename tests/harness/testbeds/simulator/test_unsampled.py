@@ -8,7 +8,7 @@ from helpers.experiments import SMALL, cell_of
 
 from rogue.harness.testbeds.simulator.network import SimulatedNetwork, build_network
 from rogue.harness.testbeds.simulator.support import SAMPLES_MAX
-from rogue.harness.testbeds.simulator.unsampled import unmeasured_throughput, unsampled_queues
+from rogue.harness.testbeds.simulator.testbed import unmeasured_throughput, unsampled_queues
 
 TEN_MS = (
     "the traffic was over before the first interval, of 10ms; "

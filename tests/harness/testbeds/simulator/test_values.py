@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from rogue.harness.cell.mistakes import ParameterError
+from rogue.harness.cell.transport import ParameterError
 from rogue.harness.testbeds.simulator.values import check_together
 from rogue.simulator import SimulationError
 

@@ -9,9 +9,9 @@ from helpers.sample_run import write_manifest
 from helpers.tiny_run import cell as entry_of
 from helpers.tiny_run import manifest
 
-from rogue.harness.experiment.resolved import resolve
+from rogue.harness.experiment.load import resolve
 from rogue.harness.plan.cells import plan_cells
-from rogue.harness.results.tables import encode
+from rogue.harness.results.cell_directory import encode
 from rogue.harness.testbeds.simulator import SimulatorTestbed
 from rogue.reports.metrics import METRICS
 from rogue.reports.quantities import Unit

@@ -11,8 +11,8 @@ from helpers.fake_agents import TRANSFERS, FakeAgent, FakeSwitch, fake_inventory
 from rogue.harness.provisioning.inventory import Host
 from rogue.harness.testbeds.base import CellResult
 from rogue.harness.testbeds.ssh import SshTestbed, cell_environment, conduct, testbed
-from rogue.harness.testbeds.ssh import agents as agents_module
-from rogue.harness.testbeds.ssh.node import Node
+from rogue.harness.testbeds.ssh import nodes as agents_module
+from rogue.harness.testbeds.ssh.nodes import Node
 
 Run = Callable[..., CellResult]
 

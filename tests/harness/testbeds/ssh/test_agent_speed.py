@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from rogue.harness.testbeds.ssh.agent_speed import SAMPLED_VERB_NS, agent_is_slow, core_full_bps
+from rogue.harness.testbeds.ssh.support import SAMPLED_VERB_NS, agent_is_slow, core_full_bps
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from helpers.fake_agents import FakeAgent, fake_inventory
 
 from rogue.agent.node.messages import Clock, Hello, Message, Stop
-from rogue.harness.testbeds.ssh.agents import close_nodes, open_nodes
+from rogue.harness.testbeds.ssh.nodes import close_nodes, open_nodes
 
 
 def count(agent: FakeAgent, kind: type[Message]) -> int:

@@ -11,7 +11,7 @@ from helpers.switch_files import loaded
 
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.switches.settings import PrioritySettings
-from rogue.harness.testbeds.ssh.asked_of_switch import not_told, settings_asked
+from rogue.harness.testbeds.ssh.switch_request import not_told, settings_asked
 from rogue.workloads.topologies import Topology
 
 STEP = {"from_bytes": 98_670, "to_bytes": 98_670, "probability": 1}

@@ -7,7 +7,7 @@ from helpers.fake_agents import FakeAgent, fake_inventory, gone, prepared
 
 from rogue.agent.node.messages import Message, Prepare, Result, Results, Stop
 from rogue.harness.testbeds.base import CellResult, Failure
-from rogue.harness.testbeds.ssh.agents import close_nodes
+from rogue.harness.testbeds.ssh.nodes import close_nodes
 from rogue.workloads.records import FailureKind
 
 Run = Callable[..., CellResult]

@@ -7,21 +7,21 @@ from helpers.rack_inventory import rack_of
 from helpers.switch_inventory import LOGIN
 
 from rogue.harness.cell.cell import Cell
-from rogue.harness.provisioning.switches.standing import Standing
-from rogue.harness.testbeds.ssh import compared_cells
-from rogue.harness.testbeds.ssh.compared_cells import ComparedCells
+from rogue.harness.provisioning.switches.readback import Standing
+from rogue.harness.testbeds.ssh import switch_readback
+from rogue.harness.testbeds.ssh.switch_readback import ComparedCells
 
 
 @pytest.fixture
 def compared_ids(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The cells of which a comparison is made, in order."""
-    made, compare_all = [], compared_cells.compare_all
+    made, compare_all = [], switch_readback.compare_all
 
     def noted(cell: Cell, *others: object) -> object:
         made.append(cell.id)
         return compare_all(cell, *others)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(compared_cells, "compare_all", noted)
+    monkeypatch.setattr(switch_readback, "compare_all", noted)
     return made
 
 

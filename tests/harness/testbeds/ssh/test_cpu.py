@@ -5,9 +5,9 @@ from typing import cast
 import pytest
 from helpers.fake_agents import DOOL, FakeAgent, FakeShell
 
-from rogue.harness.testbeds.ssh.cpu import CpuRecorder, parse_dool
+from rogue.harness.testbeds.ssh.cell_environment import CpuRecorder, parse_dool
+from rogue.remote.connection import Shell
 from rogue.remote.errors import NodeError
-from rogue.remote.shell import Shell
 
 
 def test_busy_is_what_neither_idles_nor_waits() -> None:

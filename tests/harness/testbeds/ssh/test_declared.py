@@ -7,7 +7,7 @@ from helpers.fake_agents import fake_inventory
 from helpers.switch_inventory import hardware, wanted
 
 from rogue.harness.provisioning.inventory import Inventory
-from rogue.harness.testbeds.ssh.declared import missing_on_switches, switch_facts, unmarked
+from rogue.harness.testbeds.ssh.declared_switches import missing_on_switches, switch_facts, unmarked
 
 MARKS = {"0": {"marks": {"from_bytes": 30_000, "to_bytes": 30_000}}}
 PAUSES = {"3": {"pauses": True}}

@@ -12,7 +12,7 @@ from helpers.switch_inventory import hardware, wanted
 from pydantic import ValidationError
 
 from rogue.harness.provisioning.inventory import Inventory
-from rogue.harness.testbeds.ssh.declared_numbers import differences, other_numbers
+from rogue.harness.testbeds.ssh.declared_switches import differences, other_numbers
 from rogue.harness.testbeds.ssh.support import unsupported
 
 DCTCP = "transports=[dctcp]"

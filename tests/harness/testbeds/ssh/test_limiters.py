@@ -8,7 +8,7 @@ from helpers.experiments import cell_of
 from helpers.fake_agents import CAPABILITIES, fake_inventory
 
 from rogue.agent.node.messages import Capabilities
-from rogue.harness.testbeds.ssh.limiters import KINDS, interface_of, limiter_kind, missing_limiters
+from rogue.harness.testbeds.ssh.card_features import KINDS, interface_of, limiter_kind, missing_limiters
 from rogue.harness.testbeds.ssh.support import unsupported
 
 SLOW = "topology.rate=100Mbps"

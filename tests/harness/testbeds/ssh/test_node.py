@@ -9,8 +9,8 @@ from helpers.fake_agents import FakeAgent, FakeChannel, fake_host, fake_node, go
 
 from rogue.agent.node.messages import Alive, Heartbeat, Hello, Stop
 from rogue.harness.testbeds.base import TestbedError
-from rogue.harness.testbeds.ssh import node as node_module
-from rogue.harness.testbeds.ssh.node import Node
+from rogue.harness.testbeds.ssh import nodes as node_module
+from rogue.harness.testbeds.ssh.nodes import Node
 from rogue.remote.login import Login
 from rogue.workloads.records import FailureKind
 

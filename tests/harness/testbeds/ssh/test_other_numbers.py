@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from rogue.harness.cell.network_asked import PortAsked
+from rogue.harness.cell.network import PortAsked
+from rogue.harness.provisioning.switches.readback import StandingPort, told_marks, told_priority
 from rogue.harness.provisioning.switches.settings import PrioritySettings
-from rogue.harness.provisioning.switches.standing import StandingPort, told_marks, told_priority
-from rogue.harness.testbeds.ssh.other_numbers import OtherNumber, of_buffer, of_port, of_priority
+from rogue.harness.testbeds.ssh.switch_request import OtherNumber, of_buffer, of_port, of_priority
 
 DCTCP, ROCE, PFC = "transports=[dctcp]", "transports=[roce]", "transports=[roce+pfc]"
 NOTHING = told_priority()

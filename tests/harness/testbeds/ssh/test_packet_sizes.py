@@ -8,8 +8,7 @@ from helpers.experiments import cell_of
 from helpers.fake_agents import CAPABILITIES, fake_inventory
 
 from rogue.harness.provisioning.inventory import Inventory
-from rogue.harness.testbeds.ssh.packet_sizes import too_large_packets
-from rogue.harness.testbeds.ssh.support import unsupported
+from rogue.harness.testbeds.ssh.support import too_large_packets, unsupported
 
 HOSTS = ("h0", "h1", "h2", "h3")
 

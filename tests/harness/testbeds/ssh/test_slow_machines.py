@@ -7,7 +7,7 @@ from helpers.experiments import cell_of
 from helpers.fake_agents import fake_inventory
 
 from rogue.harness.provisioning.ports import PortSettings
-from rogue.harness.testbeds.ssh.slow_machines import has_marks_of_its_own, later_marks, marks_differ
+from rogue.harness.testbeds.ssh.switch_machine import has_marks_of_its_own, later_marks, marks_differ
 
 DCTCP = "transports=[dctcp]"
 STATED = "transports=[{name: dctcp, mark_above: 60KB}]"

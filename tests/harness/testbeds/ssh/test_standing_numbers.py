@@ -17,11 +17,11 @@ from rogue.harness.cell.cell import Cell
 from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.switches.operations import plan_from_nothing
 from rogue.harness.provisioning.switches.platforms.eos import Eos
+from rogue.harness.provisioning.switches.readback import Standing, StandingPort, told_marks, told_priority
 from rogue.harness.provisioning.switches.registry import PLATFORMS
-from rogue.harness.provisioning.switches.standing import Standing, StandingPort, told_marks, told_priority
 from rogue.harness.testbeds.ssh import testbed
-from rogue.harness.testbeds.ssh.asked_of_switch import as_asked, settings_asked
-from rogue.harness.testbeds.ssh.standing_numbers import compare_all, read_standing, refusal, standing_facts
+from rogue.harness.testbeds.ssh.switch_readback import compare_all, read_standing, refusal, standing_facts
+from rogue.harness.testbeds.ssh.switch_request import as_asked, settings_asked
 
 DCTCP = "transports=[dctcp]"
 FOLLOWS = {"switch_follows_experiments": True}

@@ -7,7 +7,7 @@ from helpers.experiments import cell_of
 from helpers.fake_agents import fake_inventory
 
 from rogue.harness.cell.cell import Cell
-from rogue.harness.testbeds.ssh.switch import (
+from rogue.harness.testbeds.ssh.switch_machine import (
     cell_ports,
     marking_facts,
     unsupported_fault,

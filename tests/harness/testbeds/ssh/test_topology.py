@@ -8,7 +8,7 @@ from helpers.experiments import cell_of
 from helpers.fake_agents import CAPABILITIES, fake_inventory
 
 from rogue.agent.node.messages import Capabilities
-from rogue.harness.testbeds.ssh.topology import too_slow, unsupported_topology
+from rogue.harness.testbeds.ssh.support import too_slow, unsupported_topology
 
 CARD = {"device": "mlx4_0", "driver": "mlx4", "hca_type": "MT4103", "address": "10.9.0.10", "rate_bps": 10**9}
 

@@ -6,7 +6,7 @@ from helpers.switch_inventory import hardware, wanted
 
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
-from rogue.harness.testbeds.ssh.topology_ports import ports_of
+from rogue.harness.testbeds.ssh.switch_machine import ports_of
 from rogue.workloads.topologies import TOPOLOGIES, Topology
 
 

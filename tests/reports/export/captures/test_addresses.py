@@ -1,6 +1,6 @@
 """Addresses of nodes that have only names."""
 
-from rogue.reports.export.captures.addresses import addresses_of
+from rogue.reports.export.captures.packet import addresses_of
 
 
 def test_hosts_are_numbered_by_their_names() -> None:

@@ -1,6 +1,6 @@
 """The sentence about packets that went by unrecorded."""
 
-from rogue.reports.export.captures.bound import missed_text
+from rogue.reports.export.captures.capture import missed_text
 
 
 def test_it_says_how_many_and_what_to_do() -> None:

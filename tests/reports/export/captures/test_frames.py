@@ -1,8 +1,7 @@
 """Frames of what is no packet of a connection, and what an AETH counts."""
 
-from rogue.reports.export.captures.addresses import addresses_of
-from rogue.reports.export.captures.frames import Frames
-from rogue.reports.export.captures.packet import Packet
+from rogue.reports.export.captures.capture import Frames
+from rogue.reports.export.captures.packet import Packet, addresses_of
 
 ADDRESSES = addresses_of(["h0", "h1", "s0"])
 WRITE = Packet(

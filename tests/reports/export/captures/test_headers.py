@@ -1,6 +1,6 @@
 """Ethernet, IPv4 and UDP."""
 
-from rogue.reports.export.captures.headers import (
+from rogue.reports.export.captures.packet import (
     Ecn,
     EtherType,
     Protocol,

@@ -3,7 +3,7 @@
 import io
 import struct
 
-from rogue.reports.export.captures.pcapng import CaptureFile
+from rogue.reports.export.captures.capture import CaptureFile
 
 
 def blocks(content: bytes) -> list[tuple[int, bytes]]:

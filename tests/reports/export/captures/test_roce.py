@@ -4,9 +4,8 @@ import zlib
 
 import pytest
 
-from rogue.reports.export.captures.headers import Ecn, Route
-from rogue.reports.export.captures.packet import Packet
-from rogue.reports.export.captures.roce import ecn_of, invariant_crc, opcode_of, roce_packet
+from rogue.reports.export.captures.packet import Ecn, Packet, Route
+from rogue.reports.export.captures.transport_headers import ecn_of, invariant_crc, opcode_of, roce_packet
 
 CNP = bytes.fromhex(
     "45c2003c718c400040119161 0a001101 0a001201"  # IPv4

@@ -2,9 +2,8 @@
 
 import struct
 
-from rogue.reports.export.captures.headers import Route, checksum
-from rogue.reports.export.captures.packet import Packet
-from rogue.reports.export.captures.tcp import Stream, options_bytes, stream_bytes, tcp_packet
+from rogue.reports.export.captures.packet import Packet, Route, checksum
+from rogue.reports.export.captures.transport_headers import Stream, options_bytes, stream_bytes, tcp_packet
 
 ROUTE = Route(bytes(6), bytes(6), bytes((10, 0, 0, 1)), bytes((10, 0, 0, 2)))
 

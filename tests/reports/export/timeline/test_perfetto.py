@@ -8,7 +8,7 @@ from helpers.perfetto import queried
 from helpers.timelines import view_of
 from helpers.trace_format import events_of
 
-from rogue.reports.export.timeline.timeline import write_timeline
+from rogue.reports.export.timeline import write_timeline
 
 QUERIES = (
     "select name, value from stats where severity in ('error', 'data_loss') and value > 0",

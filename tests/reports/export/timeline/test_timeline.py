@@ -6,8 +6,8 @@ import pytest
 from helpers.timelines import view_of
 from helpers.trace_format import events_of
 
-from rogue.reports.export.timeline import timeline
-from rogue.reports.export.timeline.timeline import write_timeline
+from rogue.reports.export import timeline
+from rogue.reports.export.timeline import write_timeline
 
 
 @pytest.mark.parametrize("transport", ["rogue", "roce+pfc+dcqcn", "dctcp"])

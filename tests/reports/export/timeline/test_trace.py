@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from helpers.trace_format import events_of
 
-from rogue.reports.export.timeline.trace import Trace
+from rogue.reports.export.timeline import Trace
 
 
 def some() -> Trace:

@@ -5,8 +5,7 @@ from pathlib import Path
 import pandas as pd
 from helpers.trace_format import events_of
 
-from rogue.reports.export.timeline.trace import Trace
-from rogue.reports.export.timeline.tracks import TRACKS
+from rogue.reports.export.timeline import TRACKS, Trace
 from rogue.workloads.records import TABLES
 
 

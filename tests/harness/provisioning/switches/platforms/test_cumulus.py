@@ -8,11 +8,10 @@ from helpers.fake_switch import served_switch
 from helpers.switch_contract import SwitchContract, lost_session_is_undone_later
 from helpers.switch_inventory import hardware, wanted
 
-from rogue.harness.provisioning.switches.connection import open_switch
-from rogue.harness.provisioning.switches.operations import apply
+from rogue.harness.provisioning.switches.operations import apply, open_switch
 from rogue.harness.provisioning.switches.platforms.cumulus import Cumulus
+from rogue.harness.provisioning.switches.readback import StandingPort, told_marks, told_priority
 from rogue.harness.provisioning.switches.settings import PrioritySettings
-from rogue.harness.provisioning.switches.standing import StandingPort, told_marks, told_priority
 
 WANTED = wanted("cumulus", ("swp1", "swp2"))
 GOLDEN = """\

@@ -7,10 +7,16 @@ from helpers.fake_eos import FakeEos
 from helpers.fake_switch import served_switch
 from helpers.switch_inventory import hardware, wanted
 
-from rogue.harness.provisioning.switches.connection import open_switch
-from rogue.harness.provisioning.switches.operations import apply, differences, plan, plan_from_nothing, undo
+from rogue.harness.provisioning.switches.operations import (
+    apply,
+    differences,
+    open_switch,
+    plan,
+    plan_from_nothing,
+    undo,
+)
 from rogue.harness.provisioning.switches.platforms.eos import Eos
-from rogue.harness.provisioning.switches.standing import StandingPort, told_marks, told_priority
+from rogue.harness.provisioning.switches.readback import StandingPort, told_marks, told_priority
 
 WANTED = wanted("eos")
 MARKS = (

@@ -16,8 +16,7 @@ from helpers.switch_contract import (
 )
 from helpers.switch_inventory import LOSSLESS, hardware, wanted
 
-from rogue.harness.provisioning.switches.connection import open_switch
-from rogue.harness.provisioning.switches.operations import apply
+from rogue.harness.provisioning.switches.operations import apply, open_switch
 from rogue.harness.provisioning.switches.platforms.sonic import Sonic, wanted_tables
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
 from rogue.remote.errors import NodeError

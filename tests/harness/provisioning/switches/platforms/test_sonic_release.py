@@ -3,7 +3,7 @@
 import pytest
 from helpers.sonic_operations import BUFFER, EVERY, NEW, OTHER, PLAIN, SIZE, TABLE, YELLOW
 
-from rogue.harness.provisioning.switches.platforms.sonic_release import (
+from rogue.harness.provisioning.switches.platforms.sonic_patch import (
     SYSTEM,
     asics_of,
     is_guarded,

@@ -3,8 +3,8 @@
 import pytest
 
 from rogue.harness.provisioning.switches.platforms.sonic_standing import standing_of
+from rogue.harness.provisioning.switches.readback import told_marks, told_priority
 from rogue.harness.provisioning.switches.settings import Marking, PrioritySettings
-from rogue.harness.provisioning.switches.standing import told_marks, told_priority
 
 WRED = {
     "ecn": "ecn_all",

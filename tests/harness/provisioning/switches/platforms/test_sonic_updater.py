@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from helpers.sonic_operations import EVERY
 
-from rogue.harness.provisioning.switches.platforms.sonic_release import is_refused
+from rogue.harness.provisioning.switches.platforms.sonic_patch import is_refused
 
 CHECKOUT = os.environ.get("SONIC_UTILITIES")
 pytestmark = pytest.mark.skipif(not CHECKOUT, reason="needs SONIC_UTILITIES, a clone of sonic-utilities")

@@ -1,0 +1,239 @@
+"""Describe the network that a cell requests: links, switches and ports."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rogue.harness.cell.demand import Carrier
+from rogue.harness.cell.marking import MarkingCurve, marking_asked
+from rogue.workloads.faults import Fault, LinkCut, Loss
+from rogue.workloads.framing import FRAMINGS, Packets
+from rogue.workloads.topologies import Link, Switch, Topology
+
+
+@dataclass(frozen=True, slots=True)
+class LinkAsked:
+    """A full-duplex link."""
+
+    a: str
+    b: str
+    rate_bps: int
+    delay_ns: int
+    """One way."""
+    delay_spread_ns: int
+    """It is longer by up to this, drawn from the cell's seed."""
+    losses: tuple[Loss, ...]
+    """Of each direction on its own; one that loses nothing is among them."""
+
+    @property
+    def ports(self) -> tuple[str, str]:
+        """Both directions."""
+        return _ports(self.a, self.b)
+
+
+@dataclass(frozen=True, slots=True)
+class OutageAsked:
+    """A link carries nothing for a while, counted from the start of the traffic."""
+
+    a: str
+    b: str
+    at_ns: int
+    duration_ns: int
+    reroute_after_ns: int | None = None
+    """Switches forward around it from then on, counted from its beginning, and so long beyond its end; None
+    also if it is over by then."""
+    one_way: bool = False
+    """Whether only what goes from `a` to `b` is lost."""
+
+    @property
+    def ports(self) -> tuple[str, ...]:
+        """The directions that are lost."""
+        return _ports(self.a, self.b)[: 1 if self.one_way else 2]
+
+
+def links_asked(topology: Topology, faults: Sequence[Fault]) -> tuple[LinkAsked, ...]:
+    """Every link, in the order of the topology."""
+    losses: dict[Link, list[Loss]] = {}
+    for fault in faults:
+        if isinstance(fault, Loss):
+            losses.setdefault(_struck(fault, topology), []).append(fault)
+    spread_ns = topology.delay_spread_ns
+    return tuple(
+        LinkAsked(link.a, link.b, link.rate_bps, link.delay_ns, spread_ns, tuple(losses.get(link, ())))
+        for link in topology.links()
+    )
+
+
+def outages_asked(topology: Topology, faults: Sequence[Fault]) -> tuple[OutageAsked, ...]:
+    """Every outage; those of one link that are one are joined already."""
+    cuts = ((fault, _struck(fault, topology)) for fault in faults if isinstance(fault, LinkCut))
+    return tuple(
+        OutageAsked(
+            *cut.ends(link),
+            cut.at_ns,
+            cut.duration_ns,
+            cut.reroute_after_ns if cut.is_noticed else None,
+            cut.one_way,
+        )
+        for cut, link in cuts
+    )
+
+
+def _struck(fault: Fault, topology: Topology) -> Link:
+    link = fault.link(topology)
+    assert link is not None, "an experiment with a fault that strikes no link"
+    return link
+
+
+def _ports(a: str, b: str) -> tuple[str, str]:
+    return f"{a}->{b}", f"{b}->{a}"
+
+
+ETHERNET_BYTES: Final = 18
+"""Link header 14 and frame check sequence 4."""
+
+
+@dataclass(frozen=True, slots=True)
+class PortAsked:
+    """An egress port of a switch."""
+
+    rate_bps: int
+    delay_ns: int
+    """Of its cable, one way."""
+    buffer_bytes: int | None
+    """Of its switch, whose ports share it; None: it never drops."""
+    alpha: float
+    """The port may hold so many times what is free of that buffer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pauses:
+    """When a switch tells the far end of a link to pause; it goes on two of the largest frames below that."""
+
+    alpha: float
+    """What came over the link may hold so many times what is free of the buffer."""
+    xoff_bytes: int | None
+    """Instead of alpha: a fixed threshold."""
+    headroom_bytes: int | None
+    """For what still comes over a paused link; None: as the link needs it."""
+    watchdog_ns: int | None
+    """A port to a host that is paused for so long drops what waits for it; None: never."""
+    watchdog_restore_ns: int
+    """The port sends again when nobody has paused it for so long."""
+
+
+@dataclass(frozen=True, slots=True)
+class PriorityAsked:
+    """A traffic class, on every port of every switch."""
+
+    curves: tuple[MarkingCurve, ...]
+    """All that its groups ask for, each once. A switch has one."""
+    pauses: Pauses | None
+    is_pause_disputed: bool
+    """Some of its groups ask for pauses, others for none."""
+    weight: int | None = None
+    """Its share of what is left beside those that have none, which go first."""
+
+    @property
+    def marks(self) -> MarkingCurve | None:
+        """When its packets are marked."""
+        return self.curves[0] if self.curves else None
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkAsked:
+    """What all switches of a cell are to be."""
+
+    ports: Mapping[str, PortAsked]
+    """Every egress of a switch, by name, such as `s0->h1`."""
+    priorities: Mapping[int, PriorityAsked]
+    """Those that carry groups, in the order of the groups."""
+    ip_packet_bytes: int
+    """Of the largest packet, which every port has to carry."""
+    switches: tuple[Switch, ...]
+    links: tuple[LinkAsked, ...]
+    outages: tuple[OutageAsked, ...]
+    """Of links, as written."""
+    breakages: tuple[Fault, ...]
+    """NICs and switches that do what they should not, as written."""
+
+    @property
+    def contradiction(self) -> str | None:
+        """Why no switch can be like this, whatever it is; None if one can."""
+        for priority, asked in self.priorities.items():
+            if asked.is_pause_disputed:
+                return f"priority {priority} has groups with and without +pfc: give them different priorities"
+        for priority, asked in self.priorities.items():
+            if len(asked.curves) > 1:
+                asks = "has groups that ask for different markings"
+                return f"priority {priority} {asks}: give them different priorities"
+        return None
+
+    @property
+    def curves(self) -> Mapping[int, MarkingCurve]:
+        """By priority, where packets are marked."""
+        return {each: asked.marks for each, asked in self.priorities.items() if asked.marks is not None}
+
+    @property
+    def weights(self) -> Mapping[int, int]:
+        """By priority, where the priority shares a port with others."""
+        return {each: asked.weight for each, asked in self.priorities.items() if asked.weight is not None}
+
+    @property
+    def pausing(self) -> Mapping[int, Pauses]:
+        """By priority, where links are paused."""
+        return {each: asked.pauses for each, asked in self.priorities.items() if asked.pauses is not None}
+
+
+def network_asked(
+    topology: Topology, carriers: Sequence[Carrier], faults: Sequence[Fault] = ()
+) -> NetworkAsked:
+    """What a topology, the transports on it and faults ask for; ParameterError if a parameter cannot be."""
+    by_priority: dict[int, list[Carrier]] = {}
+    for carrier in carriers:
+        by_priority.setdefault(carrier.priority, []).append(carrier)
+    return NetworkAsked(
+        ports=ports_asked(topology),
+        priorities={each: _priority(topology, each, found) for each, found in by_priority.items()},
+        ip_packet_bytes=max(_ip_packet_bytes(topology, carrier) for carrier in carriers),
+        switches=tuple(topology.switches()),
+        links=links_asked(topology, faults),
+        outages=outages_asked(topology, faults),
+        breakages=tuple(fault for fault in faults if not isinstance(fault, Loss | LinkCut)),
+    )
+
+
+def ports_asked(topology: Topology) -> dict[str, PortAsked]:
+    """Every egress of a switch, by name."""
+    return {
+        f"{switch.name}->{peer}": PortAsked(link.rate_bps, link.delay_ns, switch.buffer_bytes, switch.alpha)
+        for switch in topology.switches()
+        for peer, link in topology.links_of[switch.name].items()
+    }
+
+
+def _ip_packet_bytes(topology: Topology, carrier: Carrier) -> int:
+    """A full packet without Ethernet's 18 bytes; RoCEv2's first one of a WRITE has 16 more (RETH)."""
+    packets = carrier.transport.packets or Packets(FRAMINGS[topology.framing], topology.mtu_bytes)
+    return packets.frame_bytes + packets.framing.remote_address_bytes - ETHERNET_BYTES
+
+
+def _priority(topology: Topology, number: int, carriers: Sequence[Carrier]) -> PriorityAsked:
+    curves = dict.fromkeys(marking_asked(topology, carrier) for carrier in carriers)
+    has_pauses = {carrier.transport.has_pauses for carrier in carriers}
+    return PriorityAsked(
+        curves=tuple(curve for curve in curves if curve is not None),
+        pauses=_pauses(topology) if True in has_pauses else None,
+        is_pause_disputed=len(has_pauses) > 1,
+        weight=next(iter(topology.weights[number : number + 1]), 0) or None,
+    )
+
+
+def _pauses(topology: Topology) -> Pauses:
+    return Pauses(
+        alpha=topology.pause_alpha,
+        xoff_bytes=topology.pause_xoff_bytes,
+        headroom_bytes=topology.pause_headroom_bytes,
+        watchdog_ns=topology.pause_watchdog_ns,
+        watchdog_restore_ns=topology.pause_watchdog_restore_ns,
+    )

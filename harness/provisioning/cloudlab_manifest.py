@@ -1,0 +1,326 @@
+"""Read a CloudLab manifest: nodes, LANs and switches."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from ipaddress import IPv4Interface
+from pathlib import Path
+from typing import Final
+from xml.etree import ElementTree
+
+from rogue.harness.errors import UsageError
+from rogue.reports.reading.files import read_regular
+
+SIZE_MAX_BYTES: Final = 20_000_000
+SWITCH_TYPES: Final = ("dell-s4048", "mlnx-sn2410")
+"""Switches that CloudLab gives to a user; with more of them, `sliver_type` says it."""
+NO_HOSTS: Final = ("delay", "emulab-blockstore", "firewall")
+"""Sliver types of machines that CloudLab runs itself: a bridge that shapes a link, a dataset, a firewall.
+Source: geni-lib, geni/rspec/emulab/pnext.py and geni/rspec/igext.py.
+"""
+SHARED_LINKS: Final = ("vlan_tagging", "link_multiplexing")
+"""Elements of a link whose interfaces share a port of the card with other links."""
+_SSH_PORT: Final = 22
+_PORT_MAX: Final = 65_535
+_PORT_DIGITS: Final = 5
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,252}")
+"""Of nodes, users and machines: nothing that SSH takes for an option, or Ansible for a template."""
+_MAC_DIGITS: Final = re.compile(r"[0-9a-f]{12}")
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestInterface:
+    """One interface of a node on experiment networks."""
+
+    name: str
+    """As in the manifest, such as `node0:eth1`; Linux has another name for it."""
+    node: str
+    mac: str
+    """Such as 14:58:d0:00:00:01; empty if the manifest does not say it."""
+    address: IPv4Interface | None
+    port: str = ""
+    """`component_id` of the card's port; empty if the manifest does not say it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestNode:
+    """One node of a manifest."""
+
+    name: str
+    hardware: str
+    is_switch: bool
+    logins: dict[str, tuple[str, int]]
+    """Host name and port by user."""
+    interfaces: tuple[ManifestInterface, ...]
+    kind: str = ""
+    """The sliver type, such as `raw-pc`."""
+
+    @property
+    def is_host(self) -> bool:
+        """True if experiments can run on it."""
+        return not self.is_switch and self.kind not in NO_HOSTS
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestLink:
+    """What joins interfaces."""
+
+    name: str
+    interfaces: tuple[str, ...]
+    is_jumbo: bool = False
+    """Whether it was asked to carry packets of 9000 bytes."""
+    shared: tuple[str, ...] = ()
+    """Those of `SHARED_LINKS` that are enabled on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What one got."""
+
+    path: Path
+    nodes: tuple[ManifestNode, ...]
+    links: tuple[ManifestLink, ...]
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Read a manifest; UsageError names what is wrong with it."""
+    root = _parsed(path)
+    nodes = tuple(_Reader(path, element).node() for element in root if _tag(element) == "node")
+    links = tuple(_Reader(path, element).link() for element in root if _tag(element) == "link")
+    for kind, names in (
+        ("nodes", [node.name for node in nodes]),
+        ("interfaces", [interface.name for node in nodes for interface in node.interfaces]),
+        ("links", [link.name for link in links]),
+    ):
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise UsageError(
+                f"manifest {path}: got two {kind} called {twice[0]!r}, expected names that differ."
+            )
+    return Manifest(path, nodes, links)
+
+
+def _parsed(path: Path) -> ElementTree.Element:
+    try:
+        content = read_regular(path, SIZE_MAX_BYTES)
+    except OSError as error:
+        raise UsageError(f"manifest {path}: cannot be read: {error.strerror}; give a file.") from error
+    parser = ElementTree.XMLParser(target=_WithoutDoctype(path))
+    try:
+        parser.feed(content)
+        return parser.close()
+    except (ElementTree.ParseError, LookupError, ValueError) as error:
+        advice = "download it with `geni-get manifest`, or from the experiment's page"
+        raise UsageError(f"manifest {path}: it is no XML ({error}); {advice}.") from error
+
+
+class _WithoutDoctype(ElementTree.TreeBuilder):
+    """A manifest has no document type; one is the way to entities that grow without end or read files."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+
+    def doctype(self, name: str, _public: str | None, _system: str | None) -> None:
+        """Called by the parser before anything of it is used."""
+        raise UsageError(f"manifest {self._path}: got a document type ({name}), expected a plain manifest.")
+
+
+def _tag(element: ElementTree.Element) -> str:
+    return element.tag.rpartition("}")[2]
+
+
+class _Reader:
+    """Reads one element below the root, and names it where something is wrong."""
+
+    def __init__(self, path: Path, element: ElementTree.Element) -> None:
+        self._element = element
+        self._place = f"manifest {path}"
+        self._name = self._text(element, "client_id")
+        self._place = f"manifest {path}: {self._name}"
+
+    def node(self) -> ManifestNode:
+        """Return the element as a node; `emulab:vnode` has the type of the machine that was allocated.
+
+        `hardware_type` is what was requested, and may be `pc` or absent.
+        """
+        hardware, kind = "", ""
+        for inner in self._all("hardware_type"):
+            hardware = self._text(inner, "name")
+        for inner in self._all("vnode"):
+            if "hardware_type" in inner.attrib:
+                hardware = self._text(inner, "hardware_type")
+        for inner in self._all("sliver_type"):
+            kind = inner.get("name", "")
+        return ManifestNode(
+            self._name,
+            hardware,
+            hardware in SWITCH_TYPES or kind == "switch",
+            {self._text(each, "username"): self._place_of(each) for each in self._all("login")},
+            tuple(self._interface(inner) for inner in self._all("interface")),
+            kind,
+        )
+
+    def link(self) -> ManifestLink:
+        """Return the element as a link."""
+        return ManifestLink(
+            self._name,
+            tuple(self._text(each, "client_id") for each in self._all("interface_ref")),
+            self._is_enabled("jumboframes"),
+            tuple(tag for tag in SHARED_LINKS if self._is_enabled(tag)),
+        )
+
+    def _is_enabled(self, tag: str) -> bool:
+        return any(each.get("enabled") == "true" for each in self._all(tag))
+
+    def _all(self, tag: str) -> Iterator[ElementTree.Element]:
+        return (inner for inner in self._element.iter() if _tag(inner) == tag)
+
+    def _text(self, element: ElementTree.Element, key: str) -> str:
+        text = element.get(key, "")
+        if _NAME.fullmatch(text) is None:
+            expected = "expected letters, digits and _.:- after a letter or digit"
+            raise UsageError(f"{self._place}: got {key} {text!r:.60} of a {_tag(element)}, {expected}.")
+        return text
+
+    def _place_of(self, login: ElementTree.Element) -> tuple[str, int]:
+        text = login.get("port") or str(_SSH_PORT)
+        if (
+            not (text.isascii() and text.isdecimal() and len(text) <= _PORT_DIGITS)
+            or not 1 <= int(text) <= _PORT_MAX
+        ):
+            got = f"got port {text!r:.60} of a login"
+            raise UsageError(f"{self._place}: {got}, expected a number from 1 to {_PORT_MAX}.")
+        return self._text(login, "hostname"), int(text)
+
+    def _interface(self, interface: ElementTree.Element) -> ManifestInterface:
+        name = self._text(interface, "client_id")
+        digits = interface.get("mac_address", "").replace(":", "").lower()
+        if digits and _MAC_DIGITS.fullmatch(digits) is None:
+            got = f"got MAC {digits!r:.60} of {name}"
+            raise UsageError(f"{self._place}: {got}, expected 12 hexadecimal digits.")
+        mac = ":".join(digits[start : start + 2] for start in range(0, len(digits), 2))
+        addresses = [
+            self._address(name, each)
+            for each in interface
+            if _tag(each) == "ip" and each.get("type", "ipv4") == "ipv4"
+        ]
+        if len(addresses) > 1:
+            got = ", ".join(map(str, addresses))
+            raise UsageError(f"{self._place}: got addresses {got} of {name}, expected one.")
+        port = interface.get("component_id", "")
+        return ManifestInterface(name, self._name, mac, addresses[0] if addresses else None, port)
+
+    def _address(self, name: str, element: ElementTree.Element) -> IPv4Interface:
+        text = f"{element.get('address', '')}/{element.get('netmask', '')}"
+        try:
+            return IPv4Interface(text)
+        except ValueError as error:
+            expected = "expected an IPv4 address and a netmask"
+            raise UsageError(f"{self._place}: got address {text!r:.60} of {name}, {expected}.") from error
+
+
+_HOSTS_MIN = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Lan:
+    """Interfaces of hosts that reach each other, over one link or through switches that were allocated."""
+
+    name: str
+    interfaces: tuple[ManifestInterface, ...]
+    """Of hosts, with an address, in the manifest's order."""
+    switches: tuple[str, ...]
+    is_jumbo: bool = False
+    """Whether all of its links were asked to carry packets of 9000 bytes."""
+    shared: tuple[str, ...] = ()
+    """`vlan_tagging` and `link_multiplexing`, where one of its links has them."""
+
+    def __str__(self) -> str:
+        return f"{self.name} ({', '.join(interface.node for interface in self.interfaces)})"
+
+
+def choose_lan(manifest: Manifest, name: str | None) -> Lan:
+    """The LAN of that name, or the only one; UsageError if there is none, or several without a name."""
+    place = f"manifest {manifest.path}"
+    found = list(lans_of(manifest))
+    there = "; ".join(map(str, found))
+    if not found:
+        raise UsageError(
+            f"{place}: got no LAN with addresses of two nodes, expected one; "
+            "give the manifest of an experiment that has a LAN."
+        )
+    if name is None and len(found) > 1:
+        raise UsageError(f"{place}: got {len(found)} LANs: {there}; expected one; choose with --lan.")
+    chosen = [lan for lan in found if name in (None, lan.name)]
+    if not chosen:
+        raise UsageError(f"{place}: got no LAN {name!r}, expected one of {there}; choose with --lan.")
+    (lan,) = chosen
+    _check(f"{place}: {lan.name}", lan)
+    _check_ports(f"{place}: {lan.name}", lan, manifest)
+    return lan
+
+
+def lans_of(manifest: Manifest) -> Iterator[Lan]:
+    """Everything that joins two hosts or more; links that meet in an allocated switch are one LAN."""
+    interfaces = {each.name: each for node in manifest.nodes for each in node.interfaces}
+    switches = {node.name for node in manifest.nodes if node.is_switch}
+    able = {node.name for node in manifest.nodes if node.is_host}
+    for links in _joined(manifest, interfaces, switches):
+        names = {name for link in links for name in link.interfaces}
+        own = [each for each in interfaces.values() if each.name in names]
+        through = tuple(dict.fromkeys(each.node for each in own if each.node in switches))
+        hosts = tuple(each for each in own if each.node in able and each.address is not None)
+        if len({each.node for each in hosts}) >= _HOSTS_MIN:
+            name = through[0] if len(links) > 1 else links[0].name
+            shared = tuple(dict.fromkeys(tag for link in links for tag in link.shared))
+            yield Lan(name, hosts, through, all(link.is_jumbo for link in links), shared)
+
+
+def _joined(
+    manifest: Manifest, interfaces: Mapping[str, ManifestInterface], switches: set[str]
+) -> list[list[ManifestLink]]:
+    """Links in groups that switches join."""
+    groups: list[tuple[list[ManifestLink], set[str]]] = []
+    for link in manifest.links:
+        for name in link.interfaces:
+            if name not in interfaces:
+                raise UsageError(
+                    f"manifest {manifest.path}: {link.name}: got interface {name!r}, expected one that a "
+                    "node has; give the manifest of all clusters of the experiment in one file."
+                )
+        met = {interfaces[name].node for name in link.interfaces} & switches
+        touching = [group for group in groups if group[1] & met]
+        groups = [group for group in groups if not group[1] & met]
+        merged = [each for group in touching for each in group[0]]
+        groups.append(([*merged, link], met.union(*(group[1] for group in touching))))
+    return [links for links, _ in groups]
+
+
+def _check(place: str, lan: Lan) -> None:
+    """One interface per host, one subnet, no address twice; UsageError otherwise."""
+    nodes = [each.node for each in lan.interfaces]
+    if twice := [name for name in dict.fromkeys(nodes) if nodes.count(name) > 1]:
+        raise UsageError(f"{place}: got two interfaces of {twice[0]}, expected one of each host.")
+    addresses = {each.node: each.address for each in lan.interfaces if each.address is not None}
+    subnets = {node: address.network for node, address in addresses.items()}
+    if len(set(subnets.values())) > 1:
+        got = ", ".join(f"{subnet} of {node}" for node, subnet in subnets.items())
+        raise UsageError(f"{place}: got subnets {got}; expected one for all hosts.")
+    owners: dict[object, str] = {}
+    for node, address in addresses.items():
+        if (other := owners.setdefault(address.ip, node)) != node:
+            raise UsageError(f"{place}: got {address.ip} of both {other} and {node}, expected one owner.")
+
+
+def _check_ports(place: str, lan: Lan, manifest: Manifest) -> None:
+    """Check that each host has a port of a card for this LAN alone; UsageError otherwise."""
+    expected = "expected a port of a card for each link, as limiters and PFC work on a whole port"
+    if lan.shared:
+        advice = "take it out of the profile and start the experiment again"
+        raise UsageError(f"{place}: got {' and '.join(lan.shared)}, {expected}; {advice}.")
+    others = [each for node in manifest.nodes for each in node.interfaces if each.port]
+    for own in lan.interfaces:
+        same = [each.name for each in others if each.port == own.port and each.name != own.name]
+        if same:
+            got = f"got {own.name} and {same[0]} on one port ({own.port})"
+            raise UsageError(f"{place}: {got}, {expected}; request one link per port in the profile.")

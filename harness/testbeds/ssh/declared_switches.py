@@ -1,0 +1,200 @@
+"""Compare what a cell requests with what the inventory declares."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.marking import MARK_ABOVE, MarkingCurve, marking_asked
+from rogue.harness.cell.network import Pauses
+from rogue.harness.cell.transport import as_written
+from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
+from rogue.harness.provisioning.switches.settings import Marking, PrioritySettings
+from rogue.harness.testbeds.base import Fact
+from rogue.workloads.topologies import Topology
+from rogue.workloads.transports import TransportName
+
+PAUSE_POINTS: Final = ("pause_alpha", "pause_xoff", "pause_watchdog")
+"""Keys of a topology that say when a switch pauses, or gives up; an inventory may say `pause_alpha`."""
+
+
+def other_numbers(cell: Cell, inventory: Inventory) -> str | None:
+    """The reason why switches are not what a cell asks for; None if they are, or may differ."""
+    return (
+        _refused_marks(cell, inventory)
+        or _other_pause_point(cell, inventory)
+        or _other_headroom(cell, inventory)
+    )
+
+
+def differences(cell: Cell, inventory: Inventory) -> dict[str, str]:
+    """What differs and may, and what nobody here knows: a sentence each, by the name of its fact."""
+    marks = [words for switch, _, words in _other_marks(cell, inventory) if _may_mark_otherwise(switch)]
+    found = {"marks_differ": "; ".join(dict.fromkeys(marks))} if marks else {}
+    if (unknown := _unknown_pause_point(cell, inventory)) is not None:
+        found["pauses_differ"] = unknown
+    return found
+
+
+def stated_pause_points(topology: Topology) -> list[str]:
+    """Keys that say when a switch pauses, where they are not as by default."""
+    stated, fields = topology.model_dump(by_alias=True), type(topology).model_fields.values()
+    usual = {str(field.alias): field.default for field in fields}
+    return [key for key in PAUSE_POINTS if stated[key] != usual[key]]
+
+
+def _refused_marks(cell: Cell, inventory: Inventory) -> str | None:
+    for switch, transport, words in _other_marks(cell, inventory):
+        if not _may_mark_otherwise(switch):
+            state = f"state {as_written(MARK_ABOVE)} in the experiment, " if transport.wants_marks else ""
+            return f"{words}: set that in switch_priorities, {state}or allow it by switch_may_differ: [marks]"
+    return None
+
+
+def _other_marks(cell: Cell, inventory: Inventory) -> Iterator[tuple[HardwareSwitch, TransportName, str]]:
+    """Each switch that marks otherwise than a transport asks, with the sentence that says so."""
+    for group in cell.groups:
+        asked = marking_asked(cell.topology, group)
+        if asked is None:
+            continue
+        for switch in _switches(inventory):
+            stands = (each.marks for each in _priorities(cell, inventory, switch) if each.marks is not None)
+            for other in (each for each in stands if not is_same(asked, each)):
+                words = f"{group.transport} asks for a switch that {asked}"
+                yield switch, group.transport, f"{words}, and by the inventory {switch.name} {other}"
+
+
+def is_same(asked: MarkingCurve, stands: Marking) -> bool:
+    """At a step the probability means nothing."""
+    is_step = asked.kmin_bytes == asked.kmax_bytes
+    is_as_long = (asked.kmin_bytes, asked.kmax_bytes) == (stands.from_bytes, stands.to_bytes)
+    return is_as_long and (is_step or asked.pmax == stands.probability)
+
+
+def _switches(inventory: Inventory) -> tuple[HardwareSwitch, ...]:
+    """None beside a Linux switch, which does what cells ask of switches."""
+    return inventory.hardware_switches if inventory.switch is None else ()
+
+
+def _priorities(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> list[PrioritySettings]:
+    """Those to which packets of the cell's hosts may belong."""
+    names = cell.topology.host_names()
+    dscps = sorted({host.variables.dscp or 0 for host in inventory.hosts if host.name in names})
+    found: list[PrioritySettings] = []
+    for dscp in dscps:
+        found += [each for each in switch.variables.of_dscp(dscp) if each not in found]
+    return found
+
+
+def _may_mark_otherwise(switch: HardwareSwitch) -> bool:
+    return "marks" in switch.variables.switch_may_differ
+
+
+def _pauses(cell: Cell) -> Pauses | None:
+    """All priorities pause alike."""
+    return next(iter(cell.network.pausing.values()), None)
+
+
+def _unknown_pause_point(cell: Cell, inventory: Inventory) -> str | None:
+    """That nobody here knows when a switch pauses; None if all do as asked, or nothing should pause."""
+    pauses = _pauses(cell)
+    if pauses is None or all(each.pause_alpha == pauses.alpha for _, each in _pausing(cell, inventory)):
+        return None
+    return (
+        "no inventory says when a switch pauses; the experiment asks for a pause when what came over a "
+        f"link is {pauses.alpha:g} times what is free of the buffer"
+    )
+
+
+def _other_pause_point(cell: Cell, inventory: Inventory) -> str | None:
+    """A stated point that no inventory can say, or another one."""
+    pauses, stated = _pauses(cell), stated_pause_points(cell.topology)
+    if pauses is None or not _switches(inventory):
+        return None
+    unsaid = next((key for key in stated if key != "pause_alpha"), None)
+    if unsaid is not None:
+        return f"topology.{unsaid}: no inventory says when a switch pauses: leave it out"
+    for switch, each in _pausing(cell, inventory):
+        if stated and each.pause_alpha != pauses.alpha:
+            point = "when it thinks" if each.pause_alpha is None else f"at {each.pause_alpha:g}"
+            got = (
+                f"topology.pause_alpha is {pauses.alpha:g}, and by the inventory {switch.name} pauses {point}"
+            )
+            return f"{got}: set pause_alpha in switch_priorities, or leave it out of the topology"
+    return None
+
+
+def _pausing(cell: Cell, inventory: Inventory) -> list[tuple[HardwareSwitch, PrioritySettings]]:
+    """Priorities of the cell's packets that pause."""
+    return [
+        (switch, each)
+        for switch in _switches(inventory)
+        for each in _priorities(cell, inventory, switch)
+        if each.pauses
+    ]
+
+
+def _other_headroom(cell: Cell, inventory: Inventory) -> str | None:
+    """A switch that keeps another headroom than a cell states."""
+    pauses = _pauses(cell)
+    if pauses is None or pauses.headroom_bytes is None:
+        return None
+    for switch, each in _pausing(cell, inventory):
+        if each.headroom_bytes != pauses.headroom_bytes:
+            kept = "what it thinks" if each.headroom_bytes is None else f"{each.headroom_bytes} bytes"
+            got = f"topology.pause_headroom is {pauses.headroom_bytes} bytes"
+            says = f"by the inventory {switch.name} keeps {kept}"
+            return f"{got}, and {says}: set headroom_bytes in switch_priorities, or leave pause_headroom out"
+    return None
+
+
+def unmarked(cell: Cell, inventory: Inventory) -> str | None:
+    """The reason why a transport that needs marks gets none; None if it gets them or needs none."""
+    if inventory.switch is not None:
+        return None
+    wanting = next((group.transport for group in cell.groups if group.transport.wants_marks), None)
+    if wanting is None:
+        return None
+    return missing_on_switches(cell, inventory, str(wanting), "marks")
+
+
+def missing_on_switches(cell: Cell, inventory: Inventory, transport: str, what: str) -> str | None:
+    """The reason why a transport misses marks or pauses on some switch; None if no switch misses them.
+
+    what: `marks` or `pauses`. Every host's packets must be in a priority that does this.
+    """
+    names = cell.topology.host_names()
+    switches = inventory.hardware_switches
+    if not switches:
+        return (
+            f"{transport} needs a switch that {what}, but the inventory declares none: add it "
+            f"under hardware_switches, or leave {transport} out"
+        )
+    for switch in switches:
+        if not (switch.variables.marking if what == "marks" else switch.variables.pausing):
+            return (
+                f"{transport} needs switches where some priority {what}, but by the inventory {switch.name} "
+                f"has none: set it in switch_priorities, or leave {transport} out"
+            )
+        for host in (host for host in inventory.hosts if host.name in names):
+            dscp = host.variables.dscp or 0
+            if not any(_does(each, what) for each in switch.variables.of_dscp(dscp)):
+                return (
+                    f"{transport} needs switches where the priority of its packets {what}, but by the "
+                    f"inventory those of {host.name}, with DSCP {dscp}, are in none that does on "
+                    f"{switch.name}: add {dscp} to its dscp in switch_priorities, or leave {transport} out"
+                )
+    return None
+
+
+def _does(settings: PrioritySettings, what: str) -> bool:
+    return settings.marks is not None if what == "marks" else settings.pauses
+
+
+def switch_facts(inventory: Inventory) -> dict[str, Fact]:
+    """The manifest's facts about each switch: who set it, and what it marks and pauses."""
+    return {
+        f"switch_{switch.name}": (
+            f"{'declared' if switch.login is None else switch.variables.switch_platform}: {switch.variables}"
+        )
+        for switch in inventory.hardware_switches
+    }

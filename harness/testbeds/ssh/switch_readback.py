@@ -1,0 +1,205 @@
+"""Compare what a cell requests with what hardware switches report."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from rogue.harness.cell.cell import Cell
+from rogue.harness.errors import UsageError
+from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
+from rogue.harness.provisioning.switches.change import sentences
+from rogue.harness.provisioning.switches.operations import open_switch
+from rogue.harness.provisioning.switches.readback import Standing
+from rogue.harness.provisioning.switches.registry import PLATFORMS
+from rogue.harness.provisioning.switches.settings import Difference, HardwarePort
+from rogue.harness.testbeds.ssh.declared_switches import stated_pause_points
+from rogue.harness.testbeds.ssh.switch_request import (
+    OtherNumber,
+    of_buffer,
+    of_port,
+    of_priority,
+    priorities_of,
+    settings_asked,
+)
+
+_ADVICE: Final[Mapping[Difference, str]] = {
+    "marks": "run `rogue switch apply` for it",
+    "pauses": "run `rogue switch apply` for it",
+    "rate": "set the rate of the topology, or of the port",
+    "mtu": "raise it on the port",
+    "buffer": "set topology.buffer",
+}
+_NEVER_TOLD: Final = ("delays", "alpha of the buffer")
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What came of comparing one switch."""
+
+    refused: tuple[str, ...]
+    allowed: tuple[str, ...]
+    """What differs, and may by the inventory."""
+    not_compared: str
+    """A sentence about what the switch does not tell."""
+
+
+def read_standing(inventory: Inventory) -> dict[str, Standing]:
+    """What each switch has that somebody can log in to, by name; NodeError if one does not reply."""
+    if inventory.switch is not None:
+        return {}
+    found = {}
+    for switch in inventory.hardware_switches:
+        if switch.login is not None:
+            with open_switch(switch) as opened:
+                found[switch.name] = opened.standing(switch.variables)
+    return found
+
+
+def compare_all(cell: Cell, inventory: Inventory, standing: Mapping[str, Standing]) -> tuple[Compared, ...]:
+    """Every switch that tells what it has."""
+    return tuple(
+        compare(cell, inventory, switch, standing[switch.name])
+        for switch in inventory.hardware_switches
+        if switch.name in standing
+    )
+
+
+def refusal(compared: Iterable[Compared]) -> str | None:
+    """The reason why switches are not what a cell asks for; None if they are, or may differ."""
+    return next((each.refused[0] for each in compared if each.refused), None)
+
+
+def standing_facts(
+    inventory: Inventory, standing: Mapping[str, Standing], compared: Iterable[Compared]
+) -> dict[str, str]:
+    """What differs and may, and what was not compared: a sentence each, by the name of its fact."""
+    if inventory.switch is not None or not inventory.hardware_switches:
+        return {}
+    found = tuple(compared)
+    allowed = [words for each in found for words in each.allowed]
+    unread = [switch.name for switch in inventory.hardware_switches if switch.name not in standing]
+    missing = [each.not_compared for each in found]
+    missing += [f"nothing of {', '.join(unread)} was read back: somebody else sets it"] if unread else []
+    differ = {"switches_differ": "; ".join(allowed)} if allowed else {}
+    return {**differ, "switches_not_compared": "; ".join(missing)}
+
+
+def compare(cell: Cell, inventory: Inventory, switch: HardwareSwitch, standing: Standing) -> Compared:
+    """One switch: numbers where it tells them, and the lines of its configuration where these agree."""
+    may = switch.variables.switch_may_differ
+    at: dict[OtherNumber, list[str]] = {}
+    for other, interface in _others(cell, inventory, switch, standing):
+        at.setdefault(other, []).extend([interface] if interface else [])
+    refused, allowed = [], []
+    for other, interfaces in at.items():
+        words = other.words(switch.name, interfaces)
+        if other.kind in may:
+            allowed.append(words)
+        else:
+            advice = f"{_ADVICE[other.kind]}, or allow it by switch_may_differ: [{other.kind}]"
+            refused.append(f"{words}: {advice}")
+    for words in _not_known(cell, inventory, switch, standing):
+        if {"marks", "pauses"} <= set(may):
+            allowed.append(words)
+        else:
+            advice = "set them by lines of the port, or allow it by switch_may_differ: [marks, pauses]"
+            refused.append(f"{words}: {advice}")
+    if not {*may, *(other.kind for other in at)} & {"marks", "pauses"}:
+        refused += _other_lines(cell, inventory, switch, standing)
+    return Compared(tuple(refused), tuple(allowed), _not_compared(cell, inventory, switch, standing))
+
+
+def _others(
+    cell: Cell, inventory: Inventory, switch: HardwareSwitch, standing: Standing
+) -> Iterator[tuple[OtherNumber, str]]:
+    """Each thing that differs, with the interface; without one, what is the whole switch's."""
+    known = _known(cell, inventory, switch)
+    for port in _ports(cell, switch):
+        has = standing.port(port.interface)
+        for number in known:
+            if (stands := has.of_priority(number)) is not None:
+                for other in of_priority(cell, number, stands):
+                    yield other, port.interface
+        for other in of_port(cell.network.ports[port.name], cell.network.ip_packet_bytes, has):
+            yield other, port.interface
+    for other in of_buffer(cell, standing.buffer_bytes):
+        yield other, ""
+
+
+def _not_known(cell: Cell, inventory: Inventory, switch: HardwareSwitch, standing: Standing) -> Iterator[str]:
+    """Yield a sentence for each reason why marks and pauses of ports are not known."""
+    at: dict[str, list[str]] = {}
+    for port in _ports(cell, switch):
+        reasons = standing.port(port.interface).not_known
+        for reason in {reasons[number] for number in _known(cell, inventory, switch) if number in reasons}:
+            at.setdefault(reason, []).append(port.interface)
+    for reason, interfaces in at.items():
+        yield (
+            f"marks and pauses of {switch.name} are not known at {', '.join(interfaces)}, expected numbers: "
+            f"got `{reason}`"
+        )
+
+
+def _ports(cell: Cell, switch: HardwareSwitch) -> list[HardwarePort]:
+    return [port for port in switch.variables.switch_ports if port.name in cell.network.ports]
+
+
+def _known(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> list[int]:
+    """The priorities of the hosts' packets; none where the switch has a map of its own."""
+    try:
+        return priorities_of(cell, inventory, switch)
+    except UsageError:
+        return []
+
+
+def _other_lines(cell: Cell, inventory: Inventory, switch: HardwareSwitch, standing: Standing) -> list[str]:
+    """What `apply` would still change: of platforms without numbers all, of the others maps of DSCPs."""
+    platform = PLATFORMS[switch.variables.switch_platform]
+    if not _known(cell, inventory, switch):
+        return []
+    try:
+        changes = platform.changes(settings_asked(cell, inventory, switch), standing.configuration)
+    except UsageError as error:
+        return [str(error).removesuffix(".")]
+    advice = "run `rogue switch apply` for it, or allow it by switch_may_differ: [marks]"
+    return [f"{switch.name}: {words}: {advice}" for words in sentences(changes)]
+
+
+def _not_compared(cell: Cell, inventory: Inventory, switch: HardwareSwitch, standing: Standing) -> str:
+    """What the switch does not tell, or nobody can compare."""
+    ports = [standing.port(port.interface) for port in _ports(cell, switch)]
+    missing = [] if _known(cell, inventory, switch) else ["marks and pauses, for no priority names the DSCP"]
+    missing += ["marks and pauses in numbers"] if any(port.priorities is None for port in ports) else []
+    missing += ["rate"] if any(port.rate_bps is None for port in ports) else []
+    missing += ["MTU"] if any(port.mtu_bytes is None for port in ports) else []
+    missing += ["buffer"] if standing.buffer_bytes is None else []
+    is_stated = "pause_alpha" in stated_pause_points(cell.topology)
+    missing += ["pause points"] if cell.network.pausing and not is_stated else []
+    return f"of {switch.name} nobody compared {', '.join((*missing, *_NEVER_TOLD))}"
+
+
+class ComparedCells:
+    """A cell is asked about when it is planned, when the plan is shown, and when it has run."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Cell, tuple[Compared, ...]]] = {}
+
+    def refusal(self, cell: Cell, inventory: Inventory, standing: Mapping[str, Standing]) -> str | None:
+        """The reason why switches are not what a cell asks for; None if they are, or may differ.
+
+        inventory: as the cell asks for it.
+        """
+        return refusal(self._compared(cell, inventory, standing))
+
+    def facts(self, cell: Cell, inventory: Inventory, standing: Mapping[str, Standing]) -> dict[str, str]:
+        """What differs and may, and what was not compared."""
+        return standing_facts(inventory, standing, self._compared(cell, inventory, standing))
+
+    def _compared(
+        self, cell: Cell, inventory: Inventory, standing: Mapping[str, Standing]
+    ) -> tuple[Compared, ...]:
+        """The very same cell is known; another one with its name is another experiment's."""
+        known = self._known.get(cell.id)
+        if known is None or known[0] is not cell:
+            known = self._known[cell.id] = (cell, compare_all(cell, inventory, standing))
+        return known[1]

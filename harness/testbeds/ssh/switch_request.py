@@ -1,0 +1,209 @@
+"""What a cell requests from a hardware switch, in numbers."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.marking import MarkingCurve
+from rogue.harness.cell.network import Pauses, PortAsked, PriorityAsked
+from rogue.harness.errors import UsageError
+from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
+from rogue.harness.provisioning.switches.problems import platform_mistake
+from rogue.harness.provisioning.switches.readback import StandingPort
+from rogue.harness.provisioning.switches.registry import PLATFORMS
+from rogue.harness.provisioning.switches.settings import (
+    DECLARED,
+    Difference,
+    HardwareSwitchVariables,
+    Marking,
+    PrioritySettings,
+)
+from rogue.harness.testbeds.ends.support import simulators_topology
+from rogue.harness.testbeds.ssh.declared_switches import is_same, stated_pause_points
+
+
+@dataclass(frozen=True, slots=True)
+class OtherNumber:
+    """One thing that differs."""
+
+    kind: Difference
+    asked: str
+    has: str
+    """A verb first."""
+
+    def words(self, switch: str, interfaces: Sequence[str]) -> str:
+        """As a sentence; without interfaces it is about the whole switch."""
+        where = f" at {', '.join(interfaces)}" if interfaces else ""
+        return f"the experiment asks for {self.asked}, and as read back {switch} {self.has}{where}"
+
+
+def of_priority(cell: Cell, number: int, stands: PrioritySettings) -> Iterator[OtherNumber]:
+    """Marks and pauses of one of a switch's priorities, for the packets of all groups."""
+    for asked in cell.network.priorities.values():
+        yield from _of_marks(number, asked, stands)
+        if (asked.pauses is not None) != stands.pauses:
+            has = "pauses" if stands.pauses else "pauses nothing"
+            wanted = f"{'' if asked.pauses else 'no '}pauses in priority {number}"
+            yield OtherNumber("pauses", wanted, has)
+        elif asked.pauses is not None:
+            yield from _of_pauses(cell, number, asked.pauses, stands)
+
+
+def _of_marks(number: int, asked: PriorityAsked, stands: PrioritySettings) -> Iterator[OtherNumber]:
+    curve, marks = asked.marks, stands.marks
+    if curve is None and marks is None:
+        return
+    if curve is None or marks is None or not is_same(curve, marks):
+        wanted, has = (str(each or "marks nothing") for each in (curve, marks))
+        yield OtherNumber("marks", f"a switch that {wanted} in priority {number}", has)
+
+
+def _of_pauses(cell: Cell, number: int, asked: Pauses, stands: PrioritySettings) -> Iterator[OtherNumber]:
+    """Where both pause: at which point, if the experiment states one, and with which headroom."""
+    is_stated = "pause_alpha" in stated_pause_points(cell.topology)
+    if is_stated and stands.pause_alpha not in (None, asked.alpha):
+        wanted = f"pauses beyond {asked.alpha:g} times what is free in priority {number}"
+        yield OtherNumber("pauses", wanted, f"pauses beyond {stands.pause_alpha:g} times that")
+    if asked.headroom_bytes is not None and stands.headroom_bytes not in (None, asked.headroom_bytes):
+        wanted = f"{asked.headroom_bytes} bytes of headroom in priority {number}"
+        yield OtherNumber("pauses", wanted, f"keeps {stands.headroom_bytes} bytes")
+
+
+def of_port(asked: PortAsked, ip_packet_bytes: int, has: StandingPort) -> Iterator[OtherNumber]:
+    """Rate and MTU of one egress."""
+    if has.rate_bps is not None and has.rate_bps != asked.rate_bps:
+        yield OtherNumber("rate", f"{asked.rate_bps / 1e9:g} Gb/s", f"has {has.rate_bps / 1e9:g} Gb/s")
+    if has.mtu_bytes is not None and has.mtu_bytes < ip_packet_bytes:
+        yield OtherNumber("mtu", f"packets of {ip_packet_bytes} bytes", f"takes {has.mtu_bytes} bytes")
+
+
+def of_buffer(cell: Cell, buffer_bytes: int | None) -> Iterator[OtherNumber]:
+    """The buffer of one switch."""
+    for asked_bytes in {port.buffer_bytes for port in cell.network.ports.values()}:
+        if buffer_bytes is not None and asked_bytes != buffer_bytes:
+            wanted = "an unbounded buffer" if asked_bytes is None else f"a buffer of {asked_bytes} bytes"
+            yield OtherNumber("buffer", wanted, f"has one of {buffer_bytes} bytes")
+
+
+_NOBODYS: Final = ("pause_xoff", "pause_watchdog")
+"""Keys of a topology that no platform here can be told."""
+
+
+def settings_asked(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> HardwareSwitchVariables:
+    """What `apply` should make of it; UsageError says why no switch, or not this one, can be that."""
+    asked = _one_priority(cell)
+    numbers = priorities_of(cell, inventory, switch)
+    priorities = dict(switch.variables.switch_priorities)
+    for number in numbers:
+        priorities[number] = _settings(cell, switch, priorities[number].dscp, asked)
+    wanted = switch.variables.model_copy(update={"switch_priorities": priorities})
+    if wanted.switch_platform != DECLARED:
+        mistake = platform_mistake(PLATFORMS[wanted.switch_platform], wanted)
+        if mistake is not None:
+            where = "docs/SWITCHES.md says what each platform takes"
+            raise UsageError(f"{cell.experiment.name}: {switch.name}: {mistake}; {where}.")
+    return wanted
+
+
+def as_asked(cell: Cell, inventory: Inventory) -> Inventory:
+    """The same inventory, whose switches that follow experiments are what the cell asks for; UsageError."""
+    switches = tuple(
+        replace(switch, variables=settings_asked(cell, inventory, switch))
+        if switch.variables.switch_follows_experiments
+        else switch
+        for switch in inventory.hardware_switches
+    )
+    return replace(inventory, hardware_switches=switches)
+
+
+def not_told(cell: Cell, switch: HardwareSwitch) -> list[str]:
+    """What the cell asks of the switch and nobody here sets: a phrase each."""
+    asked = {
+        port.interface: cell.network.ports[port.name]
+        for port in switch.variables.switch_ports
+        if port.name in cell.network.ports
+    }
+    found = []
+    for rate_bps in sorted({port.rate_bps for port in asked.values()}):
+        interfaces = [name for name, port in asked.items() if port.rate_bps == rate_bps]
+        found.append(f"{rate_bps / 1e9:g} Gb/s at {', '.join(interfaces)}")
+    return found + sorted({_buffer(port) for port in asked.values()})
+
+
+def _buffer(port: PortAsked) -> str:
+    size = "an unbounded buffer" if port.buffer_bytes is None else f"a buffer of {port.buffer_bytes} bytes"
+    return f"{size}, of which a port may hold {port.alpha:g} times what is free"
+
+
+def _one_priority(cell: Cell) -> PriorityAsked:
+    """What all packets of the cell ask for: nodes have one traffic class."""
+    network = cell.network
+    if network.contradiction:
+        raise UsageError(f"{cell.experiment.name}: {cell.id}: {network.contradiction}.")
+    if tuple(network.priorities) != (0,):
+        got = ", ".join(map(str, network.priorities))
+        raise UsageError(
+            f"{cell.experiment.name}: {cell.id}: got groups in priority {got}, expected all in 0, as nodes "
+            "have one traffic class; set priority to 0."
+        )
+    if (reason := simulators_topology(cell)) is not None:
+        raise UsageError(f"{cell.experiment.name}: {reason}.")
+    return network.priorities[0]
+
+
+def priorities_of(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> list[int]:
+    """The switch's priorities of the hosts' packets; UsageError if it has a map of its own."""
+    names = cell.topology.host_names()
+    found: list[int] = []
+    for host in (host for host in inventory.hosts if host.name in names):
+        dscp = host.variables.dscp or 0
+        numbers = switch.variables.numbers_of(dscp)
+        if len(numbers) != 1:
+            got = "none" if not numbers else f"{len(numbers)} that name no DSCP"
+            raise UsageError(
+                f"inventory {inventory.path}: hardware_switches.{switch.name}.switch_priorities: got {got}, "
+                f"expected one for the packets of {host.name}, which have DSCP {dscp}; write the priority "
+                f"with dscp: [{dscp}]."
+            )
+        found += [number for number in numbers if number not in found]
+    return found
+
+
+def _settings(
+    cell: Cell, switch: HardwareSwitch, dscp: tuple[int, ...], asked: PriorityAsked
+) -> PrioritySettings:
+    marks = None if asked.marks is None else _marking(cell, switch, asked.marks)
+    if asked.pauses is None:
+        return PrioritySettings(dscp=dscp, marks=marks)
+    return PrioritySettings(
+        dscp=dscp,
+        marks=marks,
+        pauses=True,
+        headroom_bytes=asked.pauses.headroom_bytes,
+        pause_alpha=_stated_alpha(cell, switch, asked.pauses),
+    )
+
+
+def _marking(cell: Cell, switch: HardwareSwitch, curve: MarkingCurve) -> Marking:
+    plain = MarkingCurve(curve.kmin_bytes, curve.kmax_bytes, curve.pmax, at=curve.at)
+    if curve != plain or curve.kmin_bytes < 1:
+        raise UsageError(
+            f"{cell.experiment.name}: {cell.id}: {switch.name}: got a curve with kmin {curve.kmin_bytes}, "
+            f"average_weight {curve.average_weight:g}, drops_above {curve.drops_above:d} and drops_instead "
+            f"{curve.drops_instead:d}, expected kmin of at least 1 and none of the others, which are the "
+            "simulator's; leave them out."
+        )
+    return Marking(from_bytes=curve.kmin_bytes, to_bytes=curve.kmax_bytes, probability=curve.pmax)
+
+
+def _stated_alpha(cell: Cell, switch: HardwareSwitch, pauses: Pauses) -> float | None:
+    """The pause point, where the experiment states one; its default asks for nothing."""
+    stated = stated_pause_points(cell.topology)
+    wrong = next((key for key in stated if key in _NOBODYS), None)
+    if wrong is not None:
+        raise UsageError(
+            f"{cell.experiment.name}: topology.{wrong}: got a value, expected none for {switch.name}, as "
+            "nobody here can tell a hardware switch; leave it out."
+        )
+    return pauses.alpha if "pause_alpha" in stated else None

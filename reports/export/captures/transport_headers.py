@@ -1,0 +1,223 @@
+"""Headers of RoCEv2 packets and TCP segments."""
+
+import struct
+import zlib
+from collections.abc import Iterable
+from typing import Final
+
+import numpy as np
+
+from rogue.reports.export.captures.packet import (
+    IPV4_BYTES,
+    UDP_BYTES,
+    Ecn,
+    Packet,
+    Protocol,
+    Route,
+    checksum,
+    ipv4,
+    type_of_service,
+    udp,
+)
+
+UDP_PORT: Final = 4791
+"""Source: InfiniBand architecture, annex A17, 17.6."""
+ICRC_BYTES: Final = 4
+PARTITION: Final = 0xFFFF
+NOTIFICATION: Final = 0x81
+"""Opcode of a CNP. Source: annex A17, 17.9.3."""
+SERVICES: Final = {"rc": 0x00, "uc": 0x20, "ud": 0x60}
+"""Upper bits of an opcode. Source: InfiniBand architecture, volume 1, table 35."""
+ACKNOWLEDGED: Final = 0x1F
+"""AETH syndrome of an ACK that counts no credits. Source: volume 1, table 46."""
+SEQUENCE_ERROR: Final = 0x60
+"""AETH syndrome of a NAK: a packet is missing."""
+Q_KEY: Final = 0x11111111
+"""Of the agents' datagrams; any would do."""
+
+# Lower bits of opcodes. Source: InfiniBand architecture, volume 1, table 35.
+_BY_PLACE: Final = {
+    "send": {
+        "first": 0x00, "": 0x01, "last": 0x02, "last immediate": 0x03, "only": 0x04, "only immediate": 0x05,
+    },
+    "write": {
+        "first": 0x06, "": 0x07, "last": 0x08, "last immediate": 0x09, "only": 0x0A, "only immediate": 0x0B,
+    },
+    "read_response": {"first": 0x0D, "": 0x0E, "last": 0x0F, "only": 0x10},
+}  # fmt: skip
+_ALONE: Final = {"read_request": 0x0C, "ack": 0x11, "nak": 0x11, "datagram": 0x04}
+
+
+def roce_packet(route: Route, packet: Packet, messages: int) -> bytes:
+    """Return IP header and all behind it; `messages` is what an AETH counts."""
+    padding = -packet.payload_bytes % 4
+    content = _extension(packet, messages) + bytes(packet.payload_bytes + padding)
+    transport = _base(packet, padding) + content
+    length = len(transport) + ICRC_BYTES
+    tos = type_of_service(packet.priority, ecn_of(packet))
+    ip = ipv4(route, Protocol.UDP, tos, UDP_BYTES + length)
+    whole = ip + udp(0xC000 | packet.flow_number & 0x3FFF, UDP_PORT, length) + transport
+    return whole + invariant_crc(whole)
+
+
+def ecn_of(packet: Packet) -> Ecn:
+    """Return what the IP header says about congestion."""
+    if packet.is_marked:
+        return Ecn.EXPERIENCED
+    return Ecn.CAPABLE if "ect" in packet.flags else Ecn.NOT_CAPABLE
+
+
+def invariant_crc(packet: bytes) -> bytes:
+    """Return the CRC of an IPv4 packet up to it: what routers may change counts as ones.
+
+    Source: InfiniBand architecture, annex A17, 17.3.3; Linux rxe (rxe_icrc.c).
+    """
+    masked = bytearray(b"\xff" * 8 + packet)
+    ip, bth = 8, 8 + IPV4_BYTES + UDP_BYTES
+    masked[ip + 1] = masked[ip + 8] = 0xFF  # type of service, time to live
+    masked[ip + 10 : ip + 12] = b"\xff\xff"  # checksum
+    masked[ip + IPV4_BYTES + 6 : ip + IPV4_BYTES + 8] = b"\xff\xff"  # that of UDP
+    masked[bth + 4] = 0xFF  # FECN, BECN and what is reserved beside them
+    return zlib.crc32(masked).to_bytes(4, "little")
+
+
+def opcode_of(packet: Packet) -> int:
+    """Return the opcode, of which the upper bits are the service."""
+    if packet.kind == "cnp":
+        return NOTIFICATION
+    service = SERVICES[packet.service or "rc"]
+    if packet.kind in _ALONE:
+        return service | _ALONE[packet.kind]
+    place = "only" if {"first", "last"} <= packet.flags else next(iter(packet.flags & {"first", "last"}), "")
+    words = f"{place} immediate" if "immediate" in packet.flags else place
+    return service | _BY_PLACE[packet.kind][words]
+
+
+def _base(packet: Packet, padding: int) -> bytes:
+    """Return the BTH. Source: volume 1, 9.2; the bits of congestion: annex A17, 17.9."""
+    backward = 0x40 if packet.kind == "cnp" else 0
+    asks = 0x80 if "ack_request" in packet.flags else 0
+    psn = (packet.psn or 0) & 0xFFFFFF
+    return struct.pack(
+        ">BBHII",
+        opcode_of(packet),
+        padding << 4,
+        PARTITION,
+        backward << 24 | packet.qp_num,
+        asks << 24 | psn,
+    )
+
+
+def _extension(packet: Packet, messages: int) -> bytes:
+    """Return the headers between the BTH and the payload. Source: volume 1, 9.3."""
+    if packet.kind == "cnp":
+        return bytes(16)
+    if packet.kind == "datagram":
+        return struct.pack(">II", Q_KEY, packet.src_qp_num)
+    if packet.kind in ("ack", "nak"):
+        return _acknowledge(SEQUENCE_ERROR if packet.kind == "nak" else ACKNOWLEDGED, messages)
+    if packet.kind == "read_response":
+        return _acknowledge(ACKNOWLEDGED, messages) if packet.flags & {"first", "last"} else b""
+    has_remote = packet.kind == "read_request" or (packet.kind == "write" and "first" in packet.flags)
+    remote = struct.pack(">QII", 0, packet.qp_num, packet.message_bytes) if has_remote else b""
+    return remote + (packet.immediate.to_bytes(4, "big") if "immediate" in packet.flags else b"")
+
+
+def _acknowledge(syndrome: int, messages: int) -> bytes:
+    return struct.pack(">I", syndrome << 24 | messages & 0xFFFFFF)
+
+
+HEADER_BYTES: Final = 20
+FRAME_OVERHEAD_BYTES: Final = 14 + 20 + HEADER_BYTES + 4
+"""Ethernet with FCS, IP and TCP without options."""
+TIMESTAMP_BYTES: Final = 12
+TCP_PORT: Final = 5001
+WINDOW: Final = 0xFFFF
+PS_PER_MS: Final = 10**9
+
+_PUSH, _ACK, _ECE, _CWR = 0x08, 0x10, 0x40, 0x80
+
+Direction = tuple[int, int]
+"""Numbers of the ends: sender of the data, and receiver."""
+
+
+class Stream:
+    """Where segments stand in one direction of a connection.
+
+    What no packet of the capture tells is taken for a full segment.
+    """
+
+    def __init__(self, segments: Iterable[Packet], options_bytes: int) -> None:
+        sizes = {each.psn: stream_bytes(each, options_bytes) for each in segments}
+        self._numbers = np.array(sorted(sizes), dtype=np.int64)
+        own = [sizes[int(number)] for number in self._numbers]
+        self._ends = np.concatenate([[0], np.cumsum(own, dtype=np.int64)])
+        self._full = max(own, default=0)
+
+    def sequence(self, number: int) -> int:
+        """Return the sequence number of a segment's first byte; the first one of the capture has 1."""
+        if not len(self._numbers):
+            return 1
+        known = int(np.searchsorted(self._numbers, number))
+        unknown = max(0, number - int(self._numbers[0]) - known)
+        return (1 + int(self._ends[known]) + unknown * self._full) & 0xFFFFFFFF
+
+
+def stream_bytes(segment: Packet, options_bytes: int) -> int:
+    """Return what a segment carries for TCP: payload, and framing of a layer above."""
+    return segment.bytes - FRAME_OVERHEAD_BYTES - options_bytes
+
+
+def options_bytes(packets: Iterable[Packet]) -> int:
+    """Return what each segment has in timestamps: acknowledgements alone tell them from a layer above."""
+    plain = FRAME_OVERHEAD_BYTES + TIMESTAMP_BYTES
+    acknowledgements = (each for each in packets if each.kind in ("ack", "nak") and not each.selective)
+    return TIMESTAMP_BYTES if any(each.bytes == plain for each in acknowledgements) else 0
+
+
+def tcp_packet(route: Route, packet: Packet, streams: dict[Direction, Stream], timestamps: int) -> bytes:
+    """Return IP header and all behind it."""
+    direction = packet.src_qp_num, packet.qp_num
+    own, other = streams.get(direction), streams.get(direction[::-1])
+    is_data = packet.kind not in ("ack", "nak")
+    content = bytes(stream_bytes(packet, timestamps)) if is_data else b""
+    sequence = own.sequence(packet.psn) if own and is_data else 1
+    acknowledged = other.sequence(packet.psn) if other and not is_data else 1
+    options = _options(packet, other, timestamps)
+    flags = _ACK | (_PUSH if "last" in packet.flags else 0)
+    flags |= (_CWR if "cwr" in packet.flags else 0) | (_ECE if "ece" in packet.flags else 0)
+    header = struct.pack(
+        ">HHIIBBHHH",
+        *_ports(packet),
+        sequence,
+        acknowledged,
+        (HEADER_BYTES + len(options)) // 4 << 4,
+        flags,
+        WINDOW,
+        0,
+        0,
+    )
+    segment = header + options + content
+    pseudo = route.source_ip + route.destination_ip + struct.pack(">HH", Protocol.TCP, len(segment))
+    segment = segment[:16] + checksum(pseudo + segment).to_bytes(2, "big") + segment[18:]
+    tos = type_of_service(packet.priority, ecn_of(packet))
+    return ipv4(route, Protocol.TCP, tos, len(segment)) + segment
+
+
+def _ports(packet: Packet) -> tuple[int, int]:
+    """Return source and destination: the end with the lower number has connected to the other one."""
+    own = 0xC000 | packet.flow_number & 0x3FFF
+    return (own, TCP_PORT) if packet.src_qp_num < packet.qp_num else (TCP_PORT, own)
+
+
+def _options(packet: Packet, other: Stream | None, timestamps: int) -> bytes:
+    """Return timestamps (RFC 7323) and what has come besides (RFC 2018), each behind two NOPs."""
+    options = b""
+    if timestamps:
+        options += struct.pack(">BBBBII", 1, 1, 8, 10, packet.t_ps // PS_PER_MS & 0xFFFFFFFF, 0)
+    if packet.selective and other is not None:
+        blocks = [tuple(map(int, each.split("-"))) for each in packet.selective.split()]
+        options += bytes((1, 1, 5, 2 + 8 * len(blocks)))
+        for first, last in blocks:
+            options += struct.pack(">II", other.sequence(first), other.sequence(last + 1))
+    return options

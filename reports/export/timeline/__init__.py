@@ -1,1 +1,0 @@
-"""What a cell measured, on one axis of time, for Perfetto."""

@@ -1,0 +1,221 @@
+"""Percentiles, fairness, confidence intervals and tests of difference."""
+
+import math
+from collections.abc import Sequence
+from enum import StrEnum
+from functools import cache
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, stdtrit
+
+
+def nearest_rank(values: Sequence[float] | NDArray[np.float64], percent: float) -> float | None:
+    """Return the smallest value that at least `percent` of all values do not exceed; None without values.
+
+    rank = ceil(percent / 100 * n), counted from 1 in ascending order.
+    Source: Hyndman and Fan, "Sample quantiles in statistical packages", 1996, definition 1.
+    """
+    if not 0 < percent <= 100:
+        raise ValueError(f"percent must be in (0, 100], got {percent}")
+    if len(values) == 0:
+        return None
+    return float(np.quantile(np.asarray(values, dtype=np.float64), percent / 100, method="inverted_cdf"))
+
+
+def jain_index(shares: Sequence[float] | NDArray[np.float64]) -> float | None:
+    """Return Jain's index, (sum x)^2 / (n * sum x^2): 1 if all are equal, 1/n if one has everything.
+
+    None when nobody has anything: there is nothing to share.
+    Source: Jain, Chiu and Hawe, DEC-TR-301, 1984.
+    """
+    values = np.asarray(shares, dtype=np.float64)
+    squares = float(np.sum(values**2))
+    if squares == 0.0:
+        return None
+    return float(np.sum(values)) ** 2 / (len(values) * squares)
+
+
+LEVEL_WITHIN: Final = 0.01
+"""Means that differ by less than this share of the larger one are level, however narrow the intervals."""
+SINGLE_VALUES_MAX: Final = 3
+"""Up to this many runs have no interval: the report shows their single values instead."""
+RESAMPLES: Final = 10_000
+_SEED: Final = 1
+
+Values = NDArray[np.float64]
+
+
+class MeanInterval(NamedTuple):
+    """The mean of `n` runs, with its interval.
+
+    `low` and `high` are the ends of the 95 % interval of the mean. For up to SINGLE_VALUES_MAX runs they are
+    the least and the largest of the `values`, for a single run None. A value is infinite where the quantity
+    never came, such as the median of probes of which most were lost. Then the mean is infinite, too, and
+    there is no interval.
+    """
+
+    mean: float
+    low: float | None
+    high: float | None
+    n: int
+    values: tuple[float, ...] = ()
+
+    @property
+    def exists(self) -> bool:
+        """Return whether every run has a number."""
+        return math.isfinite(self.mean)
+
+    @property
+    def has_interval(self) -> bool:
+        """Return whether `low` and `high` are the 95 % interval, not two of the single values."""
+        return self.exists and self.n > SINGLE_VALUES_MAX and self.low is not None
+
+
+def mean_interval(per_run: Sequence[float]) -> MeanInterval | None:
+    """Return mean and 95 % interval of one value per run; None without runs.
+
+    The runs are the independent samples; values within a run are not, which is why they are reduced to one
+    number first.
+    """
+    n = len(per_run)
+    if n == 0:
+        return None
+    values = np.asarray(per_run, dtype=np.float64)
+    mean, ends = float(values.mean()), (float(values.min()), float(values.max()))
+    if n == 1:
+        return MeanInterval(mean, None, None, 1, (mean,))
+    if n > SINGLE_VALUES_MAX and math.isfinite(mean):
+        ends = interval_of(resampled_means(values), n)
+    return MeanInterval(mean, min(ends[0], mean), max(ends[1], mean), n, tuple(map(float, values)))
+
+
+def resampled_means(values: Values, stream: int = 0) -> Values:
+    """Return the means of RESAMPLES groups, each as large as this one and drawn from it with replacement.
+
+    The draws are the same at each call; groups that are independent of each other take different streams.
+    Source: Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13.
+    """
+    means: Values = values[_draws(len(values), stream)].mean(axis=1)
+    return means
+
+
+def interval_of(means: Values, n: int) -> tuple[float, float]:
+    """Return the 95 % interval in the means of resampled groups of `n`.
+
+    Its ends are the quantiles a and 1 - a, a = Phi(-sqrt(n / (n - 1)) * t(.975, n - 1)): plain percentiles,
+    2.5 and 97.5 %, are too narrow for few runs; these are as wide as Student's interval where values
+    are normal.
+    Source: Hesterberg, "What teachers should know about the bootstrap", The American Statistician 69, 2015,
+    section 5.1, the expanded percentile interval.
+    """
+    below = float(ndtr(-math.sqrt(n / (n - 1)) * float(stdtrit(n - 1, 0.975))))
+    low, high = np.quantile(means, [below, 1 - below])
+    return float(low), float(high)
+
+
+@cache
+def _draws(n: int, stream: int) -> NDArray[np.int64]:
+    return np.random.default_rng((_SEED, stream)).integers(n, size=(RESAMPLES, n))
+
+
+ALPHA: Final = 0.05
+"""How often runs that do not differ may be called different."""
+_SPLITS_MAX: Final = 20_000
+"""Up to this many ways to split the runs, all are looked at; beyond, the normal approximation is good."""
+
+
+class Verdict(StrEnum):
+    """What can be said about two groups of runs."""
+
+    IDENTICAL = "identical"
+    HIGHER = "higher"
+    LOWER = "lower"
+    NOT_FOUND = "no difference found"
+    TOO_FEW = "not enough runs"
+
+
+class Difference(NamedTuple):
+    """The mean of the second group minus that of the first, its 95 % interval, and what follows.
+
+    The mean is no number where a value is infinite: then ranks alone decide.
+    """
+
+    mean: float
+    low: float | None
+    high: float | None
+    p: float | None
+    """Probability of ranks at least so far apart if the groups do not differ."""
+    verdict: Verdict
+
+
+def difference(first: Sequence[float], second: Sequence[float]) -> Difference:
+    """Compare two groups of runs by one value per run; neither is empty.
+
+    They differ if the two-sided Mann-Whitney test says so at ALPHA and the interval of the difference leaves
+    zero out. Values within a run are no samples: runs differ by more than what is in one of them.
+    Source: Mann and Whitney, Annals of Mathematical Statistics 18, 1947.
+    """
+    if list(first) == list(second):
+        return Difference(0.0, None, None, None, Verdict.IDENTICAL)
+    if not np.isfinite([*first, *second]).all():
+        return _by_ranks(first, second)
+    mean = float(np.mean(second) - np.mean(first))
+    if smallest_p(len(first), len(second)) > ALPHA:
+        return Difference(mean, None, None, None, Verdict.TOO_FEW)
+    low, high = _interval(first, second)
+    p = _mann_whitney(first, second)
+    verdict = Verdict.NOT_FOUND
+    if p <= ALPHA and (low > 0 or high < 0):
+        verdict = Verdict.HIGHER if low > 0 else Verdict.LOWER
+    return Difference(mean, low, high, p, verdict)
+
+
+def _by_ranks(first: Sequence[float], second: Sequence[float]) -> Difference:
+    """Compare groups in which something never came: such a value ranks last, and has no mean to differ by."""
+    if smallest_p(len(first), len(second)) > ALPHA:
+        return Difference(math.nan, None, None, None, Verdict.TOO_FEW)
+    from scipy.stats import rankdata
+
+    p, ranks = _mann_whitney(first, second), rankdata([*first, *second])
+    verdict = Verdict.NOT_FOUND
+    if p <= ALPHA:
+        is_higher = ranks[len(first) :].mean() > ranks[: len(first)].mean()
+        verdict = Verdict.HIGHER if is_higher else Verdict.LOWER
+    return Difference(math.nan, None, None, p, verdict)
+
+
+def smallest_p(first: int, second: int) -> float:
+    """The least that the test can give for so many runs: both groups apart, 2 of all the ways to split."""
+    return min(1.0, 2 / math.comb(first + second, first))
+
+
+def runs_needed() -> int:
+    """Of how many runs each group must be at least."""
+    return next(n for n in range(1, 100) if smallest_p(n, n) <= ALPHA)
+
+
+def _mann_whitney(first: Sequence[float], second: Sequence[float]) -> float:
+    """Two-sided probability; exact, ties included, unless there are too many ways to split the runs."""
+    from scipy.stats import PermutationMethod, mannwhitneyu  # it loads a second, and few reports ask
+
+    if math.comb(len(first) + len(second), len(first)) <= _SPLITS_MAX:
+        every_split = PermutationMethod(n_resamples=_SPLITS_MAX)
+        return float(mannwhitneyu(first, second, alternative="two-sided", method=every_split).pvalue)
+    return float(mannwhitneyu(first, second, alternative="two-sided", method="asymptotic").pvalue)
+
+
+def _interval(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
+    """95 % interval of the difference of the means, by resampling the runs of each group on their own.
+
+    Which group draws from which stream depends on their values alone, so that exchanging the groups turns the
+    interval around and changes nothing else.
+    """
+    if (len(second), *second) < (len(first), *first):
+        low, high = _interval(second, first)
+        return -high, -low
+    means = [
+        resampled_means(np.asarray(group, np.float64), stream) for stream, group in enumerate((first, second))
+    ]
+    return interval_of(means[1] - means[0], min(len(first), len(second)))

@@ -1,0 +1,266 @@
+"""Write the tables of a run on the node: transfers, throughput and logs."""
+
+import csv
+import pickle
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, TextIO
+
+from rogue.agent.core.application import TransferRecord
+from rogue.agent.core.clocks import HostNs
+
+Value = str | int | float | None
+_CALLS_AT_ONCE = 256
+
+
+class Table:
+    """A file of comma-separated rows under a line of column names; None leaves its field empty."""
+
+    def __init__(self, file: TextIO, columns: Sequence[str]) -> None:
+        self._writer = csv.writer(file, lineterminator="\n")
+        self._writer.writerow(columns)
+
+    def row(self, *values: Value) -> None:
+        """Write one row; a truth value becomes 0 or 1."""
+        self._writer.writerow([int(value) if isinstance(value, bool) else value for value in values])
+
+    def named(self, t_ns: int, values: Mapping[str, Value]) -> None:
+        """Write a row for each of some named values at one instant: an RTT sample has several."""
+        self._writer.writerows(
+            [(t_ns, name, int(value) if isinstance(value, bool) else value) for name, value in values.items()]
+        )
+
+
+class Late:
+    """Calls that are kept, in order, until `make`: what they make of rows takes longer than to keep them.
+
+    `kept` is the file where they wait. Their arguments are kept as they are, once in a while all at once; so
+    they must not be changed after a call.
+    """
+
+    def __init__(self, call: Callable[..., None], kept: IO[bytes]) -> None:
+        self._call = call
+        self._kept = kept
+        self._waiting: list[tuple[object, ...]] = []
+        self._trouble: Exception | None = None
+
+    def __call__(self, *arguments: object) -> None:
+        """Keep one call."""
+        self._waiting.append(arguments)
+        if len(self._waiting) == _CALLS_AT_ONCE:
+            self._put_away()
+
+    def make(self) -> None:
+        """Make all calls that were kept; once one has failed none is made, or some would be made twice."""
+        if self._trouble is not None:
+            raise self._trouble
+        try:
+            self._make()
+        except Exception as error:
+            self._trouble = error
+            raise
+
+    def _make(self) -> None:
+        self._put_away()
+        end = self._kept.tell()
+        self._kept.seek(0)
+        while self._kept.tell() < end:
+            for arguments in pickle.load(self._kept):
+                self._call(*arguments)
+        self._kept.seek(0)
+
+    def close(self) -> None:
+        """Make what is left, and keep nothing more."""
+        with self._kept:
+            self.make()
+
+    def _put_away(self) -> None:
+        pickle.dump(self._waiting, self._kept, pickle.HIGHEST_PROTOCOL)
+        self._waiting.clear()
+
+
+class LateTable(Table):
+    """A table whose rows become text late."""
+
+    def __init__(
+        self, file: TextIO, columns: Sequence[str], late: Callable[[Callable[..., None]], Late]
+    ) -> None:
+        super().__init__(file, columns)
+        self._late = late(super().row)
+
+    def row(self, *values: Value) -> None:
+        """Keep one row."""
+        self._late(*values)
+
+    def named(self, t_ns: int, values: Mapping[str, Value]) -> None:
+        """Keep a row for each of some named values at one instant."""
+        for name, value in values.items():
+            self.row(t_ns, name, value)
+
+
+class Spool:
+    """The files of one role, in one directory, each named after the role and what is in it."""
+
+    def __init__(self, directory: Path, role: str) -> None:
+        self.directory = directory
+        self._role = role
+        self._files: list[TextIO] = []
+        self._late: list[Late] = []
+        self.paths: dict[str, Path] = {}
+
+    def table(self, name: str, columns: Sequence[str]) -> Table:
+        """Open a table."""
+        return Table(self.file(name, "csv"), columns)
+
+    def late_table(self, name: str, columns: Sequence[str]) -> Table:
+        """Open a table whose rows are on disk only after `flush`: one that gets a row for each verb."""
+        return LateTable(self.file(name, "csv"), columns, self.late)
+
+    def late(self, call: Callable[..., None]) -> Late:
+        """Return what keeps calls of this until `flush`."""
+        kept = TemporaryFile(dir=self.directory)  # noqa: SIM115 - `close` closes it
+        self._late.append(Late(call, kept))
+        return self._late[-1]
+
+    def file(self, name: str, suffix: str) -> TextIO:
+        """Open a file for text."""
+        path = self.directory / f"{self._role}-{name}.{suffix}"
+        file = path.open("w", encoding="utf-8")
+        self._files.append(file)
+        self.paths[name] = path
+        return file
+
+    def flush(self) -> None:
+        """Have everything that was written on the node's disk, as far as other processes can tell.
+
+        What fails keeps nothing else from it; the first failure is raised at the end.
+        """
+        troubles = []
+        for step in [*(late.make for late in self._late), *(file.flush for file in self._files)]:
+            try:
+                step()
+            except Exception as error:
+                troubles.append(error)
+        if troubles:
+            raise troubles[0]
+
+    def close(self) -> None:
+        """Close all files; what does not fit on the disk any more is lost."""
+        for late in self._late:
+            with suppress(OSError):
+                late.close()
+        for file in self._files:
+            try:
+                file.close()
+            except OSError:
+                continue
+
+
+THROUGHPUT_COLUMNS = ("t_ns", "interval_ns", "delivered_bytes", "cwnd_over_rtt_bps", "limiter_bps")
+
+
+class ThroughputMeter:
+    """Writes one row per interval from `start` to `close`, also for one in which nothing arrived.
+
+    Before `start` bytes are only added up. `first_ns` is the length of the first interval, so that flows that
+    start at different instants share one grid; the last interval ends at `close`. `estimate` is the agent's
+    estimate of its throughput, averaged over an interval; `limiter_bps` is the rate at an interval's end.
+    """
+
+    def __init__(self, table: Table, interval_ns: int, first_ns: int | None = None) -> None:
+        self._table = table
+        self._interval_ns = interval_ns
+        self._first_ns = interval_ns if first_ns is None else first_ns
+        self._begin_ns = 0
+        self._end_ns: int | None = None
+        self._delivered_bytes = 0
+        self._estimates_bps: list[float] = []
+        self.limiter_bps: int | None = None
+        self.total_bytes = 0
+
+    def start(self, start_ns: HostNs) -> None:
+        """Begin the first interval."""
+        self._begin_ns, self._end_ns = start_ns, start_ns + self._first_ns
+
+    def add(self, now: HostNs, delivered_bytes: int) -> None:
+        """Payload arrived."""
+        self._pass(now)
+        self._delivered_bytes += delivered_bytes
+        self.total_bytes += delivered_bytes
+
+    def estimate(self, now: HostNs, throughput_bps: float) -> None:
+        """The agent has a new estimate."""
+        self._pass(now)
+        self._estimates_bps.append(throughput_bps)
+
+    def limit(self, now: HostNs, limiter_bps: int) -> None:
+        """The limiter has a new rate."""
+        self._pass(now)
+        self.limiter_bps = limiter_bps
+
+    def close(self, now: HostNs) -> None:
+        """Write the intervals that have ended, and the part of one that has passed."""
+        self._pass(now)
+        if self._end_ns is not None and now > self._begin_ns:
+            self._write(now)
+        self._end_ns = None
+
+    def _pass(self, now: HostNs) -> None:
+        while self._end_ns is not None and now >= self._end_ns:
+            self._write(self._end_ns)
+            self._end_ns += self._interval_ns
+
+    def _write(self, end_ns: int) -> None:
+        estimates = self._estimates_bps
+        mean_bps = sum(estimates) / len(estimates) if estimates else None
+        self._table.row(end_ns, end_ns - self._begin_ns, self._delivered_bytes, mean_bps, self.limiter_bps)
+        self._begin_ns = end_ns
+        self._delivered_bytes = 0
+        estimates.clear()
+
+
+TRANSFER_COLUMNS = (
+    "transfer_id",
+    "size_bytes",
+    "start_ns",
+    "end_ns",
+    "status",
+    "error",
+    "retransmitted_bytes",
+    "is_sent",
+    "waited_for_role",
+    "waited_for_transfer",
+)
+
+
+class TransferLog:
+    """Writes transfers as they end; `ended` counts them by status, `first_error` is the first reason."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self.ended: dict[str, int] = {"ok": 0, "error": 0, "unfinished": 0}
+        self.first_error: str | None = None
+
+    @property
+    def count(self) -> int:
+        """How many have ended."""
+        return sum(self.ended.values())
+
+    def write(self, record: TransferRecord) -> None:
+        """Write a transfer that has ended, or that the end of the run has cut off."""
+        self.ended[record.status] += 1
+        if self.first_error is None:
+            self.first_error = record.error
+        self._table.row(
+            record.transfer_id,
+            record.size_bytes,
+            record.start_ns,
+            record.end_ns,
+            record.status,
+            record.error,
+            record.retransmitted_bytes,
+            record.is_sent,
+            *(record.waited_for or (None, None)),
+        )

@@ -1,0 +1,172 @@
+"""Plan machines: keys, links and TCP ports."""
+
+import socket
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Final
+
+import paramiko
+
+from rogue.virtual.image.initrd import Entry, archive
+from rogue.virtual.network import EXPERIMENT_MTU_BYTES, PREFIX_LENGTH, VirtualNetwork
+
+
+def reserve(count: int) -> list[int]:
+    """Find ``count`` distinct free ports of 127.0.0.1; QEMU takes them right afterwards."""
+    with ExitStack() as stack:
+        ports = []
+        for _ in range(count):
+            listener = stack.enter_context(socket.socket())
+            listener.bind(("127.0.0.1", 0))
+            ports.append(int(listener.getsockname()[1]))
+        return ports
+
+
+SWITCHING_MACHINE: Final = "fabric"
+_MEMORY_MIB: Final = 384
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One end of a cable: the socket it listens on, the peer's socket, what its interface is for."""
+
+    socket_name: str
+    peer_socket_name: str
+    mac: str
+    address: str = ""
+    """With prefix length; empty: none."""
+    bridge: str = ""
+    """The bridge that it is a port of; empty: none."""
+    soft_roce: bool = False
+    """Whether the machine boots with a soft-RoCE device on it."""
+    mtu_bytes: int = EXPERIMENT_MTU_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class MachinePlan:
+    """One machine: its name, its experiment links, the bridges inside it and what joins them, its memory."""
+
+    name: str
+    links: tuple[Link, ...]
+    bridges: tuple[str, ...] = ()
+    trunks: tuple[tuple[str, str], ...] = ()
+    memory_mib: int = _MEMORY_MIB
+
+
+def machines_of(network: VirtualNetwork) -> tuple[MachinePlan, ...]:
+    """One machine that holds every switch, and one per host; the former boots first."""
+    switching = MachinePlan(
+        SWITCHING_MACHINE,
+        tuple(
+            _link(SWITCHING_MACHINE, host, number, bridge=network.switch_of(host))
+            for number, host in enumerate(network.hosts, start=1)
+        ),
+        bridges=network.switches,
+        trunks=network.trunks,
+    )
+    hosts = [
+        MachinePlan(
+            host,
+            (_link(host, SWITCHING_MACHINE, number, address=f"{network.address(host)}/{PREFIX_LENGTH}"),),
+        )
+        for number, host in enumerate(network.hosts, start=1)
+    ]
+    return (switching, *hosts)
+
+
+def _link(name: str, peer: str, number: int, *, address: str = "", bridge: str = "") -> Link:
+    side = "05" if bridge else "09"
+    return Link(
+        socket_name=f"{name}-{peer}.sock",
+        peer_socket_name=f"{peer}-{name}.sock",
+        mac=f"52:54:00:{side}:00:{number:02x}",
+        address=address,
+        bridge=bridge,
+    )
+
+
+def pair(names: Sequence[str] = ("h1", "h2")) -> tuple[MachinePlan, MachinePlan]:
+    """Two hosts with soft-RoCE whose experiment NICs are joined by one cable, without a switch."""
+    first, second = names
+    return (
+        MachinePlan(first, (_joined(first, second, 1),)),
+        MachinePlan(second, (_joined(second, first, 2),)),
+    )
+
+
+def _joined(name: str, peer: str, number: int) -> Link:
+    return Link(
+        socket_name=f"{name}-{peer}.sock",
+        peer_socket_name=f"{peer}-{name}.sock",
+        mac=f"52:54:00:09:00:{number:02x}",
+        address=f"10.9.0.{number}/{PREFIX_LENGTH}",
+        soft_roce=True,
+    )
+
+
+MANAGEMENT_ADDRESS = "10.0.2.15/24"  # what QEMU's user network expects of its one guest
+LOOPBACK = "127.0.0.1"  # where QEMU forwards a port to each machine's SSH
+USER = "root"
+CLIENT_KEY = "id_ecdsa"
+KNOWN_HOSTS = "known_hosts"
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The key that opens every machine of the testbed, and each machine's host key."""
+
+    client: paramiko.ECDSAKey
+    hosts: dict[str, paramiko.ECDSAKey]
+
+
+def generate_keys(names: list[str]) -> Keys:
+    """Make fresh keys; they live and die with the testbed."""
+    return Keys(paramiko.ECDSAKey.generate(), {name: paramiko.ECDSAKey.generate() for name in names})
+
+
+def write_client_files(directory: Path, keys: Keys, ports: dict[str, int]) -> None:
+    """Write the client's key and the machines' public keys, so that plain ssh reaches them as well."""
+    keys.client.write_private_key_file(str(directory / CLIENT_KEY))
+    lines = [f"[{LOOPBACK}]:{ports[name]} {_public(key)}\n" for name, key in keys.hosts.items()]
+    (directory / KNOWN_HOSTS).write_text("".join(lines))
+
+
+def seed(machine: MachinePlan, keys: Keys) -> bytes:
+    """The second half of the machine's initial RAM disk: files copied over its root file system."""
+    host_key = StringIO()
+    keys.hosts[machine.name].write_private_key(host_key)
+    return archive(
+        [
+            Entry("seed/etc/hostname", f"{machine.name}\n".encode(), 0o644),
+            Entry("seed/etc/rogue/machine", machine_settings(machine).encode(), 0o644),
+            Entry("seed/etc/ssh/ssh_host_key", host_key.getvalue().encode(), 0o600),
+            Entry("seed/root/.ssh", None, 0o700),
+            Entry("seed/root/.ssh/authorized_keys", f"{_public(keys.client)}\n".encode(), 0o600),
+        ]
+    )
+
+
+def machine_settings(machine: MachinePlan) -> str:
+    """The shell variables that the machine's boot script reads."""
+    lines = [
+        f"name={machine.name}",
+        f"management={MANAGEMENT_ADDRESS}",
+        f"bridges='{' '.join(machine.bridges)}'",
+        f"trunks='{' '.join(f'{a}:{b}' for a, b in machine.trunks)}'",
+        f"trunk_mtu={EXPERIMENT_MTU_BYTES}",
+    ]
+    for number, link in enumerate(machine.links, start=1):
+        lines += [
+            f"mtu_{number}={link.mtu_bytes}",
+            f"address_{number}={link.address}",
+            f"bridge_{number}={link.bridge}",
+            f"rxe_{number}={'yes' if link.soft_roce else 'no'}",
+        ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _public(key: paramiko.ECDSAKey) -> str:
+    return f"{key.get_name()} {key.get_base64()}"

@@ -1,0 +1,209 @@
+"""Start, find and stop testbeds that outlive a command, and show their state."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from rogue.remote.connection import connect
+from rogue.remote.errors import NodeError
+from rogue.remote.login import Login
+from rogue.virtual.errors import VirtualTestbedError
+from rogue.virtual.image.build import Image
+from rogue.virtual.inventory import inventory_text
+from rogue.virtual.machines.assembly import Accelerator, assemble, logins
+from rogue.virtual.machines.machine_plan import machines_of
+from rogue.virtual.machines.process import Console
+from rogue.virtual.network import VirtualNetwork
+from rogue.virtual.persistent import processes
+from rogue.virtual.persistent.directory import (
+    Record,
+    StateDirectory,
+    read_record,
+    state_directory,
+    write_record,
+)
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class StandingTestbed:
+    """A testbed that is up, though a machine of it may have lost power since."""
+
+    name: str
+    directory: Path
+    network: VirtualNetwork
+    logins: Mapping[str, Login]
+    inventory: Path
+
+
+def find(name: str) -> StandingTestbed:
+    """Return the testbed ``name``; raises VirtualTestbedError if it is not up."""
+    state = state_directory(name)
+    record = read_record(state.record)
+    if record is None:
+        raise VirtualTestbedError(f"testbed {name} is not up; `rogue testbed up --name {name}` brings it up")
+    return _testbed(state, record)
+
+
+def up(
+    name: str, network: VirtualNetwork, image: Image, accelerator: Accelerator, progress: Progress
+) -> StandingTestbed:
+    """Bring it up if it is not; what an earlier `up` left half-started is cleaned first.
+
+    Whatever goes wrong, Ctrl-C too, nothing is left behind.
+    """
+    state = state_directory(name)
+    with state.locked(progress):
+        record = read_record(state.record)
+        if record is not None and _has_all_machines(state, record):
+            return _already_up(state, record, network, progress)
+        if state.path.exists() or processes.find(state.path):
+            progress(f"testbed {name}: cleaning what is left of an earlier one")
+            _clean(state)
+        try:
+            return _testbed(state, _start(state, network, image, accelerator, progress))
+        except BaseException:
+            progress(f"testbed {name}: taking it down again")
+            _clean(state)
+            raise
+
+
+def down(name: str, progress: Progress) -> bool:
+    """Switch every machine off and delete the testbed's files; False if there was nothing of it."""
+    state = state_directory(name)
+    with state.locked(progress):
+        had_something = state.path.exists() or bool(processes.find(state.path))
+        _clean(state)
+    return had_something
+
+
+def _clean(state: StateDirectory) -> None:
+    processes.end(state.path)
+    state.remove()
+
+
+def _already_up(
+    state: StateDirectory, record: Record, network: VirtualNetwork, progress: Progress
+) -> StandingTestbed:
+    if record.network != network:
+        raise VirtualTestbedError(
+            f"testbed {state.name} is up with another network (hosts {', '.join(record.network.hosts)}; "
+            f"switches {', '.join(record.network.switches)}); take it down, or give this one another --name"
+        )
+    progress(f"testbed {state.name}: already up")
+    return _testbed(state, record)
+
+
+def _has_all_machines(state: StateDirectory, record: Record) -> bool:
+    return set(processes.find(state.path)) == set(record.ssh_ports)
+
+
+def _start(
+    state: StateDirectory, network: VirtualNetwork, image: Image, accelerator: Accelerator, progress: Progress
+) -> Record:
+    """Start all machines at once, wait until each is up and replies, and write down what there is."""
+    started_s = time.monotonic()
+    state.make()
+    assembly = assemble(machines_of(network), image, accelerator, state.path)
+    for machine, command in assembly.commands.items():
+        processes.start(state.path, machine, command)
+    machines = list(assembly.commands)
+    progress(f"testbed {state.name}: {len(machines)} machines are booting ({accelerator.value})")
+    _wait_until_ready(state.path, machines, started_s + accelerator.boot_timeout_s, progress)
+    record = Record(network, accelerator, assembly.ssh_ports)
+    _log_in(list(_testbed(state, record).logins.values()))
+    state.inventory.write_text(inventory_text(state.name, state.path, network, assembly.ssh_ports))
+    write_record(state.record, record)
+    progress(f"testbed {state.name}: up after {time.monotonic() - started_s:.1f} s")
+    return record
+
+
+def _wait_until_ready(
+    directory: Path, machines: Sequence[str], deadline_s: float, progress: Progress
+) -> None:
+    for number, machine in enumerate(machines, start=1):
+        has_power = partial(_has_power, directory, machine)
+        Console(machine, directory).wait_until_it_says("ready", deadline_s, has_power)
+        progress(f"  {number} of {len(machines)}: {machine}")
+
+
+def _has_power(directory: Path, machine: str) -> bool:
+    return machine in processes.find(directory)
+
+
+def _log_in(each: Sequence[Login]) -> None:
+    """Log in to every machine at once: each must prove that it is the one that was started."""
+    with ThreadPoolExecutor(len(each)) as pool:
+        for reply in [pool.submit(_greet, login) for login in each]:
+            reply.result()
+
+
+def _greet(login: Login) -> None:
+    with connect(login) as shell:
+        shell.run("true")
+
+
+def _testbed(state: StateDirectory, record: Record) -> StandingTestbed:
+    return StandingTestbed(
+        state.name,
+        state.path,
+        record.network,
+        logins(state.path, record.ssh_ports),
+        state.inventory,
+    )
+
+
+_REPLY_LIMIT_S: Final = 15.0
+_REQUEST: Final = "cat /proc/uptime /proc/meminfo"
+
+
+@dataclass(frozen=True, slots=True)
+class MachineState:
+    """One machine: whether it has power, whether SSH replies, and what it says of itself."""
+
+    machine: str
+    pid: int | None
+    """Process of this host; None without power."""
+    host_memory_bytes: int
+    """What the process occupies here."""
+    problem: str
+    """Why SSH does not reply; empty if it does."""
+    uptime_s: float | None
+    free_memory_bytes: int | None
+    """What the machine could still give to its programs."""
+
+    @property
+    def is_well(self) -> bool:
+        """Whether it has power and replies."""
+        return self.pid is not None and not self.problem
+
+
+def machine_states(testbed: StandingTestbed) -> Sequence[MachineState]:
+    """Ask every machine at once; one that does not reply costs the others no time."""
+    pids = processes.find(testbed.directory)
+    with ThreadPoolExecutor(len(testbed.logins)) as pool:
+        return list(pool.map(lambda login: _ask(login, pids.get(login.node)), testbed.logins.values()))
+
+
+def _ask(login: Login, pid: int | None) -> MachineState:
+    if pid is None:
+        return MachineState(login.node, None, 0, "it has no power", None, None)
+    resident_bytes = processes.resident_set_bytes(pid)
+    try:
+        with connect(login, limit_s=_REPLY_LIMIT_S) as shell:
+            uptime_s, free_bytes = parse_reply(shell.run(_REQUEST, limit_s=_REPLY_LIMIT_S))
+    except NodeError as error:
+        return MachineState(login.node, pid, resident_bytes, str(error), None, None)
+    return MachineState(login.node, pid, resident_bytes, "", uptime_s, free_bytes)
+
+
+def parse_reply(text: str) -> tuple[float, int]:
+    """Read uptime in seconds and available memory in bytes out of /proc/uptime and /proc/meminfo."""
+    first, *rest = text.splitlines()
+    (available,) = (line.split()[1] for line in rest if line.startswith("MemAvailable:"))
+    return float(first.split()[0]), int(available) * 1024
