@@ -1,11 +1,23 @@
-"""Errors by whose fault they are."""
+"""Tests: exit codes, errors by whose fault they are, and signals that end a command."""
 
 import pickle
+import signal
 
 import pytest
 
 from rogue.harness import errors
-from rogue.harness.errors import SHOWN_MAX, ConfigError, ExitCode, HarnessError, Problem, UsageError
+from rogue.harness.cli import rogue
+from rogue.harness.errors import (
+    SHOWN_MAX,
+    ConfigError,
+    ExitCode,
+    HarnessError,
+    Problem,
+    StoppedError,
+    TerminatedError,
+    UsageError,
+    termination_as_interrupt,
+)
 from rogue.workloads.printable import REPLACEMENT
 
 
@@ -57,3 +69,35 @@ def test_a_mistake_is_said_in_a_few_lines_whatever_was_written() -> None:
     said = str(Problem("x.yaml:1", "k" * 5000, "9" * 5000, "a port", "correct it"))
     assert said.endswith("9..., expected a port; correct it.")
     assert len(said) < 700
+
+
+def test_numbers_are_fixed() -> None:
+    assert {code.name: code.value for code in ExitCode} == {
+        "OK": 0, "CELLS_FAILED": 1, "USAGE": 2, "REPORT_FAILED": 3, "NOTHING_TO_RUN": 4, "DAMAGED": 5,
+        "STORAGE": 6, "TESTBED": 7, "MEMORY": 8, "BUG": 70, "INTERRUPTED": 130, "TERMINATED": 143,
+    }  # fmt: skip
+
+
+def test_help_explains_each() -> None:
+    text = rogue.__doc__ or ""
+    for code in ExitCode:
+        assert f"{code.value} " in text, f"`rogue --help` does not explain {code.name}"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_the_systems_wish_arrives_as_an_interrupt(number: signal.Signals) -> None:
+    with pytest.raises(KeyboardInterrupt) as caught, termination_as_interrupt():
+        signal.raise_signal(number)
+    assert isinstance(caught.value, TerminatedError)
+
+
+def test_outside_signals_mean_what_they_meant_before() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    with termination_as_interrupt():
+        assert signal.getsignal(signal.SIGTERM) is not before
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_the_exit_code_tells_who_asked() -> None:
+    assert StoppedError("stopped", KeyboardInterrupt()).exit_code is ExitCode.INTERRUPTED
+    assert StoppedError("stopped", TerminatedError()).exit_code is ExitCode.TERMINATED

@@ -1,4 +1,7 @@
+"""Tests: how an inventory names a node, and which words may reach SSH."""
+
 import os
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -7,7 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rogue.remote.destination import Destination, without_config
+from rogue.remote import destination
+from rogue.remote.destination import (
+    HOPS,
+    HOST,
+    NODE,
+    PATH,
+    PYTHON,
+    USER,
+    Destination,
+    Word,
+    at_home,
+    without_config,
+)
 from rogue.remote.errors import NodeError
 
 TEXTS = st.text(max_size=20) | st.text("/ab ~\"'\n\r\\$%{}[]*", min_size=1, max_size=8)
@@ -86,3 +101,48 @@ def test_the_configuration_is_told_from_other_arguments(
     arguments: list[str], rest: tuple[str, ...], config: str
 ) -> None:
     assert without_config(arguments) == (rest, config)
+
+
+ALL = [each for each in vars(destination).values() if isinstance(each, Word)]
+NEVER = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\"'`$%&;|<>{}!#*?]|^-|^$")
+"""What ends a value, begins an option, is filled in, or is run."""
+
+
+@pytest.mark.parametrize("word", ALL, ids=lambda word: str(word.meaning))
+@given(text=st.text(max_size=30) | st.text("aZ0_./~@:,[]-\\ \"'`$%{}\n\r\0;|&*?", max_size=12))
+def test_no_word_means_anything_but_itself(word: Word, text: str) -> None:
+    assert not (word.fits(text) and NEVER.search(text)), text
+
+
+@pytest.mark.parametrize(
+    ("word", "texts"),
+    [
+        (NODE, ["h0", "fabric", "tor-1.rack"]),
+        (HOST, ["lab-1", "10.0.0.1", "node0.example.org", "fe80::1", "::1", "a"]),
+        (USER, ["root", "alice", "a.b@corp", "DOMAIN\\alice", "_x-1"]),
+        (HOPS, ["none", "gate", "eve@outer:2201,inner", "ssh://gate:22", "[fe80::1]:22"]),
+        (PATH, ["/a b/known", "~/.ssh/id", "../x", "/home/zoë/ключ", "/tmp/a(1),b=c@d"]),
+        (PYTHON, ["auto_silent", "/usr/bin/python3.11"]),
+    ],
+)  # fmt: skip
+def test_ordinary_words_fit(word: Word, texts: list[str]) -> None:
+    assert [text for text in texts if not word.fits(text)] == []
+
+
+@pytest.mark.parametrize("text", ["gate.example.org:30755", "10.0.0.1:22", "gate:", "lab:b:c", "[::1]:22"])
+def test_a_host_has_no_port(text: str) -> None:
+    assert not HOST.fits(text)
+
+
+def test_the_own_directory_is_written_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    assert at_home("~/.ssh/id") == Path("/home/me/.ssh/id")
+
+
+def test_a_user_who_is_not_here_is_no_error() -> None:
+    assert at_home("~no-such-user/x") == Path("~no-such-user/x")
+
+
+@pytest.mark.parametrize("name", ["~\ud800/x", "~\0/x"])
+def test_a_name_that_no_user_can_have_is_no_error(name: str) -> None:
+    assert at_home(name) == Path(name)

@@ -1,12 +1,150 @@
-from dataclasses import FrozenInstanceError
+"""Tests: how OpenSSH reaches a destination."""
+
+import os
+from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 
 import pytest
 
-from rogue.remote.login import Login
+from rogue.remote import login
+from rogue.remote.destination import Destination
+from rogue.remote.errors import NodeError
+from rogue.remote.login import KEY_BYTES_MAX, Login, resolve
 
 
 def test_a_login_says_which_host_key_is_expected_and_stays_as_it_is() -> None:
     login = Login("h0", "127.0.0.1", 22, "root", (), (Path("known_hosts"),))
     with pytest.raises(FrozenInstanceError):
         login.known_hosts = (Path("/dev/null"),)  # type: ignore[misc]
+
+
+CONFIG = """\
+Include {directory}/more
+Match originalhost node-*
+  User bob
+  IdentityFile {directory}/%r-%h
+  IdentityFile {directory}/missing
+Host node-1
+  HostName 10.0.0.1
+  Port 2222
+  ProxyJump eve@outer:2201,inner
+Host inner
+  HostName 192.168.0.2
+  ProxyJump none
+Host here
+  ProxyJump there
+Host there
+  ProxyJump here
+Host self
+  ProxyJump self
+Host command
+  ProxyCommand nc %h %p
+Host revoking
+  RevokedHostKeys /etc/ssh/revoked
+"""
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Destination:
+    (tmp_path / "more").write_text("Host outer\n  HostName 192.168.0.1\n  StrictHostKeyChecking no\n")
+    (tmp_path / "bob-10.0.0.1").write_text("a key")
+    config = tmp_path / "config"
+    config.write_text(CONFIG.format(directory=tmp_path))
+    return Destination("h0", "node-1", known_hosts=tmp_path / "known", config=str(config))
+
+
+def test_an_alias_stands_for_address_user_keys_and_hops(node: Destination, tmp_path: Path) -> None:
+    login = resolve(node)
+    assert (login.node, login.address, login.port, login.user) == ("h0", "10.0.0.1", 2222, "bob")
+    assert login.key_files == (tmp_path / "bob-10.0.0.1",)
+    inner = login.gateway
+    assert inner is not None
+    assert (inner.node, inner.address, inner.port) == ("h0: jump host inner", "192.168.0.2", 22)
+    outer = inner.gateway
+    assert outer is not None
+    assert (outer.node, outer.address, outer.port, outer.user) == (
+        "h0: jump host eve@outer:2201", "192.168.0.1", 2201, "eve",
+    )  # fmt: skip
+    assert outer.gateway is None
+    assert {each.known_hosts for each in (login, inner, outer)} == {(tmp_path / "known",)}
+
+
+def test_what_the_inventory_says_beats_the_configuration(node: Destination, tmp_path: Path) -> None:
+    key = tmp_path / "own key"
+    key.write_text("another key")
+    login = resolve(replace(node, port=4001, user="alice", key_file=key, arguments=("-J", "none")))
+    assert (login.port, login.user, login.gateway) == (4001, "alice", None)
+    assert login.key_files == (key,)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "large", "endless"])
+def test_what_can_be_no_key_is_not_read(node: Destination, tmp_path: Path, kind: str) -> None:
+    key = tmp_path / "key"
+    match kind:
+        case "pipe":
+            os.mkfifo(key)
+        case "large":
+            key.touch()
+            os.truncate(key, KEY_BYTES_MAX + 1)
+        case _:
+            key.symlink_to("/proc/self/pagemap")  # says that it is a file of 0 bytes
+    assert resolve(replace(node, key_file=key, user="alice")).key_files == ()
+
+
+def test_without_an_inventorys_file_every_hop_has_its_own_known_hosts(node: Destination) -> None:
+    arguments = ("-o", "UserKnownHostsFile=/a /b", "-o", "GlobalKnownHostsFile=none")
+    assert resolve(replace(node, known_hosts=None, arguments=arguments)).known_hosts == (
+        Path("/a"), Path("/b"),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("command", "h0: got ProxyCommand 'nc %h %p' in the SSH configuration, expected ProxyJump"),
+        (
+            "revoking",
+            "h0: got RevokedHostKeys '/etc/ssh/revoked' in the SSH configuration, which is not read",
+        ),
+        ("here", "h0: jump host there: got more than 8 hops in the SSH configuration, expected a way that"),
+        ("self", "h0: SSH cannot make out where 'self' is: jumphost loop via self"),
+    ],
+)
+def test_a_way_that_cannot_be_gone_is_a_sentence(node: Destination, name: str, sentence: str) -> None:
+    with pytest.raises(NodeError) as refused:
+        resolve(replace(node, name=name))
+    assert str(refused.value).startswith(sentence)
+
+
+def test_a_configuration_that_ssh_cannot_read_is_named(node: Destination, tmp_path: Path) -> None:
+    (tmp_path / "more").write_text("Hosst outer\n")
+    with pytest.raises(NodeError, match=r"^h0: SSH cannot make out where 'node-1' is: .*more.*[Hh]osst"):
+        resolve(node)
+
+
+def test_ssh_that_is_not_there_is_named(node: Destination, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(NodeError, match="h0: ssh is not installed here; apt-get install openssh-client"):
+        resolve(node)
+
+
+def test_the_agent_asked_is_the_environments_or_none(
+    node: Destination, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSH_AUTH_SOCK", "/run/agent")
+    assert resolve(node).uses_agent
+    assert resolve(replace(node, arguments=("-o", "IdentityAgent=/run/agent"))).uses_agent
+    assert not resolve(replace(node, arguments=("-o", "IdentityAgent=none"))).uses_agent
+    with pytest.raises(
+        NodeError, match=r"got IdentityAgent /run/other in the SSH .* SSH_AUTH_SOCK=/run/other"
+    ):
+        resolve(replace(node, arguments=("-o", "IdentityAgent=/run/other")))
+
+
+def test_a_name_that_takes_ssh_for_ever_is_a_sentence(
+    node: Destination, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(login, "_TIME_LIMIT_S", 0.2)
+    (tmp_path / "more").write_text('Match exec "sleep 60"\n')
+    with pytest.raises(NodeError, match="h0: `ssh -G node-1` did not end within 0 s"):
+        resolve(node)

@@ -1,6 +1,8 @@
+"""Tests: make text from files safe to print, and suggest known words."""
+
 import pytest
 
-from rogue.workloads.printable import first_line, is_printable, printable, printable_lines, shortened
+from rogue.workloads.printable import first_line, is_printable, meant, printable, printable_lines, shortened
 
 STEERING = [
     "\x1b]0;owned\x07", "\x1b[2J", "\x9b31m", "a\rb", "\x00", "\x7f", "\u202etxt.exe", "\ud800",
@@ -46,3 +48,13 @@ def test_a_long_text_is_cut() -> None:
 )
 def test_an_error_has_a_first_line(error: Exception, line: str) -> None:
     assert first_line(error, 20) == line
+
+
+def test_the_closest_word_is_offered() -> None:
+    known = ["transports", "topologies", "workloads"]
+    assert meant("topologeis", known) == "write topologies if that is meant"
+
+
+def test_nothing_is_offered_where_nothing_is_close() -> None:
+    assert meant("x", ["transports"]) == "choose one of them"
+    assert meant(None, ["transports"], "remove it") == "remove it"

@@ -1,10 +1,10 @@
-"""Schedules: back-to-back repeats, probes at intervals, and what is recorded of each transfer."""
+"""Tests: a sans-IO application: transfers over a connection, on a schedule."""
 
 from dataclasses import replace
 
 import pytest
 
-from rogue.agent.core.application import Application, Schedule
+from rogue.agent.core.application import Application, Schedule, Waits
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.errors import SettingsError
 
@@ -233,3 +233,34 @@ def test_a_watcher_hears_of_starts_and_ends_and_says_what_came_before() -> None:
 def test_the_last_verb_says_which_transfer_it_ends_if_arrivals_are_told() -> None:
     told = Application(Schedule(1, at(0), count=2, tells_arrivals=True))
     assert [told.begin(at(0)).imm, Application(Schedule(1, at(0))).begin(at(0)).imm] == [1, None]
+
+
+def test_a_waiter_goes_on_after_the_last_of_its_causes_and_their_pauses() -> None:
+    """a at 10 and 50 later, b at 40 and 5 later: 60, for which a is to blame."""
+    waits: Waits[str, str] = Waits()
+    waits.add("x", "a", 50)
+    waits.add("x", "b", 5)
+    assert waits
+    assert waits.on_cause("a", 10) == []
+    assert not waits.is_free("x")
+    assert waits.on_cause("b", 40) == ["x"]
+    assert waits.is_free("x")
+    assert (waits.not_before_ns("x"), waits.last("x")) == (60, "a")
+    assert not waits
+
+
+def test_a_cause_happens_once() -> None:
+    waits: Waits[int, str] = Waits()
+    for number in range(3):
+        waits.add(number, "a", 0)
+    assert waits.is_awaited("a")
+    assert waits.on_cause("a", 1) == [0, 1, 2]
+    assert not waits.is_awaited("a")
+    assert waits.on_cause("a", 2) == []
+    assert waits.not_before_ns(0) == 1
+
+
+def test_who_waits_for_nothing_has_nothing_to_name() -> None:
+    waits: Waits[int, str] = Waits()
+    assert waits.last(7) is None
+    assert waits.on_cause("nothing", 3) == []

@@ -1,6 +1,8 @@
+"""Tests: the two clocks of an agent, and the deadlines of a connection."""
+
 import pytest
 
-from rogue.agent.core.clocks import HostNs, earlier
+from rogue.agent.core.clocks import Deadline, DeadlineReason, HostNs, earlier
 
 
 @pytest.mark.parametrize(
@@ -10,3 +12,9 @@ def test_what_never_comes_is_not_the_earlier(
     one_ns: HostNs | None, other_ns: HostNs | None, first_ns: HostNs | None
 ) -> None:
     assert earlier(one_ns, other_ns) == first_ns
+
+
+def test_a_deadline_tells_its_reason_in_words() -> None:
+    deadline = Deadline(HostNs(5), DeadlineReason.RESYNC)
+    assert deadline.host_ns == 5
+    assert deadline.reason.value == "the peer's reply about a lost queue pair"

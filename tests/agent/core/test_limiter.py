@@ -1,10 +1,18 @@
-"""The limiter's bounded change, with the paper's 1 Gb/s and ConnectX-3's steps of 100 Mb/s."""
+"""Tests: rate limiters as software sees them, and turns when there are too few."""
+
+from collections import Counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rogue.agent.core.limiter import Limiter, LinkFacts
+from rogue.agent.core.actions import RETRY_EXC_ERR, SUCCESS, Action, PostSend, SetRate, TransferDone
+from rogue.agent.core.clocks import HostNs, NicNs
+from rogue.agent.core.connection import Connection
+from rogue.agent.core.errors import SettingsError
+from rogue.agent.core.limiter import Grant, Limiter, LimiterPool, LinkFacts, Revoke
+from rogue.agent.core.segmentation import Transfer
+from rogue.agent.core.transports import settings_for
 
 GBPS, MBPS = 10**9, 10**6
 
@@ -84,3 +92,272 @@ def test_a_request_is_possible_and_bounded(target_bps: float, now_bps: int, step
     if rate_bps is not None:
         assert 0 < rate_bps <= 10 * GBPS
         assert abs(rate_bps - now_bps) <= GBPS
+
+
+def test_a_full_packet_in_wire_bits() -> None:
+    assert LinkFacts(line_rate_bps=10**10, mtu_bytes=1024).packet_wire_bits == 8 * 1106
+
+
+@pytest.mark.parametrize(("line_rate_bps", "mtu_bytes"), [(0, 1024), (10**10, 0), (-1, 1024)])
+def test_impossible_facts_are_refused(line_rate_bps: int, mtu_bytes: int) -> None:
+    with pytest.raises(SettingsError, match="a positive number"):
+        LinkFacts(line_rate_bps, mtu_bytes)
+
+
+def test_an_unknown_framing_is_refused() -> None:
+    with pytest.raises(SettingsError, match="framing"):
+        LinkFacts(10**10, 1024, framing="carrier pigeon")
+
+
+MS = 1_000_000
+SEGMENT = 65_536
+LINK = LinkFacts(10**10, 1024, rate_step_bps=100_000_000)
+
+
+def at(ms: int) -> HostNs:
+    return HostNs(ms * MS)
+
+
+def test_limiter_pool_worked_example() -> None:
+    """Two limiters, three connections: after 10 ms the one that held longest makes room for the third."""
+    pool = LimiterPool(2, turn_ns=10 * MS)
+    for key in (1, 2, 3):
+        pool.ask(key, at(key))
+    assert pool.actions() == [Grant(1, 0), Grant(2, 1)]
+    assert pool.deadline_ns == at(11)
+    pool.on_timer(at(10))
+    assert pool.actions() == []
+    pool.on_timer(at(11))
+    assert pool.actions() == [Revoke(1)]
+    assert pool.deadline_ns is None, "one waits, and one was asked"
+    pool.give_back(1, at(12), wants_more=True)
+    assert pool.actions() == [Grant(3, 0)]
+    assert pool.deadline_ns == at(12), "now 1 waits, and 2 has held since 2 ms"
+
+
+def test_while_nobody_waits_nobody_is_asked() -> None:
+    pool = LimiterPool(8)
+    for key in range(8):
+        pool.ask(key, at(0))
+    pool.on_timer(at(10**6))
+    assert pool.actions() == [Grant(key, key) for key in range(8)]
+    assert pool.deadline_ns is None
+
+
+def test_asking_twice_is_asking_once() -> None:
+    pool = LimiterPool(1)
+    for key in (1, 1, 2, 2):
+        pool.ask(key, at(0))
+    assert pool.actions() == [Grant(1, 0)]
+    pool.give_back(1, at(1), wants_more=False)
+    pool.give_back(2, at(2), wants_more=False)
+    assert pool.actions() == [Grant(2, 0)]
+
+
+def test_one_that_rests_keeps_its_limiter_until_somebody_asks() -> None:
+    pool = LimiterPool(2, turn_ns=10 * MS)
+    for key in (1, 2):
+        pool.ask(key, at(0))
+    pool.rest(2)
+    pool.rest(2)
+    assert pool.actions() == [Grant(1, 0), Grant(2, 1)]
+    pool.ask(3, at(1))
+    assert pool.actions() == [Revoke(2)], "long before the end of a turn"
+    assert pool.deadline_ns is None
+    pool.give_back(2, at(1), wants_more=False)
+    assert pool.actions() == [Grant(3, 1)]
+
+
+def test_one_that_comes_to_rest_while_others_wait_is_asked_at_once() -> None:
+    pool = LimiterPool(1, turn_ns=10 * MS)
+    for key in (1, 2):
+        pool.ask(key, at(0))
+    pool.rest(1)
+    pool.rest(2)
+    assert pool.actions() == [Grant(1, 0), Revoke(1)]
+
+
+def test_after_a_rest_a_new_turn_begins() -> None:
+    pool = LimiterPool(1, turn_ns=10 * MS)
+    pool.ask(1, at(0))
+    pool.rest(1)
+    pool.ask(1, at(50))
+    pool.ask(2, at(51))
+    assert pool.actions() == [Grant(1, 0)]
+    assert pool.deadline_ns == at(60)
+
+
+def test_a_limiter_that_was_taken_out_is_lent_to_nobody() -> None:
+    pool = LimiterPool(2)
+    assert pool.take() == 1
+    for key in (1, 2):
+        pool.ask(key, at(0))
+    assert pool.actions() == [Grant(1, 0)]
+    assert pool.take() is None
+    assert not pool.is_empty
+    assert [LimiterPool(1).is_empty, LimiterPool(0).is_empty] == [False, True]
+
+
+def test_what_is_not_held_cannot_be_given_back() -> None:
+    with pytest.raises(AssertionError, match="does not hold"):
+        LimiterPool(1).give_back(1, at(0), wants_more=False)
+
+
+def test_one_that_is_gone_leaves_its_limiter_to_the_next() -> None:
+    pool = LimiterPool(1, turn_ns=10 * MS)
+    for key in (1, 2, 3):
+        pool.ask(key, at(0))
+    pool.on_timer(at(10))
+    assert pool.actions() == [Grant(1, 0), Revoke(1)]
+    assert pool.leave(2, at(11)) is None, "it only waited"
+    assert pool.leave(1, at(12)) == 0
+    assert pool.actions() == [Grant(3, 0)]
+    assert (pool.holds(1), pool.holds(3)) == (False, True)
+    pool.rest(3)
+    assert pool.leave(3, at(13)) == 0
+    pool.ask(4, at(14))
+    assert pool.actions() == [Grant(4, 0)]
+    assert pool.leave(5, at(15)) is None, "nobody knew it"
+
+
+@pytest.mark.parametrize("connections", [9, 12, 20, 64])
+def test_backlogged_connections_get_equal_turns(connections: int) -> None:
+    """Each is asked at the end of its turn and gives back 1 ms later; 100 turns each."""
+    pool = LimiterPool(8, turn_ns=10 * MS)
+    for key in range(connections):
+        pool.ask(key, at(0))
+    turns: Counter[int] = Counter()
+    now = at(0)
+    while sum(turns.values()) < 100 * connections:
+        for action in pool.actions():
+            if isinstance(action, Grant):
+                turns[action.key] += 1
+            else:
+                pool.give_back(action.key, HostNs(now + MS), wants_more=True)
+        deadline_ns = pool.deadline_ns
+        if deadline_ns is not None:
+            now = max(now, deadline_ns)
+            pool.on_timer(now)
+    assert max(turns.values()) - min(turns.values()) <= 1
+
+
+STEPS = st.sampled_from(["ask", "give", "rest", "time", "gone"])
+
+
+@given(st.lists(st.tuples(STEPS, st.integers(0, 5)), max_size=60))
+def test_a_limiter_is_held_once_and_never_idle_while_somebody_waits(steps: list[tuple[str, int]]) -> None:
+    pool = LimiterPool(2, turn_ns=MS)
+    held: dict[int, int] = {}
+    asked: set[int] = set()
+    for ms, (step, key) in enumerate(steps):
+        if step == "ask":
+            pool.ask(key, at(ms))
+            asked |= {key} - held.keys()
+        elif step == "give" and key in held:
+            del held[key]
+            pool.give_back(key, at(ms), wants_more=False)
+        elif step == "rest":
+            pool.rest(key)
+        elif step == "gone":
+            assert pool.leave(key, at(ms)) == held.pop(key, None)
+            asked.discard(key)
+        else:
+            pool.on_timer(at(ms))
+        for action in pool.actions():
+            if isinstance(action, Grant):
+                assert action.limiter not in held.values()
+                held[action.key] = action.limiter
+                asked.remove(action.key)
+            else:
+                assert action.key in held
+                assert asked, "asked for room although nobody waits"
+        assert len(held) == 2 or not asked
+
+
+def test_one_that_is_gone_while_it_rests_is_asked_for_nothing() -> None:
+    pool = LimiterPool(1)
+    pool.ask(1, at(0))
+    pool.rest(1)
+    pool.leave(1, at(1))
+    pool.ask(2, at(2))
+    pool.ask(3, at(3))
+    assert pool.actions() == [Grant(1, 0), Grant(2, 0)], "2 has just begun"
+
+
+def completed(connection: Connection, wr_id: int) -> list[Action]:
+    connection.on_completions(at(1), [(wr_id, SUCCESS, NicNs(0), SEGMENT, None)])
+    return connection.actions()
+
+
+def test_a_connection_without_a_limiter_posts_nothing_and_begins_its_turn_by_programming_one() -> None:
+    connection = Connection(settings_for("rogue", LINK.line_rate_bps, {}), LINK, 1)
+    connection.actions()
+    connection.on_rate_set(1_800_000_000)
+    connection.submit(Transfer(1, 9 * SEGMENT))
+    for wr_id in (1, 2):
+        connection.on_posted(wr_id, NicNs(0))
+    connection.actions()
+    connection.on_turn(False)
+    assert completed(connection, 1) == []
+    assert connection.is_outstanding
+    assert completed(connection, 2) == []
+    assert not connection.is_outstanding, "now the limiter can be given back"
+    connection.on_rate_set(5_000_000_000)
+    connection.submit(Transfer(2, 10))
+    assert connection.actions() == [], "whatever happens meanwhile"
+    connection.on_turn(True)
+    rate, *sends = connection.actions()
+    assert rate == SetRate(1_769_600_000)
+    assert [send.wr_id for send in sends if isinstance(send, PostSend)] == [3, 4]
+
+
+def test_a_turn_that_comes_while_a_connection_fails_starts_nothing() -> None:
+    connection = Connection(settings_for("rogue", LINK.line_rate_bps, {}), LINK, 1)
+    connection.actions()
+    connection.on_rate_set(1_800_000_000)
+    connection.submit(Transfer(1, 9 * SEGMENT))
+    for wr_id in (1, 2):
+        connection.on_posted(wr_id, NicNs(0))
+    connection.on_turn(False)
+    connection.on_completions(at(1), [(1, RETRY_EXC_ERR, NicNs(0), 0, None)])
+    connection.actions()
+    connection.on_turn(True)
+    assert connection.actions() == []
+
+
+def test_a_connection_that_begins_without_a_limiter_programs_none() -> None:
+    connection = Connection(settings_for("rogue", LINK.line_rate_bps, {}), LINK, 1)
+    connection.on_turn(False)
+    connection.submit(Transfer(1, SEGMENT))
+    assert connection.actions() == []
+    connection.on_turn(True)
+    rate, send = connection.actions()
+    assert rate == SetRate(1_769_600_000)
+    assert isinstance(send, PostSend)
+
+
+def test_over_uc_an_overdue_acknowledgement_waits_for_the_next_turn() -> None:
+    connection = Connection(settings_for("rogue-uc", LINK.line_rate_bps, {}), LINK, 1)
+    connection.submit(Transfer(1, SEGMENT))
+    connection.actions()
+    connection.on_rate_set(1_800_000_000)
+    connection.on_posted(1, NicNs(0))
+    assert completed(connection, 1) == [TransferDone(1, True, SEGMENT)]
+    connection.on_turn(False)
+    assert connection.next_deadline() is None
+    connection.on_timer(at(100))
+    assert connection.actions() == []
+    connection.on_turn(True)
+    assert isinstance(connection.actions()[0], SetRate)
+    deadline = connection.next_deadline()
+    assert deadline is not None
+    connection.on_timer(at(100))
+    assert [type(action) for action in connection.actions()] == [SetRate, PostSend], "the probe"
+
+
+def test_only_what_programs_rates_needs_a_limiter() -> None:
+    uses = {
+        name: Connection(settings_for(name, LINK.line_rate_bps, {}), LINK, 1).uses_limiter
+        for name in ("rogue", "rogue-uc", "roce", "roce-uc")
+    }
+    assert uses == {"rogue": True, "rogue-uc": True, "roce": False, "roce-uc": False}

@@ -1,9 +1,9 @@
-"""What may be posted: max(cwnd * MTU, two segments), or fewer than two batches."""
+"""Tests: batches in flight, and whether one more may be posted."""
 
 import pytest
 
 from rogue.agent.core.actions import PostSend
-from rogue.agent.core.window import Batch, Window
+from rogue.agent.core.window import NO_EPOCH, Batch, Window
 
 SEGMENT = 65_536
 
@@ -92,3 +92,8 @@ def test_take_all_releases_everything_oldest_first() -> None:
         posted.push(batch)
     assert posted.take_all() == batches
     assert (posted.inflight_bytes, posted.inflight_verbs, list(posted.batches)) == (0, 0, [])
+
+
+def test_a_batch_counts_for_nothing_until_it_is_posted() -> None:
+    batch = Batch()
+    assert (batch.epoch, batch.is_anchored, batch.sends, batch.payload_bytes) == (NO_EPOCH, False, [], 0)

@@ -1,12 +1,14 @@
+"""Tests: wait for descriptors and deadlines, on a real or a virtual clock."""
+
 import os
 import select
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 from helpers.ticking_clock import TickingClock
 
 from rogue.agent.core.clocks import HostNs
-from rogue.agent.drivers.poller import Poller
+from rogue.agent.drivers.poller import ExactPoller, Poller, StandingClock
 
 
 @pytest.fixture
@@ -97,3 +99,89 @@ def test_all_but_one_may_be_left_at_once(pipe: tuple[int, int]) -> None:
     poller.turn(None)
     assert called == ["reader"]
     assert not poller.is_watched(pipe[1])
+
+
+class Kernel:
+    """A clock that only sleeping moves on; `slept_s` are the sleeps."""
+
+    def __init__(self) -> None:
+        self.now_ns = 1_000
+        self.slept_s: list[float | None] = []
+        self.reads = 0
+
+    def read(self) -> int:
+        self.reads += 1
+        return self.now_ns
+
+    def sleep(
+        self, readers: Sequence[int], writers: Sequence[int], _others: Sequence[int], left_s: float | None
+    ) -> tuple[list[int], list[int], list[int]]:
+        self.slept_s.append(left_s)
+        self.now_ns += round((left_s or 0.0) * 1e9)
+        return _select(readers, writers, (), 0)
+
+
+_select = select.select
+
+
+@pytest.fixture
+def kernel(monkeypatch: pytest.MonkeyPatch) -> Kernel:
+    pretended = Kernel()
+    monkeypatch.setattr(select, "select", pretended.sleep)
+    return pretended
+
+
+def test_it_sleeps_to_the_deadline_and_not_to_the_next_millisecond(kernel: Kernel) -> None:
+    poller = ExactPoller(StandingClock(kernel.read))
+    poller.turn(HostNs(31_500))
+    assert kernel.slept_s == [30.5e-6]
+    assert poller.waiting_ns == 30_500
+    poller.turn(HostNs(31_500))
+    assert kernel.slept_s[1] == 0
+    poller.turn(None)
+    assert kernel.slept_s[2] is None
+
+
+def test_to_be_punctual_it_need_not_spin(kernel: Kernel) -> None:
+    poller = ExactPoller(StandingClock(kernel.read))
+    poller.be_punctual()
+    poller.turn(HostNs(31_500))
+    assert kernel.slept_s == [30.5e-6]
+
+
+def test_its_clock_is_read_once_a_sleep(kernel: Kernel, pipe: tuple[int, int]) -> None:
+    clock, called = StandingClock(kernel.read), list[int]()
+    poller = ExactPoller(clock)
+    poller.watch(pipe[0], called.append)
+    os.write(pipe[1], b"x")
+    poller.turn(HostNs(2_000))
+    assert (kernel.reads, called) == (2, [2_000])
+    kernel.now_ns = 9_000
+    assert clock.host_ns() == 2_000, "it stands still while nobody sleeps"
+
+
+def test_readers_and_writers_are_told_apart(kernel: Kernel, pipe: tuple[int, int]) -> None:
+    poller, called = ExactPoller(StandingClock(kernel.read)), list[str]()
+    poller.watch(pipe[0], lambda _now: called.append("reader"))
+    poller.watch(pipe[1], lambda _now: called.append("writer"), select.POLLOUT)
+    poller.turn(None)
+    os.write(pipe[1], b"x")
+    poller.turn(None)
+    poller.leave(pipe[1])
+    poller.turn(None)
+    assert called == ["writer", "reader", "writer", "reader"]
+
+
+def test_who_is_watched_anew_is_watched_for_that_alone(kernel: Kernel, pipe: tuple[int, int]) -> None:
+    poller, called = ExactPoller(StandingClock(kernel.read)), list[int]()
+    poller.watch(pipe[1], called.append, select.POLLOUT)
+    poller.watch(pipe[1], called.append)
+    poller.turn(None)
+    assert called == []
+
+
+def test_nobody_sleeps_beside_a_spinner(kernel: Kernel) -> None:
+    poller, called = ExactPoller(StandingClock(kernel.read)), list[int]()
+    poller.spin(called.append)
+    poller.turn(HostNs(5_000))
+    assert (kernel.slept_s, called) == ([0], [1_000])

@@ -1,20 +1,31 @@
-"""Whole flows with library, shadow and side channel, over a network that can be cut."""
+"""Tests: the simulated path between a requester and its library."""
 
 import io
+from collections.abc import Callable
 from dataclasses import replace
+from typing import cast
 
 import pytest
-from helpers.fake_network import DELAY_NS, LINE_RATE_BPS, MTU_BYTES, FakeNetwork
+from helpers.fake_network import DELAY_NS, LINE_RATE_BPS, MTU_BYTES, FakeDatagrams, FakeNetwork
 
 from rogue.agent.core.actions import Verb
-from rogue.agent.core.application import Schedule
+from rogue.agent.core.application import Schedule, TransferRecord
 from rogue.agent.core.clocks import HostNs
+from rogue.agent.core.immediates import batch_immediate, batch_of, rate_immediate
 from rogue.agent.core.limiter import LinkFacts
+from rogue.agent.core.resync import Resync, Resynced, decode, encode
 from rogue.agent.core.settings import Instruments
 from rogue.agent.core.transports import settings_for
 from rogue.agent.drivers.replay import replay
 from rogue.agent.drivers.simulated import SimulatedFlow
-from rogue.agent.drivers.simulated_path import open_path
+from rogue.agent.drivers.simulated_nic import NicQueuePair
+from rogue.agent.drivers.simulated_path import (
+    PROCESSING_NS,
+    Arrivals,
+    SimulatedLibrary,
+    SimulatedPath,
+    open_path,
+)
 
 SECOND_NS = 10**9
 MS = 10**6
@@ -188,3 +199,152 @@ def test_without_a_shadow_there_is_no_side_channel() -> None:
     path = open_path(FakeNetwork(), "a", "b", settings=settings, mtu_bytes=MTU_BYTES)
     assert (path.shadow, path.side_channel, len(path.pairs)) == (None, None, 1)
     assert path.peer(LINK).shadow is None
+
+
+class End:
+    """Has delivered as much as a test says."""
+
+    def __init__(self, qp_num: int) -> None:
+        self.qp_num = qp_num
+        self.delivered_bytes = 0
+        self._waits: list[tuple[int, Callable[[int], object]]] = []
+
+    def call_when_delivered(self, delivered_bytes: int, callback: Callable[[int], object]) -> None:
+        self._waits.append((delivered_bytes, callback))
+
+    def deliver(self, delivered_bytes: int, now_ns: int) -> None:
+        self.delivered_bytes = delivered_bytes
+        for threshold, callback in self._waits:
+            if threshold <= delivered_bytes:
+                callback(now_ns)
+        self._waits = [wait for wait in self._waits if wait[0] > delivered_bytes]
+
+
+def arrivals(*sizes_bytes: int) -> tuple[Arrivals, list[TransferRecord], list[tuple[int, int]]]:
+    records = [TransferRecord(number, size, HostNs(0)) for number, size in enumerate(sizes_bytes, 1)]
+    told: list[tuple[int, int]] = []
+    return Arrivals(records, lambda number, now: told.append((number, now))), records, told
+
+
+def post(watch: Arrivals, end: End, transfer_id: int, offset_bytes: int, length_bytes: int) -> None:
+    watch.on_posted(cast("NicQueuePair", end), length_bytes, transfer_id, offset_bytes + length_bytes)
+
+
+def test_a_transfer_has_arrived_with_the_last_of_its_verbs() -> None:
+    watch, records, told = arrivals(100, 50)
+    end = End(1)
+    post(watch, end, 1, 0, 60)
+    post(watch, end, -1, 0, 0)
+    post(watch, end, 1, 60, 40)
+    post(watch, end, 2, 0, 50)
+    end.deliver(60, 10)
+    assert told == []
+    end.deliver(100, 20)
+    end.deliver(150, 30)
+    assert told == [(1, 20), (2, 30)]
+    assert [record.arrived_ns for record in records] == [20, 30]
+
+
+def test_what_a_lost_queue_pair_did_not_bring_comes_over_the_other_one() -> None:
+    """60 of 100 bytes were delivered; the verb of the other 40 is posted again, and so later on the first."""
+    watch, _, told = arrivals(100, 10)
+    lost, other = End(1), End(2)
+    post(watch, lost, 1, 0, 60)
+    post(watch, lost, 1, 60, 40)
+    lost.deliver(60, 10)
+    post(watch, other, 1, 60, 40)
+    other.deliver(40, 50)
+    assert told == [(1, 50)]
+    watch.on_ready(cast("NicQueuePair", lost))
+    post(watch, lost, 2, 0, 10)
+    lost.deliver(70, 60)
+    assert told == [(1, 50), (2, 60)]
+
+
+def test_one_that_arrived_and_is_sent_again_arrives_once() -> None:
+    watch, records, told = arrivals(100)
+    lost, other = End(1), End(2)
+    post(watch, lost, 1, 0, 100)
+    lost.deliver(100, 10)
+    post(watch, other, 1, 0, 100)
+    other.deliver(100, 99)
+    watch.on_done(1, HostNs(120))
+    assert (told, records[0].arrived_ns) == ([(1, 10)], 10)
+
+
+def test_what_is_done_has_arrived() -> None:
+    watch, records, told = arrivals(100)
+    watch.on_done(1, HostNs(7))
+    assert (told, records[0].arrived_ns) == ([(1, 7)], 7)
+
+
+GBPS = 10**9
+
+
+def served(transport: str) -> tuple[FakeNetwork, SimulatedPath, SimulatedLibrary]:
+    network = FakeNetwork()
+    path = open_path(network, "a", "b", settings=settings_for(transport, 10 * GBPS, {}), mtu_bytes=1024)
+    for requester, _ in path.pairs:
+        requester.attach(lambda now, entries: None, lambda now, state: None)
+    return network, path, SimulatedLibrary(network, path)
+
+
+def test_a_rate_is_applied_a_little_later_to_the_passive_end() -> None:
+    network, path, _ = served("rogue")
+    requester, passive = path.main
+    requester.post_write(1, 0, False, imm=rate_immediate(3 * GBPS))
+    arrival_ns = round(102 * 8 / 10) + DELAY_NS
+    network.run_until(arrival_ns + PROCESSING_NS - 1)
+    assert vars(passive)["rate_bps"] == 10 * GBPS
+    network.run_until(arrival_ns + PROCESSING_NS)
+    assert vars(passive)["rate_bps"] == 3 * GBPS
+
+
+def test_an_acknowledgement_over_uc_says_how_long_the_library_took() -> None:
+    network, path, _ = served("rogue-uc")
+    acknowledgements: list[int | None] = []
+    requester, _ = path.main
+    requester.attach(
+        lambda now, entries: None,
+        lambda now, state: None,
+        lambda now, entries: acknowledgements.extend(imm for *_, imm in entries),
+    )
+    requester.post_write(1, 1000, True, imm=batch_immediate(5))
+    network.run_until(GBPS)
+    (imm,) = acknowledgements
+    assert imm is not None
+    assert batch_of(imm) == (5, PROCESSING_NS)
+
+
+def test_a_request_resets_the_passive_end_and_has_a_reply() -> None:
+    network, path, _ = served("rogue")
+    assert path.side_channel is not None
+    requester, library = path.side_channel
+    heard: list[bytes] = []
+    requester.attach(lambda now, datagrams: heard.extend(payload for *_, payload in datagrams))
+    _, passive = path.main
+    assert path.seal is not None
+    requester.post_send(0, library, encode(Resync(1, passive.qp_num, 0), path.seal))
+    network.run_until(GBPS)
+    assert decode(heard[0], path.seal) == Resynced(1)
+    assert (vars(passive)["rq_psn"], vars(passive)["sq_psn"]) == path.seal.psns(1)
+
+
+@pytest.mark.parametrize("payload", [b"", b"x" * 40])
+def test_nonsense_is_dropped_and_kept(payload: bytes) -> None:
+    network, path, library = served("rogue")
+    assert path.side_channel is not None
+    requester, at_library = path.side_channel
+    assert isinstance(requester, FakeDatagrams)
+    requester.post_send(0, at_library, payload)
+    network.run_until(GBPS)
+    assert len(library.mistakes) == 1
+
+
+def test_messages_of_the_application_are_counted() -> None:
+    network, path, library = served("rogue")
+    requester, _ = path.main
+    for wr_id, size_bytes in enumerate((10, 20, 30)):
+        requester.post_send(wr_id, size_bytes, False)
+    network.run_until(GBPS)
+    assert (library.delivered_messages, library.delivered_bytes) == (3, 60)

@@ -1,4 +1,6 @@
-"""The step shared by all drivers, against a driver that only takes notes."""
+"""Tests: carry out the actions of a connection; shared by all drivers."""
+
+import pytest
 
 from rogue.agent.core.actions import (
     SUCCESS,
@@ -20,7 +22,7 @@ from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.segmentation import Transfer
 from rogue.agent.core.states import State
 from rogue.agent.core.transports import settings_for
-from rogue.agent.drivers.step import UNEXPLAINED, RecoveringFlow, drain, rtt_sample
+from rogue.agent.drivers.step import UNEXPLAINED, PeerListener, RecoveringFlow, drain, rtt_sample
 
 NOW = HostNs(10)
 LINK = LinkFacts(10**10, 1024, rate_step_bps=100_000_000)
@@ -188,3 +190,23 @@ def test_a_sample_is_a_row_of_whole_nanoseconds() -> None:
     first = accepted._replace(reason=SampleVerdict.HOLD_OFF.value, metrics={"cwnd_packets": 10.0})
     assert rtt_sample(first).base_rtt_ns is None
     assert not rtt_sample(first).accepted
+
+
+def test_what_makes_no_sense_is_dropped_and_counted() -> None:
+    heard = []
+
+    def nonsense() -> None:
+        raise PeerError("nonsense")
+
+    one, other = PeerListener(), PeerListener()
+    one._believe(nonsense)
+    one._believe(lambda: heard.append("sense"))
+    assert (one.mistakes, other.mistakes, heard) == (1, 0, ["sense"])
+
+
+def test_what_is_not_the_peers_fault_is_not_hidden() -> None:
+    def broken() -> None:
+        raise ValueError
+
+    with pytest.raises(ValueError):
+        PeerListener()._believe(broken)

@@ -1,8 +1,16 @@
+"""Tests: what both ends over real verbs share."""
+
 from dataclasses import replace
 
+import pytest
 from helpers.agent_roles import GID, LIMIT_MS, Stage
 
-from rogue.agent.node.messages import Connect, Prepare
+from rogue.agent.core.errors import SettingsError
+from rogue.agent.core.resync import NONCE_BYTES, Seal
+from rogue.agent.core.transports import settings_for
+from rogue.agent.drivers.verbs.side_channel import RemoteSide
+from rogue.agent.node.messages import Connect, Prepare, Prepared
+from rogue.agent.node.verbs_end import drawer, endpoint_plan, remote_of, seal_of
 
 PREPARE = Prepare("here", LIMIT_MS, "requester", "10.9.0.1", "rogue", 4_096)
 
@@ -45,3 +53,78 @@ def test_the_smaller_mtu_of_both_ends_counts(stage: Stage) -> None:
     attributes = stage.fabric.queue_pairs[actor.introduction.qp_num].attributes
     assert attributes is not None
     assert attributes.path_mtu == 3
+
+
+VERBS_PEER_PREPARE = Prepare("here", LIMIT_MS, "requester", "10.9.0.1", "rogue", 100_000)
+PEER = Prepared(
+    "there",
+    "rc",
+    "10.9.0.2",
+    10**10,
+    1024,
+    "host",
+    "event",
+    "none",
+    gid=GID,
+    qp_num=17,
+    psn=5,
+    shadow_qp_num=18,
+    shadow_psn=6,
+    side_qp_num=19,
+    side_qkey=20,
+    nonce="ab" * 16,
+    rkey=7,
+    buffer_address=4096,
+    buffer_bytes=100,
+)
+
+
+def receives(transport: str, end: str, verb: str) -> tuple[int, int]:
+    request = replace(VERBS_PEER_PREPARE, transport=transport, end=end, verb=verb)  # type: ignore[arg-type]
+    plan = endpoint_plan(request, settings_for(transport, 10**10, {}))
+    return plan.receives, plan.receive_bytes
+
+
+@pytest.mark.parametrize(
+    ("transport", "end", "verb", "expected"),
+    [
+        ("rogue", "requester", "write", (0, 16)),
+        ("rogue", "responder", "write", (0, 16)),
+        ("rogue", "responder", "read", (256, 16)),
+        ("rogue", "responder", "send", (256, 65_536)),
+        ("rogue-uc", "requester", "write", (256, 16)),
+        ("rogue-uc", "responder", "write", (256, 16)),
+        ("roce-uc", "requester", "write", (0, 16)),
+        ("roce", "responder", "send", (256, 100_000)),
+    ],
+)
+def test_who_needs_receives(transport: str, end: str, verb: str, expected: tuple[int, int]) -> None:
+    assert receives(transport, end, verb) == expected
+
+
+def test_the_other_end_is_taken_from_its_introduction() -> None:
+    remote = remote_of(PEER, has_shadow=True)
+    assert [(end.gid, end.qp_num, end.psn) for end in remote.ends] == [(GID, 17, 5), (GID, 18, 6)]
+    assert remote.side == RemoteSide(GID, 19, 20)
+    assert (remote.memory.address, remote.memory.rkey) == (4096, 7)
+    assert len(remote_of(PEER, has_shadow=False).ends) == 1
+
+
+@pytest.mark.parametrize("name", ["gid", "qp_num", "shadow_psn", "side_qp_num", "side_qkey", "rkey"])
+def test_a_peer_of_another_transport_is_refused(name: str) -> None:
+    with pytest.raises(SettingsError, match=f"peer.{name}: got None"):
+        remote_of(replace(PEER, **{name: None}), has_shadow=True)  # type: ignore[arg-type]
+
+
+def test_both_ends_make_the_same_seal_of_both_nonces() -> None:
+    own, other = bytes(NONCE_BYTES), bytes.fromhex("ab" * 16)
+    assert seal_of(own, PEER, is_requester=True) == Seal(own, other)
+    assert seal_of(own, PEER, is_requester=False) == Seal(other, own)
+    with pytest.raises(SettingsError, match=r"peer\.nonce: got None"):
+        seal_of(own, replace(PEER, nonce=None), is_requester=True)
+
+
+def test_secrets_come_from_the_system_unless_there_is_a_seed() -> None:
+    seeded = replace(VERBS_PEER_PREPARE, secret_seed=5)
+    assert drawer(seeded)(128) == drawer(seeded)(128)
+    assert drawer(VERBS_PEER_PREPARE)(128) != drawer(VERBS_PEER_PREPARE)(128)

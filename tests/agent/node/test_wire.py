@@ -1,10 +1,17 @@
+"""Tests: messages as lines of JSON over streams and local sockets."""
+
 import json
+import socket
+import stat
+import tempfile
+from pathlib import Path
 from typing import cast
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rogue.agent.node import wire
 from rogue.agent.node.errors import MessageError
 from rogue.agent.node.messages import Arrivals, Connect, Error, Hello, Message, Prepare, Prepared, Start
 from rogue.agent.node.wire import (
@@ -12,8 +19,10 @@ from rogue.agent.node.wire import (
     REPLY_TYPES,
     REQUEST_TYPES,
     LineReader,
+    accepted,
     decode,
     encode,
+    listener_at,
 )
 
 PREPARE = Prepare(
@@ -131,3 +140,24 @@ def test_a_line_without_an_end_is_refused_before_it_fills_the_memory() -> None:
     with pytest.raises(MessageError, match=f"a line of more than {LINE_BYTES_MAX} bytes"):
         for _ in range(LINE_BYTES_MAX):
             reader.feed(b"xxxx")
+
+
+@pytest.mark.parametrize("kind", [socket.SOCK_SEQPACKET, socket.SOCK_STREAM])
+def test_its_owner_comes_in_and_another_user_does_not(
+    kind: socket.SocketKind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        place = Path(directory) / "door"
+        place.touch()  # left over from somebody who was killed
+        with listener_at(place, kind) as listener:
+            assert stat.S_IMODE(place.stat().st_mode) == 0o600
+            with socket.socket(socket.AF_UNIX, kind) as own:
+                own.connect(str(place))
+                peer = accepted(listener)
+                assert peer is not None and not peer.getblocking()
+                peer.close()
+            monkeypatch.setattr(wire.os, "geteuid", lambda: 4_711)
+            with socket.socket(socket.AF_UNIX, kind) as stranger:
+                stranger.connect(str(place))
+                assert accepted(listener) is None
+                assert stranger.recv(1) == b""

@@ -1,10 +1,12 @@
-"""A cell, and what its experiment means for it."""
+"""Tests: describe one cell: an experiment at one factor point, with one transport and one seed."""
 
 import pickle
 from pathlib import Path
 
 import pytest
 from helpers.experiments import cell_of
+
+from rogue.harness.cell.cell import bottleneck_facts, cell_facts, expected_bytes, fault_events
 
 GROUPS = """\
 name: x
@@ -94,3 +96,173 @@ def test_it_is_worked_out_once_and_goes_to_another_process(tmp_path: Path) -> No
     assert cell.groups is cell.groups
     assert cell.timing is cell.timing
     assert pickle.loads(pickle.dumps(cell)) == cell
+
+
+POISSON = "workload={kind: poisson, load: 0.5, size: 20KB, arrive_for: 30ms, ignore_for: 4ms}"
+
+
+def test_what_counts_for_nothing_is_told(tmp_path: Path) -> None:
+    facts = cell_facts(cell_of(tmp_path, POISSON))
+    assert (facts["warm_up_ns"], facts["arriving_ns"]) == (4_000_000, 30_000_000)
+    assert (facts["framing"], facts["mtu_bytes"], facts["replaced_verbs"]) == ("rocev2", 1024, None)
+    lasting = cell_facts(cell_of(tmp_path))
+    assert (lasting["bottleneck_port"], lasting["arriving_ns"]) == ("s0->h3", None)
+
+
+def test_the_bytes_of_one_collective_are_told(tmp_path: Path) -> None:
+    """3 MB over 3 ranks: 2 * 2/3 of them in an all-reduce; of two collectives there is no one number."""
+    ring = "{kind: collective, operation: all_reduce, hosts: 3, size: 3MB}"
+    facts = cell_facts(cell_of(tmp_path, f"workload={ring}"))
+    assert (facts["bus_bytes"], facts["rank_goodput_bps"]) == (4_000_000, 10e9 * 1024 / 1106)
+    facts = cell_facts(cell_of(tmp_path))
+    assert (facts["bus_bytes"], facts["rank_goodput_bps"]) == (None, None)
+    two = f"""\
+name: x
+topology: {{kind: star, hosts: 4, rate: 10Gbps}}
+traffic: [{{name: a, workload: {ring}}}, {{name: b, workload: {ring}}}]
+transports: [roce]
+"""
+    assert cell_facts(cell_of(tmp_path, text=two))["bus_bytes"] is None
+
+
+def test_traffic_that_time_cuts_is_told_apart(tmp_path: Path) -> None:
+    assert cell_facts(cell_of(tmp_path, "workload.repeat_for=10ms"))["repeats"] is True
+    assert cell_facts(cell_of(tmp_path))["repeats"] is False
+    assert cell_facts(cell_of(tmp_path, POISSON))["repeats"] is False
+
+
+def test_a_burst_is_no_load(tmp_path: Path) -> None:
+    """Both transfers of a trace start within a microsecond and drain: their queue is the whole traffic's."""
+    rows = "start_us,src,dst,size_bytes\n0,h0,h3,10000000\n1,h1,h3,10000000\n"
+    (tmp_path / "burst.csv").write_text(rows)
+    for drain in ("", ", drain_for: 20ms"):
+        trace = f"workload={{kind: trace, file: burst.csv{drain}}}"
+        assert cell_facts(cell_of(tmp_path, trace))["arriving_ns"] is None
+    (tmp_path / "burst.csv").write_text(f"{rows}5000,h0,h3,1000\n")
+    longer = "workload={kind: trace, file: burst.csv, drain_for: 20ms}"
+    assert cell_facts(cell_of(tmp_path, longer))["arriving_ns"] == 5_000_001
+
+
+@pytest.mark.parametrize(
+    ("settings", "port", "ideal_bps"),
+    [
+        ((), "s0->h3", 10e9 * 1024 / 1106),
+        (
+            ("topology={kind: dumbbell, hosts_per_side: 4, rate: 10Gbps, bottleneck_rate: 4Gbps}",),
+            "s0->s1",
+            4e9 * 1024 / 1106,
+        ),
+        (
+            ("topology={kind: parking_lot, rate: 10Gbps}", "workload.senders=4"),
+            "s2->h5",
+            10e9 * 1024 / 1106,
+        ),
+        (
+            ("topology={kind: two_tier, hosts_per_rack: 2, rate: 10Gbps, uplink_rate: 1Gbps}",),
+            "s1->h3",
+            10e9 * 1024 / 1106,
+        ),
+        (
+            ("topology={kind: multi_plane, leaves: 1, spines: 0, rate: 10Gbps}",),
+            "s3->h3",
+            10e9 * 1024 / 1106,
+        ),
+    ],
+)
+def test_the_slowest_port_that_all_flows_share(
+    tmp_path: Path, settings: tuple[str, ...], port: str, ideal_bps: float
+) -> None:
+    assert bottleneck_facts(cell_of(tmp_path, *settings)) == {
+        "bottleneck_port": port,
+        "ideal_goodput_bps": ideal_bps,
+    }
+
+
+def test_flows_to_several_receivers_share_none(tmp_path: Path) -> None:
+    many = "workload={kind: many_pairs, hosts: 3, load: 0.9, arrive_for: 10ms}"
+    assert bottleneck_facts(cell_of(tmp_path, many)) == {}
+
+
+CUT = "faults=[{kind: link_cut, at: 1ms, target: h1, duration: 2ms}]"
+LOSS = "faults=[{kind: loss, target: s0-h1, %s}]"
+
+
+def test_changes_of_links_by_time(tmp_path: Path) -> None:
+    assert fault_events(cell_of(tmp_path, CUT), 10**9) == [
+        ("", 1_000_000, "link_cut", "h1"),
+        ("", 3_000_000, "link_restored", "h1"),
+    ]
+    assert [row[2] for row in fault_events(cell_of(tmp_path, CUT), 2_000_000)] == ["link_cut"]
+    losses = cell_of(tmp_path, LOSS % "one_in: 8, from: 1ms, until: 2ms")
+    assert fault_events(losses, 10**9) == [
+        ("", 1_000_000, "loss_begins", "s0-h1"),
+        ("", 2_000_000, "loss_ends", "s0-h1"),
+    ]
+    assert fault_events(cell_of(tmp_path, LOSS % "one_in: 0"), 10**9) == []
+
+
+def test_what_chance_decides_is_told_link_by_link(tmp_path: Path) -> None:
+    """The seed decides: two repetitions have other links."""
+    tree = "topology={kind: fat_tree, k: 4, rate: 10Gbps}"
+    failures = "faults=[{kind: link_failures, links: 3, at: 1ms, duration: 2ms, reroute_after: 1us}]"
+    twice = ("transports=[roce]", "repetitions=2")
+    told = [fault_events(cell_of(tmp_path, tree, failures, *twice, index=index), 10**9) for index in (0, 1)]
+    assert [[event for _, _, event, _ in rows].count("rerouted") for rows in told] == [3, 3]
+    links = [{target for *_, target in rows} for rows in told]
+    assert len(links[0]) == 3
+    assert links[0] != links[1]
+
+
+def test_what_goes_wrong_at_hosts_and_in_switches(tmp_path: Path) -> None:
+    def events(fault: str) -> list[tuple[int, str, str]]:
+        cell = cell_of(tmp_path, f"faults=[{{{fault}}}]")
+        return [(t_ns, event, target) for _, t_ns, event, target in fault_events(cell, 10**9)]
+
+    assert events("kind: pause_storm, target: h1, at: 1ms, duration: 2ms") == [
+        (1_000_000, "pause_storm_begins", "h1"),
+        (3_000_000, "pause_storm_ends", "h1"),
+    ]
+    assert events("kind: slow_receiver, target: h1, rate: 1Gbps") == [(0, "slow_receiver_begins", "h1")]
+    assert events("kind: slow_receiver, target: h1, rate: 1Gbps, at: 1us, duration: 2us") == [
+        (1_000, "slow_receiver_begins", "h1"),
+        (3_000, "slow_receiver_ends", "h1"),
+    ]
+    assert events("kind: flooding, target: s0, destination: h1") == [(0, "flooding", "s0")]
+    assert events("kind: misrouting, target: s0-h1, destination: h1") == [(0, "misrouting", "s0-h1")]
+
+
+def test_greedy_flows_fill_their_receiver(tmp_path: Path) -> None:
+    """10 Gb/s for 1 s are 1.25 GB: 1250 transfers of 1 MB, and 19 073.5 segments of 64 KiB.
+
+    Ten thousand probes; two flows each 10 ms; four ports each millisecond.
+    """
+    cell = cell_of(tmp_path, "workload.repeat_for=1s")
+    rows = 1250 * 100 + 19073.486 * 20 + 10_000 * 10 + 100 * 2 * 25 + 1000 * 4 * 2
+    assert expected_bytes(cell) == pytest.approx(20_000 + rows)
+
+
+def test_only_what_is_measured_is_stored(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, "workload.repeat_for=1s", "probe=null", "measure=[rtt]")
+    assert expected_bytes(cell) == pytest.approx(20_000 + 1250 * 100 + 19073.486 * 20)
+
+
+def test_finite_flows_have_the_transfers_that_they_ask_for(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, "probe=null", "measure=[rtt]")
+    assert expected_bytes(cell) == pytest.approx(20_000 + 2 * 100 + 2e6 / 65536 * 20)
+
+
+@pytest.mark.parametrize(("interval", "rows"), [("10ms", 2e6 / 65536), ("100us", 2 * 1_717_184 / 1e5)])
+def test_controls_tell_after_each_segment_or_interval(tmp_path: Path, interval: str, rows: float) -> None:
+    """Two flows of 1 MB last 1.7 ms: 31 segments, or 17 intervals of each flow."""
+    measure = f"measure=[control, {{kind: throughput, interval: {interval}}}]"
+    cell = cell_of(tmp_path, "probe=null", measure)
+    intervals = 2 * cell.timing.traffic_ns / cell.timing.throughput_interval_ns
+    expected = 20_000 + 2 * 100 + rows * 40 + intervals * 25
+    assert expected_bytes(cell) == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize(("packets_max", "rows"), [(50_000, 2 * 2 * 2e6 / 1024), (500, 500)])
+def test_packets_cross_two_links_and_are_acknowledged(tmp_path: Path, packets_max: int, rows: float) -> None:
+    measure = f"measure=[rtt, {{kind: packets, packets_max: {packets_max}}}]"
+    cell = cell_of(tmp_path, "probe=null", measure)
+    assert expected_bytes(cell) == pytest.approx(20_000 + 2 * 100 + 2e6 / 65536 * 20 + rows * 10)

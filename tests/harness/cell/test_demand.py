@@ -1,10 +1,12 @@
-"""Flows that a group asks for."""
+"""Tests: groups of traffic in a cell: their flows, transport and traffic class."""
 
+import gc
 from pathlib import Path
 
+import pytest
 from helpers.experiments import cell_of
 
-from rogue.harness.cell.demand import carried_verbs
+from rogue.harness.cell.demand import carried_verbs, nothing_thrown_away
 from rogue.workloads.transports import parse_transport
 
 GROUP = "traffic=[{name: bulk, workload: {kind: incast, senders: 2, size: 1MB, verb: read}}]"
@@ -39,3 +41,40 @@ def test_they_share_the_order_of_transfers_that_wait(tmp_path: Path) -> None:
     )
     assert irn.order is lossy.order
     assert not irn.order.has_circle
+
+
+def test_nothing_is_looked_for_inside_and_all_is_as_before_afterwards() -> None:
+    with nothing_thrown_away():
+        assert not gc.isenabled()
+        with nothing_thrown_away():
+            pass
+        assert not gc.isenabled()
+    assert gc.isenabled()
+
+
+def test_an_error_passes_through() -> None:
+    with pytest.raises(ValueError, match="inside"), nothing_thrown_away():
+        raise ValueError("inside")
+    assert gc.isenabled()
+
+
+CARRIER_GROUP = (
+    "{name: own, workload: {kind: incast, senders: 2, size: 1MB}, transport: roce, parameters: {window: 1}}"
+)
+
+
+def test_which_parameters_are_a_groups_own(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, "transports=[{name: rogue, segment: 16KiB}]")
+    assert not cell.groups[0].states("segment")
+    (own,) = cell_of(tmp_path, "workload=null", f"traffic=[{CARRIER_GROUP}]").groups
+    assert own.states("window")
+    assert own.states("segment"), "whatever is wrong with its transport is its own mistake"
+
+
+def test_the_probe_says_that_it_is_one(tmp_path: Path) -> None:
+    """Whatever a group may be called."""
+    cell = cell_of(tmp_path, "workload=null", f"traffic=[{CARRIER_GROUP.replace('own', 'probe')}]")
+    assert cell.probe is not None
+    assert cell.probe.is_probe
+    assert (cell.probe.flow_id, cell.probe.carrier.label) == ("probe/h2->h3", "roce")
+    assert cell.groups[0].name == cell.probe.carrier.name

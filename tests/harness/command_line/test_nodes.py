@@ -1,3 +1,5 @@
+"""Tests: arguments and help of `rogue provision`, `doctor`, `teardown` and `inventory`."""
+
 import os
 import signal
 import socket
@@ -5,9 +7,13 @@ from pathlib import Path
 
 import paramiko
 import pytest
+from helpers.cloudlab import M510, XL170
 from helpers.command_line import rogue, start_rogue
 from helpers.nodes import write_inventory
 
+from rogue.harness.command_line.nodes import asked_cells
+from rogue.harness.commands.switch import NamedCells
+from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.reach import REACH_LIMIT_S
 
 PATIENCE_S = 60
@@ -52,3 +58,109 @@ def test_ctrl_c_while_a_node_does_not_reply_ends_everything_at_once(tmp_path: Pa
     assert (running.returncode, out) == (130, "")
     assert "rogue: stopped before the first task; to go on: " in err
     assert not log.exists(), "Ansible went nowhere"
+
+
+def test_an_experiment_with_its_cell_and_its_settings() -> None:
+    assert asked_cells("switch", "small", ["seed=2"], "a-r1") == NamedCells("small", ("seed=2",), "a-r1")
+    assert asked_cells("switch", "", None, None) is None
+
+
+@pytest.mark.parametrize(("settings", "cell", "got"), [(["seed=2"], None, "--set"), (None, "a-r1", "--cell")])
+def test_what_belongs_to_an_experiment_needs_one(
+    settings: list[str] | None, cell: str | None, got: str
+) -> None:
+    with pytest.raises(UsageError) as told:
+        asked_cells("doctor", "", settings, cell)
+    expected = "expected both; name one after the inventory."
+    assert str(told.value) == f"doctor: got {got} without an experiment, {expected}"
+
+
+EXAMPLE = Path(__file__).parents[3] / "inventory" / "example" / "nodes.yaml"
+
+
+def test_from_a_manifest_to_an_inventory_that_is_checked(tmp_path: Path) -> None:
+    made = rogue(tmp_path, "inventory", "from-manifest", str(M510), "--user", "alice", "--lan", "lan1")
+    assert made.code == 0, made.err
+    assert made.err.splitlines()[:2] == [
+        "LAN lan1: 2 hosts",
+        "left out, as they have no address there: node2, controller",
+    ]
+    assert "ssh-keyscan -p 22 ms1040.example.net >>" in made.err
+    assert "ssh-keyscan -p 2222 ms1041.example.net >>" in made.err
+    (tmp_path / "nodes.yaml").write_text(made.out)
+    checked = rogue(tmp_path, "inventory", "check", "nodes.yaml")
+    assert checked.code == 0, checked.err
+    assert [line.split()[0] for line in checked.out.splitlines()] == ["node", "h0", "h1"]
+    assert "the one with 14:58:d0:00:01:02" in checked.out
+
+
+def test_what_is_no_host_is_named(tmp_path: Path) -> None:
+    text = M510.read_text().replace('name="raw-pc"', 'name="emulab-blockstore"').split("<node ")
+    nodes = [text[0], *(each.replace("emulab-blockstore", "raw-pc") for each in text[1:3]), *text[3:]]
+    (tmp_path / "manifest.xml").write_text("<node ".join(nodes))
+    made = rogue(tmp_path, "inventory", "from-manifest", "manifest.xml", "--user", "alice", "--lan", "lan0")
+    assert made.err.splitlines()[:2] == [
+        "LAN lan0: 2 hosts",
+        "left out, as they are no hosts: node2 (emulab-blockstore), controller (emulab-blockstore)",
+    ]
+
+
+def test_a_manifest_of_two_lans_gives_no_inventory(tmp_path: Path) -> None:
+    made = rogue(tmp_path, "inventory", "from-manifest", str(M510), "--user", "alice")
+    assert (made.code, made.out) == (2, "")
+    assert "got 2 LANs: lan0 (node0, node1, node2); lan1 (node0, node1); expected one" in made.err
+
+
+def test_an_allocated_switch_is_listed(tmp_path: Path) -> None:
+    made = rogue(tmp_path, "inventory", "from-manifest", str(XL170), "--user", "alice")
+    assert "allocated switch mysw (mlnx-sn2410): it marks nothing and sends no pauses until" in made.err
+    (tmp_path / "nodes.yaml").write_text(made.out)
+    checked = rogue(tmp_path, "inventory", "check", "nodes.yaml")
+    assert checked.out.splitlines()[-1].startswith("allocated switch mysw (mlnx-sn2410): this project does")
+
+
+def test_the_example_is_an_inventory(tmp_path: Path) -> None:
+    checked = rogue(tmp_path, "inventory", "check", str(EXAMPLE))
+    assert checked.code == 0, checked.err
+    assert "s0->h0, s0->h1" in checked.out
+
+
+def test_a_mistake_is_told_with_its_place(tmp_path: Path) -> None:
+    path = write_inventory(tmp_path, ("10.9.0.11", "10.9.0"))
+    checked = rogue(tmp_path, "inventory", "check", str(path))
+    assert checked.code == 2
+    assert f"{path}: h1.experiment_address: got '10.9.0', expected" in checked.err
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("ansible_port: 0022", "ansible_port: got 0022, which YAML reads as 18, expected a decimal number"),
+        ("ansible_port: 0x16", "ansible_port: got 0x16, which YAML reads as 22"),
+        ("ansible_port: 1:30", "ansible_port: got 1:30, which YAML reads as 90"),
+        (
+            "experiment_mac: 11:22:33:44:55:10",
+            "experiment_mac: got 11:22:33:44:55:10, which YAML reads as 88",
+        ),
+        ("ansible_port: yes", "h1.ansible_port: got True, expected a whole number"),
+        ("experiment_dscp: on", "h1.experiment_dscp: got True, expected a whole number"),
+        ("ansible_user: yes", "h1.ansible_user: got True, expected text, in quotes where YAML reads"),
+        (
+            "ansible_host: gate:30755",
+            "h1.ansible_host: got 'gate:30755', expected the name or the address of",
+        ),
+        ("ansible_become_password: x", "h1.ansible_become_password: got a value, expected nothing, or one"),
+    ],
+)
+@pytest.mark.parametrize("place", ["file", "host_vars"])
+def test_a_value_that_is_not_what_its_author_means(
+    tmp_path: Path, written: str, said: str, place: str
+) -> None:
+    port = "ansible_port: 4002"
+    in_file = written if written.startswith("ansible_port") else f"{port}, {written}"
+    path = write_inventory(tmp_path, (port, in_file if place == "file" else port))
+    if place == "host_vars":
+        (tmp_path / "host_vars").mkdir()
+        (tmp_path / "host_vars" / "h1.yml").write_text(f"{written}\n")
+    checked = rogue(tmp_path, "inventory", "check", str(path))
+    assert (checked.code, said in checked.err) == (2, True), checked.err

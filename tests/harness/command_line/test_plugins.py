@@ -1,3 +1,5 @@
+"""Tests: arguments and help of `rogue new`, `check-plugin` and `import`."""
+
 from pathlib import Path
 
 import pytest
@@ -56,3 +58,12 @@ def test_a_plugin_that_ends_its_process_does_not_end_the_command(
     assert done.err.startswith(
         "rogue: mine.py: got a plug-in that ends the process that loads it, by an exit"
     )
+
+
+def test_a_file_is_printed_or_refused_with_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "a.cm").write_text("Nodes 2\nConnections 1\n0->1 start 0 size 7\n")
+    done = rogue(tmp_path, "import", "htsim-cm", "a.cm")
+    assert (done.code, done.out) == (0, "start_ns,src,dst,size_bytes\n0,h0,h1,7\n")
+    refused = rogue(tmp_path, "import", "htsim-topo", "a.cm")
+    assert refused.code == 2
+    assert refused.err.startswith("rogue: import: got ")

@@ -1,6 +1,15 @@
-import pytest
+"""Tests: print the lists of `rogue list`."""
 
-from rogue.harness.commands.listing import LISTS, places
+import json
+from pathlib import Path
+
+import pytest
+from helpers.command_line import rogue, rogue_at_terminal
+from helpers.tiny_run import cell, manifest
+
+from rogue.harness.commands.listing import LISTS, places, print_runs
+from rogue.harness.errors import UsageError
+from rogue.harness.results.run_directory import locked
 from rogue.harness.testbeds import TESTBEDS
 from rogue.harness.testbeds.base import Testbed
 from rogue.harness.testbeds.simulator import SimulatorTestbed
@@ -50,3 +59,62 @@ def test_faults_are_listed_with_their_parameters() -> None:
     rows = [line.split()[:3] for line in lines[begin + 1 :][:7]]
     assert ["rate", "required", "What"] in rows
     assert ["buffer", "default", "256KB"] in rows
+
+
+HOSTILE = "a\x1b]0;owned\x07\x1b[2Jb"
+
+
+def make(results: Path, name: str, identifier: str, **changes: object) -> Path:
+    run = results / name / identifier
+    run.mkdir(parents=True)
+    told = manifest([cell(), cell("rogue-r2", status="failed")], run_id=identifier, experiment={"name": name})
+    (run / "manifest.json").write_text(json.dumps({**told, **changes}))
+    return run
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    results = tmp_path / "results"
+    make(results, "incast", "20261120T101500Z-000001", status="partial")
+    make(results, "shuffle", "20261121T101500Z-000002", created_utc="2026-11-21T10:15:00Z", testbed=HOSTILE)
+    (make(results, "incast", "20261119T101500Z-000003") / "manifest.json").write_text("{")
+    return results
+
+
+def test_columns_newest_first_without_a_terminal(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with locked(results / "incast/20261120T101500Z-000001"):
+        assert print_runs(results, None) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("  ")[0] for line in lines] == [
+        "started (UTC)", "2026-11-21 10:15:00", "2026-11-20 10:15:00", "2026-11-19 10:15:00",
+    ]  # fmt: skip
+    assert "running, 1 of 2, 1 failed" in lines[2]
+    assert lines[3].endswith("incast/20261119T101500Z-000003: manifest.json is not valid JSON")
+    assert all(line.isprintable() for line in lines)
+
+
+def test_one_experiment(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    print_runs(results, "shuffle")
+    assert len(capsys.readouterr().out.splitlines()) == 2
+    print_runs(results, "nothing")
+    assert capsys.readouterr() == ("", f"rogue: no run of experiment 'nothing' in {results}\n")
+
+
+def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"got no directory .*, expected one with runs"):
+        print_runs(tmp_path / "results", None)
+
+
+def test_a_terminal_gets_a_table_and_no_escape_of_a_run(results: Path) -> None:
+    settings = {"COLUMNS": "200", "TERM": "xterm", "NO_COLOR": "1"}
+    written = rogue_at_terminal(results.parent, "list", "runs", **settings).out
+    assert "verdicts" in written
+    assert "a\ufffd]0;owned" in written
+    assert "\x1b]0" not in written
+    assert "\x1b[2J" not in written
+
+
+def test_other_lists_take_no_directory(tmp_path: Path) -> None:
+    done = rogue(tmp_path, "list", "figures", "results")
+    assert (done.code, done.out) == (2, "")
+    assert "list figures: got a directory or --experiment, expected neither" in done.err

@@ -1,5 +1,6 @@
-"""Experiments as a whole: what is accepted, and the sentence for what is not."""
+"""Tests: load an experiment file, check it, and resolve its defaults."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,12 @@ from helpers.experiments import SMALL, load_text, write_experiment
 from helpers.wrong_experiments import WRONG_EXPERIMENTS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from rogue.harness.errors import ConfigError
-from rogue.harness.experiment.load import POINTS_MAX, load_experiment
+from rogue.harness.experiment.document import Document
+from rogue.harness.experiment.load import POINTS_MAX, find_problems, hidden_values, load_experiment, resolve
+from rogue.harness.experiment.model import Experiment
 from rogue.harness.plugins.loading import unload_plugins
 
 EXPERIMENTS = Path(__file__).parents[3] / "experiments"
@@ -151,3 +155,103 @@ def test_anything_is_an_experiment_or_a_config_error(tmp_path: Path, changes: di
         load_experiment(file)
     except ConfigError as error:
         assert all(problem.expected and problem.advice for problem in error.problems)
+
+
+RIGHT: dict[str, object] = {
+    "name": "x",
+    "topology": {"kind": "star", "hosts": 3, "rate": "10Gbps"},
+    "workload": {"kind": "incast", "senders": 2, "size": "1MB"},
+    "transports": ["rogue"],
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "got", "expected"),
+    [
+        ({"seed": "a"}, "seed", "'a'", "a whole number"),
+        ({"seed": 1.5}, "seed", "1.5", "a whole number"),
+        ({"seed": -1}, "seed", "-1", "a number of at least 0"),
+        ({"title": 5}, "title", "5", "text"),
+        ({"title": ""}, "title", "''", "at least 1 characters"),
+        ({"title": "x" * 201}, "title", "'" + "x" * 56 + "...", "at most 200 characters"),
+        ({"transports": []}, "transports", "a list of 0", "a list of at least 1"),
+        ({"transports": "rogue"}, "transports", "'rogue'", "a list"),
+        (
+            {"topology": {"kind": "star", "hosts": 4, "rate": "10Gbps", "weights": 5}},
+            "topology.weights",
+            "5",
+            "a list",
+        ),
+        ({"transports": ["rogue"] * 101}, "transports", "a list of 101", "a list of at most 100"),
+        ({"probe": {"kind": "write0"}}, "probe.interval", "nothing", "a value"),
+        ({"measure": ["cpu", "gpu"]}, "measure[1]", "'gpu'", "one of 'throughput', 'latency'"),
+        ({"traffic": [5]}, "traffic[0]", "5", "a mapping"),
+    ],
+)
+def test_key_got_and_expected(changes: dict[str, object], key: str, got: str, expected: str) -> None:
+    document = Document("x.yaml", "", RIGHT | changes, {})
+    with pytest.raises(ValidationError) as caught:
+        Experiment.model_validate(document.data)
+    (problem,) = find_problems(caught.value, document)
+    assert (problem.key, problem.got) == (key, got)
+    assert problem.expected.startswith(expected)
+
+
+def test_numbers_are_in_the_unit_that_the_key_names(tmp_path: Path) -> None:
+    resolved = resolve(load_text(tmp_path, SMALL + "factors: {workload.senders: [1, 2]}"))
+    topology = {
+        "kind": "star", "hosts": 4, "rate_bps": 10**10, "delay_ns": 1000, "mtu_bytes": 1024,
+        "framing": "rocev2", "nic": None, "delay_spread_ns": 5, "buffer_bytes": 9_000_000, "alpha": 1.0,
+        "pause_alpha": 1 / 16, "pause_xoff_bytes": None, "pause_headroom_bytes": None,
+        "pause_watchdog_ns": None, "pause_watchdog_restore_ns": 200_000_000, "ttl_hops": None,
+    }  # fmt: skip
+    written = resolved["topology"]
+    assert isinstance(written, dict) and written.items() >= topology.items()
+    assert resolved["factors"] == {"workload.senders": [1, 2]}
+    assert resolved["title"] == "small"
+
+
+def test_question_is_kept_and_may_be_missing(tmp_path: Path) -> None:
+    assert resolve(load_text(tmp_path))["question"] is None
+    assert resolve(load_text(tmp_path, SMALL + "question: Is it fast?"))["question"] == "Is it fast?"
+
+
+def test_traffic_is_always_there(tmp_path: Path) -> None:
+    resolved = resolve(load_text(tmp_path))
+    assert resolved["workload"] == resolved["traffic"][0]["workload"]
+    general = SMALL.replace("workload: {", "traffic: [{name: a, workload: {").replace("1MB}", "1MB}}]")
+    assert "workload" not in resolve(load_text(tmp_path, general))
+
+
+def test_measures_that_apply(tmp_path: Path) -> None:
+    resolved = resolve(load_text(tmp_path, SMALL, "measure=[{kind: queues, interval: 1ms}, cpu]"))
+    assert resolved["measure"] == {"queues": {"interval_ns": 1_000_000}, "cpu": {"interval_ns": None}}
+
+
+def test_it_is_plain_json(tmp_path: Path) -> None:
+    resolved = resolve(load_text(tmp_path))
+    assert json.loads(json.dumps(resolved, allow_nan=False)) == resolved
+
+
+FACTORS = SMALL + "factors: {workload.size: [2MB, 4MB]}\n"
+
+
+def test_a_base_value_that_is_never_run_is_said_with_its_line(tmp_path: Path) -> None:
+    (words,) = hidden_values(load_text(tmp_path, FACTORS))
+    assert (
+        words == f"{tmp_path}/experiment.yaml:3: workload.size: '1MB' is never run: factors has '2MB', '4MB'"
+    )
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        ("workload.size=8MB",),
+        ("factors={workload.size: [1MB, 2MB]}",),
+        ("factors={workload.size: [3MB]}",),
+        ("factors={workload.verb_size: [64KiB, 1MB]}",),
+        ("scale=quick",),
+    ],
+)
+def test_what_is_run_or_was_asked_for_is_not_said(tmp_path: Path, settings: tuple[str, ...]) -> None:
+    assert list(hidden_values(load_text(tmp_path, FACTORS, *settings))) == []

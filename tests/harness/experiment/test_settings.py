@@ -1,13 +1,22 @@
-"""`--set`."""
+"""Tests: apply `--set`, factors and scales to an experiment's values."""
+
+from pathlib import Path
 
 import pytest
+import yaml
+from helpers.experiments import SMALL, load_text
+from helpers.fake_testbed import FakeTestbed
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rogue.harness.commands.experiments import DIRECTORY, experiment_files
 from rogue.harness.errors import ConfigError
-from rogue.harness.experiment.document import Document
+from rogue.harness.experiment.document import Document, read_document
+from rogue.harness.experiment.load import load_experiment, resolve
 from rogue.harness.experiment.settings import apply_settings, parse_path
 from rogue.harness.experiment.yaml_text import format_path
+from rogue.harness.plan.plan import make_plan
+from rogue.harness.run import replan, start_run
 
 
 def document() -> Document:
@@ -68,3 +77,92 @@ def test_wrong_settings_say_what_to_do(setting: str, words: str) -> None:
 def test_paths_round_trip(first: str, rest: list[str | int]) -> None:
     path = (first, *rest)
     assert parse_path(format_path(path)) == path
+
+
+QUICK = "repetitions: 5\nfactors: {workload.senders: [1, 2]}\nscales:\n  quick:\n    repetitions: 2\n"
+
+
+def test_paper_is_the_default_and_changes_nothing(tmp_path: Path) -> None:
+    for settings in ((), ("scale=paper",)):
+        loaded = load_text(tmp_path, SMALL + QUICK, *settings)
+        assert (loaded.experiment.scale, loaded.experiment.repetitions) == ("paper", 5)
+        assert resolve(loaded)["scale"] == "paper"
+
+
+def test_quick_applies_what_the_file_says(tmp_path: Path) -> None:
+    text = SMALL + QUICK + "    workload.senders: 2\n    workload.size: 64KB\n"
+    loaded = load_text(tmp_path, text, "scale=quick")
+    resolved = resolve(loaded)
+    assert (loaded.experiment.repetitions, resolved["scale"]) == (2, "quick")
+    assert resolved["factors"] == {"workload.senders": [2]}
+    assert resolved["workload"]["size_bytes"] == 64_000
+    assert "scales" not in resolved
+
+
+def test_file_may_choose_its_scale_itself(tmp_path: Path) -> None:
+    assert load_text(tmp_path, SMALL + QUICK + "scale: quick\n").experiment.repetitions == 2
+
+
+def test_without_words_quick_is_one_repetition(tmp_path: Path) -> None:
+    loaded = load_text(tmp_path, SMALL + "repetitions: 5\n", "scale=quick")
+    assert loaded.experiment.repetitions == 1
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [("scale=quick", "repetitions=3"), ("repetitions=3", "scale=quick"), ("scale=paper", "repetitions=3")],
+)
+def test_other_settings_win_wherever_they_stand(tmp_path: Path, settings: tuple[str, ...]) -> None:
+    assert load_text(tmp_path, SMALL + QUICK, *settings).experiment.repetitions == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "settings", "said"),
+    [
+        ("", ("scale=tiny",), "--set scale=tiny: scale: got 'tiny', expected one of 'paper' or 'quick'"),
+        ("scales: {tiny: {}}\n", (), "expected one of 'paper' or 'quick'"),
+        ("scales: {quick: 3}\n", ("scale=quick",), "a mapping"),
+        ("scales: 3\n", ("scale=quick",), "a mapping"),
+        (QUICK + "    faults[0].at: 1ms\n", ("scale=quick",), "has no faults to set it in"),
+        (QUICK + "    No.Path: 1\n", ("scale=quick",), "expected a dotted key"),
+        (QUICK + "    workload.size: none\n", ("scale=quick",), "workload.size: got 'none'"),
+    ],
+)
+def test_mistakes_are_sentences(tmp_path: Path, text: str, settings: tuple[str, ...], said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_text(tmp_path, SMALL + text, *settings)
+    assert said in str(caught.value)
+
+
+def test_a_mistake_is_shown_where_the_scale_was_written(tmp_path: Path) -> None:
+    text = SMALL + QUICK + "    workload.size: none\n"
+    line = text.splitlines().index("    workload.size: none") + 1
+    with pytest.raises(ConfigError) as caught:
+        load_text(tmp_path, text, "scale=quick")
+    assert f".yaml:{line}: workload.size" in str(caught.value)
+
+
+def test_a_run_is_planned_again_at_its_scale(tmp_path: Path) -> None:
+    loaded = load_text(tmp_path, SMALL + QUICK, "scale=quick")
+    testbed = FakeTestbed()
+    run = start_run(make_plan(loaded, testbed), tmp_path / "results", ["rogue"])
+    again = replan(run.manifest, testbed)
+    assert [each.cell for each in again.cells] == [each.cell for each in make_plan(loaded, testbed).cells]
+    assert again.loaded.experiment.scale == "quick"
+
+
+@pytest.mark.parametrize("file", experiment_files(), ids=lambda file: str(file.relative_to(DIRECTORY)))
+def test_shipped_experiments_have_a_quick_scale(file: Path) -> None:
+    quick, paper = load_experiment(str(file), ("scale=quick",)), load_experiment(str(file))
+    cells = [
+        len(each.points) * len(each.experiment.transports) * each.experiment.repetitions
+        for each in (quick, paper)
+    ]
+    assert cells[0] < cells[1]
+    assert quick.experiment.transports == paper.experiment.transports
+
+
+@pytest.mark.parametrize("file", experiment_files(), ids=lambda file: str(file.relative_to(DIRECTORY)))
+def test_reports_read_a_shipped_experiment_as_the_harness_does(file: Path) -> None:
+    """Whether a run has a claim's own conditions is decided by comparing the two."""
+    assert yaml.safe_load(file.read_text()) == apply_settings(read_document(str(file)), ()).data

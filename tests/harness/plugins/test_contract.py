@@ -1,9 +1,10 @@
-"""The contract holds for all that is shipped and for these tests' plug-ins, and finds what breaks it."""
+"""Tests: check that controls, workloads and topologies keep their contract."""
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
+from typing import ClassVar, Literal
 
 import pytest
 from helpers.plugin_files import RACK, SHOWN, SWIFT, plugin
@@ -11,9 +12,11 @@ from helpers.plugin_files import RACK, SHOWN, SWIFT, plugin
 from rogue.agent.core.cc import CONGESTION_CONTROLS, Sample, Segments
 from rogue.agent.core.cc.fixed import Fixed, FixedParameters
 from rogue.agent.core.limiter import LinkFacts
-from rogue.harness.plugins.contract import contract_faults, control_faults
+from rogue.harness.plugins.contract import contract_faults, control_faults, traffic_faults
 from rogue.harness.plugins.loading import load_plugins
 from rogue.harness.plugins.source import read_plugin
+from rogue.workloads.topologies import TOPOLOGIES, Link, Placement, Topology
+from rogue.workloads.traffic import WORKLOADS, Flow, Workload
 
 
 @pytest.mark.parametrize("name", CONGESTION_CONTROLS)
@@ -151,3 +154,186 @@ def test_a_network_in_pieces_is_a_fault() -> None:
         "topology apart: h1 has 0 links, expected one",
         "topology apart: no way leads from h0 to h1",
     ]
+
+
+@pytest.mark.parametrize("name", [*WORKLOADS])
+def test_every_shipped_workload_keeps_it_or_says_what_it_could_not_take(name: str) -> None:
+    assert [fault for fault in traffic_faults("workload", name) if "none of the values" not in fault] == []
+
+
+@pytest.mark.parametrize("name", [*TOPOLOGIES])
+def test_every_shipped_topology_keeps_it_or_says_what_it_could_not_take(name: str) -> None:
+    assert [fault for fault in traffic_faults("topology", name) if "none of the values" not in fault] == []
+
+
+def test_most_can_be_tried() -> None:
+    untried = [name for name in WORKLOADS if traffic_faults("workload", name)]
+    untried += [name for name in TOPOLOGIES if traffic_faults("topology", name)]
+    assert len(untried) <= 6, untried  # half of them read files
+
+
+def test_kinds_without_a_contract_have_no_faults() -> None:
+    assert traffic_faults("measure", "jain") == []
+
+
+def flow(source: str, destination: str, *, number: int = 1) -> Flow:
+    return Flow(source, destination, "write", 1_000, 0, number)
+
+
+class Mine(Workload):
+    """Traffic that each test makes wrong in its own way."""
+
+    kind: Literal["mine"] = "mine"
+
+    def hosts_min(self) -> int:
+        """A pair."""
+        return 2
+
+    def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
+        """One flow."""
+        return (flow(*placement.hosts[:2]),)
+
+    @property
+    def duration_ns(self) -> None:
+        """Until all has arrived."""
+        return
+
+
+class Drawn(Mine):
+    """Another stream with each call."""
+
+    _calls = iter(range(99))
+
+    def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
+        return (flow(*placement.hosts[:2], number=next(self._calls)),)
+
+
+class Twice(Mine):
+    """Two flows that cannot be told apart."""
+
+    def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
+        return (flow(*placement.hosts[:2]),) * 2
+
+
+class Alone(Mine):
+    """A host that sends to itself."""
+
+    def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
+        return (flow(placement.hosts[0], placement.hosts[0]),)
+
+
+class Away(Mine):
+    """A receiver that nobody placed."""
+
+    def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
+        return (flow(placement.hosts[0], "elsewhere"),)
+
+
+class Raising(Mine):
+    """A mistake of its author."""
+
+    def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
+        raise KeyError("h99")
+
+
+class Undescribed(Mine):
+    """A key without a word."""
+
+    spread: int = 1
+
+
+class Picky(Mine):
+    """Nothing that is tried suits it."""
+
+    word: Literal["one", "two"]
+    """Which."""
+
+
+WORKLOAD_FAULTS = {
+    Mine: None,
+    Drawn: "flows() differ from call to call with seed 1",
+    Twice: "two flows between the same hosts have one number",
+    Alone: "h0 sends to itself",
+    Away: "h0->elsewhere are not hosts of the placement",
+    Raising: "it raises KeyError: 'h99'",
+    Undescribed: "the key spread has no docstring",
+    Picky: "it takes none of the values that were tried: Input should be 'one' or 'two'",
+}
+
+
+@pytest.mark.parametrize("kind", WORKLOAD_FAULTS)
+def test_a_workload_that_breaks_it_is_told(kind: type[Workload], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(WORKLOADS, "mine", kind)
+    assert traffic_faults("workload", "mine")[:1] == [said for said in (WORKLOAD_FAULTS[kind],) if said]
+
+
+class Pair(Topology):
+    """Two hosts at a switch, until a test takes something away."""
+
+    kind: Literal["pair"] = "pair"
+    _hosts: ClassVar = ("h0", "h1")
+    _links: ClassVar = (("h0", "s0"), ("h1", "s0"))
+    _receiver: ClassVar = "h0"
+
+    def host_names(self) -> tuple[str, ...]:
+        """Both."""
+        return self._hosts
+
+    def switch_names(self) -> tuple[str, ...]:
+        """Between them."""
+        return ("s0",)
+
+    def links(self) -> tuple[Link, ...]:
+        """As the test has them."""
+        return tuple(Link(a, b, 10**10, 1_000) for a, b in self._links)
+
+    def placement(self, *, has_probe: bool) -> Placement:
+        """The receiver as the test has it."""
+        return replace(super().placement(has_probe=has_probe), receiver=self._receiver)
+
+
+class Namesakes(Pair):
+    """Two hosts of one name."""
+
+    _hosts = ("h0", "h0", "h1")
+
+
+class Loose(Pair):
+    """A link to nobody."""
+
+    _links = (("h0", "s0"), ("h1", "s9"))
+
+
+class Doubled(Pair):
+    """A host with two links."""
+
+    _links = (("h0", "s0"), ("h1", "s0"), ("h0", "h1"))
+
+
+class Parted(Pair):
+    """Two networks."""
+
+    _hosts = ("h0", "h1", "h2", "h3")
+    _links = (("h0", "s0"), ("h1", "s0"), ("h2", "h3"))
+
+
+class Elsewhere(Pair):
+    """Nobody receives."""
+
+    _receiver = "s0"
+
+
+TOPOLOGY_FAULTS = {
+    Pair: None,
+    Namesakes: "two nodes have one name",
+    Loose: "a link from h1 to s9, which are not both hosts or switches",
+    Doubled: "h0 has 2 links, expected one",
+    Parted: "no way leads from h0 to h2, h3",
+    Elsewhere: "s0 receives, and is no host",
+}
+
+
+@pytest.mark.parametrize("kind", TOPOLOGY_FAULTS)
+def test_a_topology_that_breaks_it_is_told(kind: type[Topology], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(TOPOLOGIES, "pair", kind)
+    assert traffic_faults("topology", "pair")[:1] == [said for said in (TOPOLOGY_FAULTS[kind],) if said]

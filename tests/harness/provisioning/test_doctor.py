@@ -1,18 +1,29 @@
+"""Tests: gather facts from every node, measure between hosts and judge them."""
+
 import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from helpers.fake_agents import fake_inventory
 from helpers.nodes import host_facts, switch_facts, write_inventory
+from helpers.rack_inventory import rack_of
+from helpers.switch_inventory import LOGIN
 from rich.console import Console
 
 from rogue.harness.provisioning import doctor
 from rogue.harness.provisioning.clocks import ClockOffset
-from rogue.harness.provisioning.findings import Finding
+from rogue.harness.provisioning.doctor import grouped, measure, open_shells
+from rogue.harness.provisioning.findings import Examination, Finding, judge
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
 from rogue.harness.provisioning.places import AGENT_COMMAND
 from rogue.harness.provisioning.playbook import Order
 from rogue.harness.provisioning.playbook_events import PlaybookResult, TaskFailure
 from rogue.harness.provisioning.reach import PYTHON, Reached
+from rogue.remote.errors import NodeError
 from rogue.remote.login import Login
 
 CONSOLE = Console(file=io.StringIO())
@@ -112,3 +123,170 @@ def test_hardware_switches_are_asked_before_measuring(
     finding = Finding("tor", "interface Ethernet1", "nothing", "`qos trust dscp`", "run `rogue switch apply`")
     monkeypatch.setattr(doctor, "switch_findings", lambda _inventory: [finding])
     assert finding in doctor.examine(inventory, tmp_path / "log", CONSOLE)
+
+
+def test_who_is_reached_stays_until_the_end_and_who_is_not_is_a_finding() -> None:
+    left: list[str] = []
+
+    @contextmanager
+    def open_shell(login: Login) -> Iterator[Any]:
+        if login.node == "h1":
+            raise NodeError("h1: got no route to it, expected one; look at its cable.")
+        yield f"shell of {login.node}"
+        left.append(login.node)
+
+    logins = [Login(f"h{number}", LOGIN.address, 22, "root", (), ()) for number in range(3)]
+    with open_shells(logins, open_shell) as shells:
+        assert shells.by_node == {"h0": "shell of h0", "h2": "shell of h2"}
+        (finding,) = shells.findings
+        assert str(finding) == ("refused: h1: the node: got no route to it, expected one; look at its cable.")
+        assert left == []
+    assert left == ["h2", "h0"]
+
+
+def test_who_was_reached_is_left_when_another_login_fails_by_our_own_fault() -> None:
+    left: list[str] = []
+
+    @contextmanager
+    def open_shell(login: Login) -> Iterator[Any]:
+        if login.node == "h0":
+            raise ValueError("no node's fault")
+        try:
+            yield login.node
+        finally:
+            left.append(login.node)
+
+    logins = [Login(f"h{number}", LOGIN.address, 22, "root", (), ()) for number in range(2)]
+    reached = open_shells(logins, open_shell)
+    with pytest.raises(ValueError, match="no node's fault"), reached:
+        pass
+    assert left == ["h1"]
+
+
+def test_nobody_is_nobody() -> None:
+    with open_shells([]) as shells:
+        assert (shells.by_node, shells.findings) == ({}, [])
+
+
+@pytest.fixture
+def measured(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is measured, with the hosts that have a shell."""
+    found: list[str] = []
+    for name in ("transfers", "marks", "roce_marks"):
+
+        def note(
+            _inventory: object, _facts: object, shells: dict[str, Any], name: str = name
+        ) -> list[Finding]:
+            found.append(f"{name} of {' '.join(shells)}")
+            return []
+
+        monkeypatch.setattr(doctor, f"measure_{name}", note)
+    return found
+
+
+@contextmanager
+def opened(login: Login) -> Iterator[Any]:
+    yield login.node
+
+
+@contextmanager
+def opened_but_one(login: Login) -> Iterator[Any]:
+    if login.node == "h1":
+        raise NodeError("h1: SSH failed")
+    yield login.node
+
+
+def test_one_shell_for_each_host_serves_everything(measured: list[str]) -> None:
+    assert measure(rack_of("declared"), {}, opened) == []
+    assert measured == ["transfers of h0 h1 h2 h3", "marks of h0 h1 h2 h3", "roce_marks of h0 h1 h2 h3"]
+
+
+def test_without_one_host_marks_are_not_tried(measured: list[str]) -> None:
+    (finding,) = measure(rack_of("declared"), {}, opened_but_one)
+    assert (finding.node, measured) == ("h1", ["transfers of h0 h2 h3"])
+
+
+def test_where_there_is_nothing_to_measure_nobody_logs_in(measured: list[str]) -> None:
+    def open_shell(login: Login) -> Any:
+        pytest.fail(f"it logs in to {login.node}")
+
+    plain = replace(fake_inventory(), hardware_switches=())
+    assert (measure(plain, {}, open_shell), measured) == ([], [])
+
+
+def test_where_a_switch_marks_nothing_roce_is_not_tried(
+    measured: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusal = Finding("h0", "marks by the switch", "none", "some", "set it up")
+    monkeypatch.setattr(doctor, "measure_marks", lambda *_: [refusal])
+    assert measure(rack_of("declared"), {}, opened) == [refusal]
+    assert measured == ["transfers of h0 h1 h2 h3"]
+
+
+INVENTORY = fake_inventory(12)
+NODES = tuple(f"h{number}" for number in range(12))
+
+
+def not_provisioned(node: str) -> Finding:
+    return Finding(node, "state", "a node that is not provisioned", "a provisioned one", "run it")
+
+
+def way(node: str, peer: str, small: Sequence[str] = ()) -> Finding:
+    """What is said of a host that a peer does not reply to.
+
+    small: peers that reply to small packets.
+    """
+    (host,) = (each for each in INVENTORY.hosts if each.name == node)
+    facts = host_facts(str(host.variables.experiment_address), peer)
+    facts |= {"round_trips_ms": {peer: None}, "small_packets_only": small}
+    (found,) = judge(INVENTORY, {}, Examination({node: facts}, {}, {}))
+    return found
+
+
+def test_twelve_nodes_make_one_sentence_in_their_order() -> None:
+    (found,) = grouped(map(not_provisioned, NODES))
+    assert str(found) == (
+        "refused: h0, h1, h2, h3, h4, h5, h6, h7, h8, h9, h10, h11: state: got a node that is not "
+        "provisioned, expected a provisioned one; run it."
+    )
+
+
+def test_nodes_stand_in_the_order_of_the_inventory() -> None:
+    (found,) = grouped(map(not_provisioned, ("h3", "h10", "h2")), NODES)
+    assert found.node == "h2, h3, h10"
+
+
+def test_what_differs_in_anything_stays_apart() -> None:
+    warning = Finding("h1", "state", "a node that is not provisioned", "a provisioned one", "run it", False)
+    other = Finding("h2", "state", "another", "a provisioned one", "run it")
+    assert grouped([not_provisioned("h0"), warning, other]) == [not_provisioned("h0"), warning, other]
+
+
+def test_each_stands_where_the_first_of_its_kind_stood() -> None:
+    other = Finding("h0", "clock", "+700 s", "600 s", "set it")
+    found = grouped([not_provisioned("h0"), other, not_provisioned("h1")])
+    assert [(each.node, each.what) for each in found] == [("h0, h1", "state"), ("h0", "clock")]
+
+
+def test_a_network_that_passes_nothing_is_one_sentence() -> None:
+    (found,) = grouped(way(node, peer) for node in NODES for peer in NODES if peer != node)
+    assert (found.node, found.what) == (", ".join(NODES), "the ways between them over the experiment network")
+
+
+def test_a_host_that_nobody_reaches_is_one_sentence_and_its_own_ways_are_named() -> None:
+    found = grouped([*(way(node, "h3") for node in ("h0", "h1", "h2")), way("h3", "h0")])
+    assert [(each.node, each.what.split(" over")[0]) for each in found] == [
+        ("h0, h1, h2", "way to h3"), ("h3", "way to h0"),
+    ]  # fmt: skip
+
+
+def test_ways_that_fail_for_another_reason_are_not_among_all() -> None:
+    """Of three hosts two ways pass small packets alone, so that neither reason is that of all six."""
+    small = [way("h0", "h1", ["h1"]), way("h1", "h0", ["h0"])]
+    others = [way("h0", "h2"), way("h1", "h2"), way("h2", "h0"), way("h2", "h1")]
+    assert [each.node for each in grouped([*small, *others])] == ["h0", "h1", "h0, h1", "h2", "h2"]
+
+
+def test_between_two_nodes_each_way_is_named() -> None:
+    pair = [way("h0", "h1"), way("h1", "h0")]
+    assert grouped(pair) == pair

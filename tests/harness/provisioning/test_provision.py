@@ -1,3 +1,5 @@
+"""Tests: provision the nodes of an inventory, and restore them."""
+
 import io
 import subprocess
 import sys
@@ -14,7 +16,14 @@ from rogue.harness.provisioning.inventory import Inventory, load_inventory
 from rogue.harness.provisioning.playbook import Order
 from rogue.harness.provisioning.playbook_events import PlaybookResult, TaskFailure
 from rogue.harness.provisioning.ports import PortSettings, port_lines
-from rogue.harness.provisioning.provision import deployed_files, dool_script, provision, teardown
+from rogue.harness.provisioning.provision import (
+    LOGS,
+    deployed_files,
+    dool_script,
+    log_file,
+    provision,
+    teardown,
+)
 from rogue.harness.provisioning.reach import Reached
 from rogue.remote.errors import NodeError
 
@@ -112,3 +121,9 @@ def test_checksums_are_of_what_is_put_there() -> None:
     files = deployed_files()
     assert sorted(files) == ["/opt/rogue/dool", "/opt/rogue/rogue-agent.pyz"]
     assert all(len(checksum) == 64 for checksum in files.values())
+
+
+def test_the_file_asked_for_is_taken_and_otherwise_one_is_made_up() -> None:
+    assert log_file(Path("x.log"), "doctor") == Path("x.log")
+    assert log_file(None, "doctor").parent == LOGS
+    assert log_file(None, "doctor").name.endswith("Z-doctor.log")

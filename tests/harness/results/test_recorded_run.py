@@ -1,16 +1,26 @@
-"""A run's directory and its manifest, whoever works on it."""
+"""Tests: a run's directory: manifest, data files and records of cells."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from helpers.cell_records import cell_record
+from helpers.data_files import FLOWS
+from helpers.experiments import load_text
+from helpers.fake_testbed import FakeTestbed
 from helpers.manifests import manifest_of
 
+from rogue.harness.data.files import kept_files
+from rogue.harness.data.source import SIZE_BYTES_MAX
+from rogue.harness.errors import DamagedRunError
+from rogue.harness.plan.plan import make_plan
 from rogue.harness.results.cell_directory import store_cell
 from rogue.harness.results.manifest import read_manifest, write_manifest
-from rogue.harness.results.recorded_run import Run, present_manifest
+from rogue.harness.results.recorded_run import Run, changed_data, kept_data, present_manifest
+from rogue.harness.results.verification import check_files
+from rogue.harness.run import replan, start_run
 from rogue.workloads.records import CellStatus
 
 HEAVY = {"numpy", "pandas", "pyarrow", "rogue.harness.execution", "rogue.harness.testbeds"}
@@ -46,3 +56,52 @@ def test_whoever_reads_a_run_loads_nothing_that_runs_cells() -> None:
     code = "import sys, rogue.harness.commands.opening; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not HEAVY & set(done.stdout.split())
+
+
+TEXT = """\
+name: traced
+topology: {kind: star, hosts: 4, rate: 10Gbps}
+workload: {kind: trace, file: flows.csv}
+transports: [rogue]
+"""
+
+
+@pytest.fixture
+def run_of_data(tmp_path: Path) -> Run:
+    (tmp_path / "flows.csv").write_text(FLOWS.read_text())
+    return start_run(make_plan(load_text(tmp_path, TEXT), FakeTestbed()), tmp_path / "results", ["rogue"])
+
+
+def test_a_run_keeps_what_it_was_begun_with(run_of_data: Run, tmp_path: Path) -> None:
+    manifest = read_manifest(run_of_data.directory)
+    (record,) = manifest.data
+    assert record.file == "flows.csv"
+    assert (run_of_data.directory / record.kept).read_text() == FLOWS.read_text()
+    assert manifest.experiment["workload"]["file"] == "flows.csv"  # type: ignore[index,call-overload]
+    assert check_files(run_of_data.directory, manifest.files) == []
+    (run_of_data.directory / record.kept).write_text("other")
+    assert check_files(run_of_data.directory, manifest.files) == [f"{record.kept}: changed"]
+
+
+def test_it_goes_on_with_its_copy_and_says_that_the_file_changed(run_of_data: Run, tmp_path: Path) -> None:
+    manifest = read_manifest(run_of_data.directory)
+    assert changed_data(manifest) == []
+    (tmp_path / "flows.csv").write_text("other")
+    assert changed_data(manifest) == [str(tmp_path / "flows.csv")]
+    os.truncate(tmp_path / "flows.csv", SIZE_BYTES_MAX + 1)
+    assert changed_data(manifest) == [], "what is larger than any file of data is not read"
+    plan = replan(manifest, FakeTestbed(), files=kept_files(kept_data(run_of_data.directory, manifest)))
+    assert len(plan.cells[0].cell.groups[0].flows) == 5
+    (tmp_path / "flows.csv").unlink()
+    assert changed_data(manifest) == []
+
+
+def test_a_copy_that_is_damaged_or_gone_is_never_gone_on_with(run_of_data: Run) -> None:
+    manifest = read_manifest(run_of_data.directory)
+    kept = run_of_data.directory / manifest.data[0].kept
+    kept.write_text("other")
+    with pytest.raises(DamagedRunError, match="expected the run's copy"):
+        kept_data(run_of_data.directory, manifest)
+    kept.unlink()
+    with pytest.raises(DamagedRunError, match="No such file"):
+        kept_data(run_of_data.directory, manifest)

@@ -1,5 +1,6 @@
-"""Cells of different values are different cells, whatever their keys are called."""
+"""Tests: run the cells of a candidate, or find their results, and read the measure."""
 
+from concurrent.futures import Future
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -83,3 +84,49 @@ def test_a_cell_is_its_own_in_a_batch_of_one_too(tmp_path: Path, testbed: HillTe
         made.measure([point], range(1, 3))
     cells: list[CellRecord] = made.run.manifest.cells
     assert len({cell.id for cell in cells}) == len(testbed.ran) == 6
+
+
+class Counted:
+    """A slot that counts its closings; what it starts ends when the test says so."""
+
+    def __init__(self) -> None:
+        self.closed = 0
+        self.future: Future[object] = Future()
+
+    def start(self, _task: object) -> Future[object]:
+        self.future = Future()
+        return self.future
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+@pytest.fixture
+def made() -> list[Counted]:
+    return []
+
+
+def lender(made: list[Counted]) -> KeptSlots:
+    def make() -> Counted:
+        made.append(Counted())
+        return made[-1]
+
+    return KeptSlots(make)  # type: ignore[arg-type]
+
+
+def test_an_idle_slot_is_lent_again_and_ended_last(made: list[Counted]) -> None:
+    with lender(made) as slots:
+        first = slots.lend()
+        first.start(None).set_result(None)  # type: ignore[arg-type]
+        first.close()
+        slots.lend().close()
+        assert len(made) == 1 and made[0].closed == 0
+    assert made[0].closed == 1
+
+
+def test_what_still_runs_is_ended(made: list[Counted]) -> None:
+    with lender(made) as slots:
+        lent = slots.lend()
+        lent.start(None)  # type: ignore[arg-type]
+        lent.close()
+        assert made[0].closed == 1

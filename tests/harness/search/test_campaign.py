@@ -1,5 +1,6 @@
-"""What a campaign does with its time."""
+"""Tests: search from the first proposal to a confirmed finding."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain, repeat
@@ -8,10 +9,13 @@ from pathlib import Path
 import pytest
 from helpers.searched import SPACE, HillTestbed, hill_bench, space_document, testbed
 
+from rogue.harness.errors import UsageError
+from rogue.harness.experiment.choices import Scalar
 from rogue.harness.search.bench import Measured
-from rogue.harness.search.campaign import UNMEASURED_MAX, Campaign, Outcome, Told, front_of
+from rogue.harness.search.campaign import UNMEASURED_MAX, Campaign, Outcome, Sampler, Told, front_of
 from rogue.harness.search.question import make_target
-from rogue.harness.search.space import Aim, check_space
+from rogue.harness.search.ranges import Range
+from rogue.harness.search.space import RANDOM, Aim, SamplerName, check_space
 
 __all__ = ["testbed"]
 
@@ -50,3 +54,60 @@ def test_cells_that_fail_do_not_say_that_there_is_no_such_measure() -> None:
     assert Outcome(told).is_unmeasured
     failed = replace(none, problem="a node is gone", has_failed=True)
     assert not Outcome([*told[1:], Told("tpe", 0, failed, False)]).is_unmeasured
+
+
+KEYS = {
+    "workload.senders": Range.model_validate({"from": 1, "to": 1000, "unit": "hosts", "source": "a test"}),
+    "topology.switch": Range.model_validate({"choices": ["shared", "voq"], "source": "a test"}),
+}
+
+
+def proposed(name: SamplerName, seed: int, count: int = 24) -> list[dict[str, Scalar]]:
+    """Proposals of a sampler that looks for few senders; each fifth gives no number."""
+    sampler = Sampler(name, KEYS, ["least"], seed, count)
+    found = []
+    for number in range(count):
+        asked = sampler.ask()
+        senders = asked.values["workload.senders"]
+        sampler.tell(asked, [] if number % 5 == 4 else [float(senders)])
+        found.append(dict(asked.values))
+    return found
+
+
+@pytest.mark.parametrize("name", ["tpe", "cmaes", "nsga2", "random"])
+def test_the_same_seed_gives_the_same_proposals(name: SamplerName) -> None:
+    assert proposed(name, 1) == proposed(name, 1)
+    assert proposed(name, 1) != proposed(name, 2)
+
+
+@pytest.mark.parametrize("name", ["tpe", "cmaes"])
+def test_a_sampler_learns_and_random_does_not(name: SamplerName) -> None:
+    late = {
+        each: sum(float(values["workload.senders"]) for values in proposed(each, 3, 60)[-20:]) / 20
+        for each in (name, RANDOM)
+    }
+    assert late[name] < late[RANDOM] / 2
+
+
+@pytest.mark.parametrize("package", ["optuna", "cmaes"])
+def test_without_a_package_the_message_says_how_to_get_it(
+    package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(UsageError, match=rf"got no {package}, .*`pip install 'rogue-testbed\[search\]'"):
+        Sampler("cmaes", KEYS, ["least"], 1, 10)
+
+
+def shown_impossible(name: SamplerName) -> list[bool]:
+    """Which of 60 proposals cannot be: those of many senders, where the aim would be met best."""
+    sampler, found = Sampler(name, KEYS, ["most"], 5, 60), []
+    for _ in range(60):
+        asked = sampler.ask()
+        senders = float(asked.values["workload.senders"])
+        found.append(senders > 500)
+        sampler.tell(asked, [] if found[-1] else [senders])
+    return found
+
+
+def test_tpe_learns_what_cannot_be() -> None:
+    assert sum(shown_impossible("tpe")[-20:]) < sum(shown_impossible("random")[-20:])

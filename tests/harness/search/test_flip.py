@@ -1,16 +1,16 @@
-"""The smallest change that turns a claim, on a testbed where each sender takes 1000 ns."""
+"""Tests: simplify a finding, and find the smallest change that flips a claim."""
 
 from collections.abc import Callable
 from pathlib import Path
 
-from helpers.searched import VARIATION, HillTestbed, hill_bench, space_document, testbed
+from helpers.searched import SPACE, VARIATION, HillTestbed, hill_bench, space_document, testbed
 
 from rogue.harness.search.asked import Asked
 from rogue.harness.search.axis import axes_of
-from rogue.harness.search.flip import Change, Flip, Turn, find_flip, turns_again
+from rogue.harness.search.flip import Change, Flip, Turn, Values, find_flip, simplest, turns_again
 from rogue.harness.search.question import Question
 from rogue.harness.search.screening import Screened
-from rogue.harness.search.space import Aim, check_variation
+from rogue.harness.search.space import Aim, check_space, check_variation
 
 __all__ = ["testbed"]
 AIM = Aim(metric="fct_mean_ns", direction="most", transport="own")
@@ -79,3 +79,38 @@ def test_a_turn_that_needs_its_own_seed_does_not_turn_again(tmp_path: Path, test
     far, near = (Turn((Change("workload.senders", 2, after, 0.5),), own) for after in (5, 4))
     assert turns_again(asked, far, True, range(101, 104)) == 3
     assert turns_again(asked, near, True, range(101, 104)) == 0
+
+
+VALUES = {"workload.senders": 9, "workload.size": "37KB", "topology.buffer": "1MB"}
+
+
+def simplified(tmp_path: Path, needed: int, budget: int = 8) -> tuple[Values, int]:
+    """The simplest values of a find that needs so many senders, and how often was asked."""
+    space = check_space(space_document(tmp_path, SPACE.replace("shrink: 8", f"shrink: {budget}")))
+    asked: list[Values] = []
+
+    def holds(values: Values) -> bool:
+        asked.append(values)
+        return int(values.get("workload.senders", 2)) >= needed
+
+    return simplest(VALUES, space, holds), len(asked)
+
+
+def test_keys_that_do_not_matter_go_back_and_the_others_shrink(tmp_path: Path) -> None:
+    simple, _ = simplified(tmp_path, needed=6)
+    assert simple == {"workload.senders": 7}, "1 and 5 are too few; 7 is the next that is tried"
+
+
+def test_the_budget_ends_it(tmp_path: Path) -> None:
+    simple, asked = simplified(tmp_path, needed=6, budget=2)
+    assert asked == 2 and simple == {"workload.senders": 9, "topology.buffer": "1MB"}
+
+
+def test_the_last_key_stays(tmp_path: Path) -> None:
+    simple, asked = simplified(tmp_path, needed=1)
+    assert len(simple) == 1 and asked == 2
+
+
+def test_nothing_is_simpler_where_nothing_else_holds(tmp_path: Path) -> None:
+    simple, asked = simplified(tmp_path, needed=10)
+    assert simple == VALUES and asked == 7

@@ -1,7 +1,11 @@
-"""Transfers as arrays, worked by hand."""
+"""Tests: the transfers of a cell as arrays, and the chains in which they wait."""
 
 import numpy as np
-from helpers.tiny_run import transfer, transfers
+import pandas as pd
+import pytest
+from helpers.tiny_run import filled, transfer, transfers
+
+from rogue.reports.cells.transfers import Waits, coded, waits_of
 
 
 def test_probes_are_none_and_flows_are_ordered_as_people_count() -> None:
@@ -38,3 +42,64 @@ def test_of_transfers_that_start_together_the_table_has_the_order() -> None:
 
 def test_no_transfer_at_all() -> None:
     assert transfers(transfer("probe", size_bytes=0)).flow_ids == ()
+
+
+NAMES = ["ok", "error", None, "ok"]
+
+
+@pytest.mark.parametrize("column", [pd.Series(NAMES), pd.Series(NAMES, dtype="category")])
+def test_rows_and_names(column: "pd.Series[str]") -> None:
+    found = coded(column)
+    assert found.are("ok").tolist() == [True, False, False, True]
+    assert found.are("stalled").tolist() == [False] * 4
+    assert found.rows_of(~found.are("ok")) == {"error"}
+
+
+def row(
+    flow: str, number: int, times: tuple[int, int | None], after: tuple[str, int] | None = None
+) -> dict[str, object]:
+    start_ns, arrived_ns = times
+    return transfer(
+        f"main/{flow}",
+        transfer_id=number,
+        group="main",
+        dst=flow.partition("->")[2],
+        start_ns=start_ns,
+        arrived_ns=arrived_ns,
+        waited_for_flow=after and f"main/{after[0]}",
+        waited_for_transfer=after and after[1],
+    )
+
+
+def found(*rows: dict[str, object]) -> Waits | None:
+    return waits_of(pd.DataFrame(filled("flows", rows)))
+
+
+def test_it_leads_back_from_the_last_to_arrive() -> None:
+    waits = found(
+        row("a->b", 1, (0, 10)),
+        row("c->b", 1, (0, 20)),
+        row("b->d", 1, (25, 40), ("c->b", 1)),
+        row("b->d", 2, (25, 35), ("a->b", 1)),
+    )
+    assert waits is not None
+    assert waits.critical == (1, 2)
+    assert waits.last_of_hosts() == {"b": 20, "d": 40}
+    assert (waits.first_ns, waits.is_complete) == (0, True)
+
+
+def test_where_nothing_is_known_to_have_arrived_there_is_none() -> None:
+    assert found(row("a->b", 1, (0, None))) is None
+
+
+def test_one_that_never_arrived_is_told() -> None:
+    waits = found(row("a->b", 1, (0, 10)), row("b->c", 1, (10, None), ("a->b", 1)))
+    assert waits is not None
+    assert not waits.is_complete
+    assert waits.critical == (0,)
+
+
+def test_other_groups_do_not_count() -> None:
+    waits = found(row("a->b", 1, (5, 10)), transfer("other/x->y", group="other", start_ns=0))
+    assert waits is not None
+    assert (len(waits.start_ns), waits.first_ns) == (1, 5)

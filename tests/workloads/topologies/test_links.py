@@ -1,9 +1,10 @@
-"""A network from a file."""
+"""Tests: a network that a file describes, link by link."""
 
 import pytest
 from helpers.data_files import NETWORK, link_list
 
 from rogue.workloads.ideal import ideal_goodput_bps
+from rogue.workloads.topologies import Link
 from rogue.workloads.topologies.links import Links
 
 NET = Links.model_validate({"kind": "links", "file": link_list(NETWORK.read_text()), "delay": "2us"})
@@ -27,3 +28,8 @@ def test_numbers_may_have_gaps() -> None:
     net = Links.model_validate({"kind": "links", "file": found})
     assert net.host_names() == ("h7", "h10")
     assert net.placement(has_probe=False).receiver == "h10"
+
+
+def test_a_link_without_a_delay_has_the_topologys() -> None:
+    found = link_list("links: [{link: h0-s0, rate: 1Gbps}, {link: s0-h1, rate: 2Gbps, delay: 0s}]")
+    assert found.with_delay(700) == (Link("h0", "s0", 10**9, 700), Link("s0", "h1", 2 * 10**9, 0))

@@ -1,4 +1,4 @@
-"""Traces as traffic."""
+"""Tests: transfers from a file."""
 
 import pytest
 from helpers.data_files import trace_rows
@@ -75,3 +75,35 @@ def test_a_host_that_is_none_of_the_networks_is_named() -> None:
     assert unfit.context is not None
     assert unfit.context["got"] == "h2 in line 5, column dst of flows.csv"
     assert trace().unfit(HOSTS) is None
+
+
+TRACE_ROWS_ROWS = trace_rows(
+    "start_ns,src,dst,size_bytes,group\n"
+    "0,h0,h1,10,a\n"
+    "5,h2,h1,20,b\n"
+    "5,h1,h0,30,a\n"
+    "9,h0,h2,40,b\n"
+)  # fmt: skip
+
+
+def test_rows_come_back_as_they_stood() -> None:
+    assert [tuple(row) for row in TRACE_ROWS_ROWS.rows(slice(0, 4))] == [
+        (0, "h0", "h1", 10, "a"),
+        (5, "h2", "h1", 20, "b"),
+        (5, "h1", "h0", 30, "a"),
+        (9, "h0", "h2", 40, "b"),
+    ]
+
+
+def test_a_span_has_its_beginning_and_not_its_end() -> None:
+    spans = {(0, None): [0, 5, 5, 9], (5, 9): [5, 5], (6, 9): [], (0, 5): [0], (9, 10): [9], (6, 3): []}
+    for (begin_ns, until_ns), starts_ns in spans.items():
+        found = TRACE_ROWS_ROWS.rows(TRACE_ROWS_ROWS.between(begin_ns, until_ns))
+        assert [row.start_ns for row in found] == starts_ns
+
+
+def test_the_first_host_that_nobody_knows_has_its_line_and_column() -> None:
+    assert TRACE_ROWS_ROWS.first_unknown(frozenset({"h0", "h1", "h2"})) is None
+    assert TRACE_ROWS_ROWS.first_unknown(frozenset({"h0", "h1"})) == (3, "src", "h2")
+    assert TRACE_ROWS_ROWS.first_unknown(frozenset({"h0", "h2"})) == (2, "dst", "h1")
+    assert TRACE_ROWS_ROWS.first_unknown(frozenset({"h2"})) == (2, "dst", "h1")

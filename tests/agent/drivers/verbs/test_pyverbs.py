@@ -1,8 +1,10 @@
+"""Tests: load pyverbs under names that hold for all its releases."""
+
 from types import ModuleType
 
 import pytest
 
-from rogue.agent.drivers.verbs.pyverbs import VerbsUnavailable, load
+from rogue.agent.drivers.verbs.pyverbs import VerbsError, VerbsUnavailable, load
 
 
 class Modules:
@@ -36,3 +38,13 @@ def test_without_pyverbs_the_package_is_named() -> None:
 
     with pytest.raises(VerbsUnavailable, match="install the distribution's package python3-pyverbs"):
         load(nothing)
+
+
+def test_a_failed_verb_names_itself_and_its_queue_pair() -> None:
+    error = VerbsError("ibv_modify_qp", "Errno: 22", 17)
+    assert str(error) == "ibv_modify_qp on queue pair 17: Errno: 22"
+    assert (error.verb, error.qp_num) == ("ibv_modify_qp", 17)
+
+
+def test_a_verb_without_a_queue_pair_names_none() -> None:
+    assert str(VerbsError("ibv_open_device", "no such device")) == "ibv_open_device: no such device"

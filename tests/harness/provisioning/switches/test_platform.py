@@ -1,7 +1,15 @@
+"""Tests: the interface of a switch platform, and conversions of its units."""
+
+import pytest
 from helpers.switch_inventory import wanted
 
 from rogue.harness.provisioning.switches.change import Change
-from rogue.harness.provisioning.switches.platform import Command
+from rogue.harness.provisioning.switches.platform import (
+    Command,
+    kilobytes_mistake,
+    percent_mistake,
+    whole_percent,
+)
 from rogue.harness.provisioning.switches.platforms.eos import Eos
 
 A, B = ("interface Ethernet1",), ("interface Ethernet2",)
@@ -34,3 +42,18 @@ def test_what_is_not_wanted_goes_first_and_only_from_our_ports() -> None:
 
 def test_a_command_with_input_is_shown_with_it() -> None:
     assert str(Command("config apply-patch /dev/stdin", "[]")) == "config apply-patch /dev/stdin <<\n[]"
+
+
+@pytest.mark.parametrize(("probability", "percent"), [(0.01, 1), (0.07, 7), (0.29, 29), (1.0, 100)])
+def test_whole_percent(probability: float, percent: int) -> None:
+    assert (whole_percent(probability), percent_mistake(probability)) == (percent, None)
+
+
+@pytest.mark.parametrize("probability", [0.001, 0.125, 0.005])
+def test_less_than_a_percent_cannot_be_said(probability: float) -> None:
+    assert str(percent_mistake(probability)).startswith(f"got probability {probability:g}, expected whole")
+
+
+def test_whole_kilobytes() -> None:
+    assert kilobytes_mistake(150_000, 1000) is None
+    assert kilobytes_mistake(150_000, 1024) == "got 150000 bytes, expected a multiple of 1024"

@@ -1,15 +1,27 @@
-"""From a cell to a simulation."""
+"""Tests: build a simulation from a cell: hosts, switches, links and queue pairs."""
 
 import gc
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from helpers.cell_topologies import TOPOLOGIES_OWN
 from helpers.data_files import NETWORK, link_list
 from helpers.experiments import SMALL, cell_of
 
 from rogue.agent.core.limiter import LinkFacts
-from rogue.harness.testbeds.simulator.network import SimulatedNetwork, build_network
+from rogue.harness.cell.cell import Cell
+from rogue.harness.results.cell_directory import to_arrow
+from rogue.harness.testbeds.base import CellResult
+from rogue.harness.testbeds.simulator import SimulatorTestbed
+from rogue.harness.testbeds.simulator.features import marking
+from rogue.harness.testbeds.simulator.network import (
+    NEVER,
+    SimulatedNetwork,
+    build_network,
+    nic_parts,
+    switch_parts,
+)
 from rogue.simulator import FRAMINGS as ENGINE_FRAMINGS
 from rogue.simulator import IDEAL
 from rogue.simulator.topology import Topology as Routes
@@ -149,3 +161,168 @@ def compare(routes: Routes, paths: ShortestPaths, source: str, destination: str)
     assert len(found) == paths.count(source, destination)
     certain = {frozenset((link.a, link.b)) for link in paths.certain(source, destination)}
     assert set.intersection(*taken) == certain
+
+
+NICS = {
+    "dcqcn": {"alpha", "target_bps", "rate_bps"},
+    "timely": {"rtt_ns", "gradient", "streak", "rate_bps"},
+    "rocc": {"is_limited", "port", "rate_bps"},
+    "hpcc": {"utilisation", "reference_bytes", "stage", "rate_bps", "window_bytes"},
+}
+
+
+def run(tmp_path: Path, *settings: str, text: str = SMALL) -> CellResult:
+    result = SimulatorTestbed().run(
+        cell_of(tmp_path, "workload.size=10MB", *settings, text=text), lambda _fraction: None
+    )
+    assert result.failure is None
+    return result
+
+
+def table_of(result: CellResult, name: str = "control") -> pd.DataFrame:
+    frame: pd.DataFrame = to_arrow(name, result.tables[name]).to_pandas()
+    return frame
+
+
+def test_an_agents_control_tells_after_each_sample(tmp_path: Path) -> None:
+    result = run(tmp_path, "measure=[rtt, control]")
+    samples, told = table_of(result, "rtt"), table_of(result)
+    assert set(told["name"]) == {"cwnd_packets", "base_rtt_ns", "diff_packets", "is_slow_start"}
+    windows = told[told["name"] == "cwnd_packets"]
+    assert windows["value"].tolist() == samples["cwnd_packets"].tolist()
+    assert windows["t_ns"].tolist() == samples["t_ns"].tolist()
+    assert windows["flow_id"].tolist() == samples["flow_id"].tolist()
+
+
+def test_it_needs_no_table_of_samples(tmp_path: Path) -> None:
+    result = run(tmp_path, "measure=[control]")
+    assert "rtt" not in result.tables
+    assert len(table_of(result)) > 100
+
+
+@pytest.mark.parametrize("name", NICS)
+def test_a_nics_control_is_asked_at_intervals(tmp_path: Path, name: str) -> None:
+    measure = "measure=[{kind: throughput, interval: 100us}, control]"
+    told = table_of(run(tmp_path, measure, f"transports=[roce+{name}]"))
+    assert set(told["name"]) == NICS[name]
+    assert set(told["flow_id"]) == {"main/h0->h3", "main/h1->h3"}
+    rates = told[(told["name"] == "rate_bps") & (told["flow_id"] == "main/h0->h3")]
+    assert rates["t_ns"].tolist() == [100_000 * (n + 1) for n in range(len(rates))]
+    assert 0 < rates["value"].min() < 9e9
+
+
+def test_of_a_read_the_responders_nic_is_asked(tmp_path: Path) -> None:
+    """The requester's control, out of which no data go, never leaves the line rate."""
+    settings = (
+        "measure=[{kind: throughput, interval: 100us}, control]",
+        "transports=[roce+dcqcn]",
+        "workload.verb=read",
+    )
+    told = table_of(run(tmp_path, *settings))
+    assert told.loc[told["name"] == "rate_bps", "value"].min() < 9e9
+
+
+@pytest.mark.parametrize("transport", ["rogue", "roce+dcqcn"])
+def test_measuring_changes_nothing(tmp_path: Path, transport: str) -> None:
+    settings = (f"transports=[{transport}]", "workload.repeat_for=20ms")
+    measured = run(tmp_path, "measure=[{kind: throughput, interval: 7us}, rtt, control]", *settings)
+    plain = run(tmp_path, "measure=[{kind: throughput, interval: 7us}, rtt]", *settings)
+    assert measured.facts["completions_digest"] == plain.facts["completions_digest"]
+
+
+def test_without_a_control_the_cell_says_so(tmp_path: Path) -> None:
+    result = run(tmp_path, "measure=[control]", "transports=[roce]")
+    assert result.not_measured["control"].startswith("roce has no control")
+
+
+def test_only_who_asks_gets_it(tmp_path: Path) -> None:
+    assert "control" not in run(tmp_path).tables
+
+
+def test_an_interval_that_would_fill_the_memory_is_refused(tmp_path: Path) -> None:
+    cell = cell_of(
+        tmp_path, "measure=[{kind: throughput, interval: 100ns}, control]", "workload.repeat_for=1s"
+    )
+    assert "control would have 20000000 samples" in str(SimulatorTestbed().unsupported(cell))
+
+
+PLANES = """\
+name: x
+topology: {kind: multi_plane, planes: 4, leaves: 1, hosts_per_leaf: 4, spines: 0, rate: 40Gbps, nic: ideal}
+workload: {kind: incast, senders: 3, size: 1MB}
+transports: [roce]
+"""
+SPRAYED = "transports=[{name: irn+spray, paths: 1024, threshold_nacks: 64}]"
+
+
+def planes(tmp_path: Path, *settings: str) -> Cell:
+    return cell_of(tmp_path, *settings, text=PLANES)
+
+
+def counted(cell: Cell, counter: str, until_ns: int = 2_000_000) -> dict[str, int]:
+    """By port."""
+    simulation = build_network(cell).simulation
+    simulation.run_until(until_ns)
+    return {port: int(value) for _, port, name, value in simulation.counters() if name == counter}
+
+
+def leaving(sent: dict[str, int], splitter: str) -> list[int]:
+    return [sent[port] for port in sent if port.startswith(f"{splitter}->s")]
+
+
+def test_a_nic_has_the_classes_of_switches_and_marks_nothing(tmp_path: Path) -> None:
+    cell = planes(tmp_path, "transports=[roce+dcqcn]")
+    assert switch_parts(cell)["marking"] == marking(cell) != {}
+    assert nic_parts(cell) == {"flow_control": None, "marking": {0: NEVER}, "weights": {}}
+    assert nic_parts(planes(tmp_path))["marking"] == {}
+
+
+def test_a_nic_pauses_where_the_experiment_says_or_as_a_slow_receiver_does(tmp_path: Path) -> None:
+    usual = planes(tmp_path, "transports=[roce+pfc]")
+    assert (switch_parts(usual)["flow_control"].xoff_bytes, nic_parts(usual)["flow_control"].xoff_bytes) == (
+        None, 128_000,
+    )  # fmt: skip
+    stated = planes(tmp_path, "transports=[roce+pfc]", "topology.pause_xoff=50KB")
+    assert nic_parts(stated)["flow_control"] == switch_parts(stated)["flow_control"]
+
+
+@pytest.mark.parametrize("transport", ["roce+hpcc", "roce+rocc"])
+def test_a_nic_tells_packets_nothing(tmp_path: Path, transport: str) -> None:
+    cell = planes(tmp_path, f"transports=[{transport}]")
+    parts = switch_parts(cell)
+    assert parts["has_telemetry"] or parts["fair_rates"]
+    assert {"has_telemetry", "fair_rates", "controls"}.isdisjoint(nic_parts(cell))
+
+
+def test_a_plain_queue_pair_stays_in_one_plane(tmp_path: Path) -> None:
+    sent = leaving(counted(planes(tmp_path), "tx_bytes"), "s0")
+    assert len(sent) == 4
+    assert sorted(sent)[:3] == [0, 0, 0] and max(sent) > 1_000_000
+
+
+def test_a_sprayed_one_takes_all_planes_alike(tmp_path: Path) -> None:
+    sent = leaving(counted(planes(tmp_path, SPRAYED), "tx_bytes"), "s0")
+    assert len(sent) == 4
+    assert max(sent) < 1.2 * min(sent)
+
+
+def test_only_ports_of_leaves_mark(tmp_path: Path) -> None:
+    """A NIC gets its megabyte four times as fast as its port sends it."""
+    marks = "transports=[{name: roce+dcqcn, kmin: 1KB, kmax: 2KB, pmax: 1}]"
+    marked = counted(planes(tmp_path, marks), "marked_packets")
+    assert sum(marked.values()) > 100
+    assert {port.partition("->")[0] for port, count in marked.items() if count} <= {"s4", "s5", "s6", "s7"}
+
+
+def test_a_nic_drops_nothing_where_switches_hold_little(tmp_path: Path) -> None:
+    drops = counted(planes(tmp_path, "topology.buffer=20KB"), "drops")
+    assert sum(drops.values()) > 0
+    assert not any(drops[port] for port in drops if port.partition("->")[0] in ("s0", "s1", "s2", "s3"))
+
+
+def test_pauses_of_a_slow_receiver_pass_its_nic(tmp_path: Path) -> None:
+    slow = "faults=[{kind: slow_receiver, target: h3, rate: 1Gbps}]"
+    cell = planes(tmp_path, "transports=[roce+pfc]", slow)
+    pauses, drops = counted(cell, "pause_frames"), counted(cell, "lossless_drops")
+    assert pauses["s3->s4"] > 0 and pauses["s4->s0"] > 0
+    assert not any(drops.values())

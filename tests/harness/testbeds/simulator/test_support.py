@@ -1,12 +1,19 @@
-"""What the simulator says it cannot do."""
+"""Tests: refuse what the simulator cannot run, before the run."""
 
 from pathlib import Path
 
 import pytest
 from helpers.experiments import cell_of
 
+from rogue.harness.cell.cell import Cell
 from rogue.harness.testbeds.simulator import features, support
-from rogue.harness.testbeds.simulator.support import not_measured, unsupported
+from rogue.harness.testbeds.simulator.support import (
+    missing_buffer,
+    missing_limiters,
+    not_measured,
+    unbuildable,
+    unsupported,
+)
 from rogue.simulator import PROFILES
 from rogue.workloads.traffic import Arrival, Flow, Predecessor
 from rogue.workloads.traffic.incast import Incast
@@ -193,3 +200,77 @@ def test_what_waits_in_a_circle_never_starts(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(Incast, "flows", lambda *_: circle)
     told = unsupported(cell_of(tmp_path, "workload={kind: incast, senders: 2, size: 31KB}"))
     assert told == "transfers of main wait for each other in a circle (after): let one start for itself"
+
+
+PFC = "transports=[roce+pfc]"
+LINK_BYTES = 3 * (1024 + 62 + 16 + 4 + 20) + 84 + 2513
+"""Three of the largest frames, a pause frame, and what is on 1.005 us of cable there and back at 10 Gb/s."""
+
+
+@pytest.mark.parametrize(("switch", "links", "whose"), [("shared", 4, "its 4 links"), ("voq", 1, "a link")])
+def test_the_sentence_names_what_is_enough(tmp_path: Path, switch: str, links: int, whose: str) -> None:
+    """One byte more than the headroom can be built, and is not refused."""
+    kind = f"topology.switch={switch}"
+    needed_bytes = links * LINK_BYTES
+    refused = cell_of(tmp_path, PFC, kind, f"topology.buffer={needed_bytes}B")
+    assert missing_buffer(refused) == (
+        f"s0 has a buffer of {needed_bytes}B and +pfc needs more than {needed_bytes} bytes, the headroom of "
+        f"{whose}: raise topology.buffer, or lower topology.pause_headroom"
+    )
+    taken = cell_of(tmp_path, PFC, kind, f"topology.buffer={needed_bytes + 1}B")
+    assert missing_buffer(taken) is None
+    assert unbuildable(taken) is None
+
+
+def test_a_threshold_leaves_room_for_the_headroom(tmp_path: Path) -> None:
+    settings = (PFC, "topology.buffer=100KB", "topology.pause_headroom=20KB")
+    assert missing_buffer(cell_of(tmp_path, *settings, "topology.pause_xoff=20KB")) is None
+    assert missing_buffer(cell_of(tmp_path, *settings, "topology.pause_xoff=20001B")) == (
+        "s0 would pause from 20001B on and has 20000 bytes beside the headroom of its 4 links: "
+        "lower topology.pause_xoff, or raise topology.buffer"
+    )
+
+
+def test_without_flow_control_or_bounds_there_is_none(tmp_path: Path) -> None:
+    assert missing_buffer(cell_of(tmp_path, "topology.buffer=1B")) is None
+    assert missing_buffer(cell_of(tmp_path, PFC, "topology.buffer=unbounded")) is None
+
+
+EXPERIMENT = """
+name: limiters
+topology: {kind: star, hosts: 4, rate: 10Gbps, nic: cx3pro}
+traffic: [%s]
+transports: [rogue]
+"""
+LIMITERS_GROUP = "{name: g%d, workload: {kind: incast, senders: 1, verb: %s, size: 10KB}}"
+
+
+def cell(directory: Path, readers: int, *settings: str, writers: int = 0) -> Cell:
+    """Groups of one flow each between h0 and another host; h0 responds to READs."""
+    groups = [LIMITERS_GROUP % (number, "read") for number in range(readers)]
+    groups += [LIMITERS_GROUP % (number, "write") for number in range(readers, readers + writers)]
+    return cell_of(directory, *settings, text=EXPERIMENT % ", ".join(groups))
+
+
+def test_as_many_readers_as_limiters_are_served(tmp_path: Path) -> None:
+    assert missing_limiters(cell(tmp_path, 8)) is None
+
+
+@pytest.mark.parametrize("writers", [0, 1])
+def test_one_reader_more_is_told_before_the_run(tmp_path: Path, writers: int) -> None:
+    """A flow that writes from the same host needs a limiter, too."""
+    crowded = cell(tmp_path, 9 - writers, writers=writers)
+    reason = missing_limiters(crowded)
+    assert reason is not None
+    assert reason.startswith(f"h0 responds to the READs of {9 - writers} flows and needs 9 limiters")
+    assert "has 8: let fewer hosts read from it" in reason
+    assert unsupported(crowded) == reason
+
+
+@pytest.mark.parametrize("transport", ["roce", "{name: rogue, nonsense: 1}"])
+def test_who_sets_no_rates_needs_none_and_mistakes_are_told_elsewhere(tmp_path: Path, transport: str) -> None:
+    assert missing_limiters(cell(tmp_path, 9, f"transports=[{transport}]")) is None
+
+
+def test_a_card_with_a_limiter_for_each_queue_pair_serves_all(tmp_path: Path) -> None:
+    assert missing_limiters(cell(tmp_path, 9, "topology.nic=cx4")) is None

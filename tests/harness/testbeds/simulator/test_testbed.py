@@ -1,8 +1,9 @@
-"""Cells from beginning to end."""
+"""Tests: run a cell in the simulator."""
 
 import gc
 import json
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,9 @@ from rogue.harness.results.cell_directory import encode
 from rogue.harness.testbeds.base import CellResult, TestbedError
 from rogue.harness.testbeds.simulator import SimulatorTestbed, testbed
 from rogue.harness.testbeds.simulator.estimate import expected_packet_hops
+from rogue.harness.testbeds.simulator.network import SimulatedNetwork, build_network
+from rogue.harness.testbeds.simulator.support import SAMPLES_MAX
+from rogue.harness.testbeds.simulator.testbed import PATIENCE_NS, unmeasured_throughput, unsampled_queues
 from rogue.simulator import PROFILES, Simulation, SimulationError
 from rogue.simulator._core import Engine
 from rogue.workloads.records import FailureKind
@@ -232,3 +236,102 @@ def test_traffic_that_drains_holds_up_no_other(tmp_path: Path, kind: str) -> Non
     _, result, end_ns = draining_run(tmp_path, kind, beside)
     assert result.failure is None
     assert end_ns <= result.facts["simulated_ns"] < 2 * end_ns + 10_000_000
+
+
+RING = """\
+name: ring
+topology: {kind: ring, switch_count: 5, rate: 10Gbps, delay: 1us, nic: ideal, buffer: 200KB, alpha: 8}
+workload: {kind: permutation, shift: 2, size: 4MB, connections: 2, repeat_for: 400ms}
+transports: [roce+pfc]
+measure: [pauses]
+"""
+
+
+def test_a_ring_under_flow_control_comes_to_a_stand_and_says_so(tmp_path: Path) -> None:
+    """Every link carries two flows; one needs room behind the next link: all around."""
+    result = SimulatorTestbed().run(cell_of(tmp_path, text=RING), lambda _fraction: None)
+    assert result.failure is not None, "no deadlock"
+    assert result.failure.kind == FailureKind.STALLED
+    assert "a deadlock, for ports wait for each other in a loop: s" in result.failure.message
+    for switch in range(5):
+        here, there, next_one = (f"s{(switch + hop) % 5}" for hop in range(3))
+        assert f"{here}->{there} waits for {there}->{next_one}" in result.failure.message
+    assert result.facts["simulated_ns"] < 400_000_000
+    assert result.facts["deadlock_ports"] == 5
+    assert len(result.tables["flows"]["flow_id"]) > 0
+
+
+def test_up_and_down_a_tree_nobody_waits_for_ever(tmp_path: Path) -> None:
+    tree = (
+        "topology={kind: two_tier, racks: 2, hosts_per_rack: 3, leaves: 2, rate: 10Gbps, uplink_rate: 10Gbps,"
+    )
+    settings = (f"{tree} nic: ideal, buffer: 200KB, alpha: 8}}", "workload.repeat_for=250ms")
+    result = SimulatorTestbed().run(cell_of(tmp_path, *settings, text=RING), lambda _fraction: None)
+    assert result.failure is None
+    assert result.facts["simulated_ns"] == 250_000_000 > PATIENCE_NS
+    assert (result.facts["deadlock"], result.facts["deadlock_ports"]) == (None, 0)
+
+
+TEN_MS = (
+    "the traffic was over before the first interval, of 10ms; "
+    "state {kind: throughput, interval: %s} in measure"
+)
+
+
+def ended(directory: Path, until_ns: int, *settings: str) -> SimulatedNetwork:
+    network = build_network(cell_of(directory, *settings, text=SMALL, index=1))
+    network.simulation.run_until(until_ns)
+    for flow in network.flows:
+        flow.agent.finish()
+    return network
+
+
+def test_queues_are_sampled_rarely_where_there_are_many(tmp_path: Path) -> None:
+    assert unsampled_queues(cell_of(tmp_path, "measure=[{kind: queues, interval: 9s}]", text=SMALL)) == (
+        "the run was over before the first sample: 4 ports of switches are sampled each 9000 ms; "
+        "state a shorter interval"
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "until_ns", "interval"),
+    [
+        (("workload.size=100KB",), 10_000_000, "10us"),  # 180 us, of a run of 10 ms
+        (("workload.size=1MB",), 10_000_000, "100us"),  # 1.8 ms
+    ],
+)
+def test_traffic_that_was_over_soon_wants_intervals_of_a_tenth_of_it_at_most(
+    tmp_path: Path, settings: tuple[str, ...], until_ns: int, interval: str
+) -> None:
+    timing = cell_of(tmp_path, *settings, text=SMALL).timing
+    assert unmeasured_throughput(ended(tmp_path, until_ns, *settings), timing) == TEN_MS % interval
+
+
+@pytest.mark.parametrize(
+    ("setting", "until_ns"),
+    [
+        ("workload.repeat_for=10ms", 20_000_000),
+        ("workload.size=10MB", 20_000_000),
+        ("workload.repeat_for=5ms", 5_000_000),  # the only sample covers the whole run of 5 ms
+    ],
+)
+def test_traffic_that_fills_a_sample_is_measured(tmp_path: Path, setting: str, until_ns: int) -> None:
+    timing = cell_of(tmp_path, setting, text=SMALL).timing
+    assert unmeasured_throughput(ended(tmp_path, until_ns, setting), timing) is None
+
+
+def test_where_so_short_an_interval_would_be_refused_a_time_limit_is_named_as_well(tmp_path: Path) -> None:
+    """Two flows, and intervals of 10 us: as many samples as there may be, and one more."""
+    network = ended(tmp_path, 10_000_000, "workload.size=100KB")
+    timing = cell_of(tmp_path, "workload.size=100KB", text=SMALL).timing
+    most = replace(timing, limit_ns=SAMPLES_MAX // 2 * 10_000)
+    assert unmeasured_throughput(network, most) == TEN_MS % "10us"
+    more = replace(timing, limit_ns=most.limit_ns + 10_000)
+    assert unmeasured_throughput(network, more) == f"{TEN_MS % '10us'}, and time_limit: 10ms"
+    assert unmeasured_throughput(network, replace(more, is_open_ended=True)) == TEN_MS % "10us"
+
+
+def test_there_may_be_no_traffic_at_all(tmp_path: Path) -> None:
+    network = replace(ended(tmp_path, 1_000), flows=[])
+    timing = cell_of(tmp_path, text=SMALL).timing
+    assert unmeasured_throughput(network, timing) == "there is no traffic but what measures latency"

@@ -1,4 +1,4 @@
-"""What the nodes cannot do."""
+"""Tests: refuse what the nodes of an inventory cannot run, before the run."""
 
 from dataclasses import replace
 from ipaddress import IPv6Address
@@ -10,8 +10,20 @@ from helpers.fake_agents import CAPABILITIES, fake_inventory
 
 from rogue.agent.core.transports import TRANSPORTS
 from rogue.agent.node import messages
+from rogue.agent.node.messages import Capabilities
+from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.testbeds.ssh import support
-from rogue.harness.testbeds.ssh.support import not_measured, unsupported, used_hosts
+from rogue.harness.testbeds.ssh.support import (
+    SAMPLED_VERB_NS,
+    agent_is_slow,
+    core_full_bps,
+    not_measured,
+    too_large_packets,
+    too_slow,
+    unsupported,
+    unsupported_topology,
+    used_hosts,
+)
 
 NODES = {f"h{index}": CAPABILITIES for index in range(4)}
 SLOW = "topology.rate=100Mbps"
@@ -140,3 +152,135 @@ def test_when_our_own_switch_marks_can_be_asked_for(tmp_path: Path) -> None:
     assert unsupported(cell, fake_inventory(), NODES) is None
     told = unsupported(cell, replace(fake_inventory(), switch=None), NODES)
     assert told == "dctcp on nodes is the kernel's, which takes no mark_above: leave it out"
+
+
+HOSTS = ("h0", "h1", "h2", "h3")
+
+
+def network(*mtus_bytes: int) -> Inventory:
+    """Hosts with these MTUs."""
+    plain = fake_inventory(len(mtus_bytes))
+    of_hosts = [
+        replace(host, variables=host.variables.model_copy(update={"experiment_mtu": mtu_bytes}))
+        for host, mtu_bytes in zip(plain.hosts, mtus_bytes, strict=True)
+    ]
+    return replace(plain, hosts=tuple(of_hosts))
+
+
+@pytest.mark.parametrize(
+    ("payload_bytes", "mtu_bytes", "is_refused"),
+    [(1024, 1500, False), (2048, 1500, True), (2048, 2200, False), (4096, 4150, True), (4096, 4200, False)],
+)
+def test_a_payload_needs_its_headers_too(
+    tmp_path: Path, payload_bytes: int, mtu_bytes: int, is_refused: bool
+) -> None:
+    cell = cell_of(tmp_path, f"topology.mtu={payload_bytes}")
+    assert (too_large_packets(cell, network(*[mtu_bytes] * 4), HOSTS) is not None) is is_refused
+
+
+def test_the_plan_says_what_to_do(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, "topology.mtu=2048", "topology.rate=100Mbps")
+    nodes = dict.fromkeys(HOSTS, CAPABILITIES)
+    assert unsupported(cell, network(9000, 1500, 1500, 9000), nodes) == (
+        "packets of 2048 bytes (topology.mtu) need an MTU of 2144 bytes, and the experiment_mtu of h1, h2 is "
+        "1500: raise it on hosts and switches, or set topology.mtu=1024"
+    )
+    assert unsupported(cell, network(9000, 9000, 9000, 9000), nodes) is None
+
+
+def test_hosts_that_take_no_part_and_tcp_ask_for_nothing(tmp_path: Path) -> None:
+    small = network(9000, 9000, 9000, 1500)
+    assert too_large_packets(cell_of(tmp_path, "topology.mtu=4096"), small, HOSTS[:3]) is None
+    tcp = cell_of(tmp_path, "topology.mtu=4096", "transports=[dctcp]")
+    assert too_large_packets(tcp, small, HOSTS) is None
+
+
+CARD = {"device": "mlx4_0", "driver": "mlx4", "hca_type": "MT4103", "address": "10.9.0.10", "rate_bps": 10**9}
+
+
+def nodes(node: Capabilities = CAPABILITIES) -> dict[str, Capabilities]:
+    return {f"h{index}": node for index in range(4)}
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("framing=ns3", "topology.framing is for the simulator"),
+        ("nic=cx3pro", "h0 has no cx3pro: leave topology.nic out"),
+        ("nic=soft_roce", None),
+        ("delay=50us", "topology.delay is 50 us, and a Linux switch delays packets by 100 us or more"),
+        ("switch=voq", "topology.switch is for the simulator"),
+        ("framing=rocev2", None),
+        ("delay=1us", None),
+        ("delay=100us", None),
+    ],
+)
+def test_what_only_the_simulator_can_be_told(tmp_path: Path, setting: str, words: str | None) -> None:
+    reason = unsupported_topology(cell_of(tmp_path, f"topology.{setting}"), fake_inventory(), nodes())
+    assert reason is None if words is None else words in str(reason)
+
+
+def test_cards_that_are_the_ones_asked_for(tmp_path: Path) -> None:
+    has_cards = nodes(replace(CAPABILITIES, ports=[CARD]))
+    for nic, is_refused in (("cx3pro", False), ("cx4", True)):
+        reason = unsupported_topology(cell_of(tmp_path, f"topology.nic={nic}"), fake_inventory(), has_cards)
+        assert (reason is not None) is is_refused
+
+
+def test_cables_of_a_network_that_is_not_ours_are_as_long_as_they_are(tmp_path: Path) -> None:
+    inventory = replace(fake_inventory(), switch=None)
+    assert unsupported_topology(cell_of(tmp_path, "topology.delay=50us"), inventory, nodes()) is None
+
+
+def test_a_cable_of_a_file_may_be_too_short(tmp_path: Path) -> None:
+    links = "".join(
+        f"- {{link: h{index}-s0, rate: 1Gbps, delay: {5 if index == 2 else 0}us}}\n" for index in range(4)
+    )
+    (tmp_path / "net.yaml").write_text(f"links:\n{links}")
+    cell = cell_of(tmp_path, "topology={kind: links, file: net.yaml}")
+    assert "topology.delay is 5 us" in str(unsupported_topology(cell, fake_inventory(), nodes()))
+
+
+def test_a_card_that_is_slower_than_its_link(tmp_path: Path) -> None:
+    has_cards = nodes(replace(CAPABILITIES, ports=[CARD]))
+    assert str(too_slow(cell_of(tmp_path), fake_inventory(), has_cards)).startswith("h0's port does 1 Gb/s")
+    assert too_slow(cell_of(tmp_path, "topology.rate=1Gbps"), fake_inventory(), has_cards) is None
+
+
+@pytest.mark.parametrize(
+    ("transport", "rate", "limit_gbps"),
+    [
+        ("rogue", 10, 38.8),
+        ("rogue-uc", 40, 38.8),
+        ("rogue", 100, 155.3),
+        ("roce", 100, None),
+        ("dctcp", 10, None),
+    ],
+)
+def test_a_core_is_full_by_the_verbs_that_are_sampled(
+    tmp_path: Path, transport: str, rate: int, limit_gbps: float | None
+) -> None:
+    """Worked: 65 536 bytes in 13.5 us are 38.8 Gb/s; RoGUE has verbs of 262 144 bytes beyond 40 Gb/s."""
+    assert SAMPLED_VERB_NS == 13_500
+    (group,) = cell_of(tmp_path, f"transports=[{transport}]").groups
+    found = core_full_bps(group, rate * 10**9)
+    assert found == (None if limit_gbps is None else pytest.approx(limit_gbps * 1e9, rel=0.002))
+
+
+def test_the_plan_says_so_where_the_links_are_faster(tmp_path: Path) -> None:
+    fast = cell_of(tmp_path, "transports=[rogue]", "topology.rate=40Gbps")
+    assert agent_is_slow(fast) == (
+        "the agent takes all of a core for one flow at 39 Gb/s at the latest, and the hosts' links have 40 "
+        "Gb/s: fewer flows than fill them are limited by computing, and `segment: 128KiB` would "
+        "take 51% of a core (benchmarks/agent_loop.py, on an AMD EPYC)"
+    )
+    assert agent_is_slow(cell_of(tmp_path, "transports=[rogue]")) is None
+    assert agent_is_slow(cell_of(tmp_path, "transports=[roce]", "topology.rate=100Gbps")) is None
+
+
+def test_the_segment_that_is_advised_is_one_of_which_nothing_is_said(tmp_path: Path) -> None:
+    """Worked: 131 072 bytes last 26.2 us at 40 Gb/s, of which 13.5 us are 51 %; 65 536 would be 103 %."""
+    advised = "transports=[{name: rogue, segment: 128KiB}]"
+    assert agent_is_slow(cell_of(tmp_path, advised, "topology.rate=40Gbps")) is None
+    fastest = agent_is_slow(cell_of(tmp_path, "transports=[rogue]", "topology.rate=400Gbps"))
+    assert fastest is not None and "`segment: 2048KiB` would take 32% of a core" in fastest

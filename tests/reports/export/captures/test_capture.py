@@ -1,5 +1,7 @@
-"""Captures: what is in them and what is not."""
+"""Tests: write the recorded packets of a cell as pcapng."""
 
+import io
+import struct
 from pathlib import Path
 
 import pandas as pd
@@ -7,7 +9,15 @@ import pytest
 from helpers.captured import packets_of_cell
 
 from rogue.reports.errors import ReportError
-from rogue.reports.export.captures.capture import REFUSALS, recorded, write_capture
+from rogue.reports.export.captures.capture import (
+    REFUSALS,
+    CaptureFile,
+    Frames,
+    missed_text,
+    recorded,
+    write_capture,
+)
+from rogue.reports.export.captures.packet import Packet, addresses_of
 
 
 def test_what_a_queue_refused_never_left(tmp_path: Path) -> None:
@@ -47,3 +57,114 @@ def test_without_packets_or_with_headers_that_nobody_reads() -> None:
         recorded(None, "rocev2", "a-r1")
     with pytest.raises(ReportError, match="headers of ns3"):
         recorded(pd.DataFrame({"t_ps": [1]}), "ns3", "a-r1")
+
+
+def test_it_says_how_many_and_what_to_do() -> None:
+    assert missed_text(1).startswith("the bound was hit: 1 more packet went by unrecorded; raise packets_max")
+    assert "2 more packets" in missed_text(2)
+
+
+def blocks(content: bytes) -> list[tuple[int, bytes]]:
+    """Type and body of each block; both lengths of a block agree."""
+    found = []
+    while content:
+        kind, length = struct.unpack_from("<II", content)
+        assert length % 4 == 0
+        assert content[length - 4 : length] == struct.pack("<I", length)
+        found.append((kind, content[8 : length - 4]))
+        content = content[length:]
+    return found
+
+
+def written() -> list[tuple[int, bytes]]:
+    file = io.BytesIO()
+    capture = CaptureFile(file, "program", "what it is")
+    capture.add_names({bytes((10, 0, 0, 1)): "h0"})
+    capture.add_interfaces(["h0->s0", "s0->h0"])
+    capture.write(1, (5 << 32) + 7, b"frame", "lost")
+    return blocks(file.getvalue())
+
+
+def test_the_order_of_blocks() -> None:
+    assert [kind for kind, _ in written()] == [0x0A0D0D0A, 4, 1, 1, 6]
+
+
+def test_interfaces_count_nanoseconds() -> None:
+    (_, first), _ = [block for block in written() if block[0] == 1]
+    assert struct.unpack_from("<HHI", first) == (1, 0, 0)
+    assert b"h0->s0" in first
+    assert struct.pack("<HHB", 9, 1, 9) in first  # if_tsresol: 10^-9
+
+
+def test_a_frame_with_its_time_and_comment() -> None:
+    body = written()[-1][1]
+    assert struct.unpack_from("<IIIII", body) == (1, 5, 7, 5, 5)
+    assert body[20:28] == b"frame\0\0\0"
+    assert body[28:] == struct.pack("<HH", 1, 4) + b"lost" + bytes(4)
+
+
+def test_names_are_for_addresses() -> None:
+    body = written()[1][1]
+    assert body.startswith(struct.pack("<HH", 1, 7) + bytes((10, 0, 0, 1)) + b"h0\0")
+    assert len(body) % 4 == 0
+
+
+ADDRESSES = addresses_of(["h0", "h1", "s0"])
+WRITE = Packet(
+    0, "h0", "h0->s0", "write", "rc", "h0", "h1", 2, 3, 4, 1086, 1024, 0,
+    False, "", frozenset(), 0, 0, "", 0, 0,
+)  # fmt: skip
+
+
+def test_a_pause_frame() -> None:
+    """Source: IEEE 802.3, annex 31D: destination, type, opcode, enable vector and eight times."""
+    packet = WRITE._replace(kind="pause", node="s0", told_priorities=0b1001, paused_priorities=0b1000)
+    frame = Frames([], ADDRESSES).frame(packet)
+    assert frame is not None
+    assert frame[:6].hex() == "0180c2000001"
+    assert frame[12:34].hex() == "8808" + "0101" + "0009" + "0000" * 3 + "ffff" + "0000" * 4
+    assert len(frame) == 60
+
+
+def test_a_flooded_copy_has_no_frame() -> None:
+    assert Frames([], ADDRESSES).frame(WRITE._replace(kind="stray")) is None
+
+
+def test_frames_go_from_node_to_node_and_packets_from_host_to_host() -> None:
+    frame = Frames([], ADDRESSES).frame(WRITE._replace(port="s0->h1", node="s0"))
+    assert frame is not None
+    assert (frame[:6], frame[6:12]) == (ADDRESSES.mac("h1"), ADDRESSES.mac("s0"))
+    assert (frame[26:30], frame[30:34]) == (ADDRESSES.ip("h0"), ADDRESSES.ip("h1"))
+
+
+def test_an_acknowledgement_counts_the_messages_before_it() -> None:
+    last = frozenset({"last"})
+    data = [WRITE._replace(psn=psn, flags=last if psn in (2, 5) else frozenset()) for psn in range(7)]
+    frames = Frames(data, ADDRESSES)
+    for psn, messages in ((1, 0), (2, 1), (4, 1), (6, 2)):
+        reply = WRITE._replace(
+            kind="ack", src="h1", dst="h0", src_qp_num=3, qp_num=2, psn=psn, payload_bytes=0
+        )
+        frame = frames.frame(reply)
+        assert frame is not None
+        assert frame[54:58] == bytes((0x1F, 0, 0, messages))
+
+
+def test_a_nak_does_not_count_the_message_that_is_missing() -> None:
+    """Source: InfiniBand architecture, volume 1, 9.7.5.1.1: the MSN counts what is completed."""
+    data = [WRITE._replace(psn=psn, flags=frozenset({"first", "last"})) for psn in range(3)]
+    reply = WRITE._replace(kind="nak", src="h1", dst="h0", src_qp_num=3, qp_num=2, psn=1, payload_bytes=0)
+    frame = Frames(data, ADDRESSES).frame(reply)
+    assert frame is not None
+    assert frame[50:58] == bytes((0, 0, 0, 1)) + bytes((0x60, 0, 0, 1))
+
+
+def test_a_rate_of_a_switch_is_an_icmp_message() -> None:
+    packet = WRITE._replace(
+        kind="feedback", node="s0", port="s0->h0", src="", dst="h0", src_qp_num=0, qp_num=2
+    )
+    frame = Frames([], ADDRESSES).frame(packet)
+    assert frame is not None
+    assert frame[23] == 1
+    assert frame[26:30] == ADDRESSES.ip("s0")
+    assert frame[34] == 253

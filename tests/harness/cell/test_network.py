@@ -1,0 +1,123 @@
+"""Tests: describe the network that a cell requests: links, switches and ports."""
+
+from pathlib import Path
+
+import pytest
+from helpers.experiments import cell_of
+
+from rogue.harness.cell.marking import DCQCN_CURVE, MarkingCurve
+from rogue.harness.cell.network import OutageAsked, Pauses, PortAsked, PriorityAsked
+from rogue.harness.cell.transport import ParameterError
+
+DUMBBELL = "topology={kind: dumbbell, hosts_per_side: 2, rate: 10Gbps, bottleneck_rate: 1Gbps, delay: 3us}"
+LATER = "{kind: link_cut, target: s0-s1, at: 2ms, duration: 1ms}"
+SOONER = "{kind: link_cut, target: h1, at: 1ms, duration: 5ms}"
+
+
+def test_every_link_has_its_numbers(tmp_path: Path) -> None:
+    links = cell_of(tmp_path, DUMBBELL).network.links
+    assert [(link.a, link.b, link.rate_bps) for link in links if "s1" in (link.a, link.b)] == [
+        ("h2", "s1", 10**10), ("h3", "s1", 10**10), ("s0", "s1", 10**9),
+    ]  # fmt: skip
+    assert {(link.delay_ns, link.delay_spread_ns, link.losses) for link in links} == {(3_000, 5, ())}
+    assert links[0].ports == (f"{links[0].a}->{links[0].b}", f"{links[0].b}->{links[0].a}")
+
+
+def test_losses_are_their_links(tmp_path: Path) -> None:
+    """Also those of nothing: who asks for them asks for a network that may lose packets."""
+    losses = "faults=[{kind: loss, target: s0-s1, one_in: 8}, {kind: loss, target: h2, probability: 0}]"
+    by_ports = {link.ports: link.losses for link in cell_of(tmp_path, DUMBBELL, losses).network.links}
+    lossy = {ports: [loss.mean_probability for loss in found] for ports, found in by_ports.items() if found}
+    assert lossy == {("s0->s1", "s1->s0"): [0.125], ("h2->s1", "s1->h2"): [0.0]}
+
+
+def test_outages_stand_as_written_and_other_faults_are_no_links(tmp_path: Path) -> None:
+    flooding = "{kind: flooding, target: s0, destination: h1}"
+    network = cell_of(tmp_path, DUMBBELL, f"faults=[{flooding}, {LATER}, {SOONER}]").network
+    assert network.outages == (
+        OutageAsked("s0", "s1", 2_000_000, 1_000_000),
+        OutageAsked("h1", "s0", 1_000_000, 5_000_000),
+    )
+    later = LATER.replace("duration", "reroute_after: 10us, duration")
+    assert cell_of(tmp_path, DUMBBELL, f"faults=[{later}]").network.outages == (
+        OutageAsked("s0", "s1", 2_000_000, 1_000_000, 10_000),
+    )
+    assert network.outages[0].ports == ("s0->s1", "s1->s0")
+    assert [fault.target for fault in network.breakages] == ["s0"]
+
+
+def test_an_outage_of_one_direction_goes_from_the_first_to_the_second(tmp_path: Path) -> None:
+    found = [
+        cell_of(tmp_path, DUMBBELL, f"faults=[{LATER.replace('s0-s1', target + ', one_way: true')}]")
+        for target in ("s1-s0", "s0-s1", "h2")
+    ]
+    assert [cell.network.outages[0].ports for cell in found] == [("s1->s0",), ("s0->s1",), ("h2->s1",)]
+
+
+GROUPS = """\
+name: x
+topology: {kind: star, hosts: 5, rate: 10Gbps, buffer: 2MB}
+traffic:
+  - {name: rdma, priority: 3, workload: {kind: incast, senders: 2, size: 2MB}}
+  - {name: tcp, priority: 1, transport: dctcp, workload: {kind: incast, senders: 2, size: 2MB}}
+transports: [roce+pfc+dcqcn]
+"""
+STEP = MarkingCurve(98_670, 98_670, pmax=1.0, at="arrival")
+"""K: 65 frames of 1518 bytes at 10 Gb/s."""
+
+
+def test_every_egress_of_a_switch_is_a_port(tmp_path: Path) -> None:
+    asked = "topology={kind: dumbbell, hosts_per_side: 2, rate: 10Gbps, bottleneck_rate: 1Gbps, buffer: 1MB}"
+    ports = cell_of(tmp_path, asked, "topology.alpha=2.0", "topology.delay=3us").network.ports
+    assert sorted(ports) == ["s0->h0", "s0->h1", "s0->s1", "s1->h2", "s1->h3", "s1->s0"]
+    assert ports["s0->h0"] == PortAsked(10_000_000_000, 3_000, 1_000_000, 2.0)
+    assert ports["s0->s1"] == PortAsked(1_000_000_000, 3_000, 1_000_000, 2.0)
+
+
+def test_a_priority_has_what_its_groups_ask_for(tmp_path: Path) -> None:
+    network = cell_of(tmp_path, "topology.pause_xoff=100KB", text=GROUPS).network
+    pauses = Pauses(1 / 16, 100_000, None, None, 200_000_000)
+    assert network.priorities == {
+        3: PriorityAsked((DCQCN_CURVE,), pauses, False),
+        1: PriorityAsked((STEP,), None, False),
+    }
+    assert network.curves == {3: DCQCN_CURVE, 1: STEP}
+    assert network.pausing == {3: pauses}
+    assert network.contradiction is None
+
+
+def test_weights_are_those_of_priorities_that_carry_groups(tmp_path: Path) -> None:
+    network = cell_of(tmp_path, "topology.weights=[7, 2, 5]", text=GROUPS).network
+    assert network.weights == {1: 2}, "nobody is in 0 and 2, and 3 goes first"
+    assert cell_of(tmp_path, text=GROUPS).network.weights == {}
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ("traffic[1].transport=roce+dcqcn", "priority 3 has groups with and without +pfc: "),
+        ("transports=[roce+dcqcn]", "priority 3 has groups that ask for different markings: "),
+    ],
+)
+def test_groups_of_one_priority_agree_or_are_refused(tmp_path: Path, setting: str, told: str) -> None:
+    network = cell_of(tmp_path, "traffic[1].priority=3", setting, text=GROUPS).network
+    assert network.contradiction == f"{told}give them different priorities"
+
+
+@pytest.mark.parametrize(
+    ("settings", "ip_packet_bytes"),
+    [
+        (("transports=[roce]",), 1084),
+        (("transports=[roce]", "topology.mtu=4096"), 4156),
+        (("transports=[dctcp]",), 1500),
+    ],
+)
+def test_the_largest_packet_is_known(tmp_path: Path, settings: tuple[str, ...], ip_packet_bytes: int) -> None:
+    """RoCEv2: IPv4 20, UDP 8, BTH 12, RETH 16, ICRC 4. TCP: segments of 1460 and 40 of headers."""
+    assert cell_of(tmp_path, *settings).network.ip_packet_bytes == ip_packet_bytes
+
+
+def test_a_parameter_that_cannot_be_makes_no_network(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, "transports=[{name: dctcp, mark_above: -1}]")
+    with pytest.raises(ParameterError):
+        _ = cell.network

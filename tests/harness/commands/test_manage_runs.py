@@ -1,0 +1,250 @@
+"""Tests: keep the list of runs, tag runs and delete them."""
+
+import fcntl
+import json
+import os
+from pathlib import Path
+
+import pytest
+from helpers.command_line import rogue_at_terminal
+from helpers.deep_folders import deep_folders
+from helpers.sample_run import write_sample_run
+from helpers.tiny_run import cell, manifest
+
+from rogue.harness.commands import manage_runs
+from rogue.harness.commands.manage_runs import remove_runs, tag_run, update_index, update_index_of
+from rogue.harness.errors import ExitCode, HarnessError, StoppedError, UsageError
+from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.run_directory import locked, partial_report
+
+
+def make(results: Path) -> Path:
+    run = results / "tiny/20261120T101500Z-000001"
+    run.mkdir(parents=True)
+    told = manifest([cell()], git={"commit": None, "dirty": None}, sessions=[], versions={})
+    told |= {"source": {"file": "x.yaml", "sha256": "", "set": [], "data": {}}}
+    told |= {"host": {"cpu": None, "cores": 1, "memory_bytes": None, "kernel": "Linux"}}
+    told["cells"] = [{**cell(), "transport_name": "rogue"}]
+    (run / "manifest.json").write_text(json.dumps(told))
+    return run
+
+
+def test_the_results_of_a_run_get_their_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = make(tmp_path)
+    update_index_of([run, run])
+    assert run.name in (tmp_path / "index.html").read_text()
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_run_elsewhere_gets_none(tmp_path: Path) -> None:
+    run = make(tmp_path).rename(tmp_path / "copy")
+    update_index_of([run, tmp_path / "gone"])
+    assert not list(tmp_path.rglob("index.html"))
+
+
+def test_a_page_that_cannot_be_written_costs_a_message(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "index.html").write_text("mine")
+    update_index(tmp_path)
+    update_index(tmp_path / "gone")
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith("rogue: the list of runs was not written (ReportError: ")
+    assert second.startswith("rogue: the list of runs was not written (FileNotFoundError: ")
+    assert (tmp_path / "index.html").read_text() == "mine"
+
+
+def test_somebody_who_hangs_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(manage_runs, "PATIENCE_SECONDS", 0.0)
+    descriptor = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    update_index(tmp_path)
+    os.close(descriptor)
+    assert (tmp_path / "index.html").exists()
+
+
+def test_a_tag_stands_in_the_list_of_runs_and_the_run_stays(tmp_path: Path) -> None:
+    run = write_sample_run(tmp_path / "run")
+    name = str(read_manifest(run).experiment["name"])
+    (tmp_path / "results" / name).mkdir(parents=True)
+    run = run.rename(tmp_path / "results" / name / read_manifest(run).run_id)
+    before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    assert tag_run(run, ["submitted"]) is ExitCode.OK
+    assert "<td>submitted</td>" in (tmp_path / "results/index.html").read_text()
+    assert before == {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    with pytest.raises(UsageError, match="got 'NO', expected small letters"):
+        tag_run(run, ["NO"])
+
+
+def test_a_run_that_was_moved_has_no_place_for_tags(tmp_path: Path) -> None:
+    run = write_sample_run(tmp_path / "run")
+    with pytest.raises(UsageError, match="a run that was moved, expected one below a directory of results"):
+        tag_run(run, ["submitted"])
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return make_of_remove(tmp_path / "results", "incast", "20261120T101500Z-000001")
+
+
+def make_of_remove(results: Path, name: str, identifier: str) -> Path:
+    run = results / name / identifier
+    (run / "cells/rogue-r1").mkdir(parents=True)
+    (run / "cells/rogue-r1/flows.parquet").write_bytes(b"x" * 3_000_000)
+    told = manifest([cell()], run_id=identifier, experiment={"name": name})
+    (run / "manifest.json").write_text(json.dumps(told))
+    return run
+
+
+def test_a_run_goes_with_its_directory_and_the_page_knows(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = run.parent.parent
+    other = make_of_remove(results, "shuffle", "20261121T101500Z-000002")
+    partial_report(run).write_text("x")
+    update_index(results)
+    assert run.name in (results / "index.html").read_text()
+    assert remove_runs([run, run], yes=True) == 0
+    assert sorted(path.name for path in results.iterdir()) == ["index.html", "shuffle"]
+    page = (results / "index.html").read_text()
+    assert run.name not in page
+    assert other.name in page
+    assert capsys.readouterr().err == f"{run}: incast, complete, 1 cell, 3 MB\n"
+
+
+def test_without_a_terminal_it_wants_yes(run: Path) -> None:
+    with pytest.raises(UsageError, match="got no terminal to ask on, expected --yes; add it to delete 1 dir"):
+        remove_runs([run], yes=False)
+    assert run.exists()
+
+
+@pytest.mark.parametrize(("answer", "code"), [(b"y\n", 0), (b"n\n", 2), (b"\n", 2)])
+def test_on_a_terminal_it_asks(run: Path, answer: bytes, code: int) -> None:
+    assert rogue_at_terminal(run.parent, "rm", str(run), typed=answer).code == code
+    assert run.exists() == (code != 0)
+
+
+def test_a_run_that_somebody_works_on_stays(run: Path) -> None:
+    with locked(run), pytest.raises(UsageError, match="another process is writing"):
+        remove_runs([run], yes=True)
+    assert (run / "cells/rogue-r1/flows.parquet").exists()
+
+
+def test_what_is_no_run_stays(run: Path) -> None:
+    results = run.parent.parent
+    other = results / "webapp"
+    other.mkdir()
+    (other / "manifest.json").write_text('{"name": "an app"}')
+    (results / "link").symlink_to(run)
+    linked = results / "linked"
+    linked.mkdir()
+    (linked / "manifest.json").symlink_to(run / "manifest.json")
+    for path, words in (
+        (results, "got a directory without manifest.json"),
+        (run.parent, "got a directory without manifest.json"),
+        (run / "cells", "got a directory without manifest.json"),
+        (results / "gone", "got no directory"),
+        (other, "got a manifest.json that rogue did not write"),
+        (results / "link", "is a link, expected the directory of a run"),
+        (linked, "got a directory without manifest.json"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            remove_runs([run, path], yes=True)
+    assert run.exists()
+
+
+def test_links_inside_a_run_are_not_followed(run: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/notes.txt").write_text("mine")
+    (run / "cells/link").symlink_to(tmp_path / "mine")
+    remove_runs([run], yes=True)
+    assert (tmp_path / "mine/notes.txt").read_text() == "mine"
+
+
+def test_a_damaged_run_and_a_report_on_several_go_too(run: Path) -> None:
+    (run / "manifest.json").write_text("{")
+    report = run.parent.parent / "reports/20261120T101500Z-abcdef"
+    report.mkdir(parents=True)
+    (report / "runs.json").write_text('{"schema": 1, "runs": []}')
+    remove_runs([run, report], yes=True)
+    assert not run.exists()
+    assert not report.exists()
+
+
+def test_what_a_stop_leaves_is_no_run_and_goes_next_time(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    results = run.parent.parent
+    second = make_of_remove(results, "incast", "20261121T101500Z-000002")
+
+    def stopped(_: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(manage_runs, "delete_directory", stopped)
+        with pytest.raises(StoppedError, match="goes with the next `rogue rm`") as caught:
+            remove_runs([run], yes=True)
+    assert caught.value.exit_code == 130
+    hidden = run.with_name(f"{manage_runs.DELETING_PREFIX}{run.name}")
+    assert (run.exists(), hidden.exists()) == (False, True)
+    mine = run.with_name(f"{manage_runs.DELETING_PREFIX}notes")
+    mine.mkdir()
+    remove_runs([second], yes=True)
+    assert (hidden.exists(), mine.exists()) == (False, True)
+
+
+def test_a_place_that_does_not_let_go(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(path: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(manage_runs, "delete_directory", refused)
+    with pytest.raises(HarnessError, match=r"Permission denied; the rest of .* is left"):
+        remove_runs([run], yes=True)
+
+
+def test_a_run_deeper_than_any_path_goes(run: Path) -> None:
+    with deep_folders(run.parent, 1100, "d" * 255):
+        (run.parent / ("d" * 255)).rename(run / "cells" / "d")
+        assert remove_runs([run], yes=True) == 0
+        assert not run.parent.exists()
+
+
+def test_what_cannot_be_deleted_keeps_nobody_from_work(
+    run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stuck = run.with_name(f"{manage_runs.DELETING_PREFIX}20261121T101500Z-000002")
+    stuck.mkdir()
+    delete = manage_runs.delete_directory
+
+    def refused(directory: Path) -> None:
+        if directory == stuck:
+            raise PermissionError(13, "Permission denied", "d")
+        delete(directory)
+
+    monkeypatch.setattr(manage_runs, "delete_directory", refused)
+    assert remove_runs([run], yes=True) == 0
+    assert not run.exists()
+    assert capsys.readouterr().err.endswith(f"rogue: rm: {stuck}: Permission denied; it stays.\n")
+
+
+def test_a_run_of_the_name_of_a_leftover_goes(run: Path) -> None:
+    hidden = run.with_name(f"{manage_runs.DELETING_PREFIX}{run.name}")
+    (hidden / "cells").mkdir(parents=True)
+    remove_runs([run], yes=True)
+    assert not run.parent.exists()
+
+
+@pytest.mark.parametrize("target", [".", "nowhere", "manifest.json"])
+def test_a_link_of_the_name_of_a_leftover_is_in_nobodys_way(run: Path, tmp_path: Path, target: str) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "manifest.json").touch()
+    run.with_name(f"{manage_runs.DELETING_PREFIX}{run.name}").symlink_to(kept / target)
+    remove_runs([run], yes=True)
+    assert not run.parent.exists()
+    assert (kept / "manifest.json").exists()
+
+
+@pytest.mark.parametrize("content", [b'{"run_id": 1e999, "cells": [], "experiment": {}}', b"[" * 200_000])
+def test_a_manifest_of_nonsense_is_no_reason_to_stay(run: Path, content: bytes) -> None:
+    (run / "manifest.json").write_bytes(content)
+    remove_runs([run], yes=True)
+    assert not run.exists()

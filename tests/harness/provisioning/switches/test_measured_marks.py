@@ -1,0 +1,228 @@
+"""Tests: measure whether packets arrive marked, as the inventory declares."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from helpers.fake_agents import fake_inventory
+from helpers.switch_inventory import hardware, wanted
+
+from rogue.harness.provisioning.findings import Finding
+from rogue.harness.provisioning.inventory import Host, Inventory
+from rogue.harness.provisioning.switches.measured_marks import (
+    Arrived,
+    Heard,
+    arrived_until_now,
+    at_once,
+    flood_command,
+    incasts,
+    judge,
+    measure_marks,
+)
+from rogue.remote.errors import NodeError
+
+
+def hosts(count: int) -> list[Host]:
+    own = fake_inventory().hosts[0]
+    return [replace(own, login=replace(own.login, node=f"h{number}")) for number in range(count)]
+
+
+def rack(*hosts_of_switches: int) -> Inventory:
+    """Switches with so many hosts each, one after the other."""
+    found, first = [], 0
+    for number, count in enumerate(hosts_of_switches):
+        ports = [
+            {"bridge": f"s{number}", "interface": f"Ethernet{each}", "peer": f"h{each}"}
+            for each in range(first, first + count)
+        ]
+        switch = hardware(wanted("declared", switch_ports=ports), None)
+        found.append(replace(switch, name=f"leaf{number}"))
+        first += count
+    return replace(fake_inventory(), hosts=tuple(hosts(first)), hardware_switches=tuple(found))
+
+
+@pytest.mark.parametrize("count", [3, 4, 5, 6, 8])
+def test_every_host_receives_once_and_has_one_part_at_a_time(count: int) -> None:
+    received = []
+    for groups in incasts(hosts(count)):
+        busy = [each.name for receiver, senders in groups for each in (receiver, *senders)]
+        assert len(busy) == len(set(busy))
+        received += [receiver.name for receiver, _ in groups]
+    assert sorted(received) == [f"h{number}" for number in range(count)]
+
+
+def test_on_one_switch_all_send_at_once_also_where_nobody_says_which_ports_they_have() -> None:
+    inventory = rack(6)
+    silent = replace(inventory, hardware_switches=(hardware(wanted("declared", switch_ports=[]), None),))
+    for each in (inventory, silent):
+        assert [len(groups) for groups in at_once(each, each.hosts)] == [2, 2, 2]
+
+
+def test_on_two_switches_those_do_whose_hosts_share_one() -> None:
+    """Twelve hosts are four groups; with seven on the first switch one group lies across."""
+    halves, across = rack(6, 6), rack(7, 5)
+    assert [len(groups) for groups in at_once(halves, halves.hosts)] == [4, 4, 4]
+    assert [len(groups) for groups in at_once(across, across.hosts)] == [1, 3, 1, 3, 1, 3]
+
+
+def test_where_nobody_says_who_is_where_one_group_sends_at_a_time() -> None:
+    silent = replace(rack(3, 3), hardware_switches=(hardware(wanted("declared", switch_ports=[]), None),) * 2)
+    assert [len(groups) for groups in at_once(silent, silent.hosts)] == [1] * 6
+
+
+NETSTAT = """\
+TcpExt: SyncookiesSent SyncookiesRecv
+TcpExt: 0 0
+IpExt: InNoRoutes InOctets InNoECTPkts InECT1Pkts InECT0Pkts InCEPkts ReasmOverlaps
+IpExt: 0 123456 {not_capable} 1 {capable} {marked} 0
+"""
+HEARD = Heard(20_000, 20_000 * 1500, 1.0, Arrived(40, 9_000, 1_000), 0)
+"""Half of what two hosts sent arrived, a tenth of that marked."""
+
+
+def host(name: str = "h0") -> Host:
+    own = fake_inventory().hosts[0]
+    return replace(own, login=replace(own.login, node=name))
+
+
+def said(heard: Heard, *rates_bps: float) -> str:
+    return str(judge(host(), heard, *rates_bps))
+
+
+def test_marks_among_what_arrives_are_all_that_is_asked() -> None:
+    assert judge(host(), HEARD) is None
+    assert judge(host(), replace(HEARD, arrived=Arrived(40, 9_999, 1))) is None
+
+
+def test_a_full_port_that_marks_nothing_is_refused() -> None:
+    unmarked = replace(HEARD, arrived=Arrived(40, 9_960, 0))
+    assert said(unmarked) == (
+        "refused: h0: marks by the switch: got 10000 packets, 0 of them marked and 9960 that could be, "
+        "expected marked ones among them, as its port was full; set the switch up to mark packets with this "
+        "DSCP, or correct switch_priorities."
+    )
+
+
+def test_without_loss_the_rate_says_whether_the_port_was_full() -> None:
+    """A priority that pauses loses nothing: 20 000 packets of 1500 bytes in a second are 240 Mb/s."""
+    paused = replace(HEARD, arrived=Arrived(0, 20_000, 0))
+    assert said(paused, 250e6).startswith("refused: h0: marks by the switch: got 20000 packets, 0 of them")
+    assert said(paused, 300e6).startswith("warning: h0: marks by the switch: got 20000 packets, 0 of them")
+    assert "expected a full port, which two hosts could not fill" in said(paused)
+
+
+def test_loss_below_the_line_rate_is_somebody_elses() -> None:
+    """240 Mb/s were offered: a port of 1 Gb/s was not full, whatever the receiver dropped."""
+    dropped = replace(HEARD, arrived=Arrived(0, 14_000, 0))
+    assert said(dropped, 1e9).startswith("warning: h0")
+    assert said(dropped, 200e6).startswith("refused: h0")
+
+
+def test_bits_that_are_rewritten_and_packets_that_are_dropped() -> None:
+    assert "expected packets that are ECN-capable" in said(replace(HEARD, arrived=Arrived(9_000, 10, 0)))
+    assert "expected most of 20000 packets" in said(replace(HEARD, arrived=Arrived(10, 900, 5)))
+
+
+def test_marks_without_a_full_port_are_somebody_elses() -> None:
+    alone = replace(HEARD, marked_alone=3)
+    assert "got 3 marked packets while one host alone sent" in said(alone, 10e9, 10e9)
+    assert judge(host(), alone, 10e9, 25e9) is None, "a faster host fills the port alone"
+    assert judge(host(), alone) is None, "perhaps each of them is faster"
+
+
+def test_the_kernels_counters() -> None:
+    assert arrived_until_now(NETSTAT.format(not_capable=5, capable=7, marked=3)) == Arrived(5, 8, 3)
+    ipv6 = "Ip6InNoECTPkts \t2\nIp6InECT1Pkts \t1\nIp6InECT0Pkts \t10\nIp6InCEPkts \t20\nIp6OutRequests \t9\n"
+    both = NETSTAT.format(not_capable=5, capable=7, marked=3) + ipv6
+    assert arrived_until_now(both) == Arrived(7, 19, 23)
+    with pytest.raises(NodeError, match="got 0 lines IpExt"):
+        arrived_until_now("TcpExt: a\n")
+
+
+class FakeShell:
+    """A host on a switch that marks so many packets when two send, or one whose agent says no word."""
+
+    def __init__(self, node: str, network: "FakeNetwork") -> None:
+        self._node, self._network = node, network
+
+    def run(self, command: str, text: str = "", *, limit_s: float = 0.0) -> str:
+        return self._network.run(self._node, command)
+
+
+class FakeNetwork:
+    def __init__(self, marked: int, broken: str = "") -> None:
+        self.marked, self.broken = marked, broken
+        self.floods: list[str] = []
+        self.capable = 0
+        self.prefix = ""
+
+    def run(self, node: str, command: str) -> str:
+        if command.startswith("timeout"):
+            if node == self.broken:
+                raise NodeError(f"{node}: `flood` failed: no agent")
+            self.floods.append(f"{node}: {command}")
+            self.capable += 500
+            return self.prefix + json.dumps({"packets": 1_000, "bytes": 1_500_000, "seconds": 1.0})
+        marked = self.marked * (len(self.floods) // 3)
+        return NETSTAT.format(not_capable=0, capable=self.capable, marked=marked)
+
+
+def rack_of_marks(hosts: int, **variables: Any) -> Inventory:
+    switch = hardware(wanted("declared", **variables), None)
+    named = tuple(host(f"h{number}") for number in range(hosts))
+    return replace(fake_inventory(), switch=None, hosts=named, hardware_switches=(switch,))
+
+
+def measured(network: FakeNetwork, inventory: Inventory) -> list[Finding]:
+    shells: Any = {host.name: FakeShell(host.name, network) for host in inventory.hosts}
+    return measure_marks(inventory, {}, shells)
+
+
+def test_one_sends_then_two_to_each_host() -> None:
+    network = FakeNetwork(marked=9)
+    assert measured(network, rack_of_marks(3)) == []
+    assert len(network.floods) == 9
+    assert network.floods[0] == f"h1: {flood_command(host('h1'), host('h0'))}"
+    assert sorted(each[:2] for each in network.floods[1:3]) == ["h1", "h2"]
+
+
+def test_what_is_run_on_a_host() -> None:
+    address = host().variables.experiment_address
+    assert flood_command(host("h1"), host()) == (
+        f"timeout 60 python3 /opt/rogue/rogue-agent.pyz flood {address} --dscp 0 "
+        f"--mtu {host().variables.experiment_mtu}"
+    )
+
+
+def test_each_host_whose_port_does_not_mark_is_named() -> None:
+    findings = measured(FakeNetwork(marked=0), rack_of_marks(3))
+    assert [finding.node for finding in findings] == ["h0", "h1", "h2"]
+    assert all(finding.refuses for finding in findings)
+
+
+def test_a_host_that_fails_is_a_sentence() -> None:
+    finding = measured(FakeNetwork(marked=9, broken="h2"), rack_of_marks(3))[0]
+    assert (finding.got, finding.expected) == ("h2: `flood` failed: no agent", "packets that arrive")
+
+
+def test_an_agent_that_says_something_else_is_a_sentence() -> None:
+    network = FakeNetwork(marked=9)
+    network.prefix = "warning: \n"
+    (first, *_) = measured(network, rack_of_marks(3))
+    assert "got `warning:" in first.got and "expected what it sent, in JSON" in first.got
+
+
+def test_nothing_is_sent_where_no_switch_says_that_it_marks() -> None:
+    network = FakeNetwork(marked=0)
+    assert measured(network, rack_of_marks(3, switch_priorities={"3": {"pauses": True}})) == []
+    assert measured(network, fake_inventory()) == []
+    assert network.floods == []
+
+
+def test_two_hosts_cannot_tell() -> None:
+    (finding,) = measured(FakeNetwork(marked=0), rack_of_marks(2))
+    assert str(finding) == (
+        "warning: tor: marks by the switch: got 2 hosts, expected three, as one alone cannot fill the "
+        "port to another; what the inventory declares is believed."
+    )

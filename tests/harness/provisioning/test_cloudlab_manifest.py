@@ -1,0 +1,261 @@
+"""Tests: read a CloudLab manifest: nodes, LANs and switches."""
+
+from dataclasses import replace
+from ipaddress import IPv4Interface
+from pathlib import Path
+
+import pytest
+from helpers.cloudlab import C6525, M510, XL170, manifest_of
+
+from rogue.harness.errors import UsageError
+from rogue.harness.provisioning.cloudlab_manifest import (
+    SIZE_MAX_BYTES,
+    Manifest,
+    ManifestInterface,
+    ManifestLink,
+    ManifestNode,
+    choose_lan,
+    lans_of,
+    read_manifest,
+)
+
+
+def changed(directory: Path, *changes: tuple[str, str]) -> Path:
+    text = M510.read_text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new, 1)
+    path = directory / "manifest.xml"
+    path.write_text(text)
+    return path
+
+
+def test_nodes_interfaces_and_links_are_read_in_any_order_of_elements() -> None:
+    manifest = read_manifest(M510)
+    assert [node.name for node in manifest.nodes] == ["node0", "node1", "node2", "controller"]
+    node = manifest.nodes[1]
+    assert (node.hardware, node.is_switch) == ("m510", False)
+    assert node.logins == dict.fromkeys(("alice", "bob"), ("ms1041.example.net", 2222))
+    assert [(each.name, each.mac, each.address) for each in node.interfaces] == [
+        ("node1:eth1", "14:58:d0:00:00:02", IPv4Interface("10.10.1.2/24")),
+        ("node1:eth2", "14:58:d0:00:01:02", IPv4Interface("10.10.2.2/24")),
+    ]
+    assert [(link.name, len(link.interfaces)) for link in manifest.links] == [("lan0", 3), ("lan1", 2)]
+
+
+@pytest.mark.parametrize("requested", ['<hardware_type name="pc"/>', ""])
+def test_the_type_is_that_of_the_machine_that_was_allocated(tmp_path: Path, requested: str) -> None:
+    path = changed(tmp_path, ('<hardware_type name="m510"/>', requested))
+    assert [node.hardware for node in read_manifest(path).nodes[:2]] == ["m510", "m510"]
+
+
+def test_switches_that_were_allocated_are_known() -> None:
+    assert [node.name for node in read_manifest(XL170).nodes if node.is_switch] == ["mysw"]
+    assert not any(node.is_switch for node in read_manifest(C6525).nodes)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("<rspec>", "it is no XML"),
+        ("", "it is no XML"),
+        ('<?xml version="1.0" encoding="ebcdic-x"?><rspec/>', "it is no XML"),
+        ("\x00\x01", "it is no XML"),
+        ('<!DOCTYPE a [<!ENTITY b "bb"><!ENTITY c "&b;&b;">]><rspec>&c;</rspec>', "got a document type"),
+        ('<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><rspec>&b;</rspec>', "got a document type"),
+        ('<rspec><node client_id="a"/><node client_id="a"/></rspec>', "got two nodes called 'a'"),
+        ("<rspec><node/></rspec>", "got client_id '' of a node, expected letters"),
+    ],
+)
+def test_a_file_that_is_no_manifest_is_refused(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "manifest.xml"
+    path.write_text(content)
+    with pytest.raises(UsageError, match=f"^manifest {path}: .*{message}"):
+        read_manifest(path)
+
+
+def test_elements_within_elements_without_end_are_read_all_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.xml"
+    path.write_text(f"<rspec>{'<a>' * 50_000}{'</a>' * 50_000}</rspec>")
+    assert read_manifest(path).nodes == ()
+
+
+def test_a_file_that_is_too_large_is_not_parsed(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.xml"
+    path.write_bytes(b" " * (SIZE_MAX_BYTES + 1))
+    with pytest.raises(UsageError, match="it has more than 20000000 bytes"):
+        read_manifest(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            ('"ms1041.example.net"', '"-oProxyCommand=touch"'),
+            "node1: got hostname '-oProxyCommand=touch' of a",
+        ),
+        (
+            ('"ms1041.example.net"', '"{{ 1 + 1 }}"'),
+            r"node1: got hostname '\{\{ 1 \+ 1 \}\}' of a login, exp",
+        ),
+        (
+            ('hardware_type name="m510"', 'hardware_type name="a\nb"'),
+            r"node0: got name 'a b' of a hardware_type",
+        ),
+        (
+            ('username="alice"', 'username="alice bob"'),
+            "node0: got username 'alice bob' of a login, expected",
+        ),
+        (("1458d0000001", "1458d0000z01"), "node0: got MAC '1458d0000z01' of node0:eth1, expected 12 hexa"),
+        (("10.10.1.1", "10.10.1.256"), "node0: got address '10.10.1.256/255.255.255.0' of node0:eth1, exp"),
+        (('netmask="255.255.255.0"', 'netmask="255.0.255.0"'), "node0: got address '10.10.1.1/255.0.255.0'"),
+        (
+            ('"node1:eth2" comp', '"node1:eth1" comp'),
+            "got two interfaces called 'node1:eth1', expected names",
+        ),
+        (
+            ("</interface>", '<ip address="1.2.3.4" netmask="255.0.0.0"/></interface>'),
+            "node0: got addresses 10",
+        ),
+    ],
+)
+def test_nothing_of_it_reaches_ssh_or_ansible_unchecked(
+    tmp_path: Path, change: tuple[str, str], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        read_manifest(changed(tmp_path, change))
+
+
+@pytest.mark.parametrize("port", ["abc", "0", "65536", "-1", "²", "٣"])
+def test_a_port_that_is_none_is_a_sentence(tmp_path: Path, port: str) -> None:
+    path = changed(tmp_path, ('port="2222"', f'port="{port}"'))
+    with pytest.raises(
+        UsageError, match=rf"node1: got port '{port}' of a login, expected a number from 1 to"
+    ):
+        read_manifest(path)
+
+
+def test_a_file_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read: No such file"):
+        read_manifest(tmp_path / "nowhere.xml")
+
+
+def test_of_two_lans_one_must_be_named() -> None:
+    manifest = read_manifest(M510)
+    with pytest.raises(UsageError) as refused:
+        choose_lan(manifest, None)
+    assert str(refused.value) == (
+        f"manifest {M510}: got 2 LANs: lan0 (node0, node1, node2); lan1 (node0, node1); expected one; "
+        "choose with --lan."
+    )
+    assert [each.name for each in choose_lan(manifest, "lan1").interfaces] == ["node0:eth2", "node1:eth2"]
+    with pytest.raises(UsageError, match=r"got no LAN 'lan2', expected one of lan0 \(node0"):
+        choose_lan(manifest, "lan2")
+
+
+def test_links_that_meet_in_an_allocated_switch_are_one_lan() -> None:
+    lan = choose_lan(read_manifest(XL170), None)
+    assert (lan.name, lan.switches) == ("mysw", ("mysw",))
+    assert [each.node for each in lan.interfaces] == ["node0", "node1", "node2", "node3"]
+
+
+def test_switches_that_are_cabled_to_each_other_are_one_lan() -> None:
+    manifest = read_manifest(XL170)
+    (mysw,) = [node for node in manifest.nodes if node.is_switch]
+    own = (*mysw.interfaces[:2], ManifestInterface("mysw:up", "mysw", "", None))
+    others = tuple(replace(each, node="other") for each in mysw.interfaces[2:])
+    others = (*others, ManifestInterface("other:up", "other", "", None))
+    switches = (replace(mysw, interfaces=own), replace(mysw, name="other", interfaces=others))
+    nodes = tuple(node for node in manifest.nodes if not node.is_switch) + switches
+    links = (*manifest.links, ManifestLink("up", ("mysw:up", "other:up")))
+    (lan,) = lans_of(Manifest(Path("m.xml"), nodes, links))
+    assert (len(lan.interfaces), lan.switches) == (4, ("mysw", "other"))
+
+
+def test_one_lan_needs_no_name() -> None:
+    assert choose_lan(read_manifest(C6525), None).name == "link-0"
+
+
+def test_a_hundred_and_sixty_nodes(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.xml"
+    path.write_text(manifest_of(160))
+    assert len(choose_lan(read_manifest(path), None).interfaces) == 160
+
+
+@pytest.mark.parametrize("hosts", [0, 1])
+def test_one_host_is_no_lan(tmp_path: Path, hosts: int) -> None:
+    path = tmp_path / "manifest.xml"
+    path.write_text(manifest_of(hosts))
+    with pytest.raises(UsageError, match="got no LAN with addresses of two nodes, expected one; give"):
+        choose_lan(read_manifest(path), None)
+
+
+DATASET = (
+    '<node client_id="dataset"><sliver_type name="{kind}"/><interface client_id="dataset:if0">'
+    '<ip address="10.10.1.9" type="ipv4" netmask="255.255.255.0"/></interface></node></rspec>'
+)
+
+
+@pytest.mark.parametrize("kind", ["emulab-blockstore", "delay", "firewall"])
+def test_a_machine_that_is_no_host_is_left_out(tmp_path: Path, kind: str) -> None:
+    text = C6525.read_text().replace("</rspec>", DATASET.format(kind=kind))
+    path = tmp_path / "manifest.xml"
+    path.write_text(text.replace("<link_type", '<interface_ref client_id="dataset:if0"/><link_type', 1))
+    assert [each.node for each in choose_lan(read_manifest(path), None).interfaces] == ["node-0", "node-1"]
+
+
+@pytest.mark.parametrize("tag", ["vlan_tagging", "link_multiplexing"])
+def test_a_link_that_shares_ports_is_refused(tmp_path: Path, tag: str) -> None:
+    path = tmp_path / "manifest.xml"
+    path.write_text(C6525.read_text().replace("</link>", f'<emulab:{tag} enabled="true"/></link>'))
+    with pytest.raises(UsageError, match=f"link-0: got {tag}, expected a port of a card for each link"):
+        choose_lan(read_manifest(path), None)
+
+
+def test_two_interfaces_on_one_port_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.xml"
+    path.write_text(M510.read_text().replace("ms1040:eth2", "ms1040:eth1"))
+    with pytest.raises(UsageError, match=r"lan1: got node0:eth2 and node0:eth1 on one port \(urn:"):
+        choose_lan(read_manifest(path), "lan1")
+
+
+def lan_of(*addresses: str, nodes: tuple[str, ...] = ("a", "b")) -> Manifest:
+    interfaces = [
+        ManifestInterface(f"{number}", node, "", IPv4Interface(address))
+        for number, (node, address) in enumerate(zip(nodes, addresses, strict=True))
+    ]
+    names = tuple(each.name for each in interfaces)
+    built = tuple(
+        ManifestNode(node, "m510", False, {}, tuple(each for each in interfaces if each.node == node))
+        for node in dict.fromkeys(nodes)
+    )
+    return Manifest(Path("m.xml"), built, (ManifestLink("lan0", names),))
+
+
+@pytest.mark.parametrize(
+    ("manifest", "sentence"),
+    [
+        (
+            lan_of("10.0.1.1/24", "10.0.2.1/24"),
+            "manifest m.xml: lan0: got subnets 10.0.1.0/24 of a, 10.0.2.0/24 of b; expected one for all "
+            "hosts.",
+        ),
+        (
+            lan_of("10.0.1.1/24", "10.0.1.1/24"),
+            "manifest m.xml: lan0: got 10.0.1.1 of both a and b, expected one owner.",
+        ),
+        (
+            lan_of("10.0.1.1/24", "10.0.1.2/24", "10.0.1.3/24", nodes=("a", "b", "a")),
+            "manifest m.xml: lan0: got two interfaces of a, expected one of each host.",
+        ),
+        (
+            replace(lan_of("10.0.1.1/24", "10.0.1.2/24"), links=(ManifestLink("lan0", ("0", "9")),)),
+            "manifest m.xml: lan0: got interface '9', expected one that a node has; give the manifest of all "
+            "clusters of the experiment in one file.",
+        ),
+    ],
+)
+def test_a_lan_that_would_measure_something_else_is_refused(manifest: Manifest, sentence: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        choose_lan(manifest, None)
+    assert str(refused.value) == sentence

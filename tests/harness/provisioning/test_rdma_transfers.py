@@ -1,0 +1,175 @@
+"""Tests: measure an RDMA transfer between each pair of hosts."""
+
+from dataclasses import replace
+from ipaddress import IPv6Address
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.nodes import host_facts, write_inventory
+
+from rogue.harness.provisioning.inventory import Inventory, load_inventory
+from rogue.harness.provisioning.rdma_transfers import (
+    End,
+    least_ip_mtu_bytes,
+    least_share,
+    measure_transfers,
+    payload_bytes,
+    rounds,
+    untried_over_ipv6,
+)
+from rogue.remote.errors import NodeError
+
+
+@pytest.mark.parametrize(
+    ("ip_mtu_bytes", "expected_bytes"),
+    [
+        (1500, 1024),
+        (1119, 512),
+        (2143, 1024),
+        (2144, 2048),
+        (4191, 2048),
+        (4192, 4096),
+        (9000, 4096),
+        (600, 256),
+    ],
+)
+def test_the_largest_payload_that_linux_lets_fit(ip_mtu_bytes: int, expected_bytes: int) -> None:
+    """1500 - 96 = 1404: 1024; 2144 - 96 = 2048."""
+    assert payload_bytes(ip_mtu_bytes) == expected_bytes
+
+
+def test_an_mtu_is_large_enough_for_what_needs_it() -> None:
+    assert least_ip_mtu_bytes(2048) == 2144
+    assert payload_bytes(least_ip_mtu_bytes(4096)) == 4096
+
+
+FACTS = {"h0": host_facts("10.9.0.10", "h1"), "h1": host_facts("10.9.0.11", "h0")}
+TABLE = """\
+---------------------------------------------------------------------------------------
+ #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]
+ 65536      35100            0.00               {gbps}               0.017550
+---------------------------------------------------------------------------------------
+"""
+
+
+@pytest.fixture(scope="module")
+def inventory(tmp_path_factory: pytest.TempPathFactory) -> Inventory:
+    return load_inventory(write_inventory(tmp_path_factory.mktemp("nodes"), ("soft_roce}", "card}")))
+
+
+class FakeShell:
+    """Says what perftest does; `asked` is what every node was asked, in order."""
+
+    def __init__(self, node: str, said: str | NodeError, asked: list[str]) -> None:
+        self.node, self._said, self._asked = node, said, asked
+
+    def open_session(self, command: str, *, limit_s: float = 0.0) -> "FakeShell":
+        self._asked.append(f"{self.node} serves: {command}")
+        return self
+
+    def run(self, command: str, text: str = "", *, limit_s: float = 0.0) -> str:
+        self._asked.append(f"{self.node} runs: {command}")
+        if isinstance(self._said, NodeError):
+            raise self._said
+        return self._said
+
+    def close(self) -> None:
+        self._asked.append(f"{self.node} ends")
+
+
+def measured(
+    inventory: Inventory, said: str | NodeError, rate_bps: int = 10**10
+) -> tuple[list[str], list[str]]:
+    asked: list[str] = []
+
+    shells: Any = {name: FakeShell(name, said, asked) for name in FACTS}
+    for host in FACTS.values():
+        host["rdma_ports"][0].update(device="mlx5_0", gid_index=3, hca_type="MT4117", rate_bps=rate_bps)
+    return [str(each) for each in measure_transfers(inventory, FACTS, shells)], asked
+
+
+def test_a_link_at_its_rate_has_no_finding(inventory: Inventory) -> None:
+    findings, asked = measured(inventory, TABLE.format(gbps="9.21"))
+    assert findings == []
+    common = "ib_write_bw -d mlx5_0 -i 1 -x 3 -m 4096 -D 2 -F --report_gbits -p 18515 --tclass=104"
+    assert asked[0] == f"h1 serves: timeout 60 {common}"
+    assert asked[1].startswith("h0 runs: timeout 60 sh -c 'for try in 0 1 2 3 4; do ")
+    assert f"{common} 10.9.0.11 && exit 0" in asked[1]
+    assert asked[2] == "h1 ends"
+
+
+def test_over_ipv6_perftest_is_told_so_and_one_that_cannot_is_a_warning(inventory: Inventory) -> None:
+    hosts = [
+        replace(each, variables=each.variables.model_copy(update={"experiment_address": address}))
+        for each, address in zip(inventory.hosts, map(IPv6Address, ("fd00::10", "fd00::11")), strict=True)
+    ]
+    over_ipv6 = replace(inventory, hosts=tuple(hosts))
+    findings, asked = measured(over_ipv6, TABLE.format(gbps="9.21"))
+    assert findings == []
+    assert asked[0].endswith(" --tclass=104 --ipv6-addr")
+    assert " --ipv6-addr fd00::11 && exit 0" in asked[1]
+    (finding,), _ = measured(over_ipv6, NodeError("ib_write_bw: unrecognized option '--ipv6-addr'"))
+    assert finding.startswith("warning: h0: transfer to h1 over the experiment network: got a perftest with")
+    told = untried_over_ipv6("h2", "marks", NodeError("ib_write_bw: unrecognized option '--ipv6-addr'"))
+    assert told is not None and not told.refuses
+    (finding,), _ = measured(over_ipv6, NodeError("`ib_write_bw --ipv6-addr fd00::11` ended with 1"))
+    assert finding.startswith("refused: h0: transfer to h1")
+
+
+def test_below_nine_tenths_of_the_line_rate_is_refused(inventory: Inventory) -> None:
+    for gbps, is_refused in (("8.99", True), ("9.00", False)):
+        findings, _ = measured(inventory, TABLE.format(gbps=gbps))
+        assert bool(findings) is is_refused
+    (finding,), _ = measured(inventory, TABLE.format(gbps="9.21"), 25 * 10**9)
+    assert finding.startswith(
+        "refused: h0: transfer to h1 over the experiment network: got 9.21 Gb/s, expected 22.5 Gb/s at least"
+    )
+
+
+@pytest.mark.parametrize(
+    ("payload", "version", "share"),
+    [
+        (4096, 4, 0.9), (2048, 4, 0.9), (1024, 4, 0.8981), (512, 4, 0.8361), (256, 4, 0.7347),
+        (4096, 6, 0.9), (1024, 6, 0.8821), (512, 6, 0.8089),
+    ],
+)  # fmt: skip
+def test_small_packets_leave_less_of_a_link_for_payload(payload: int, version: int, share: float) -> None:
+    """Worked: of 594 bytes on the wire 512 are payload, 0.862; 0.97 of that is 0.8361. IPv6 has 614."""
+    assert least_share(payload, version) == pytest.approx(share, abs=0.0001)
+
+
+def test_one_queue_pair_need_not_fill_a_link_of_100_gbps(tmp_path: Path) -> None:
+    """At MTU 1500 packets carry 1024 bytes: four queue pairs send at once, and both ends know it."""
+    small = load_inventory(write_inventory(tmp_path, ("soft_roce}", "card}"), ("4300", "1500")))
+    findings, asked = measured(small, TABLE.format(gbps="89.9"), 100 * 10**9)
+    assert findings == []
+    assert all(" -m 1024 " in line and line.count(" -q 4") == 1 for line in asked[:2])
+    _, asked = measured(small, TABLE.format(gbps="23.0"), 25 * 10**9)
+    assert not any(" -q " in line for line in asked)
+
+
+def test_what_does_not_arrive_is_a_sentence(inventory: Inventory) -> None:
+    (finding,), asked = measured(inventory, NodeError("h0: `timeout 60` failed: Couldn't connect"))
+    assert "got h0: `timeout 60` failed: Couldn't connect, expected a WRITE over RoCE that arrives" in finding
+    assert asked[-1] == "h1 ends", "the server does not stay"
+    (finding,), _ = measured(inventory, "strange words")
+    assert "got no result of ib_write_bw" in finding
+
+
+def test_soft_roce_is_not_asked_for_a_line_rate(tmp_path: Path) -> None:
+    soft = load_inventory(write_inventory(tmp_path))
+    assert measured(soft, TABLE.format(gbps="0.1")) == ([], [])
+
+
+@pytest.mark.parametrize("hosts", [0, 1, 2, 5, 8])
+def test_every_pair_once_and_no_host_twice_at_a_time(inventory: Inventory, hosts: int) -> None:
+    ends = [End(inventory.hosts[0], {"number": number}) for number in range(hosts)]
+    of_rounds = [[(a.port["number"], b.port["number"]) for a, b in pairs] for pairs in rounds(ends)]
+    for pairs in of_rounds:
+        busy = [host for pair in pairs for host in pair]
+        assert len(busy) == len(set(busy))
+    done = sorted(tuple(sorted(pair)) for pairs in of_rounds for pair in pairs)
+    assert done == sorted(combinations(range(hosts), 2))
+    assert len(of_rounds) <= max(0, hosts)

@@ -1,0 +1,100 @@
+"""Tests: print messages, aligned columns, progress counts and commands to copy."""
+
+import io
+import itertools
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rogue.harness.terminal import CountDisplay, align, call_again, in_silence, tell
+
+
+def test_columns_are_aligned() -> None:
+    assert align([("a", "bb", "c"), ("ddd", "e", "")]) == ["a    bb  c", "ddd  e"]
+
+
+def test_lines_are_ours_and_no_text_of_others_begins_one(capsys: pytest.CaptureFixture[str]) -> None:
+    tell("x\nrogue: all is well", "  and more\x1b[2J")
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == "rogue: x\ufffdrogue: all is well\n  and more\ufffd[2J\n"
+
+
+@pytest.fixture
+def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout with the command in .venv/bin, which is not on the path."""
+    command = tmp_path / ".venv/bin/rogue"
+    command.parent.mkdir(parents=True)
+    command.write_text("")
+    command.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setattr(sys, "argv", [str(command)])
+    return command
+
+
+def test_the_command_is_named_as_it_can_be_called_from_here(environment: Path) -> None:
+    assert call_again("run", "--resume", Path("results/x")) == ".venv/bin/rogue run --resume results/x"
+
+
+def test_words_survive_the_shell(environment: Path) -> None:
+    assert call_again("report", "my run; rm") == ".venv/bin/rogue report 'my run; rm'"
+
+
+@pytest.mark.parametrize("word", ["a\nrogue: all is well", "it's \\ \u202e", "\x1b[2J7", "\udcff"])
+def test_no_word_begins_a_line_or_steers_a_terminal(environment: Path, word: str) -> None:
+    command = call_again("report", word)
+    assert command.isprintable()
+    words = command.partition(" report ")[2]
+    shown = subprocess.run(["/bin/bash", "-c", f"printf %s {words}"], capture_output=True, check=True)
+    assert shown.stdout == os.fsencode(word)
+
+
+def test_half_of_a_pair_of_letters_is_a_word_too(environment: Path) -> None:
+    assert call_again("\ud800").endswith(r" $'\355\240\200'")
+
+
+def test_from_elsewhere_the_whole_path_is_given(
+    environment: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    assert call_again("list") == f"{environment} list"
+
+
+def test_a_command_on_the_path_needs_no_path(environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(environment.parent))
+    assert call_again("list") == "rogue list"
+
+
+class Terminal(io.StringIO):
+    """A stream that somebody looks at."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def shown(stream: io.StringIO, *, seconds_each: float) -> str:
+    clock = itertools.count(0.0, seconds_each)
+    with CountDisplay(stream, lambda: next(clock)) as counted:
+        for done in range(1, 4):
+            counted(done, 3, "planning cells")
+        counted(1, 13, "drawing figures")
+    return stream.getvalue()
+
+
+def test_a_terminal_shows_how_many_of_how_many() -> None:
+    text = shown(Terminal(), seconds_each=2.0)
+    assert "planning cells" in text
+    assert "1 of 13" in text
+
+
+def test_what_is_over_within_a_second_shows_nothing() -> None:
+    assert shown(Terminal(), seconds_each=0.1) == ""
+
+
+def test_without_a_terminal_nothing_is_shown() -> None:
+    assert shown(io.StringIO(), seconds_each=2.0) == ""
+    in_silence(1, 2, "planning cells")

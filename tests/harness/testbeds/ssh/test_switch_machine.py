@@ -1,0 +1,183 @@
+"""Tests: ports of the switch between nodes: marks, losses and what a topology needs."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from helpers.experiments import cell_of
+from helpers.fake_agents import fake_inventory
+from helpers.nodes import write_inventory
+from helpers.switch_inventory import hardware, wanted
+
+from rogue.harness.cell.cell import Cell
+from rogue.harness.errors import UsageError
+from rogue.harness.provisioning.inventory import Inventory, load_inventory
+from rogue.harness.provisioning.ports import PortSettings
+from rogue.harness.testbeds.ssh.switch_machine import (
+    cell_ports,
+    has_marks_of_its_own,
+    later_marks,
+    marking_facts,
+    marks_differ,
+    ports_of,
+    unsupported_fault,
+    unsupported_marking,
+)
+from rogue.workloads.topologies import TOPOLOGIES, Topology
+
+DCTCP = "transports=[dctcp]"
+STATED = "transports=[{name: dctcp, mark_above: 60KB}]"
+
+
+def test_marks_go_by_the_time_that_a_port_sends() -> None:
+    """2.4 and 7.2 ms at 100 Mb/s are 30 and 90 KB."""
+    ports = {"s0->h0": PortSettings(rate_bps=100_000_000, queue_bytes=500_000), "s0->h1": PortSettings()}
+    port, unlimited = later_marks(ports).values()
+    assert (port.red_min_bytes, port.red_max_bytes, port.red_is_prompt) == (30_000, 90_000, False)
+    assert unlimited == PortSettings()
+
+
+def test_they_end_where_a_port_is_full() -> None:
+    small = PortSettings(rate_bps=100_000_000, queue_bytes=50_000)
+    (port,) = later_marks({"s0->h0": small}).values()
+    assert (port.red_min_bytes, port.red_max_bytes) == (25_000, 50_000)
+    assert port.mistake() is None
+
+
+def test_only_emulated_machines_have_them_and_no_stated_k(tmp_path: Path) -> None:
+    emulated = fake_inventory()
+    assert has_marks_of_its_own(cell_of(tmp_path, DCTCP), emulated)
+    assert not has_marks_of_its_own(cell_of(tmp_path, DCTCP), replace(emulated, kind="nodes"))
+    assert not has_marks_of_its_own(cell_of(tmp_path, STATED), emulated)
+    assert not has_marks_of_its_own(cell_of(tmp_path, "transports=[cubic]"), emulated)
+
+
+def test_both_numbers_are_said(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, DCTCP)
+    assert marks_differ(cell, fake_inventory()) == (
+        "emulated machines take 17 ms for a round trip, so ports mark from 2.4 to 7.2 ms of their rate; "
+        "the experiment asks for 98670 bytes: state mark_above to have that"
+    )
+    assert marks_differ(cell, replace(fake_inventory(), kind="nodes")) is None
+    assert marks_differ(cell, replace(fake_inventory(), switch=None)) is None
+
+
+def star(**settings: object) -> Topology:
+    return TOPOLOGIES["star"].model_validate({"hosts": 2, "rate": "100Mbps", "buffer": "1MB", **settings})
+
+
+@pytest.fixture(scope="module")
+def inventory(tmp_path_factory: pytest.TempPathFactory) -> Inventory:
+    return load_inventory(write_inventory(tmp_path_factory.mktemp("nodes")))
+
+
+def test_every_port_of_the_switch_has_its_links_rate_and_its_share_of_the_buffer(
+    inventory: Inventory,
+) -> None:
+    ports = ports_of(star(delay="2ms"), inventory)
+    assert list(ports) == ["s0->h0", "s0->h1"]
+    assert ports["s0->h1"].rate_bps == 100_000_000
+    assert ports["s0->h1"].queue_bytes == 500_000  # alpha 1: a port alone settles at half of the buffer
+    assert ports["s0->h1"].delay_ns == 4_000_000  # the sender's cable and the receiver's
+    assert ports["s0->h1"].mistake() is None
+
+
+def test_a_delay_that_no_timer_of_linux_keeps_is_left_out(inventory: Inventory) -> None:
+    assert ports_of(star(delay="1us"), inventory)["s0->h0"].delay_ns == 0
+
+
+def test_an_unbounded_buffer_never_drops(inventory: Inventory) -> None:
+    assert ports_of(star(buffer="unbounded"), inventory)["s0->h0"].queue_bytes >= 10**9
+
+
+def test_a_topology_that_the_machines_do_not_have_is_refused(inventory: Inventory) -> None:
+    with pytest.raises(UsageError, match="got no ports s0->h2, expected those"):
+        ports_of(star(hosts=3), inventory)
+
+
+def test_without_a_switch_there_is_nothing_to_set(inventory: Inventory) -> None:
+    alone = Inventory(inventory.path, inventory.kind, inventory.hosts, None)
+    assert ports_of(star(), alone) == {}
+
+
+def test_a_lan_is_one_switch_unless_the_inventory_says_how_it_is_wired(inventory: Inventory) -> None:
+    lot = TOPOLOGIES["parking_lot"].model_validate({"rate": "10Gbps"})
+    lan = Inventory(inventory.path, inventory.kind, inventory.hosts, None)
+    names = [f"{switch}->{peer}" for switch in lot.switch_names() for peer in lot.links_of[switch]]
+    with pytest.raises(UsageError, match=r"got a LAN, which is one switch, expected the \d switches") as told:
+        ports_of(lot, lan)
+    assert all(name in str(told.value) for name in names)
+    ports = [
+        {"bridge": name.partition("->")[0], "interface": f"Ethernet{number}", "peer": name.partition("->")[2]}
+        for number, name in enumerate(names)
+    ]
+    wired = replace(lan, hardware_switches=(hardware(wanted("declared", switch_ports=ports), None),))
+    assert ports_of(lot, wired) == {}
+    half = replace(lan, hardware_switches=(hardware(wanted("declared", switch_ports=ports[1:]), None),))
+    with pytest.raises(UsageError, match=f"name the ports {names[0]} in switch_ports"):
+        ports_of(lot, half)
+
+
+SLOW = ("topology.rate=100Mbps", "topology.buffer=1MB")
+TWO = """\
+name: x
+topology: {kind: star, hosts: 4, rate: 10Gbps}
+traffic:
+  - {name: one, parameters: {mark_above: 50KB}, workload: {kind: incast, senders: 1, size: 1MB}}
+  - {name: two, workload: {kind: incast, senders: 1, size: 1MB}}
+transports: [dctcp]
+"""
+LOSS = "faults=[{kind: loss, target: h2, %s}]"
+
+
+def cell(tmp_path: Path, *settings: str) -> Cell:
+    return cell_of(tmp_path, *SLOW, *settings)
+
+
+def test_every_port_has_the_rate_of_its_link(tmp_path: Path) -> None:
+    ports = cell_ports(cell(tmp_path), fake_inventory())
+    assert sorted(ports) == ["s0->h0", "s0->h1", "s0->h2", "s0->h3"]
+    assert {port.rate_bps for port in ports.values()} == {100_000_000}
+    assert {port.queue_bytes for port in ports.values()} == {500_000}
+    assert {port.red_min_bytes for port in ports.values()} == {None}
+
+
+def test_marks_for_those_who_heed_them(tmp_path: Path) -> None:
+    """K is 20 frames of 1518 bytes below 3 Gb/s; on emulated machines it is later."""
+    asked = cell(tmp_path, "transports=[dctcp]")
+    nodes, emulated = (
+        cell_ports(asked, replace(fake_inventory(), kind=kind)) for kind in ("nodes", "virtual")
+    )
+    assert {(port.red_min_bytes, port.red_max_bytes) for port in nodes.values()} == {(30_359, 30_360)}
+    assert {(port.red_min_bytes, port.red_max_bytes) for port in emulated.values()} == {(30_000, 90_000)}
+    assert all(port.mistake() is None for port in (*nodes.values(), *emulated.values()))
+
+
+def test_what_ports_mark_by_is_a_fact(tmp_path: Path) -> None:
+    asked, nodes = cell(tmp_path, "transports=[dctcp]"), replace(fake_inventory(), kind="nodes")
+    assert marking_facts(asked, nodes) == {"kmin_bytes": 30_360, "kmax_bytes": 30_360, "pmax": 1.0}
+    assert list(marking_facts(asked, fake_inventory())) == ["marks_differ"]
+    assert marking_facts(asked, replace(nodes, switch=None)) == {}
+    assert marking_facts(cell(tmp_path), nodes) == {}
+
+
+def test_groups_that_ask_for_different_marks_are_refused(tmp_path: Path) -> None:
+    two = cell_of(tmp_path, text=TWO)
+    assert "give all groups the same mark_above" in str(unsupported_marking(two, fake_inventory()))
+    assert unsupported_marking(two, replace(fake_inventory(), switch=None)) is None
+
+
+def test_losses_strike_what_comes_to_the_host(tmp_path: Path) -> None:
+    ports = cell_ports(cell(tmp_path, LOSS % "probability: 0.01"), fake_inventory())
+    assert {name: port.loss_probability for name, port in ports.items() if port.loss_probability} == {
+        "s0->h2": 0.01
+    }
+
+
+def test_what_it_cannot(tmp_path: Path) -> None:
+    asked = cell(tmp_path, LOSS % "one_in: 8")
+    assert unsupported_fault(asked, fake_inventory()) is None
+    without = replace(fake_inventory(), switch=None)
+    assert str(unsupported_fault(asked, without)).startswith("no Loss: the inventory has no switch")
+    bursts = cell(tmp_path, LOSS % "one_in: 8, model: burst")
+    assert str(unsupported_fault(bursts, fake_inventory())).startswith("the switch loses packets")

@@ -1,0 +1,224 @@
+"""Tests: compare what a cell requests with what hardware switches report."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.experiments import cell_of
+from helpers.fake_agents import CAPABILITIES, fake_inventory
+from helpers.fake_eos import FakeEos
+from helpers.fake_switch import served_switch
+from helpers.rack_inventory import INTERFACES, rack_of
+from helpers.switch_inventory import LOGIN
+
+from rogue.harness.cell.cell import Cell
+from rogue.harness.provisioning.inventory import Inventory
+from rogue.harness.provisioning.switches.operations import plan_from_nothing
+from rogue.harness.provisioning.switches.platforms.eos import Eos
+from rogue.harness.provisioning.switches.readback import Standing, StandingPort, told_marks, told_priority
+from rogue.harness.provisioning.switches.registry import PLATFORMS
+from rogue.harness.testbeds.ssh import switch_readback, testbed
+from rogue.harness.testbeds.ssh.switch_readback import (
+    ComparedCells,
+    compare_all,
+    read_standing,
+    refusal,
+    standing_facts,
+)
+from rogue.harness.testbeds.ssh.switch_request import as_asked, settings_asked
+
+DCTCP = "transports=[dctcp]"
+FOLLOWS = {"switch_follows_experiments": True}
+APPLY = "run `rogue switch apply` for it, or allow it by switch_may_differ: [marks]"
+
+
+def standing_as(cell: Cell, inventory: Inventory, **told: Any) -> dict[str, Standing]:
+    """A switch on which stands what a cell asks for, and what it tells of each port."""
+    (tor,) = inventory.hardware_switches
+    wanted = settings_asked(cell, inventory, tor)
+    found: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for line in PLATFORMS[wanted.switch_platform].lines(wanted):
+        found[line.context] = (*found.get(line.context, ()), line.text)
+    port = StandingPort(**{"rate_bps": 10**10, "mtu_bytes": 9214, **told})
+    return {"tor": Standing(dict.fromkeys(wanted.interfaces, port), configuration=found)}
+
+
+def other_standing(cell: Cell, inventory: Inventory, standing: Mapping[str, Standing]) -> str | None:
+    return refusal(compare_all(cell, inventory, standing))
+
+
+def facts_of(cell: Cell, inventory: Inventory, standing: Mapping[str, Standing]) -> dict[str, str]:
+    return standing_facts(inventory, standing, compare_all(cell, inventory, standing))
+
+
+def test_what_is_asked_for_is_compared_and_the_rest_named(tmp_path: Path) -> None:
+    cell, rack = cell_of(tmp_path, DCTCP), rack_of("eos", LOGIN, **FOLLOWS)
+    standing = standing_as(cell, rack, priorities={3: told_priority(marks=told_marks(98_670, 98_670, 100))})
+    assert other_standing(cell, rack, standing) is None
+    told = "of tor nobody compared buffer, delays, alpha of the buffer"
+    assert facts_of(cell, rack, standing) == {"switches_not_compared": told}
+
+
+@pytest.mark.parametrize(
+    ("told", "kind", "words"),
+    [
+        (
+            {"priorities": {3: told_priority(marks=told_marks(9, 9, 100))}},
+            "marks",
+            "the experiment asks for a switch that marks beyond 98670 bytes in priority 3, and as read back "
+            "tor marks beyond 9 bytes at Ethernet1, Ethernet2, Ethernet3, Ethernet4: run `rogue switch "
+            "apply` for it",
+        ),
+        (
+            {"rate_bps": 25 * 10**9},
+            "rate",
+            "the experiment asks for 10 Gb/s, and as read back tor has 25 Gb/s at Ethernet1, Ethernet2, "
+            "Ethernet3, Ethernet4: set the rate of the topology, or of the port",
+        ),
+        (
+            {"mtu_bytes": 1000},
+            "mtu",
+            "the experiment asks for packets of 1500 bytes, and as read back tor takes 1000 bytes at "
+            "Ethernet1, Ethernet2, Ethernet3, Ethernet4: raise it on the port",
+        ),
+    ],
+)
+def test_a_difference_refuses_the_cell_unless_it_is_allowed(
+    tmp_path: Path, told: Mapping[str, Any], kind: str, words: str
+) -> None:
+    cell = cell_of(tmp_path, DCTCP)
+    right = {"priorities": {3: told_priority(marks=told_marks(98_670, 98_670, 100))}}
+    rack, may = (rack_of("eos", LOGIN, **FOLLOWS, switch_may_differ=each) for each in ([], [kind]))
+    standing = standing_as(cell, rack, **{**right, **told})
+    assert other_standing(cell, rack, standing) == f"{words}, or allow it by switch_may_differ: [{kind}]"
+    assert other_standing(cell, may, standing) is None
+    assert facts_of(cell, may, standing)["switches_differ"] == words.partition(": ")[0]
+
+
+def test_a_buffer_is_the_whole_switchs(tmp_path: Path) -> None:
+    cell, rack = cell_of(tmp_path, "transports=[roce]"), rack_of("eos", LOGIN, **FOLLOWS)
+    found = standing_as(cell, rack, priorities={})
+    told = other_standing(cell, rack, {"tor": replace(found["tor"], buffer_bytes=12_000_000)})
+    assert told == (
+        "the experiment asks for a buffer of 9000000 bytes, and as read back tor has one of 12000000 bytes: "
+        "set topology.buffer, or allow it by switch_may_differ: [buffer]"
+    )
+
+
+@pytest.mark.parametrize("settings", ["transports=[roce]", DCTCP])
+def test_what_is_not_known_refuses_the_cell_unless_it_may_differ(tmp_path: Path, settings: str) -> None:
+    cell, rack = cell_of(tmp_path, settings), rack_of("eos", LOGIN, **FOLLOWS)
+    lines = standing_as(cell, rack)["tor"].configuration
+    found = {**lines, ("interface Ethernet1",): ("service-profile P",)}
+    (tor,) = rack.hardware_switches
+    standing = {"tor": PLATFORMS["eos"].standing(found, "", tor.variables)}
+    told = "marks and pauses of tor are not known at Ethernet1, expected numbers: got `service-profile P, "
+    assert str(other_standing(cell, rack, standing)).startswith(told)
+    may = rack_of("eos", LOGIN, **FOLLOWS, switch_may_differ=["marks", "pauses"])
+    assert other_standing(cell, may, standing) is None
+    assert told in facts_of(cell, may, standing)["switches_differ"]
+
+
+@pytest.mark.parametrize("platform", ["eos", "comware"])
+def test_without_numbers_lines_are_compared(tmp_path: Path, platform: str) -> None:
+    """Of most platforms no numbers are read, and of all the map of DSCPs has none."""
+    cell, stated = cell_of(tmp_path, DCTCP), "transports=[{name: dctcp, mark_above: 208KB}]"
+    rack = rack_of(platform, LOGIN, **FOLLOWS)
+    if platform == "comware":  # counts in cells of 208 bytes
+        cell = cell_of(tmp_path, stated)
+    as_wanted = standing_as(cell, rack)
+    assert other_standing(cell, rack, as_wanted) is None
+    assert "marks and pauses in numbers" in facts_of(cell, rack, as_wanted)["switches_not_compared"]
+    told = str(other_standing(cell, rack, {"tor": Standing()}))
+    assert told.startswith("tor: ")
+    assert told.endswith(f"got nothing, expected {told.partition('expected ')[2]}")
+    assert APPLY in told
+    may = rack_of(platform, LOGIN, **FOLLOWS, switch_may_differ=["marks"])
+    assert other_standing(cell, may, {"tor": Standing()}) is None
+
+
+def test_what_a_platform_cannot_be_told_is_refused(tmp_path: Path) -> None:
+    rack = rack_of("onyx", LOGIN, **FOLLOWS)
+    told = other_standing(cell_of(tmp_path, DCTCP), rack, {"tor": Standing()})
+    assert told is not None
+    assert "got 98670 bytes, expected a multiple of 1000" in told
+
+
+def test_a_map_of_the_switchs_own_is_said(tmp_path: Path) -> None:
+    cell, rack = cell_of(tmp_path, "transports=[roce]"), rack_of("eos", LOGIN, switch_priorities={})
+    assert other_standing(cell, rack, {"tor": Standing()}) is None
+    found = facts_of(cell, rack, {"tor": Standing()})["switches_not_compared"]
+    assert found.startswith("of tor nobody compared marks and pauses, for no priority names the DSCP, ")
+
+
+def test_pause_points_are_compared_where_they_are_stated(tmp_path: Path) -> None:
+    rack = rack_of("eos", LOGIN, **FOLLOWS)
+    cell = cell_of(tmp_path, "transports=[roce+pfc]")
+    standing = standing_as(cell, rack, priorities={3: told_priority(pauses=True)})
+    assert other_standing(cell, rack, standing) is None
+    assert "buffer, pause points, delays" in facts_of(cell, rack, standing)["switches_not_compared"]
+
+
+def test_of_a_declared_switch_nothing_is_read(tmp_path: Path) -> None:
+    cell, rack = cell_of(tmp_path, "transports=[roce]"), rack_of("declared")
+    assert (read_standing(rack), other_standing(cell, rack, {})) == ({}, None)
+    told = "nothing of tor was read back: somebody else sets it"
+    assert facts_of(cell, rack, {}) == {"switches_not_compared": told}
+    linux = replace(rack, switch=fake_inventory().switch)
+    assert (read_standing(linux), facts_of(cell, linux, {})) == ({}, {})
+
+
+def test_a_switch_is_read_once_for_all_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A following switch of Arista's that marks where DCTCP asks: its cell can run, and roce's cannot."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    cell, other = cell_of(tmp_path, DCTCP, "probe=null"), cell_of(tmp_path, "transports=[roce]", "probe=null")
+    eos = FakeEos()
+    with served_switch(tmp_path / "tor", eos) as served:
+        rack = rack_of("eos", served.login, **FOLLOWS)
+        (tor,) = as_asked(cell, rack).hardware_switches
+        eos.enter()
+        eos.execute("enable")
+        for command in plan_from_nothing(Eos(), tor.variables):
+            eos.execute(command.text)
+        monkeypatch.setattr(testbed, "load_inventory", lambda _path, is_trusted: rack)
+        bed = testbed.SshTestbed("rack", Path("rack.yaml"))
+        bed._capabilities = {f"h{index}": CAPABILITIES for index in range(len(INTERFACES["eos"]))}
+        assert bed.unsupported(cell) is None
+        assert bed.differences(cell) == ["of tor nobody compared buffer, delays, alpha of the buffer"]
+        assert "asks for a switch that marks nothing in priority 3" in str(bed.unsupported(other))
+        assert eos.heard.count("show running-config") == 1
+
+
+@pytest.fixture
+def compared_ids(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The cells of which a comparison is made, in order."""
+    made, compare_all = [], switch_readback.compare_all
+
+    def noted(cell: Cell, *others: object) -> object:
+        made.append(cell.id)
+        return compare_all(cell, *others)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(switch_readback, "compare_all", noted)
+    return made
+
+
+def test_a_cell_is_compared_once_however_often_it_is_asked_about(
+    tmp_path: Path, compared_ids: list[str]
+) -> None:
+    cell, rack = cell_of(tmp_path, "transports=[dctcp]"), rack_of("eos", LOGIN, switch_may_differ=["marks"])
+    compared, standing = ComparedCells(), {"tor": Standing()}
+    assert compared.refusal(cell, rack, standing) is None
+    facts = compared.facts(cell, rack, standing)
+    assert compared.facts(cell, rack, standing) == facts
+    assert facts["switches_not_compared"].startswith("of tor nobody compared")
+    assert compared_ids == [cell.id]
+
+
+def test_another_cell_with_its_name_is_compared_anew(tmp_path: Path, compared_ids: list[str]) -> None:
+    cell, rack = cell_of(tmp_path, "transports=[dctcp]"), rack_of("eos", LOGIN)
+    compared, other = ComparedCells(), replace(cell)
+    for each in (cell, other, other):
+        assert compared.refusal(each, rack, {"tor": Standing()}) is not None
+    assert compared_ids == [cell.id, cell.id]

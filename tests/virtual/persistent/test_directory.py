@@ -1,0 +1,150 @@
+"""Tests: the directory of a testbed that stays up, and its record."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rogue.virtual.errors import VirtualTestbedError
+from rogue.virtual.machines.assembly import Accelerator
+from rogue.virtual.network import network
+from rogue.virtual.persistent.directory import (
+    Record,
+    StateDirectory,
+    names,
+    read_record,
+    state_directory,
+    write_record,
+)
+
+RECORD = Record(
+    network(["h0", "h1"], ["s0", "s1"], [("h0", "s0"), ("h1", "s1"), ("s0", "s1")]),
+    Accelerator.TCG,
+    {"fabric": 2200, "h0": 2201, "h1": 2202},
+)
+
+
+def test_it_reads_back_as_written(tmp_path: Path) -> None:
+    write_record(tmp_path / "testbed.json", RECORD)
+    assert read_record(tmp_path / "testbed.json") == RECORD
+    assert [path.name for path in tmp_path.iterdir()] == ["testbed.json"]
+
+
+def test_a_testbed_without_a_record_is_not_up(tmp_path: Path) -> None:
+    assert read_record(tmp_path / "testbed.json") is None
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"format": 1}', '{"format": 1, "cables": 3}'])
+def test_a_damaged_record_counts_as_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / "testbed.json").write_text(text)
+    assert read_record(tmp_path / "testbed.json") is None
+
+
+def test_a_record_of_another_version_counts_as_none(tmp_path: Path) -> None:
+    write_record(tmp_path / "testbed.json", RECORD)
+    content = json.loads((tmp_path / "testbed.json").read_text())
+    (tmp_path / "testbed.json").write_text(json.dumps({**content, "format": 2}))
+    assert read_record(tmp_path / "testbed.json") is None
+
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StateDirectory:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    return state_directory("first")
+
+
+def silent(_text: str) -> None:
+    """Show nothing."""
+
+
+def test_it_lies_where_the_user_keeps_state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", "/somewhere")
+    assert state_directory("first").path == Path("/somewhere/rogue/testbeds/first")
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert state_directory("first").path == tmp_path / ".local/state/rogue/testbeds/first"
+
+
+@pytest.mark.parametrize("part", ['a"b', "a'b", "a%hb", "${HOME}", "{{x}}", "a\nb", "a\\b"])
+def test_a_place_that_would_be_more_than_a_path_to_ssh_is_refused(
+    monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", f"/somewhere/{part}")
+    with pytest.raises(VirtualTestbedError, match="expected a path that SSH takes as it stands"):
+        state_directory("first")
+
+
+@pytest.mark.parametrize("name", ["", "../x", "A", "a/b", "-a", "a" * 33])
+def test_a_name_that_could_lead_elsewhere_is_refused(name: str) -> None:
+    with pytest.raises(VirtualTestbedError, match="name of a testbed: got"):
+        state_directory(name)
+
+
+def test_only_the_owner_reads_it(state: StateDirectory) -> None:
+    with state.locked(silent):
+        state.make()
+    assert state.path.stat().st_mode & 0o077 == 0
+    assert state.path.parent.stat().st_mode & 0o077 == 0
+
+
+def test_testbeds_are_listed_by_their_directories(state: StateDirectory) -> None:
+    assert names() == []
+    with state.locked(silent):
+        assert names() == [], "a lock is no testbed"
+        state.make()
+    assert names() == ["first"]
+    state.remove()
+    assert names() == []
+
+
+def test_removing_what_is_not_there_is_no_error(state: StateDirectory) -> None:
+    state.remove()
+
+
+def test_the_lock_leaves_no_file(state: StateDirectory) -> None:
+    with state.locked(silent):
+        pass
+    assert list(state.path.parent.iterdir()) == []
+
+
+HOLDER = """
+import sys
+from rogue.virtual.persistent.directory import state_directory
+with state_directory("first").locked(lambda text: print(text, flush=True)):
+    print("locked", flush=True)
+    sys.stdin.read()
+"""
+
+
+def holder() -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", HOLDER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT, text=True
+    )
+
+
+def test_a_second_command_waits_and_says_so(state: StateDirectory) -> None:
+    with holder() as first:
+        assert first.stdout
+        assert first.stdout.readline() == "locked\n"
+        with holder() as second:
+            assert second.stdout
+            assert second.stdout.readline() == "testbed first: waiting for another command\n"
+            first.communicate()
+            assert second.stdout.readline() == "locked\n"
+            second.communicate()
+    assert list(state.path.parent.iterdir()) == []
+
+
+def test_a_killed_command_keeps_nobody_out(state: StateDirectory) -> None:
+    with holder() as killed:
+        assert killed.stdout
+        assert killed.stdout.readline() == "locked\n"
+        killed.kill()
+    said: list[str] = []
+    with state.locked(said.append):
+        assert said == []
