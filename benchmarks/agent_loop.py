@@ -25,7 +25,7 @@ from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any, NamedTuple, cast
 
-from helpers import fake_verbs_queues as queues
+from helpers import fake_verbs_device as queues
 from helpers.agent_roles import LIMIT_MS, Stage
 from helpers.fake_verbs import EVENT_FILE, fake_pyverbs
 from helpers.fake_verbs_device import SendFlags

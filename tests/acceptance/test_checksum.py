@@ -15,7 +15,7 @@ been reset takes them, while responses to READs that it no longer waits for go n
 from typing import Literal, NamedTuple, cast
 
 import pytest
-from helpers.seals import SEAL
+from helpers.hostile_network import SEAL
 
 from rogue.agent.core.actions import ReadyQueuePair, ResetQueuePair
 from rogue.agent.core.application import Schedule

@@ -13,7 +13,7 @@ and 2(n - 1) steps follow the last host's start.
     IRN   the same with k = 1, without the cap, which assumes that nothing goes the other way
     TCP   1460 bytes per packet, h = 58 + 20, r = 0, a = 64 + 20, k = 2
 
-All-to-all on the same star: max-min fair rates (helpers/max_min.py) of all pairs; as flows end the rates of
+All-to-all on the same star: max-min fair rates (helpers/networks.py) of all pairs; as flows end the rates of
 the others are worked out again. Equal parts: C / (n - 1) each, all end together. With skew the ports of the
 ranks that are sent most hold their senders up; DCTCP shares them, to 5 %.
 
@@ -31,7 +31,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from helpers.experiments import cell_of
-from helpers.max_min import max_min_bps
+from helpers.networks import max_min_bps
 
 from rogue.harness.testbeds.base import Columns
 from rogue.harness.testbeds.simulator import SimulatorTestbed

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 from helpers.command_line import rogue
-from helpers.compilers import CountingCompiler
 from helpers.dask_programs import dask_programs
-from helpers.plugin_files import DCQCN_COMPILED, FOLDER
+from helpers.plugin_files import DCQCN_COMPILED, FOLDER, CountingCompiler
 
 from rogue.harness.results.manifest import read_manifest
 from rogue.workloads.records import FailureKind

@@ -1,17 +1,15 @@
-"""Where DCQCN's queue rests, and when it does not: experiments/controls.
+"""Tests: DCQCN against its model and its rules."""
 
-  queue        median over the run of 500 ms, against the fluid model's fixed point, 30 %
-  oscillation  standard deviation over mean of the second half of the run, at 85 us feedback delay
-  seeds        1 to 5; every number is the median over them
-
-Source: Zhu, Ghobadi, Misra and Padhye, "ECN or delay", CoNEXT 2016.
-"""
-
+from collections import deque
+from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from statistics import mean, median, pstdev
 
+import numpy as np
 import pytest
-from helpers.experiment_run import ExperimentRun, run_experiment
+from helpers.paper_runs import ExperimentRun, run_experiment
+from numpy.typing import NDArray
 
 pytestmark = pytest.mark.long
 
@@ -46,3 +44,186 @@ def test_ten_flows_oscillate_only_with_a_long_delay(run: ExperimentRun, tmp_path
     for each, is_oscillating in ((run, False), (late, True)):
         for samples in queues_of(each, 10, from_ns=250_000_000):
             assert (pstdev(samples) > 0.5 * mean(samples)) == is_oscillating
+
+
+STEP_S = 1e-6
+LENGTH_S = 0.5
+PACKET_BYTES = 1000
+LINE = 40e9 / 8 / PACKET_BYTES  # packets per second, like all rates here
+GAP_S, ALPHA_TIMER_S, RATE_TIMER_S = 50e-6, 55e-6, 55e-6
+COUNTER_PACKETS = 10e6 / PACKET_BYTES
+INCREASE = 40e6 / 8 / PACKET_BYTES
+RECOVERIES = 5
+G = 1 / 256
+
+
+@dataclass(frozen=True)
+class Slope:
+    """From 5 KB on a probability that grows to `probability` at `end_bytes`; above it is 1."""
+
+    end_bytes: float
+    probability: float
+
+    def of(self, queue_packets: float) -> float:
+        queue_bytes = queue_packets * PACKET_BYTES
+        if queue_bytes > self.end_bytes:
+            return 1.0
+        return max(0.0, (queue_bytes - 5e3) / (self.end_bytes - 5e3) * self.probability)
+
+
+PRINTED = Slope(200e3, 0.01)
+GOES_ON = Slope(2e6, 0.1)  # of the authors' program: jitupadhye-zz/rdma, fluidmodel/dcqcn/dcqcn2.m
+
+
+def increases(p: float, packets: float) -> tuple[float, float]:
+    """Per packet, where one is due after so many unmarked ones: all increases, and those after recovery."""
+    if p == 0:
+        return 1 / packets, 1 / packets
+    silence = -packets * np.log1p(-p) if p < 1 else np.inf
+    if silence > 700:
+        return 0.0, 0.0
+    every = p / np.expm1(silence)
+    return every, every * np.exp(-RECOVERIES * silence)
+
+
+def queue_bytes(flows: int, delay_s: float, marking: Slope) -> NDArray[np.float64]:
+    """The queue over the second half."""
+    steps, late = round(LENGTH_S / STEP_S), round(delay_s / STEP_S)
+    rates, queues = np.full(steps + 1, LINE), np.zeros(steps + 1)
+    rate, target, alpha, queue = LINE, LINE, 1.0, 0.0
+    for step in range(steps):
+        seen = max(0, step - late)
+        p, before = marking.of(queues[seen]), rates[seen]
+        told, told_alpha = (1 - (1 - p) ** (span * before) for span in (GAP_S, ALPHA_TIMER_S))
+        by_bytes, by_time = increases(p, COUNTER_PACKETS), increases(p, RATE_TIMER_S * before)
+        rises = before * (by_bytes[0] + by_time[0]) * (target - rate) / 2
+        grows = INCREASE * before * (by_bytes[1] + by_time[1])
+        cut, fall = rate * alpha * told / (2 * GAP_S), (target - rate) * told / GAP_S
+        rate = min(max(rate + (rises - cut) * STEP_S, 100e6 / 8 / PACKET_BYTES), LINE)
+        target = min(target + (grows - fall) * STEP_S, LINE)
+        alpha += G * (told_alpha - alpha) / ALPHA_TIMER_S * STEP_S
+        queue = max(0.0, queue + (flows * rate - LINE) * STEP_S)
+        rates[step + 1], queues[step + 1] = rate, queue
+    return queues[steps // 2 :] * PACKET_BYTES
+
+
+@pytest.mark.parametrize(("flows", "published_bytes"), [(2, 20_200), (10, 122_600)])
+def test_published_fixed_points(flows: int, published_bytes: float) -> None:
+    queue = queue_bytes(flows, 4e-6, PRINTED)
+    assert np.median(queue) == pytest.approx(published_bytes, rel=0.01)
+    assert queue.std() < 0.01 * queue.mean()
+
+
+@pytest.mark.parametrize(
+    ("flows", "marking", "is_stable"),
+    [
+        (2, PRINTED, True),
+        (10, PRINTED, False),
+        (64, PRINTED, False),
+        (10, GOES_ON, False),
+        (64, GOES_ON, True),
+    ],
+)
+def test_with_85_us_of_delay(flows: int, marking: Slope, is_stable: bool) -> None:
+    queue = queue_bytes(flows, 85e-6, marking)
+    assert (queue.std() < 0.05 * queue.mean()) == is_stable
+    assert is_stable or queue.std() > 0.5 * queue.mean()
+
+
+LINE_BPS = 40e9
+WIRE_BYTES = 1106
+LENGTH_US = 300_000
+DELAY_US, GAP_US, TIMER_US = 85, 50, 55
+DCQCN_RULES_RECOVERIES, INCREASE_BPS, RATE_MIN_BPS = 5, 40e6, 100e6
+KMIN_BYTES, KMAX_BYTES, PMAX = 5e3, 200e3, 0.01
+
+
+class Flows:
+    """Rates of all senders, and what changes them."""
+
+    def __init__(self, count: int) -> None:
+        self.rate, self.target = np.full(count, LINE_BPS), np.full(count, LINE_BPS)
+        self.alpha = np.ones(count)
+        self.stage = np.zeros(count, dtype=int)
+        self.rises_us, self.decays_us = np.full(count, np.inf), np.full(count, np.inf)
+
+    def cut(self, flow: int, now_us: int) -> None:
+        self.target[flow] = self.rate[flow]
+        self.rate[flow] = max(RATE_MIN_BPS, self.rate[flow] * (1 - self.alpha[flow] / 2))
+        self.alpha[flow] = (1 - G) * self.alpha[flow] + G
+        self.stage[flow] = 0
+        self.rises_us[flow] = self.decays_us[flow] = now_us + TIMER_US
+
+    def tick(self, now_us: int) -> None:
+        decays, rises = self.decays_us <= now_us, self.rises_us <= now_us
+        self.alpha[decays] *= 1 - G
+        self.decays_us[decays] += TIMER_US
+        self.rises_us[rises] += TIMER_US
+        self.stage[rises] += 1
+        adds = rises & (self.stage > DCQCN_RULES_RECOVERIES)
+        self.target[adds] = np.minimum(LINE_BPS, self.target[adds] + INCREASE_BPS)
+        self.rate[rises] = (self.rate[rises] + self.target[rises]) / 2
+
+
+def probability(queue_bytes: float, share: int) -> float:
+    if queue_bytes > KMAX_BYTES * share:
+        return 1.0
+    return max(0.0, PMAX * (queue_bytes - KMIN_BYTES * share) / ((KMAX_BYTES - KMIN_BYTES) * share))
+
+
+def queue_bytes_of_dcqcn_rules(count: int, share: int = 1) -> NDArray[np.float64]:
+    """Second half, every 20 us; `share` times as many flows at a port and thresholds that much larger."""
+    stream, flows = Random(1), Flows(count * share)
+    credit = np.random.default_rng(1).random(count * share)
+    told_us = np.full(count * share, -GAP_US)
+    queue: deque[int] = deque()
+    notices: deque[tuple[int, int]] = deque()
+    budget_bytes, samples = 0.0, []
+    for now_us in range(LENGTH_US):
+        credit += flows.rate * 1e-6 / 8 / WIRE_BYTES
+        packets = credit.astype(int)
+        credit -= packets
+        arrivals = np.repeat(np.arange(count * share), packets).tolist()
+        stream.shuffle(arrivals)
+        queue.extend(arrivals)
+        budget_bytes += LINE_BPS * share * 1e-6 / 8
+        while queue and budget_bytes >= WIRE_BYTES:
+            flow = queue.popleft()
+            budget_bytes -= WIRE_BYTES
+            is_marked = stream.random() < probability(len(queue) * WIRE_BYTES, share)
+            if is_marked and now_us - told_us[flow] >= GAP_US:
+                told_us[flow] = now_us
+                notices.append((now_us + DELAY_US, flow))
+        budget_bytes = budget_bytes if queue else min(budget_bytes, WIRE_BYTES)
+        while notices and notices[0][0] <= now_us:
+            flows.cut(notices.popleft()[1], now_us)
+        flows.tick(now_us)
+        if now_us % 20 == 0:
+            samples.append(len(queue) * WIRE_BYTES)
+    return np.array(samples[len(samples) // 2 :], dtype=float)
+
+
+def swing(samples: list[float] | NDArray[np.float64]) -> float:
+    return float(pstdev(samples) / mean(samples))
+
+
+@pytest.mark.parametrize("senders", [2, 10, 64])
+def test_the_engine_swings_as_the_rules_do(tmp_path: Path, senders: int) -> None:
+    settings = ("repetitions=1", "workload.repeat_for=300ms", f"factors={{workload.senders: [{senders}]}}")
+    rows = run_experiment("controls/dcqcn-delay", tmp_path, *settings).table("queues", "roce+dcqcn")
+    rows = rows[(rows["priority"] == 0) & (rows["t_ns"] > LENGTH_US * 500)]
+    rows = rows[rows["port"] == rows.groupby("port")["bytes"].sum().idxmax()]
+    assert swing(rows["bytes"].to_numpy(dtype=float)) == pytest.approx(
+        swing(queue_bytes_of_dcqcn_rules(senders)), rel=0.15
+    )
+
+
+def test_two_flows_swing_by_chance() -> None:
+    """Sixteen of eight times the port: chance halves and more, as it would not if rules made them swing."""
+    assert swing(queue_bytes_of_dcqcn_rules(2, share=8)) < 0.6 * swing(queue_bytes_of_dcqcn_rules(2))
+
+
+def test_sixty_four_do_not() -> None:
+    assert swing(queue_bytes_of_dcqcn_rules(64, share=4)) == pytest.approx(
+        swing(queue_bytes_of_dcqcn_rules(64)), rel=0.15
+    )

@@ -17,7 +17,7 @@ Source: Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, section 3.3.
 from statistics import median
 
 import pytest
-from helpers.experiment_run import ExperimentRun, nearest_rank, run_experiment
+from helpers.paper_runs import ExperimentRun, nearest_rank, run_experiment
 
 pytestmark = pytest.mark.long
 PACKET_BYTES = 1518

@@ -1,19 +1,8 @@
-"""Eight senders into one 10 Gb/s port: the figures that the RoGUE core must reach on the simulator.
-
-Fixed before the first run; a later change needs an ADR that quotes both figures.
-  run        experiments/rogue-paper/incast.yaml: RC WRITE, 8 senders repeating 128 MB for 20 s, MTU 1024,
-             framing `rocev2`, profile `cx3pro` (limiter and timestamps on one oscillator), 1 us links,
-             base-RTT floor 50 us, seeds 1 to 5
-  share      payload goodput of the port over 8: 10 Gb/s * 1024 / 1106 / 8
-  goodput    payload delivered in order per flow and whole second, all 20 seconds, the first included
-  Jain       over the eight flows' goodput of the whole run
-  queue      bytes waiting at the port towards the receiver, sampled at fixed instants
-  estimate   the agent's accepted RTT samples minus the simulator's truth for the same batch
-"""
+"""Tests: incasts over RC and UC."""
 
 import pandas as pd
 import pytest
-from helpers.experiment_run import MTU_OF_BOUNDS, ExperimentRun, jain, nearest_rank, run_experiment
+from helpers.paper_runs import MTU_OF_BOUNDS, ExperimentRun, jain, nearest_rank, run_experiment
 
 SHARE_BPS = 10e9 * 1024 / 1106 / 8
 
@@ -71,3 +60,119 @@ class TestTwentySecondsFiveSeeds:
             for transport in ("rogue", "roce")
         }
         assert tenths["roce"].median() <= tenths["rogue"].median() / 2, tenths
+
+
+IDEAL_BPS = 10e9 * 1024 / 1106
+VERBS = ("write", "read")
+FLOOR_WITH_CARD = "transports=[{name: rogue, label: rogue, base_rtt_floor: 52us}]"
+
+
+def shares(run: ExperimentRun) -> pd.DataFrame:
+    """One row per cell, flow and second: goodput as a fraction of the ideal share."""
+    rows = run.table("throughput")
+    rows = rows[rows["flow_id"].str.startswith("main/")].rename(columns={"workload.senders": "senders"})
+    return rows.assign(share=rows["goodput_bps"] * rows["senders"] / IDEAL_BPS)
+
+
+@pytest.fixture(scope="module", params=VERBS)
+def few(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
+    out = tmp_path_factory.mktemp(f"incast-{request.param}")
+    return shares(
+        run_experiment("rogue-paper/incast-sizes", out, MTU_OF_BOUNDS, f"workload.verb={request.param}")
+    )
+
+
+@pytest.fixture(scope="module", params=VERBS)
+def two(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
+    out = tmp_path_factory.mktemp(f"two-{request.param}")
+    factors = f"factors={{workload.senders: [2], workload.verb: [{request.param}]}}"
+    return shares(run_experiment("rogue-paper/incast-sizes", out, MTU_OF_BOUNDS, factors, FLOOR_WITH_CARD))
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
+    return shares(
+        run_experiment("rogue-paper/many-senders", tmp_path_factory.mktemp("many-senders"), MTU_OF_BOUNDS)
+    )
+
+
+@pytest.mark.long
+class TestTwoToEight:
+    def test_every_second_of_every_flow(self, few: pd.DataFrame) -> None:
+        counts = few.groupby(["senders", "seed"]).size()
+        assert [(*key, count) for key, count in counts.items()] == [
+            (senders, seed, senders * 20) for senders in range(2, 9) for seed in range(1, 6)
+        ]
+
+    def test_utilisation(self, few: pd.DataFrame) -> None:
+        by_second = few.groupby(["senders", "seed", "t_ns"])["goodput_bps"].sum()
+        utilisation = by_second.groupby(["senders", "seed"]).mean() / IDEAL_BPS
+        assert (utilisation >= 0.97).all(), utilisation
+
+    def test_slow_tenth_of_two(self, two: pd.DataFrame) -> None:
+        tenths = two.groupby("seed")["share"].apply(nearest_rank, percent=10)
+        assert len(tenths) == 5
+        assert (tenths >= 0.70).all(), tenths
+
+    @pytest.mark.parametrize(("senders", "bound"), [((3,), 0.70), ((4, 5, 6, 7, 8), 0.85)])
+    def test_slow_tenth(self, few: pd.DataFrame, senders: tuple[int, ...], bound: float) -> None:
+        chosen = few[few["senders"].isin(senders)]
+        tenths = chosen.groupby(["senders", "seed"])["share"].apply(nearest_rank, percent=10)
+        assert (tenths >= bound).all(), tenths
+
+
+@pytest.mark.long
+class TestTwelveToThirty:
+    def test_fairness(self, many: pd.DataFrame) -> None:
+        per_flow = many.groupby(["senders", "seed", "flow_id"])["share"].mean()
+        fairness = per_flow.groupby(["senders", "seed"]).apply(jain)
+        assert len(fairness) == 20
+        assert (fairness >= 0.85).all(), fairness
+
+    def test_nobody_below_half(self, many: pd.DataFrame) -> None:
+        least = (
+            many.groupby(["senders", "seed", "flow_id"])["share"].mean().groupby(["senders", "seed"]).min()
+        )
+        assert (least >= 0.5).all(), least
+
+
+POINT = ["workload.senders", "seed"]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> ExperimentRun:
+    out = tmp_path_factory.mktemp("uc-incast")
+    return run_experiment(
+        "rogue-paper/figure-14b", out, MTU_OF_BOUNDS, "workload.senders=[2, 3, 4, 5, 6, 7, 8]"
+    )
+
+
+def delivered_share(run: ExperimentRun, transport: str) -> pd.Series:
+    asked = run.table("flows", transport).groupby(POINT)["size_bytes"].sum()
+    arrived = run.table("throughput", transport).groupby(POINT)["delivered_bytes"].sum()
+    assert len(asked) == 35
+    share: pd.Series = arrived.reindex(asked.index, fill_value=0) / asked
+    return share
+
+
+@pytest.mark.long
+class TestUnreliable:
+    def test_slow_tenth(self, run: ExperimentRun) -> None:
+        flows = run.table("flows", "rogue-uc")
+        flows["share"] = flows["goodput_bps"].fillna(0) * flows["workload.senders"] / IDEAL_BPS
+        tenths = flows.groupby(POINT)["share"].apply(nearest_rank, percent=10)
+        medians = tenths.groupby("workload.senders").median()
+        assert (medians >= 0.95).all(), tenths
+
+    def test_nearly_everything_arrives(self, run: ExperimentRun) -> None:
+        share = delivered_share(run, "rogue-uc")
+        assert (share >= 0.99).all(), share
+
+    def test_without_rogue_no_more_arrives_than_the_port_and_its_buffer_can_take(
+        self, run: ExperimentRun
+    ) -> None:
+        """1/N of what N senders at line rate send fits through the port; 4.5 MB of 128 MB * N wait in it."""
+        share = delivered_share(run, "roce-uc")
+        senders = share.index.get_level_values("workload.senders").to_numpy()
+        assert (share <= (1 + 4.5 / 128) / senders).all(), share
+        assert (share[senders > 2] < 0.5).all(), "most is lost"

@@ -1,19 +1,8 @@
-"""A 2-to-1 incast that loses packets: what RoGUE must keep, with large and with small verbs.
-
-Fixed before the first run; a later change needs an ADR that quotes both figures.
-  run        experiments/rogue-paper/figure-9.yaml: RC WRITE, 2 senders repeating 128 MB for 5 s, MTU 1024,
-             framing `rocev2`, profile `cx3pro`, 1 us links, base-RTT floor 50 us, seeds 1 to 5; the
-             receiver's link drops one packet in 65536 to 1024 by its IP ID, or none; verbs of
-             64 KiB and of 1 KiB
-  goodput    payload delivered in order per flow, mean over the 5 seconds; of each point the median over the
-             two flows of the five seeds
-  bounds     falls from 1/65536 to 1/4096 to 1/1024; 64 KiB verbs keep more than 1 KiB verbs from 1/65536 on;
-             at 1/65536 verbs of 64 KiB lose at most 5 % of what they get without loss
-"""
+"""Tests: losses and recovery."""
 
 import pandas as pd
 import pytest
-from helpers.experiment_run import MTU_OF_BOUNDS, run_experiment
+from helpers.paper_runs import MTU_OF_BOUNDS, ExperimentRun, run_experiment
 
 ONE_IN, VERB_SIZE = "faults[0].one_in", "workload.verb_size"
 VERB_SIZES = ("64KiB", "1KiB")
@@ -44,3 +33,46 @@ class TestLoss:
 
     def test_rare_losses_cost_little(self, goodput_bps: pd.Series) -> None:
         assert goodput_bps["64KiB", 65536] >= 0.95 * goodput_bps["64KiB", 0], goodput_bps
+
+
+SECOND_NS = 1_000_000_000
+CUT_NS = (SECOND_NS // 2, 5 * SECOND_NS // 2)
+POINT = ["workload.verb", "seed"]
+
+
+@pytest.fixture(scope="module")
+def cut(tmp_path_factory: pytest.TempPathFactory) -> ExperimentRun:
+    return run_experiment(
+        "rogue-paper/recovery", tmp_path_factory.mktemp("cut"), "transports=[rogue]", MTU_OF_BOUNDS
+    )
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> ExperimentRun:
+    out = tmp_path_factory.mktemp("whole")
+    return run_experiment("rogue-paper/recovery", out, "transports=[rogue]", "faults=[]", MTU_OF_BOUNDS)
+
+
+@pytest.mark.long
+class TestTwoSecondCut:
+    def test_every_transfer_ends_well(self, cut: ExperimentRun) -> None:
+        flows = cut.table("flows")
+        assert len(flows) == 10
+        assert set(flows["status"]) == {"ok"}
+        assert (flows["end_ns"] > CUT_NS[1]).all()
+
+    def test_the_delay_is_the_cut_and_the_search_for_its_end(
+        self, cut: ExperimentRun, whole: ExperimentRun
+    ) -> None:
+        ends_ns = [run.table("flows").set_index(POINT)["end_ns"] for run in (cut, whole)]
+        delay_ns = ends_ns[0] - ends_ns[1]
+        assert (delay_ns <= 3 * SECOND_NS).all(), delay_ns
+
+    def test_what_happened_is_told(self, cut: ExperimentRun) -> None:
+        points = cut.table("events").groupby(POINT)
+        assert len(points) == 10
+        for point, events in points:
+            told = set(events.sort_values("t_ns")["event"])
+            assert {"link_cut", "qp_failed", "shadow_switch", "resynchronised", "link_restored"} <= told, (
+                point
+            )

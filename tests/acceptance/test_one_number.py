@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
 import pytest
-from helpers.experiment_run import run_experiment
+from helpers.paper_runs import run_experiment
 
 from rogue.reports.claims import read_claims
 from rogue.reports.claims.words import mean_text

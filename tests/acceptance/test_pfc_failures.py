@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from helpers.experiment_run import ROOT, run_experiment
+from helpers.paper_runs import ROOT, run_experiment
 
 HELD = {"reproduced", "agrees"}
 EXPERIMENTS = {

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from helpers.experiment_run import MTU_OF_BOUNDS
-from helpers.judged_run import Judged, judged
 from helpers.mutation import mutate
+from helpers.paper_runs import MTU_OF_BOUNDS, Judged, judged
 
 from rogue.agent.core.cc.vegas import Vegas
 from rogue.agent.core.estimators import ESTIMATORS

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from helpers.command_line import rogue
-from helpers.control_samples import SEGMENTS
-from helpers.experiment_run import ExperimentRun
+from helpers.networks import SEGMENTS
+from helpers.paper_runs import ExperimentRun
 from helpers.plugin_files import FOLDER, SWIFT
 
 from rogue.agent.core.cc import CONGESTION_CONTROLS, CongestionControl, Sample

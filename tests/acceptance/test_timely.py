@@ -12,7 +12,7 @@ Fixed with the claims, before the first run.
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_run import ExperimentRun, run_experiment
+from helpers.paper_runs import ExperimentRun, run_experiment
 
 PAYLOAD = 1024 / 1106
 PATCHED = "roce+timely-patched"

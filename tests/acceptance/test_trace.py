@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 from helpers.built_kernel import built_testbed
-from helpers.data_files import FLOWS, NETWORK, OTHER_NETWORK, trace_rows
-from helpers.experiments import cell_of
+from helpers.experiments import FLOWS, NETWORK, OTHER_NETWORK, cell_of, trace_rows
 
 from rogue.harness.testbeds.simulator import SimulatorTestbed
 from rogue.workloads.transports import BASES

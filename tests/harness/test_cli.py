@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 from helpers.command_line import Finished, rogue
-from helpers.experiments import write_experiment
-from helpers.wrong_experiments import WRONG_EXPERIMENTS
+from helpers.experiments import WRONG_EXPERIMENTS, write_experiment
 
 from rogue.harness.cli import app, run_guarded
 from rogue.harness.errors import ExitCode, UsageError

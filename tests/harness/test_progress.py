@@ -3,9 +3,9 @@
 import io
 from pathlib import Path
 
-from helpers.cell_records import cell_record, failed_record
 from helpers.experiments import load_text
 from helpers.fake_testbed import FakeTestbed
+from helpers.small_runs import cell_record, failed_record
 from rich.console import Console
 
 from rogue.harness.execution.task import Task

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from helpers.cell_topologies import TOPOLOGIES_OWN
-from helpers.cell_workloads import WORKLOADS_OWN
-from helpers.data_files import SIZES
+from helpers.cell_kinds import TOPOLOGIES_OWN, WORKLOADS_OWN
+from helpers.experiments import SIZES
 from pydantic import BaseModel
 
 from rogue.agent.core.transports import TRANSPORTS, parameter_names, settings_for

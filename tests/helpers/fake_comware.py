@@ -6,8 +6,7 @@ table in use cannot be removed), and the Fundamentals guides (views, screen-leng
 
 import re
 
-from helpers.fake_switch import Cli
-from helpers.fake_tree import Tree
+from helpers.fake_switch import Cli, Tree
 
 LINES = {
     "interface": (

@@ -7,8 +7,7 @@ Configuration Sessions, Quality of Service and Data Center Bridging.
 import json
 import re
 
-from helpers.fake_switch import Cli
-from helpers.fake_tree import Tree
+from helpers.fake_switch import Cli, Tree
 
 KINDS = (
     (0, r"(qos map dscp \d+) to traffic-class [0-7]"),

@@ -6,8 +6,7 @@ A profile, map or policy that something refers to cannot be deleted.
 
 import re
 
-from helpers.fake_switch import Cli
-from helpers.fake_tree import Tree
+from helpers.fake_switch import Cli, Tree
 
 MODES = {
     r"interface ethernet\d+/\d+/\d+": (),

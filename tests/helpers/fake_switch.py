@@ -1,22 +1,119 @@
-"""A switch inside the test's own process: an SSH server whose shell is a vendor's command line.
-
-A vendor's side is a `Cli`: prompts, replies and a configuration that commands change. The server has the
-echo, the paging and the failures: a command that is rejected, a session that drops, a reply in single bytes.
-"""
+"""A fake switch behind an SSH server, its configuration tree and its inventory."""
 
 import socket
 import threading
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import netmiko.base_connection
 import paramiko
+import pytest
 from paramiko.common import AUTH_FAILED, AUTH_SUCCESSFUL, OPEN_SUCCEEDED
 
+from rogue.harness.provisioning.inventory import HardwareSwitch
+from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
 from rogue.remote.login import Login
+
+TreePath = tuple[str, ...]
+
+
+class Tree:
+    """Lines by the mode that they stand in; a mode's own line stands in the mode above it."""
+
+    def __init__(self) -> None:
+        self.modes: dict[TreePath, dict[str, str]] = {(): {}}
+
+    def copy(self) -> "Tree":
+        return deepcopy(self)
+
+    def open(self, path: TreePath) -> None:
+        """Enter a mode; it is there from now on."""
+        self.modes[path[:-1]].setdefault(path[-1], path[-1])
+        self.modes.setdefault(path, {})
+
+    def put(self, path: TreePath, kind: str, line: str) -> None:
+        """A line takes the place of the one of its kind."""
+        self.modes[path][kind] = line
+
+    def take(self, path: TreePath, kind: str) -> bool:
+        """Take a line away, with the mode that it leads to; whether it was there."""
+        line = self.modes[path].pop(kind, None)
+        if line is not None:
+            inner = (*path, line)
+            self.modes = {each: lines for each, lines in self.modes.items() if each[: len(inner)] != inner}
+        return line is not None
+
+    def prune(self, word: str) -> None:
+        """Modes of this name without lines are not kept."""
+        for path in [
+            each for each, lines in self.modes.items() if each and each[-1].startswith(word) and not lines
+        ]:
+            self.take(path[:-1], path[-1])
+
+    def shown(self, path: TreePath = (), *, step: int = 3) -> list[str]:
+        """As the switch shows it, with separators that say nothing."""
+        lines: list[str] = []
+        for line in self.modes[path].values():
+            lines.append(" " * (step * len(path)) + line)
+            inner = (*path, line)
+            if inner in self.modes:
+                lines += self.shown(inner, step=step)
+                lines.append(" " * (step * len(path)) + "!")
+        return lines
+
+
+LOSSLESS: Mapping[str, Any] = {
+    "3": {
+        "dscp": [26],
+        "marks": {"from_bytes": 150_000, "to_bytes": 1_500_000, "probability": 0.1},
+        "pauses": True,
+    }
+}
+"""As Onyx and Cumulus set up RoCE by themselves: priority 3, ECN from 150 KB to 1.5 MB."""
+
+LOGIN = Login("tor", "127.0.0.1", 22, "admin", (), ())
+"""Of a switch that nobody goes to."""
+
+
+def wanted(
+    platform: str, interfaces: tuple[str, ...] = ("Ethernet1", "Ethernet2"), **variables: Any
+) -> HardwareSwitchVariables:
+    """Hosts h0, h1, ... at s0, all through a port of their own."""
+    ports = [
+        {"bridge": "s0", "interface": name, "peer": f"h{index}"} for index, name in enumerate(interfaces)
+    ]
+    content = {
+        "switch_platform": platform,
+        "switch_ports": ports,
+        "switch_priorities": LOSSLESS,
+        "switch_cell_bytes": 208,
+    }
+    return HardwareSwitchVariables.model_validate({**content, **variables})
+
+
+def hardware(variables: HardwareSwitchVariables, login: Login | None) -> HardwareSwitch:
+    return HardwareSwitch("tor", variables, login)
+
+
+LOOK_AGAIN_S = 0.001
+"""Netmiko looks for a reply every 25 ms, for that is when a switch has one; here it is there at once."""
+
+
+@pytest.fixture(autouse=True)
+def hasty_netmiko(monkeypatch: pytest.MonkeyPatch) -> None:
+    def sleep(seconds: float) -> None:
+        time.sleep(min(seconds, LOOK_AGAIN_S))
+
+    hasty = SimpleNamespace(time=time.time, sleep=sleep)
+    monkeypatch.setattr(netmiko.base_connection, "time", hasty)
+
 
 PASSWORD = "s3cret-of-the-switch"
 PAGE_LINES = 24

@@ -8,8 +8,8 @@ from types import ModuleType, SimpleNamespace
 from typing import cast
 
 from helpers import fake_verbs_device as device
+from helpers import fake_verbs_device as queues
 from helpers import fake_verbs_network as network
-from helpers import fake_verbs_queues as queues
 
 from rogue.agent.drivers.verbs.pyverbs import Pyverbs
 

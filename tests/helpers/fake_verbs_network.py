@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 
 from helpers.fake_verbs_device import (
+    CompletionQueue,
+    ExtendedQueue,
     FakeError,
     Opcode,
     ProtectionDomain,
@@ -15,8 +17,8 @@ from helpers.fake_verbs_device import (
     QpType,
     SendFlags,
     WcFlags,
+    WorkCompletion,
 )
-from helpers.fake_verbs_queues import CompletionQueue, ExtendedQueue, WorkCompletion
 
 SUCCESS, WR_FLUSH_ERR, RETRY_EXC_ERR = 0, 5, 12
 IPV4_HEADER = bytes(20) + b"\x45" + bytes(11) + bytes([10, 9, 0, 1]) + bytes([10, 9, 0, 1])

@@ -1,24 +1,23 @@
-"""What reads the inputs of others, each with true examples of it and the errors that it may end with.
-
-Another input is one more entry in `INPUTS`.
-"""
+"""Damaged and malicious inputs, and the readers that must survive them."""
 
 import io
 import json
-from collections.abc import Callable, Sequence
+import os
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from helpers.cloudlab import C6525, M510, XL170
-from helpers.data_files import LEAF_SPINE
-from helpers.experiments import SMALL
+from helpers.experiments import LEAF_SPINE, SMALL
 from helpers.fake_agents import DOOL
-from helpers.hostile_transfer_events import events, hear, wait
-from helpers.seals import SEAL
-from helpers.tiny_run import cell, filled, manifest
+from helpers.hostile_network import SEAL, events, hear, wait
+from helpers.nodes import C6525, M510, XL170
+from helpers.small_runs import cell, filled, manifest
 from pydantic_core import PydanticCustomError
 
 from rogue.agent.core.errors import PeerError, SettingsError
@@ -53,6 +52,73 @@ from rogue.remote.login import Login
 from rogue.reports.reading.load import parse_table
 from rogue.workloads.manifest import ManifestError, parse_manifest
 from rogue.workloads.records import TABLES
+
+
+def flips(content: bytes) -> Iterator[bytes]:
+    """Every content that differs in one bit."""
+    for place, byte in enumerate(content):
+        for bit in range(8):
+            yield content[:place] + bytes([byte ^ (1 << bit)]) + content[place + 1 :]
+
+
+TRAPS = (
+    b"\x00", b"\xff\xfe", b"\x1b[2J", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\\ud800", b'"\\UFFFFFFFF"',
+    b"../", b"~nouser/x", b"a/b", b"NaN", b"Infinity", b"-1e999", b"1e400", b"9" * 400, b"-0",
+    b"0x7fffffffffffffff", b"18446744073709551616", b"null", b"true", b"[]", b"{}", b"[[[[[[[[[[[[[[[[[[[[",
+    b"{" * 40, b'"', b"'", b"\n", b"\r", b"\t", b": ", b"- ", b"&a ", b"*a", b"<<: ",
+    b"!!python/object:os.system ", b"%", b"{{ x }}", b",", b"<", b">", b"&lt;", b"<!DOCTYPE x>", b"&x;",
+    b"PAR1", b"\xe2\x80\xae", b"1" * 5000, b"1_000", b"1e9", b"0.1", b"99999",
+)  # fmt: skip
+
+
+def hostile(random: Random, seeds: Sequence[bytes]) -> bytes:
+    """One input: mostly a true one with a few changes, now and then nothing but noise."""
+    if random.randrange(40) == 0:
+        return random.randbytes(random.randrange(200))
+    content = seeds[random.randrange(len(seeds))]
+    for _ in range(1 + random.randrange(5)):
+        content = _changed(random, content, seeds)
+    return content[:200_000]
+
+
+def _changed(random: Random, content: bytes, seeds: Sequence[bytes]) -> bytes:
+    start = random.randrange(len(content) + 1)
+    end = min(len(content), start + random.randrange(1, 40))
+    before, part, after = content[:start], content[start:end], content[end:]
+    match random.randrange(7):
+        case 0:
+            return before + TRAPS[random.randrange(len(TRAPS))] + part + after
+        case 1:
+            return before + TRAPS[random.randrange(len(TRAPS))] + after
+        case 2:
+            return before + after
+        case 3:
+            return before
+        case 4:
+            return before + part * random.randrange(2, 30) + after
+        case 5:
+            return before + bytes([random.randrange(256)]) + part[1:] + after
+        case _:
+            other = seeds[random.randrange(len(seeds))]
+            place = random.randrange(len(other) + 1)
+            return before + other[place : place + random.randrange(1, 60)] + after
+
+
+@contextmanager
+def deep_folders(place: Path, levels: int, name: str = "d") -> Iterator[None]:
+    """So many folders of this name, each in the one before; what is left of them goes, for pytest fails."""
+    folder = os.open(place, os.O_RDONLY)
+    for _ in range(levels):
+        os.mkdir(name, dir_fd=folder)
+        below = os.open(name, os.O_RDONLY, dir_fd=folder)
+        os.close(folder)
+        folder = below
+    os.close(folder)
+    try:
+        yield
+    finally:
+        subprocess.run(["rm", "-rf", str(place)], check=True)
+
 
 ROOT = Path(__file__).parents[2]
 TRAFFIC = ROOT / "tests" / "data" / "traffic"

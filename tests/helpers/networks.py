@@ -1,10 +1,43 @@
-"""Small networks for tests of the simulator."""
+"""Small simulated networks, and what must hold in them."""
 
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy
+
+from rogue.agent.core.cc import Sample, Segments
+from rogue.agent.core.clocks import HostNs
 from rogue.simulator import IDEAL, Marking, NicProfile, PriorityFlowControl, QueuePair, Simulation
-from rogue.simulator._core import Engine
+from rogue.simulator._core import Engine, Requester
+
+
+def max_min_bps(capacity_bps: Mapping[Hashable, float], paths: Sequence[Sequence[Hashable]]) -> list[float]:
+    """Raise all rates together; whoever crosses a link that is full stays where it is.
+
+    Source: Bertsekas and Gallager, "Data networks", 1992, section 6.5.2 (progressive filling).
+    """
+    free, rates = dict(capacity_bps), [0.0] * len(paths)
+    growing = set(range(len(paths)))
+    while growing:
+        crossing = {link: sum(link in paths[flow] for flow in growing) for link in free}
+        step = min(free[link] / count for link, count in crossing.items() if count)
+        for link, count in crossing.items():
+            free[link] -= step * count
+        full = {link for link, count in crossing.items() if count and free[link] < 1e-9 * capacity_bps[link]}
+        for flow in growing:
+            rates[flow] += step
+        growing = {flow for flow in growing if not full & set(paths[flow])}
+    return rates
+
+
+SEGMENTS = Segments(batch_bytes=65_536, floor_bytes=131_072)
+
+
+def rtt_sample(rtt_ns: float, now_ns: int = 0) -> Sample:
+    """A sample of one batch, with another in flight."""
+    return Sample(rtt_ns, HostNs(now_ns), SEGMENTS.batch_bytes, SEGMENTS.batch_bytes)
+
 
 GBPS = 10**9
 MICROSECOND_PS = 1_000_000
@@ -117,3 +150,116 @@ def counter(simulation: Simulation, name: str, port: str | None = None) -> int:
         for _, counted_port, counted, value in simulation.counters()
         if counted.endswith(name) and port in (None, counted_port)
     )
+
+
+FRAME = 4_000
+US = 1_000_000
+BASE_US = 12
+
+
+class Window:
+    """A sender with all its packets posted, which is told what became of them."""
+
+    def __init__(self, **parameters: float) -> None:
+        values = {"header_bytes": 0, "window_packets": 10, **parameters}
+        self._requester = Requester("uet", mtu_bytes=FRAME, parameters=values)
+        self._requester.post(1_000 * FRAME)
+        self._come = 0
+        self._fill()
+
+    def _fill(self) -> None:
+        while self._requester.send(0) is not None:
+            pass
+
+    @property
+    def bytes(self) -> int:
+        return round(self._requester.metrics()["window_bytes"])
+
+    @property
+    def average_delay_ns(self) -> float:
+        return self._requester.metrics()["average_delay_ns"]
+
+    def acknowledged(
+        self, at_us: float, delay_us: float, packets: int = 1, *, is_marked: bool = False, asked: bool = False
+    ) -> int:
+        """An acknowledgement of the next packets, the last of which met that delay; the window then.
+
+        `asked`: it answers a request for credit instead of that last packet.
+        """
+        self._come += packets
+        self._requester.on_acknowledgement(
+            now_ps=round(at_us * US),
+            expected=self._come,
+            bitmap=(self._come + 1, 0, self._come - 1, self._come * FRAME),
+            echoes_mark=is_marked,
+            is_of_request=asked,
+            echoed_ps=round((at_us - BASE_US - delay_us) * US),
+        )
+        self._fill()
+        return self.bytes
+
+    def trimmed(self, at_us: float) -> int:
+        """A refusal of the oldest packet; the window then."""
+        self._requester.on_acknowledgement(
+            now_ps=round(at_us * US),
+            expected=self._come,
+            bitmap=(0, 0, self._come, 0),
+            is_negative=True,
+            echoed_ps=round((at_us - BASE_US) * US),
+        )
+        return self.bytes
+
+    def times_out(self, at_us: float) -> int:
+        self._requester.on_deadline(round(at_us * US))
+        return self.bytes
+
+
+TABLES = {name for name in dir(Simulation) if name.endswith("_table")}
+Builder = Callable[[type[Simulation]], Simulation]
+
+
+class RunsAhead(Simulation):
+    """Switches run ahead, as otherwise in large networks."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._engine.run_ahead_from(0)
+
+
+class Recorded(RunsAhead):
+    """Records all packets from the first connection on: then switches keep step after all."""
+
+    def connect(self, *args: Any, **kwargs: Any) -> tuple[QueuePair, QueuePair]:
+        if not self._connected:
+            self.record_packets()
+        return super().connect(*args, **kwargs)
+
+
+class RecordedReference(Recorded, ReferenceSimulation):
+    """The same on the eager engine."""
+
+
+def assert_equal_runs(build: Builder, until_ns: int) -> Simulation:
+    lazy, eager = build(Recorded), build(RecordedReference)
+    ahead, plain = build(RunsAhead), build(Simulation)
+    plain.run_until(until_ns)  # what is looked at goes on as before
+    for at_ns in (until_ns // 3, until_ns):  # whoever looks in between changes nothing
+        for simulation in (lazy, eager, ahead):
+            simulation.run_until(at_ns)
+            simulation.check_invariants()
+        assert lazy.control_metrics() == eager.control_metrics() == ahead.control_metrics()
+    assert plain.digest() == eager.digest()
+    assert lazy.packets_missed == eager.packets_missed
+    for other, tables in ((lazy, TABLES), (ahead, TABLES - {"packet_table"})):  # packets: see Recorded
+        assert other.digest() == eager.digest()
+        assert other.waits() == eager.waits()
+        assert other.statistics()["packet_hops"] == eager.statistics()["packet_hops"]
+        for name in sorted(tables):
+            assert_equal_tables(name, getattr(other, name)(), getattr(eager, name)())
+    return lazy
+
+
+def assert_equal_tables(name: str, left: dict[str, Any], right: dict[str, Any]) -> None:
+    assert left.keys() == right.keys()
+    for column, values in left.items():
+        numpy.testing.assert_array_equal(values, right[column], f"{name}: {column}", strict=True)

@@ -1,10 +1,21 @@
-"""Inventories and facts of nodes that exist on paper."""
+"""Inventories, manifests and facts of nodes that exist on paper."""
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from helpers.fake_agents import CAPABILITIES, fake_inventory
+from helpers.fake_switch import hardware, wanted
+
+from rogue.agent.node.messages import Capabilities
+from rogue.harness.experiment.load import load_experiment
+from rogue.harness.plan.cells import plan_cells
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
+from rogue.harness.testbeds.ssh.support import unsupported
+from rogue.harness.testbeds.ssh.testbed import SshTestbed
+from rogue.remote.login import Login
 
 INVENTORY = """\
 all:
@@ -90,3 +101,127 @@ def switch_facts() -> dict[str, Any]:
 def read_inventory(path: Path, *, is_trusted: bool = False) -> Inventory:
     """What Ansible makes of a file; asked once, as that takes a second."""
     return load_inventory(path, is_trusted=is_trusted)
+
+
+PRIORITY_3: Mapping[str, Any] = {"3": {"dscp": [26]}}
+INTERFACES: Mapping[str, Sequence[str]] = {
+    "eos": ("Ethernet1", "Ethernet2", "Ethernet3", "Ethernet4"),
+    "sonic": ("Ethernet0", "Ethernet4", "Ethernet8", "Ethernet12"),
+    "cumulus": ("swp1", "swp2", "swp3", "swp4"),
+    "onyx": ("1/1", "1/2", "1/3", "1/4"),
+}
+
+
+def rack_of(platform: str, login: Login | None = None, **variables: Any) -> Inventory:
+    """Four hosts on a switch `tor`."""
+    found = {"switch_priorities": PRIORITY_3, **variables}
+    tor = hardware(wanted(platform, tuple(INTERFACES.get(platform, INTERFACES["eos"])), **found), login)
+    plain = fake_inventory()
+    card = {"rdma_device_kind": "card"}
+    hosts = tuple(replace(host, variables=host.variables.model_copy(update=card)) for host in plain.hosts)
+    return replace(plain, kind="nodes", hosts=hosts, switch=None, hardware_switches=(tor,))
+
+
+DATA = Path(__file__).parents[1] / "harness" / "data" / "manifests"
+M510, XL170, C6525 = (DATA / f"{name}.xml" for name in ("m510", "xl170", "c6525"))
+
+
+def manifest_of(hosts: int) -> str:
+    """Hosts of type m510 on one LAN."""
+    nodes = "".join(
+        f'<node client_id="node{number}"><hardware_type name="m510"/>'
+        f'<interface client_id="node{number}:eth1" mac_address="1458d0{number:06x}">'
+        f'<ip address="10.10.{1 + number // 250}.{1 + number % 250}" type="ipv4" netmask="255.255.0.0"/>'
+        f'</interface><services><login hostname="ms{number}.example.net" username="alice"/></services></node>'
+        for number in range(hosts)
+    )
+    references = "".join(f'<interface_ref client_id="node{number}:eth1"/>' for number in range(hosts))
+    return f'<rspec>{nodes}<link client_id="lan0">{references}</link></rspec>'
+
+
+EXPERIMENTS = Path(__file__).parents[2] / "experiments/rogue-paper"
+HOSTS = 33
+OF_ITS_OWN_CARD = "topology.nic=null"
+
+
+class Kind(NamedTuple):
+    """A kind of node: its card, and the rate of its experiment port."""
+
+    hca_type: str
+    driver: str
+    rate_bps: int
+
+    @property
+    def settings(self) -> list[str]:
+        """What experiments that name the paper's card need on another one."""
+        rate = f"topology.rate={self.rate_bps // 10**9}Gbps"
+        return [] if self.hca_type == "MT4103" else [OF_ITS_OWN_CARD, rate]
+
+
+KINDS = {
+    "m510": Kind("MT4103", "mlx4_core", 10_000_000_000),
+    "xl170": Kind("MT4117", "mlx5_core", 25_000_000_000),
+    "c6525-25g": Kind("MT4119", "mlx5_core", 25_000_000_000),
+    "d6515": Kind("MT4119", "mlx5_core", 100_000_000_000),
+    "r650": Kind("MT4123", "mlx5_core", 100_000_000_000),
+}
+"""Source: CloudLab, hardware page; cards by PCI ids of Linux's driver tables."""
+
+
+class Judged(NamedTuple):
+    """What becomes of an experiment on nodes of one kind."""
+
+    hosts: int
+    cells: int
+    planned: int
+    transports: tuple[str, ...]
+    """Those with a cell that can run."""
+    reasons: tuple[str, ...]
+    seconds: float
+
+
+@cache
+def judge(name: str, kind: str) -> Judged:
+    """Plan an experiment on a switch that nobody sets up."""
+    of, inventory = KINDS[kind], replace(fake_inventory(HOSTS), switch=None)
+    nodes = {host.name: _node(of, str(host.variables.experiment_address)) for host in inventory.hosts}
+    cells = plan_cells(load_experiment(str(EXPERIMENTS / f"{name}.yaml"), of.settings))
+    said = [(cell, unsupported(cell, inventory, nodes)) for cell in cells]
+    fit = [cell for cell, reason in said if reason is None]
+    testbed = SshTestbed("nodes", Path("nodes.yaml"))
+    return Judged(
+        len(cells[0].topology.host_names()),
+        len(cells),
+        len(fit),
+        tuple(dict.fromkeys(str(cell.transport.name) for cell in fit)),
+        tuple(dict.fromkeys(reason for _, reason in said if reason)),
+        sum(testbed.estimate_seconds(cell) for cell in fit),
+    )
+
+
+def table() -> str:
+    """The rows of docs/RACKS.md: what runs on a switch that nobody sets up, and what it costs.
+
+    TCPs are left out, for they need a switch that marks, or measure another TCP than they are called.
+    """
+    rows = ["| experiment | hosts | runs | minutes | node-hours |", "| --- | --: | --- | --: | --: |"]
+    for name in names():
+        judged = judge(name, "m510")
+        own = [transport for transport in judged.transports if transport.startswith(("rogue", "roce"))]
+        hours = judged.hosts * judged.seconds / 3_600
+        cost = f"{judged.seconds / 60:.0f} | {hours:.1f}" if own else "-- | --"
+        rows.append(f"| `{name}` | {judged.hosts} | {', '.join(own) or 'nothing'} | {cost} |")
+    return "\n".join(rows)
+
+
+def names() -> Iterator[str]:
+    """Experiments of the paper's figures."""
+    return (path.stem for path in sorted(EXPERIMENTS.glob("*.yaml")))
+
+
+def _node(kind: Kind, address: str) -> Capabilities:
+    port = {
+        "device": "mlx", "driver": kind.driver, "hca_type": kind.hca_type, "address": address,
+        "netdev": "eth1", "rate_bps": kind.rate_bps,
+    }  # fmt: skip
+    return replace(CAPABILITIES, ports=[port], limiters=["dcb:eth1", "software"])

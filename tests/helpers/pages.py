@@ -1,4 +1,4 @@
-"""Commands of a page of the docs, run in its order; `rogue` is the command line, forked for each call."""
+"""Run the commands of a docs page, and list its anchors."""
 
 import os
 import re
@@ -7,6 +7,14 @@ import sys
 from pathlib import Path
 
 from helpers import command_line
+
+
+def anchors(page: Path) -> set[str]:
+    """What a page's headings are called in links, by GitHub's rule."""
+    heads = [line.lstrip("# ") for line in page.read_text().splitlines() if line.startswith("#")]
+    words = (re.sub(r"[^\w\- ]", "", head.lower()) for head in heads)
+    return {head.replace(" ", "-") for head in words}
+
 
 ROOT = Path(__file__).parents[2]
 CHANNEL = "ROGUE_SERVER"

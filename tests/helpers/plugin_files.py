@@ -1,9 +1,57 @@
-"""Plug-ins that tests load."""
+"""Plug-ins for tests, their registrations and a counting compiler."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from rogue.harness.plugins.source import PluginSource
+from rogue.workloads.registration import ADDED
+
+SCRIPT = """\
+#!/bin/sh
+case " $* " in
+*" --version "*) cat {folder}/version; exit 0;;
+*" -shared "*) echo >> {folder}/calls;;
+esac
+exec c++ "$@"
+"""
+
+
+class CountingCompiler:
+    """The system's, behind a script that CXX names."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._folder = folder
+        program = folder / "counting"
+        program.write_text(SCRIPT.format(folder=folder))
+        program.chmod(0o755)
+        monkeypatch.setenv("CXX", str(program))
+        self.becomes("1.0")
+
+    def becomes(self, version: str) -> None:
+        """Call itself another one."""
+        (self._folder / "version").write_text(version)
+
+    def calls(self) -> int:
+        """How often something was compiled."""
+        calls = self._folder / "calls"
+        return len(calls.read_text()) if calls.exists() else 0
+
+
+@contextmanager
+def registrations_taken_back() -> Iterator[int]:
+    """Gives the number of entries before: those of plug-ins that ship may be loaded, and stay."""
+    count = len(ADDED)
+    try:
+        yield count
+    finally:
+        for each in ADDED[count:]:
+            each.remove()
+        del ADDED[count:]
+
 
 FOLDER = Path(__file__).parents[1] / "data" / "plugins"
 SWIFT, RACK, SHOWN, DCQCN = (FOLDER / f"{name}.py" for name in ("swift", "rack", "shown", "dcqcn"))

@@ -4,7 +4,7 @@ import random
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from helpers.equal_runs import Builder
+from helpers.networks import Builder
 from helpers.random_faults import SlowReceiver, Storm
 from helpers.random_features import CONTROLS, MTUS_BYTES, RELIABILITIES, SPRAYINGS, TRIMMINGS, sprayed
 from helpers.random_networks import KINDS, LOSSES, PROFILES

@@ -9,7 +9,7 @@ Datagrams lie in two lists, to be delivered in any order, lost or repeated.
 from collections import deque
 from dataclasses import dataclass, field
 
-from helpers.seals import SEAL
+from helpers.hostile_network import SEAL
 
 from rogue.agent.core.actions import (
     NO_TRANSFER,

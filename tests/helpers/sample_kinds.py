@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 from helpers.sample_run import write_manifest, write_table
-from helpers.tiny_run import SECOND, SOURCE, cell, delivery, filled, manifest, transfer
+from helpers.small_runs import SECOND, SOURCE, cell, delivery, filled, manifest, transfer
 
 Rows = Sequence[Mapping[str, object]]
 

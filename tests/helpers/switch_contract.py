@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.fake_switch import served_switch
-from helpers.switch_inventory import hardware
+from helpers.fake_switch import hardware, served_switch
 
 from rogue.harness.provisioning.switches.operations import (
     OpenSwitch,

@@ -4,9 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from helpers.cell_records import cell_record, failed_record
-from helpers.flipped_bits import flips
-from helpers.manifests import manifest_of
+from helpers.hostile_inputs import flips
+from helpers.small_runs import cell_record, failed_record, manifest_of
 
 from rogue.harness.commands.verify import verify_runs
 from rogue.harness.errors import ExitCode

@@ -14,8 +14,7 @@ from random import Random
 from types import FrameType
 
 import pytest
-from helpers.hostile_bytes import hostile
-from helpers.hostile_inputs import INPUTS, leads_nowhere
+from helpers.hostile_inputs import INPUTS, hostile, leads_nowhere
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

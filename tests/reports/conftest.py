@@ -4,7 +4,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from helpers.judged_claims import FIELDS
 from helpers.sample_kinds import (
     write_loaded_run,
     write_pairs_run,
@@ -15,6 +14,7 @@ from helpers.sample_kinds import (
     write_waiting_run,
 )
 from helpers.sample_run import Sample, write_sample_run
+from helpers.small_runs import FIELDS
 
 from rogue.reports.claims import Claim, hold_against
 from rogue.reports.figures import FIGURES

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from helpers.sample_kinds import GIGABYTE, sent, sized_rows, write_cells, write_linked_run
 from helpers.sample_run import Sample, write_manifest, write_sample_run
-from helpers.tiny_run import SECOND, cell, delivery, manifest, tiny_view, transfer
+from helpers.small_runs import SECOND, cell, delivery, manifest, tiny_view, transfer
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text

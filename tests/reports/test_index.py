@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 import pytest
 from helpers.browser import DARK, LOGGED, browse, complaints, measured, steps_in, with_probe
-from helpers.tiny_run import cell, manifest
+from helpers.small_runs import cell, manifest
 
 from rogue.reports.errors import ReportError
 from rogue.reports.index import Entry, State, find_entries, run_entries, scan, write_index

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from helpers.registrations import registrations_taken_back
+from helpers.plugin_files import registrations_taken_back
 
 from rogue.reports.figures import FIGURES
 from rogue.reports.figures.control import WindowOverTime

@@ -1,10 +1,24 @@
+"""Tests: parameters, framing, NIC profiles and errors."""
+
 import math
+import pickle
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
-from helpers.networks import Star, connect
+from helpers.networks import Star, connect, counter, direct
 
-from rogue.simulator import Simulation, SimulationError
+from rogue.simulator import (
+    PROFILES,
+    ROCEV2,
+    FairRates,
+    InvariantViolation,
+    NicControl,
+    QueuePairError,
+    Simulation,
+    SimulationError,
+)
+from rogue.simulator.reliability import check_parameters
 
 BAD: dict[str, tuple[Callable[[Simulation], object], str]] = {
     "rate zero": (lambda s: s.add_link("h0", "s1", rate_bps=0, delay_ps=0), "rate_bps .* from 1"),
@@ -97,3 +111,163 @@ def test_a_limiter_takes_sensible_rates(rate_bps: int) -> None:
     queue_pair = connect(Star(hosts=2).build(), "h0", "h1")
     with pytest.raises(SimulationError, match="set_rate: expected rate_bps"):
         queue_pair.set_rate(rate_bps)
+
+
+@pytest.mark.parametrize(
+    ("payload_bytes", "is_first", "frame_bytes"),
+    [
+        (1024, False, 1086),  # the figure the SIGCOMM'16 paper confirms
+        (1024, True, 1102),
+        (0, True, 78),
+        (4096, False, 4158),
+        (256, False, 318),
+    ],
+)
+def test_frames_of_a_write(payload_bytes: int, is_first: bool, frame_bytes: int) -> None:
+    assert ROCEV2.write_frame_bytes(payload_bytes, is_first=is_first) == frame_bytes
+    assert ROCEV2.wire_bytes(frame_bytes) == frame_bytes + 20
+
+
+@pytest.mark.parametrize(("mtu_bytes", "gbps"), [(1024, 1.18), (2048, 1.21), (4096, 1.23)])
+def test_one_mtu_gives_the_ideal_of_an_incast_of_eight(mtu_bytes: int, gbps: float) -> None:
+    """1.21 Gb/s, less than 10/8 by the headers of RoCEv2. Source: RoGUE, section 5.5 with footnote 2."""
+    frame_bytes = ROCEV2.write_frame_bytes(mtu_bytes, is_first=False)
+    assert round(10 / 8 * mtu_bytes / frame_bytes, 2) == gbps
+
+
+def test_an_acknowledgement_is_longer_than_the_shortest_frame() -> None:
+    assert ROCEV2.ack_frame_bytes == 66
+
+
+@pytest.mark.parametrize(
+    ("length_bytes", "packets", "frame_bytes"),
+    [
+        (0, 1, 78),
+        (1, 1, 79),
+        (1024, 1, 1102),
+        (1025, 2, 1102 + 63),
+        (65536, 64, 65536 + 64 * 62 + 16),
+    ],
+)
+def test_the_engine_puts_these_frames_on_the_link(length_bytes: int, packets: int, frame_bytes: int) -> None:
+    simulation = direct()
+    connect(simulation, "a", "b").post_write(1, length_bytes, True)
+    simulation.run_until(1_000_000)
+    assert counter(simulation, "tx_bytes", "a->b") == frame_bytes
+    assert counter(simulation, "tx_bytes", "b->a") == 66
+    assert simulation.statistics()["packet_hops"] == packets + 1
+
+
+def test_every_nth_packet_of_a_verb_is_acknowledged_besides_the_last() -> None:
+    simulation = direct()
+    queue_pair = connect(simulation, "a", "b", ack_every_packets=3)
+    queue_pair.post_write(1, 7 * 1024, True)  # packets 3, 6 and 7
+    queue_pair.post_write(2, 2 * 1024, True)  # packet 2: the count starts again with each verb
+    simulation.run_until(1_000_000)
+    assert counter(simulation, "tx_bytes", "b->a") == 4 * 66
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"data_overhead_bytes": -1}, "framing.data_overhead_bytes as an integer from 0 to 65535, got -1"),
+        ({"ack_frame_bytes": 65_536}, "framing.ack_frame_bytes as an integer from 0 to 65535, got 65536"),
+        ({"data_overhead_bytes": 56_300}, "framing with at most 56319 bytes of headers .* got 56328"),
+    ],
+)
+def test_frames_fit_into_sixteen_bits(changes: dict[str, int], words: str) -> None:
+    with pytest.raises(SimulationError, match=f"Simulation: expected {words}"):
+        Simulation(seed=1, framing=replace(ROCEV2, **changes))  # type: ignore[arg-type]
+
+
+def test_the_registry_names_each_profile() -> None:
+    assert set(PROFILES) == {"cx3pro", "cx4", "ideal", "soft_roce"}
+    assert all(name == profile.name and profile.revision >= 1 for name, profile in PROFILES.items())
+
+
+def test_connectx3_has_the_published_limits() -> None:
+    profile = PROFILES["cx3pro"]
+    assert (profile.limiter_scope, profile.limiters) == ("per_priority", 8)
+    assert profile.rate_step_bps == 100_000_000
+    assert profile.actuation_lag_bytes_max == 160_000
+    assert profile.clock_drift_ppm_max == 50.0
+    assert profile.ack_every_packets == 64
+
+
+def test_connectx3_has_its_quirk_and_the_times_of_table_1() -> None:
+    profile = PROFILES["cx3pro"]
+    assert (profile.revision, profile.withholds_next_verb) == (3, True)
+    assert (profile.pci_rc_ns, profile.pci_uc_ns) == (2_000, 6_000)
+    assert (profile.pci_late_ns, profile.pci_late_probability) == (2_000, 0.125)
+
+
+def test_connectx4_has_a_limiter_for_each_queue_pair() -> None:
+    profile = PROFILES["cx4"]
+    assert (profile.limiter_scope, profile.limiters) == ("per_qp", 0)
+    assert (profile.rate_step_bps, profile.actuation_lag_bytes_max) == (100_000_000, 160_000)
+    assert not profile.withholds_next_verb
+
+
+def test_the_ideal_card_has_no_flaw() -> None:
+    profile = PROFILES["ideal"]
+    assert (profile.rate_step_bps, profile.actuation_lag_bytes_max, profile.clock_drift_ppm_max) == (0, 0, 0)
+
+
+def test_soft_roce_has_what_linux_says() -> None:
+    profile = PROFILES["soft_roce"]
+    assert (profile.ack_every_packets, profile.unacknowledged_packets_max) == (64 + 2, 128 + 1)
+    assert (profile.rate_step_bps, profile.actuation_lag_bytes_max, profile.clock_drift_ppm_max) == (0, 0, 0)
+
+
+def test_each_error_tells_whose_fault_it_is() -> None:
+    assert issubclass(SimulationError, ValueError)
+    assert issubclass(QueuePairError, RuntimeError)
+    assert issubclass(InvariantViolation, AssertionError)
+
+
+def test_the_engine_raises_these_very_classes() -> None:
+    queue_pair = connect(Star(hosts=2).build(), "h0", "h1")
+    try:
+        queue_pair.set_rate(-1)
+    except SimulationError as error:
+        assert type(error) is SimulationError
+        assert error.args == ("set_rate: expected rate_bps from 1 to 10^13, or 0 for no limit, got -1",)
+    else:
+        raise AssertionError("a negative rate was accepted")
+
+
+@pytest.mark.parametrize(
+    ("check", "expected", "got"),
+    [
+        (lambda: NicControl("dcqcn", {"g": 2}).check(10**10), "g from 1e-09 to 1", "2"),
+        (
+            lambda: NicControl("timely", {"rtt_low_ns": 9e5, "rtt_high_ns": 8e5}).check(10**10),
+            "rtt_low_ns up to rtt_high_ns, 800000", "900000",
+        ),
+        (
+            lambda: NicControl("hpcc", {"additive_increase_bps": 1, "expected_flows": 1}).check(10**10),
+            "additive_increase_bps or expected_flows", "both",
+        ),
+        (
+            lambda: FairRates({"middle_bytes": 1_200}).check(10**10),
+            "reference_bytes below middle_bytes below maximum_bytes", "75000, 1200 and 210000",
+        ),
+        (
+            lambda: check_parameters("irn", {"rto_low_ns": 3e5, "rto_high_ns": 2e5}),
+            "rto_low_ns not above rto_high_ns", "300000 and 200000",
+        ),
+    ],
+)  # fmt: skip
+def test_what_was_expected_of_parameters_is_a_field(
+    check: Callable[[], object], expected: str, got: str
+) -> None:
+    with pytest.raises(SimulationError) as caught:
+        check()
+    assert (caught.value.expected, caught.value.got) == (expected, got)
+    assert str(caught.value).endswith(f": expected {expected}, got {got}")
+
+
+def test_other_errors_expect_nothing_of_parameters() -> None:
+    error = SimulationError("x: expected g up to 1, got 2")
+    assert (str(error), error.expected, error.got) == ("x: expected g up to 1, got 2", None, None)
+    assert pickle.loads(pickle.dumps(SimulationError("x", "g", "2"))).got == "2"

@@ -5,8 +5,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from helpers.equal_runs import assert_equal_runs
-from helpers.networks import MILLISECOND_NS, ReferenceSimulation, counter
+from helpers.networks import MILLISECOND_NS, ReferenceSimulation, assert_equal_runs, counter
 from helpers.receiver_files import (
     HEADER,
     NAMES,

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from helpers.equal_runs import assert_equal_runs
-from helpers.networks import MILLISECOND_NS, Host, ReferenceSimulation, connect, counter
+from helpers.networks import MILLISECOND_NS, Host, ReferenceSimulation, assert_equal_runs, connect, counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

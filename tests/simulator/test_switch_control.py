@@ -5,8 +5,7 @@ from itertools import pairwise
 from statistics import median
 
 import pytest
-from helpers.equal_runs import assert_equal_runs
-from helpers.networks import MILLISECOND_NS, ReferenceSimulation, counter
+from helpers.networks import MILLISECOND_NS, ReferenceSimulation, assert_equal_runs, counter
 from helpers.random_fabrics import fabric
 from helpers.switch_files import NAMES, SWITCHES, fan_in, loaded, outcome, two_tier, with_controls
 

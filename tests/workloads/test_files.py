@@ -1,7 +1,7 @@
 """Keys that name a file."""
 
 import pytest
-from helpers.data_files import FLOWS, trace_rows
+from helpers.experiments import FLOWS, trace_rows
 from pydantic import ValidationError
 
 from rogue.harness.data.files import files_beside

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from helpers.flipped_bits import flips
-from helpers.tiny_run import cell, manifest
+from helpers.hostile_inputs import flips
+from helpers.small_runs import cell, manifest
 
 from rogue.workloads.manifest import (
     CHECKSUM,

@@ -2,7 +2,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 import pytest
-from helpers.registrations import registrations_taken_back
+from helpers.plugin_files import registrations_taken_back
 
 from rogue.workloads.flow_sizes import FLOW_SIZES, FlowSizes
 from rogue.workloads.plugins import register_flow_sizes, register_topology, register_workload

@@ -1,9 +1,11 @@
-"""Units: exact both ways, and a clear word about everything else."""
+"""Tests: units, random streams and printable text."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rogue.workloads.printable import first_line, is_printable, meant, printable, printable_lines, shortened
+from rogue.workloads.streams import SOURCE_PORTS, START_JITTER_NS, random_stream, source_port, start_jitter_ns
 from rogue.workloads.units import QUANTITY_OF_SUFFIX, RATE, SIZE, TIME, Quantity, UnitError
 
 QUANTITIES = list(QUANTITY_OF_SUFFIX.values())
@@ -96,3 +98,95 @@ def test_anything_is_an_amount_or_a_unit_error(quantity: Quantity, value: object
         assert error.advice
     else:
         assert 0 <= amount < 2**63
+
+
+JITTER_OF_SEED_1 = [1430, 9388, 5212, 9120]
+
+
+def test_stream_is_the_same_on_every_machine() -> None:
+    assert [start_jitter_ns(1, f"h{index}->h8") for index in range(4)] == JITTER_OF_SEED_1
+
+
+def test_streams_of_two_purposes_differ() -> None:
+    assert random_stream(1, "start/a").random() != random_stream(1, "start/b").random()
+
+
+def test_using_one_stream_leaves_the_others_alone() -> None:
+    untouched = random_stream(7, "ecmp").random()
+    random_stream(7, "start").random()
+    assert random_stream(7, "ecmp").random() == untouched
+
+
+@given(st.integers(), st.text())
+def test_jitter_is_within_ten_microseconds(seed: int, flow_id: str) -> None:
+    assert 0 <= start_jitter_ns(seed, flow_id) <= START_JITTER_NS
+
+
+def test_jitter_is_uniform() -> None:
+    jitters = [start_jitter_ns(seed, "f") for seed in range(2000)]
+    assert abs(sum(jitters) / len(jitters) - START_JITTER_NS / 2) < 200
+    assert min(jitters) < 100
+    assert max(jitters) > START_JITTER_NS - 100
+
+
+def test_source_ports_are_spread_over_their_range() -> None:
+    ports = [source_port(1, f"main/h0->h1#{number}") for number in range(4000)]
+    assert set(ports) <= set(SOURCE_PORTS) and len(set(ports)) > 3000
+    assert abs(sum(ports) / len(ports) - 0xE000) < 300  # the mean's sigma is 75
+    assert source_port(2, "main/h0->h1#0") != ports[0]
+
+
+STEERING = [
+    "\x1b]0;owned\x07", "\x1b[2J", "\x9b31m", "a\rb", "\x00", "\x7f", "\u202etxt.exe", "\ud800",
+    "\u061c", "\u200b", "\u200f", "\u2060", "\u2064", "\ufeff", "\u202a", "\u2066", "\u2028", "\u2029",
+    "\xad", "\U000e0041", "\ue000", "\x85",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["RoGUE, 8-to-1", "µs → Gb/s", "words\tand a tab", "日本", "👍", "a\u202fb"])
+def test_words_stay_as_they_are(text: str) -> None:
+    assert (printable(text), printable_lines(text), is_printable(text)) == (text, text, True)
+
+
+def test_only_texts_of_lines_have_lines() -> None:
+    assert printable("two\nlines") == "two\ufffdlines"
+    assert (printable_lines("two\nlines"), is_printable("two\nlines")) == ("two\nlines", True)
+
+
+@pytest.mark.parametrize("text", STEERING)
+def test_what_steers_a_terminal_is_replaced(text: str) -> None:
+    cleaned = printable(text)
+    assert is_printable(cleaned) and not is_printable(text)
+    assert printable_lines(text) == cleaned
+    assert len(cleaned) == len(text)
+    cleaned.encode()
+
+
+def test_a_long_text_is_cut() -> None:
+    assert shortened("x" * 60) == "x" * 60
+    assert shortened("x" * 61) == "x" * 57 + "..."
+    assert shortened("ab\x1bcdefg", 6) == "ab\ufffd..."
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (ValueError("one\ntwo"), "one"),
+        (ValueError("\nlate"), "late"),
+        (ValueError("x" * 90), "x" * 20),
+        (ValueError("\x1b[2J"), "\ufffd[2J"),
+        (MemoryError(), "MemoryError"),
+    ],
+)
+def test_an_error_has_a_first_line(error: Exception, line: str) -> None:
+    assert first_line(error, 20) == line
+
+
+def test_the_closest_word_is_offered() -> None:
+    known = ["transports", "topologies", "workloads"]
+    assert meant("topologeis", known) == "write topologies if that is meant"
+
+
+def test_nothing_is_offered_where_nothing_is_close() -> None:
+    assert meant("x", ["transports"]) == "choose one of them"
+    assert meant(None, ["transports"], "remove it") == "remove it"

@@ -4,7 +4,7 @@ import re
 from dataclasses import fields
 
 import pytest
-from helpers.control_samples import SEGMENTS, rtt_sample
+from helpers.networks import SEGMENTS, rtt_sample
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 import pytest
-from helpers.seals import SEAL
+from helpers.hostile_network import SEAL
 
 from rogue.agent.core.actions import (
     RETRY_EXC_ERR,

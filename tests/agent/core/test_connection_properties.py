@@ -6,7 +6,7 @@ polls of any size, may fail at any verb, may lose the flush, and may refuse verb
 
 from collections import deque
 
-from helpers.control_samples import SEGMENTS
+from helpers.networks import SEGMENTS
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule

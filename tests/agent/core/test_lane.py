@@ -1,7 +1,7 @@
 """Tests: a lane: one direction of a connection, with its transfers, window and control."""
 
 import pytest
-from helpers.control_samples import rtt_sample
+from helpers.networks import rtt_sample
 
 from rogue.agent.core.actions import SUCCESS, Action, PostSend, SetRate, TransferDone
 from rogue.agent.core.clocks import HostNs, NicNs

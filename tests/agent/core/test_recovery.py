@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from helpers.seals import SEAL, STRANGERS_SEAL
+from helpers.hostile_network import SEAL, STRANGERS_SEAL
 
 from rogue.agent.core.actions import Action, ReadyQueuePair, ResetQueuePair, SendPeer
 from rogue.agent.core.clocks import HostNs

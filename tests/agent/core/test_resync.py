@@ -6,7 +6,7 @@ import itertools
 import struct
 
 import pytest
-from helpers.seals import SEAL, STRANGERS_SEAL
+from helpers.hostile_network import SEAL, STRANGERS_SEAL
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Callable
 
 import pytest
-from helpers.seals import SEAL
+from helpers.hostile_network import SEAL
 
 from rogue.agent.core.actions import RETRY_EXC_ERR, SUCCESS, WR_FLUSH_ERR, PostSend
 from rogue.agent.core.clocks import HostNs, NicNs

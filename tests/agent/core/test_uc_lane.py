@@ -4,8 +4,8 @@ import random
 from contextlib import suppress
 
 import pytest
-from helpers.control_samples import rtt_sample
 from helpers.fake_nic import PS_PER_S, FakeDriver, FakeNic
+from helpers.networks import rtt_sample
 
 from rogue.agent.core.actions import RETRY_EXC_ERR, SUCCESS, Action, PostSend, SetRate, TransferDone
 from rogue.agent.core.clocks import DeadlineReason, HostNs, NicNs

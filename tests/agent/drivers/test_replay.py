@@ -6,7 +6,7 @@ import random
 
 import pytest
 from helpers.fake_nic import PS_PER_S, FakeDriver, FakeNic
-from helpers.seals import SEAL
+from helpers.hostile_network import SEAL
 
 from rogue.agent.core.actions import RETRY_EXC_ERR, PostSend, TransferDone
 from rogue.agent.core.clocks import HostNs, NicNs

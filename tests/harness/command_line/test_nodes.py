@@ -7,9 +7,8 @@ from pathlib import Path
 
 import paramiko
 import pytest
-from helpers.cloudlab import M510, XL170
 from helpers.command_line import rogue, start_rogue
-from helpers.nodes import write_inventory
+from helpers.nodes import M510, XL170, write_inventory
 
 from rogue.harness.command_line.nodes import asked_cells
 from rogue.harness.commands.switch import NamedCells

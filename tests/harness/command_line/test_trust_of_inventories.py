@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from helpers.tiny_run import cell, manifest
+from helpers.small_runs import cell, manifest
 from typer.testing import CliRunner, Result
 
 from rogue.harness.cli import app

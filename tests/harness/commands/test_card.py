@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.rack_inventory import rack_of
+from helpers.nodes import rack_of
 
 from rogue.harness.cli import app, run_guarded
 from rogue.harness.commands import opening

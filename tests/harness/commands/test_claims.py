@@ -5,8 +5,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from helpers.board_runs import outcome, write_run
 from helpers.sample_run import Sample, write_sample_run
+from helpers.small_runs import outcome, write_run
 
 from rogue.harness.commands.claims import find_runs, write_board
 from rogue.harness.errors import DamagedRunError, UsageError

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from helpers.sample_run import write_manifest, write_table
-from helpers.tiny_run import SECOND, cell, filled, manifest, transfer
+from helpers.small_runs import SECOND, cell, filled, manifest, transfer
 
 from rogue.harness.commands.compare import compare_runs
 from rogue.harness.errors import UsageError

@@ -3,10 +3,8 @@ from pathlib import Path
 import pytest
 from helpers.experiments import write_experiment
 from helpers.fake_eos import FakeEos
-from helpers.fake_switch import served_switch
-from helpers.nodes import host_facts, read_inventory, switch_facts, write_inventory
-from helpers.rack_inventory import rack_of
-from helpers.switch_inventory import LOGIN
+from helpers.fake_switch import LOGIN, served_switch
+from helpers.nodes import host_facts, rack_of, read_inventory, switch_facts, write_inventory
 
 from rogue.harness.commands import doctor as command
 from rogue.harness.commands import opening

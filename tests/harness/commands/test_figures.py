@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from helpers.judged_claims import FIELDS
 from helpers.sample_run import Sample, write_sample_run
+from helpers.small_runs import FIELDS
 
 from rogue.harness.commands.figures import FigureOptions, parsed_formats, parsed_width, write_run_figures
 from rogue.harness.errors import DamagedRunError, ExitCode, HarnessError

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from helpers.command_line import rogue, rogue_at_terminal
-from helpers.tiny_run import cell, manifest
+from helpers.small_runs import cell, manifest
 
 from rogue.harness.commands.listing import LISTS, places, print_runs
 from rogue.harness.errors import UsageError

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from helpers.command_line import rogue_at_terminal
-from helpers.deep_folders import deep_folders
+from helpers.hostile_inputs import deep_folders
 from helpers.sample_run import write_sample_run
-from helpers.tiny_run import cell, manifest
+from helpers.small_runs import cell, manifest
 
 from rogue.harness.commands import manage_runs
 from rogue.harness.commands.manage_runs import remove_runs, tag_run, update_index, update_index_of

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from helpers.tiny_run import cell, manifest
+from helpers.small_runs import cell, manifest
 
 from rogue.harness.commands.compare import compare_runs
 from rogue.harness.commands.opening import refuse_damage, write_output

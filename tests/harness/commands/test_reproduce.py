@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from helpers.reproduced import NAMES, loaded, present
+from helpers.paper_runs import NAMES, loaded, present
 
 from rogue.harness.commands import reproduce
 from rogue.harness.commands.reproduce import ReproduceOptions, is_alike, paper_experiments, reproduce_paper

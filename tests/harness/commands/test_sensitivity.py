@@ -4,8 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from helpers.analysed import AIM, WHOLE
-from helpers.searched import VARIATION, HillTestbed, hill, space_document, testbed
+from helpers.searched import AIM, VARIATION, WHOLE, HillTestbed, hill, space_document, testbed
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.commands.run import RunOptions, run_experiment

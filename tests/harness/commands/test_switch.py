@@ -9,9 +9,8 @@ import pytest
 from helpers.experiments import write_experiment
 from helpers.fake_agents import fake_inventory
 from helpers.fake_eos import FakeEos
-from helpers.fake_switch import served_switch
-from helpers.rack_inventory import rack_of
-from helpers.switch_inventory import LOGIN, LOSSLESS, hardware, wanted
+from helpers.fake_switch import LOGIN, LOSSLESS, hardware, served_switch, wanted
+from helpers.nodes import rack_of
 
 from rogue.harness.commands import opening
 from rogue.harness.commands import switch as command

@@ -2,8 +2,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from helpers.fake_switch import LOGIN, hardware, wanted
 from helpers.nodes import read_inventory, write_inventory
-from helpers.switch_inventory import LOGIN, hardware, wanted
 
 from rogue.harness.commands import opening
 from rogue.harness.commands import provision as command

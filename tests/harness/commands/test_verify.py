@@ -5,9 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from helpers.cell_records import cell_record
-from helpers.manifests import manifest_of
-from helpers.tiny_run import cell, manifest
+from helpers.small_runs import cell, cell_record, manifest, manifest_of
 
 from rogue.harness.commands.verify import SHOWN_MAX, check_signature, sign_run, verify_run, verify_runs
 from rogue.harness.errors import DamagedRunError, ExitCode, UsageError

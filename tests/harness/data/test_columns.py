@@ -54,7 +54,7 @@ def test_a_place_is_a_line_of_the_file() -> None:
 FORK_TWICE = """
 import os
 from pathlib import Path
-from helpers.data_files import trace_rows
+from helpers.experiments import trace_rows
 from rogue.agent.node.forked import close_all_but
 trace_rows("start_ns,src,dst,size_bytes\\n0,h0,h1,5\\n")
 if (child := os.fork()) == 0:

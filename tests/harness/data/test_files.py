@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from helpers.data_files import FLOWS, GOAL, LEAF_SPINE, NETWORK, SIZES
+from helpers.experiments import FLOWS, GOAL, LEAF_SPINE, NETWORK, SIZES
 from pydantic_core import PydanticCustomError
 
 from rogue.harness.data.files import READERS, files_beside, kept_files

@@ -1,7 +1,7 @@
 """GOAL files: what is read, and the one sentence for each kind of nonsense."""
 
 import pytest
-from helpers.data_files import GOAL, goal_schedule
+from helpers.experiments import GOAL, goal_schedule
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_core import PydanticCustomError

@@ -1,7 +1,7 @@
 """Networks in files: what is read, and the one sentence for each kind of nonsense."""
 
 import pytest
-from helpers.data_files import NETWORK, link_list
+from helpers.experiments import NETWORK, link_list
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_core import PydanticCustomError

@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from helpers import forged_parquet
-from helpers.data_files import trace_rows
+from helpers.experiments import trace_rows
 from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import pytest
-from helpers.cell_records import cell_record
 from helpers.experiments import SMALL, cell_of
 from helpers.fake_testbed import FakeTestbed
 from helpers.plugin_files import plugin
+from helpers.small_runs import cell_record
 
 from rogue.harness.errors import ClusterLostError, UsageError
 from rogue.harness.execution import dask_slot

@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from helpers.cell_records import cell_record
 from helpers.experiments import SMALL, load_text
 from helpers.fake_testbed import PIPE, FakeTestbed
 from helpers.plugin_files import FIXED_TWICE, plugin
+from helpers.small_runs import cell_record
 
 from rogue.harness.execution.scheduler import CellSlot, run_tasks
 from rogue.harness.execution.slot import InlineSlot, Slot

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from helpers.cell_records import cell_record
 from helpers.experiments import SMALL, cell_of
 from helpers.fake_testbed import FakeTestbed
+from helpers.small_runs import cell_record
 
 from rogue.harness.execution import slot as slot_module
 from rogue.harness.execution.slot import InlineSlot, Slot, WorkerDiedError

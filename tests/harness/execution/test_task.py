@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from helpers.cell_records import cell_record
 from helpers.experiments import SMALL, cell_of
 from helpers.fake_testbed import FakeTestbed
 from helpers.plugin_files import FOLDER
+from helpers.small_runs import cell_record
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.execution.dask_slot import run_here

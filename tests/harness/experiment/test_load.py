@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from helpers.experiments import SMALL, load_text, write_experiment
-from helpers.wrong_experiments import WRONG_EXPERIMENTS
+from helpers.experiments import SMALL, WRONG_EXPERIMENTS, load_text, write_experiment
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError

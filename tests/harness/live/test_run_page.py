@@ -7,8 +7,7 @@ from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
-from helpers.cell_records import cell_record, failed_record
-from helpers.manifests import manifest_of
+from helpers.small_runs import cell_record, failed_record, manifest_of
 
 from rogue.harness.live import run_page as module
 from rogue.harness.live.preview import SoFar

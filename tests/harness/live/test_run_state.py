@@ -3,10 +3,9 @@
 from pathlib import Path
 
 import pytest
-from helpers.cell_records import cell_record, failed_record
 from helpers.experiments import cell_of
 from helpers.fake_testbed import FakeTestbed
-from helpers.manifests import manifest_of
+from helpers.small_runs import cell_record, failed_record, manifest_of
 
 from rogue.harness.execution.task import Task
 from rogue.harness.live.run_state import LiveWatcher, Running, Standing

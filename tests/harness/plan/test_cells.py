@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from helpers.experiments import SMALL, load_text
-from helpers.tiny_run import cell as kept_cell
+from helpers.small_runs import cell as kept_cell
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from helpers.cell_topologies import TOPOLOGIES_OWN
+from helpers.cell_kinds import TOPOLOGIES_OWN
 from helpers.experiments import load_text
 
 from rogue.harness.errors import ConfigError

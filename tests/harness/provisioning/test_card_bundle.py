@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.rack_inventory import rack_of
+from helpers.nodes import rack_of
 
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.card_bundle import (

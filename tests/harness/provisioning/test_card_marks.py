@@ -5,9 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from helpers.nodes import host_facts
-from helpers.rack_inventory import rack_of
-from helpers.switch_inventory import LOSSLESS
+from helpers.fake_switch import LOSSLESS
+from helpers.nodes import host_facts, rack_of
 
 from rogue.harness.provisioning import card_marks
 from rogue.harness.provisioning.card_marks import measure_roce_marks, priorities_of_levels, sent_packets

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from helpers.cloudlab import C6525, M510, XL170, manifest_of
+from helpers.nodes import C6525, M510, XL170, manifest_of
 
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.cloudlab_inventory import Choices, inventory_text

@@ -5,7 +5,7 @@ from ipaddress import IPv4Interface
 from pathlib import Path
 
 import pytest
-from helpers.cloudlab import C6525, M510, XL170, manifest_of
+from helpers.nodes import C6525, M510, XL170, manifest_of
 
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.cloudlab_manifest import (

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 from helpers.fake_agents import fake_inventory
-from helpers.nodes import host_facts, switch_facts, write_inventory
-from helpers.rack_inventory import rack_of
-from helpers.switch_inventory import LOGIN
+from helpers.fake_switch import LOGIN
+from helpers.nodes import host_facts, rack_of, switch_facts, write_inventory
 from rich.console import Console
 
 from rogue.harness.provisioning import doctor

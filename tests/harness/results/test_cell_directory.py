@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from helpers.cell_records import cell_record, failed_record
+from helpers.small_runs import cell_record, failed_record
 
 from rogue.harness.results.cell_directory import (
     arrow_schema,

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from helpers.deep_folders import deep_folders
+from helpers.hostile_inputs import deep_folders
 
 from rogue.harness.results import files
 from rogue.harness.results.files import (

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from helpers.tiny_run import cell, manifest
+from helpers.small_runs import cell, manifest
 
 from rogue.harness.commands.report import note_report_files, try_to_report
 from rogue.harness.errors import UsageError

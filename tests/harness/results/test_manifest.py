@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from helpers.tiny_run import cell, manifest
+from helpers.small_runs import cell, manifest
 
 from rogue.harness.commands.report import note_report_files
 from rogue.harness.commands.verify import sign_run

@@ -6,11 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from helpers.cell_records import cell_record
-from helpers.data_files import FLOWS
-from helpers.experiments import load_text
+from helpers.experiments import FLOWS, load_text
 from helpers.fake_testbed import FakeTestbed
-from helpers.manifests import manifest_of
+from helpers.small_runs import cell_record, manifest_of
 
 from rogue.harness.data.files import kept_files
 from rogue.harness.data.source import SIZE_BYTES_MAX

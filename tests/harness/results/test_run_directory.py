@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from helpers.cell_records import cell_record, failed_record
+from helpers.small_runs import cell_record, failed_record
 
 from rogue.harness.errors import StorageError, UsageError
 from rogue.harness.results.cell_directory import store_cell

@@ -5,9 +5,8 @@ import socket
 from pathlib import Path
 
 import pytest
-from helpers.cell_records import cell_record, failed_record
-from helpers.deep_folders import deep_folders
-from helpers.tiny_run import cell, manifest
+from helpers.hostile_inputs import deep_folders
+from helpers.small_runs import cell, cell_record, failed_record, manifest
 
 from rogue.harness.results import verification
 from rogue.harness.results.cell_directory import store_cell

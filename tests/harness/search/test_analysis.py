@@ -3,8 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from helpers.analysed import WHOLE, analysed
-from helpers.searched import HillTestbed, testbed
+from helpers.searched import WHOLE, HillTestbed, analysed, testbed
 
 from rogue.harness.search.analysis import Indices, index_rows, sensitivity_of, ticks_of, turn_line
 from rogue.harness.search.screening import Index

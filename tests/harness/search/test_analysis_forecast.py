@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from helpers.analysed import AIM, WHOLE
-from helpers.searched import HillTestbed, hill, space_document
+from helpers.searched import AIM, WHOLE, HillTestbed, hill, space_document
 
 from rogue.harness.search.analysis_forecast import parts_of, plan_lines
 from rogue.harness.search.base import make_base

@@ -1,5 +1,5 @@
 """Switches of tests reply at once."""
 
-from helpers.hasty_netmiko import hasty_netmiko
+from helpers.fake_switch import hasty_netmiko
 
 __all__ = ["hasty_netmiko"]

@@ -19,8 +19,7 @@ from helpers.cell_keys import (
     keys_of,
     mapping,
 )
-from helpers.cell_topologies import TOPOLOGIES_OWN
-from helpers.cell_workloads import WORKLOADS_OWN
+from helpers.cell_kinds import TOPOLOGIES_OWN, WORKLOADS_OWN
 from helpers.experiments import cell_of
 from helpers.told import nodes_of, refusal, told_by_kernel, told_by_nodes, told_by_simulator
 

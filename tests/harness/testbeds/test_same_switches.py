@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from helpers.experiments import cell_of
-from helpers.rack_inventory import rack_of
-from helpers.switch_inventory import LOGIN
+from helpers.fake_switch import LOGIN
+from helpers.nodes import rack_of
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.errors import UsageError

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from helpers.board_runs import COMMIT, outcome
+from helpers.small_runs import COMMIT, outcome
 
 from rogue.reports.board import BoardClaim, BoardRun, StoredOutcome, best_evidence
 from rogue.reports.board.evidence import evidence_text

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from helpers.board_runs import COMMIT, outcome, write_run
+from helpers.small_runs import COMMIT, outcome, write_run
 
 from rogue.reports.board import (
     BoardClaim,

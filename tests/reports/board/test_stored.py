@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from helpers.board_runs import outcome, write_run
+from helpers.small_runs import outcome, write_run
 
 from rogue.reports.board import (
     BoardClaim,

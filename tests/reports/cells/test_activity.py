@@ -1,7 +1,7 @@
 """Spans and levels, worked by hand."""
 
 import pytest
-from helpers.tiny_run import transfer, transfers
+from helpers.small_runs import transfer, transfers
 from hypothesis import given
 from hypothesis import strategies as st
 

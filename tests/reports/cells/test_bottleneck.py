@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from helpers.sample_kinds import write_cells
-from helpers.tiny_run import cell, transfer
+from helpers.small_runs import cell, transfer
 
 from rogue.reports.cells.bottleneck import bottleneck_of, bottleneck_sentence, packets_of_flows
 from rogue.reports.cells.view import CellView

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.tiny_run import filled, transfer, transfers
+from helpers.small_runs import filled, transfer, transfers
 
 from rogue.reports.cells.transfers import Waits, coded, waits_of
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.tiny_run import SECOND, delivery, tiny_view, transfer
+from helpers.small_runs import SECOND, delivery, tiny_view, transfer
 
 from rogue.reports.cells.view import CellView, Window, common_interval_ns, once_per_cell
 

@@ -1,7 +1,7 @@
 """What keeps a claim out of the headline."""
 
 import pytest
-from helpers.judged_claims import FIELDS
+from helpers.small_runs import FIELDS
 
 from rogue.reports.claims import Claim, read_claims
 from rogue.reports.claims.words import BADGE_MEANINGS, Badge, badges_of, is_headline, kind_text

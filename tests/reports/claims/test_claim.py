@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from helpers.page_anchors import anchors
+from helpers.pages import anchors
 from pydantic import ValidationError
 
 from rogue.reports.claims import Claim, claims_sha256, read_claims

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 from helpers.sample_run import Sample, write_manifest, write_sample_run
-from helpers.tiny_run import cell, manifest
+from helpers.small_runs import cell, manifest
 
 from rogue.reports.claims import read_claims
 from rogue.reports.claims.claim import Claim, Condition

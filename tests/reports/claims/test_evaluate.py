@@ -4,9 +4,8 @@ import math
 from pathlib import Path
 
 import pytest
-from helpers.judged_claims import FIELDS, judge, narrow
 from helpers.sample_run import write_manifest
-from helpers.tiny_run import cell, manifest
+from helpers.small_runs import FIELDS, cell, judge, manifest, narrow
 
 from rogue.reports.claims import Claim, Verdict, evaluate, read_claims
 from rogue.reports.metrics.statistics import MeanInterval

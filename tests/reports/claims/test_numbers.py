@@ -1,7 +1,7 @@
 """Which outcomes have a number for figures."""
 
 import pytest
-from helpers.judged_claims import FIELDS, judge, narrow
+from helpers.small_runs import FIELDS, judge, narrow
 
 from rogue.reports.claims import Claim, hold_against
 from rogue.reports.claims.evaluate import published_numbers

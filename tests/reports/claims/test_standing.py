@@ -1,7 +1,7 @@
 """How a run stands to what was published, in words."""
 
 import pytest
-from helpers.judged_claims import judge, narrow
+from helpers.small_runs import judge, narrow
 
 from rogue.reports.claims.rows import by_the_numbers, standing
 from rogue.reports.claims.verdict import Outcome

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from helpers.judged_claims import judge, narrow
+from helpers.small_runs import judge, narrow
 
 from rogue.reports.claims import (
     VERDICT_MEANINGS,

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from helpers.judged_claims import judge
+from helpers.small_runs import judge
 
 from rogue.reports.claims import read_claims
 from rogue.reports.claims.words import interval_text, judged_text

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from helpers.sample_run import write_manifest
-from helpers.tiny_run import cell, manifest
+from helpers.small_runs import cell, manifest
 
 from rogue.reports.comparison.two_runs import HEAD, compare, conclusions, shown, told_apart
 from rogue.reports.metrics.statistics import Verdict

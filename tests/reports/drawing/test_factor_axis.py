@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from helpers.sample_kinds import write_cells
-from helpers.tiny_run import cell, transfer
+from helpers.small_runs import cell, transfer
 from matplotlib.figure import Figure
 
 from rogue.reports.drawing.factor_axis import (

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from helpers.captured import result_of_cell
+from helpers.experiments import result_of_cell
 from helpers.sample_run import write_manifest, write_table
-from helpers.tiny_run import cell, filled, manifest, transfer
+from helpers.small_runs import cell, filled, manifest, transfer
 
 from rogue.harness.results.cell_directory import encode
 from rogue.reports.errors import ReportError

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from helpers.sample_run import write_manifest, write_table
-from helpers.tiny_run import cell, filled, manifest, transfer
+from helpers.small_runs import cell, filled, manifest, transfer
 
 from rogue.reports.export.csv_files import csv_text, export, harmless, write_rows
 from rogue.reports.reading.load import Run

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from helpers.timelines import view_of
-from helpers.trace_format import events_of
+from helpers.experiments import view_of
+from helpers.perfetto import events_of
 
 from rogue.reports.export import timeline
 from rogue.reports.export.timeline import TRACKS, Trace, write_timeline

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from helpers.sample_run import write_manifest
-from helpers.tiny_run import cell, manifest
+from helpers.small_runs import cell, manifest
 
 from rogue.reports.errors import ReportError
 from rogue.reports.index.combined import (

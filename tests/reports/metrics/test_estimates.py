@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from helpers.tiny_run import SECOND, delivery, tiny_view, transfer
+from helpers.small_runs import SECOND, delivery, tiny_view, transfer
 
 from rogue.reports.cells.view import CellView
 from rogue.reports.metrics import METRICS

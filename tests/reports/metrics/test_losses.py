@@ -1,11 +1,12 @@
-"""Loss metrics on a cell whose numbers are worked by hand."""
+"""Tests: metrics of losses, pauses and stalls."""
 
 from pathlib import Path
 
 import pytest
-from helpers.tiny_run import SECOND, delivery, tiny_view, transfer
+from helpers.small_runs import SECOND, delivery, tiny_view, transfer
 
 from rogue.reports.metrics import METRICS
+from rogue.reports.metrics.pauses import union_ns
 from rogue.reports.results import Results
 
 A, B, C = "main/h0->h3", "main/h1->h3", "main/h2->h3"
@@ -87,3 +88,71 @@ def test_dropped_share_counts_packets_of_transfers_and_of_what_was_sent_again(tm
     drops = {"node": "s0", "name": "dropped_packets", "before": 0, "after": 2}
     view = tiny_view(tmp_path, {"flows": flows, "counters": [drops]}, mtu_bytes=1_000)
     assert METRICS["dropped_share"].of(view, SECOND) == 0.25
+
+
+PAUSES = [
+    {"port": "h0->s0", "start_ns": 100, "duration_ns": 50},
+    {"port": "h1->s0", "start_ns": 120, "duration_ns": 80},
+    {"port": "h0->s0", "start_ns": 300, "duration_ns": 10},
+]
+
+
+@pytest.mark.parametrize(
+    ("metric", "value"),
+    [("paused_sum_ns", 140), ("paused_union_ns", 110), ("paused_ports", 2), ("pauses", 3)],
+)
+def test_pauses_worked_example(tmp_path: Path, metric: str, value: float) -> None:
+    assert (
+        METRICS[metric].of(tiny_view(tmp_path, {"flows": [transfer("a")], "pauses": PAUSES}), SECOND) == value
+    )
+
+
+@pytest.mark.parametrize("metric", ["paused_sum_ns", "paused_union_ns", "paused_ports", "pauses"])
+def test_no_pause_is_zero_and_no_table_is_nothing(tmp_path: Path, metric: str) -> None:
+    assert (
+        METRICS[metric].of(tiny_view(tmp_path / "a", {"flows": [transfer("a")], "pauses": []}), SECOND) == 0
+    )
+    assert METRICS[metric].of(tiny_view(tmp_path / "b", {"flows": [transfer("a")]}), SECOND) is None
+
+
+@pytest.mark.parametrize(
+    ("pauses", "worked_ns"),
+    [
+        ([], 0),
+        ([(5, 0)], 0),
+        ([(0, 10), (10, 10)], 20),
+        ([(0, 10), (2, 3)], 10),
+        ([(2, 3), (0, 4)], 5),
+        ([(0, 1), (5, 1), (5, 1)], 2),
+    ],
+)
+def test_union(pauses: list[tuple[int, int]], worked_ns: int) -> None:
+    assert union_ns([start for start, _ in pauses], [duration for _, duration in pauses]) == worked_ns
+
+
+def test_flows_that_are_silent_in_the_last_quarter(tmp_path: Path) -> None:
+    """Eight seconds: a goes on, b stops after six, c has never begun to get anything through."""
+    flows = [transfer(flow, status="unfinished", end_ns=None) for flow in "abc"]
+    rows = [
+        delivery(flow, t * SECOND, 100 if flow == "a" or (flow == "b" and t <= 6) else 0)
+        for flow in "abc"
+        for t in range(1, 9)
+    ]
+    view = tiny_view(tmp_path, {"flows": flows, "throughput": rows})
+    assert METRICS["silent_flows"].of(view, SECOND) == 2
+
+
+def test_where_flows_come_and_go_silence_says_nothing(tmp_path: Path) -> None:
+    flows = [
+        transfer("a", status="unfinished", end_ns=None),
+        transfer("b", start_ns=4 * SECOND, end_ns=6 * SECOND),
+    ]
+    rows = [delivery("a", t * SECOND, 100) for t in range(1, 9)]
+    rows += [delivery("b", t * SECOND, 100 if 4 < t <= 6 else 0) for t in range(1, 9)]
+    view = tiny_view(tmp_path, {"flows": flows, "throughput": rows})
+    assert METRICS["silent_flows"].of(view, SECOND) is None
+
+
+def test_ports_in_a_deadlock_are_a_fact_of_the_cell(tmp_path: Path) -> None:
+    view = tiny_view(tmp_path, {"flows": [transfer("a")]}, deadlock_ports=5)
+    assert METRICS["deadlock_ports"].of(view, SECOND) == 5

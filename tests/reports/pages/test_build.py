@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.judged_claims import FIELDS
 from helpers.sample_run import Sample, write_sample_run
+from helpers.small_runs import FIELDS
 from matplotlib.figure import Figure
 
 from rogue.reports.claims import Claim, claims_sha256, read_claims

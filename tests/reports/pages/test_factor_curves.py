@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from helpers.sample_run import Sample, write_manifest, write_sample_run, write_table
-from helpers.tiny_run import cell, filled, manifest, transfer
+from helpers.small_runs import cell, filled, manifest, transfer
 
 from rogue.reports.pages.factor_curves import ROWS_OPEN_MAX, Curve, Dot, Step, response_curves, spread
 from rogue.reports.quantities import NARROW_SPACE

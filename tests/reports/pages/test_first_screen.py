@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from helpers.sample_run import write_manifest
-from helpers.tiny_run import SOURCE, cell, manifest, session
+from helpers.small_runs import SOURCE, cell, manifest, session
 
 from rogue.reports.claims import Verdict, evaluate, read_claims
 from rogue.reports.claims.words import is_headline

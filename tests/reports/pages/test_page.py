@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from helpers.sample_run import QUESTION, Sample, write_sample_run
-from helpers.tiny_run import SECOND, cell, delivery, manifest, tiny_view, transfer
+from helpers.small_runs import SECOND, cell, delivery, manifest, tiny_view, transfer
 
 from rogue.reports.figures import FIGURES
 from rogue.reports.pages.build import build

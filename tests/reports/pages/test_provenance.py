@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 from helpers.sample_run import write_manifest
-from helpers.tiny_run import cell, manifest, session
+from helpers.small_runs import cell, manifest, session
 
 from rogue.reports.pages import provenance
 from rogue.reports.reading.files import read_manifest

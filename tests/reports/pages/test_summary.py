@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from helpers.sample_kinds import write_cells
 from helpers.sample_run import Sample, write_manifest, write_sample_run
-from helpers.tiny_run import SECOND, cell, delivery, manifest, tiny_view, transfer
+from helpers.small_runs import SECOND, cell, delivery, manifest, tiny_view, transfer
 
 from rogue.reports.metrics.statistics import MeanInterval
 from rogue.reports.pages.summary import RIVALS_MAX, cards, comparison, in_brief, order

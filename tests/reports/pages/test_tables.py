@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from helpers.needs import path_of
 from helpers.sample_run import Sample, write_sample_run
-from helpers.tiny_run import SECOND, delivery, tiny_view, transfer
+from helpers.small_runs import SECOND, delivery, tiny_view, transfer
 
 from rogue.reports.metrics import METRICS
 from rogue.reports.pages.tables import (

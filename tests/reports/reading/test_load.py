@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from helpers.sample_run import write_manifest, write_table
-from helpers.tiny_run import SECOND, cell, delivery, filled, manifest, transfer
+from helpers.small_runs import SECOND, cell, delivery, filled, manifest, transfer
 
 from rogue.reports.reading import load
 from rogue.reports.reading.load import Run, parse_table

@@ -1,7 +1,7 @@
 """What the summary says about each kind of traffic."""
 
 import pytest
-from helpers.tiny_run import manifest
+from helpers.small_runs import manifest
 
 from rogue.reports.metrics import METRICS
 from rogue.reports.results.headlines import (

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from helpers.sample_run import write_manifest, write_sample_run, write_table
-from helpers.tiny_run import cell, filled, manifest, transfer
+from helpers.small_runs import cell, filled, manifest, transfer
 
 import rogue
 from rogue.reports.quantities import Unit

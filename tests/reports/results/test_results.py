@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from helpers.sample_run import write_manifest
-from helpers.tiny_run import cell, manifest
+from helpers.small_runs import cell, manifest
 
 from rogue.reports.metrics.statistics import MeanInterval, mean_interval
 from rogue.reports.reading.files import read_manifest

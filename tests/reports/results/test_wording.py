@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from helpers.sample_kinds import write_cells
-from helpers.tiny_run import cell
+from helpers.small_runs import cell
 
 from rogue.reports.pages.summary import cards, comparison
 from rogue.reports.pages.tables import metric_tables

@@ -4,8 +4,8 @@ The same under WRITE, while strangers talk: test_spoofed_datagrams.py.
 """
 
 import pytest
-from helpers.agent_cuts import SIZE_BYTES, check_survived, start_and_cut
 from helpers.agent_flows import Flow, Node
+from helpers.agent_star import SIZE_BYTES, check_survived, start_and_cut
 
 pytestmark = pytest.mark.virtual
 

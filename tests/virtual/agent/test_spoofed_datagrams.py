@@ -11,9 +11,9 @@ from random import Random
 
 import pytest
 from helpers import spoofed_datagrams
-from helpers.agent_cuts import SIZE_BYTES, check_survived, start_and_cut
 from helpers.agent_flows import Flow, Node
-from helpers.seals import STRANGERS_SEAL
+from helpers.agent_star import SIZE_BYTES, check_survived, start_and_cut
+from helpers.hostile_network import STRANGERS_SEAL
 
 from rogue.agent.core.resync import Resync, Resynced, encode
 

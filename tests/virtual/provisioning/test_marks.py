@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from helpers.switch_inventory import hardware, wanted
+from helpers.fake_switch import hardware, wanted
 from rich.console import Console
 
 from rogue.harness.provisioning.doctor import open_shells

@@ -1,7 +1,7 @@
 """Tests: a network that a file describes, link by link."""
 
 import pytest
-from helpers.data_files import NETWORK, link_list
+from helpers.experiments import NETWORK, link_list
 
 from rogue.workloads.ideal import ideal_goodput_bps
 from rogue.workloads.topologies import Link

@@ -3,7 +3,7 @@
 import pickle
 
 import pytest
-from helpers.data_files import NETWORK, link_list
+from helpers.experiments import NETWORK, link_list
 from pydantic import ValidationError
 
 from rogue.workloads.topologies import TOPOLOGIES, Placement, Topology

@@ -1,10 +1,18 @@
-"""The kind of workload, as it is written."""
+"""Tests: collective operations and pipelines."""
+
+from collections import Counter
 
 import pytest
 from pydantic import ValidationError
 
 from rogue.workloads.topologies import Placement
 from rogue.workloads.traffic.collective import Collective
+from rogue.workloads.traffic.collectives import ALGORITHMS, Operation
+from rogue.workloads.traffic.collectives.algorithm import split
+from rogue.workloads.traffic.collectives.exchange import shares
+from rogue.workloads.traffic.pipeline import Pipeline
+from rogue.workloads.traffic.steps import Step, Steps
+from rogue.workloads.traffic.workload import Flow, Predecessor
 
 HOSTS = Placement(tuple(f"h{number}" for number in range(6)), "h5", 9.26e9, 10_000_000_000)
 
@@ -59,3 +67,160 @@ def test_unequal_parts_have_no_bus_bandwidth() -> None:
 def test_impossible_ones_are_refused(changes: dict[str, object], said: str) -> None:
     with pytest.raises(ValidationError, match=said):
         collective(**changes)
+
+
+COLLECTIVES_HOSTS = [f"h{number_of_collectives}" for number_of_collectives in range(5)]
+
+
+def flows_of(operation: Operation, name: str, size_bytes: int = 1000, pieces: int = 1) -> tuple[Flow, ...]:
+    steps = Steps()
+    ready = [Step(least_ns=rank) for rank in range(len(COLLECTIVES_HOSTS))]
+    ALGORITHMS[operation, name](COLLECTIVES_HOSTS, size_bytes, pieces, 7).add(steps, ready)
+    return steps.flows("write")
+
+
+def sent_bytes(flows: tuple[Flow, ...]) -> Counter[str]:
+    sent: Counter[str] = Counter()
+    for flow in flows:
+        sent[flow.source] += flow.finite_bytes
+    return sent
+
+
+def test_parts_differ_by_a_byte() -> None:
+    assert split(11, 4) == [3, 3, 3, 2]
+    assert sum(split(10**9 + 7, 64)) == 10**9 + 7
+
+
+@pytest.mark.parametrize(
+    ("operation", "steps"), [("all_reduce", 8), ("reduce_scatter", 4), ("all_gather", 4)]
+)
+def test_on_a_ring_each_host_sends_a_block_per_step_to_the_next(operation: Operation, steps: int) -> None:
+    """Of 1000 bytes over 5 hosts: 200 per step, 2(n - 1) steps of an all-reduce."""
+    flows = flows_of(operation, "ring")
+    assert [flow.ends for flow in flows] == ["h0->h1", "h1->h2", "h2->h3", "h3->h4", "h4->h0"]
+    assert sent_bytes(flows) == dict.fromkeys(COLLECTIVES_HOSTS, steps * 200)
+    for place, flow in enumerate(flows):
+        first, *others = flow.arrivals
+        assert first.after == ()
+        assert first.start_ns == place
+        before = flows[place - 1].ends
+        reduced = 0 if operation == "all_gather" else 4
+        assert [each.after for each in others] == [
+            ((before, number, "arrival", 7 if number < reduced else 0),) for number in range(steps - 1)
+        ]
+
+
+def test_on_a_ring_blocks_go_round() -> None:
+    """With 1003 bytes blocks 0 to 2 are a byte larger; step t of rank r has block r - t."""
+    second = flows_of("all_reduce", "ring", 1003)[1]
+    assert [each.size_bytes for each in second.arrivals] == [201, 201, 200, 200, 201, 201, 201, 200]
+
+
+def test_pieces_on_a_ring_wait_for_their_own_like() -> None:
+    flow = flows_of("reduce_scatter", "ring", pieces=2)[0]
+    assert [each.size_bytes for each in flow.arrivals] == [100] * 8
+    assert [each.after[0].number for each in flow.arrivals[2:]] == [0, 1, 2, 3, 4, 5]
+
+
+def test_on_a_tree_sums_go_up_and_the_result_comes_down() -> None:
+    """h3 and h4 are below h1, h1 and h2 below h0."""
+    flows = {flow.ends: flow.arrivals for flow in flows_of("all_reduce", "tree")}
+    assert set(flows) == {
+        *(
+            f"{child}->{parent}"
+            for child, parent in zip(("h1", "h2", "h3", "h4"), ("h0", "h0", "h1", "h1"), strict=True)
+        ),
+        *(
+            f"{parent}->{child}"
+            for child, parent in zip(("h1", "h2", "h3", "h4"), ("h0", "h0", "h1", "h1"), strict=True)
+        ),
+    }
+    assert {each.size_bytes for line in flows.values() for each in line} == {1000}
+    assert {each.flow for each in flows["h1->h0"][0].after} == {"h3->h1", "h4->h1"}
+    assert {each.flow for each in flows["h0->h2"][0].after} == {"h1->h0", "h2->h0"}
+    assert flows["h1->h3"][0].after == (("h0->h1", 0, "arrival", 0),), "a result needs no computing"
+
+
+def test_parts_of_a_skewed_exchange_worked_example() -> None:
+    """1, 1/2, 1/3 and 1/4 of 25/12: 480, 240, 160 and 120 of 1000 bytes; without skew a quarter each."""
+    assert shares(1000, 4, 1.0) == [480, 240, 160, 120]
+    assert shares(1000, 4, 0.0) == [250] * 4
+    assert shares(2, 4, 3.0) == [2, 1, 1, 1], "nobody is sent nothing"
+
+
+def test_in_an_all_to_all_nobody_waits() -> None:
+    flows = flows_of("all_to_all", "direct")
+    assert len(flows) == 20
+    assert sent_bytes(flows) == dict.fromkeys(COLLECTIVES_HOSTS, 800)
+    assert not any(arrival.after for flow in flows for arrival in flow.arrivals)
+
+
+def test_an_expert_sends_back_when_it_has_everything() -> None:
+    flows = {flow.ends: flow.arrivals for flow in flows_of("mixture_of_experts", "direct")}
+    there, back = flows["h1->h0"]
+    assert (there.after, there.size_bytes, back.size_bytes) == ((), 200, 200)
+    assert {each[:3] for each in back.after} == {
+        (f"{host}->h1", 0, "arrival") for host in COLLECTIVES_HOSTS if host != "h1"
+    }
+    assert {each.pause_ns for each in back.after} == {7}
+
+
+@pytest.mark.parametrize("key", ALGORITHMS)
+def test_what_a_host_waits_for_it_can_know(key: tuple[Operation, str]) -> None:
+    """What came to it, or what it sent itself; and each waits for an earlier one, so that nobody is stuck."""
+    flows = {flow.ends: flow for flow in flows_of(*key, pieces=2)}
+    for flow in flows.values():
+        for arrival in flow.arrivals:
+            for each in arrival.after:
+                before = flows[each.flow]
+                knows = before.destination if each.moment == "arrival" else before.source
+                assert knows == flow.source
+
+
+PIPELINE_HOSTS = Placement(("h0", "h1", "h2"), "h2", 9.26e9, 10_000_000_000)
+
+
+def flows() -> dict[str, Flow]:
+    """Three stages, two micro-batches; 10 ns forward, 20 ns back."""
+    pipeline = Pipeline.model_validate(
+        {
+            "kind": "pipeline",
+            "stages": 3,
+            "microbatches": 2,
+            "size": "1KB",
+            "forward": "10ns",
+            "backward": "20ns",
+        }
+    )
+    return {flow.ends: flow for flow in pipeline.flows(PIPELINE_HOSTS, 1)}
+
+
+def test_what_goes_forward_goes_back() -> None:
+    assert {ends: len(flow.arrivals) for ends, flow in flows().items()} == {
+        "h0->h1": 2, "h1->h2": 2, "h2->h1": 2, "h1->h0": 2,
+    }  # fmt: skip
+
+
+def test_a_stage_computes_one_after_the_other() -> None:
+    first, second = flows()["h0->h1"].arrivals
+    assert first.after == ()
+    assert second.after == (Predecessor("h0->h1", 0, "start", 10),)
+    assert set(flows()["h1->h2"].arrivals[1].after) == {
+        Predecessor("h0->h1", 1, "arrival", 10),
+        Predecessor("h1->h2", 0, "start", 10),
+    }
+
+
+def test_the_last_stage_turns_when_it_has_computed_everything() -> None:
+    """Both forward (10 each) and one back (20): 40 after the first came, 30 after the second."""
+    assert set(flows()["h2->h1"].arrivals[0].after) == {
+        Predecessor("h1->h2", 0, "arrival", 40),
+        Predecessor("h1->h2", 1, "arrival", 30),
+    }
+
+
+def test_a_stage_has_done_its_part_forward_before_it_works_on_what_comes_back() -> None:
+    assert set(flows()["h1->h0"].arrivals[0].after) == {
+        Predecessor("h2->h1", 0, "arrival", 20),
+        Predecessor("h1->h2", 1, "start", 20),
+    }

@@ -1,7 +1,7 @@
 """Tests: transfers from a file."""
 
 import pytest
-from helpers.data_files import trace_rows
+from helpers.experiments import trace_rows
 from pydantic import ValidationError
 
 from rogue.workloads.topologies import Placement

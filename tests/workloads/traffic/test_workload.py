@@ -1,7 +1,7 @@
 """Every workload: same seed, same flows; flows between hosts that exist."""
 
 import pytest
-from helpers.data_files import FLOWS, GOAL, goal_schedule, trace_rows
+from helpers.experiments import FLOWS, GOAL, goal_schedule, trace_rows
 
 from rogue.workloads.topologies import Placement
 from rogue.workloads.traffic import WORKLOADS, Arrival, Flow, Verb, Workload

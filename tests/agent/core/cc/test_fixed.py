@@ -1,4 +1,4 @@
-from helpers.control_samples import SEGMENTS, rtt_sample
+from helpers.networks import SEGMENTS, rtt_sample
 
 from rogue.agent.core.cc.fixed import FixedParameters
 from rogue.agent.core.limiter import LinkFacts

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from helpers.control_samples import SEGMENTS, rtt_sample
+from helpers.networks import SEGMENTS, rtt_sample
 
 from rogue.agent.core.cc.vegas import Vegas, VegasParameters
 from rogue.agent.core.limiter import LinkFacts

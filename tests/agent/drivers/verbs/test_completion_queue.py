@@ -4,8 +4,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from helpers.fake_verbs_device import Context
-from helpers.fake_verbs_queues import WorkCompletion
+from helpers.fake_verbs_device import Context, WorkCompletion
 from helpers.ticking_clock import TickingClock
 
 from rogue.agent.core.actions import Completion

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 from helpers.fake_verbs import fake_sysfs
-from helpers.fake_verbs_device import FakeError
+from helpers.fake_verbs_device import FakeError, WorkCompletion
 from helpers.fake_verbs_network import Fabric
-from helpers.fake_verbs_queues import WorkCompletion
 from helpers.verbs_ends import PLAN, connect
 
 from rogue.agent.core.actions import PostSend

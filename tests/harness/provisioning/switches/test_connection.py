@@ -3,8 +3,7 @@ from pathlib import Path
 
 import pytest
 from helpers.fake_eos import FakeEos
-from helpers.fake_switch import PASSWORD, served_switch
-from helpers.switch_inventory import LOGIN, hardware, wanted
+from helpers.fake_switch import LOGIN, PASSWORD, hardware, served_switch, wanted
 
 from rogue.harness.provisioning.switches import operations
 from rogue.harness.provisioning.switches.operations import open_switch

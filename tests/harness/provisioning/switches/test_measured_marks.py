@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from helpers.fake_agents import fake_inventory
-from helpers.switch_inventory import hardware, wanted
+from helpers.fake_switch import hardware, wanted
 
 from rogue.harness.provisioning.findings import Finding
 from rogue.harness.provisioning.inventory import Host, Inventory

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 from helpers.fake_eos import FakeEos
-from helpers.fake_switch import Cli, served_switch
-from helpers.switch_inventory import hardware, wanted
+from helpers.fake_switch import Cli, hardware, served_switch, wanted
 
 from rogue.harness.provisioning.switches.operations import OpenSwitch, apply, differences, open_switch, undo
 from rogue.remote.errors import NodeError, RejectedError

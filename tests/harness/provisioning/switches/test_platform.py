@@ -1,7 +1,7 @@
 """Tests: the interface of a switch platform, and conversions of its units."""
 
 import pytest
-from helpers.switch_inventory import wanted
+from helpers.fake_switch import wanted
 
 from rogue.harness.provisioning.switches.change import Change
 from rogue.harness.provisioning.switches.platform import (

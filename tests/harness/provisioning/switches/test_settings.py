@@ -1,5 +1,5 @@
 import pytest
-from helpers.switch_inventory import wanted
+from helpers.fake_switch import wanted
 from pydantic import ValidationError
 
 from rogue.harness.provisioning.switches.settings import Marking, PrioritySettings

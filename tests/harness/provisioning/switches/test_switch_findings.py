@@ -9,8 +9,7 @@ from helpers.fake_agents import fake_inventory
 from helpers.fake_eos import FakeEos
 from helpers.fake_mlxsw import FakeMlxsw
 from helpers.fake_sonic import FakeSonic
-from helpers.fake_switch import served_switch
-from helpers.switch_inventory import LOGIN, hardware, wanted
+from helpers.fake_switch import LOGIN, hardware, served_switch, wanted
 
 from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
 from rogue.harness.provisioning.switches.operations import apply, open_switch

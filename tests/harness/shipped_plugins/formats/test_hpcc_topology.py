@@ -1,7 +1,7 @@
 """Topology files of HPCC's simulator."""
 
 import pytest
-from helpers.data_files import link_list
+from helpers.experiments import link_list
 from pydantic_core import PydanticCustomError
 
 from rogue.harness.data.formats import FORMATS

@@ -1,7 +1,7 @@
 """Topologies of htsim."""
 
 import pytest
-from helpers.data_files import LEAF_SPINE, link_list
+from helpers.experiments import LEAF_SPINE, link_list
 from pydantic_core import PydanticCustomError
 
 from rogue.harness.data.formats import FORMATS

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 from helpers.fake_mlxsw import FakeMlxsw
-from helpers.fake_switch import served_switch
+from helpers.fake_switch import LOSSLESS, hardware, served_switch, wanted
 from helpers.switch_contract import SwitchContract, golden
-from helpers.switch_inventory import LOSSLESS, hardware, wanted
 
 from rogue.harness.provisioning.switches.operations import apply, differences, open_switch
 from rogue.harness.provisioning.switches.readback import Standing, told_marks, told_priority

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from helpers.fake_os10 import FakeOs10
+from helpers.fake_switch import wanted
 from helpers.switch_contract import SwitchContract
-from helpers.switch_inventory import wanted
 
 from rogue.harness.provisioning.switches.readback import told_marks, told_priority
 from rogue.harness.provisioning.switches.registry import PLATFORMS

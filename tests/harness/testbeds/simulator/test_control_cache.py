@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-from helpers.compilers import CountingCompiler
+from helpers.plugin_files import CountingCompiler
 
 from rogue.harness.errors import ConfigError
 from rogue.harness.testbeds.simulator.compiled_controls import library_of

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from helpers.cell_topologies import TOPOLOGIES_OWN
-from helpers.data_files import NETWORK, link_list
-from helpers.experiments import SMALL, cell_of
+from helpers.cell_kinds import TOPOLOGIES_OWN
+from helpers.experiments import NETWORK, SMALL, cell_of, link_list
 
 from rogue.agent.core.limiter import LinkFacts
 from rogue.harness.cell.cell import Cell

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 import pytest
-from helpers.captured import RECORDED, packets_of_cell
-from helpers.experiments import cell_of
+from helpers.experiments import RECORDED, cell_of, packets_of_cell
 
 from rogue.harness.errors import ConfigError
 from rogue.harness.testbeds.simulator import SimulatorTestbed

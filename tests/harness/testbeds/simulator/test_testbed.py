@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from helpers.data_files import FLOWS
-from helpers.experiments import SMALL, cell_of
+from helpers.experiments import FLOWS, SMALL, cell_of
 from helpers.networks import reference_engine
 
 from rogue.harness.cell.cell import Cell

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from helpers.cell_topologies import TOPOLOGIES_OWN
+from helpers.cell_kinds import TOPOLOGIES_OWN
 from helpers.experiments import cell_of
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from helpers.cell_keys import PAUSES, TOPOLOGY, keys_of
 from helpers.experiments import cell_of
-from helpers.rack_inventory import rack_of
+from helpers.nodes import rack_of
 from helpers.switch_files import loaded
 
 from rogue.harness.errors import UsageError

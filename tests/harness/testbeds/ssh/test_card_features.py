@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 from helpers.fake_agents import CAPABILITIES, fake_inventory
-from helpers.switch_inventory import hardware, wanted
+from helpers.fake_switch import hardware, wanted
 
 from rogue.agent.node.messages import Capabilities
 from rogue.harness.provisioning.inventory import Inventory

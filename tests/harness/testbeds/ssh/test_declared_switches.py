@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from helpers.experiments import cell_of
 from helpers.fake_agents import CAPABILITIES, fake_inventory
-from helpers.switch_inventory import hardware, wanted
+from helpers.fake_switch import hardware, wanted
 from pydantic import ValidationError
 
 from rogue.harness.provisioning.inventory import Inventory

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 from helpers.fake_agents import fake_inventory
+from helpers.fake_switch import hardware, wanted
 from helpers.nodes import write_inventory
-from helpers.switch_inventory import hardware, wanted
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.errors import UsageError

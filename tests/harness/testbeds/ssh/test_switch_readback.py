@@ -9,9 +9,8 @@ import pytest
 from helpers.experiments import cell_of
 from helpers.fake_agents import CAPABILITIES, fake_inventory
 from helpers.fake_eos import FakeEos
-from helpers.fake_switch import served_switch
-from helpers.rack_inventory import INTERFACES, rack_of
-from helpers.switch_inventory import LOGIN
+from helpers.fake_switch import LOGIN, served_switch
+from helpers.nodes import INTERFACES, rack_of
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.provisioning.inventory import Inventory

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 from helpers.fake_agents import DOOL, FakeAgent, fake_inventory, gone
-from helpers.switch_inventory import hardware, wanted
+from helpers.fake_switch import hardware, wanted
 
 from rogue.agent.node.messages import EndRole, Heartbeat, Prepare, Stop
 from rogue.harness.provisioning.findings import Finding

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from helpers.captured import packets_of_cell
+from helpers.experiments import packets_of_cell
 
 from rogue.reports.errors import ReportError
 from rogue.reports.export.captures.capture import (

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from helpers.captured import packets_of_cell
+from helpers.experiments import packets_of_cell
 
 from rogue.reports.export.captures.packet import (
     Ecn,

@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from helpers.captured import packets_of_cell
+from helpers.experiments import packets_of_cell
 from helpers.wireshark import dissected, wrong_frames
 
 from rogue.reports.export.captures.capture import REFUSALS, write_capture

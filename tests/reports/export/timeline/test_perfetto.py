@@ -4,9 +4,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from helpers.perfetto import queried
-from helpers.timelines import view_of
-from helpers.trace_format import events_of
+from helpers.experiments import view_of
+from helpers.perfetto import events_of, queried
 
 from rogue.reports.export.timeline import write_timeline
 

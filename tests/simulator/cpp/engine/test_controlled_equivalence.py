@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 from helpers.benchmark_networks import engine_networks
-from helpers.equal_runs import assert_equal_runs
-from helpers.networks import MILLISECOND_NS, counter
+from helpers.networks import MILLISECOND_NS, assert_equal_runs, counter
 
 from rogue.simulator import NicControl, PriorityFlowControl, Simulation
 

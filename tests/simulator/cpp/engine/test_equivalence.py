@@ -6,8 +6,7 @@ from itertools import islice
 
 import pytest
 from helpers.benchmark_networks import engine_networks
-from helpers.equal_runs import Builder, assert_equal_runs
-from helpers.networks import GBPS, MILLISECOND_NS, Star, connect, counter
+from helpers.networks import GBPS, MILLISECOND_NS, Builder, Star, assert_equal_runs, connect, counter
 from helpers.random_fabrics import fabric
 from helpers.random_features import flow_controls
 from helpers.random_networks import RandomNetwork, networks

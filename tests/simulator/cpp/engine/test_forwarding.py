@@ -4,8 +4,7 @@ from collections import Counter
 from itertools import permutations
 
 import pytest
-from helpers.equal_runs import Builder, assert_equal_runs
-from helpers.networks import MILLISECOND_NS, ReferenceSimulation, connect, counter
+from helpers.networks import MILLISECOND_NS, Builder, ReferenceSimulation, assert_equal_runs, connect, counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

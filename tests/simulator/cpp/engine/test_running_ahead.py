@@ -3,8 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from helpers.equal_runs import RunsAhead, assert_equal_runs
-from helpers.networks import GBPS, ReferenceSimulation, Star, connect
+from helpers.networks import GBPS, ReferenceSimulation, RunsAhead, Star, assert_equal_runs, connect
 
 from rogue.simulator import IDEAL, PriorityFlowControl, Simulation, SimulationError
 

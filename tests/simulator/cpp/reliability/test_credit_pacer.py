@@ -4,8 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from helpers.equal_runs import assert_equal_runs
-from helpers.networks import GBPS, counter
+from helpers.networks import GBPS, assert_equal_runs, counter
 
 from rogue.simulator import IDEAL, Reliability, Simulation, Trimming
 from rogue.simulator.framing import UEC

@@ -4,7 +4,7 @@ Packets have 4000 bytes and no header; windows begin with ten, and the path's la
 """
 
 import pytest
-from helpers.uet_window import FRAME, Window
+from helpers.networks import FRAME, Window
 
 
 def marked(**parameters: float) -> Window:

@@ -5,7 +5,7 @@ have 4000 bytes of payload and, here, no header. The target delay is 9 us, the l
 """
 
 import pytest
-from helpers.uet_window import FRAME, Window
+from helpers.networks import FRAME, Window
 
 
 def test_it_begins_with_one_and_a_half_times_the_bytes_of_the_path() -> None:

@@ -5,7 +5,7 @@ has 12 us without queues, and its target is 18 us.
 """
 
 import pytest
-from helpers.uet_window import FRAME, Window
+from helpers.networks import FRAME, Window
 
 
 def smartt(**parameters: float) -> Window:

@@ -3,8 +3,8 @@
 import random
 
 import pytest
-from helpers import uet_window
-from helpers.uet_window import Window
+from helpers import networks
+from helpers.networks import Window
 
 from rogue.simulator._core import Requester, Responder
 
@@ -147,10 +147,10 @@ def test_everything_arrives_over_a_network_that_loses_trims_and_reorders(seed: i
 @pytest.mark.parametrize("window", [{"nscc": 0}, {"nscc": 1}, {"mprdma": 1}, {"smartt": 1}])
 def test_a_window_has_room_for_a_packet_however_short_the_path(window: dict[str, float]) -> None:
     """100 ns at 100 Gb/s are 1250 bytes, and a packet has 4000."""
-    assert Window(base_rtt_ns=100, window_packets=0, **window).bytes == uet_window.FRAME
+    assert Window(base_rtt_ns=100, window_packets=0, **window).bytes == networks.FRAME
 
 
 def test_a_path_that_turns_out_to_be_short_leaves_room_for_a_packet() -> None:
     window = Window(mprdma=1)
-    assert window.acknowledged(20, -11.99) == uet_window.FRAME
-    assert window.acknowledged(21, -11.99) == uet_window.FRAME
+    assert window.acknowledged(20, -11.99) == networks.FRAME
+    assert window.acknowledged(21, -11.99) == networks.FRAME

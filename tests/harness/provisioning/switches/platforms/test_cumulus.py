@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 from helpers.fake_nvue import FakeNvue
-from helpers.fake_switch import served_switch
+from helpers.fake_switch import hardware, served_switch, wanted
 from helpers.switch_contract import SwitchContract, lost_session_is_undone_later
-from helpers.switch_inventory import hardware, wanted
 
 from rogue.harness.provisioning.switches.operations import apply, open_switch
 from rogue.harness.provisioning.switches.platforms.cumulus import Cumulus

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 from helpers.fake_eos import FakeEos
-from helpers.fake_switch import served_switch
-from helpers.switch_inventory import hardware, wanted
+from helpers.fake_switch import hardware, served_switch, wanted
 
 from rogue.harness.provisioning.switches.operations import (
     apply,

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from helpers.switch_inventory import LOSSLESS, wanted
+from helpers.fake_switch import LOSSLESS, wanted
 
 from rogue.harness.provisioning.switches.change import indented
 from rogue.harness.provisioning.switches.platforms.eos import Eos

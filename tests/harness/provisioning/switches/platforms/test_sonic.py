@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 from helpers.fake_sonic import FakeSonic
-from helpers.fake_switch import served_switch
+from helpers.fake_switch import LOSSLESS, hardware, served_switch, wanted
 from helpers.switch_contract import (
     golden,
     is_set_read_back_and_undone,
     lost_session_is_undone_later,
     rejection_is_rolled_back,
 )
-from helpers.switch_inventory import LOSSLESS, hardware, wanted
 
 from rogue.harness.provisioning.switches.operations import apply, open_switch
 from rogue.harness.provisioning.switches.platforms.sonic import Sonic, wanted_tables

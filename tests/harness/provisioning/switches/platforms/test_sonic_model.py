@@ -1,7 +1,7 @@
 """The constraints of SONiC's YANG models, restated."""
 
 import pytest
-from helpers.switch_inventory import LOSSLESS, wanted
+from helpers.fake_switch import LOSSLESS, wanted
 
 from rogue.harness.provisioning.switches.platforms.sonic import wanted_tables
 from rogue.harness.provisioning.switches.platforms.sonic_model import check_tables

@@ -1,7 +1,7 @@
 """Tests: edit SONiC's configuration database as JSON patches that a release accepts."""
 
 import pytest
-from helpers.sonic_operations import BUFFER, EVERY, NEW, OTHER, PLAIN, SIZE, TABLE, YELLOW
+from helpers.fake_sonic import BUFFER, EVERY, NEW, OTHER, PLAIN, SIZE, TABLE, YELLOW
 
 from rogue.harness.provisioning.switches.change import Change
 from rogue.harness.provisioning.switches.platforms.sonic_patch import (

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.sonic_operations import EVERY
+from helpers.fake_sonic import EVERY
 
 from rogue.harness.provisioning.switches.platforms.sonic_patch import is_refused
 

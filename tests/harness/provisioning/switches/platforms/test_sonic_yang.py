@@ -18,7 +18,7 @@ from xml.sax.saxutils import escape
 
 import jinja2
 import pytest
-from helpers.switch_inventory import LOSSLESS, wanted
+from helpers.fake_switch import LOSSLESS, wanted
 
 from rogue.harness.provisioning.switches.platforms.sonic import Tables, wanted_tables
 

@@ -1,0 +1,162 @@
+"""Tests: workloads with one receiver, and pings."""
+
+import pytest
+from pydantic import ValidationError
+
+from rogue.workloads.streams import START_JITTER_NS
+from rogue.workloads.topologies import TOPOLOGIES, Placement
+from rogue.workloads.traffic.doubling import Doubling
+from rogue.workloads.traffic.incast import Incast
+from rogue.workloads.traffic.permutation import Permutation
+from rogue.workloads.traffic.ping import Ping
+from rogue.workloads.traffic.pingmesh import Pingmesh
+from rogue.workloads.traffic.rtt_accuracy import RttAccuracy
+from rogue.workloads.traffic.staggered import Staggered
+
+HOSTS = Placement(tuple(f"h{index}" for index in range(9)), "h8", 9.26e9, 10_000_000_000)
+
+
+def incast(**changes: object) -> Incast:
+    return Incast.model_validate({"senders": 8, "size": "128MB", **changes})
+
+
+def test_eight_to_one() -> None:
+    flows = incast().flows(HOSTS, 1)
+    assert [(flow.source, flow.destination) for flow in flows] == [(f"h{index}", "h8") for index in range(8)]
+    assert {(flow.verb, flow.size_bytes, flow.count) for flow in flows} == {("write", 128_000_000, 1)}
+
+
+def test_fewer_senders_keep_the_receiver() -> None:
+    assert [flow.destination for flow in incast(senders=2).flows(HOSTS, 1)] == ["h8", "h8"]
+
+
+def test_a_sender_starts_alike_however_many_there_are() -> None:
+    assert incast(senders=2).flows(HOSTS, 5) == incast().flows(HOSTS, 5)[:2]
+
+
+def test_a_sender_may_have_several_connections() -> None:
+    flows = incast(senders=2, connections=2).flows(HOSTS, 1)
+    assert [flow.ends for flow in flows] == ["h0->h8", "h0->h8#1", "h1->h8", "h1->h8#1"]
+    assert len({flow.start_ns for flow in flows}) == len(flows)
+    assert flows[::2] == incast(senders=2).flows(HOSTS, 1)
+
+
+def test_repeating_stops_with_time() -> None:
+    flows = incast(repeat_for="20s").flows(HOSTS, 1)
+    assert {(flow.count, flow.repeat_until_ns) for flow in flows} == {(None, 20_000_000_000)}
+    assert incast(repeat_for="20s").duration_ns == 20_000_000_000
+    assert incast().duration_ns is None
+
+
+def test_the_application_may_post_small_verbs() -> None:
+    assert {flow.verb_bytes for flow in incast(verb_size="1KiB").flows(HOSTS, 1)} == {1024}
+    assert {flow.verb_bytes for flow in incast().flows(HOSTS, 1)} == {None}
+
+
+def test_starts_are_jittered() -> None:
+    starts = [flow.start_ns for flow in incast().flows(HOSTS, 1)]
+    assert len(set(starts)) > 1
+    assert all(0 <= start_ns <= START_JITTER_NS for start_ns in starts)
+
+
+@pytest.mark.parametrize("changes", [{"senders": 0}, {"size": "-1MB"}, {"size": 5}, {"verb": "push"}])
+def test_impossible_incasts_are_refused(changes: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        incast(**changes)
+
+
+STAGGERED_HOSTS = Placement(
+    tuple(f"h{index_of_staggered}" for index_of_staggered in range(6)), "h5", 9.26e9, 10_000_000_000
+)
+SECOND_NS = 1_000_000_000
+
+
+def test_one_to_five_and_back() -> None:
+    workload = Staggered.model_validate({"step": "10s"})
+    assert workload.duration_ns == 90 * SECOND_NS
+    spans = [(flow.start_ns, flow.repeat_until_ns) for flow in workload.flows(STAGGERED_HOSTS, 1)]
+    for index, (start_ns, until_ns) in enumerate(spans):
+        assert 0 <= start_ns - index * 10 * SECOND_NS <= START_JITTER_NS
+        assert until_ns == (90 - index * 10) * SECOND_NS
+    middles_ns = [(10 * step + 5) * SECOND_NS for step in range(9)]
+    active = [sum(start < now < (until or 0) for start, until in spans) for now in middles_ns]
+    assert active == [1, 2, 3, 4, 5, 4, 3, 2, 1]
+
+
+DOUBLING_HOSTS = Placement(
+    tuple(f"h{index_of_doubling}" for index_of_doubling in range(101)), "h100", 37e9, 40_000_000_000
+)
+
+
+def test_the_published_one() -> None:
+    workload = Doubling.model_validate({})
+    assert workload.levels == (3, 6, 12, 24, 48, 96, 100, 96, 48, 24, 12, 6, 3)
+    assert workload.duration_ns == 130_000_000
+
+
+def test_as_many_flows_run_in_each_step() -> None:
+    workload = Doubling.model_validate({})
+    flows = workload.flows(DOUBLING_HOSTS, 1)
+    for step, level in enumerate(workload.levels):
+        middle_ns = step * 10_000_000 + 5_000_000
+        running = [flow for flow in flows if flow.start_ns <= middle_ns < (flow.repeat_until_ns or 0)]
+        assert len(running) == level
+
+
+def test_it_must_grow() -> None:
+    with pytest.raises(ValidationError, match="fewer than senders, 3"):
+        Doubling.model_validate({"senders": 3})
+
+
+GREEDY_HOSTS = Placement(("h0", "h1", "h2"), "h2", 9.26e9, 10_000_000_000)
+
+
+def test_every_connection_is_a_flow_with_its_own_start() -> None:
+    workload = Permutation.model_validate({"size": "1MB", "shift": 1, "connections": 3})
+    flows = workload.flows(GREEDY_HOSTS, 1)
+    assert [flow.number for flow in flows] == [0, 1, 2] * 3
+    assert len({flow.start_ns for flow in flows}) == 9
+    assert {(flow.count, flow.repeat_until_ns) for flow in flows} == {(1, None)}
+    assert workload.duration_ns is None
+
+
+PING_HOSTS = Placement(("h0", "h1", "h2"), "h2", 9.26e9, 10_000_000_000)
+
+
+def test_a_thousand_reads_between_two_hosts() -> None:
+    (flow,) = Ping.model_validate({"size": "64B"}).flows(PING_HOSTS, 1)
+    assert (flow.source, flow.destination, flow.verb) == ("h0", "h2", "read")
+    assert (flow.size_bytes, flow.count, flow.arrivals) == (64, 1_000, ())
+
+
+def test_each_host_asks_in_its_rack_and_in_the_other() -> None:
+    two_tier = TOPOLOGIES["two_tier"].model_validate({})
+    workload = Pingmesh.model_validate({"run_for": "100ms", "places": [1, 24]})
+    flows = workload.flows(two_tier.placement(has_probe=False), 1)
+    assert len(flows) == 96
+    hops = [len(two_tier.path(flow.source, flow.destination)) for flow in flows]
+    assert (hops.count(2), hops.count(4)) == (46, 50)  # the last of each rack has its neighbour in the other
+
+
+def test_requests_are_small_and_on_a_grid_that_starts_anywhere_in_the_first_interval() -> None:
+    workload = Pingmesh.model_validate({"run_for": "100ms", "places": [1], "probers": 40})
+    flows = workload.flows(TOPOLOGIES["two_tier"].model_validate({}).placement(has_probe=False), 1)
+    assert {(flow.size_bytes, flow.interval_ns, flow.repeat_until_ns) for flow in flows} == {
+        (512, 1_000_000, 100_000_000)
+    }
+    starts_ns = [flow.start_ns for flow in flows]
+    assert len(starts_ns) == 40 and max(starts_ns) <= 1_000_000 and max(starts_ns) - min(starts_ns) > 700_000
+
+
+def test_its_transfers_are_no_flows() -> None:
+    assert Pingmesh.is_probing
+
+
+RTT_ACCURACY_HOSTS = Placement(("h0", "h1", "h2"), "h2", 9.26e9, 10_000_000_000)
+
+
+def test_one_flow_for_a_while() -> None:
+    workload = RttAccuracy.model_validate({"run_for": "2s", "verb": "write"})
+    (flow,) = workload.flows(RTT_ACCURACY_HOSTS, 1)
+    assert (flow.source, flow.destination, flow.verb) == ("h0", "h2", "write")
+    assert (flow.count, flow.repeat_until_ns, workload.duration_ns) == (None, 2_000_000_000, 2_000_000_000)
