@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 from rogue.harness.command_line import claims, experiments, nodes, plugins, runs, search, switch, testbed
 from rogue.harness.errors import ExitCode, HarnessError
 from rogue.harness.streams import keep_standard_streams
-from rogue.harness.terminal import tell
+from rogue.harness.terminal import notify
 from rogue.remote.errors import NodeError
 from rogue.start_up import prepare
 
@@ -144,7 +144,7 @@ def _failed(error: BaseException) -> ExitCode:
         typer.echo(error.format_message(), err=True)
         return ExitCode.USAGE
     lines, code = _explain(error)
-    tell(*lines)
+    notify(*lines)
     return code
 
 

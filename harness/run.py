@@ -27,7 +27,7 @@ from rogue.harness.results.run_directory import create_run_directory
 from rogue.harness.terminal import Counted, in_silence
 from rogue.harness.testbeds.base import Testbed
 from rogue.workloads.manifest import CellRecord, Manifest, PluginRecord, Session, Source, check_values
-from rogue.workloads.printable import meant
+from rogue.workloads.printable import did_you_mean
 from rogue.workloads.records import SCHEMA_VERSION, CellStatus
 
 MANIFEST_SECONDS: Final = 1.0
@@ -159,7 +159,7 @@ def chosen_cells(plan: Plan, identifier: str | None) -> Sequence[PlannedCell]:
         return cells
     chosen = [planned for planned in cells if planned.cell.id == identifier]
     if not chosen:
-        advice = meant(identifier, [planned.cell.id for planned in cells], "`rogue plan` lists them")
+        advice = did_you_mean(identifier, [planned.cell.id for planned in cells], "`rogue plan` lists them")
         raise UsageError(f"--only-cell: got {identifier!r}, expected a cell of the plan; {advice}.")
     return chosen
 

@@ -24,7 +24,7 @@ def align(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def tell(*lines: str) -> None:
+def notify(*lines: str) -> None:
     """Print sentences, each on a line of its own; no text of another author in one begins a line."""
     typer.echo("\n".join(map(printable, (f"rogue: {lines[0]}", *lines[1:]))), err=True)
 

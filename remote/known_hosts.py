@@ -27,7 +27,7 @@ class UnknownKeyError(NodeError):
         self.login = login
 
 
-def said_together(errors: Mapping[str, UnknownKeyError]) -> dict[str, str]:
+def joined_errors(errors: Mapping[str, UnknownKeyError]) -> dict[str, str]:
     """For each node why it was not reached: the same sentence for all whose keys one look brings."""
     groups: dict[object, dict[str, Login]] = {}
     ways = {node: (_jumps(error.login), error.login.known_hosts) for node, error in errors.items()}

@@ -23,7 +23,7 @@ from typing import Final, NamedTuple
 from uet_htsim_cases import CASES, CREDIT_CASES, Case
 from uet_htsim_experiment import write_case
 
-from rogue.harness.cell.demand import nothing_thrown_away
+from rogue.harness.cell.demand import gc_paused
 from rogue.harness.experiment.load import load_experiment
 from rogue.harness.plan.cells import plan_cells
 from rogue.harness.testbeds.simulator.network import SimulatedNetwork, build_network
@@ -91,7 +91,7 @@ def measure(case: Case, checkout: Path, changes: Mapping[str, object], seed: int
     return outcome(network)
 
 
-@nothing_thrown_away()
+@gc_paused()
 def costs(case: Case, checkout: Path) -> dict[str, float]:
     """Run a case as it is: what comes of it, and the processor time of both steps in seconds."""
     begun_s = time.process_time()
@@ -107,7 +107,7 @@ def build(case: Case, checkout: Path, changes: Mapping[str, object], seed: int) 
     """Read uet-htsim's files of a case, plan it and make its network."""
     with TemporaryDirectory() as directory:
         path = write_case(case, checkout, Path(directory), changes, seed)
-        with nothing_thrown_away():
+        with gc_paused():
             [cell] = plan_cells(load_experiment(str(path), []))
             return build_network(cell)
 

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import Final
 
 
-def meant(word: object, known: Iterable[str], otherwise: str = "choose one of them") -> str:
+def did_you_mean(word: object, known: Iterable[str], otherwise: str = "choose one of them") -> str:
     """What to do about a word that is none of those known: write the closest one, or something else."""
     close = get_close_matches(str(word), list(known), n=1)
     return f"write {close[0]} if that is meant" if close else otherwise

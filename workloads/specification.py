@@ -20,7 +20,7 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from rogue.workloads.printable import meant
+from rogue.workloads.printable import did_you_mean
 from rogue.workloads.units import QUANTITY_OF_SUFFIX, RATE, SIZE, TIME, Quantity, UnitError
 
 
@@ -97,7 +97,10 @@ class Specification(BaseModel):
         if unknown:
             expected = f"one of the keys {', '.join(known)}"
             raise mistakes_at(
-                {key: mistake(expected, meant(key, known, "remove it"), "an unknown key") for key in unknown}
+                {
+                    key: mistake(expected, did_you_mean(key, known, "remove it"), "an unknown key")
+                    for key in unknown
+                }
             )
         return value
 

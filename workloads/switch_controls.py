@@ -7,7 +7,7 @@ from typing import Annotated, Final, Self
 from pydantic import BeforeValidator, ConfigDict, Field, model_serializer, model_validator
 from pydantic.config import JsonDict
 
-from rogue.workloads.printable import meant
+from rogue.workloads.printable import did_you_mean
 from rogue.workloads.specification import Specification, mistake, mistakes_at
 from rogue.workloads.units import QUANTITY_OF_SUFFIX, UnitError
 
@@ -114,7 +114,7 @@ class SwitchControlChoice(Specification):
     def _check(self) -> Self:
         if self.name not in SWITCH_CONTROLS:
             known = f"one of {', '.join(SWITCH_CONTROLS)}" if SWITCH_CONTROLS else "one of a plug-in's"
-            advice = meant(self.name, SWITCH_CONTROLS, ADVICE)
+            advice = did_you_mean(self.name, SWITCH_CONTROLS, ADVICE)
             raise mistakes_at({"name": mistake(known, advice, f"the switch control {self.name}")})
         self.values  # noqa: B018 - each of them is read
         return self
@@ -135,7 +135,9 @@ class SwitchControlChoice(Specification):
         for key, _ in self.parameters:
             if key not in known:
                 expected = f"one of the parameters {', '.join(known)}" if known else "no parameter"
-                found = mistake(f"{expected} of {self.name}", meant(key, known, "remove it"), "another key")
+                found = mistake(
+                    f"{expected} of {self.name}", did_you_mean(key, known, "remove it"), "another key"
+                )
                 raise mistakes_at({key: found})
         return {known[key].name: _read(known[key], value) for key, value in self.parameters}
 

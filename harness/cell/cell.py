@@ -11,14 +11,14 @@ from rogue.harness.cell.carried import carried
 from rogue.harness.cell.demand import (
     PROBE_GROUP,
     PROBE_TRANSPORT,
-    Carrier,
     Demand,
+    FlowGroup,
     Group,
     PlannedFlow,
     carried_verbs,
 )
 from rogue.harness.cell.faults import faults_struck
-from rogue.harness.cell.network import NetworkAsked, network_asked
+from rogue.harness.cell.network import NetworkSpec, network_spec
 from rogue.harness.cell.timing import SECOND_NS, Timing, switch_ports, timing_of
 from rogue.harness.experiment.choices import Scalar, TrafficGroup, TransportChoice
 from rogue.harness.experiment.model import Experiment
@@ -59,9 +59,9 @@ class Cell:
         return tuple(self._group(asked) for asked in self.experiment.groups)
 
     @cached_property
-    def network(self) -> NetworkAsked:
+    def network(self) -> NetworkSpec:
         """What it asks of switches and links; ParameterError if some parameter makes no sense."""
-        return network_asked(self.topology, self.groups, self.faults)
+        return network_spec(self.topology, self.groups, self.faults)
 
     @cached_property
     def faults(self) -> tuple[Fault, ...]:
@@ -79,7 +79,7 @@ class Cell:
         probe = self.experiment.probe
         if probe is None:
             return None
-        carrier = Carrier(PROBE_GROUP, PROBE_TRANSPORT, str(PROBE_TRANSPORT), {}, self.groups[0].priority)
+        carrier = FlowGroup(PROBE_GROUP, PROBE_TRANSPORT, str(PROBE_TRANSPORT), {}, self.groups[0].priority)
         target = probe.target or self.busiest_receiver
         return PlannedFlow(carrier, probe.flow(self.topology.probe_host(), target, self.seed), is_probe=True)
 

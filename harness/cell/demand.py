@@ -15,7 +15,7 @@ from rogue.workloads.transports import TransportName
 
 
 @contextmanager
-def nothing_thrown_away() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """While thousands of things are made that all stay, looking for garbage would double the time."""
     was_enabled = gc.isenabled()
     gc.disable()
@@ -58,13 +58,13 @@ def carried_verbs(transport: TransportName) -> tuple[tuple[Verb, Verb], ...]:
 
 
 @lru_cache(maxsize=8)
-@nothing_thrown_away()
+@gc_paused()
 def _drawn(workload: Workload, placement: Placement, seed: int) -> tuple[Flow, ...]:
     return workload.flows(placement, seed)
 
 
 @lru_cache(maxsize=2)
-@nothing_thrown_away()
+@gc_paused()
 def _order(demand: Demand) -> WaitingOrder:
     return WaitingOrder(demand.flows)
 
@@ -83,7 +83,7 @@ PROBE_TRANSPORT: Final = TransportName("roce")
 
 
 @dataclass(frozen=True, slots=True)
-class Carrier:
+class FlowGroup:
     """What carries the flows of one name."""
 
     name: str
@@ -103,7 +103,7 @@ class Carrier:
 
 
 @dataclass(frozen=True, slots=True)
-class Group(Carrier):
+class Group(FlowGroup):
     """A traffic group: its transport, and what it asks of the network."""
 
     asked: TrafficGroup
@@ -134,7 +134,7 @@ class Group(Carrier):
 class PlannedFlow:
     """One flow and what carries it."""
 
-    carrier: Carrier
+    carrier: FlowGroup
     flow: Flow
     is_probe: bool = False
     """The flow is the experiment's probe: it measures latency and moves nothing."""

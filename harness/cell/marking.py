@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import Final, Literal
 
-from rogue.harness.cell.demand import Carrier
+from rogue.harness.cell.demand import FlowGroup
 from rogue.harness.cell.transport import (
     ParameterError,
     ParameterMistake,
@@ -65,7 +65,7 @@ CURVE_PARAMETERS: Final = (
 """What an experiment may set of that curve."""
 
 
-def marking_asked(topology: Topology, carrier: Carrier) -> MarkingCurve | None:
+def requested_marking(topology: Topology, carrier: FlowGroup) -> MarkingCurve | None:
     """The curve that a transport asks for, None if it needs no marks; ParameterError if there is no such."""
     if carrier.transport.wants_marks:
         above_bytes = marked_above_bytes(topology, carrier)
@@ -98,7 +98,7 @@ def round_trip_packets(topology: Topology) -> int:
     return -(-round_trip_ns * rate_bps // (wire_bytes * 8 * 10**9))
 
 
-def marked_above_bytes(topology: Topology, carrier: Carrier) -> int:
+def marked_above_bytes(topology: Topology, carrier: FlowGroup) -> int:
     """K, as a transport asks for it: by its parameter, or in proportion to the hosts' line rate.
 
     ParameterError if the parameter is not a number of bytes.

@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rogue.harness.cell.demand import Carrier
-from rogue.harness.cell.marking import MarkingCurve, marking_asked
+from rogue.harness.cell.demand import FlowGroup
+from rogue.harness.cell.marking import MarkingCurve, requested_marking
 from rogue.workloads.faults import Fault, LinkCut, Loss
 from rogue.workloads.framing import FRAMINGS, Packets
 from rogue.workloads.topologies import Link, Switch, Topology
 
 
 @dataclass(frozen=True, slots=True)
-class LinkAsked:
+class LinkSpec:
     """A full-duplex link."""
 
     a: str
@@ -32,7 +32,7 @@ class LinkAsked:
 
 
 @dataclass(frozen=True, slots=True)
-class OutageAsked:
+class OutageSpec:
     """A link carries nothing for a while, counted from the start of the traffic."""
 
     a: str
@@ -51,7 +51,7 @@ class OutageAsked:
         return _ports(self.a, self.b)[: 1 if self.one_way else 2]
 
 
-def links_asked(topology: Topology, faults: Sequence[Fault]) -> tuple[LinkAsked, ...]:
+def link_specs(topology: Topology, faults: Sequence[Fault]) -> tuple[LinkSpec, ...]:
     """Every link, in the order of the topology."""
     losses: dict[Link, list[Loss]] = {}
     for fault in faults:
@@ -59,16 +59,16 @@ def links_asked(topology: Topology, faults: Sequence[Fault]) -> tuple[LinkAsked,
             losses.setdefault(_struck(fault, topology), []).append(fault)
     spread_ns = topology.delay_spread_ns
     return tuple(
-        LinkAsked(link.a, link.b, link.rate_bps, link.delay_ns, spread_ns, tuple(losses.get(link, ())))
+        LinkSpec(link.a, link.b, link.rate_bps, link.delay_ns, spread_ns, tuple(losses.get(link, ())))
         for link in topology.links()
     )
 
 
-def outages_asked(topology: Topology, faults: Sequence[Fault]) -> tuple[OutageAsked, ...]:
+def outage_specs(topology: Topology, faults: Sequence[Fault]) -> tuple[OutageSpec, ...]:
     """Every outage; those of one link that are one are joined already."""
     cuts = ((fault, _struck(fault, topology)) for fault in faults if isinstance(fault, LinkCut))
     return tuple(
-        OutageAsked(
+        OutageSpec(
             *cut.ends(link),
             cut.at_ns,
             cut.duration_ns,
@@ -94,7 +94,7 @@ ETHERNET_BYTES: Final = 18
 
 
 @dataclass(frozen=True, slots=True)
-class PortAsked:
+class PortSpec:
     """An egress port of a switch."""
 
     rate_bps: int
@@ -123,7 +123,7 @@ class Pauses:
 
 
 @dataclass(frozen=True, slots=True)
-class PriorityAsked:
+class PrioritySpec:
     """A traffic class, on every port of every switch."""
 
     curves: tuple[MarkingCurve, ...]
@@ -141,18 +141,18 @@ class PriorityAsked:
 
 
 @dataclass(frozen=True, slots=True)
-class NetworkAsked:
+class NetworkSpec:
     """What all switches of a cell are to be."""
 
-    ports: Mapping[str, PortAsked]
+    ports: Mapping[str, PortSpec]
     """Every egress of a switch, by name, such as `s0->h1`."""
-    priorities: Mapping[int, PriorityAsked]
+    priorities: Mapping[int, PrioritySpec]
     """Those that carry groups, in the order of the groups."""
     ip_packet_bytes: int
     """Of the largest packet, which every port has to carry."""
     switches: tuple[Switch, ...]
-    links: tuple[LinkAsked, ...]
-    outages: tuple[OutageAsked, ...]
+    links: tuple[LinkSpec, ...]
+    outages: tuple[OutageSpec, ...]
     """Of links, as written."""
     breakages: tuple[Fault, ...]
     """NICs and switches that do what they should not, as written."""
@@ -185,43 +185,43 @@ class NetworkAsked:
         return {each: asked.pauses for each, asked in self.priorities.items() if asked.pauses is not None}
 
 
-def network_asked(
-    topology: Topology, carriers: Sequence[Carrier], faults: Sequence[Fault] = ()
-) -> NetworkAsked:
+def network_spec(
+    topology: Topology, carriers: Sequence[FlowGroup], faults: Sequence[Fault] = ()
+) -> NetworkSpec:
     """What a topology, the transports on it and faults ask for; ParameterError if a parameter cannot be."""
-    by_priority: dict[int, list[Carrier]] = {}
+    by_priority: dict[int, list[FlowGroup]] = {}
     for carrier in carriers:
         by_priority.setdefault(carrier.priority, []).append(carrier)
-    return NetworkAsked(
-        ports=ports_asked(topology),
+    return NetworkSpec(
+        ports=port_specs(topology),
         priorities={each: _priority(topology, each, found) for each, found in by_priority.items()},
         ip_packet_bytes=max(_ip_packet_bytes(topology, carrier) for carrier in carriers),
         switches=tuple(topology.switches()),
-        links=links_asked(topology, faults),
-        outages=outages_asked(topology, faults),
+        links=link_specs(topology, faults),
+        outages=outage_specs(topology, faults),
         breakages=tuple(fault for fault in faults if not isinstance(fault, Loss | LinkCut)),
     )
 
 
-def ports_asked(topology: Topology) -> dict[str, PortAsked]:
+def port_specs(topology: Topology) -> dict[str, PortSpec]:
     """Every egress of a switch, by name."""
     return {
-        f"{switch.name}->{peer}": PortAsked(link.rate_bps, link.delay_ns, switch.buffer_bytes, switch.alpha)
+        f"{switch.name}->{peer}": PortSpec(link.rate_bps, link.delay_ns, switch.buffer_bytes, switch.alpha)
         for switch in topology.switches()
         for peer, link in topology.links_of[switch.name].items()
     }
 
 
-def _ip_packet_bytes(topology: Topology, carrier: Carrier) -> int:
+def _ip_packet_bytes(topology: Topology, carrier: FlowGroup) -> int:
     """A full packet without Ethernet's 18 bytes; RoCEv2's first one of a WRITE has 16 more (RETH)."""
     packets = carrier.transport.packets or Packets(FRAMINGS[topology.framing], topology.mtu_bytes)
     return packets.frame_bytes + packets.framing.remote_address_bytes - ETHERNET_BYTES
 
 
-def _priority(topology: Topology, number: int, carriers: Sequence[Carrier]) -> PriorityAsked:
-    curves = dict.fromkeys(marking_asked(topology, carrier) for carrier in carriers)
+def _priority(topology: Topology, number: int, carriers: Sequence[FlowGroup]) -> PrioritySpec:
+    curves = dict.fromkeys(requested_marking(topology, carrier) for carrier in carriers)
     has_pauses = {carrier.transport.has_pauses for carrier in carriers}
-    return PriorityAsked(
+    return PrioritySpec(
         curves=tuple(curve for curve in curves if curve is not None),
         pauses=_pauses(topology) if True in has_pauses else None,
         is_pause_disputed=len(has_pauses) > 1,

@@ -9,7 +9,7 @@ from rogue.agent.core.settings import TransportSettings
 from rogue.agent.core.transports import parameter_names, settings_for
 from rogue.harness.cell.demand import Group
 from rogue.harness.experiment.choices import Scalar
-from rogue.workloads.printable import meant
+from rogue.workloads.printable import did_you_mean
 from rogue.workloads.units import QUANTITY_OF_SUFFIX, UnitError
 
 
@@ -147,7 +147,7 @@ def translated(key: str, value: Scalar, known: tuple[str, ...]) -> tuple[str, Sc
     if key not in known or as_written(key) != key:
         names = [as_written(name) for name in known]
         expected = f"one of the parameters {', '.join(names)}"
-        raise ParameterError(ParameterMistake(key, expected, meant(key, names)))
+        raise ParameterError(ParameterMistake(key, expected, did_you_mean(key, names)))
     return key, value
 
 

@@ -13,7 +13,7 @@ from rogue.harness.errors import ExitCode, UsageError
 if TYPE_CHECKING:
     from rogue.harness.commands.switch import NamedCells
 
-AskedExperiment = Annotated[
+ExperimentOption = Annotated[
     str,
     typer.Argument(
         metavar="EXPERIMENT",
@@ -25,7 +25,7 @@ AskedExperiment = Annotated[
 OneCell = Annotated[str | None, typer.Option("--cell", metavar="ID", help="The network of this cell.")]
 
 
-def asked_cells(
+def requested_cells(
     command: str, experiment: str, settings: list[str] | None, cell: str | None
 ) -> "NamedCells | None":
     """What was named; None if nothing was, UsageError if it makes no sense."""
@@ -98,7 +98,7 @@ def provision(  # noqa: PLR0913  (one parameter per option)
 
 def doctor(  # noqa: PLR0913  (one parameter per option)
     inventory: InventoryArgument,
-    experiment: AskedExperiment = "",
+    experiment: ExperimentOption = "",
     cell: OneCell = None,
     settings: Settings = None,
     card: Annotated[
@@ -141,7 +141,7 @@ def doctor(  # noqa: PLR0913  (one parameter per option)
     if is_bundle(Path(inventory)):
         others |= {"--plugin": plugins, "--trust-inventory": trusts_inventory}
         return tell_cards(Path(inventory), others)
-    return examine_nodes(named, log, asked_cells("doctor", experiment, settings, cell))
+    return examine_nodes(named, log, requested_cells("doctor", experiment, settings, cell))
 
 
 def teardown(

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 import typer
 
 from rogue.harness.command_line.experiments import Plugins, Settings, TrustsInventory
-from rogue.harness.command_line.nodes import AskedExperiment, InventoryArgument, OneCell, asked_cells
+from rogue.harness.command_line.nodes import ExperimentOption, InventoryArgument, OneCell, requested_cells
 from rogue.harness.errors import ExitCode
 
 app: Final = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -31,7 +31,7 @@ def switch() -> None:
 @app.command()
 def plan(  # noqa: PLR0913  (one parameter per option)
     inventory: InventoryArgument,
-    experiment: AskedExperiment = "",
+    experiment: ExperimentOption = "",
     is_offline: Annotated[
         bool, typer.Option("--offline", help="Do not log in: as for a switch without any settings.")
     ] = False,
@@ -53,14 +53,14 @@ def plan(  # noqa: PLR0913  (one parameter per option)
     return plan_switches(
         NamedInventory(inventory, trusts_inventory, tuple(plugins or ())),
         is_offline=is_offline,
-        asked=asked_cells("switch", experiment, settings, cell),
+        asked=requested_cells("switch", experiment, settings, cell),
     )
 
 
 @app.command()
 def apply(  # noqa: PLR0913  (one parameter per option)
     inventory: InventoryArgument,
-    experiment: AskedExperiment = "",
+    experiment: ExperimentOption = "",
     cell: OneCell = None,
     settings: Settings = None,
     plugins: Plugins = None,
@@ -79,14 +79,14 @@ def apply(  # noqa: PLR0913  (one parameter per option)
 
     return apply_switches(
         NamedInventory(inventory, trusts_inventory, tuple(plugins or ())),
-        asked_cells("switch", experiment, settings, cell),
+        requested_cells("switch", experiment, settings, cell),
     )
 
 
 @app.command()
 def check(  # noqa: PLR0913  (one parameter per option)
     inventory: InventoryArgument,
-    experiment: AskedExperiment = "",
+    experiment: ExperimentOption = "",
     cell: OneCell = None,
     settings: Settings = None,
     plugins: Plugins = None,
@@ -104,7 +104,7 @@ def check(  # noqa: PLR0913  (one parameter per option)
 
     return check_switches(
         NamedInventory(inventory, trusts_inventory, tuple(plugins or ())),
-        asked_cells("switch", experiment, settings, cell),
+        requested_cells("switch", experiment, settings, cell),
     )
 
 

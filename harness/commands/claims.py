@@ -15,7 +15,7 @@ from rogue.harness.commands.report import note_report_files
 from rogue.harness.errors import ExitCode, HarnessError, UsageError
 from rogue.harness.results.files import write_whole
 from rogue.harness.results.run_directory import locked
-from rogue.harness.terminal import align, tell
+from rogue.harness.terminal import align, notify
 from rogue.workloads.manifest import MANIFEST
 from rogue.workloads.printable import printable
 
@@ -106,7 +106,7 @@ def _check_left_out(earlier: "dict[Path, Earlier]", board: "Sequence[BoardClaim]
             advice = "whose definition has changed; expected another file; name one."
             raise UsageError(f"claims --out: {got}, {advice}")
         if left_out:
-            tell(f"{path}: left out, since their definition has changed: {left_out}")
+            notify(f"{path}: left out, since their definition has changed: {left_out}")
 
 
 def _judged(runs: Sequence[Path]) -> "Iterator[tuple[BoardRun, list[StoredOutcome]]]":
@@ -132,7 +132,7 @@ def _judged(runs: Sequence[Path]) -> "Iterator[tuple[BoardRun, list[StoredOutcom
                     outcomes = _evaluated(run)
                 yield facts, outcomes
             except ReportError as error:
-                tell(f"left out: {error}")
+                notify(f"left out: {error}")
             progress.advance(task)
 
 

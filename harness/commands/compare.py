@@ -10,7 +10,7 @@ import typer
 from rogue.harness.commands.opening import opened
 from rogue.harness.errors import ExitCode, UsageError
 from rogue.harness.plugins.trust import NOBODY, Trust
-from rogue.harness.terminal import CountDisplay, align, tell
+from rogue.harness.terminal import CountDisplay, align, notify
 from rogue.workloads.printable import printable
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def compare_runs(  # noqa: PLR0913  (one parameter per option)
     compared = compare(*results)
     for each in results:
         for problem in each.run.problems:
-            tell(f"{each.run.directory}: {problem}")
+            notify(f"{each.run.directory}: {problem}")
     if not compared:
         expected = "two runs with a transport and factor point in common that finished in both"
         raise UsageError(f"compare: got {first} and {second}, expected {expected}.")

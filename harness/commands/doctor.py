@@ -9,7 +9,7 @@ from rich.console import Console
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.commands.opening import opened_inventory, write_output
-from rogue.harness.commands.switch import NamedCells, asked_switch, compared_switch, hardware_of
+from rogue.harness.commands.switch import NamedCells, compared_switch, hardware_of, requested_switch
 from rogue.harness.errors import ExitCode, StoppedError, UsageError
 from rogue.harness.provisioning.card_bundle import ask_cards, is_bundle, read_bundle, sentences, text_of
 from rogue.harness.provisioning.doctor import grouped, look, measure
@@ -93,7 +93,7 @@ def _network_differs(cells: Sequence[Cell], inventory: Inventory) -> list[str]:
     said = [too_large_packets(cell, inventory, cell.topology.host_names()) for cell in cells]
     found = [f"refused: {words}." for words in dict.fromkeys(said) if words]
     for switch in hardware_of(inventory):
-        each = asked_switch(cells, inventory, switch)
+        each = requested_switch(cells, inventory, switch)
         try:
             compared = compared_switch(each)
         except NodeError as error:

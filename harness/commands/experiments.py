@@ -18,7 +18,7 @@ from rogue.harness.results.provenance import available_cores
 from rogue.harness.results.run_directory import DEFAULT_OUT
 from rogue.harness.terminal import CountDisplay
 from rogue.harness.testbeds import find_testbed
-from rogue.workloads.printable import meant
+from rogue.workloads.printable import did_you_mean
 from rogue.workloads.shipped import shipped
 
 DIRECTORY: Final = shipped("experiments")
@@ -58,7 +58,7 @@ def load_named(named: str, settings: tuple[str, ...], plugins: Sequence[Path] = 
     try:
         return load_experiment(find_experiment(named), settings, sources)
     except ConfigError as error:
-        close = meant(named.removesuffix(SUFFIX), experiment_names(), otherwise="")
+        close = did_you_mean(named.removesuffix(SUFFIX), experiment_names(), otherwise="")
         if not close or not isinstance(error.__cause__, FileNotFoundError):
             raise
         raise ConfigError([replace(error.problems[0], advice=close)]) from error

@@ -13,8 +13,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rogue.harness.commands.opening import opened
 from rogue.harness.errors import ExitCode, UsageError
 from rogue.harness.plugins.trust import NOBODY, Trust
-from rogue.harness.terminal import tell
-from rogue.workloads.printable import meant, printable
+from rogue.harness.terminal import notify
+from rogue.workloads.printable import did_you_mean, printable
 
 if TYPE_CHECKING:
     from rogue.reports.export.figure_files import FigureResult, FilesWanted
@@ -76,7 +76,7 @@ def write_run_figures(options: FigureOptions) -> ExitCode:
     drawn = tuple(kind for kind in formats if kind != TABLES)
     written = _write(results, FilesWanted(width_inches, tuple(names), drawn, sheet, tables), directory)
     for problem in results.run.problems:
-        tell(problem)
+        notify(problem)
     of_tables = f" and {counted(len(tables), 'table')}" if tables else ""
     typer.echo(f"{len(written)} files of {counted(len(names), 'figure')}{of_tables}.", err=True)
     typer.echo(directory)
@@ -117,7 +117,7 @@ def _known_names(only: Sequence[str], known: list[str]) -> list[str]:
     """Return the names that were asked for, in the report's order; all without any."""
     for name in only:
         if name not in known:
-            advice = meant(name, known, "`rogue list figures` says what each is")
+            advice = did_you_mean(name, known, "`rogue list figures` says what each is")
             raise UsageError(f"--only: got {name!r}, expected one of {', '.join(known)}; {advice}.")
     return [name for name in known if name in only] if only else known
 

@@ -15,7 +15,7 @@ from rogue.harness.commands.run import (
     jobs_at_once,
     opened_cluster,
     ready_testbed,
-    said_again,
+    resume_options,
 )
 from rogue.harness.data.files import DataFiles, kept_files
 from rogue.harness.errors import ClusterLostError, StoppedError, termination_as_interrupt
@@ -106,7 +106,7 @@ def growing(
                 yield Workers(jobs_at_once(testbed, options.jobs, cluster), slots.lend)
         except (KeyboardInterrupt, ClusterLostError) as stop:
             on_stopped()
-            said = said_again(run.manifest, options.dask, is_trusted=options.trusts_inventory)
+            said = resume_options(run.manifest, options.dask, is_trusted=options.trusts_inventory)
             again = call_again(options.command, "--resume", run.directory, *said)
             kept = f"what was measured is kept; to go on: {again}"
             if isinstance(stop, ClusterLostError):

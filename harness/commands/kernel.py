@@ -3,7 +3,7 @@
 import typer
 
 from rogue.harness.errors import ExitCode
-from rogue.harness.terminal import tell
+from rogue.harness.terminal import notify
 from rogue.virtual import prerequisites
 from rogue.virtual.errors import VirtualTestbedError
 from rogue.virtual.kernel.build import cache_directory, obtain
@@ -15,7 +15,7 @@ def build() -> ExitCode:
         prerequisites.ensure(prerequisites.KERNEL, _tell)
         kernel = obtain(cache_directory(), _tell)
     except VirtualTestbedError as error:
-        tell(*str(error).splitlines())
+        notify(*str(error).splitlines())
         return ExitCode.TESTBED
     typer.echo(kernel.directory)
     return ExitCode.OK

@@ -20,10 +20,10 @@ from rogue.harness.plugins.sandbox import load_tried
 from rogue.harness.plugins.source import plugins_at
 from rogue.harness.results.run_directory import is_locked
 from rogue.harness.search.space import read_space
-from rogue.harness.terminal import align, tell
+from rogue.harness.terminal import align, notify
 from rogue.workloads.faults import FAULTS
 from rogue.workloads.flow_sizes import FLOW_SIZES
-from rogue.workloads.printable import meant
+from rogue.workloads.printable import did_you_mean
 from rogue.workloads.probes import PROBES
 from rogue.workloads.specification import Specification
 from rogue.workloads.switch_controls import SWITCH_CONTROLS, SwitchControlParameter
@@ -57,7 +57,7 @@ def print_runs(directory: Path | None, experiment: str | None) -> ExitCode:
     entries = find_entries(results, is_locked, experiment)
     if not entries:
         of_it = f" of experiment {experiment!r}" if experiment is not None else ""
-        tell(f"no run{of_it} in {results}")
+        notify(f"no run{of_it} in {results}")
     elif sys.stdout.isatty():
         _print_table(entries)
     else:
@@ -103,7 +103,7 @@ def print_list(what: str, plugins: Sequence[Path] = ()) -> ExitCode:
     if what not in LISTS:
         known = [*LISTS, "runs"]
         got = f"list: got {repr(what) if what else 'nothing'}, expected one of {', '.join(known)}"
-        raise UsageError(f"{got}; {meant(what, known)}.")
+        raise UsageError(f"{got}; {did_you_mean(what, known)}.")
     load_tried(plugins_at(plugins))
     typer.echo("\n".join(LISTS[what]()))
     return ExitCode.OK

@@ -17,7 +17,7 @@ from rogue.harness.errors import ExitCode, StoppedError, StorageError, UsageErro
 from rogue.harness.results.files import delete_directory
 from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.run_directory import is_locked, locked, partial_report, results_directory
-from rogue.harness.terminal import tell
+from rogue.harness.terminal import notify
 from rogue.reports.errors import ReportError
 from rogue.reports.index.scan import write_tags
 from rogue.reports.reading.files import read_regular
@@ -49,7 +49,7 @@ def update_index(results: Path) -> None:
             write_index(results, find_entries(results, is_locked))
     except Exception as error:
         text = f"the list of runs was not written ({type(error).__name__}: {error})"
-        tell(text)
+        notify(text)
 
 
 @contextlib.contextmanager
@@ -208,7 +208,7 @@ def _finish_earlier(results: Path) -> None:
         try:
             delete_directory(leftover)
         except OSError as error:
-            tell(f"rm: {leftover}: {error.strerror}; it stays.")
+            notify(f"rm: {leftover}: {error.strerror}; it stays.")
 
 
 def _leftovers(results: Path) -> Iterable[Path]:

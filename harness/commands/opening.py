@@ -15,7 +15,7 @@ from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.recorded_run import present_manifest
 from rogue.harness.results.run_directory import CELLS, is_locked
 from rogue.harness.results.verification import Difference, compare_run
-from rogue.harness.terminal import call_again, tell
+from rogue.harness.terminal import call_again, notify
 from rogue.reports.reading.files import checksum
 from rogue.workloads.manifest import Manifest
 
@@ -43,7 +43,7 @@ def refuse_damage(runs: Sequence[Path], *, is_accepted: bool) -> None:
         lines = [f"{run}: {_counted(len(differences))}:", *shown]
         if not is_accepted:
             raise DamagedRunError(*lines, "  to go on with what can be read: --accept-damage")
-        tell(*lines)
+        notify(*lines)
 
 
 def refuse_unread(runs: Sequence[Path], *, is_accepted: bool) -> list[Path]:
@@ -55,7 +55,7 @@ def refuse_unread(runs: Sequence[Path], *, is_accepted: bool) -> list[Path]:
         except HarnessError as error:
             if not is_accepted:
                 raise DamagedRunError(*error.lines, "  to go on without it: --accept-damage") from error
-            tell(f"left out: {error.lines[0]}", *error.lines[1:])
+            notify(f"left out: {error.lines[0]}", *error.lines[1:])
         else:
             read.append(run)
     return read
@@ -87,7 +87,7 @@ def opened(runs: Sequence[Path], trust: Trust = NOBODY, *, accepts_damage: bool 
     manifests = [read_manifest(run) for run in runs]
     refuse_damage(runs, is_accepted=accepts_damage)
     for text in left_out(load_what_is_trusted([each for one in manifests for each in one.plugins], trust)):
-        tell(f"{text}; add --plugin with the same file, or --trust-plugins.")
+        notify(f"{text}; add --plugin with the same file, or --trust-plugins.")
     return manifests
 
 

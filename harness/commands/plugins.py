@@ -14,9 +14,9 @@ from rogue.harness.errors import ExitCode, UsageError
 from rogue.harness.plugins.sandbox import LIMIT_S, load_tried, try_plugin
 from rogue.harness.plugins.source import installed_plugins, plugins_at, read_plugin
 from rogue.harness.plugins.start import write_start
-from rogue.harness.terminal import tell
+from rogue.harness.terminal import notify
 from rogue.reports.reading.files import write_whole
-from rogue.workloads.printable import meant, printable
+from rogue.workloads.printable import did_you_mean, printable
 
 KINDS: Final = {
     "nic_control": "NIC control",
@@ -41,7 +41,7 @@ def check_plugin(file: Path) -> ExitCode:
         text = (
             f"{file}: still trying what it registers, for {LIMIT_S / 60:g} minutes at most; Ctrl-C stops it"
         )
-        tell(f"{text}. What is shipped takes seconds: a call that never ends looks like this.")
+        notify(f"{text}. What is shipped takes seconds: a call that never ends looks like this.")
 
     verdict = try_plugin(read_plugin(str(file), "check-plugin"), installed_plugins(), told=waits)
     for fault in verdict.faults:
@@ -67,7 +67,7 @@ def import_file(  # noqa: PLR0913 - as typed
     load_tried(plugins_at(plugins))
     if name not in FORMATS:
         known = ", ".join(FORMATS)
-        raise UsageError(f"import: got {name!r}, expected one of {known}; {meant(name, FORMATS)}.")
+        raise UsageError(f"import: got {name!r}, expected one of {known}; {did_you_mean(name, FORMATS)}.")
     form = _in_unit(FORMATS[name], name, start_unit)
     convert = form.write if is_back else form.read
     if convert is None:
@@ -107,4 +107,4 @@ def _put(made: Converted, out: Path | None) -> None:
         write_whole(out, made.text)
         typer.echo(out)
     for note in made.notes:
-        tell(f"{note}.")
+        notify(f"{note}.")

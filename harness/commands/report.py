@@ -18,7 +18,7 @@ from rogue.harness.plugins.trust import NOBODY, Trust
 from rogue.harness.results.files import write_whole
 from rogue.harness.results.manifest import read_manifest, write_manifest
 from rogue.harness.results.run_directory import locked, partial_report
-from rogue.harness.terminal import CountDisplay, call_again, tell
+from rogue.harness.terminal import CountDisplay, call_again, notify
 from rogue.reports.reading.files import checksum
 from rogue.workloads.manifest import Manifest
 from rogue.workloads.printable import printable
@@ -77,7 +77,7 @@ def _tell_of(run: Path, manifest: Manifest) -> None:
     text = (
         f"{run}: another process works on this run; the report has {finished} of {len(manifest.cells)} cells"
     )
-    tell(f"{text}. To follow it: {call_again('watch', run)}")
+    notify(f"{text}. To follow it: {call_again('watch', run)}")
 
 
 def try_to_report(runs: Sequence[Path], out: Path | None = None, going: Going | None = None) -> Path | None:
@@ -115,7 +115,7 @@ def _tell_failure(runs: Sequence[Path], still: Sequence[Path], error: BaseExcept
     again = call_again("report", *runs)
     what = plugin_sentence(error) or f"{type(error).__name__}: {error}"
     text = f"the results are stored, but the report failed ({what}){where}"
-    tell(f"{text}; to try again: {again}")
+    notify(f"{text}; to try again: {again}")
 
 
 def note_report_files(run: Path) -> None:
@@ -188,7 +188,7 @@ def _write_cells(results: "Results", options: ExportOptions, directory: Path) ->
 
 def _say(problems: Sequence[str], names: Sequence[str], directory: Path) -> ExitCode:
     for problem in problems:
-        tell(problem)
+        notify(problem)
     typer.echo(printable(f"{len(names)} file{'s' * (len(names) != 1)}: {', '.join(names)}"), err=True)
     typer.echo(directory)
     return ExitCode.OK

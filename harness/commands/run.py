@@ -32,7 +32,7 @@ from rogue.harness.results.provenance import available_cores
 from rogue.harness.results.recorded_run import Run, changed_data, kept_data
 from rogue.harness.results.run_directory import DEFAULT_OUT, locked
 from rogue.harness.run import Workers, cells_left, chosen_cells, reopen_run, replan, start_run, work
-from rogue.harness.terminal import CountDisplay, call_again, tell
+from rogue.harness.terminal import CountDisplay, call_again, notify
 from rogue.harness.testbeds import TESTBEDS, find_testbed
 from rogue.harness.testbeds.base import Testbed
 from rogue.remote.errors import NodeError
@@ -109,7 +109,7 @@ def _run_or_resume(options: RunOptions, command: tuple[str, ...], cluster: "Clus
     with CountDisplay(sys.stderr) as counted:
         plan = make_watched_plan(options.loaded, testbed, counted)
     for words in hidden_values(options.loaded):
-        tell(words)
+        notify(words)
     _check_budget(chosen_cells(plan, options.only_cell), plan, options, cluster)
     run = start_run(plan, options.out or DEFAULT_OUT, command, options.only_cell)
     with ExitStack() as after, locked(run.directory):
@@ -204,7 +204,7 @@ def opened_cluster(address: str | None) -> Iterator["Cluster | None"]:
 
     with cluster(address) as found:
         if words := openness(address):
-            tell(words)
+            notify(words)
         yield found
 
 
@@ -231,7 +231,7 @@ def _work(run: Run, plan: Plan, options: RunOptions, cluster: "Cluster | None", 
     if options.is_cheap_first:
         cells = cheapest_first(cells)
     if options.only_failed and not cells:
-        tell("no cell of this run failed; without --only-failed the others go on.")
+        notify("no cell of this run failed; without --only-failed the others go on.")
     with ProgressDisplay(cells, Console(stderr=True)) as display:
         work(run, plan, cells, _workers(plan, options, cluster), watch(display))
 
@@ -240,13 +240,13 @@ def _warn_of_other_code(run: Run) -> None:
     """Cells of one run that come from different code are a trap; the manifest tells them apart."""
     first, now = run.manifest.git.commit, run.manifest.sessions[-1].git.commit
     if first != now:
-        tell(f"this run was begun with commit {first} and goes on with {now}.")
+        notify(f"this run was begun with commit {first} and goes on with {now}.")
 
 
 def _warn_of_changes(manifest: Manifest) -> None:
     """A run goes on with the data and plug-ins that it keeps; somebody may have changed a file meanwhile."""
     for file in [*changed_data(manifest), *changed_plugins(manifest.plugins)]:
-        tell(f"{file} has changed since the run was begun, which goes on with its copy.")
+        notify(f"{file} has changed since the run was begun, which goes on with its copy.")
 
 
 def _check(options: RunOptions) -> None:
@@ -277,11 +277,11 @@ def _finish(run: Run, options: RunOptions) -> ExitCode:
     failed = _count(run, CellStatus.FAILED)
     if failed:
         again = call_again("run", "--resume", run.directory, "--only-failed", *_said_again(run, options))
-        tell(f"{failed} of {_all(run)} cells failed; to try them again: {again}")
+        notify(f"{failed} of {_all(run)} cells failed; to try them again: {again}")
     missed = sum(bool(cell.number("packets_missed")) for cell in run.manifest.cells)
     if missed:
         text = f"{missed} of {_all(run)} cells had more packets than packets_max; the rest is not recorded"
-        tell(f"{text}. The report says how many.")
+        notify(f"{text}. The report says how many.")
     if report is not None:
         typer.echo(f"report: {report}", err=True)
     typer.echo(run.directory)
@@ -302,10 +302,10 @@ def _kept(run: Run, options: RunOptions) -> str:
 def _said_again(run: Run, options: RunOptions) -> list[str]:
     """Options without which the run would not go on as it began."""
     long = ["--allow-long"] if options.is_long_meant else []
-    return [*long, *said_again(run.manifest, options.dask, is_trusted=options.trusts_inventory)]
+    return [*long, *resume_options(run.manifest, options.dask, is_trusted=options.trusts_inventory)]
 
 
-def said_again(manifest: Manifest, dask: str | None, *, is_trusted: bool) -> list[str]:
+def resume_options(manifest: Manifest, dask: str | None, *, is_trusted: bool) -> list[str]:
     """Options that say where a run goes on, and with which plug-ins."""
     testbed = ["--testbed", manifest.testbed] if _is_file(manifest.testbed) else []
     testbed += [TRUST] if is_trusted else []

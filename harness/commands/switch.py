@@ -28,7 +28,7 @@ from rogue.harness.provisioning.switches.platform import Command
 from rogue.harness.provisioning.switches.registry import PLATFORMS
 from rogue.harness.testbeds.ssh.support import may_carry
 from rogue.harness.testbeds.ssh.switch_readback import Compared, compare
-from rogue.harness.testbeds.ssh.switch_request import not_told, settings_asked
+from rogue.harness.testbeds.ssh.switch_request import requested_settings, unreported
 from rogue.remote.errors import NodeError
 
 _TRANSPORTS: Final = "transports"
@@ -36,7 +36,7 @@ _SHOWN_MAX: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class AskedBy:
+class RequestedBy:
     """A cell that asks, and who the hosts are."""
 
     cell: Cell
@@ -44,18 +44,18 @@ class AskedBy:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedSwitch:
+class RequestedSwitch:
     """A switch with the settings that cells ask of it, and what nobody here sets."""
 
     switch: HardwareSwitch
-    not_told: tuple[str, ...] = ()
-    by: AskedBy | None = field(default=None, compare=False)
+    unreported: tuple[str, ...] = ()
+    by: RequestedBy | None = field(default=None, compare=False)
     """None: the inventory itself asks for it."""
 
     @property
     def phrases(self) -> tuple[str, ...]:
         """All that is asked."""
-        return str(self.switch.variables), *self.not_told
+        return str(self.switch.variables), *self.unreported
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class NamedCells:
         )
 
 
-def asked_switch(cells: Sequence[Cell], inventory: Inventory, switch: HardwareSwitch) -> AskedSwitch:
+def requested_switch(cells: Sequence[Cell], inventory: Inventory, switch: HardwareSwitch) -> RequestedSwitch:
     """What all cells ask of a switch; UsageError names what differs, if they do not ask the same."""
     asked = [_asked(cell, inventory, switch) for cell in cells]
     other = next((index for index, each in enumerate(asked) if each != asked[0]), None)
@@ -108,7 +108,7 @@ def asked_switch(cells: Sequence[Cell], inventory: Inventory, switch: HardwareSw
     )
 
 
-def compared_switch(each: AskedSwitch) -> Compared:
+def compared_switch(each: RequestedSwitch) -> Compared:
     """What a switch has beside what a cell asks of it; NodeError if it does not reply."""
     assert each.by is not None, "a switch of which no cell asks anything"
     with open_switch(each.switch) as opened:
@@ -116,24 +116,24 @@ def compared_switch(each: AskedSwitch) -> Compared:
     return compare(each.by.cell, each.by.inventory, each.switch, standing)
 
 
-def _apart(mine: AskedSwitch, theirs: AskedSwitch) -> str:
+def _apart(mine: RequestedSwitch, theirs: RequestedSwitch) -> str:
     """What one asks for and the other does not."""
     return "; ".join(words for words in mine.phrases if words not in theirs.phrases)
 
 
-def _asked(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> AskedSwitch:
+def _asked(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> RequestedSwitch:
     try:
-        wanted = settings_asked(cell, inventory, switch)
+        wanted = requested_settings(cell, inventory, switch)
     except ParameterError as error:
         mistake = error.mistake
         words = f"{mistake.key}: expected {mistake.expected}; {mistake.advice}."
         raise UsageError(f"{cell.experiment.name}: {cell.id}: {words}") from error
-    return AskedSwitch(
-        replace(switch, variables=wanted), tuple(not_told(cell, switch)), AskedBy(cell, inventory)
+    return RequestedSwitch(
+        replace(switch, variables=wanted), tuple(unreported(cell, switch)), RequestedBy(cell, inventory)
     )
 
 
-def _keys_that_differ(cells: Sequence[Cell], asked: Sequence[AskedSwitch]) -> list[str]:
+def _keys_that_differ(cells: Sequence[Cell], asked: Sequence[RequestedSwitch]) -> list[str]:
     """Keys of the experiment that alone make a difference; all that differ, where none does alone."""
     values = [{_TRANSPORTS: cell.transport.shown, **cell.factors} for cell in cells]
     differ = [
@@ -145,15 +145,15 @@ def _keys_that_differ(cells: Sequence[Cell], asked: Sequence[AskedSwitch]) -> li
     return sorted(alone or set().union(*differ))
 
 
-_Switch = TypeVar("_Switch", HardwareSwitch, AskedSwitch)
+_Switch = TypeVar("_Switch", HardwareSwitch, RequestedSwitch)
 
 
 def plan_switches(named: NamedInventory, *, is_offline: bool, asked: NamedCells | None = None) -> ExitCode:
     """Print what every switch would be told; for the network of an experiment, if one is named."""
 
-    def show(each: AskedSwitch) -> None:
+    def show(each: RequestedSwitch) -> None:
         show_plan(each.switch, is_offline=is_offline)
-        for words in each.not_told:
+        for words in each.unreported:
             typer.echo(f"  asked of {each.switch.name}, and not set here: {words}")
 
     return each_of(_asked_switches(named, asked), show)
@@ -224,7 +224,7 @@ def _check(switch: HardwareSwitch) -> None:
     _print(switch, f"is as wanted: {switch.variables}", [])
 
 
-def _compare(each: AskedSwitch) -> None:
+def _compare(each: RequestedSwitch) -> None:
     compared = compared_switch(each)
     for words in compared.allowed:
         typer.echo(f"{words}, and it may")
@@ -247,13 +247,13 @@ def _planned(switch: HardwareSwitch, is_offline: bool) -> Sequence[Command]:
         return plan(opened, switch.variables)
 
 
-def _asked_switches(named: NamedInventory, asked: NamedCells | None) -> list[AskedSwitch]:
+def _asked_switches(named: NamedInventory, asked: NamedCells | None) -> list[RequestedSwitch]:
     """Each switch as its inventory says, or as the experiment asks, whose plug-ins come first."""
     if asked is None:
-        return [AskedSwitch(_told_by_inventory(switch)) for switch in _switches(named)]
+        return [RequestedSwitch(_told_by_inventory(switch)) for switch in _switches(named)]
     cells = asked.load(named.plugins)
     inventory = opened_inventory(named)
-    return [asked_switch(cells, inventory, switch) for switch in _hardware_in(inventory)]
+    return [requested_switch(cells, inventory, switch) for switch in _hardware_in(inventory)]
 
 
 def _told_by_inventory(switch: HardwareSwitch) -> HardwareSwitch:

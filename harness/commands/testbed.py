@@ -15,7 +15,7 @@ from rogue.virtual.errors import VirtualTestbedError
 from rogue.virtual.image.build import cache_directory, obtain
 from rogue.virtual.machines.assembly import choose
 from rogue.virtual.network import VirtualNetwork, network
-from rogue.workloads.printable import meant
+from rogue.workloads.printable import did_you_mean
 from rogue.workloads.topologies import TOPOLOGIES, Topology
 
 _HOSTS: Final = 4
@@ -46,7 +46,9 @@ def network_of(topology: Topology) -> VirtualNetwork:
 def _topology(kind: str, hosts: int | None) -> Topology:
     if kind not in TOPOLOGIES:
         known = ", ".join(TOPOLOGIES)
-        raise UsageError(f"--topology: got {kind!r}, expected one of {known}; {meant(kind, TOPOLOGIES)}.")
+        raise UsageError(
+            f"--topology: got {kind!r}, expected one of {known}; {did_you_mean(kind, TOPOLOGIES)}."
+        )
     fields = TOPOLOGIES[kind].model_fields
     if "file" in fields:
         advice = "name an experiment that names the file"

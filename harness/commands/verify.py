@@ -12,7 +12,7 @@ from rogue.harness.results.manifest import read_manifest, read_sound_manifest
 from rogue.harness.results.recorded_run import present_manifest
 from rogue.harness.results.run_directory import SIGNATURE, is_locked
 from rogue.harness.results.verification import Comparison, compare_run
-from rogue.harness.terminal import tell
+from rogue.harness.terminal import notify
 from rogue.remote.destination import at_home
 from rogue.reports.reading.files import read_regular, write_new
 from rogue.workloads.manifest import MANIFEST, Manifest, Soundness
@@ -88,10 +88,10 @@ def verify_runs(runs: Sequence[Path], signer: str | None = None, allowed: Path |
         try:
             codes.append(verify_run(run, signer, allowed))
         except HarnessError as error:
-            tell(*error.lines)
+            notify(*error.lines)
             codes.append(error.exit_code)
         except OSError as error:
-            tell(f"{error.filename or run}: {error.strerror or error}.")
+            notify(f"{error.filename or run}: {error.strerror or error}.")
             codes.append(ExitCode.STORAGE)
     return max(codes)
 
@@ -111,7 +111,7 @@ def verify_run(run: Path, signer: str | None = None, allowed: Path | None = None
         typer.echo(printable(f"{run}: {NO_CHECKSUM}"))
     if differences:
         counted = f"{len(differences)} difference{'s' * (len(differences) != 1)}"
-        tell(f"{run}: {counted} from the manifest.")
+        notify(f"{run}: {counted} from the manifest.")
         return ExitCode.DAMAGED
     typer.echo(printable(_result(run, manifest, is_going=is_going)))
     if signer is not None and allowed is not None:

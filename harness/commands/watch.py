@@ -13,7 +13,7 @@ import typer
 from rogue.harness.errors import ExitCode, StoppedError, termination_as_interrupt
 from rogue.harness.execution.scheduler import Watcher
 from rogue.harness.live.run_page import RunPage
-from rogue.harness.live.run_state import LiveWatcher, Running, Standing
+from rogue.harness.live.run_state import LiveWatcher, Running, RunState
 from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.recorded_run import Run, present_manifest
 from rogue.harness.results.run_directory import is_locked
@@ -29,7 +29,7 @@ def watch_run(run: Path, port: int) -> ExitCode:
     read_manifest(run)
     if is_locked(run):
         try:
-            with termination_as_interrupt(), RunPage(run, lambda: standing_of(run), port) as page:
+            with termination_as_interrupt(), RunPage(run, lambda: run_state_of(run), port) as page:
                 typer.echo(page.url)
                 while is_locked(run):
                     Event().wait(LOOK_SECONDS)
@@ -40,12 +40,12 @@ def watch_run(run: Path, port: int) -> ExitCode:
     return ExitCode.OK
 
 
-def standing_of(run: Path) -> Standing:
+def run_state_of(run: Path) -> RunState:
     """How far a run has come that another process works on, as its files say."""
     manifest = present_manifest(run)
     begun = datetime.strptime(manifest.sessions[-1].created_utc, CREATED).replace(tzinfo=UTC)
     elapsed = (datetime.now(UTC) - begun).total_seconds()
-    return Standing(manifest, None, max(0.0, elapsed), {})
+    return RunState(manifest, None, max(0.0, elapsed), {})
 
 
 def _ended(run: Path) -> str:
@@ -62,8 +62,8 @@ def show_live(run: Run, seconds: Mapping[str, float]) -> Iterator[Callable[[Watc
     """Show a run of this process; gives what puts the page between the run and its watcher."""
     running, started = Running(), time.monotonic()
 
-    def standing() -> Standing:
-        return Standing(_copy(run.manifest), running.copy(), time.monotonic() - started, seconds)
+    def standing() -> RunState:
+        return RunState(_copy(run.manifest), running.copy(), time.monotonic() - started, seconds)
 
     with RunPage(run.directory, standing) as page:
         typer.echo(f"live: {page.url}", err=True)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pydantic_core import PydanticCustomError
 
 from rogue.harness.data.source import DataSource
-from rogue.workloads.printable import first_line, meant, printable, shortened
+from rogue.workloads.printable import did_you_mean, first_line, printable, shortened
 from rogue.workloads.specification import mistake
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def _check_names(source: DataSource, names: Sequence[str], known: Sequence[str])
     for name in names:
         if name not in known:
             got = f"the column {printable(name)[:SHOWN_MAX]!r} in line 1 of {source.name}"
-            advice = meant(name, known, "rename it, or write the table without it")
+            advice = did_you_mean(name, known, "rename it, or write the table without it")
             if len(names) == 1:
                 advice = "separate columns with commas, semicolons or tabs"
             raise mistake(f"columns among {', '.join(known)}", advice, got)

@@ -11,7 +11,7 @@ import yaml
 from pydantic_core import PydanticCustomError
 
 from rogue.harness.data.source import DataSource
-from rogue.workloads.printable import meant, printable, shortened
+from rogue.workloads.printable import did_you_mean, printable, shortened
 from rogue.workloads.specification import mistake
 from rogue.workloads.topologies.links import LinkList
 from rogue.workloads.topologies.topology import HOSTS_MAX
@@ -72,7 +72,7 @@ def _wrong(source: DataSource, line: int, key: str, got: str, expected: str) -> 
 def _link(source: DataSource, entry: Entry) -> _Link:
     for key, (_, line) in entry.items():
         if key not in KEYS:
-            advice = meant(key, KEYS, "remove it")
+            advice = did_you_mean(key, KEYS, "remove it")
             got = f"the key {printable(key)[:40]} in line {line} of {source.name}"
             raise mistake(f"the keys {', '.join(KEYS)}", advice, got)
     line = min(line for _, line in entry.values())

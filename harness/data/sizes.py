@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 from rogue.harness.data.formats.format import Line, lines_of
 from rogue.harness.data.source import DataSource
 from rogue.workloads.flow_sizes import FlowSizes, SizesOfFile
-from rogue.workloads.printable import meant, shortened
+from rogue.workloads.printable import did_you_mean, shortened
 from rogue.workloads.specification import mistake
 
 SIZE: Final = "size_bytes"
@@ -67,7 +67,7 @@ def _names(source: DataSource, line: Line) -> Sequence[str]:
     for name in line.words:
         if name not in known:
             got = f"the column {shortened(name)!r} in line {line.number} of {source.name}"
-            raise mistake(columns, meant(name, known, "name the two columns like this"), got)
+            raise mistake(columns, did_you_mean(name, known, "name the two columns like this"), got)
     if len(line.words) != 2 or line.words.count(SIZE) != 1:
         got = f"{shortened(' and '.join(line.words))} in line {line.number} of {source.name}"
         raise mistake(columns, "name the two columns like this", got)

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from rogue.harness.errors import ClusterLostError, ConfigError, UsageError
 from rogue.harness.execution.slot import WorkerDiedError
-from rogue.harness.execution.task import Parcel, Task, execute, pack
+from rogue.harness.execution.task import PickledTask, Task, execute, pack
 from rogue.harness.results.cell_directory import stored_record
 from rogue.harness.results.provenance import git_facts
 from rogue.workloads.manifest import CellRecord, Git
@@ -24,7 +24,7 @@ LOOK_SECONDS: Final = 1.0
 """The scheduler is asked at most this often."""
 
 
-class Lookout:
+class DaskLiveness:
     """Asks a scheduler for its workers. One that had none for too long has lost them."""
 
     def __init__(
@@ -90,7 +90,7 @@ class DaskSlot:
 
     is_heard: Final = False
 
-    def __init__(self, executor: Executor, lookout: Lookout) -> None:
+    def __init__(self, executor: Executor, lookout: DaskLiveness) -> None:
         self._executor = executor
         self._lookout = lookout
         self._task: Task | None = None
@@ -136,7 +136,7 @@ class DaskSlot:
             self._future.cancel()
 
 
-def run_here(parcel: Parcel) -> CellRecord:
+def run_here(parcel: PickledTask) -> CellRecord:
     """What a worker does; UnloadableError if plug-ins load elsewhere and not here, for lack of a compiler."""
     try:
         with parcel.unpacked() as task:
@@ -162,7 +162,7 @@ def cluster(address: str) -> Iterator[Cluster]:
             raise UsageError(f"--dask: got {address} without a worker, expected one at least; start some.")
         check_code(client)
         executor = client.get_executor(pure=False)
-        lookout = Lookout(address, client.nthreads, _patience_seconds())
+        lookout = DaskLiveness(address, client.nthreads, _patience_seconds())
         yield Cluster(threads, lambda: DaskSlot(executor, lookout))
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.demand import Group
-from rogue.harness.plugins.loading import in_force, plugin_sentence
+from rogue.harness.plugins.loading import plugin_sentence, plugin_versions
 from rogue.harness.plugins.source import PluginSource
 from rogue.harness.results.cell_directory import discard_unfinished, encode, store_cell
 from rogue.harness.testbeds.base import CellResult, Columns, Fact, Failure, Progress, Testbed, TestbedError
@@ -138,7 +138,7 @@ def _note(record: CellRecord, failure: Failure | None) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Parcel:
+class PickledTask:
     """A wrapped task; unpickling it needs nothing but this package."""
 
     plugins: tuple[PluginSource, ...]
@@ -147,12 +147,12 @@ class Parcel:
     @contextmanager
     def unpacked(self) -> Iterator[Task]:
         """The task, with its plug-ins; they have been loaded without an error where the parcel comes from."""
-        with in_force(self.plugins):
+        with plugin_versions(self.plugins):
             task = pickle.loads(self.pickled)
             assert isinstance(task, Task), task
             yield task
 
 
-def pack(task: Task) -> Parcel:
+def pack(task: Task) -> PickledTask:
     """Wrap a task."""
-    return Parcel(task.plugins, pickle.dumps(task))
+    return PickledTask(task.plugins, pickle.dumps(task))

@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, PlainSerializer, WithJs
 from pydantic.config import JsonDict
 
 from rogue.harness.experiment.keys import ByKind
-from rogue.workloads.printable import meant
+from rogue.workloads.printable import did_you_mean
 from rogue.workloads.specification import Name, Specification, Time, mistake, mistakes_at
 from rogue.workloads.traffic import WORKLOADS, Workload
 from rogue.workloads.transports import (
@@ -72,7 +72,7 @@ def _advice(name: str) -> str:
         return f"leave +{misplaced[0]} out"
     bases = [base] if base in BASES else list(BASES)
     known = [each + feature for each in bases for feature in ("", *_added(BASES[each].allowed))]
-    return meant(name, known, "`rogue list transports` explains them")
+    return did_you_mean(name, known, "`rogue list transports` explains them")
 
 
 Transport = Annotated[

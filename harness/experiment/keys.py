@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from rogue.workloads.printable import meant
+from rogue.workloads.printable import did_you_mean
 from rogue.workloads.specification import Specification, meanings, mistake, mistakes_at
 from rogue.workloads.units import QUANTITY_OF_SUFFIX, RATE, SIZE, TIME, Quantity
 
@@ -28,7 +28,7 @@ class ByKind:
             raise mistake("a mapping with a kind", f"write {{kind: {first}, ...}}")
         kind = value.get("kind")
         if not isinstance(kind, str) or kind not in self.registry:
-            found = mistake(f"one of the kinds {', '.join(self.registry)}", meant(kind, self.registry))
+            found = mistake(f"one of the kinds {', '.join(self.registry)}", did_you_mean(kind, self.registry))
             raise mistakes_at({"kind": found})
         return self.registry[kind].model_validate(value, context=info.context)
 

@@ -20,9 +20,9 @@ from rogue.harness.experiment.model import Experiment
 from rogue.harness.experiment.settings import FACTORS, PAPER, apply_settings, parse_path
 from rogue.harness.experiment.yaml_text import format_path
 from rogue.harness.plugins.loading import LoadedPlugin
-from rogue.harness.plugins.sandbox import goes_on, load_tried
+from rogue.harness.plugins.sandbox import ends_in_child, load_tried
 from rogue.harness.plugins.source import PluginSource, each_once, read_plugin
-from rogue.workloads.printable import meant
+from rogue.workloads.printable import did_you_mean
 from rogue.workloads.specification import MISTAKE
 from rogue.workloads.units import UnitError
 
@@ -107,7 +107,7 @@ class LoadedExperiment:
         return self.points[0].experiment
 
 
-def nobody() -> None:
+def ignore_progress() -> None:
     """Who is told where nobody asks."""
 
 
@@ -133,7 +133,7 @@ def _check_that_it_ends(
 ) -> None:
     """ConfigError if a plug-in does not return while it checks what the document asks of it."""
     asked = [plugin.source.file for plugin in plugins if not plugin.source.is_installed]
-    if asked and not goes_on(partial(check_document, document, settings, plugins, None), SILENT_S_MAX):
+    if asked and not ends_in_child(partial(check_document, document, settings, plugins, None), SILENT_S_MAX):
         got = f"a plug-in that has not returned after {SILENT_S_MAX:g} s of checking {document.file}"
         advice = "correct what never ends; `rogue check-plugin` shows more"
         raise ConfigError([Problem(", ".join(asked), "", got, "an end of each call", advice)])
@@ -154,7 +154,7 @@ def check_document(
     settings: Sequence[str],
     plugins: tuple[LoadedPlugin, ...] = (),
     files: DataFiles | None = None,
-    checked: Callable[[], object] = nobody,
+    checked: Callable[[], object] = ignore_progress,
 ) -> LoadedExperiment:
     """Check every factor point; all mistakes together are one ConfigError. No plug-in is loaded here.
 
@@ -190,7 +190,7 @@ def _check_point(document: Document, chosen: Mapping[str, Scalar], files: DataFi
             document = with_setting(document, path or (), value, document.place((FACTORS, key)))
         except LookupError as error:
             known = () if path and path[0] in document.data else map(format_path, document.places)
-            advice = meant(key, known, f"the file has no {error.args[0]}")
+            advice = did_you_mean(key, known, f"the file has no {error.args[0]}")
             raise _factor_error(
                 document, key, "a path that leads nowhere", "a key of the file", advice
             ) from error

@@ -17,7 +17,7 @@ from rogue.harness.experiment.choices import (
 from rogue.harness.experiment.keys import ByKind
 from rogue.harness.experiment.settings import PAPER, Scale
 from rogue.workloads.faults import FAULTS, Fault, Flooding, Misrouting
-from rogue.workloads.printable import meant
+from rogue.workloads.printable import did_you_mean
 from rogue.workloads.probes import PROBES, Probe
 from rogue.workloads.specification import Name, Specification, Time, mistake, mistakes_at
 from rogue.workloads.topologies import TOPOLOGIES, Placement, Topology
@@ -149,7 +149,7 @@ class Experiment(Specification):
 
         for name in self.agree_within:
             if name not in METRICS:
-                advice = meant(name, METRICS, "see the columns of `rogue export`")
+                advice = did_you_mean(name, METRICS, "see the columns of `rogue export`")
                 found = mistake("measures of the report", advice, f"the measure {name}")
                 raise mistakes_at({"agree_within": found})
 
@@ -160,7 +160,7 @@ class Experiment(Specification):
         known = {*self.topology.ports(), *self.topology.nodes()}
         for port in packets.ports:
             if port not in known:
-                advice = meant(port, known, "see the topology with `rogue plan`")
+                advice = did_you_mean(port, known, "see the topology with `rogue plan`")
                 found = mistake("ports such as h0->s0, or nodes", advice, f"the port {port}")
                 raise mistakes_at({"measure": found})
 

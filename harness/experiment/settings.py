@@ -8,7 +8,7 @@ from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.experiment import yaml_text
 from rogue.harness.experiment.document import Document, with_setting
 from rogue.harness.experiment.yaml_text import YamlError, format_path, parse_yaml
-from rogue.workloads.printable import meant
+from rogue.workloads.printable import did_you_mean
 
 Scale = Literal["paper", "quick"]
 PAPER: Final[Scale] = "paper"
@@ -95,7 +95,7 @@ def _put(document: Document, key: str, value: object, place: str) -> Document:
         otherwise = f"{document.file} has no {error.args[0]} to set it in"
         keys = (each for each in document.places if each[:1] != (SCALES,))
         known = () if path[0] in document.data else map(format_path, keys)
-        advice = meant(key, known, otherwise)
+        advice = did_you_mean(key, known, otherwise)
         raise _error(place, key, "a path that leads nowhere", "a key of the experiment", advice) from error
 
 

@@ -8,7 +8,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Final, Self
 
 from rogue.harness.live.preview import Figures
-from rogue.harness.live.run_state import Standing
+from rogue.harness.live.run_state import RunState
 from rogue.harness.live.server import LiveServer
 from rogue.harness.results.recorded_run import SO_FAR, present_manifest
 from rogue.reports.reading.files import read_regular
@@ -31,7 +31,7 @@ class RunPage:
     `over` makes it the last page, and waits for a browser that has been looking to fetch that one.
     """
 
-    def __init__(self, run: Path, standing: Callable[[], Standing], port: int = 0) -> None:
+    def __init__(self, run: Path, standing: Callable[[], RunState], port: int = 0) -> None:
         self._run = run
         self._standing = standing
         self._figures = Figures(run, lambda: standing().manifest)
@@ -115,7 +115,7 @@ class RunPage:
         from rogue.reports.pages.live import last_page
 
         manifest = present_manifest(self._run)
-        standing = Standing(manifest, None, 0.0, {})
+        standing = RunState(manifest, None, 0.0, {})
         file = self._run / "report.html"
         report = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
         return last_page(_title(standing), str(self._run), _counts(standing), report)
@@ -129,12 +129,12 @@ def _so_far(run: Path) -> list[str]:
         return []
 
 
-def _title(standing: Standing) -> str:
+def _title(standing: RunState) -> str:
     experiment = standing.manifest.experiment
     return str(experiment.get("title") or experiment.get("name") or standing.manifest.run_id)
 
 
-def _counts(standing: Standing) -> Sequence[tuple[str, int]]:
+def _counts(standing: RunState) -> Sequence[tuple[str, int]]:
     """How many cells there are of each kind."""
     total = ("cells", len(standing.manifest.cells))
     running = [] if standing.running is None else [("running", len(standing.running))]
@@ -149,7 +149,7 @@ def _counts(standing: Standing) -> Sequence[tuple[str, int]]:
     )
 
 
-def _failed(standing: Standing) -> list[tuple[str, str]]:
+def _failed(standing: RunState) -> list[tuple[str, str]]:
     """Each cell that failed, and why."""
     return [(cell.id, _reason(cell)) for cell in standing.of_status(CellStatus.FAILED)]
 

@@ -15,7 +15,7 @@ SHARE_MIN: Final = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RunState:
     """A moment of a run."""
 
     manifest: Manifest

@@ -15,7 +15,7 @@ from rogue.harness.experiment.load import LoadedExperiment
 from rogue.harness.experiment.yaml_text import format_path
 from rogue.harness.plan import plan as plans
 from rogue.harness.plan.cells import plan_cells
-from rogue.harness.plugins.sandbox import copied
+from rogue.harness.plugins.sandbox import forked_call
 from rogue.harness.terminal import Counted, in_silence
 from rogue.harness.testbeds.base import Testbed
 
@@ -173,7 +173,7 @@ def make_watched_plan(loaded: LoadedExperiment, testbed: Testbed, counted: Count
         """Tell how far it is, and then a list of all cells."""
         pipe.send(list(make_plan(loaded, testbed, lambda *count: pipe.send(count)).cells))
 
-    with copied(plan) as pipe:
+    with forked_call(plan) as pipe:
         try:
             while pipe.poll(silent_s):
                 message = pipe.recv()

@@ -190,7 +190,7 @@ _users = _Users()
 
 
 @contextmanager
-def in_force(sources: Sequence[PluginSource], limit_s: float = WAIT_LIMIT_S) -> Iterator[None]:
+def plugin_versions(sources: Sequence[PluginSource], limit_s: float = WAIT_LIMIT_S) -> Iterator[None]:
     """Load these plug-ins for the time of the block, and unload others if they conflict.
 
     One name means one thing in a process. A cell that needs another version waits until no cell uses the

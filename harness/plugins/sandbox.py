@@ -24,7 +24,7 @@ from rogue.workloads.printable import printable
 
 
 @contextmanager
-def copied(work: Callable[[Connection], object]) -> Iterator[Connection]:
+def forked_call(work: Callable[[Connection], object]) -> Iterator[Connection]:
     """A copy of this process that does the work, and what it says; it is over at the end of the block.
 
     What is said ends (EOFError) when the work is done, or has failed.
@@ -50,12 +50,12 @@ def _work_and_exit(work: Callable[[Connection], object], pipe: Connection) -> No
         os._exit(0)
 
 
-def goes_on(work: Callable[[Callable[[], None]], object], silent_s: float) -> bool:
+def ends_in_child(work: Callable[[Callable[[], None]], object], silent_s: float) -> bool:
     """Whether a work in a copy of this process ends, be it with an error, and never says nothing for so long.
 
     It calls what it is given as often as it gets on.
     """
-    with copied(lambda pipe: work(lambda: pipe.send_bytes(b"on"))) as pipe:
+    with forked_call(lambda pipe: work(lambda: pipe.send_bytes(b"on"))) as pipe:
         try:
             while pipe.poll(silent_s):
                 pipe.recv_bytes()

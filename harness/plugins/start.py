@@ -6,7 +6,7 @@ from string import Template
 from typing import Final
 
 from rogue.harness.errors import UsageError
-from rogue.workloads.printable import meant
+from rogue.workloads.printable import did_you_mean
 
 STARTS: Final = Path(__file__).parent / "starts"
 ONLY_COMPILED: Final = ("switch-control", "receiver-control")
@@ -25,7 +25,9 @@ def write_start(kind: str, name: str, directory: Path, language: str | None = No
     language: python unless the kind has C++ alone.
     """
     if kind not in KINDS:
-        raise UsageError(f"new: got {kind!r}, expected one of {', '.join(KINDS)}; {meant(kind, KINDS)}.")
+        raise UsageError(
+            f"new: got {kind!r}, expected one of {', '.join(KINDS)}; {did_you_mean(kind, KINDS)}."
+        )
     if not _NAME.fullmatch(name):
         expected = "lower-case letters, digits and _, with a letter first"
         raise UsageError(f"new: got the name {name!r}, expected {expected}; choose another name.")
@@ -46,7 +48,7 @@ def _ending(kind: str, language: str) -> str:
     if language not in LANGUAGES:
         expected = f"one of {', '.join(LANGUAGES)}"
         raise UsageError(
-            f"new: got the language {language!r}, expected {expected}; {meant(language, LANGUAGES)}."
+            f"new: got the language {language!r}, expected {expected}; {did_you_mean(language, LANGUAGES)}."
         )
     if language != "python" and kind not in COMPILED:
         only = f"{', '.join(COMPILED[:-1])} and {COMPILED[-1]}"

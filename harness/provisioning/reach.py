@@ -13,7 +13,7 @@ from rogue.harness.provisioning.clocks import ClockOffset, clock_offset
 from rogue.harness.provisioning.findings import Finding
 from rogue.remote.connection import Shell
 from rogue.remote.errors import NodeError
-from rogue.remote.known_hosts import UnknownKeyError, said_together
+from rogue.remote.known_hosts import UnknownKeyError, joined_errors
 from rogue.remote.login import Login
 
 REACH_LIMIT_S: Final = 30.0
@@ -77,7 +77,7 @@ def reach(logins: Iterable[Login], commands: Mapping[str, str]) -> Reached:
         else:
             reached.lacks += lacks
             reached.clocks[node] = clock
-    reached.failures |= said_together(unknown)
+    reached.failures |= joined_errors(unknown)
     return reached
 
 

@@ -14,7 +14,7 @@ from rogue.harness.experiment.settings import FACTORS, SCALE, SCALES, apply_sett
 from rogue.harness.plan.plan import Plan, make_plan
 from rogue.harness.search.space import Aim
 from rogue.harness.testbeds.base import Testbed
-from rogue.workloads.printable import meant
+from rogue.workloads.printable import did_you_mean
 
 SUFFIX: Final = "-search"
 """Of the experiment's name in the results, so that nothing takes a search for the experiment's own run."""
@@ -159,5 +159,5 @@ def place_of(named: str, choices: Sequence[TransportChoice]) -> int:
     if len(found) != 1:
         known = [each.shown for each in choices]
         got = f"search: got the transport {named!r}, expected one of {', '.join(known)}"
-        raise UsageError(f"{got}; {meant(named, known)}.")
+        raise UsageError(f"{got}; {did_you_mean(named, known)}.")
     return found[0]

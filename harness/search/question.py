@@ -15,7 +15,7 @@ from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.metric import Metric
 from rogue.reports.reading.load import Run as ReadRun
 from rogue.workloads.manifest import CellRecord
-from rogue.workloads.printable import meant
+from rogue.workloads.printable import did_you_mean
 from rogue.workloads.records import CellStatus
 
 
@@ -48,7 +48,7 @@ class Target:
 def make_target(aim: Aim) -> Target:
     """Find the measure of an aim; UsageError if there is none of that name, or its direction is not known."""
     if aim.metric not in METRICS:
-        advice = meant(aim.metric, METRICS, "`rogue list measures` has them")
+        advice = did_you_mean(aim.metric, METRICS, "`rogue list measures` has them")
         raise UsageError(f"search: got the measure {aim.metric!r}, expected one of the report's; {advice}.")
     metric = METRICS[aim.metric]
     direction = aim.direction
@@ -121,7 +121,7 @@ def question_of_claim(identifier: str) -> Question:
     """Ask for what a claim is about; UsageError if no simulation can answer one of that name."""
     claims = {claim.id: claim for claim in read_claims()}
     if identifier not in claims:
-        advice = meant(identifier, claims, "`rogue claims` lists them")
+        advice = did_you_mean(identifier, claims, "`rogue claims` lists them")
         raise UsageError(f"--claim: got {identifier!r}, expected the id of a claim; {advice}.")
     claim = claims[identifier]
     if claim.metric is None or claim.judged_by is JudgedBy.HARDWARE:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.inventory_source import VIRTUAL, inventory_of, is_virtual
-from rogue.workloads.printable import meant
+from rogue.workloads.printable import did_you_mean
 
 if TYPE_CHECKING:
     from rogue.harness.testbeds.base import Testbed
@@ -50,7 +50,7 @@ def find_testbed(name: str, *, is_trusted: bool = False) -> "Testbed":
     if not is_virtual(name) and not Path(name).is_file():
         known = known_testbeds()
         expected = f"{', '.join(known)}, or the file of an inventory"
-        raise UsageError(f"--testbed: got {name!r}, expected {expected}; {meant(name, known)}.")
+        raise UsageError(f"--testbed: got {name!r}, expected {expected}; {did_you_mean(name, known)}.")
     from rogue.harness.testbeds.ssh import SshTestbed
 
     return SshTestbed(name, inventory_of(name), is_trusted=is_trusted)

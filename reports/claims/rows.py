@@ -90,16 +90,16 @@ _OPEN: Final = (Verdict.OTHER_CONDITIONS, Verdict.FEW_SEEDS)
 _FEW_SEEDS: Final = f"a verdict takes {SEEDS_MIN} seeds"
 
 
-def standing(judged: Sequence[Outcome]) -> list[str]:
+def verdict_summary(judged: Sequence[Outcome]) -> list[str]:
     """Return the verdicts of the headline, and what the numbers alone say of claims without a verdict."""
     counts = counts_of(
         each.verdict for each in judged if is_headline(each.claim) and each.verdict not in _OPEN
     )
     verdicts = f"Against what was published: {counted_verdicts(counts)}." if counts else None
-    return [sentence for sentence in (verdicts, by_the_numbers(judged)) if sentence]
+    return [sentence for sentence in (verdicts, numbers_summary(judged)) if sentence]
 
 
-def by_the_numbers(judged: Sequence[Outcome]) -> str | None:
+def numbers_summary(judged: Sequence[Outcome]) -> str | None:
     """Return what the numbers alone say of the headline's claims without a verdict, and why they have none.
 
     None where each has a verdict.

@@ -9,12 +9,12 @@ from markupsafe import Markup
 
 from rogue.reports.claims import VERDICT_MEANINGS, ClaimRow, Outcome, rows_of
 from rogue.reports.claims.rows import (
-    by_the_numbers,
     claim_anchor,
     claim_links,
     figure_anchor,
-    standing,
+    numbers_summary,
     table_anchor,
+    verdict_summary,
 )
 from rogue.reports.claims.verdict import counted_verdicts, counts_of
 from rogue.reports.claims.words import BADGE_MEANINGS, badges_of, is_headline, judged_text
@@ -80,7 +80,7 @@ class RunSection:
     @property
     def standing(self) -> list[str]:
         """Return how the run stands to what was published, in a sentence or two."""
-        return standing(self.judged)
+        return verdict_summary(self.judged)
 
     @property
     def not_run(self) -> str | None:
@@ -90,7 +90,7 @@ class RunSection:
     @property
     def by_the_numbers(self) -> str | None:
         """Return what the numbers alone say where there is no verdict."""
-        return by_the_numbers(self.judged)
+        return numbers_summary(self.judged)
 
     @property
     def claim_rows(self) -> list[ClaimRow]:

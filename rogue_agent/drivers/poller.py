@@ -80,7 +80,7 @@ class Poller:
 _NS_PER_S = 1_000_000_000
 
 
-class StandingClock:
+class VirtualClock:
     """A clock that is read once after each sleep, and stands still in between, as the kernel's own does.
 
     A process reads its clock twenty times per segment, and there each reading is a system call.
@@ -102,7 +102,7 @@ class StandingClock:
 class ExactPoller(Poller):
     """Meets deadlines to the microsecond and sleeps until then."""
 
-    def __init__(self, clock: StandingClock) -> None:
+    def __init__(self, clock: VirtualClock) -> None:
         super().__init__(clock.host_ns)
         self._standing = clock
         self._readers: list[int] = []

@@ -40,7 +40,7 @@ class FlowEvent(NamedTuple):
     detail: str
 
 
-class Carriage(NamedTuple):
+class QueuePairProgress(NamedTuple):
     """A queue pair carries a flow, from here until it is lost; it may do so again when it is back."""
 
     qp_num: int
@@ -62,7 +62,7 @@ class SimulatedFlow(RecoveringFlow):
     in order, and none while the first queue pair has not been lost.
     """
 
-    carriages: tuple[Carriage, ...] = ()
+    carriages: tuple[QueuePairProgress, ...] = ()
 
     def __init__(  # noqa: PLR0913 - a flow has that many independent properties, all named
         self,
@@ -248,8 +248,8 @@ class SimulatedFlow(RecoveringFlow):
     def _turn_to(self, qp_num: int) -> None:
         end = self._queue_pair = self._ends[qp_num]
         completed_bytes = sum(each.posted_bytes for each in self._ends.values()) - self.again_bytes
-        before = self.carriages or (Carriage(self._path.main[0].qp_num, 0, 0),)
-        self.carriages = (*before, Carriage(qp_num, completed_bytes, end.delivered_bytes))
+        before = self.carriages or (QueuePairProgress(self._path.main[0].qp_num, 0, 0),)
+        self.carriages = (*before, QueuePairProgress(qp_num, completed_bytes, end.delivered_bytes))
 
     def _reset(self, qp_num: int) -> None:
         self._ends[qp_num].reset()

@@ -14,7 +14,7 @@ from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.errors import NicError, SettingsError
 from rogue.agent.drivers.limiters.base import LimiterError
 from rogue.agent.drivers.verbs.pyverbs import VerbsError, VerbsUnavailable
-from rogue.agent.node.end import End, Workplace
+from rogue.agent.node.end import End, NodeContext
 from rogue.agent.node.errors import ErrorKind, MessageError
 from rogue.agent.node.messages import (
     WORDS_LENGTH_MAX,
@@ -32,7 +32,7 @@ from rogue.agent.node.wire import REQUEST_TYPES, LineReader, decode, encode
 
 _CHUNK_BYTES = 65_536
 
-OpenEnd = Callable[[Prepare, Workplace, ExitStack], End]
+OpenEnd = Callable[[Prepare, NodeContext, ExitStack], End]
 
 
 class DataProcess:
@@ -42,7 +42,7 @@ class DataProcess:
     later request but heartbeats, which say that the role has failed.
     """
 
-    def __init__(self, source: int, sink: int, workplace: Workplace, open_end: OpenEnd) -> None:
+    def __init__(self, source: int, sink: int, workplace: NodeContext, open_end: OpenEnd) -> None:
         self._source = source
         self._sink = sink
         self._workplace = workplace

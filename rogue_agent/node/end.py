@@ -16,7 +16,7 @@ from rogue.agent.node.transfer_events import TransferEvents
 
 
 @dataclass(frozen=True)
-class Workplace:
+class NodeContext:
     """What a data process brings to its end.
 
     `pyverbs` loads it when it is needed. `clock` is for timers, `stamp` for posts and completions.

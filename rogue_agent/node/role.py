@@ -15,7 +15,7 @@ from rogue.agent.drivers.limiters.base import COLUMNS, PacedInterface, RateLimit
 from rogue.agent.drivers.limiters.borrowed import BorrowedLimiters
 from rogue.agent.drivers.verbs.discovery import find_port
 from rogue.agent.drivers.verbs.endpoint import opened
-from rogue.agent.node.end import End, Report, Workplace
+from rogue.agent.node.end import End, NodeContext, Report
 from rogue.agent.node.errors import MessageError
 from rogue.agent.node.forked import stay_near
 from rogue.agent.node.messages import (
@@ -38,11 +38,11 @@ from rogue.agent.node.messages import (
 from rogue.agent.node.tcp_end import TcpReceiverEnd, TcpSenderEnd
 from rogue.agent.node.transfer_events import TransferEvents
 from rogue.agent.node.turn_keeper import paced_interface, place_of
-from rogue.agent.node.verbs_end import NO_LIMITER, Foundation, VerbsEnd, endpoint_plan
+from rogue.agent.node.verbs_end import NO_LIMITER, VerbsContext, VerbsEnd, endpoint_plan
 from rogue.agent.node.verbs_roles import VerbsRequester, VerbsResponderEnd
 
 
-def open_end(request: Prepare, workplace: Workplace, stack: ExitStack) -> End:
+def open_end(request: Prepare, workplace: NodeContext, stack: ExitStack) -> End:
     """Open an end; leaving the stack gives everything back."""
     if request.transport in KERNEL_TCPS:
         end_class = TcpSenderEnd if request.end == "requester" else TcpReceiverEnd
@@ -52,7 +52,7 @@ def open_end(request: Prepare, workplace: Workplace, stack: ExitStack) -> End:
     return _open_verbs_end(request, workplace, stack)
 
 
-def _open_verbs_end(request: Prepare, workplace: Workplace, stack: ExitStack) -> VerbsEnd:
+def _open_verbs_end(request: Prepare, workplace: NodeContext, stack: ExitStack) -> VerbsEnd:
     """Find the port of the experiment address and open an endpoint on it, filled as asked."""
     pyverbs = workplace.pyverbs()
     port = find_port(request.address, workplace.sysfs, workplace.ports)
@@ -72,12 +72,12 @@ def _open_verbs_end(request: Prepare, workplace: Workplace, stack: ExitStack) ->
     limiter = _limiter(request, interface, workplace, stack)
     end_class = VerbsRequester if request.end == "requester" else VerbsResponderEnd
     return end_class(
-        Foundation(request, workplace, settings, line_rate_bps, endpoint, limiter, turns, processors)
+        VerbsContext(request, workplace, settings, line_rate_bps, endpoint, limiter, turns, processors)
     )
 
 
 def _turns(
-    request: Prepare, settings: TransportSettings, workplace: Workplace, stack: ExitStack
+    request: Prepare, settings: TransportSettings, workplace: NodeContext, stack: ExitStack
 ) -> BorrowedLimiters | None:
     """Come to the keeper of the card's limiters; None where each flow has its own.
 
@@ -96,7 +96,7 @@ def _turns(
 
 
 def _limiter(
-    request: Prepare, interface: PacedInterface, workplace: Workplace, stack: ExitStack
+    request: Prepare, interface: PacedInterface, workplace: NodeContext, stack: ExitStack
 ) -> RateLimiter | None:
     """Take the limiter of the request's priority; priority 0 is never limited."""
     if request.limiter == NO_LIMITER:

@@ -18,7 +18,7 @@ from rogue.agent.drivers.verbs import clock
 from rogue.agent.drivers.verbs.discovery import SYSFS, find_port
 from rogue.agent.drivers.verbs.pyverbs import VerbsUnavailable, load
 from rogue.agent.node.data_process import DataProcess
-from rogue.agent.node.end import Workplace
+from rogue.agent.node.end import NodeContext
 from rogue.agent.node.forked import ForkedProcess
 from rogue.agent.node.messages import Prepare
 from rogue.agent.node.plugins import import_plugins
@@ -49,7 +49,7 @@ def own_streams() -> tuple[int, int]:
 
 def work(role: str, directory: Path, source: int, sink: int) -> int:
     """Serve one role over two descriptors; whatever it writes beside its replies goes to `directory`."""
-    workplace = Workplace(
+    workplace = NodeContext(
         load, SYSFS, Spool(directory, role), Poller(clock.host_ns), clock.host_ns, clock.nic_ns
     )
     return DataProcess(source, sink, workplace, open_end).serve()

@@ -21,7 +21,7 @@ from rogue.agent.drivers.memory import Memory
 from rogue.agent.drivers.recording import TransferLog
 from rogue.agent.drivers.verbs.card_facts import COLUMNS as COUNTER_COLUMNS
 from rogue.agent.drivers.verbs.queue_pair import tos
-from rogue.agent.node.end import End, Report, Workplace
+from rogue.agent.node.end import End, NodeContext, Report
 from rogue.agent.node.errors import MessageError
 from rogue.agent.node.messages import Prepare, Prepared
 from rogue.agent.node.verbs_end import drawer
@@ -32,7 +32,7 @@ _CANDIDATES_MAX = 64
 class TcpEnd(End):
     """What both ends share: memory in a file without a name, and the connection once there is one."""
 
-    def __init__(self, request: Prepare, workplace: Workplace) -> None:
+    def __init__(self, request: Prepare, workplace: NodeContext) -> None:
         if request.parameters or request.verb != "write":
             raise SettingsError(
                 "parameters", request.parameters or request.verb, "none: TCP has no parameters and no verbs"
@@ -190,7 +190,7 @@ class TcpReceiverEnd(TcpEnd):
     _receiver: TcpReceiver | None = None
     _peer_address = ""
 
-    def __init__(self, request: Prepare, workplace: Workplace) -> None:
+    def __init__(self, request: Prepare, workplace: NodeContext) -> None:
         super().__init__(request, workplace)
         self._token: int = drawer(request)(TOKEN_BITS)
         self._candidates: dict[int, socket.socket] = {}

@@ -23,7 +23,7 @@ from rogue.agent.drivers.verbs.flow import EVENT_COLUMNS
 from rogue.agent.drivers.verbs.queue_pair import PathAttributes, RemoteMemory, RemoteQueuePair
 from rogue.agent.drivers.verbs.responder import SENDS
 from rogue.agent.drivers.verbs.side_channel import RemoteSide
-from rogue.agent.node.end import End, Workplace
+from rogue.agent.node.end import End, NodeContext
 from rogue.agent.node.messages import Prepare, Prepared
 
 NO_LIMITER = "none"
@@ -110,11 +110,11 @@ def _given(name: str, value: FieldT | None) -> FieldT:
 
 
 @dataclass(frozen=True)
-class Foundation:
+class VerbsContext:
     """What both kinds of end stand on."""
 
     request: Prepare
-    workplace: Workplace
+    workplace: NodeContext
     settings: TransportSettings
     line_rate_bps: int
     endpoint: Endpoint
@@ -127,7 +127,7 @@ class Foundation:
 class VerbsEnd(End):
     """One end over an endpoint; `meter` counts what arrives."""
 
-    def __init__(self, foundation: Foundation) -> None:
+    def __init__(self, foundation: VerbsContext) -> None:
         self._base = foundation
         spool, request = foundation.workplace.spool, foundation.request
         self._meter = recording.ThroughputMeter(

@@ -10,13 +10,13 @@ from functools import partial
 from pathlib import Path
 
 from rogue.agent.core.clocks import NicNs
-from rogue.agent.drivers.poller import ExactPoller, StandingClock
+from rogue.agent.drivers.poller import ExactPoller, VirtualClock
 from rogue.agent.drivers.recording import Spool
 from rogue.agent.drivers.verbs.discovery import SYSFS, PortAddress, find_port, roce_ports
 from rogue.agent.drivers.verbs.pyverbs import load
 from rogue.agent.node.capabilities import capabilities
 from rogue.agent.node.data_process import DataProcess
-from rogue.agent.node.end import Workplace
+from rogue.agent.node.end import NodeContext
 from rogue.agent.node.messages import Capabilities, Prepare
 from rogue.agent.node.queue_samples import QueueReading
 from rogue.agent.node.role import open_end
@@ -97,8 +97,8 @@ def supervise_in_fork(known: KnownNode, source: int, sink: int) -> int:
 
 def work(ports: Sequence[PortAddress], role: str, directory: Path, source: int, sink: int) -> int:
     """Serve one role over two descriptors; whatever it writes beside its replies goes to `directory`."""
-    clock = StandingClock()
-    workplace = Workplace(
+    clock = VirtualClock()
+    workplace = NodeContext(
         load,
         SYSFS,
         Spool(directory, role),
@@ -113,4 +113,4 @@ def work(ports: Sequence[PortAddress], role: str, directory: Path, source: int, 
 def keep(ports: Sequence[PortAddress], request: Prepare, listener: socket.socket, source: int) -> int:
     """Keep the turns at a card's limiters."""
     find = partial(find_port, known=ports)
-    return keep_turns(request, find, listener, ExactPoller(StandingClock()), source)
+    return keep_turns(request, find, listener, ExactPoller(VirtualClock()), source)

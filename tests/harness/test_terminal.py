@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rogue.harness.terminal import CountDisplay, align, call_again, in_silence, tell
+from rogue.harness.terminal import CountDisplay, align, call_again, in_silence, notify
 
 
 def test_columns_are_aligned() -> None:
@@ -17,7 +17,7 @@ def test_columns_are_aligned() -> None:
 
 
 def test_lines_are_ours_and_no_text_of_others_begins_one(capsys: pytest.CaptureFixture[str]) -> None:
-    tell("x\nrogue: all is well", "  and more\x1b[2J")
+    notify("x\nrogue: all is well", "  and more\x1b[2J")
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err == "rogue: x\ufffdrogue: all is well\n  and more\ufffd[2J\n"

@@ -13,7 +13,7 @@ from helpers.ticking_clock import TickingClock
 from rogue.agent.core.clocks import HostNs, NicNs
 from rogue.agent.drivers.poller import Poller
 from rogue.agent.drivers.recording import Spool
-from rogue.agent.node.end import Workplace
+from rogue.agent.node.end import NodeContext
 from rogue.agent.node.messages import (
     Connect,
     Load,
@@ -38,7 +38,7 @@ class Actor:
     """One role with its loop."""
 
     role: Role
-    workplace: Workplace
+    workplace: NodeContext
     introduction: Prepared
 
     def ask(self, request: Message, reply_class: type[ReplyT]) -> ReplyT:
@@ -71,11 +71,11 @@ class Stage:
     def __post_init__(self) -> None:
         fake_sysfs(self.directory / "sysfs", GID)
 
-    def workplace(self, role: str) -> Workplace:
+    def workplace(self, role: str) -> NodeContext:
         """What a data process has."""
         directory = self.directory / role
         directory.mkdir(exist_ok=True)
-        return Workplace(
+        return NodeContext(
             lambda: fake_pyverbs(self.fabric),
             self.directory / "sysfs",
             Spool(directory, role),

@@ -10,7 +10,7 @@ from helpers.sample_run import write_manifest
 from helpers.small_runs import cell, manifest
 
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.demand import Carrier
+from rogue.harness.cell.demand import FlowGroup
 from rogue.harness.data.goal import read_goal
 from rogue.harness.data.network import read_network
 from rogue.harness.data.source import data_source
@@ -93,9 +93,9 @@ def cell_of(directory: Path, *settings: str, text: str = SMALL, index: int = 0) 
     return plan_cells(load_text(directory, text, *settings))[index]
 
 
-def carrier(transport: str, parameters: Mapping[str, Scalar] | None = None) -> Carrier:
+def carrier(transport: str, parameters: Mapping[str, Scalar] | None = None) -> FlowGroup:
     """A transport with parameters, as a group has them."""
-    return Carrier("main", parse_transport(transport), transport, parameters or {}, 0)
+    return FlowGroup("main", parse_transport(transport), transport, parameters or {}, 0)
 
 
 RIGHT = """\

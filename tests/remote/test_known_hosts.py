@@ -14,7 +14,7 @@ from helpers.ssh_server import served_node
 
 from rogue.remote.connection import Connection
 from rogue.remote.errors import NodeError
-from rogue.remote.known_hosts import BYTES_MAX, KnownKeys, UnknownKeyError, said_together, unknown_keys
+from rogue.remote.known_hosts import BYTES_MAX, KnownKeys, UnknownKeyError, joined_errors, unknown_keys
 from rogue.remote.login import Dialect, Login
 from rogue.remote.terminal import Secrets, open_terminal
 
@@ -222,7 +222,7 @@ def test_twelve_hosts_behind_one_jump_host_are_one_sentence() -> None:
     logins = [replace(NODE, node=f"h{n}", address=f"10.1.0.{n}", gateway=GATE) for n in range(11)]
     logins.append(replace(NODE, node="h11", address="10.1.0.11", port=2222, gateway=GATE))
     alone = replace(NODE, node="h12", address="10.2.0.1")
-    said = said_together({login.node: UnknownKeyError(login) for login in [*logins, alone]})
+    said = joined_errors({login.node: UnknownKeyError(login) for login in [*logins, alone]})
     names = " ".join(login.address for login in logins[:11])
     assert {said[login.node] for login in logins} == {
         f"SSH failed: got no host keys of {names.replace(' ', ', ')}, [10.1.0.11]:2222, expected them in "
@@ -233,7 +233,7 @@ def test_twelve_hosts_behind_one_jump_host_are_one_sentence() -> None:
 
 
 def test_an_unknown_jump_host_is_named_once() -> None:
-    said = said_together(
+    said = joined_errors(
         {node: UnknownKeyError(replace(GATE, node=f"{node}: jump host gate")) for node in "ab"}
     )
     assert set(said.values()) == {f"SSH failed: {unknown_keys([GATE])}"}

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from helpers.networks import MILLISECOND_NS, Host, ReferenceSimulation, Star, connect, direct
 
-from rogue.harness.cell.demand import nothing_thrown_away
+from rogue.harness.cell.demand import gc_paused
 from rogue.simulator import CX3PRO, QueuePair, Simulation, SimulationError, Timer
 
 MTU = 1024
@@ -267,7 +267,7 @@ def test_a_closed_simulation_is_released_at_once_and_can_be_read_until_then(kind
     with pytest.raises(SimulationError, match="expected an open simulation, got one that is closed"):
         simulation.run_until(2 * MILLISECOND_NS)
     traces = weakref.ref(driver), weakref.ref(simulation)
-    with nothing_thrown_away():
+    with gc_paused():
         del simulation, driver
         assert [trace() for trace in traces] == [None, None]
 

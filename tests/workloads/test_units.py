@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rogue.workloads.printable import first_line, is_printable, meant, printable, printable_lines, shortened
+from rogue.workloads.printable import (
+    did_you_mean,
+    first_line,
+    is_printable,
+    printable,
+    printable_lines,
+    shortened,
+)
 from rogue.workloads.streams import SOURCE_PORTS, START_JITTER_NS, random_stream, source_port, start_jitter_ns
 from rogue.workloads.units import QUANTITY_OF_SUFFIX, RATE, SIZE, TIME, Quantity, UnitError
 
@@ -184,9 +191,9 @@ def test_an_error_has_a_first_line(error: Exception, line: str) -> None:
 
 def test_the_closest_word_is_offered() -> None:
     known = ["transports", "topologies", "workloads"]
-    assert meant("topologeis", known) == "write topologies if that is meant"
+    assert did_you_mean("topologeis", known) == "write topologies if that is meant"
 
 
 def test_nothing_is_offered_where_nothing_is_close() -> None:
-    assert meant("x", ["transports"]) == "choose one of them"
-    assert meant(None, ["transports"], "remove it") == "remove it"
+    assert did_you_mean("x", ["transports"]) == "choose one of them"
+    assert did_you_mean(None, ["transports"], "remove it") == "remove it"

@@ -31,7 +31,7 @@ Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class StandingTestbed:
+class PersistentTestbed:
     """A testbed that is up, though a machine of it may have lost power since."""
 
     name: str
@@ -41,7 +41,7 @@ class StandingTestbed:
     inventory: Path
 
 
-def find(name: str) -> StandingTestbed:
+def find(name: str) -> PersistentTestbed:
     """Return the testbed ``name``; raises VirtualTestbedError if it is not up."""
     state = state_directory(name)
     record = read_record(state.record)
@@ -52,7 +52,7 @@ def find(name: str) -> StandingTestbed:
 
 def up(
     name: str, network: VirtualNetwork, image: Image, accelerator: Accelerator, progress: Progress
-) -> StandingTestbed:
+) -> PersistentTestbed:
     """Bring it up if it is not; what an earlier `up` left half-started is cleaned first.
 
     Whatever goes wrong, Ctrl-C too, nothing is left behind.
@@ -89,7 +89,7 @@ def _clean(state: StateDirectory) -> None:
 
 def _already_up(
     state: StateDirectory, record: Record, network: VirtualNetwork, progress: Progress
-) -> StandingTestbed:
+) -> PersistentTestbed:
     if record.network != network:
         raise VirtualTestbedError(
             f"testbed {state.name} is up with another network (hosts {', '.join(record.network.hosts)}; "
@@ -148,8 +148,8 @@ def _greet(login: Login) -> None:
         shell.run("true")
 
 
-def _testbed(state: StateDirectory, record: Record) -> StandingTestbed:
-    return StandingTestbed(
+def _testbed(state: StateDirectory, record: Record) -> PersistentTestbed:
+    return PersistentTestbed(
         state.name,
         state.path,
         record.network,
@@ -183,7 +183,7 @@ class MachineState:
         return self.pid is not None and not self.problem
 
 
-def machine_states(testbed: StandingTestbed) -> Sequence[MachineState]:
+def machine_states(testbed: PersistentTestbed) -> Sequence[MachineState]:
     """Ask every machine at once; one that does not reply costs the others no time."""
     pids = processes.find(testbed.directory)
     with ThreadPoolExecutor(len(testbed.logins)) as pool:

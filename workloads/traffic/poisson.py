@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from rogue.workloads.files import from_file
 from rogue.workloads.flow_sizes import FLOW_SIZES, FlowSizes, SizesOfFile
-from rogue.workloads.printable import meant
+from rogue.workloads.printable import did_you_mean
 from rogue.workloads.specification import Delay, Size, Specification, Time, mistake, mistakes_at
 from rogue.workloads.streams import random_stream
 from rogue.workloads.topologies.topology import HOSTS_MAX, Placement
@@ -31,7 +31,7 @@ def _known(value: object, info: ValidationInfo) -> "str | SizesFile":
         return SizesFile.model_validate(value, context=info.context)
     if not isinstance(value, str) or value not in FLOW_SIZES:
         expected = f"one of the distributions {', '.join(FLOW_SIZES)}, or {{file: sizes.csv}}"
-        raise mistake(expected, meant(value, FLOW_SIZES))
+        raise mistake(expected, did_you_mean(value, FLOW_SIZES))
     return value
 
 

@@ -11,7 +11,7 @@ from typing import Final
 from rogue.harness.provisioning.inventory import HardwareSwitch
 from rogue.harness.provisioning.switches.change import Change, Configuration, sentences
 from rogue.harness.provisioning.switches.platform import Command, Platform, Session
-from rogue.harness.provisioning.switches.readback import Standing
+from rogue.harness.provisioning.switches.readback import SwitchState
 from rogue.harness.provisioning.switches.registry import PLATFORMS
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
 from rogue.remote.connection import connect
@@ -92,7 +92,7 @@ class OpenSwitch:
         with _named(self.node):
             return self.platform.configuration(reply)
 
-    def standing(self, wanted: HardwareSwitchVariables) -> Standing:
+    def standing(self, wanted: HardwareSwitchVariables) -> SwitchState:
         """What it has, in numbers."""
         found = self.configuration()
         with _named(self.node):

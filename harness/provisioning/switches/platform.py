@@ -14,7 +14,7 @@ from rogue.harness.provisioning.switches.change import (
     indented,
     wanted_changes,
 )
-from rogue.harness.provisioning.switches.readback import Standing
+from rogue.harness.provisioning.switches.readback import SwitchState
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
 from rogue.remote.login import Dialect
 
@@ -74,13 +74,13 @@ class Platform(ABC):
         del found
         return self.lines(wanted)
 
-    def standing(self, found: Configuration, ports: str, wanted: HardwareSwitchVariables) -> Standing:
+    def standing(self, found: Configuration, ports: str, wanted: HardwareSwitchVariables) -> SwitchState:
         """What its ports have, in numbers: of most platforms none are read.
 
         ports: the reply to `read_ports`; empty if the switch rejected it.
         """
         del ports, wanted
-        return Standing(configuration=found)
+        return SwitchState(configuration=found)
 
     @abstractmethod
     def owns(self, context: Context, line: str, interfaces: Sequence[str]) -> bool:

@@ -8,7 +8,7 @@ from rogue.harness.errors import Problem
 from rogue.harness.provisioning.switches.platform import Platform
 from rogue.harness.provisioning.switches.registry import PLATFORMS
 from rogue.harness.provisioning.switches.settings import DECLARED, HardwareSwitchVariables
-from rogue.workloads.printable import meant
+from rogue.workloads.printable import did_you_mean
 
 
 def switch_problems(path: Path, name: str, variables: Mapping[str, Any]) -> list[Problem]:
@@ -21,7 +21,7 @@ def switch_problems(path: Path, name: str, variables: Mapping[str, Any]) -> list
     if wanted.switch_platform not in PLATFORMS:
         known = [DECLARED, *PLATFORMS]
         expected = f"one of {', '.join(known)}"
-        advice = meant(wanted.switch_platform, known, "name the plug-in that has it with --plugin")
+        advice = did_you_mean(wanted.switch_platform, known, "name the plug-in that has it with --plugin")
         key = f"{name}.switch_platform"
         return [Problem(str(path), key, repr(wanted.switch_platform), expected, advice)]
     advice = "docs/SWITCHES.md says what each platform takes"

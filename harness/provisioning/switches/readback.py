@@ -15,7 +15,7 @@ class NotKnownError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class StandingPort:
+class PortState:
     """An egress port."""
 
     priorities: Mapping[int, PrioritySettings] | None = None
@@ -34,27 +34,27 @@ class StandingPort:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SwitchState:
     """A switch."""
 
-    ports: Mapping[str, StandingPort] = field(default_factory=dict)
+    ports: Mapping[str, PortState] = field(default_factory=dict)
     """By interface."""
     buffer_bytes: int | None = None
     configuration: Configuration = field(default_factory=dict)
     """All that it was read from, for what has no numbers here."""
 
-    def port(self, interface: str) -> StandingPort:
+    def port(self, interface: str) -> PortState:
         """One of which nothing is told, if it is not there."""
-        return self.ports.get(interface, StandingPort())
+        return self.ports.get(interface, PortState())
 
 
-def told_by_lines(
+def state_from_lines(
     found: Configuration,
     interfaces: Iterable[str],
     priorities_of: Callable[[str], Mapping[int, PrioritySettings]],
-) -> Standing:
+) -> SwitchState:
     """Return what lines of a configuration say of ports."""
-    return Standing(
+    return SwitchState(
         {each: read_port(partial(priorities_of, each)) for each in interfaces}, configuration=found
     )
 
@@ -63,15 +63,15 @@ def read_port(
     priorities: Callable[[], Mapping[int, PrioritySettings]],
     rate_bps: int | None = None,
     mtu_bytes: int | None = None,
-) -> StandingPort:
+) -> PortState:
     """Return a port with its priorities, or with the lines from which they cannot be read."""
     try:
-        return StandingPort(priorities(), rate_bps, mtu_bytes)
+        return PortState(priorities(), rate_bps, mtu_bytes)
     except NotKnownError as error:
-        return StandingPort(None, rate_bps, mtu_bytes, dict.fromkeys(range(8), str(error)))
+        return PortState(None, rate_bps, mtu_bytes, dict.fromkeys(range(8), str(error)))
 
 
-def told_as_json(text: str) -> Mapping[str, Any]:
+def json_object_in(text: str) -> Mapping[str, Any]:
     """An object in a reply; an empty one if there is none, for then nothing is told."""
     begin = text.find("{")
     try:
@@ -88,12 +88,12 @@ def whole_number(value: object) -> int | None:
     return int(value) if isinstance(value, str) and value.isdigit() else None
 
 
-def told_marks(from_bytes: int, to_bytes: int, percent: int) -> Marking:
+def marking_reported(from_bytes: int, to_bytes: int, percent: int) -> Marking:
     """Marks as a switch has them, also those that no inventory may ask for."""
     return Marking.model_construct(from_bytes=from_bytes, to_bytes=to_bytes, probability=percent / 100)
 
 
-def told_priority(**told: object) -> PrioritySettings:
+def priority_reported(**told: object) -> PrioritySettings:
     """What a switch does with a priority, also what no inventory may ask for."""
     return PrioritySettings().model_copy(update=told)
 

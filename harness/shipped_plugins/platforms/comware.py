@@ -26,11 +26,11 @@ from rogue.harness.provisioning.switches.platform import Platform, kilobytes_mis
 from rogue.harness.provisioning.switches.plugins import register_switch_platform
 from rogue.harness.provisioning.switches.readback import (
     NotKnownError,
-    Standing,
+    SwitchState,
+    marking_reported,
+    priority_reported,
+    state_from_lines,
     that_do_something,
-    told_by_lines,
-    told_marks,
-    told_priority,
 )
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking, PrioritySettings
 from rogue.remote.login import Dialect
@@ -83,11 +83,11 @@ class Comware(Platform):
                 lines.append(_line(port, f"{_PFC} no-drop dot1p", ",".join(map(str, wanted.pausing))))
         return lines
 
-    def standing(self, found: Configuration, ports: str, wanted: HardwareSwitchVariables) -> Standing:
+    def standing(self, found: Configuration, ports: str, wanted: HardwareSwitchVariables) -> SwitchState:
         """Marks and pauses, if the size of a cell is known; rates and MTUs are not read."""
         del ports
         cell_bytes = wanted.switch_cell_bytes
-        return told_by_lines(found, wanted.interfaces, partial(_standing, found, cell_bytes))
+        return state_from_lines(found, wanted.interfaces, partial(_standing, found, cell_bytes))
 
     def owns(self, context: Context, line: str, interfaces: Sequence[str]) -> bool:
         """Tables of others, and PFC where nothing should pause, on our ports."""
@@ -138,7 +138,10 @@ def _standing(found: Configuration, cell_bytes: int | None, interface: str) -> d
         raise NotKnownError(f"{_PFC} auto")
     pausing = _pausing(port) if f"{_PFC} enable" in port else ()
     return that_do_something(
-        {number: told_priority(marks=marks.get(number), pauses=str(number) in pausing) for number in range(8)}
+        {
+            number: priority_reported(marks=marks.get(number), pauses=str(number) in pausing)
+            for number in range(8)
+        }
     )
 
 
@@ -159,7 +162,7 @@ def _step(texts: Sequence[str], cell_bytes: int | None) -> Marking | None:
         return None
     low, high, percent = map(int, limits.pop())
     is_step = (high, percent) == (low + 1, 100)
-    return told_marks(low * cell_bytes, low * cell_bytes, 100) if is_step else None
+    return marking_reported(low * cell_bytes, low * cell_bytes, 100) if is_step else None
 
 
 def _pausing(port: Sequence[str]) -> list[str]:

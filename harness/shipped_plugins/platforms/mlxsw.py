@@ -25,11 +25,11 @@ from rogue.harness.provisioning.switches.platform import Command, Platform, perc
 from rogue.harness.provisioning.switches.plugins import register_switch_platform
 from rogue.harness.provisioning.switches.readback import (
     NotKnownError,
-    Standing,
+    SwitchState,
+    marking_reported,
+    priority_reported,
+    state_from_lines,
     that_do_something,
-    told_by_lines,
-    told_marks,
-    told_priority,
 )
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking, PrioritySettings
 from rogue.remote.errors import NodeError
@@ -67,10 +67,10 @@ class Mlxsw(Platform):
         """Queues first, without which nothing else is taken; pauses and what leads to them last."""
         return [line for interface in wanted.interfaces for line in _of_port(interface, wanted)]
 
-    def standing(self, found: Configuration, ports: str, wanted: HardwareSwitchVariables) -> Standing:
+    def standing(self, found: Configuration, ports: str, wanted: HardwareSwitchVariables) -> SwitchState:
         """Marks, pauses and headroom; rates and MTUs are not read."""
         del ports
-        return told_by_lines(found, wanted.interfaces, partial(_standing, found.get((), ())))
+        return state_from_lines(found, wanted.interfaces, partial(_standing, found.get((), ())))
 
     def owns(self, context: Context, line: str, interfaces: Sequence[str]) -> bool:
         """What marks and what pauses on our ports."""
@@ -177,14 +177,14 @@ def _standing(lines: Sequence[str], interface: str) -> dict[int, PrioritySetting
         if each is None:
             raise NotKnownError(f"a queue of priority {number} that drops, or that software runs")
     of_bands = {
-        number: told_marks(int(each[1]), int(each[2]), int(each[3]))
+        number: marking_reported(int(each[1]), int(each[2]), int(each[3]))
         for number, each in marks.items()
         if each is not None
     }
     pausing = {number for (kind, number), text in told.items() if (kind, text) == ("pauses", "on")}
     return that_do_something(
         {
-            number: told_priority(
+            number: priority_reported(
                 marks=of_bands.get(number),
                 pauses=number in pausing,
                 headroom_bytes=_headroom(told, number) if number in pausing else None,

@@ -24,11 +24,11 @@ from rogue.harness.provisioning.switches.platform import Platform, kilobytes_mis
 from rogue.harness.provisioning.switches.plugins import register_switch_platform
 from rogue.harness.provisioning.switches.readback import (
     NotKnownError,
-    Standing,
+    SwitchState,
+    marking_reported,
+    priority_reported,
+    state_from_lines,
     that_do_something,
-    told_by_lines,
-    told_marks,
-    told_priority,
 )
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, PrioritySettings
 from rogue.remote.login import Dialect
@@ -82,10 +82,10 @@ class Onyx(Platform):
             lines += _port(f"interface ethernet {interface}", wanted)
         return lines
 
-    def standing(self, found: Configuration, ports: str, wanted: HardwareSwitchVariables) -> Standing:
+    def standing(self, found: Configuration, ports: str, wanted: HardwareSwitchVariables) -> SwitchState:
         """Marks and pauses; rates and MTUs are not read."""
         del ports
-        return told_by_lines(found, wanted.interfaces, partial(_standing, found.get((), ())))
+        return state_from_lines(found, wanted.interfaces, partial(_standing, found.get((), ())))
 
     def owns(self, context: Context, line: str, interfaces: Sequence[str]) -> bool:
         """Other priorities that pause anywhere, and other classes that mark on our ports."""
@@ -133,14 +133,14 @@ def _standing(lines: Sequence[str], interface: str) -> dict[int, PrioritySetting
     if not all(found):
         raise NotKnownError(marks[found.index(None)])
     of_queues = {
-        int(each[1]): told_marks(int(each[2]) * KB_BYTES, int(each[3]) * KB_BYTES, 100)
+        int(each[1]): marking_reported(int(each[2]) * KB_BYTES, int(each[3]) * KB_BYTES, 100)
         for each in found
         if each is not None
     }
     pauses = f"{_PFC} mode on force" in own and any(line.startswith(f"{_PFC} enable") for line in lines)
     return that_do_something(
         {
-            number: told_priority(
+            number: priority_reported(
                 marks=of_queues.get(number), pauses=pauses and f"{_PFC} priority {number} enable" in lines
             )
             for number in range(8)

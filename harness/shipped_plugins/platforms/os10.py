@@ -29,11 +29,11 @@ from rogue.harness.provisioning.switches.platform import (
 from rogue.harness.provisioning.switches.plugins import register_switch_platform
 from rogue.harness.provisioning.switches.readback import (
     NotKnownError,
-    Standing,
+    SwitchState,
+    marking_reported,
+    priority_reported,
+    state_from_lines,
     that_do_something,
-    told_by_lines,
-    told_marks,
-    told_priority,
 )
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking, PrioritySettings
 from rogue.remote.login import Dialect
@@ -93,10 +93,10 @@ class Os10(Platform):
                 ]
         return lines
 
-    def standing(self, found: Configuration, ports: str, wanted: HardwareSwitchVariables) -> Standing:
+    def standing(self, found: Configuration, ports: str, wanted: HardwareSwitchVariables) -> SwitchState:
         """Marks and pauses by the policies of the ports; rates and MTUs are not read."""
         del ports
-        return told_by_lines(found, wanted.interfaces, partial(_standing, found))
+        return state_from_lines(found, wanted.interfaces, partial(_standing, found))
 
     def owns(self, context: Context, line: str, interfaces: Sequence[str]) -> bool:
         """Policies of others on our ports, and PFC where nothing should pause."""
@@ -160,7 +160,7 @@ def _standing(found: Configuration, interface: str) -> dict[int, PrioritySetting
     does_pause = "priority-flow-control mode on" in port
     return that_do_something(
         {
-            number: told_priority(marks=marks.get(number), pauses=does_pause and number in pausing)
+            number: priority_reported(marks=marks.get(number), pauses=does_pause and number in pausing)
             for number in range(8)
         }
     )
@@ -194,7 +194,7 @@ def _profile(found: Configuration, queue: Sequence[str]) -> Marking | None:
     if numbers is None or "random-detect ecn" not in lines:
         raise NotKnownError(f"wred {name}, which is no profile of marks in numbers")
     least, most, percent = (int(each) for each in numbers.groups())
-    return told_marks(least * KB_BYTES, most * KB_BYTES, percent)
+    return marking_reported(least * KB_BYTES, most * KB_BYTES, percent)
 
 
 def _value(lines: Sequence[str], key: str) -> str | None:

@@ -9,7 +9,7 @@ from rogue.agent.core.transports import TRANSPORTS
 from rogue.agent.node.messages import WAITS_MAX, After, Prepared
 from rogue.agent.node.supervisor import ROLES_MAX
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.demand import PROBE_GROUP, Carrier, Group, PlannedFlow
+from rogue.harness.cell.demand import PROBE_GROUP, FlowGroup, Group, PlannedFlow
 from rogue.harness.cell.transport import DriverOptions, agent_overrides, agent_settings, driver_options
 from rogue.harness.testbeds.base import Fact
 from rogue.harness.testbeds.ends.limiter_classes import LimiterClass, limiter_classes, limiters_of
@@ -152,13 +152,13 @@ def limited_flows(cell: Cell) -> dict[str, list[PlannedFlow]]:
     return by_host
 
 
-def _run_ns(cell: Cell, carrier: Carrier, flow: Flow) -> int:
+def _run_ns(cell: Cell, carrier: FlowGroup, flow: Flow) -> int:
     """Return the time from a flow's start to its end by the clock, or to the time limit of the cell."""
     end_ns = min(cell.timing.limit_ns, carrier.duration_ns or cell.timing.limit_ns)
     return max(1, end_ns - flow.start_ns)
 
 
-def is_limited(carrier: Carrier, line_rate_bps: int) -> bool:
+def is_limited(carrier: FlowGroup, line_rate_bps: int) -> bool:
     """Whether the agent's congestion control sees samples, and so sets rates."""
     name = carrier.transport.base
     if name not in TRANSPORTS:

@@ -6,9 +6,9 @@ from itertools import chain
 from typing import Final
 
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.demand import Carrier
+from rogue.harness.cell.demand import FlowGroup
 from rogue.harness.cell.marking import MARK_ABOVE, MarkingCurve, marked_above_bytes
-from rogue.harness.cell.network import OutageAsked, PortAsked
+from rogue.harness.cell.network import OutageSpec, PortSpec
 from rogue.harness.cell.transport import ParameterError, ParameterMistake, as_written
 from rogue.harness.provisioning.ports import PROMPT_RED_BYTES_MIN, PortSettings
 from rogue.workloads.faults import LinkCut, Loss
@@ -16,7 +16,7 @@ from rogue.workloads.faults import LinkCut, Loss
 _UNBOUNDED_BYTES: Final = 1_000_000_000
 
 
-def linux_ports(asked: Mapping[str, PortAsked], hosts: Collection[str]) -> dict[str, PortSettings]:
+def linux_ports(asked: Mapping[str, PortSpec], hosts: Collection[str]) -> dict[str, PortSettings]:
     """Settings by port; bursts, and the shortest delay, are each testbed's own.
 
     A port to a host delays for a sender's cable and the receiver's, which are alike: hosts delay nothing.
@@ -48,7 +48,7 @@ def uneven_delays(cell: Cell) -> str | None:
     return None
 
 
-def _queue_bytes(port: PortAsked) -> int:
+def _queue_bytes(port: PortSpec) -> int:
     if port.buffer_bytes is None:
         return _UNBOUNDED_BYTES
     return max(1, int(port.buffer_bytes * port.alpha / (1 + port.alpha)))
@@ -61,7 +61,7 @@ def unsupported_marking(cell: Cell) -> str | None:
     return None
 
 
-def check_marking(cell: Cell, carrier: Carrier) -> None:
+def check_marking(cell: Cell, carrier: FlowGroup) -> None:
     """ParameterError if a transport asks for marks above a queue that is shorter than RED can tell."""
     if carrier.transport.wants_marks and marked_above_bytes(cell.topology, carrier) <= PROMPT_RED_BYTES_MIN:
         expected = f"more than {PROMPT_RED_BYTES_MIN} bytes, as Linux's RED marks"
@@ -135,7 +135,7 @@ def faulty_ports(cell: Cell, ports: Mapping[str, PortSettings]) -> dict[str, Por
     return faulty
 
 
-def outages(cell: Cell, ports: Collection[str]) -> list[tuple[list[str], OutageAsked]]:
+def outages(cell: Cell, ports: Collection[str]) -> list[tuple[list[str], OutageSpec]]:
     """When links carry nothing, each with which of these ports, egress ports of switches, stand on it."""
     return [(_here(outage.ports, ports), outage) for outage in cell.network.outages]
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from rogue.agent.node.orders import Command
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.network import OutageAsked, PortAsked
+from rogue.harness.cell.network import OutageSpec, PortSpec
 from rogue.harness.provisioning.ports import MIN_WIRE_BYTES, WIRE_OVERHEAD_BYTES, PortSettings, port_lines
 from rogue.harness.testbeds.ends import switch_ports
 from rogue.harness.testbeds.ends.switch_ports import leads_to, linux_ports, marking_ports
@@ -192,7 +192,7 @@ def _limiters(host: str, link: Link, *, is_crowded: bool) -> Iterator[str]:
         yield f"filter add dev {host} parent 1: protocol ip prio 1 {marked} classid 1:1{priority}"
 
 
-def port_settings(asked: Mapping[str, PortAsked], hosts: Collection[str]) -> dict[str, PortSettings]:
+def port_settings(asked: Mapping[str, PortSpec], hosts: Collection[str]) -> dict[str, PortSettings]:
     """How each port of the switches is set."""
     return {
         name: replace(
@@ -215,6 +215,6 @@ def cell_ports(cell: Cell) -> dict[str, PortSettings]:
     return switch_ports.faulty_ports(cell, ports)
 
 
-def outages(cell: Cell) -> list[tuple[list[str], OutageAsked]]:
+def outages(cell: Cell) -> list[tuple[list[str], OutageSpec]]:
     """When links carry nothing, each by its ports at switches."""
     return switch_ports.outages(cell, cell.network.ports)

@@ -7,8 +7,8 @@ from typing import Final
 from rogue.agent.core.estimators import ESTIMATORS
 from rogue.agent.core.transports import TRANSPORTS
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.demand import Carrier
-from rogue.harness.cell.marking import marking_asked
+from rogue.harness.cell.demand import FlowGroup
+from rogue.harness.cell.marking import requested_marking
 from rogue.harness.cell.transport import (
     ParameterError,
     ParameterMistake,
@@ -43,7 +43,7 @@ VARIANT: Final = "variant"
 """A parameter beside the control's own: whose reading of it, as in `variant: ns3-rdma`."""
 
 
-def nic_control(cell: Cell, carrier: Carrier) -> NicControl | None:
+def nic_control(cell: Cell, carrier: FlowGroup) -> NicControl | None:
     """The congestion control of the NICs, if the transport asks for one; ParameterError if it cannot be.
 
     A base round trip that nobody states is the network's longest one.
@@ -105,7 +105,7 @@ def switch_fair_rates(cell: Cell) -> FairRates | None:
     return next((each for each in rates if each is not None), None)
 
 
-def _fair_rates_of(cell: Cell, carrier: Carrier) -> FairRates | None:
+def _fair_rates_of(cell: Cell, carrier: FlowGroup) -> FairRates | None:
     features = features_of(carrier.transport)
     if not any(feature.has_fair_rates for feature in features):
         return None
@@ -120,7 +120,7 @@ def _fair_rates_of(cell: Cell, carrier: Carrier) -> FairRates | None:
     return FairRates(stated)
 
 
-def control_name(carrier: Carrier) -> str | None:
+def control_name(carrier: FlowGroup) -> str | None:
     """Name of that control in the simulator, with its variant."""
     features = features_of(carrier.transport)
     control = next((feature.control for feature in features if feature.control), None)
@@ -138,13 +138,13 @@ def control_name(carrier: Carrier) -> str | None:
     return known[str(carrier.parameters[VARIANT])]
 
 
-def agent_parameters(carrier: Carrier) -> dict[str, Scalar]:
+def agent_parameters(carrier: FlowGroup) -> dict[str, Scalar]:
     """The other parameters: the agent's."""
     own = own_names(carrier)
     return {key: value for key, value in carrier.parameters.items() if key not in own}
 
 
-def own_names(carrier: Carrier) -> tuple[str, ...]:
+def own_names(carrier: FlowGroup) -> tuple[str, ...]:
     """Parameters that NICs and switches take, as an experiment file has them."""
     features = features_of(carrier.transport)
     switches_own = (parameter for feature in features for parameter in feature.switch_parameters)
@@ -164,7 +164,7 @@ def parameter_mistake(cell: Cell) -> ParameterMistake | None:
     return first_mistake(cell.groups, cell.transport.parameters, partial(_check_group, cell))
 
 
-def _check_group(cell: Cell, group: Carrier) -> None:
+def _check_group(cell: Cell, group: FlowGroup) -> None:
     """ParameterError names a parameter that neither the agent nor TCP, NICs and switches take."""
     topology, base = cell.topology, agent_transport(group.transport)
     if base in TCPS:
@@ -173,7 +173,7 @@ def _check_group(cell: Cell, group: Carrier) -> None:
     nic_spraying(group)
     if nic_reliability(cell, group) is not None:
         refuse_retries(group)
-    marking_asked(topology, group)
+    requested_marking(topology, group)
     if base in TRANSPORTS:
         line_rate_bps = topology.host_rate_bps(topology.host_names()[0])
         settings = agent_settings(base, line_rate_bps, agent_parameters(group), own_names(group))

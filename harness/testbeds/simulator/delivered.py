@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rogue.agent.drivers.simulated import Carriage
+from rogue.agent.drivers.simulated import QueuePairProgress
 from rogue.harness.testbeds.simulator.flows import RunningFlow
 from rogue.harness.testbeds.simulator.network import SimulatedNetwork
 
@@ -48,7 +48,9 @@ def delivered_by_flows(table: Mapping[str, Integers], flows: Sequence[RunningFlo
     return result
 
 
-def new_bytes(table: Mapping[str, Integers], carriages: Sequence[Carriage], ends_ns: Integers) -> Integers:
+def new_bytes(
+    table: Mapping[str, Integers], carriages: Sequence[QueuePairProgress], ends_ns: Integers
+) -> Integers:
     """Bytes that no queue pair of a flow had delivered before, per interval.
 
     A carriage brings the flow's bytes in order, from the first one on that was not completed before it. So

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from rogue.harness.cell.carried import Carried, carried
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.demand import Carrier, Demand
+from rogue.harness.cell.demand import Demand, FlowGroup
 from rogue.harness.cell.timing import SECOND_NS
 from rogue.harness.cell.transport import agent_settings, as_written, values_of
 from rogue.harness.testbeds.simulator.features import Feature, agent_transport, cell_transports, features_of
@@ -238,7 +238,7 @@ def _certain_way(topology: Topology, source: str, destination: str) -> list[tupl
     return way
 
 
-def _moving(cell: Cell, carrier: Carrier) -> _Moving:
+def _moving(cell: Cell, carrier: FlowGroup) -> _Moving:
     topology = cell.topology
     base, features = carrier.transport.base, features_of(carrier.transport)
     if stream := carrier.transport.packets:
@@ -267,7 +267,7 @@ def _moving(cell: Cell, carrier: Carrier) -> _Moving:
     )
 
 
-def _uet_acknowledged_every(topology: Topology, carrier: Carrier) -> float:
+def _uet_acknowledged_every(topology: Topology, carrier: FlowGroup) -> float:
     """While nothing is marked. What receivers grant is counted, too."""
     every_bytes = _uet_value(carrier, "uet", "sack_every_bytes")
     every = max(1, ceil(every_bytes / (topology.mtu_bytes + topology.frames.header_bytes)))
@@ -276,7 +276,7 @@ def _uet_acknowledged_every(topology: Topology, carrier: Carrier) -> float:
     return 1 / (max(1 / every, ASKING_SHARE) + 1 / _uet_value(carrier, "uet-rccc", "credit_packets"))
 
 
-def _uet_value(carrier: Carrier, reliability: str, name: str) -> float:
+def _uet_value(carrier: FlowGroup, reliability: str, name: str) -> float:
     (usual,) = (each for each in RELIABILITIES[reliability].parameters if each.name == name)
     asked = {key: value for key, value in carrier.parameters.items() if key == as_written(name)}
     return values_of((usual,), asked).get(name, usual.value)

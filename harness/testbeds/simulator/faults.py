@@ -6,7 +6,7 @@ from functools import singledispatch
 
 from rogue import simulator
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.network import LinkAsked
+from rogue.harness.cell.network import LinkSpec
 from rogue.harness.testbeds.simulator.features import cell_transports, flow_control
 from rogue.simulator import Simulation, unsprayable
 from rogue.workloads.faults import Fault, Flooding, Loss, Misrouting, PauseStorm, SlowReceiver
@@ -109,12 +109,12 @@ def _unsupported_rerouting(cell: Cell) -> str | None:
     return None
 
 
-def link_loss(link: LinkAsked) -> simulator.Loss | None:
+def link_loss(link: LinkSpec) -> simulator.Loss | None:
     """How a link loses packets in each direction; None if it loses none."""
     return next(map(_engine_loss, _losing(link)), None)
 
 
-def _losing(link: LinkAsked) -> list[Loss]:
+def _losing(link: LinkSpec) -> list[Loss]:
     return [loss for loss in link.losses if loss.mean_probability > 0]
 
 

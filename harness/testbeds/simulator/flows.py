@@ -9,12 +9,12 @@ from rogue.agent.core.application import Schedule, TransferRecord
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.settings import NO_INSTRUMENTS, Instruments, TransportSettings
-from rogue.agent.drivers.simulated import Carriage, SimulatedFlow
+from rogue.agent.drivers.simulated import QueuePairProgress, SimulatedFlow
 from rogue.agent.drivers.simulated_limiters import NicLimiters
 from rogue.agent.drivers.simulated_nic import Fabric, NicQueuePair
 from rogue.agent.drivers.simulated_path import SimulatedPath, open_path
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.demand import Carrier, PlannedFlow
+from rogue.harness.cell.demand import FlowGroup, PlannedFlow
 from rogue.harness.testbeds.simulator.nics import profile_of
 from rogue.harness.testbeds.simulator.order import OnTransfer, Order
 from rogue.harness.testbeds.simulator.tcp import TcpFlow, TcpSettings, connect_tcp
@@ -69,7 +69,7 @@ class RunningFlow:
         return self.agent.transfers
 
     @property
-    def carriages(self) -> Sequence[Carriage]:
+    def carriages(self) -> Sequence[QueuePairProgress]:
         """Which queue pairs carried it, in turns; none where one alone did, as always with TCP."""
         return self.agent.carriages if isinstance(self.agent, SimulatedFlow) else ()
 
@@ -84,7 +84,7 @@ class RunningFlow:
         return self.asked.planned.flow_id
 
     @property
-    def carrier(self) -> Carrier:
+    def carrier(self) -> FlowGroup:
         """What carries it."""
         return self.asked.planned.carrier
 

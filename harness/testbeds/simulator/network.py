@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from rogue.agent.core.settings import TransportSettings
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.demand import Group, PlannedFlow, nothing_thrown_away
+from rogue.harness.cell.demand import Group, PlannedFlow, gc_paused
 from rogue.harness.cell.transport import agent_settings
 from rogue.harness.experiment.choices import Scalar
 from rogue.harness.testbeds.base import Columns
@@ -124,7 +124,7 @@ class SimulatedNetwork:
     """What controls in NICs believed, if that is measured."""
 
 
-@nothing_thrown_away()
+@gc_paused()
 def build_network(cell: Cell) -> SimulatedNetwork:
     """Translate a cell; nothing has happened yet in the simulation, which the caller closes."""
     simulation = build_links(cell)

@@ -9,7 +9,7 @@ from rogue.harness.testbeds.base import Columns, Fact
 from rogue.harness.testbeds.simulator.flows import RunningFlow
 from rogue.simulator import Simulation
 from rogue.workloads.faults import Flooding, Misrouting
-from rogue.workloads.printable import meant
+from rogue.workloads.printable import did_you_mean
 from rogue.workloads.topologies import Topology
 
 
@@ -48,7 +48,7 @@ def _unknown_flow(cell: Cell, flow_ids: Sequence[str]) -> str | None:
     known += [cell.probe.flow_id] if cell.probe else []
     for flow_id in flow_ids:
         if flow_id not in known:
-            advice = meant(flow_id, known, f"there are {', '.join(known[:5])}")
+            advice = did_you_mean(flow_id, known, f"there are {', '.join(known[:5])}")
             return f"measure: packets of the flow {flow_id}, which the cell has not; {advice}"
     return None
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.demand import Carrier
+from rogue.harness.cell.demand import FlowGroup
 from rogue.harness.cell.marking import CURVE_PARAMETERS, MARK_ABOVE
 from rogue.harness.cell.transport import as_written, values_of
 from rogue.harness.testbeds.base import Fact
@@ -78,7 +78,7 @@ SENDERS_KEYS: Final = (
 """What experiments call the others of such a transport."""
 
 
-def receiver_control(carrier: Carrier) -> ReceiverControl | None:
+def receiver_control(carrier: FlowGroup) -> ReceiverControl | None:
     """What grants credit, with what is stated of it; ParameterError if it cannot be."""
     name = carrier.transport.receiver_control
     if name is None:

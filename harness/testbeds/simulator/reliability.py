@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.demand import Carrier
+from rogue.harness.cell.demand import FlowGroup
 from rogue.harness.cell.transport import ParameterError, ParameterMistake, as_written, values_of
 from rogue.harness.testbeds.base import Fact
 from rogue.harness.testbeds.simulator import uet
@@ -30,7 +30,7 @@ from rogue.simulator import (
 from rogue.workloads.transports import TransportName
 
 
-def nic_spraying(carrier: Carrier) -> Spraying | None:
+def nic_spraying(carrier: FlowGroup) -> Spraying | None:
     """How packets are sprayed; None if all take one way, ParameterError if it cannot be."""
     if not carrier.transport.is_sprayed:
         return None
@@ -85,7 +85,7 @@ FITTINGS: Final = {
 """The transports that IRN's authors compare. The others have the timeouts of their own sources."""
 
 
-def nic_reliability(cell: Cell, carrier: Carrier) -> Reliability | None:
+def nic_reliability(cell: Cell, carrier: FlowGroup) -> Reliability | None:
     """The way to repair losses; None for the usual go-back-N, ParameterError if it cannot be.
 
     Source: Mittal et al., "Revisiting network support for RDMA", SIGCOMM 2018, sections 3.2 and 4.1.
@@ -119,7 +119,7 @@ def reliability_parameters(transport: TransportName) -> tuple[str, ...]:
     return tuple(as_written(parameter.name) for parameter in own)
 
 
-def refuse_retries(carrier: Carrier) -> None:
+def refuse_retries(carrier: FlowGroup) -> None:
     """ParameterError for what only the usual go-back-N has."""
     for key in ("retry_count", "timeout_exponent"):
         if key in carrier.parameters:

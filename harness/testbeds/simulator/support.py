@@ -9,7 +9,7 @@ from typing import Final
 from rogue.agent.core.settings import TransportSettings
 from rogue.agent.core.transports import TRANSPORTS
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.demand import Carrier, Demand, Group
+from rogue.harness.cell.demand import Demand, FlowGroup, Group
 from rogue.harness.cell.timing import switch_ports
 from rogue.harness.cell.transport import CHOICES, ParameterError, agent_settings
 from rogue.harness.experiment.choices import MeasureKind
@@ -288,7 +288,7 @@ def _beyond_memory(counted: Sequence[tuple[Group, float]]) -> str | None:
     return f"{asked}, {most}: {shared}take connections, transfers or hosts away"
 
 
-def _connection_bytes(carrier: Carrier) -> int:
+def _connection_bytes(carrier: FlowGroup) -> int:
     return LARGER_BYTES.get(carrier.transport.base, CONNECTION_BYTES)
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from rogue.agent.core.errors import SettingsError
 from rogue.harness.cell.cell import Cell, cell_facts
-from rogue.harness.cell.demand import nothing_thrown_away
+from rogue.harness.cell.demand import gc_paused
 from rogue.harness.cell.timing import Timing, switch_ports
 from rogue.harness.cell.transport import ParameterMistake
 from rogue.harness.testbeds.base import CellResult, Fact, Failure, Progress, Testbed, TestbedError
@@ -159,7 +159,7 @@ class SimulatorTestbed(Testbed):
         The garbage collector does not look at the objects of a large network before the end.
         """
         try:
-            with nothing_thrown_away():
+            with gc_paused():
                 network = build_network(cell)
                 if gc.get_count()[0] >= FROZEN_OBJECTS_MIN:
                     gc.freeze()

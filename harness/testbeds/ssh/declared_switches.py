@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.marking import MARK_ABOVE, MarkingCurve, marking_asked
+from rogue.harness.cell.marking import MARK_ABOVE, MarkingCurve, requested_marking
 from rogue.harness.cell.network import Pauses
 from rogue.harness.cell.transport import as_written
 from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
@@ -17,7 +17,7 @@ PAUSE_POINTS: Final = ("pause_alpha", "pause_xoff", "pause_watchdog")
 """Keys of a topology that say when a switch pauses, or gives up; an inventory may say `pause_alpha`."""
 
 
-def other_numbers(cell: Cell, inventory: Inventory) -> str | None:
+def mismatches(cell: Cell, inventory: Inventory) -> str | None:
     """The reason why switches are not what a cell asks for; None if they are, or may differ."""
     return (
         _refused_marks(cell, inventory)
@@ -53,7 +53,7 @@ def _refused_marks(cell: Cell, inventory: Inventory) -> str | None:
 def _other_marks(cell: Cell, inventory: Inventory) -> Iterator[tuple[HardwareSwitch, TransportName, str]]:
     """Each switch that marks otherwise than a transport asks, with the sentence that says so."""
     for group in cell.groups:
-        asked = marking_asked(cell.topology, group)
+        asked = requested_marking(cell.topology, group)
         if asked is None:
             continue
         for switch in _switches(inventory):

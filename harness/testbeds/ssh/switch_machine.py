@@ -6,7 +6,7 @@ from typing import Final
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.marking import MARK_ABOVE
-from rogue.harness.cell.network import ports_asked
+from rogue.harness.cell.network import port_specs
 from rogue.harness.cell.transport import as_written
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.inventory import Inventory
@@ -70,7 +70,7 @@ def ports_of(topology: Topology, inventory: Inventory) -> dict[str, PortSettings
         _check_wiring(topology, inventory)
         return {}
     there = {port.name for port in inventory.switch.variables.ports}
-    asked = ports_asked(topology)
+    asked = port_specs(topology)
     ports = {
         name: port if asked[name].delay_ns >= SMALLEST_DELAY_NS else replace(port, delay_ns=0)
         for name, port in linux_ports(asked, topology.host_names()).items()

@@ -9,17 +9,17 @@ from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
 from rogue.harness.provisioning.switches.change import sentences
 from rogue.harness.provisioning.switches.operations import open_switch
-from rogue.harness.provisioning.switches.readback import Standing
+from rogue.harness.provisioning.switches.readback import SwitchState
 from rogue.harness.provisioning.switches.registry import PLATFORMS
 from rogue.harness.provisioning.switches.settings import Difference, HardwarePort
 from rogue.harness.testbeds.ssh.declared_switches import stated_pause_points
 from rogue.harness.testbeds.ssh.switch_request import (
-    OtherNumber,
+    Mismatch,
     of_buffer,
     of_port,
     of_priority,
     priorities_of,
-    settings_asked,
+    requested_settings,
 )
 
 _ADVICE: Final[Mapping[Difference, str]] = {
@@ -43,7 +43,7 @@ class Compared:
     """A sentence about what the switch does not tell."""
 
 
-def read_standing(inventory: Inventory) -> dict[str, Standing]:
+def read_switch_states(inventory: Inventory) -> dict[str, SwitchState]:
     """What each switch has that somebody can log in to, by name; NodeError if one does not reply."""
     if inventory.switch is not None:
         return {}
@@ -55,7 +55,9 @@ def read_standing(inventory: Inventory) -> dict[str, Standing]:
     return found
 
 
-def compare_all(cell: Cell, inventory: Inventory, standing: Mapping[str, Standing]) -> tuple[Compared, ...]:
+def compare_all(
+    cell: Cell, inventory: Inventory, standing: Mapping[str, SwitchState]
+) -> tuple[Compared, ...]:
     """Every switch that tells what it has."""
     return tuple(
         compare(cell, inventory, switch, standing[switch.name])
@@ -69,8 +71,8 @@ def refusal(compared: Iterable[Compared]) -> str | None:
     return next((each.refused[0] for each in compared if each.refused), None)
 
 
-def standing_facts(
-    inventory: Inventory, standing: Mapping[str, Standing], compared: Iterable[Compared]
+def switch_state_facts(
+    inventory: Inventory, standing: Mapping[str, SwitchState], compared: Iterable[Compared]
 ) -> dict[str, str]:
     """What differs and may, and what was not compared: a sentence each, by the name of its fact."""
     if inventory.switch is not None or not inventory.hardware_switches:
@@ -84,10 +86,10 @@ def standing_facts(
     return {**differ, "switches_not_compared": "; ".join(missing)}
 
 
-def compare(cell: Cell, inventory: Inventory, switch: HardwareSwitch, standing: Standing) -> Compared:
+def compare(cell: Cell, inventory: Inventory, switch: HardwareSwitch, standing: SwitchState) -> Compared:
     """One switch: numbers where it tells them, and the lines of its configuration where these agree."""
     may = switch.variables.switch_may_differ
-    at: dict[OtherNumber, list[str]] = {}
+    at: dict[Mismatch, list[str]] = {}
     for other, interface in _others(cell, inventory, switch, standing):
         at.setdefault(other, []).extend([interface] if interface else [])
     refused, allowed = [], []
@@ -110,8 +112,8 @@ def compare(cell: Cell, inventory: Inventory, switch: HardwareSwitch, standing: 
 
 
 def _others(
-    cell: Cell, inventory: Inventory, switch: HardwareSwitch, standing: Standing
-) -> Iterator[tuple[OtherNumber, str]]:
+    cell: Cell, inventory: Inventory, switch: HardwareSwitch, standing: SwitchState
+) -> Iterator[tuple[Mismatch, str]]:
     """Each thing that differs, with the interface; without one, what is the whole switch's."""
     known = _known(cell, inventory, switch)
     for port in _ports(cell, switch):
@@ -126,7 +128,9 @@ def _others(
         yield other, ""
 
 
-def _not_known(cell: Cell, inventory: Inventory, switch: HardwareSwitch, standing: Standing) -> Iterator[str]:
+def _not_known(
+    cell: Cell, inventory: Inventory, switch: HardwareSwitch, standing: SwitchState
+) -> Iterator[str]:
     """Yield a sentence for each reason why marks and pauses of ports are not known."""
     at: dict[str, list[str]] = {}
     for port in _ports(cell, switch):
@@ -152,20 +156,22 @@ def _known(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> list[int
         return []
 
 
-def _other_lines(cell: Cell, inventory: Inventory, switch: HardwareSwitch, standing: Standing) -> list[str]:
+def _other_lines(
+    cell: Cell, inventory: Inventory, switch: HardwareSwitch, standing: SwitchState
+) -> list[str]:
     """What `apply` would still change: of platforms without numbers all, of the others maps of DSCPs."""
     platform = PLATFORMS[switch.variables.switch_platform]
     if not _known(cell, inventory, switch):
         return []
     try:
-        changes = platform.changes(settings_asked(cell, inventory, switch), standing.configuration)
+        changes = platform.changes(requested_settings(cell, inventory, switch), standing.configuration)
     except UsageError as error:
         return [str(error).removesuffix(".")]
     advice = "run `rogue switch apply` for it, or allow it by switch_may_differ: [marks]"
     return [f"{switch.name}: {words}: {advice}" for words in sentences(changes)]
 
 
-def _not_compared(cell: Cell, inventory: Inventory, switch: HardwareSwitch, standing: Standing) -> str:
+def _not_compared(cell: Cell, inventory: Inventory, switch: HardwareSwitch, standing: SwitchState) -> str:
     """What the switch does not tell, or nobody can compare."""
     ports = [standing.port(port.interface) for port in _ports(cell, switch)]
     missing = [] if _known(cell, inventory, switch) else ["marks and pauses, for no priority names the DSCP"]
@@ -184,19 +190,19 @@ class ComparedCells:
     def __init__(self) -> None:
         self._known: dict[str, tuple[Cell, tuple[Compared, ...]]] = {}
 
-    def refusal(self, cell: Cell, inventory: Inventory, standing: Mapping[str, Standing]) -> str | None:
+    def refusal(self, cell: Cell, inventory: Inventory, standing: Mapping[str, SwitchState]) -> str | None:
         """The reason why switches are not what a cell asks for; None if they are, or may differ.
 
         inventory: as the cell asks for it.
         """
         return refusal(self._compared(cell, inventory, standing))
 
-    def facts(self, cell: Cell, inventory: Inventory, standing: Mapping[str, Standing]) -> dict[str, str]:
+    def facts(self, cell: Cell, inventory: Inventory, standing: Mapping[str, SwitchState]) -> dict[str, str]:
         """What differs and may, and what was not compared."""
-        return standing_facts(inventory, standing, self._compared(cell, inventory, standing))
+        return switch_state_facts(inventory, standing, self._compared(cell, inventory, standing))
 
     def _compared(
-        self, cell: Cell, inventory: Inventory, standing: Mapping[str, Standing]
+        self, cell: Cell, inventory: Inventory, standing: Mapping[str, SwitchState]
     ) -> tuple[Compared, ...]:
         """The very same cell is known; another one with its name is another experiment's."""
         known = self._known.get(cell.id)

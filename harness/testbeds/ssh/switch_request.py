@@ -6,11 +6,11 @@ from typing import Final
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.marking import MarkingCurve
-from rogue.harness.cell.network import Pauses, PortAsked, PriorityAsked
+from rogue.harness.cell.network import Pauses, PortSpec, PrioritySpec
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
 from rogue.harness.provisioning.switches.problems import platform_mistake
-from rogue.harness.provisioning.switches.readback import StandingPort
+from rogue.harness.provisioning.switches.readback import PortState
 from rogue.harness.provisioning.switches.registry import PLATFORMS
 from rogue.harness.provisioning.switches.settings import (
     DECLARED,
@@ -24,7 +24,7 @@ from rogue.harness.testbeds.ssh.declared_switches import is_same, stated_pause_p
 
 
 @dataclass(frozen=True, slots=True)
-class OtherNumber:
+class Mismatch:
     """One thing that differs."""
 
     kind: Difference
@@ -38,59 +38,59 @@ class OtherNumber:
         return f"the experiment asks for {self.asked}, and as read back {switch} {self.has}{where}"
 
 
-def of_priority(cell: Cell, number: int, stands: PrioritySettings) -> Iterator[OtherNumber]:
+def of_priority(cell: Cell, number: int, stands: PrioritySettings) -> Iterator[Mismatch]:
     """Marks and pauses of one of a switch's priorities, for the packets of all groups."""
     for asked in cell.network.priorities.values():
         yield from _of_marks(number, asked, stands)
         if (asked.pauses is not None) != stands.pauses:
             has = "pauses" if stands.pauses else "pauses nothing"
             wanted = f"{'' if asked.pauses else 'no '}pauses in priority {number}"
-            yield OtherNumber("pauses", wanted, has)
+            yield Mismatch("pauses", wanted, has)
         elif asked.pauses is not None:
             yield from _of_pauses(cell, number, asked.pauses, stands)
 
 
-def _of_marks(number: int, asked: PriorityAsked, stands: PrioritySettings) -> Iterator[OtherNumber]:
+def _of_marks(number: int, asked: PrioritySpec, stands: PrioritySettings) -> Iterator[Mismatch]:
     curve, marks = asked.marks, stands.marks
     if curve is None and marks is None:
         return
     if curve is None or marks is None or not is_same(curve, marks):
         wanted, has = (str(each or "marks nothing") for each in (curve, marks))
-        yield OtherNumber("marks", f"a switch that {wanted} in priority {number}", has)
+        yield Mismatch("marks", f"a switch that {wanted} in priority {number}", has)
 
 
-def _of_pauses(cell: Cell, number: int, asked: Pauses, stands: PrioritySettings) -> Iterator[OtherNumber]:
+def _of_pauses(cell: Cell, number: int, asked: Pauses, stands: PrioritySettings) -> Iterator[Mismatch]:
     """Where both pause: at which point, if the experiment states one, and with which headroom."""
     is_stated = "pause_alpha" in stated_pause_points(cell.topology)
     if is_stated and stands.pause_alpha not in (None, asked.alpha):
         wanted = f"pauses beyond {asked.alpha:g} times what is free in priority {number}"
-        yield OtherNumber("pauses", wanted, f"pauses beyond {stands.pause_alpha:g} times that")
+        yield Mismatch("pauses", wanted, f"pauses beyond {stands.pause_alpha:g} times that")
     if asked.headroom_bytes is not None and stands.headroom_bytes not in (None, asked.headroom_bytes):
         wanted = f"{asked.headroom_bytes} bytes of headroom in priority {number}"
-        yield OtherNumber("pauses", wanted, f"keeps {stands.headroom_bytes} bytes")
+        yield Mismatch("pauses", wanted, f"keeps {stands.headroom_bytes} bytes")
 
 
-def of_port(asked: PortAsked, ip_packet_bytes: int, has: StandingPort) -> Iterator[OtherNumber]:
+def of_port(asked: PortSpec, ip_packet_bytes: int, has: PortState) -> Iterator[Mismatch]:
     """Rate and MTU of one egress."""
     if has.rate_bps is not None and has.rate_bps != asked.rate_bps:
-        yield OtherNumber("rate", f"{asked.rate_bps / 1e9:g} Gb/s", f"has {has.rate_bps / 1e9:g} Gb/s")
+        yield Mismatch("rate", f"{asked.rate_bps / 1e9:g} Gb/s", f"has {has.rate_bps / 1e9:g} Gb/s")
     if has.mtu_bytes is not None and has.mtu_bytes < ip_packet_bytes:
-        yield OtherNumber("mtu", f"packets of {ip_packet_bytes} bytes", f"takes {has.mtu_bytes} bytes")
+        yield Mismatch("mtu", f"packets of {ip_packet_bytes} bytes", f"takes {has.mtu_bytes} bytes")
 
 
-def of_buffer(cell: Cell, buffer_bytes: int | None) -> Iterator[OtherNumber]:
+def of_buffer(cell: Cell, buffer_bytes: int | None) -> Iterator[Mismatch]:
     """The buffer of one switch."""
     for asked_bytes in {port.buffer_bytes for port in cell.network.ports.values()}:
         if buffer_bytes is not None and asked_bytes != buffer_bytes:
             wanted = "an unbounded buffer" if asked_bytes is None else f"a buffer of {asked_bytes} bytes"
-            yield OtherNumber("buffer", wanted, f"has one of {buffer_bytes} bytes")
+            yield Mismatch("buffer", wanted, f"has one of {buffer_bytes} bytes")
 
 
 _NOBODYS: Final = ("pause_xoff", "pause_watchdog")
 """Keys of a topology that no platform here can be told."""
 
 
-def settings_asked(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> HardwareSwitchVariables:
+def requested_settings(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> HardwareSwitchVariables:
     """What `apply` should make of it; UsageError says why no switch, or not this one, can be that."""
     asked = _one_priority(cell)
     numbers = priorities_of(cell, inventory, switch)
@@ -106,10 +106,10 @@ def settings_asked(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> 
     return wanted
 
 
-def as_asked(cell: Cell, inventory: Inventory) -> Inventory:
+def inventory_as_requested(cell: Cell, inventory: Inventory) -> Inventory:
     """The same inventory, whose switches that follow experiments are what the cell asks for; UsageError."""
     switches = tuple(
-        replace(switch, variables=settings_asked(cell, inventory, switch))
+        replace(switch, variables=requested_settings(cell, inventory, switch))
         if switch.variables.switch_follows_experiments
         else switch
         for switch in inventory.hardware_switches
@@ -117,7 +117,7 @@ def as_asked(cell: Cell, inventory: Inventory) -> Inventory:
     return replace(inventory, hardware_switches=switches)
 
 
-def not_told(cell: Cell, switch: HardwareSwitch) -> list[str]:
+def unreported(cell: Cell, switch: HardwareSwitch) -> list[str]:
     """What the cell asks of the switch and nobody here sets: a phrase each."""
     asked = {
         port.interface: cell.network.ports[port.name]
@@ -131,12 +131,12 @@ def not_told(cell: Cell, switch: HardwareSwitch) -> list[str]:
     return found + sorted({_buffer(port) for port in asked.values()})
 
 
-def _buffer(port: PortAsked) -> str:
+def _buffer(port: PortSpec) -> str:
     size = "an unbounded buffer" if port.buffer_bytes is None else f"a buffer of {port.buffer_bytes} bytes"
     return f"{size}, of which a port may hold {port.alpha:g} times what is free"
 
 
-def _one_priority(cell: Cell) -> PriorityAsked:
+def _one_priority(cell: Cell) -> PrioritySpec:
     """What all packets of the cell ask for: nodes have one traffic class."""
     network = cell.network
     if network.contradiction:
@@ -171,7 +171,7 @@ def priorities_of(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> l
 
 
 def _settings(
-    cell: Cell, switch: HardwareSwitch, dscp: tuple[int, ...], asked: PriorityAsked
+    cell: Cell, switch: HardwareSwitch, dscp: tuple[int, ...], asked: PrioritySpec
 ) -> PrioritySettings:
     marks = None if asked.marks is None else _marking(cell, switch, asked.marks)
     if asked.pauses is None:

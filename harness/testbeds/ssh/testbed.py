@@ -17,7 +17,7 @@ from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.doctor import examine
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
 from rogue.harness.provisioning.provision import log_file
-from rogue.harness.provisioning.switches.readback import Standing
+from rogue.harness.provisioning.switches.readback import SwitchState
 from rogue.harness.testbeds.base import CellResult, Progress, Testbed, TestbedError
 from rogue.harness.testbeds.ends.roles import plan_roles
 from rogue.harness.testbeds.ends.support import check_parameters, is_same_for_every_seed
@@ -29,8 +29,8 @@ from rogue.harness.testbeds.ssh.conduct import Conductor
 from rogue.harness.testbeds.ssh.nodes import close_nodes, open_all, open_nodes
 from rogue.harness.testbeds.ssh.support import agent_is_slow
 from rogue.harness.testbeds.ssh.switch_machine import marks_differ
-from rogue.harness.testbeds.ssh.switch_readback import ComparedCells, read_standing
-from rogue.harness.testbeds.ssh.switch_request import as_asked
+from rogue.harness.testbeds.ssh.switch_readback import ComparedCells, read_switch_states
+from rogue.harness.testbeds.ssh.switch_request import inventory_as_requested
 
 SETUP_SECONDS: Final = 20.0
 """Connecting, preparing and collecting, beside the time of the traffic itself."""
@@ -45,7 +45,7 @@ class SshTestbed(Testbed):
         self._file = inventory
         self._inventory: Inventory | None = None
         self._capabilities: dict[str, Capabilities] | None = None
-        self._standing: dict[str, Standing] | None = None
+        self._standing: dict[str, SwitchState] | None = None
         self._compared = ComparedCells()
 
     @property
@@ -76,10 +76,10 @@ class SshTestbed(Testbed):
         return self._capabilities
 
     @property
-    def standing(self) -> Mapping[str, Standing]:
+    def standing(self) -> Mapping[str, SwitchState]:
         """What each hardware switch has, by its own words; asked once."""
         if self._standing is None:
-            self._standing = read_standing(self.inventory)
+            self._standing = read_switch_states(self.inventory)
         return self._standing
 
     def obstacles(self) -> list[str]:
@@ -91,7 +91,7 @@ class SshTestbed(Testbed):
         """Why the cell cannot run on these nodes."""
         named = self.inventory
         try:
-            inventory = as_asked(cell, named)
+            inventory = inventory_as_requested(cell, named)
         except UsageError as error:
             return str(error)
         return support.unsupported(cell, inventory, self.capabilities) or self._compared.refusal(
@@ -108,7 +108,7 @@ class SshTestbed(Testbed):
 
     def differences(self, cell: Cell) -> list[str]:
         """Marks of emulated machines, a core that is full; what of hardware switches may differ."""
-        inventory = as_asked(cell, self.inventory)
+        inventory = inventory_as_requested(cell, self.inventory)
         told = [words for words in (marks_differ(cell, inventory), agent_is_slow(cell)) if words]
         found = declared_switches.differences(cell, inventory) | self._standing_facts(cell, inventory)
         return [*told, *found.values()]
@@ -122,7 +122,7 @@ class SshTestbed(Testbed):
 
     def run(self, cell: Cell, progress: Progress) -> CellResult:
         """Prepare the nodes, let the traffic pass, and collect."""
-        flows, inventory = plan_roles(cell), as_asked(cell, self.inventory)
+        flows, inventory = plan_roles(cell), inventory_as_requested(cell, self.inventory)
         with open_nodes(self.inventory, support.used_hosts(cell)) as nodes:
             environment = CellEnvironment(cell, inventory, nodes)
             conductor = Conductor(nodes, flows, cell.timing)

@@ -8,7 +8,7 @@ import pytest
 from helpers.ticking_clock import TickingClock
 
 from rogue.agent.core.clocks import HostNs
-from rogue.agent.drivers.poller import ExactPoller, Poller, StandingClock
+from rogue.agent.drivers.poller import ExactPoller, Poller, VirtualClock
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ def kernel(monkeypatch: pytest.MonkeyPatch) -> Kernel:
 
 
 def test_it_sleeps_to_the_deadline_and_not_to_the_next_millisecond(kernel: Kernel) -> None:
-    poller = ExactPoller(StandingClock(kernel.read))
+    poller = ExactPoller(VirtualClock(kernel.read))
     poller.turn(HostNs(31_500))
     assert kernel.slept_s == [30.5e-6]
     assert poller.waiting_ns == 30_500
@@ -143,14 +143,14 @@ def test_it_sleeps_to_the_deadline_and_not_to_the_next_millisecond(kernel: Kerne
 
 
 def test_to_be_punctual_it_need_not_spin(kernel: Kernel) -> None:
-    poller = ExactPoller(StandingClock(kernel.read))
+    poller = ExactPoller(VirtualClock(kernel.read))
     poller.be_punctual()
     poller.turn(HostNs(31_500))
     assert kernel.slept_s == [30.5e-6]
 
 
 def test_its_clock_is_read_once_a_sleep(kernel: Kernel, pipe: tuple[int, int]) -> None:
-    clock, called = StandingClock(kernel.read), list[int]()
+    clock, called = VirtualClock(kernel.read), list[int]()
     poller = ExactPoller(clock)
     poller.watch(pipe[0], called.append)
     os.write(pipe[1], b"x")
@@ -161,7 +161,7 @@ def test_its_clock_is_read_once_a_sleep(kernel: Kernel, pipe: tuple[int, int]) -
 
 
 def test_readers_and_writers_are_told_apart(kernel: Kernel, pipe: tuple[int, int]) -> None:
-    poller, called = ExactPoller(StandingClock(kernel.read)), list[str]()
+    poller, called = ExactPoller(VirtualClock(kernel.read)), list[str]()
     poller.watch(pipe[0], lambda _now: called.append("reader"))
     poller.watch(pipe[1], lambda _now: called.append("writer"), select.POLLOUT)
     poller.turn(None)
@@ -173,7 +173,7 @@ def test_readers_and_writers_are_told_apart(kernel: Kernel, pipe: tuple[int, int
 
 
 def test_who_is_watched_anew_is_watched_for_that_alone(kernel: Kernel, pipe: tuple[int, int]) -> None:
-    poller, called = ExactPoller(StandingClock(kernel.read)), list[int]()
+    poller, called = ExactPoller(VirtualClock(kernel.read)), list[int]()
     poller.watch(pipe[1], called.append, select.POLLOUT)
     poller.watch(pipe[1], called.append)
     poller.turn(None)
@@ -181,7 +181,7 @@ def test_who_is_watched_anew_is_watched_for_that_alone(kernel: Kernel, pipe: tup
 
 
 def test_nobody_sleeps_beside_a_spinner(kernel: Kernel) -> None:
-    poller, called = ExactPoller(StandingClock(kernel.read)), list[int]()
+    poller, called = ExactPoller(VirtualClock(kernel.read)), list[int]()
     poller.spin(called.append)
     poller.turn(HostNs(5_000))
     assert (kernel.slept_s, called) == ([0], [1_000])

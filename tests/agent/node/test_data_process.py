@@ -11,7 +11,7 @@ from rogue.agent.drivers.recording import Spool
 from rogue.agent.drivers.verbs import completion_queue, endpoint
 from rogue.agent.drivers.verbs.pyverbs import VerbsUnavailable
 from rogue.agent.node.data_process import DataProcess, blame
-from rogue.agent.node.end import End, Workplace
+from rogue.agent.node.end import End, NodeContext
 from rogue.agent.node.errors import ErrorKind
 from rogue.agent.node.messages import (
     WORDS_LENGTH_MAX,
@@ -50,7 +50,7 @@ def to_itself(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Connect:
     return Connect("mover", LIMIT_MS, told)
 
 
-OpenEnd = Callable[[Prepare, Workplace, ExitStack], End]
+OpenEnd = Callable[[Prepare, NodeContext, ExitStack], End]
 
 
 def converse(stage: Stage, *requests: Message, opening: OpenEnd = open_end) -> list[Message]:
@@ -105,7 +105,7 @@ def test_an_address_without_a_device_is_the_nodes_fault(stage: Stage) -> None:
 
 
 def failing_with(error: Exception) -> OpenEnd:
-    def opening(request: Prepare, workplace: Workplace, stack: ExitStack) -> End:
+    def opening(request: Prepare, workplace: NodeContext, stack: ExitStack) -> End:
         raise error
 
     return opening

@@ -12,7 +12,7 @@ from helpers.agent_roles import GID
 from rogue.agent.drivers.poller import ExactPoller
 from rogue.agent.drivers.verbs.discovery import PortAddress
 from rogue.agent.node import virtual_time
-from rogue.agent.node.end import Workplace
+from rogue.agent.node.end import NodeContext
 from rogue.agent.node.messages import Capabilities
 from rogue.agent.node.queue_samples import QueueReading
 from rogue.agent.node.virtual_time import KnownNode, Stillness, sleep_until_motion
@@ -45,10 +45,10 @@ print(ctypes.CDLL(None).prctl(30, 0, 0, 0, 0))  # PR_GET_TIMERSLACK
 def test_a_role_has_the_ports_and_a_clock_that_stands_still(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found: list[Workplace] = []
+    found: list[NodeContext] = []
 
     class Idle:
-        def __init__(self, _source: int, _sink: int, workplace: Workplace, _open_end: object) -> None:
+        def __init__(self, _source: int, _sink: int, workplace: NodeContext, _open_end: object) -> None:
             found.append(workplace)
 
         def serve(self) -> int:

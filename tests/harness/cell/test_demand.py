@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from rogue.harness.cell.demand import carried_verbs, nothing_thrown_away
+from rogue.harness.cell.demand import carried_verbs, gc_paused
 from rogue.workloads.transports import parse_transport
 
 GROUP = "traffic=[{name: bulk, workload: {kind: incast, senders: 2, size: 1MB, verb: read}}]"
@@ -44,16 +44,16 @@ def test_they_share_the_order_of_transfers_that_wait(tmp_path: Path) -> None:
 
 
 def test_nothing_is_looked_for_inside_and_all_is_as_before_afterwards() -> None:
-    with nothing_thrown_away():
+    with gc_paused():
         assert not gc.isenabled()
-        with nothing_thrown_away():
+        with gc_paused():
             pass
         assert not gc.isenabled()
     assert gc.isenabled()
 
 
 def test_an_error_passes_through() -> None:
-    with pytest.raises(ValueError, match="inside"), nothing_thrown_away():
+    with pytest.raises(ValueError, match="inside"), gc_paused():
         raise ValueError("inside")
     assert gc.isenabled()
 

@@ -10,7 +10,7 @@ from rogue.harness.cell.marking import (
     MarkingCurve,
     checked_threshold,
     marked_above_bytes,
-    marking_asked,
+    requested_marking,
 )
 from rogue.harness.cell.transport import ParameterError
 
@@ -37,26 +37,26 @@ def test_what_no_queue_can_be(value: bool | int | str) -> None:
 @pytest.mark.parametrize("transport", ["roce+dcqcn", "irn+pfc+dcqcn", "resilient_roce"])
 def test_a_control_that_reacts_to_marks_has_dcqcns_curve(tmp_path: Path, transport: str) -> None:
     """Table 1 of "ECN or delay": 5 KB, 200 KB and 1 %."""
-    curve = marking_asked(cell_of(tmp_path).topology, carrier(transport))
+    curve = requested_marking(cell_of(tmp_path).topology, carrier(transport))
     assert curve == DCQCN_CURVE == MarkingCurve(5_000, 200_000, 0.01)
     assert str(curve) == "marks from 5000 to 200000 bytes, then with 0.01"
 
 
 def test_the_curve_can_be_asked_for(tmp_path: Path) -> None:
     asked = {"kmin": "20KB", "kmax": "1MB", "pmax": 0.5, "average_weight": 0.002, "drops_instead": 1}
-    found = marking_asked(cell_of(tmp_path).topology, carrier("roce+dcqcn", asked))
+    found = requested_marking(cell_of(tmp_path).topology, carrier("roce+dcqcn", asked))
     assert found == MarkingCurve(20_000, 1_000_000, 0.5, average_weight=0.002, drops_instead=True)
 
 
 def test_k_is_a_step_by_the_queue_at_arrival(tmp_path: Path) -> None:
-    curve = marking_asked(cell_of(tmp_path).topology, carrier("dctcp"))
+    curve = requested_marking(cell_of(tmp_path).topology, carrier("dctcp"))
     assert curve == MarkingCurve(98_670, 98_670, 1.0, at="arrival")
     assert str(curve) == "marks beyond 98670 bytes"
 
 
 @pytest.mark.parametrize("transport", ["rogue", "roce+pfc", "roce+timely", "cubic"])
 def test_who_needs_no_marks(tmp_path: Path, transport: str) -> None:
-    assert marking_asked(cell_of(tmp_path).topology, carrier(transport)) is None
+    assert requested_marking(cell_of(tmp_path).topology, carrier(transport)) is None
 
 
 @pytest.mark.parametrize(
@@ -71,5 +71,5 @@ def test_curves_that_cannot_be(
     tmp_path: Path, parameters: dict[str, str | float], key: str, expected: str
 ) -> None:
     with pytest.raises(ParameterError) as caught:
-        marking_asked(cell_of(tmp_path).topology, carrier("roce+dcqcn", parameters))
+        requested_marking(cell_of(tmp_path).topology, carrier("roce+dcqcn", parameters))
     assert (caught.value.mistake.key, caught.value.mistake.expected) == (key, expected)

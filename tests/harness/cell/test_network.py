@@ -6,7 +6,7 @@ import pytest
 from helpers.experiments import cell_of
 
 from rogue.harness.cell.marking import DCQCN_CURVE, MarkingCurve
-from rogue.harness.cell.network import OutageAsked, Pauses, PortAsked, PriorityAsked
+from rogue.harness.cell.network import OutageSpec, Pauses, PortSpec, PrioritySpec
 from rogue.harness.cell.transport import ParameterError
 
 DUMBBELL = "topology={kind: dumbbell, hosts_per_side: 2, rate: 10Gbps, bottleneck_rate: 1Gbps, delay: 3us}"
@@ -35,12 +35,12 @@ def test_outages_stand_as_written_and_other_faults_are_no_links(tmp_path: Path) 
     flooding = "{kind: flooding, target: s0, destination: h1}"
     network = cell_of(tmp_path, DUMBBELL, f"faults=[{flooding}, {LATER}, {SOONER}]").network
     assert network.outages == (
-        OutageAsked("s0", "s1", 2_000_000, 1_000_000),
-        OutageAsked("h1", "s0", 1_000_000, 5_000_000),
+        OutageSpec("s0", "s1", 2_000_000, 1_000_000),
+        OutageSpec("h1", "s0", 1_000_000, 5_000_000),
     )
     later = LATER.replace("duration", "reroute_after: 10us, duration")
     assert cell_of(tmp_path, DUMBBELL, f"faults=[{later}]").network.outages == (
-        OutageAsked("s0", "s1", 2_000_000, 1_000_000, 10_000),
+        OutageSpec("s0", "s1", 2_000_000, 1_000_000, 10_000),
     )
     assert network.outages[0].ports == ("s0->s1", "s1->s0")
     assert [fault.target for fault in network.breakages] == ["s0"]
@@ -70,16 +70,16 @@ def test_every_egress_of_a_switch_is_a_port(tmp_path: Path) -> None:
     asked = "topology={kind: dumbbell, hosts_per_side: 2, rate: 10Gbps, bottleneck_rate: 1Gbps, buffer: 1MB}"
     ports = cell_of(tmp_path, asked, "topology.alpha=2.0", "topology.delay=3us").network.ports
     assert sorted(ports) == ["s0->h0", "s0->h1", "s0->s1", "s1->h2", "s1->h3", "s1->s0"]
-    assert ports["s0->h0"] == PortAsked(10_000_000_000, 3_000, 1_000_000, 2.0)
-    assert ports["s0->s1"] == PortAsked(1_000_000_000, 3_000, 1_000_000, 2.0)
+    assert ports["s0->h0"] == PortSpec(10_000_000_000, 3_000, 1_000_000, 2.0)
+    assert ports["s0->s1"] == PortSpec(1_000_000_000, 3_000, 1_000_000, 2.0)
 
 
 def test_a_priority_has_what_its_groups_ask_for(tmp_path: Path) -> None:
     network = cell_of(tmp_path, "topology.pause_xoff=100KB", text=GROUPS).network
     pauses = Pauses(1 / 16, 100_000, None, None, 200_000_000)
     assert network.priorities == {
-        3: PriorityAsked((DCQCN_CURVE,), pauses, False),
-        1: PriorityAsked((STEP,), None, False),
+        3: PrioritySpec((DCQCN_CURVE,), pauses, False),
+        1: PrioritySpec((STEP,), None, False),
     }
     assert network.curves == {3: DCQCN_CURVE, 1: STEP}
     assert network.pausing == {3: pauses}

@@ -10,7 +10,7 @@ import pytest
 from helpers.command_line import rogue, start_rogue
 from helpers.nodes import M510, XL170, write_inventory
 
-from rogue.harness.command_line.nodes import asked_cells
+from rogue.harness.command_line.nodes import requested_cells
 from rogue.harness.commands.switch import NamedCells
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.reach import REACH_LIMIT_S
@@ -60,8 +60,8 @@ def test_ctrl_c_while_a_node_does_not_reply_ends_everything_at_once(tmp_path: Pa
 
 
 def test_an_experiment_with_its_cell_and_its_settings() -> None:
-    assert asked_cells("switch", "small", ["seed=2"], "a-r1") == NamedCells("small", ("seed=2",), "a-r1")
-    assert asked_cells("switch", "", None, None) is None
+    assert requested_cells("switch", "small", ["seed=2"], "a-r1") == NamedCells("small", ("seed=2",), "a-r1")
+    assert requested_cells("switch", "", None, None) is None
 
 
 @pytest.mark.parametrize(("settings", "cell", "got"), [(["seed=2"], None, "--set"), (None, "a-r1", "--cell")])
@@ -69,7 +69,7 @@ def test_what_belongs_to_an_experiment_needs_one(
     settings: list[str] | None, cell: str | None, got: str
 ) -> None:
     with pytest.raises(UsageError) as told:
-        asked_cells("doctor", "", settings, cell)
+        requested_cells("doctor", "", settings, cell)
     expected = "expected both; name one after the inventory."
     assert str(told.value) == f"doctor: got {got} without an experiment, {expected}"
 

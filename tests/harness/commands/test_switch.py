@@ -14,7 +14,7 @@ from helpers.nodes import rack_of
 
 from rogue.harness.commands import opening
 from rogue.harness.commands import switch as command
-from rogue.harness.commands.switch import NamedCells, asked_switch
+from rogue.harness.commands.switch import NamedCells, requested_switch
 from rogue.harness.errors import ExitCode, UsageError
 from rogue.harness.provisioning.inventory import HardwareSwitch
 from rogue.harness.provisioning.inventory_source import NamedInventory
@@ -185,7 +185,7 @@ def told(directory: Path, *settings: str, cell: str | None = None) -> str:
     rack = rack_of("eos")
     try:
         cells = NamedCells(write_experiment(directory), settings, cell).load(())
-        return str(asked_switch(cells, rack, rack.hardware_switches[0]).switch.variables)
+        return str(requested_switch(cells, rack, rack.hardware_switches[0]).switch.variables)
     except UsageError as error:
         return str(error)
 

@@ -16,15 +16,15 @@ from rogue.harness.errors import ClusterLostError, UsageError
 from rogue.harness.execution import dask_slot
 from rogue.harness.execution.dask_slot import (
     LOOK_SECONDS,
+    DaskLiveness,
     DaskSlot,
-    Lookout,
     UnloadableError,
     check_code,
     openness,
     run_here,
 )
 from rogue.harness.execution.slot import WorkerDiedError
-from rogue.harness.execution.task import Parcel, Task, execute
+from rogue.harness.execution.task import PickledTask, Task, execute
 from rogue.workloads.manifest import CellRecord, Git
 from rogue.workloads.records import CellStatus, FailureKind
 
@@ -39,7 +39,7 @@ class Worker(Executor):
         self._elsewhere = elsewhere
         self._trouble = trouble
 
-    def submit(self, _do: object, parcel: Parcel) -> Future[CellRecord]:  # type: ignore[override]
+    def submit(self, _do: object, parcel: PickledTask) -> Future[CellRecord]:  # type: ignore[override]
         future: Future[CellRecord] = Future()
         with parcel.unpacked() as task:
             assert task.cells.is_absolute()
@@ -51,7 +51,7 @@ class Worker(Executor):
         return future
 
 
-CALM = Lookout("tcp://head:8786", lambda: {"w1": 1}, 30.0, lambda: 0.0)
+CALM = DaskLiveness("tcp://head:8786", lambda: {"w1": 1}, 30.0, lambda: 0.0)
 
 
 def gone() -> dict[str, int]:
@@ -109,7 +109,9 @@ def test_a_cell_that_waits_is_given_up(tmp_path: Path, monkeypatch: pytest.Monke
 def test_what_a_lost_cluster_does_to_a_cell_is_not_the_cells_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    slot = DaskSlot(Worker(trouble=OSError("cancelled")), Lookout("tcp://head:1", gone, 30.0, lambda: 0.0))
+    slot = DaskSlot(
+        Worker(trouble=OSError("cancelled")), DaskLiveness("tcp://head:1", gone, 30.0, lambda: 0.0)
+    )
     future = slot.start(task_in(tmp_path, monkeypatch))
     with pytest.raises(ClusterLostError, match=r"tcp://head:1 is gone \(OSError: connection refused\)"):
         slot.result(future)
@@ -117,7 +119,7 @@ def test_what_a_lost_cluster_does_to_a_cell_is_not_the_cells_fault(
 
 def test_a_cell_that_nobody_takes_is_a_lost_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Closed(Executor):
-        def submit(self, _do: object, _parcel: Parcel) -> Future[CellRecord]:  # type: ignore[override]
+        def submit(self, _do: object, _parcel: PickledTask) -> Future[CellRecord]:  # type: ignore[override]
             raise RuntimeError("cannot submit to a closed client")
 
     with pytest.raises(ClusterLostError, match=r"tcp://head:8786 is gone \(RuntimeError: cannot submit"):
@@ -183,7 +185,7 @@ def test_a_worker_that_cannot_load_a_plugin_says_why(tmp_path: Path, monkeypatch
     task = task_in(tmp_path, monkeypatch)
     monkeypatch.setenv("CXX", "no-such-compiler")
     with pytest.raises(UnloadableError, match=r"my\.h: got no no-such-compiler on this computer") as caught:
-        run_here(Parcel((plugin("int nothing;", "my.h"),), b""))
+        run_here(PickledTask((plugin("int nothing;", "my.h"),), b""))
     slot = DaskSlot(Worker(trouble=caught.value), CALM)
     with pytest.raises(WorkerDiedError, match=r"a Dask worker could not load a plug-in: my\.h: got") as lost:
         slot.result(slot.start(task))
@@ -206,7 +208,7 @@ class Cluster:
         self.now = 100.0
         self.workers = {"w1": 1, "w2": 1}
         self.asked = 0
-        self.lookout = Lookout("tcp://head:8786", self._ask, 30.0, lambda: self.now)
+        self.lookout = DaskLiveness("tcp://head:8786", self._ask, 30.0, lambda: self.now)
 
     def _ask(self) -> dict[str, int]:
         self.asked += 1

@@ -13,7 +13,7 @@ from helpers.small_runs import cell_record
 from rogue.harness.cell.cell import Cell
 from rogue.harness.execution.dask_slot import run_here
 from rogue.harness.execution.slot import Slot
-from rogue.harness.execution.task import Parcel, Task, execute, pack, program_facts
+from rogue.harness.execution.task import PickledTask, Task, execute, pack, program_facts
 from rogue.harness.experiment.load import load_experiment
 from rogue.harness.plan.cells import plan_cells
 from rogue.harness.plugins.loading import load_plugins, loaded_plugins, unload_plugins
@@ -156,7 +156,7 @@ def parcel_task(directory: Path) -> Task:
 
 def test_a_process_that_never_heard_of_a_plugin_unpacks_its_cell(tmp_path: Path) -> None:
     try:
-        parcel: Parcel = pack(parcel_task(tmp_path))
+        parcel: PickledTask = pack(parcel_task(tmp_path))
         unload_plugins()
         assert "opposite" not in WORKLOADS
         with parcel.unpacked() as task:

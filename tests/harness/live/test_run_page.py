@@ -12,7 +12,7 @@ from helpers.small_runs import cell_record, failed_record, manifest_of
 from rogue.harness.live import run_page as module
 from rogue.harness.live.preview import SoFar
 from rogue.harness.live.run_page import RunPage
-from rogue.harness.live.run_state import Standing
+from rogue.harness.live.run_state import RunState
 from rogue.harness.results.manifest import write_manifest
 from rogue.harness.results.recorded_run import SO_FAR
 from rogue.workloads.records import CellStatus
@@ -54,7 +54,7 @@ def live(tmp_path: Path, figures: type[NoFigures]) -> Iterator[RunPage]:
     cells = [cell_record("a", status=CellStatus.OK, session=0), failed_record("b"), cell_record("c")]
     manifest = manifest_of(cells)
     write_manifest(run, manifest)
-    with RunPage(run, lambda: Standing(manifest, {"c": 0.5}, 60.0, {})) as page:
+    with RunPage(run, lambda: RunState(manifest, {"c": 0.5}, 60.0, {})) as page:
         yield page
 
 

@@ -8,16 +8,16 @@ from helpers.fake_testbed import FakeTestbed
 from helpers.small_runs import cell_record, failed_record, manifest_of
 
 from rogue.harness.execution.task import Task
-from rogue.harness.live.run_state import LiveWatcher, Running, Standing
+from rogue.harness.live.run_state import LiveWatcher, Running, RunState
 from rogue.workloads.manifest import CellRecord
 from rogue.workloads.records import CellStatus
 
 OK, FAILED = CellStatus.OK, CellStatus.FAILED
 
 
-def standing(cells: list[CellRecord], **changes: object) -> Standing:
+def standing(cells: list[CellRecord], **changes: object) -> RunState:
     told = {"running": None, "elapsed_seconds": 30.0, "weights": {}} | changes
-    return Standing(manifest_of(cells), **told)  # type: ignore[arg-type]
+    return RunState(manifest_of(cells), **told)  # type: ignore[arg-type]
 
 
 def test_share_is_by_expected_seconds_and_counts_what_runs() -> None:
@@ -36,14 +36,14 @@ def test_without_expectations_all_cells_are_alike() -> None:
 
 def test_what_an_earlier_call_did_is_no_work_of_this_one() -> None:
     cells = [cell_record("a", status=OK, session=0), cell_record("b", status=OK, session=1), cell_record("c")]
-    now = Standing(manifest_of(cells, sessions=2), None, 30.0, {})
+    now = RunState(manifest_of(cells, sessions=2), None, 30.0, {})
     assert now.share == 0.5
 
 
 def test_what_failed_before_and_runs_again_is_no_failure_now() -> None:
     first = failed_record("a")
     first.session = 0
-    now = Standing(manifest_of([first, failed_record("b")], sessions=2), {"a": 0.25}, 30.0, {})
+    now = RunState(manifest_of([first, failed_record("b")], sessions=2), {"a": 0.25}, 30.0, {})
     assert [cell.id for cell in now.of_status(FAILED)] == ["b"]
     assert now.share == 0.25
 

@@ -11,11 +11,11 @@ from rogue.agent.core.cc import CONGESTION_CONTROLS
 from rogue.harness.errors import ConfigError
 from rogue.harness.plugins import loading as module
 from rogue.harness.plugins.loading import (
-    in_force,
     load_plugins,
     loaded_plugins,
     packed_plugins,
     place_in_plugin,
+    plugin_versions,
     unload_plugins,
 )
 from rogue.harness.plugins.source import PluginSource, read_plugin
@@ -136,17 +136,17 @@ def texts() -> list[str]:
 
 def test_another_version_takes_the_place_of_the_first() -> None:
     """As when a plug-in was edited between two runs on the same Dask workers."""
-    with in_force([OLD]):
+    with plugin_versions([OLD]):
         assert texts() == [OLD.text]
-    with in_force([NEW]):
+    with plugin_versions([NEW]):
         assert texts() == [NEW.text]
         assert "twice" in CONGESTION_CONTROLS
-    with in_force([OLD]):
+    with plugin_versions([OLD]):
         assert texts() == [OLD.text]
 
 
 def test_what_is_loaded_stays_for_who_needs_no_more() -> None:
-    with in_force([OLD, OTHER]), in_force([OLD]), in_force([]):
+    with plugin_versions([OLD, OTHER]), plugin_versions([OLD]), plugin_versions([]):
         assert texts() == [OLD.text, OTHER.text]
 
 
@@ -168,11 +168,11 @@ def test_another_version_waits_until_nobody_uses_the_first(monkeypatch: pytest.M
     monkeypatch.setattr(module._users, "changed", changed)
 
     def use() -> None:
-        with in_force([NEW]):
+        with plugin_versions([NEW]):
             seen.append(texts())
 
     thread = threading.Thread(target=use, daemon=True)
-    with in_force([OLD]):
+    with plugin_versions([OLD]):
         thread.start()
         assert changed.has_waiter.wait(10)
         assert (seen, texts()) == ([], [OLD.text])
@@ -186,11 +186,11 @@ def test_whoever_comes_later_waits_behind(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(module._users, "changed", changed)
 
     def use(name: str, source: PluginSource) -> None:
-        with in_force([source]):
+        with plugin_versions([source]):
             entered.append(name)
 
     threads = []
-    with in_force([OLD]):
+    with plugin_versions([OLD]):
         for name, source in (("new", NEW), ("old", OLD), ("new again", NEW)):
             changed.has_waiter.clear()
             threads.append(threading.Thread(target=use, args=(name, source), daemon=True))
@@ -204,22 +204,26 @@ def test_whoever_comes_later_waits_behind(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_who_waits_in_vain_is_told_for_what() -> None:
     words = rf"my\.py: got my\.py \({OLD.sha256[:12]}\) in use by 2 cells of this worker for 0 s"
-    with in_force([OLD]), in_force([OLD]):
-        with pytest.raises(ConfigError, match=words), in_force([NEW], limit_s=0):
+    with plugin_versions([OLD]), plugin_versions([OLD]):
+        with pytest.raises(ConfigError, match=words), plugin_versions([NEW], limit_s=0):
             pytest.fail("entered beside another version")
-        with in_force([OLD], limit_s=0):
+        with plugin_versions([OLD], limit_s=0):
             assert texts() == [OLD.text], "who gave up stands in nobody's way"
 
 
 def test_the_same_text_in_another_language_is_another_version() -> None:
-    with in_force([OLD]), pytest.raises(ConfigError, match=r"my\.h"), in_force([HEADER], limit_s=0):
+    with (
+        plugin_versions([OLD]),
+        pytest.raises(ConfigError, match=r"my\.h"),
+        plugin_versions([HEADER], limit_s=0),
+    ):
         pytest.fail("a plug-in in Python taken for one in C++")
 
 
 def test_who_fails_lets_the_next_one_in() -> None:
-    with pytest.raises(KeyError), in_force([OLD]):
+    with pytest.raises(KeyError), plugin_versions([OLD]):
         raise KeyError
-    with in_force([NEW]):
+    with plugin_versions([NEW]):
         assert texts() == [NEW.text]
 
 

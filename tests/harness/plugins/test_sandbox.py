@@ -10,21 +10,21 @@ from helpers.plugin_files import FIXED_TWICE, plugin
 from rogue.harness.errors import ConfigError
 from rogue.harness.plugins import sandbox
 from rogue.harness.plugins.loading import loaded_plugins, unload_plugins
-from rogue.harness.plugins.sandbox import Verdict, copied, goes_on, load_tried, try_plugin
+from rogue.harness.plugins.sandbox import Verdict, ends_in_child, forked_call, load_tried, try_plugin
 from rogue.harness.plugins.source import PluginSource
 from rogue.workloads.printable import REPLACEMENT
 
 
 def test_what_the_copy_says_is_heard_and_ends_with_its_work() -> None:
-    with copied(lambda pipe: pipe.send("heard")) as pipe:
+    with forked_call(lambda pipe: pipe.send("heard")) as pipe:
         assert pipe.recv() == "heard"
         with pytest.raises(EOFError):
             pipe.recv()
 
 
 def test_a_work_that_ends_goes_on_also_with_an_error() -> None:
-    assert goes_on(lambda heard: [heard() for _ in range(3)], 60)
-    assert goes_on(lambda _: 1 // 0, 60)
+    assert ends_in_child(lambda heard: [heard() for _ in range(3)], 60)
+    assert ends_in_child(lambda _: 1 // 0, 60)
 
 
 def test_a_work_that_never_ends_does_not() -> None:
@@ -33,12 +33,12 @@ def test_a_work_that_never_ends_does_not() -> None:
         while True:
             pass
 
-    assert not goes_on(endless, 0.1)
+    assert not ends_in_child(endless, 0.1)
 
 
 def test_nothing_of_the_copy_comes_back() -> None:
     kept: list[int] = []
-    assert goes_on(lambda _: kept.append(1), 60)
+    assert ends_in_child(lambda _: kept.append(1), 60)
     assert not kept
 
 

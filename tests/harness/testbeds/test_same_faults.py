@@ -9,7 +9,7 @@ from helpers.experiments import cell_of
 from helpers.told import nodes_of, refusal, told_by_nodes
 
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.network import LinkAsked
+from rogue.harness.cell.network import LinkSpec
 from rogue.harness.provisioning.ports import PortSettings
 from rogue.harness.testbeds.kernel import KernelTestbed
 from rogue.harness.testbeds.kernel.network import cell_ports as kernels_ports
@@ -163,11 +163,11 @@ def _times(told: Any) -> tuple[int, int | None] | None:
     return None if told is None else (told.from_ns, told.until_ns)
 
 
-def _losing(link: LinkAsked) -> list[Any]:
+def _losing(link: LinkSpec) -> list[Any]:
     return [loss for loss in link.losses if loss.mean_probability > 0]
 
 
-def _asked_loss(link: LinkAsked) -> float:
+def _asked_loss(link: LinkSpec) -> float:
     return sum(loss.mean_probability for loss in link.losses)
 
 

@@ -10,7 +10,7 @@ from helpers.experiments import cell_of
 from helpers.told import nodes_of, refusal
 
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.network import NetworkAsked
+from rogue.harness.cell.network import NetworkSpec
 from rogue.harness.provisioning.ports import PortSettings
 from rogue.harness.testbeds.kernel import KernelTestbed
 from rogue.harness.testbeds.kernel.network import cell_ports as kernels_ports
@@ -105,7 +105,7 @@ def _engine_of(
 
 
 def _check_simulated(
-    asked: NetworkAsked, switches: Mapping[str, Mapping[str, Any]], rates_bps: Mapping[str, int]
+    asked: NetworkSpec, switches: Mapping[str, Mapping[str, Any]], rates_bps: Mapping[str, int]
 ) -> None:
     for name, port in asked.ports.items():
         told = switches[name.partition("->")[0]]
@@ -130,7 +130,7 @@ def _pause_points(control: PriorityFlowControl | None) -> list[tuple[int, float,
     )
 
 
-def _check_linux(asked: NetworkAsked, ports: Mapping[str, PortSettings]) -> None:
+def _check_linux(asked: NetworkSpec, ports: Mapping[str, PortSettings]) -> None:
     """Rates and marks alike; of a shared buffer, what one port could hold alone; nothing pauses."""
     assert not asked.pausing
     assert sorted(asked.ports) == sorted(ports)

@@ -10,11 +10,11 @@ from helpers.nodes import rack_of
 from rogue.harness.cell.cell import Cell
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.switches.change import Configuration
-from rogue.harness.provisioning.switches.readback import Standing
+from rogue.harness.provisioning.switches.readback import SwitchState
 from rogue.harness.provisioning.switches.registry import PLATFORMS
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
 from rogue.harness.testbeds.ssh.switch_readback import compare_all, refusal
-from rogue.harness.testbeds.ssh.switch_request import settings_asked
+from rogue.harness.testbeds.ssh.switch_request import requested_settings
 
 IN_NUMBERS = ("cumulus", "eos", "sonic")
 """Platforms that tell marks and pauses in numbers."""
@@ -44,7 +44,7 @@ def test_what_a_switch_is_told_is_what_is_asked_for(
     cell, rack = cell_of(tmp_path, *settings), rack_of(platform, LOGIN)
     (tor,) = rack.hardware_switches
     try:
-        wanted = settings_asked(cell, rack, tor)
+        wanted = requested_settings(cell, rack, tor)
     except UsageError as error:
         assert platform not in ASKED[settings]
         assert "small: tor: priority 3: got " in str(error)
@@ -75,7 +75,7 @@ def _check(cell: Cell, wanted: HardwareSwitchVariables) -> None:
         assert (each.headroom_bytes, each.pause_alpha) == (asked.pauses.headroom_bytes, asked.pauses.alpha)
 
 
-def _standing(platform: str, wanted: HardwareSwitchVariables) -> Standing:
+def _standing(platform: str, wanted: HardwareSwitchVariables) -> SwitchState:
     """What a switch has that was told so: read back from the very lines."""
     found: dict[tuple[str, ...], tuple[str, ...]] = {}
     for line in PLATFORMS[platform].lines(wanted):

@@ -3,7 +3,7 @@
 import pytest
 from helpers.small_runs import judge, narrow
 
-from rogue.reports.claims.rows import by_the_numbers, standing
+from rogue.reports.claims.rows import numbers_summary, verdict_summary
 from rogue.reports.claims.verdict import Outcome
 from rogue.reports.metrics.statistics import MeanInterval
 from rogue.reports.results import Results
@@ -22,15 +22,15 @@ def judged(results: Results, measured: dict[str, MeanInterval | None]) -> list[O
 
 
 def test_verdicts_come_first(judged: list[Outcome]) -> None:
-    assert standing(judged) == ["Against what was published: 2 reproduced and 1 missed."]
-    assert by_the_numbers(judged) is None
-    assert standing([]) == []
+    assert verdict_summary(judged) == ["Against what was published: 2 reproduced and 1 missed."]
+    assert numbers_summary(judged) is None
+    assert verdict_summary([]) == []
 
 
 def test_without_the_own_conditions_the_numbers_speak_alone(
     real_conditions: None, judged: list[Outcome]
 ) -> None:
-    assert standing(judged) == [
+    assert verdict_summary(judged) == [
         "By the numbers alone, which is no verdict: 2 reproduced and 1 missed (it is not the experiment of"
         " these claims)."
     ]
@@ -38,11 +38,11 @@ def test_without_the_own_conditions_the_numbers_speak_alone(
 
 def test_few_seeds_are_a_reason(results: Results, measured: dict[str, MeanInterval | None]) -> None:
     measured["rogue"] = MeanInterval(0.9, None, None, 1)
-    assert by_the_numbers([judge(results)]) == (
+    assert numbers_summary([judge(results)]) == (
         "By the numbers alone, which is no verdict: 1 reproduced (a verdict takes 3 seeds)."
     )
 
 
 def test_what_has_a_badge_is_left_out(results: Results, measured: dict[str, MeanInterval | None]) -> None:
     measured["rogue"] = narrow(0.9)
-    assert standing([judge(results, fitted_to="the number")]) == []
+    assert verdict_summary([judge(results, fitted_to="the number")]) == []

@@ -24,13 +24,13 @@ from rogue.harness.provisioning.switches.change import Configuration, Context, L
 from rogue.harness.provisioning.switches.platform import Platform, percent_mistake, whole_percent
 from rogue.harness.provisioning.switches.readback import (
     NotKnownError,
-    Standing,
-    StandingPort,
+    PortState,
+    SwitchState,
+    json_object_in,
+    marking_reported,
+    priority_reported,
     read_port,
     that_do_something,
-    told_as_json,
-    told_marks,
-    told_priority,
     whole_number,
 )
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking, PrioritySettings
@@ -80,10 +80,10 @@ class Cumulus(Platform):
                 lines.append(Line((), f"nv set {key} rogue", f"nv set {key}", f"nv unset {key}"))
         return lines
 
-    def standing(self, found: Configuration, ports: str, wanted: HardwareSwitchVariables) -> Standing:
+    def standing(self, found: Configuration, ports: str, wanted: HardwareSwitchVariables) -> SwitchState:
         """Marks and pauses by the profiles of the ports, rates and MTUs from the interfaces."""
-        told = told_as_json(ports)
-        return Standing(
+        told = json_object_in(ports)
+        return SwitchState(
             {
                 interface: _standing_port(
                     found.get((), ()), interface, told.get(interface, {}).get("link", {})
@@ -140,7 +140,7 @@ def _marks(number: int, marks: Marking) -> Iterator[str]:
         yield f"traffic-class {number} {key} {value}"
 
 
-def _standing_port(lines: Sequence[str], interface: str, link: Mapping[str, object]) -> StandingPort:
+def _standing_port(lines: Sequence[str], interface: str, link: Mapping[str, object]) -> PortState:
     """Return the port; no line has the numbers by which the profile `default-global` marks class 0."""
     rate_bps, mtu_bytes = _rate_bps(link.get("speed")), whole_number(link.get("mtu"))
     port = read_port(partial(_standing_priorities, lines, interface), rate_bps, mtu_bytes)
@@ -166,7 +166,7 @@ def _standing_priorities(lines: Sequence[str], interface: str) -> dict[int, Prio
     for number in range(8):
         own = f"nv set qos congestion-control {marks} traffic-class {number} "
         values = dict(line.removeprefix(own).split(" ", 1) for line in lines if line.startswith(own))
-        found[number] = told_priority(marks=_standing_marks(values), pauses=f"{pauses}{number}" in lines)
+        found[number] = priority_reported(marks=_standing_marks(values), pauses=f"{pauses}{number}" in lines)
     return that_do_something(found)
 
 
@@ -177,7 +177,7 @@ def _standing_marks(values: Mapping[str, str]) -> Marking | None:
         return None
     if from_bytes is None or to_bytes is None or percent is None:
         raise NotKnownError("a profile of congestion-control with ecn and without all thresholds")
-    return told_marks(from_bytes, to_bytes, percent)
+    return marking_reported(from_bytes, to_bytes, percent)
 
 
 def _rate_bps(speed: object) -> int | None:

@@ -28,12 +28,12 @@ from rogue.harness.provisioning.switches.change import Change, Configuration, Co
 from rogue.harness.provisioning.switches.platform import Platform, percent_mistake, whole_percent
 from rogue.harness.provisioning.switches.readback import (
     NotKnownError,
-    Standing,
+    SwitchState,
+    json_object_in,
+    marking_reported,
+    priority_reported,
     read_port,
     that_do_something,
-    told_as_json,
-    told_marks,
-    told_priority,
     whole_number,
 )
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking, PrioritySettings
@@ -104,10 +104,10 @@ class Eos(Platform):
         ]
         return [*other, *super().changes(wanted, found)]
 
-    def standing(self, found: Configuration, ports: str, wanted: HardwareSwitchVariables) -> Standing:
+    def standing(self, found: Configuration, ports: str, wanted: HardwareSwitchVariables) -> SwitchState:
         """Marks and pauses from the configuration, rates and MTUs from the interfaces."""
-        told = told_as_json(ports).get("interfaces", {})
-        return Standing(
+        told = json_object_in(ports).get("interfaces", {})
+        return SwitchState(
             {
                 interface: read_port(
                     partial(_priorities, found, (f"interface {interface}",)),
@@ -164,7 +164,7 @@ def _priorities(found: Configuration, port: Context) -> dict[int, PrioritySettin
     )
     return that_do_something(
         {
-            number: told_priority(
+            number: priority_reported(
                 marks=_marks(_only_one([_random_detect(found, mode, number) for mode in modes])),
                 pauses="priority-flow-control on" in pfc
                 and f"priority-flow-control priority {number} no-drop" in pfc,
@@ -209,7 +209,7 @@ def _marks(lines: Sequence[str]) -> Marking | None:
     if found is None or len(lines) > 1:
         raise NotKnownError(" and ".join(lines))
     least, most = (int(found[place]) * _BYTES[found[place + 1]] for place in (1, 3))
-    return told_marks(least, most, int(found[5]))
+    return marking_reported(least, most, int(found[5]))
 
 
 def _thresholds(marks: Marking) -> str:

@@ -44,8 +44,8 @@ from rogue.harness.provisioning.switches.platforms.sonic_patch import (
     split_ranges,
     system_lines,
 )
-from rogue.harness.provisioning.switches.platforms.sonic_standing import MARKS_GREEN, standing_of
-from rogue.harness.provisioning.switches.readback import Standing
+from rogue.harness.provisioning.switches.platforms.sonic_standing import MARKS_GREEN, state_of
+from rogue.harness.provisioning.switches.readback import SwitchState
 from rogue.harness.provisioning.switches.settings import (
     HardwareSwitchVariables,
     Marking,
@@ -93,10 +93,10 @@ class Sonic(Platform):
         """The same, or with the switch's own profile of marks, where a patch may only change that."""
         return _lines(_wanted_on(wanted, found))
 
-    def standing(self, found: Configuration, ports: str, wanted: HardwareSwitchVariables) -> Standing:
+    def standing(self, found: Configuration, ports: str, wanted: HardwareSwitchVariables) -> SwitchState:
         """All of it stands in the database."""
         del ports
-        return replace(standing_of(as_tables(found), wanted.interfaces), configuration=found)
+        return replace(state_of(as_tables(found), wanted.interfaces), configuration=found)
 
     def owns(self, context: Context, line: str, interfaces: Sequence[str]) -> bool:
         """What pauses, and the marks of queues, on our ports."""

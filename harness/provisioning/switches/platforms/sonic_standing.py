@@ -14,12 +14,12 @@ from typing import Any, Final
 from rogue.harness.provisioning.switches.platforms.sonic_patch import Tables, split_numbers
 from rogue.harness.provisioning.switches.readback import (
     NotKnownError,
-    Standing,
-    StandingPort,
+    PortState,
+    SwitchState,
+    marking_reported,
+    priority_reported,
     read_port,
     that_do_something,
-    told_marks,
-    told_priority,
     whole_number,
 )
 from rogue.harness.provisioning.switches.settings import Marking, PrioritySettings
@@ -32,16 +32,16 @@ _SURE_PERCENT: Final = 100
 """By itself, says the YANG model."""
 
 
-def standing_of(tables: Tables, interfaces: tuple[str, ...]) -> Standing:
+def state_of(tables: Tables, interfaces: tuple[str, ...]) -> SwitchState:
     """Ports and buffer."""
     pool = tables.get("BUFFER_POOL", {}).get(_POOL, {})
-    return Standing(
+    return SwitchState(
         {interface: _port(tables, interface) for interface in interfaces},
         buffer_bytes=whole_number(pool.get("size")),
     )
 
 
-def _port(tables: Tables, interface: str) -> StandingPort:
+def _port(tables: Tables, interface: str) -> PortState:
     fields = tables.get("PORT", {}).get(interface, {})
     speed_mbps = whole_number(fields.get("speed"))
     return read_port(
@@ -65,7 +65,7 @@ def _priorities(tables: Tables, interface: str) -> dict[int, PrioritySettings]:
         wred = _named(tables, "WRED_PROFILE", queues.get(number, {}).get("wred_profile", ""))
         buffer = _named(tables, "BUFFER_PROFILE", groups.get(number, {}).get("profile", ""))
         pauses = str(number) in enabled
-        found[number] = told_priority(
+        found[number] = priority_reported(
             marks=_marks(wred), pauses=pauses, **(_pause_point(buffer) if pauses else {})
         )
     return that_do_something(found)
@@ -100,7 +100,7 @@ def _marks(wred: Mapping[str, Any]) -> Marking | None:
     percent = whole_number(wred.get("green_drop_probability", _SURE_PERCENT))
     if from_bytes is None or to_bytes is None or percent is None:
         raise NotKnownError("a WRED_PROFILE with ecn and without both thresholds of green")
-    return told_marks(from_bytes, to_bytes, percent)
+    return marking_reported(from_bytes, to_bytes, percent)
 
 
 def _pause_point(profile: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import pytest
 from rogue.harness.provisioning.switches.change import Configuration, Context, Line
 from rogue.harness.provisioning.switches.platform import Platform
 from rogue.harness.provisioning.switches.platform_contract import platform_faults
-from rogue.harness.provisioning.switches.readback import Standing, StandingPort
+from rogue.harness.provisioning.switches.readback import PortState, SwitchState
 from rogue.harness.provisioning.switches.registry import PLATFORMS
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
 
@@ -78,8 +78,8 @@ class HearsNoPauses(Right):
 
 
 class TellsNothingStands(Right):
-    def standing(self, found: Configuration, ports: str, wanted: HardwareSwitchVariables) -> Standing:
-        return Standing({interface: StandingPort({}) for interface in wanted.interfaces})
+    def standing(self, found: Configuration, ports: str, wanted: HardwareSwitchVariables) -> SwitchState:
+        return SwitchState({interface: PortState({}) for interface in wanted.interfaces})
 
 
 class HasTwoOfOneKey(Right):

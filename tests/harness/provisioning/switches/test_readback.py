@@ -3,22 +3,22 @@
 import pytest
 
 from rogue.harness.provisioning.switches.readback import (
-    Standing,
-    StandingPort,
+    PortState,
+    SwitchState,
+    json_object_in,
+    marking_reported,
+    priority_reported,
+    state_from_lines,
     that_do_something,
-    told_as_json,
-    told_by_lines,
-    told_marks,
-    told_priority,
     whole_number,
 )
 from rogue.harness.provisioning.switches.settings import PrioritySettings
 
 
 def test_what_is_not_told_is_none() -> None:
-    untold = Standing().port("Ethernet1")
+    untold = SwitchState().port("Ethernet1")
     assert (untold.of_priority(3), untold.rate_bps, untold.mtu_bytes) == (None, None, None)
-    told = StandingPort(priorities={3: told_priority(pauses=True)})
+    told = PortState(priorities={3: priority_reported(pauses=True)})
     assert told.of_priority(3) == PrioritySettings(pauses=True)
     assert told.of_priority(4) == PrioritySettings()
 
@@ -35,7 +35,7 @@ def test_what_is_not_told_is_none() -> None:
     ],
 )
 def test_an_object_in_a_reply(text: str, expected: dict[str, object]) -> None:
-    assert told_as_json(text) == expected
+    assert json_object_in(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -47,14 +47,14 @@ def test_a_number(value: object, expected: int | None) -> None:
 
 
 def test_what_no_inventory_may_ask_for_can_be_told() -> None:
-    marks = told_marks(9, 3, 0)
+    marks = marking_reported(9, 3, 0)
     assert str(marks) == "marks from 9 to 3 bytes, then with 0"
-    assert told_priority(marks=marks, pause_alpha=256.0).pause_alpha == 256
-    both = {1: told_priority(), 2: told_priority(pauses=True), 3: told_priority(marks=marks)}
+    assert priority_reported(marks=marks, pause_alpha=256.0).pause_alpha == 256
+    both = {1: priority_reported(), 2: priority_reported(pauses=True), 3: priority_reported(marks=marks)}
     assert sorted(that_do_something(both)) == [2, 3]
 
 
 def test_ports_by_lines_of_which_some_have_no_numbers() -> None:
-    told = told_by_lines({(): ("a",)}, ("1/1", "1/2"), {"1/1": {}, "1/2": None}.get)
+    told = state_from_lines({(): ("a",)}, ("1/1", "1/2"), {"1/1": {}, "1/2": None}.get)
     assert [told.port(each).priorities for each in ("1/1", "1/2")] == [{}, None]
     assert told.configuration == {(): ("a",)}

@@ -7,7 +7,7 @@ from helpers.fake_comware import FakeComware
 from helpers.fake_switch import wanted
 from helpers.switch_contract import SwitchContract
 
-from rogue.harness.provisioning.switches.readback import told_marks, told_priority
+from rogue.harness.provisioning.switches.readback import marking_reported, priority_reported
 from rogue.harness.provisioning.switches.registry import PLATFORMS
 
 Comware = type(PLATFORMS["comware"])
@@ -99,7 +99,7 @@ LEVELS = tuple(
 @pytest.mark.parametrize(
     ("table", "expected"),
     [
-        ((*LEVELS, "queue 5 ecn"), {5: told_priority(marks=told_marks(2_080, 2_080, 100))}),
+        ((*LEVELS, "queue 5 ecn"), {5: priority_reported(marks=marking_reported(2_080, 2_080, 100))}),
         (LEVELS, None),
         ((*LEVELS[:2], "queue 5 ecn"), None),
         ((*LEVELS[:2], LEVELS[2].replace("low-limit 10", "low-limit 9"), "queue 5 ecn"), None),
@@ -121,7 +121,11 @@ def test_tables_of_others_are_read_in_numbers_or_not_at_all(
 
 @pytest.mark.parametrize(
     ("state", "expected"),
-    [("enable", {3: told_priority(pauses=True), 4: told_priority(pauses=True)}), ("auto", None), ("", {})],
+    [
+        ("enable", {3: priority_reported(pauses=True), 4: priority_reported(pauses=True)}),
+        ("auto", None),
+        ("", {}),
+    ],
 )
 def test_a_port_pauses_where_it_is_enabled(state: str, expected: dict[int, object] | None) -> None:
     lines = (f"priority-flow-control {state}".strip(), "priority-flow-control no-drop dot1p 3,4")

@@ -9,7 +9,7 @@ from helpers.fake_switch import LOSSLESS, hardware, served_switch, wanted
 from helpers.switch_contract import SwitchContract, golden
 
 from rogue.harness.provisioning.switches.operations import apply, differences, open_switch
-from rogue.harness.provisioning.switches.readback import Standing, told_marks, told_priority
+from rogue.harness.provisioning.switches.readback import SwitchState, marking_reported, priority_reported
 from rogue.harness.provisioning.switches.registry import PLATFORMS
 from rogue.remote.errors import NodeError
 
@@ -134,13 +134,13 @@ def test_without_tc_there_is_a_sentence(shown: str) -> None:
 
 
 def test_what_somebody_else_has_set_is_read_in_numbers_or_not_at_all(switch: FakeMlxsw) -> None:
-    def standing() -> Standing:
+    def standing() -> SwitchState:
         return Mlxsw().standing(Mlxsw().configuration(switch.shown()), "", WANTED)
 
     assert standing().ports["swp1"].priorities == {}
     assert standing().ports["swp2"].priorities == {
-        4: told_priority(pauses=True, headroom_bytes=100_000),
-        6: told_priority(marks=told_marks(100, 400, 25)),
+        4: priority_reported(pauses=True, headroom_bytes=100_000),
+        6: priority_reported(marks=marking_reported(100, 400, 25)),
     }
     switch.red["swp2", 2]["ecn"] = False
     assert standing().ports["swp2"].priorities is None, "it drops"

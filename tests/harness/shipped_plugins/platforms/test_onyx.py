@@ -7,7 +7,7 @@ from helpers.fake_onyx import FakeOnyx
 from helpers.fake_switch import wanted
 from helpers.switch_contract import SwitchContract
 
-from rogue.harness.provisioning.switches.readback import told_marks, told_priority
+from rogue.harness.provisioning.switches.readback import marking_reported, priority_reported
 from rogue.harness.provisioning.switches.registry import PLATFORMS
 
 Onyx = type(PLATFORMS["onyx"])
@@ -86,7 +86,7 @@ def test_what_it_cannot(settings: dict[str, object], mistake: str | None) -> Non
 @pytest.mark.parametrize(
     ("lines", "expected"),
     [
-        ((OLD,), {3: told_priority(marks=told_marks(70_000, 70_000, 100))}),
+        ((OLD,), {3: priority_reported(marks=marking_reported(70_000, 70_000, 100))}),
         (("interface ethernet 1/2 traffic-class 3 congestion-control red minimum-absolute 70",), None),
         (("roce lossless",), None),
         ((OLD, "interface ethernet 1/2 channel-group 5 mode on"), None),

@@ -7,7 +7,7 @@ from helpers.fake_os10 import FakeOs10
 from helpers.fake_switch import wanted
 from helpers.switch_contract import SwitchContract
 
-from rogue.harness.provisioning.switches.readback import told_marks, told_priority
+from rogue.harness.provisioning.switches.readback import marking_reported, priority_reported
 from rogue.harness.provisioning.switches.registry import PLATFORMS
 
 Os10 = type(PLATFORMS["os10"])
@@ -123,7 +123,7 @@ THEIRS: dict[tuple[str, ...], tuple[str, ...]] = {
 @pytest.mark.parametrize(
     ("changed", "expected"),
     [
-        ({}, {4: told_priority(marks=told_marks(100_000, 200_000, 50))}),
+        ({}, {4: priority_reported(marks=marking_reported(100_000, 200_000, 50))}),
         ({("wred steep",): ("random-detect ecn",)}, None),
         ({("wred steep",): THEIRS["wred steep",][:1]}, None),
         ({("class-map type queuing lossless",): ("match qos-group 4",)}, None),
@@ -146,7 +146,7 @@ def test_without_pfc_on_the_port_nothing_pauses() -> None:
         ("class-map type network-qos c",): ("match qos-group 3",),
     }
     assert Os10().standing(pauses, "", WANTED).ports["ethernet1/1/1"].priorities == {
-        3: told_priority(pauses=True)
+        3: priority_reported(pauses=True)
     }
     without = {**pauses, PORT: pauses[PORT][:1]}
     assert Os10().standing(without, "", WANTED).ports["ethernet1/1/1"].priorities == {}

@@ -6,7 +6,7 @@ import pytest
 from helpers.cell_keys import FAULTS_OWN
 from helpers.experiments import carrier, cell_of
 
-from rogue.harness.cell.network import OutageAsked, PortAsked
+from rogue.harness.cell.network import OutageSpec, PortSpec
 from rogue.harness.cell.transport import ParameterError
 from rogue.harness.provisioning.ports import PortSettings
 from rogue.harness.testbeds.ends.switch_ports import (
@@ -38,7 +38,7 @@ def test_a_port_holds_what_it_could_hold_alone(
     buffer_bytes: int | None, alpha: float, queue_bytes: int
 ) -> None:
     """alpha / (1 + alpha) of the buffer: half of it with 1, two thirds with 2."""
-    (port,) = linux_ports({"s0->h0": PortAsked(10**10, 1_000, buffer_bytes, alpha)}, ["h0"]).values()
+    (port,) = linux_ports({"s0->h0": PortSpec(10**10, 1_000, buffer_bytes, alpha)}, ["h0"]).values()
     assert (port.rate_bps, port.queue_bytes, port.red_max_bytes) == (10**10, queue_bytes, None)
 
 
@@ -147,7 +147,7 @@ def test_a_cut_between_switches_has_two_ports(tmp_path: Path) -> None:
         "faults=[{kind: link_cut, target: s0-s1, at: 1s, duration: 2s}]",
     )
     ports = ["s0->h0", "s0->h1", "s0->s1", "s1->s0", "s1->h2", "s1->h3"]
-    outage = OutageAsked("s0", "s1", at_ns=10**9, duration_ns=2 * 10**9)
+    outage = OutageSpec("s0", "s1", at_ns=10**9, duration_ns=2 * 10**9)
     assert outages(cut, ports) == [(["s0->s1", "s1->s0"], outage)]
 
 

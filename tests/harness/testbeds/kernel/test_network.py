@@ -4,7 +4,7 @@ from pathlib import Path
 
 from helpers.experiments import cell_of
 
-from rogue.harness.cell.network import OutageAsked, ports_asked
+from rogue.harness.cell.network import OutageSpec, port_specs
 from rogue.harness.provisioning.ports import PortSettings
 from rogue.harness.testbeds.kernel.network import (
     addresses,
@@ -48,7 +48,7 @@ SHAPE = "htb rate 10000000000bit burst 1375 cburst 1375 quantum 10000 overhead 2
 
 
 def set_ports(topology: Topology) -> dict[str, PortSettings]:
-    return port_settings(ports_asked(topology), topology.host_names())
+    return port_settings(port_specs(topology), topology.host_names())
 
 
 def test_a_star(tmp_path) -> None:  # type: ignore[no-untyped-def]
@@ -132,4 +132,4 @@ def test_losses_are_the_ports_from_beginning_to_end(tmp_path: Path) -> None:
 
 def test_a_cut_has_a_port_and_a_time(tmp_path: Path) -> None:
     asked = "faults=[{kind: link_cut, target: h3, at: 5ms, duration: 2ms}]"
-    assert outages(cell_of(tmp_path, asked)) == [(["s0->h3"], OutageAsked("h3", "s0", 5_000_000, 2_000_000))]
+    assert outages(cell_of(tmp_path, asked)) == [(["s0->h3"], OutageSpec("h3", "s0", 5_000_000, 2_000_000))]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from helpers.experiments import SMALL, cell_of
 
-from rogue.agent.drivers.simulated import Carriage, SimulatedFlow
+from rogue.agent.drivers.simulated import QueuePairProgress, SimulatedFlow
 from rogue.harness.testbeds.simulator import SimulatorTestbed
 from rogue.harness.testbeds.simulator.delivered import ResentBytes, new_bytes
 from rogue.harness.testbeds.simulator.network import build_network
@@ -17,7 +17,7 @@ from rogue.harness.testbeds.simulator.network import build_network
 MAIN, SHADOW = 7, 9
 
 
-def new(rows: list[tuple[int, int, int]], *carriages: Carriage) -> list[int]:
+def new(rows: list[tuple[int, int, int]], *carriages: QueuePairProgress) -> list[int]:
     """Of rows of queue pair, time and delivered bytes."""
     qp_num, t_ns, delivered_bytes = np.array(rows, np.int64).T
     table = {"qp_num": qp_num, "t_ns": t_ns, "delivered_bytes": delivered_bytes}
@@ -28,20 +28,24 @@ def new(rows: list[tuple[int, int, int]], *carriages: Carriage) -> list[int]:
 def test_what_the_shadow_repeats_counts_once() -> None:
     """300 bytes were there and 100 completed, so that the shadow's first 200 bytes are known."""
     rows = [(MAIN, 10, 300), (MAIN, 20, 0), (SHADOW, 20, 150), (SHADOW, 30, 150), (SHADOW, 40, 100)]
-    first, second = Carriage(MAIN, 0, 0), Carriage(SHADOW, 100, 0)
+    first, second = QueuePairProgress(MAIN, 0, 0), QueuePairProgress(SHADOW, 100, 0)
     assert new(rows, first, second) == [300, 0, 100, 100]
 
 
 def test_what_was_on_its_way_when_a_queue_pair_was_lost_counts_when_it_comes() -> None:
     """The main queue pair brings 50 bytes more after the switch: the shadow's first 150 are known."""
     rows = [(MAIN, 10, 200), (SHADOW, 20, 100), (MAIN, 20, 50), (SHADOW, 30, 100)]
-    assert new(rows, Carriage(MAIN, 0, 0), Carriage(SHADOW, 100, 0)) == [200, 50, 50]
+    assert new(rows, QueuePairProgress(MAIN, 0, 0), QueuePairProgress(SHADOW, 100, 0)) == [200, 50, 50]
 
 
 def test_a_queue_pair_that_is_back_goes_on_behind_what_it_had_delivered() -> None:
     """The main one delivered 100 of 300 bytes, the shadow 50 from 80 on, and then the main one from 120."""
     rows = [(MAIN, 10, 100), (SHADOW, 20, 50), (MAIN, 30, 60), (MAIN, 40, 120)]
-    carriages = Carriage(MAIN, 0, 0), Carriage(SHADOW, 80, 0), Carriage(MAIN, 120, 100)
+    carriages = (
+        QueuePairProgress(MAIN, 0, 0),
+        QueuePairProgress(SHADOW, 80, 0),
+        QueuePairProgress(MAIN, 120, 100),
+    )
     assert new(rows, *carriages) == [100, 30, 50, 120]
 
 

@@ -11,7 +11,7 @@ from helpers.experiments import FLOWS, SMALL, cell_of
 from helpers.networks import reference_engine
 
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.demand import nothing_thrown_away
+from rogue.harness.cell.demand import gc_paused
 from rogue.harness.results.cell_directory import encode
 from rogue.harness.testbeds.base import CellResult, TestbedError
 from rogue.harness.testbeds.simulator import SimulatorTestbed, testbed
@@ -140,7 +140,7 @@ COLLECTIVE = "workload={kind: collective, operation: all_reduce, hosts: 3, size:
 )
 def test_the_engine_of_a_cell_is_released_when_the_cell_is_over(tmp_path: Path, settings: list[str]) -> None:
     cell = cell_of(tmp_path, "workload.size=100KB", *settings, text=SMALL)
-    with nothing_thrown_away():
+    with gc_paused():
         before = _engines()
         with suppress(TestbedError):
             SimulatorTestbed().run(cell, lambda _fraction: None)

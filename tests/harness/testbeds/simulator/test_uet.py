@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from helpers.experiments import carrier, cell_of
 
-from rogue.harness.cell.marking import MarkingCurve, marking_asked
+from rogue.harness.cell.marking import MarkingCurve, requested_marking
 from rogue.harness.testbeds.kernel.testbed import unsupported as unsupported_by_kernel
 from rogue.harness.testbeds.simulator.controls import parameter_mistake
 from rogue.harness.testbeds.simulator.features import feature_facts, unsupported_feature
@@ -52,8 +52,8 @@ def test_without_trimming_it_aims_at_a_round_trip_and_waits_for_a_full_buffer(tm
 def test_switches_mark_between_a_fifth_and_four_fifths_of_the_round_trip(tmp_path: Path) -> None:
     """43 packets: 9 and 35 of them."""
     topology = cell_of(tmp_path, *HTSIM).topology
-    assert marking_asked(topology, carrier("uet")) == MarkingCurve(9 * 4160, 35 * 4160, 1.0)
-    stated = marking_asked(topology, carrier("uet", {"kmin": "37350B", "kmax": "145250B"}))
+    assert requested_marking(topology, carrier("uet")) == MarkingCurve(9 * 4160, 35 * 4160, 1.0)
+    stated = requested_marking(topology, carrier("uet", {"kmin": "37350B", "kmax": "145250B"}))
     assert stated == MarkingCurve(37_350, 145_250, 1.0)
 
 
@@ -68,7 +68,7 @@ def test_with_credits_of_receivers_it_is_another_kind_with_the_same_numbers(tmp_
 
 def test_with_credits_switches_mark_nothing_in_front_of_hosts(tmp_path: Path) -> None:
     topology = cell_of(tmp_path, *HTSIM).topology
-    asked = marking_asked(topology, carrier("uet+rccc"))
+    asked = requested_marking(topology, carrier("uet+rccc"))
     assert asked == MarkingCurve(9 * 4160, 35 * 4160, 1.0, spares_hosts=True)
 
 

@@ -11,7 +11,7 @@ from helpers.switch_files import loaded
 
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.switches.settings import PrioritySettings
-from rogue.harness.testbeds.ssh.switch_request import not_told, settings_asked
+from rogue.harness.testbeds.ssh.switch_request import requested_settings, unreported
 from rogue.workloads.topologies import Topology
 
 STEP = {"from_bytes": 98_670, "to_bytes": 98_670, "probability": 1}
@@ -39,7 +39,7 @@ def asked(
 ) -> dict[int, PrioritySettings]:
     rack = rack_of(platform, **variables)
     cell = cell_of(directory, *settings)
-    return dict(settings_asked(cell, rack, rack.hardware_switches[0]).switch_priorities)
+    return dict(requested_settings(cell, rack, rack.hardware_switches[0]).switch_priorities)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_stated_pause_points_reach_who_can_be_told(tmp_path: Path) -> None:
 
 def test_what_nobody_sets_is_said(tmp_path: Path) -> None:
     tor = rack_of("eos").hardware_switches[0]
-    assert list(not_told(cell_of(tmp_path, "topology.buffer=3MB"), tor)) == [
+    assert list(unreported(cell_of(tmp_path, "topology.buffer=3MB"), tor)) == [
         "10 Gb/s at Ethernet1, Ethernet2, Ethernet3, Ethernet4",
         "a buffer of 3000000 bytes, of which a port may hold 1 times what is free",
     ]
@@ -154,7 +154,7 @@ def test_every_key_of_a_topology_reaches_the_switch_or_is_said_or_refused_by_nam
 
     def told(*settings: str) -> object:
         cell = cell_of(tmp_path, "transports=[roce+pfc]", "topology.pause_headroom=40KB", *settings)
-        return settings_asked(cell, rack, switch).switch_priorities, not_told(cell, switch)
+        return requested_settings(cell, rack, switch).switch_priorities, unreported(cell, switch)
 
     usual = told()
     with loaded("step"):

@@ -14,8 +14,8 @@ from pydantic import ValidationError
 from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.testbeds.ssh.declared_switches import (
     differences,
+    mismatches,
     missing_on_switches,
-    other_numbers,
     switch_facts,
     unmarked,
 )
@@ -43,8 +43,8 @@ def rack(priorities: Mapping[str, Any], platform: str = "declared", **variables:
 def test_k_must_be_what_is_asked_for(tmp_path: Path, platform: str) -> None:
     """65 frames of 1518 bytes at 10 Gb/s."""
     cell = cell_of(tmp_path, DCTCP)
-    assert other_numbers(cell, rack(step(98_670), platform)) is None
-    assert other_numbers(cell, rack(step(150_000), platform)) == (
+    assert mismatches(cell, rack(step(98_670), platform)) is None
+    assert mismatches(cell, rack(step(150_000), platform)) == (
         "dctcp asks for a switch that marks beyond 98670 bytes, and by the inventory tor marks beyond 150000 "
         "bytes: set that in switch_priorities, state mark_above in the experiment, or allow it by "
         "switch_may_differ: [marks]"
@@ -60,7 +60,7 @@ def test_an_experiment_can_state_what_stands_there(tmp_path: Path) -> None:
 
 def test_what_is_allowed_by_name_is_said(tmp_path: Path) -> None:
     cell, allowed = cell_of(tmp_path, DCTCP), rack(step(150_000), **MAY)
-    assert other_numbers(cell, allowed) is None
+    assert mismatches(cell, allowed) is None
     assert differences(cell, allowed) == {
         "marks_differ": "dctcp asks for a switch that marks beyond 98670 bytes, and by the inventory tor "
         "marks beyond 150000 bytes"
@@ -72,35 +72,35 @@ def test_what_is_allowed_by_name_is_said(tmp_path: Path) -> None:
 
 def test_a_curve_has_a_probability_too(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "transports=[roce+dcqcn]")
-    assert other_numbers(cell, rack(curve(0.01))) is None
-    told = str(other_numbers(cell, rack(curve(0.1))))
+    assert mismatches(cell, rack(curve(0.01))) is None
+    told = str(mismatches(cell, rack(curve(0.1))))
     assert "marks from 5000 to 200000 bytes, then with 0.01, and by the inventory tor marks from" in told
     assert "mark_above" not in told
 
 
 def test_other_priorities_do_not_count(tmp_path: Path) -> None:
     own = {**step(98_670), "3": {"dscp": [26], "marks": {"from_bytes": 1, "to_bytes": 2}}}
-    assert other_numbers(cell_of(tmp_path, DCTCP), rack(own)) is None
+    assert mismatches(cell_of(tmp_path, DCTCP), rack(own)) is None
 
 
 @pytest.mark.parametrize("setting", ["pause_xoff=100KB", "pause_watchdog=1ms"])
 def test_a_stated_pause_point_is_refused(tmp_path: Path, setting: str) -> None:
-    told = other_numbers(cell_of(tmp_path, PFC, f"topology.{setting}"), rack({"0": {"pauses": True}}))
+    told = mismatches(cell_of(tmp_path, PFC, f"topology.{setting}"), rack({"0": {"pauses": True}}))
     key = setting.partition("=")[0]
     assert told == f"topology.{key}: no inventory says when a switch pauses: leave it out"
     plain = cell_of(tmp_path, "transports=[roce]", f"topology.{setting}")
-    assert other_numbers(plain, rack({"0": {"pauses": True}})) is None
+    assert mismatches(plain, rack({"0": {"pauses": True}})) is None
 
 
 def test_a_stated_share_of_what_is_free_is_compared(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, PFC, "topology.pause_alpha=0.5")
     same, other, unsaid = (rack({"0": {"pauses": True, "pause_alpha": each}}) for each in (0.5, 2, None))
-    assert (other_numbers(cell, same), differences(cell, same)) == (None, {})
+    assert (mismatches(cell, same), differences(cell, same)) == (None, {})
     words = "topology.pause_alpha is 0.5, and by the inventory tor pauses"
     advice = "set pause_alpha in switch_priorities, or leave it out of the topology"
-    assert other_numbers(cell, other) == f"{words} at 2: {advice}"
-    assert other_numbers(cell, unsaid) == f"{words} when it thinks: {advice}"
-    assert other_numbers(cell_of(tmp_path, PFC), other) is None
+    assert mismatches(cell, other) == f"{words} at 2: {advice}"
+    assert mismatches(cell, unsaid) == f"{words} when it thinks: {advice}"
+    assert mismatches(cell_of(tmp_path, PFC), other) is None
     assert "pauses_differ" in differences(cell_of(tmp_path, PFC), other)
 
 
@@ -109,10 +109,10 @@ def test_headroom_is_compared(tmp_path: Path) -> None:
     kept, other, unsaid = (
         rack({"0": {"pauses": True, "headroom_bytes": size_bytes}}) for size_bytes in (50_000, 60_000, None)
     )
-    assert other_numbers(cell, kept) is None
-    assert "is 50000 bytes, and by the inventory tor keeps 60000 bytes" in str(other_numbers(cell, other))
-    assert "keeps what it thinks" in str(other_numbers(cell, unsaid))
-    assert other_numbers(cell_of(tmp_path, PFC), other) is None
+    assert mismatches(cell, kept) is None
+    assert "is 50000 bytes, and by the inventory tor keeps 60000 bytes" in str(mismatches(cell, other))
+    assert "keeps what it thinks" in str(mismatches(cell, unsaid))
+    assert mismatches(cell_of(tmp_path, PFC), other) is None
 
 
 def test_that_nobody_knows_the_pause_point_is_said(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_a_linux_switch_does_what_is_asked_or_refuses_by_itself(
     tmp_path: Path, settings: tuple[str, ...]
 ) -> None:
     inventory = replace(rack(step(1)), switch=fake_inventory().switch)
-    assert other_numbers(cell_of(tmp_path, *settings), inventory) is None
+    assert mismatches(cell_of(tmp_path, *settings), inventory) is None
     assert differences(cell_of(tmp_path, *settings), inventory) == {}
 
 

@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from rogue.harness.cell.network import PortAsked
-from rogue.harness.provisioning.switches.readback import StandingPort, told_marks, told_priority
+from rogue.harness.cell.network import PortSpec
+from rogue.harness.provisioning.switches.readback import PortState, marking_reported, priority_reported
 from rogue.harness.provisioning.switches.settings import PrioritySettings
-from rogue.harness.testbeds.ssh.switch_request import OtherNumber, of_buffer, of_port, of_priority
+from rogue.harness.testbeds.ssh.switch_request import Mismatch, of_buffer, of_port, of_priority
 
 DCTCP, ROCE, PFC = "transports=[dctcp]", "transports=[roce]", "transports=[roce+pfc]"
-NOTHING = told_priority()
-K = told_priority(marks=told_marks(98_670, 98_670, 7))
-PAUSES = told_priority(pauses=True)
+NOTHING = priority_reported()
+K = priority_reported(marks=marking_reported(98_670, 98_670, 7))
+PAUSES = priority_reported(pauses=True)
 ALPHA, HEADROOM = "topology.pause_alpha=0.5", "topology.pause_headroom=50KB"
 
 
@@ -23,9 +23,9 @@ ALPHA, HEADROOM = "topology.pause_alpha=0.5", "topology.pause_headroom=50KB"
         ((DCTCP,), K, None),
         ((ROCE,), NOTHING, None),
         ((PFC,), PAUSES, None),
-        ((PFC,), told_priority(pauses=True, pause_alpha=2.0, headroom_bytes=9), None),
+        ((PFC,), priority_reported(pauses=True, pause_alpha=2.0, headroom_bytes=9), None),
         ((PFC, ALPHA, HEADROOM), PAUSES, None),
-        ((PFC, ALPHA), told_priority(pauses=True, pause_alpha=0.5), None),
+        ((PFC, ALPHA), priority_reported(pauses=True, pause_alpha=0.5), None),
         (
             (DCTCP,),
             NOTHING,
@@ -33,7 +33,7 @@ ALPHA, HEADROOM = "topology.pause_alpha=0.5", "topology.pause_headroom=50KB"
         ),
         (
             (DCTCP,),
-            told_priority(marks=told_marks(150_000, 1_500_000, 10)),
+            priority_reported(marks=marking_reported(150_000, 1_500_000, 10)),
             "a switch that marks beyond 98670 bytes in priority 3, and as read back tor marks from 150000 to "
             "1500000 bytes, then with 0.1",
         ),
@@ -46,13 +46,13 @@ ALPHA, HEADROOM = "topology.pause_alpha=0.5", "topology.pause_headroom=50KB"
         ((ROCE,), PAUSES, "no pauses in priority 3, and as read back tor pauses"),
         (
             (PFC, ALPHA),
-            told_priority(pauses=True, pause_alpha=2.0),
+            priority_reported(pauses=True, pause_alpha=2.0),
             "pauses beyond 0.5 times what is free in priority 3, and as read back tor pauses beyond 2 times "
             "that",
         ),
         (
             (PFC, HEADROOM),
-            told_priority(pauses=True, headroom_bytes=9),
+            priority_reported(pauses=True, headroom_bytes=9),
             "50000 bytes of headroom in priority 3, and as read back tor keeps 9 bytes",
         ),
     ],
@@ -66,13 +66,13 @@ def test_marks_and_pauses(
 
 def test_rate_and_mtu_of_a_port() -> None:
     """The first packet of a WRITE with MTU 1024 is 1024 + 60 bytes of IP."""
-    asked = PortAsked(10**10, 1_000, 9_000_000, 1.0)
-    assert list(of_port(asked, 1084, StandingPort())) == []
-    assert list(of_port(asked, 1084, StandingPort(rate_bps=10**10, mtu_bytes=1084))) == []
-    found = list(of_port(asked, 1084, StandingPort(rate_bps=25 * 10**9, mtu_bytes=1083)))
+    asked = PortSpec(10**10, 1_000, 9_000_000, 1.0)
+    assert list(of_port(asked, 1084, PortState())) == []
+    assert list(of_port(asked, 1084, PortState(rate_bps=10**10, mtu_bytes=1084))) == []
+    found = list(of_port(asked, 1084, PortState(rate_bps=25 * 10**9, mtu_bytes=1083)))
     assert found == [
-        OtherNumber("rate", "10 Gb/s", "has 25 Gb/s"),
-        OtherNumber("mtu", "packets of 1084 bytes", "takes 1083 bytes"),
+        Mismatch("rate", "10 Gb/s", "has 25 Gb/s"),
+        Mismatch("mtu", "packets of 1084 bytes", "takes 1083 bytes"),
     ]
 
 
@@ -80,11 +80,11 @@ def test_a_buffer(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "topology.buffer=3MB")
     assert [list(of_buffer(cell, told)) for told in (None, 3_000_000)] == [[], []]
     (other,) = of_buffer(cell, 12_000_000)
-    assert other == OtherNumber("buffer", "a buffer of 3000000 bytes", "has one of 12000000 bytes")
+    assert other == Mismatch("buffer", "a buffer of 3000000 bytes", "has one of 12000000 bytes")
     (other,) = of_buffer(cell_of(tmp_path, "topology.buffer=unbounded"), 12_000_000)
     assert other.asked == "an unbounded buffer"
 
 
 def test_where_it_is() -> None:
-    words = OtherNumber("rate", "10 Gb/s", "has 25 Gb/s").words("tor", ["Ethernet1", "Ethernet2"])
+    words = Mismatch("rate", "10 Gb/s", "has 25 Gb/s").words("tor", ["Ethernet1", "Ethernet2"])
     assert words.endswith("as read back tor has 25 Gb/s at Ethernet1, Ethernet2")

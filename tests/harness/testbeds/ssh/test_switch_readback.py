@@ -16,45 +16,52 @@ from rogue.harness.cell.cell import Cell
 from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.switches.operations import plan_from_nothing
 from rogue.harness.provisioning.switches.platforms.eos import Eos
-from rogue.harness.provisioning.switches.readback import Standing, StandingPort, told_marks, told_priority
+from rogue.harness.provisioning.switches.readback import (
+    PortState,
+    SwitchState,
+    marking_reported,
+    priority_reported,
+)
 from rogue.harness.provisioning.switches.registry import PLATFORMS
 from rogue.harness.testbeds.ssh import switch_readback, testbed
 from rogue.harness.testbeds.ssh.switch_readback import (
     ComparedCells,
     compare_all,
-    read_standing,
+    read_switch_states,
     refusal,
-    standing_facts,
+    switch_state_facts,
 )
-from rogue.harness.testbeds.ssh.switch_request import as_asked, settings_asked
+from rogue.harness.testbeds.ssh.switch_request import inventory_as_requested, requested_settings
 
 DCTCP = "transports=[dctcp]"
 FOLLOWS = {"switch_follows_experiments": True}
 APPLY = "run `rogue switch apply` for it, or allow it by switch_may_differ: [marks]"
 
 
-def standing_as(cell: Cell, inventory: Inventory, **told: Any) -> dict[str, Standing]:
+def standing_as(cell: Cell, inventory: Inventory, **told: Any) -> dict[str, SwitchState]:
     """A switch on which stands what a cell asks for, and what it tells of each port."""
     (tor,) = inventory.hardware_switches
-    wanted = settings_asked(cell, inventory, tor)
+    wanted = requested_settings(cell, inventory, tor)
     found: dict[tuple[str, ...], tuple[str, ...]] = {}
     for line in PLATFORMS[wanted.switch_platform].lines(wanted):
         found[line.context] = (*found.get(line.context, ()), line.text)
-    port = StandingPort(**{"rate_bps": 10**10, "mtu_bytes": 9214, **told})
-    return {"tor": Standing(dict.fromkeys(wanted.interfaces, port), configuration=found)}
+    port = PortState(**{"rate_bps": 10**10, "mtu_bytes": 9214, **told})
+    return {"tor": SwitchState(dict.fromkeys(wanted.interfaces, port), configuration=found)}
 
 
-def other_standing(cell: Cell, inventory: Inventory, standing: Mapping[str, Standing]) -> str | None:
+def other_standing(cell: Cell, inventory: Inventory, standing: Mapping[str, SwitchState]) -> str | None:
     return refusal(compare_all(cell, inventory, standing))
 
 
-def facts_of(cell: Cell, inventory: Inventory, standing: Mapping[str, Standing]) -> dict[str, str]:
-    return standing_facts(inventory, standing, compare_all(cell, inventory, standing))
+def facts_of(cell: Cell, inventory: Inventory, standing: Mapping[str, SwitchState]) -> dict[str, str]:
+    return switch_state_facts(inventory, standing, compare_all(cell, inventory, standing))
 
 
 def test_what_is_asked_for_is_compared_and_the_rest_named(tmp_path: Path) -> None:
     cell, rack = cell_of(tmp_path, DCTCP), rack_of("eos", LOGIN, **FOLLOWS)
-    standing = standing_as(cell, rack, priorities={3: told_priority(marks=told_marks(98_670, 98_670, 100))})
+    standing = standing_as(
+        cell, rack, priorities={3: priority_reported(marks=marking_reported(98_670, 98_670, 100))}
+    )
     assert other_standing(cell, rack, standing) is None
     told = "of tor nobody compared buffer, delays, alpha of the buffer"
     assert facts_of(cell, rack, standing) == {"switches_not_compared": told}
@@ -64,7 +71,7 @@ def test_what_is_asked_for_is_compared_and_the_rest_named(tmp_path: Path) -> Non
     ("told", "kind", "words"),
     [
         (
-            {"priorities": {3: told_priority(marks=told_marks(9, 9, 100))}},
+            {"priorities": {3: priority_reported(marks=marking_reported(9, 9, 100))}},
             "marks",
             "the experiment asks for a switch that marks beyond 98670 bytes in priority 3, and as read back "
             "tor marks beyond 9 bytes at Ethernet1, Ethernet2, Ethernet3, Ethernet4: run `rogue switch "
@@ -88,7 +95,7 @@ def test_a_difference_refuses_the_cell_unless_it_is_allowed(
     tmp_path: Path, told: Mapping[str, Any], kind: str, words: str
 ) -> None:
     cell = cell_of(tmp_path, DCTCP)
-    right = {"priorities": {3: told_priority(marks=told_marks(98_670, 98_670, 100))}}
+    right = {"priorities": {3: priority_reported(marks=marking_reported(98_670, 98_670, 100))}}
     rack, may = (rack_of("eos", LOGIN, **FOLLOWS, switch_may_differ=each) for each in ([], [kind]))
     standing = standing_as(cell, rack, **{**right, **told})
     assert other_standing(cell, rack, standing) == f"{words}, or allow it by switch_may_differ: [{kind}]"
@@ -130,43 +137,43 @@ def test_without_numbers_lines_are_compared(tmp_path: Path, platform: str) -> No
     as_wanted = standing_as(cell, rack)
     assert other_standing(cell, rack, as_wanted) is None
     assert "marks and pauses in numbers" in facts_of(cell, rack, as_wanted)["switches_not_compared"]
-    told = str(other_standing(cell, rack, {"tor": Standing()}))
+    told = str(other_standing(cell, rack, {"tor": SwitchState()}))
     assert told.startswith("tor: ")
     assert told.endswith(f"got nothing, expected {told.partition('expected ')[2]}")
     assert APPLY in told
     may = rack_of(platform, LOGIN, **FOLLOWS, switch_may_differ=["marks"])
-    assert other_standing(cell, may, {"tor": Standing()}) is None
+    assert other_standing(cell, may, {"tor": SwitchState()}) is None
 
 
 def test_what_a_platform_cannot_be_told_is_refused(tmp_path: Path) -> None:
     rack = rack_of("onyx", LOGIN, **FOLLOWS)
-    told = other_standing(cell_of(tmp_path, DCTCP), rack, {"tor": Standing()})
+    told = other_standing(cell_of(tmp_path, DCTCP), rack, {"tor": SwitchState()})
     assert told is not None
     assert "got 98670 bytes, expected a multiple of 1000" in told
 
 
 def test_a_map_of_the_switchs_own_is_said(tmp_path: Path) -> None:
     cell, rack = cell_of(tmp_path, "transports=[roce]"), rack_of("eos", LOGIN, switch_priorities={})
-    assert other_standing(cell, rack, {"tor": Standing()}) is None
-    found = facts_of(cell, rack, {"tor": Standing()})["switches_not_compared"]
+    assert other_standing(cell, rack, {"tor": SwitchState()}) is None
+    found = facts_of(cell, rack, {"tor": SwitchState()})["switches_not_compared"]
     assert found.startswith("of tor nobody compared marks and pauses, for no priority names the DSCP, ")
 
 
 def test_pause_points_are_compared_where_they_are_stated(tmp_path: Path) -> None:
     rack = rack_of("eos", LOGIN, **FOLLOWS)
     cell = cell_of(tmp_path, "transports=[roce+pfc]")
-    standing = standing_as(cell, rack, priorities={3: told_priority(pauses=True)})
+    standing = standing_as(cell, rack, priorities={3: priority_reported(pauses=True)})
     assert other_standing(cell, rack, standing) is None
     assert "buffer, pause points, delays" in facts_of(cell, rack, standing)["switches_not_compared"]
 
 
 def test_of_a_declared_switch_nothing_is_read(tmp_path: Path) -> None:
     cell, rack = cell_of(tmp_path, "transports=[roce]"), rack_of("declared")
-    assert (read_standing(rack), other_standing(cell, rack, {})) == ({}, None)
+    assert (read_switch_states(rack), other_standing(cell, rack, {})) == ({}, None)
     told = "nothing of tor was read back: somebody else sets it"
     assert facts_of(cell, rack, {}) == {"switches_not_compared": told}
     linux = replace(rack, switch=fake_inventory().switch)
-    assert (read_standing(linux), facts_of(cell, linux, {})) == ({}, {})
+    assert (read_switch_states(linux), facts_of(cell, linux, {})) == ({}, {})
 
 
 def test_a_switch_is_read_once_for_all_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,7 +183,7 @@ def test_a_switch_is_read_once_for_all_cells(tmp_path: Path, monkeypatch: pytest
     eos = FakeEos()
     with served_switch(tmp_path / "tor", eos) as served:
         rack = rack_of("eos", served.login, **FOLLOWS)
-        (tor,) = as_asked(cell, rack).hardware_switches
+        (tor,) = inventory_as_requested(cell, rack).hardware_switches
         eos.enter()
         eos.execute("enable")
         for command in plan_from_nothing(Eos(), tor.variables):
@@ -207,7 +214,7 @@ def test_a_cell_is_compared_once_however_often_it_is_asked_about(
     tmp_path: Path, compared_ids: list[str]
 ) -> None:
     cell, rack = cell_of(tmp_path, "transports=[dctcp]"), rack_of("eos", LOGIN, switch_may_differ=["marks"])
-    compared, standing = ComparedCells(), {"tor": Standing()}
+    compared, standing = ComparedCells(), {"tor": SwitchState()}
     assert compared.refusal(cell, rack, standing) is None
     facts = compared.facts(cell, rack, standing)
     assert compared.facts(cell, rack, standing) == facts
@@ -219,5 +226,5 @@ def test_another_cell_with_its_name_is_compared_anew(tmp_path: Path, compared_id
     cell, rack = cell_of(tmp_path, "transports=[dctcp]"), rack_of("eos", LOGIN)
     compared, other = ComparedCells(), replace(cell)
     for each in (cell, other, other):
-        assert compared.refusal(each, rack, {"tor": Standing()}) is not None
+        assert compared.refusal(each, rack, {"tor": SwitchState()}) is not None
     assert compared_ids == [cell.id, cell.id]

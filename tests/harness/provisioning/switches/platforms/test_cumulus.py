@@ -9,7 +9,7 @@ from helpers.switch_contract import SwitchContract, lost_session_is_undone_later
 
 from rogue.harness.provisioning.switches.operations import apply, open_switch
 from rogue.harness.provisioning.switches.platforms.cumulus import Cumulus
-from rogue.harness.provisioning.switches.readback import StandingPort, told_marks, told_priority
+from rogue.harness.provisioning.switches.readback import PortState, marking_reported, priority_reported
 from rogue.harness.provisioning.switches.settings import PrioritySettings
 
 WANTED = wanted("cumulus", ("swp1", "swp2"))
@@ -98,13 +98,13 @@ def test_what_stands_there_in_numbers(tmp_path: Path, switch: FakeNvue) -> None:
         open_switch(hardware(WANTED, served.login)) as opened,
     ):
         before = opened.standing(WANTED).ports
-        assert before["swp1"] == StandingPort({}, 100_000_000_000, 9216), "a profile without lines of its own"
+        assert before["swp1"] == PortState({}, 100_000_000_000, 9216), "a profile without lines of its own"
         assert before["swp2"].of_priority(0) is None, "marks of default-global, which no line shows"
         assert before["swp2"].of_priority(3) == PrioritySettings()
         apply(opened, WANTED)
-        marks = told_marks(150_000, 1_500_000, 10)
+        marks = marking_reported(150_000, 1_500_000, 10)
         assert opened.standing(WANTED).ports["swp2"].priorities == {
-            3: told_priority(marks=marks, pauses=True)
+            3: priority_reported(marks=marks, pauses=True)
         }
 
 
@@ -129,7 +129,7 @@ def test_a_port_without_profiles_has_those_of_all_ports() -> None:
     )
     lines = ("nv set qos pfc default-global switch-priority 4", *marks)
     assert Cumulus().standing({(): lines}, "", WANTED).ports["swp1"].priorities == {
-        3: told_priority(marks=told_marks(1, 2, 3)), 4: told_priority(pauses=True),
+        3: priority_reported(marks=marking_reported(1, 2, 3)), 4: priority_reported(pauses=True),
     }  # fmt: skip
 
 

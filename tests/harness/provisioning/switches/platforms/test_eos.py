@@ -15,7 +15,7 @@ from rogue.harness.provisioning.switches.operations import (
     undo,
 )
 from rogue.harness.provisioning.switches.platforms.eos import Eos
-from rogue.harness.provisioning.switches.readback import StandingPort, told_marks, told_priority
+from rogue.harness.provisioning.switches.readback import PortState, marking_reported, priority_reported
 
 WANTED = wanted("eos")
 MARKS = (
@@ -170,11 +170,11 @@ def test_what_stands_there_in_numbers(tmp_path: Path, monkeypatch: pytest.Monkey
         served_switch(tmp_path / "tor", switch) as served,
         open_switch(hardware(WANTED, served.login)) as opened,
     ):
-        assert opened.standing(WANTED).ports["Ethernet1"] == StandingPort({}, 10_000_000_000, 9214)
+        assert opened.standing(WANTED).ports["Ethernet1"] == PortState({}, 10_000_000_000, 9214)
         apply(opened, WANTED)
         found = opened.standing(WANTED)
-        marks = told_marks(150_000, 1_500_000, 10)
-        assert found.ports["Ethernet1"].priorities == {3: told_priority(marks=marks, pauses=True)}
+        marks = marking_reported(150_000, 1_500_000, 10)
+        assert found.ports["Ethernet1"].priorities == {3: priority_reported(marks=marks, pauses=True)}
         assert (found.ports["Ethernet2"].rate_bps, found.buffer_bytes) == (None, None)
         assert found.configuration[QUEUE] == (MARKS,)
         switch.interfaces.clear()
@@ -205,7 +205,7 @@ def test_profiles_and_units_are_resolved(
         ]
     )  # fmt: skip
     port = Eos().standing(Eos().configuration(text), "", WANTED).ports["Ethernet1"]
-    assert port.priorities == {3: told_priority(marks=told_marks(*numbers, 10), pauses=True)}
+    assert port.priorities == {3: priority_reported(marks=marking_reported(*numbers, 10), pauses=True)}
 
 
 @pytest.mark.parametrize(

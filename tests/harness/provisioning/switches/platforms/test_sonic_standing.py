@@ -2,8 +2,8 @@
 
 import pytest
 
-from rogue.harness.provisioning.switches.platforms.sonic_standing import standing_of
-from rogue.harness.provisioning.switches.readback import told_marks, told_priority
+from rogue.harness.provisioning.switches.platforms.sonic_standing import state_of
+from rogue.harness.provisioning.switches.readback import marking_reported, priority_reported
 from rogue.harness.provisioning.switches.settings import Marking, PrioritySettings
 
 WRED = {
@@ -26,7 +26,7 @@ TABLES = {
 
 def test_numbers_of_a_port_and_of_the_buffer() -> None:
     """25 000 Mb/s; alpha is 2^-4."""
-    found = standing_of(TABLES, ("Ethernet0",))
+    found = state_of(TABLES, ("Ethernet0",))
     port = found.ports["Ethernet0"]
     marks = Marking(from_bytes=98_670, to_bytes=200_000, probability=0.05)
     assert (port.rate_bps, port.mtu_bytes, found.buffer_bytes) == (25_000_000_000, 9_100, 12_766_208)
@@ -37,7 +37,7 @@ def test_numbers_of_a_port_and_of_the_buffer() -> None:
 
 
 def test_what_nobody_has_set_is_not_told() -> None:
-    found = standing_of({"PORT": {"Ethernet0": {}}}, ("Ethernet0",))
+    found = state_of({"PORT": {"Ethernet0": {}}}, ("Ethernet0",))
     port = found.ports["Ethernet0"]
     assert (port.rate_bps, port.mtu_bytes, found.buffer_bytes, port.priorities) == (None, None, None, {})
 
@@ -47,15 +47,18 @@ def test_what_nobody_has_set_is_not_told() -> None:
     [
         ({"ecn": "ecn_none"}, {}),
         ({"wred_green_enable": "false"}, {}),
-        ({"green_drop_probability": None}, {3: told_priority(marks=told_marks(98_670, 200_000, 100))}),
-        ({"green_drop_probability": "0"}, {3: told_priority(marks=told_marks(98_670, 200_000, 0))}),
+        (
+            {"green_drop_probability": None},
+            {3: priority_reported(marks=marking_reported(98_670, 200_000, 100))},
+        ),
+        ({"green_drop_probability": "0"}, {3: priority_reported(marks=marking_reported(98_670, 200_000, 0))}),
     ],
 )
 def test_which_profiles_mark(changed: dict[str, str | None], expected: dict[int, object]) -> None:
     """Without a probability it is 100."""
     wred = {field: value for field, value in {**WRED, **changed}.items() if value is not None}
     tables = {"WRED_PROFILE": {"A": wred}, "QUEUE": {"Ethernet0|3": {"wred_profile": "A"}}}
-    assert standing_of(tables, ("Ethernet0",)).ports["Ethernet0"].priorities == expected
+    assert state_of(tables, ("Ethernet0",)).ports["Ethernet0"].priorities == expected
 
 
 @pytest.mark.parametrize(
@@ -72,9 +75,13 @@ def test_lists_of_ports_and_earlier_names_are_resolved(place: str, name: str) ->
         **TABLES, "QUEUE": {place: {"wred_profile": name}}, "PORT_QOS_MAP": {ports: {"pfc_enable": "3"}},
         "BUFFER_PG": {place: {"profile": "pg"}},
     }  # fmt: skip
-    told = standing_of(tables, ("Ethernet0",)).ports["Ethernet0"].of_priority(3)
+    told = state_of(tables, ("Ethernet0",)).ports["Ethernet0"].of_priority(3)
     assert told is not None
-    assert (told.marks, told.pauses, told.headroom_bytes) == (told_marks(98_670, 200_000, 5), True, 35_776)
+    assert (told.marks, told.pauses, told.headroom_bytes) == (
+        marking_reported(98_670, 200_000, 5),
+        True,
+        35_776,
+    )
 
 
 @pytest.mark.parametrize(
@@ -87,5 +94,5 @@ def test_lists_of_ports_and_earlier_names_are_resolved(place: str, name: str) ->
     ],
 )
 def test_what_cannot_be_resolved_is_not_known(changed: dict[str, dict[str, dict[str, str]]]) -> None:
-    port = standing_of({**TABLES, **changed}, ("Ethernet0",)).ports["Ethernet0"]
+    port = state_of({**TABLES, **changed}, ("Ethernet0",)).ports["Ethernet0"]
     assert (port.priorities, list(port.not_known)) == (None, list(range(8)))
