@@ -132,12 +132,14 @@ class TerminatedError(KeyboardInterrupt):
 
 
 class StoppedError(HarnessError):
-    """The command was stopped; the message says what is kept and how to go on."""
+    """The command was stopped; the message says what is kept and how to continue."""
+
+    exit_code = ExitCode.INTERRUPTED
 
     def __init__(self, message: str, stop: KeyboardInterrupt) -> None:
         super().__init__(message)
-        is_system = isinstance(stop, TerminatedError)
-        self.exit_code = ExitCode.TERMINATED if is_system else ExitCode.INTERRUPTED
+        if isinstance(stop, TerminatedError):
+            self.exit_code = ExitCode.TERMINATED
 
 
 @contextmanager

@@ -132,7 +132,7 @@ def plan(  # noqa: PLR0913  (one parameter per option)
 
     loaded = load_named(experiment, tuple(settings or ()), tuple(plugins or ()))
     from rogue.harness.commands.experiments import print_plan
-    from rogue.harness.provisioning.inventory_source import NamedInventory
+    from rogue.harness.provisioning.named_inventory import NamedInventory
 
     return print_plan(loaded, NamedInventory(testbed, trusts_inventory), jobs)
 

@@ -90,7 +90,7 @@ def provision(  # noqa: PLR0913  (one parameter per option)
     130 Ctrl-C: call it again to go on, or `rogue teardown`.
     """
     from rogue.harness.commands.provision import provision_nodes
-    from rogue.harness.provisioning.inventory_source import NamedInventory
+    from rogue.harness.provisioning.named_inventory import NamedInventory
 
     named = NamedInventory(inventory, trusts_inventory, tuple(plugins or ()))
     return provision_nodes(named, experiment, log, is_check=is_check)
@@ -132,7 +132,7 @@ def doctor(  # noqa: PLR0913  (one parameter per option)
     """
     from rogue.harness.commands.doctor import examine_cards, examine_nodes, tell_cards
     from rogue.harness.provisioning.card_bundle import is_bundle
-    from rogue.harness.provisioning.inventory_source import NamedInventory
+    from rogue.harness.provisioning.named_inventory import NamedInventory
 
     named = NamedInventory(inventory, trusts_inventory, tuple(plugins or ()))
     others: dict[str, object] = {"EXPERIMENT": experiment, "--cell": cell, "--set": settings, "--log": log}
@@ -163,7 +163,7 @@ def teardown(
     Exit codes: 0 done; 2 wrong command or inventory; 7 a node failed, or something could not be put back.
     """
     from rogue.harness.commands.provision import restore_nodes
-    from rogue.harness.provisioning.inventory_source import NamedInventory
+    from rogue.harness.provisioning.named_inventory import NamedInventory
 
     return restore_nodes(NamedInventory(inventory, trusts_inventory, tuple(plugins or ())), log)
 
@@ -230,6 +230,6 @@ def check(
       rogue inventory check nodes.yaml
     """
     from rogue.harness.commands.inventory import check_inventory
-    from rogue.harness.provisioning.inventory_source import NamedInventory
+    from rogue.harness.provisioning.named_inventory import NamedInventory
 
     return check_inventory(NamedInventory(inventory_file, trusts_inventory, tuple(plugins or ())))

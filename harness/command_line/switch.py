@@ -48,7 +48,7 @@ def plan(  # noqa: PLR0913  (one parameter per option)
       rogue switch plan nodes.yaml dctcp.yaml --cell dctcp-r1
     """
     from rogue.harness.commands.switch import plan_switches
-    from rogue.harness.provisioning.inventory_source import NamedInventory
+    from rogue.harness.provisioning.named_inventory import NamedInventory
 
     return plan_switches(
         NamedInventory(inventory, trusts_inventory, tuple(plugins or ())),
@@ -75,7 +75,7 @@ def apply(  # noqa: PLR0913  (one parameter per option)
     Exit codes: 0 done; 2 wrong command or inventory; 7 a switch failed, or says something else afterwards.
     """
     from rogue.harness.commands.switch import apply_switches
-    from rogue.harness.provisioning.inventory_source import NamedInventory
+    from rogue.harness.provisioning.named_inventory import NamedInventory
 
     return apply_switches(
         NamedInventory(inventory, trusts_inventory, tuple(plugins or ())),
@@ -100,7 +100,7 @@ def check(  # noqa: PLR0913  (one parameter per option)
     Exit codes: 0 they agree; 2 wrong command or inventory; 7 they differ, or a switch does not reply.
     """
     from rogue.harness.commands.switch import check_switches
-    from rogue.harness.provisioning.inventory_source import NamedInventory
+    from rogue.harness.provisioning.named_inventory import NamedInventory
 
     return check_switches(
         NamedInventory(inventory, trusts_inventory, tuple(plugins or ())),
@@ -118,6 +118,6 @@ def undo(
     Exit codes: 0 done, or nothing to do; 2 wrong command or inventory; 7 something could not be put back.
     """
     from rogue.harness.commands.switch import undo_switches
-    from rogue.harness.provisioning.inventory_source import NamedInventory
+    from rogue.harness.provisioning.named_inventory import NamedInventory
 
     return undo_switches(NamedInventory(inventory, trusts_inventory, tuple(plugins or ())))

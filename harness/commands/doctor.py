@@ -8,14 +8,15 @@ import typer
 from rich.console import Console
 
 from rogue.harness.cell.cell import Cell
-from rogue.harness.commands.opening import opened_inventory, write_output
+from rogue.harness.commands.inventory import opened_inventory
+from rogue.harness.commands.opening import write_output
 from rogue.harness.commands.switch import NamedCells, compared_switch, hardware_of, requested_switch
 from rogue.harness.errors import ExitCode, StoppedError, UsageError
 from rogue.harness.provisioning.card_bundle import ask_cards, is_bundle, read_bundle, sentences, text_of
 from rogue.harness.provisioning.doctor import grouped, look, measure
 from rogue.harness.provisioning.findings import Examination, Facts, Finding, card_words, judge
 from rogue.harness.provisioning.inventory import Inventory
-from rogue.harness.provisioning.inventory_source import NamedInventory
+from rogue.harness.provisioning.named_inventory import NamedInventory
 from rogue.harness.provisioning.provision import deployed_files, log_file
 from rogue.harness.provisioning.switches.switch_findings import switch_findings
 from rogue.harness.terminal import align, call_again

@@ -13,7 +13,7 @@ from rogue.harness.experiment.load import LoadedExperiment, load_experiment
 from rogue.harness.plan.plan import make_watched_plan
 from rogue.harness.plan.text import ALLOW, exceeded, plan_text
 from rogue.harness.plugins.source import plugins_at
-from rogue.harness.provisioning.inventory_source import NamedInventory
+from rogue.harness.provisioning.named_inventory import NamedInventory
 from rogue.harness.results.provenance import available_cores
 from rogue.harness.results.run_directory import DEFAULT_OUT
 from rogue.harness.terminal import CountDisplay

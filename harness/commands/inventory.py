@@ -5,12 +5,13 @@ from pathlib import Path
 
 import typer
 
-from rogue.harness.commands.opening import opened_inventory
 from rogue.harness.errors import ExitCode
+from rogue.harness.plugins.sandbox import load_tried
+from rogue.harness.plugins.source import plugins_at
 from rogue.harness.provisioning.cloudlab_inventory import Choices, allocated_switches, inventory_text
 from rogue.harness.provisioning.cloudlab_manifest import NO_HOSTS, Lan, Manifest, choose_lan, read_manifest
-from rogue.harness.provisioning.inventory import HardwareSwitch
-from rogue.harness.provisioning.inventory_source import NamedInventory
+from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory, load_inventory
+from rogue.harness.provisioning.named_inventory import NamedInventory
 from rogue.harness.terminal import align
 
 
@@ -90,3 +91,9 @@ def check_inventory(named: NamedInventory) -> ExitCode:
     for switch in inventory.allocated_switches:
         typer.echo(f"allocated switch {switch.name} ({switch.hardware}): this project does not set it up")
     return ExitCode.OK
+
+
+def opened_inventory(named: NamedInventory) -> Inventory:
+    """Read and check it; ConfigError or UsageError if that, or a plug-in, is not as it should be."""
+    load_tried(plugins_at(named.plugins))
+    return load_inventory(named.file, is_trusted=named.is_trusted)

@@ -5,11 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from rogue.harness.errors import DamagedRunError, HarnessError, StorageError
-from rogue.harness.plugins.sandbox import load_tried
-from rogue.harness.plugins.source import plugins_at
 from rogue.harness.plugins.trust import NOBODY, Trust, left_out, load_what_is_trusted
-from rogue.harness.provisioning.inventory import Inventory, load_inventory
-from rogue.harness.provisioning.inventory_source import NamedInventory
 from rogue.harness.results.files import write_whole
 from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.recorded_run import present_manifest
@@ -89,12 +85,6 @@ def opened(runs: Sequence[Path], trust: Trust = NOBODY, *, accepts_damage: bool 
     for text in left_out(load_what_is_trusted([each for one in manifests for each in one.plugins], trust)):
         notify(f"{text}; add --plugin with the same file, or --trust-plugins.")
     return manifests
-
-
-def opened_inventory(named: NamedInventory) -> Inventory:
-    """Read and check it; ConfigError or UsageError if that, or a plug-in, is not as it should be."""
-    load_tried(plugins_at(named.plugins))
-    return load_inventory(named.file, is_trusted=named.is_trusted)
 
 
 def write_output(path: Path, text: str) -> None:

@@ -7,11 +7,11 @@ import typer
 from rich.console import Console
 
 from rogue.harness.commands.experiments import load_named
-from rogue.harness.commands.opening import opened_inventory
+from rogue.harness.commands.inventory import opened_inventory
 from rogue.harness.commands.switch import each_of, hardware_of, put_back, set_up, show_plan
 from rogue.harness.errors import ExitCode, StoppedError, UsageError
 from rogue.harness.provisioning.inventory import Inventory
-from rogue.harness.provisioning.inventory_source import NamedInventory
+from rogue.harness.provisioning.named_inventory import NamedInventory
 from rogue.harness.provisioning.playbook import Interrupted
 from rogue.harness.provisioning.playbook_events import PlaybookResult
 from rogue.harness.provisioning.ports import PortSettings

@@ -26,7 +26,7 @@ from rogue.harness.plan.plan import Plan, PlannedCell, cheapest_first, make_watc
 from rogue.harness.plan.text import check_budget
 from rogue.harness.plugins.trust import NOBODY, Trust, changed_plugins, load_trusted
 from rogue.harness.progress import ProgressDisplay
-from rogue.harness.provisioning.inventory_source import TRUST, is_virtual
+from rogue.harness.provisioning.named_inventory import TRUST, is_virtual
 from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.provenance import available_cores
 from rogue.harness.results.recorded_run import Run, changed_data, kept_data

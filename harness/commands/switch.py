@@ -11,11 +11,11 @@ import typer
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.transport import ParameterError
 from rogue.harness.commands.experiments import load_named
-from rogue.harness.commands.opening import opened_inventory
+from rogue.harness.commands.inventory import opened_inventory
 from rogue.harness.errors import ExitCode, UsageError
 from rogue.harness.plan.cells import plan_cells
 from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
-from rogue.harness.provisioning.inventory_source import NamedInventory
+from rogue.harness.provisioning.named_inventory import NamedInventory
 from rogue.harness.provisioning.switches.operations import (
     apply,
     differences,

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from rogue.harness.commands.experiments import load_named
 from rogue.harness.errors import ExitCode, StoppedError, UsageError, termination_as_interrupt
-from rogue.harness.provisioning.inventory_source import VIRTUAL
+from rogue.harness.provisioning.named_inventory import VIRTUAL
 from rogue.harness.terminal import align, call_again
 from rogue.virtual import persistent, prerequisites
 from rogue.virtual.errors import VirtualTestbedError

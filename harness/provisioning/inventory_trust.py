@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rogue.harness.errors import Problem, UsageError
-from rogue.harness.provisioning.inventory_source import TRUST
+from rogue.harness.provisioning.named_inventory import TRUST
 from rogue.remote.destination import HOPS, HOST, NO_CONFIG, PATH, USER, Word, at_home
 
 _FLAGS: Final = frozenset({"-4", "-6", "-a", "-C", "-q", "-T", "-v", "-vv", "-vvv", "-x"})

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from rogue.harness.errors import UsageError
-from rogue.harness.provisioning.inventory_source import VIRTUAL, inventory_of, is_virtual
+from rogue.harness.provisioning.named_inventory import VIRTUAL, inventory_of, is_virtual
 from rogue.workloads.printable import did_you_mean
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from pandas.testing import assert_frame_equal
 from rogue.harness.cell.cell import Cell
 from rogue.harness.plugins.loading import load_plugins, unload_plugins
 from rogue.harness.plugins.source import read_plugin
-from rogue.harness.results.cell_directory import to_arrow
 from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.tables import to_arrow
 from rogue.harness.testbeds.base import CellResult
 from rogue.harness.testbeds.kernel import KernelTestbed
 from rogue.harness.testbeds.simulator import SimulatorTestbed

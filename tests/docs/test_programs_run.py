@@ -16,7 +16,7 @@ from rogue import simulator
 from rogue.harness.experiment.document import read_document
 from rogue.harness.experiment.load import load_experiment
 from rogue.harness.plan.plan import Plan
-from rogue.harness.results.cell_directory import encode
+from rogue.harness.results.tables import encode
 from rogue.harness.search.base import make_base
 from rogue.harness.search.question import make_target
 from rogue.harness.search.space import check_variation, read_space

@@ -69,7 +69,7 @@ def machines(image: Image, accelerator: Accelerator) -> Iterator[RunningMachines
 
 
 @pytest.fixture(scope="session")
-def racks(state_home: Path, image: Image, accelerator: Accelerator) -> Iterator[persistent.StandingTestbed]:
+def racks(state_home: Path, image: Image, accelerator: Accelerator) -> Iterator[persistent.PersistentTestbed]:
     """A testbed that stays up: two hosts below one switch, and one below another.
 
     As few as tests can do with: an emulated host takes seconds of a processor for each task of a playbook.
@@ -80,7 +80,7 @@ def racks(state_home: Path, image: Image, accelerator: Accelerator) -> Iterator[
 
 
 @pytest.fixture(scope="session")
-def provisioned(racks: persistent.StandingTestbed) -> persistent.StandingTestbed:
+def provisioned(racks: persistent.PersistentTestbed) -> persistent.PersistentTestbed:
     """The same, with agents that know the plug-in."""
     call("provision", f"virtual:{racks.name}", "--plugin", str(SWIFT))
     return racks

@@ -37,11 +37,11 @@ DISK_BYTES = 64_000_000
 HOUR_S = 3600
 PATIENCE_S = 300.0
 """A doctor looks at the nodes first, and agents start; on a busy computer."""
-Blow = Callable[[persistent.StandingTestbed], AbstractContextManager[None]]
+Blow = Callable[[persistent.PersistentTestbed], AbstractContextManager[None]]
 
 
 @pytest.fixture(scope="module")
-def nodes(state_home: Path, image: Image, accelerator: Accelerator) -> Iterator[persistent.StandingTestbed]:
+def nodes(state_home: Path, image: Image, accelerator: Accelerator) -> Iterator[persistent.PersistentTestbed]:
     """Two provisioned hosts."""
     call("testbed", "up", "--hosts", "2", "--name", NAME)
     call("provision", INVENTORY)
@@ -60,7 +60,7 @@ def experiment(tmp_path: Path) -> Path:
     return file
 
 
-def wait_for_traffic(nodes: persistent.StandingTestbed) -> None:
+def wait_for_traffic(nodes: persistent.PersistentTestbed) -> None:
     """Wait until the switch has got half a megabyte from h0."""
     counter = "/sys/class/net/eth1/statistics/rx_bytes"
     with connect(nodes.logins["fabric"], limit_s=PATIENCE_S) as fabric:
@@ -78,14 +78,14 @@ def nothing_runs_on(host: Shell) -> None:
 
 
 @contextmanager
-def agent_killed(nodes: persistent.StandingTestbed) -> Iterator[None]:
+def agent_killed(nodes: persistent.PersistentTestbed) -> Iterator[None]:
     with connect(nodes.logins["h0"]) as host:
         host.run("pkill -KILL -o -f '[r]ogue-agent.pyz'")
         yield
 
 
 @contextmanager
-def every_process_killed(nodes: persistent.StandingTestbed) -> Iterator[None]:
+def every_process_killed(nodes: persistent.PersistentTestbed) -> Iterator[None]:
     """Also the one that would clean up."""
     with connect(nodes.logins["h0"]) as host:
         host.run("pkill -KILL -f '[r]ogue-agent.pyz'")
@@ -93,7 +93,7 @@ def every_process_killed(nodes: persistent.StandingTestbed) -> Iterator[None]:
 
 
 @contextmanager
-def connection_dropped(nodes: persistent.StandingTestbed) -> Iterator[None]:
+def connection_dropped(nodes: persistent.PersistentTestbed) -> Iterator[None]:
     with connect(nodes.logins["h0"]) as host:
         kill = "busybox usleep 300000; pkill -KILL -f '^sshd: root'"
         host.run(f'setsid sh -c "{kill}" >/dev/null 2>&1 </dev/null &')
@@ -101,7 +101,7 @@ def connection_dropped(nodes: persistent.StandingTestbed) -> Iterator[None]:
 
 
 @contextmanager
-def disk_full(nodes: persistent.StandingTestbed) -> Iterator[None]:
+def disk_full(nodes: persistent.PersistentTestbed) -> Iterator[None]:
     with connect(nodes.logins["h0"]) as host:
         host.run(f"head -c {DISK_BYTES} /dev/zero >{SPOOL}/full 2>/dev/null || true")
         yield
@@ -109,7 +109,7 @@ def disk_full(nodes: persistent.StandingTestbed) -> Iterator[None]:
 
 
 @contextmanager
-def machine_frozen(nodes: persistent.StandingTestbed) -> Iterator[None]:
+def machine_frozen(nodes: persistent.PersistentTestbed) -> Iterator[None]:
     machine = processes.find(nodes.directory)["h0"]
     os.kill(machine, signal.SIGSTOP)
     yield
@@ -127,7 +127,7 @@ def machine_frozen(nodes: persistent.StandingTestbed) -> Iterator[None]:
     ],
 )
 def test_a_blow_ends_its_cell_and_the_next_one_goes_on(
-    nodes: persistent.StandingTestbed, experiment: Path, tmp_path: Path, blow: Blow, kind: str
+    nodes: persistent.PersistentTestbed, experiment: Path, tmp_path: Path, blow: Blow, kind: str
 ) -> None:
     run = Running(str(experiment), "--testbed", INVENTORY, "--out", str(tmp_path))
     try:
@@ -156,7 +156,7 @@ def clock_an_hour_ahead(host: Shell) -> Iterator[None]:
 
 
 def test_a_clock_that_jumps_moves_no_measurement(
-    nodes: persistent.StandingTestbed, experiment: Path, tmp_path: Path
+    nodes: persistent.PersistentTestbed, experiment: Path, tmp_path: Path
 ) -> None:
     """Agents measure with a clock that nobody sets."""
     run = Running(str(experiment), "--testbed", INVENTORY, "--out", str(tmp_path), "--set", "repetitions=1")
@@ -181,7 +181,7 @@ def lying_agent(host: Shell) -> Iterator[None]:
 
 
 def test_a_node_that_speaks_garbage_fails_its_cells_only(
-    nodes: persistent.StandingTestbed, experiment: Path, tmp_path: Path
+    nodes: persistent.PersistentTestbed, experiment: Path, tmp_path: Path
 ) -> None:
     """Agents stay from cell to cell, so the one that is there is killed for the liar to be started."""
     run = Running(str(experiment), "--testbed", INVENTORY, "--out", str(tmp_path), "--set", "repetitions=3")
@@ -205,7 +205,7 @@ def test_a_node_that_speaks_garbage_fails_its_cells_only(
 
 
 def test_a_machine_without_power_loses_no_finished_result(
-    nodes: persistent.StandingTestbed, experiment: Path, tmp_path: Path
+    nodes: persistent.PersistentTestbed, experiment: Path, tmp_path: Path
 ) -> None:
     """The last one: afterwards the machine is gone."""
     run = Running(str(experiment), "--testbed", INVENTORY, "--out", str(tmp_path))

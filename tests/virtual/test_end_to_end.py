@@ -24,7 +24,7 @@ PACKET_BYTES_MAX = 1600
 
 
 @pytest.fixture(scope="module")
-def run(provisioned: persistent.StandingTestbed, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def run(provisioned: persistent.PersistentTestbed, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Directory of a run: two senders, the network that is there, and every transport once.
 
     A probe would need a host of its own: agent/test_transports.py and test_bounds.py have one.

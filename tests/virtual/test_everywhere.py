@@ -11,7 +11,7 @@ from rogue.virtual import persistent
 pytestmark = pytest.mark.virtual
 
 
-def test_the_same_file_runs_on_machines(provisioned: persistent.StandingTestbed, tmp_path: Path) -> None:
+def test_the_same_file_runs_on_machines(provisioned: persistent.PersistentTestbed, tmp_path: Path) -> None:
     """Its network is a part of theirs. RoGUE's cell is left out: it differs in the control alone."""
     file, out = outside(tmp_path / "outside"), tmp_path / "results"
     words = ["--testbed", f"virtual:{provisioned.name}", "--only-cell", "Swift-r1", "--out", str(out)]

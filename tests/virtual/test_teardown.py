@@ -10,7 +10,7 @@ from rogue.virtual.persistent import processes
 pytestmark = pytest.mark.virtual
 
 
-def test_teardown_puts_nodes_back(provisioned: persistent.StandingTestbed) -> None:
+def test_teardown_puts_nodes_back(provisioned: persistent.PersistentTestbed) -> None:
     """To the last file and sysctl: provisioning/test_roles.py."""
     call("teardown", f"virtual:{provisioned.name}")
     for host in provisioned.network.hosts:
@@ -19,7 +19,7 @@ def test_teardown_puts_nodes_back(provisioned: persistent.StandingTestbed) -> No
 
 
 def test_a_machine_that_was_killed_is_missed_and_down_leaves_nothing(
-    racks: persistent.StandingTestbed,
+    racks: persistent.PersistentTestbed,
 ) -> None:
     processes.end(racks.directory, "h1")  # kill -9, and nothing else
     states = {state.machine: state for state in persistent.machine_states(racks)}

@@ -47,7 +47,7 @@ PATHS_LEFT_OUT: Final = (
     "/usr/share/perl*",
 )
 _SHAPED_BY: Final = (
-    *(_HERE / f"{name}.py" for name in ("build", "recipe", "registers", "source")),
+    *(_HERE / f"{name}.py" for name in ("build", "recipe")),
     OPTIONS,
     INIT,
 )

@@ -31,7 +31,7 @@ class Stream:
     destination: Memory
     ends: tuple[socket.socket, socket.socket]
     rows: io.StringIO
-    recording: ThroughputMeter
+    meter: ThroughputMeter
     clock: TickingClock = field(default_factory=TickingClock)
 
     def turn(self) -> None:

@@ -11,7 +11,7 @@ from helpers.fake_testbed import FakeTestbed
 from rogue.harness.command_line import completion
 from rogue.harness.commands.experiments import DIRECTORY
 from rogue.harness.commands.listing import LISTS
-from rogue.harness.provisioning.inventory_source import VIRTUAL
+from rogue.harness.provisioning.named_inventory import VIRTUAL
 from rogue.harness.testbeds import TESTBEDS
 from rogue.reports.figures import FIGURES
 

@@ -7,12 +7,12 @@ from helpers.fake_switch import LOGIN, served_switch
 from helpers.nodes import host_facts, rack_of, read_inventory, switch_facts, write_inventory
 
 from rogue.harness.commands import doctor as command
-from rogue.harness.commands import opening
+from rogue.harness.commands import inventory as inventory_command
 from rogue.harness.commands.switch import NamedCells
 from rogue.harness.errors import ExitCode
 from rogue.harness.provisioning.clocks import ClockOffset
 from rogue.harness.provisioning.findings import Examination, Finding
-from rogue.harness.provisioning.inventory_source import NamedInventory
+from rogue.harness.provisioning.named_inventory import NamedInventory
 from rogue.remote.errors import NodeError
 
 FOLLOWS = {"switch_follows_experiments": True}
@@ -25,7 +25,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "load_inventory", read_inventory)
+    monkeypatch.setattr(inventory_command, "load_inventory", read_inventory)
 
 
 def examined(monkeypatch: pytest.MonkeyPatch, **changes: object) -> None:
@@ -90,7 +90,7 @@ def test_an_experiment_asks_hardware_switches_what_they_have(
     asked = NamedCells(write_experiment(tmp_path), ("transports=[dctcp]",))
     with served_switch(tmp_path / "tor", FakeEos()) as served:
         rack = rack_of("eos", served.login, **FOLLOWS)
-        monkeypatch.setattr(opening, "load_inventory", lambda _path, is_trusted: rack)
+        monkeypatch.setattr(inventory_command, "load_inventory", lambda _path, is_trusted: rack)
         monkeypatch.setattr(command, "judge", lambda *_: [])
         monkeypatch.setattr(command, "_measured", lambda *_: [])
         assert command.examine_nodes(NamedInventory("rack.yaml"), None, asked) is ExitCode.TESTBED
@@ -111,7 +111,9 @@ def test_a_switch_that_does_not_reply_refuses(
         raise NodeError("tor: gone")
 
     examined(monkeypatch)
-    monkeypatch.setattr(opening, "load_inventory", lambda _path, is_trusted: rack_of("eos", LOGIN, **FOLLOWS))
+    monkeypatch.setattr(
+        inventory_command, "load_inventory", lambda _path, is_trusted: rack_of("eos", LOGIN, **FOLLOWS)
+    )
     monkeypatch.setattr(command, "judge", lambda *_: [])
     monkeypatch.setattr(command, "_measured", lambda *_: [])
     monkeypatch.setattr(command, "compared_switch", gone)

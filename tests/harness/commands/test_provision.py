@@ -6,10 +6,10 @@ import pytest
 from helpers.fake_switch import LOGIN, hardware, wanted
 from helpers.nodes import read_inventory, write_inventory
 
-from rogue.harness.commands import opening
+from rogue.harness.commands import inventory as inventory_command
 from rogue.harness.commands import provision as command
 from rogue.harness.errors import ExitCode, StoppedError, UsageError
-from rogue.harness.provisioning.inventory_source import NamedInventory
+from rogue.harness.provisioning.named_inventory import NamedInventory
 from rogue.harness.provisioning.playbook import Interrupted
 from rogue.harness.provisioning.playbook_events import PlaybookResult
 from rogue.harness.provisioning.ports import PortSettings
@@ -22,7 +22,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "load_inventory", read_inventory)
+    monkeypatch.setattr(inventory_command, "load_inventory", read_inventory)
 
 
 FOLLOWS = wanted("eos", switch_follows_experiments=True, switch_priorities={"3": {"dscp": [26]}})
@@ -107,7 +107,7 @@ def test_ports_of_an_experiment_need_a_switch(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        opening,
+        inventory_command,
         "load_inventory",
         lambda given, is_trusted: replace(read_inventory(given), switch=None),
     )
@@ -122,7 +122,7 @@ def test_hardware_switches_are_set_up_too(
 ) -> None:
     rack = replace(read_inventory(path), switch=None, hardware_switches=(hardware(wanted("eos"), LOGIN),))
     seen: list[str] = []
-    monkeypatch.setattr(opening, "load_inventory", lambda _path, is_trusted: rack)
+    monkeypatch.setattr(inventory_command, "load_inventory", lambda _path, is_trusted: rack)
     monkeypatch.setattr(command, "provision", Provisioner().provision)
     monkeypatch.setattr(command, "set_up", lambda switch: seen.append(f"set up {switch.name}"))
     monkeypatch.setattr(command, "show_plan", lambda switch: seen.append(f"planned {switch.name}"))
@@ -135,7 +135,7 @@ def test_a_switch_that_follows_experiments_waits_for_one(
     path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *, is_check: bool
 ) -> None:
     rack = replace(read_inventory(path), switch=None, hardware_switches=(hardware(FOLLOWS, LOGIN),))
-    monkeypatch.setattr(opening, "load_inventory", lambda _path, is_trusted: rack)
+    monkeypatch.setattr(inventory_command, "load_inventory", lambda _path, is_trusted: rack)
     monkeypatch.setattr(command, "provision", Provisioner().provision)
     assert command.provision_nodes(NamedInventory("rack.yaml"), None, None, is_check=is_check) is ExitCode.OK
     told = "tor follows experiments: rogue switch apply rack.yaml EXPERIMENT"

@@ -12,12 +12,12 @@ from helpers.fake_eos import FakeEos
 from helpers.fake_switch import LOGIN, LOSSLESS, hardware, served_switch, wanted
 from helpers.nodes import rack_of
 
-from rogue.harness.commands import opening
+from rogue.harness.commands import inventory as inventory_command
 from rogue.harness.commands import switch as command
 from rogue.harness.commands.switch import NamedCells, requested_switch
 from rogue.harness.errors import ExitCode, UsageError
 from rogue.harness.provisioning.inventory import HardwareSwitch
-from rogue.harness.provisioning.inventory_source import NamedInventory
+from rogue.harness.provisioning.named_inventory import NamedInventory
 from rogue.harness.provisioning.switches.operations import OpenSwitch
 from rogue.remote.errors import NodeError
 
@@ -35,7 +35,7 @@ def switch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeEos]
             hardware(wanted("declared"), None),
         )
         inventory = replace(fake_inventory(), switch=None, hardware_switches=switches)
-        monkeypatch.setattr(opening, "load_inventory", lambda _path, is_trusted: inventory)
+        monkeypatch.setattr(inventory_command, "load_inventory", lambda _path, is_trusted: inventory)
         yield eos
 
 
@@ -95,7 +95,7 @@ def test_a_plan_for_an_experiment(
 ) -> None:
     """K of 98 670 bytes at 10 Gb/s; what the inventory says of the priority gives way."""
     rack = rack_of(platform, LOGIN, switch_priorities={"3": {**LOSSLESS["3"]}})
-    monkeypatch.setattr(opening, "load_inventory", lambda _path, is_trusted: rack)
+    monkeypatch.setattr(inventory_command, "load_inventory", lambda _path, is_trusted: rack)
     asked = NamedCells(write_experiment(tmp_path), ("transports=[dctcp, roce]",), "dctcp-r1")
     assert command.plan_switches(NamedInventory("rack.yaml"), is_offline=True, asked=asked) is ExitCode.OK
     assert capsys.readouterr().out == (GOLDEN / f"{platform}-dctcp.txt").read_text()
@@ -104,7 +104,7 @@ def test_a_plan_for_an_experiment(
 def test_a_plan_for_cells_that_ask_different_things_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    monkeypatch.setattr(opening, "load_inventory", lambda _path, is_trusted: rack_of("eos", LOGIN))
+    monkeypatch.setattr(inventory_command, "load_inventory", lambda _path, is_trusted: rack_of("eos", LOGIN))
     asked = NamedCells(write_experiment(tmp_path), ("transports=[dctcp, roce]",))
     with pytest.raises(UsageError, match="ask different things of tor, by transports: "):
         command.plan_switches(NamedInventory("rack.yaml"), is_offline=True, asked=asked)
@@ -121,7 +121,7 @@ def test_a_switch_that_follows_experiments(
     )
     with served_switch(tmp_path / "tor", eos) as served:
         rack = rack_of("eos", served.login, switch_follows_experiments=True, switch_may_differ=["mtu"])
-        monkeypatch.setattr(opening, "load_inventory", lambda _path, is_trusted: rack)
+        monkeypatch.setattr(inventory_command, "load_inventory", lambda _path, is_trusted: rack)
         assert command.apply_switches(named, dctcp) is ExitCode.OK
         assert "minimum-threshold 98670 bytes" in capsys.readouterr().out
         eos.interfaces["Ethernet1"]["mtu"] = 1499
@@ -147,7 +147,7 @@ def test_it_needs_an_experiment(
     verb: Callable[[NamedInventory], ExitCode], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rack = rack_of("eos", LOGIN, switch_follows_experiments=True)
-    monkeypatch.setattr(opening, "load_inventory", lambda _path, is_trusted: rack)
+    monkeypatch.setattr(inventory_command, "load_inventory", lambda _path, is_trusted: rack)
     with pytest.raises(UsageError) as told:
         verb(NamedInventory("rack.yaml"))
     assert str(told.value) == (
@@ -159,7 +159,7 @@ def test_it_needs_an_experiment(
 def test_a_switch_whose_numbers_are_typed_is_not_set_for_an_experiment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening, "load_inventory", lambda _path, is_trusted: rack_of("eos", LOGIN))
+    monkeypatch.setattr(inventory_command, "load_inventory", lambda _path, is_trusted: rack_of("eos", LOGIN))
     with pytest.raises(UsageError) as told:
         command.apply_switches(
             NamedInventory("rack.yaml"), NamedCells(write_experiment(tmp_path), ("transports=[dctcp]",))
@@ -171,7 +171,7 @@ def test_a_switch_whose_numbers_are_typed_is_not_set_for_an_experiment(
 
 
 def test_without_a_switch_there_is_nothing_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "load_inventory", lambda _path, is_trusted: fake_inventory())
+    monkeypatch.setattr(inventory_command, "load_inventory", lambda _path, is_trusted: fake_inventory())
     with pytest.raises(UsageError, match="got no hardware switch to log in to"):
         command.check_switches(NamedInventory("rack.yaml"))
 

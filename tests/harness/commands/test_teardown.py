@@ -5,10 +5,10 @@ import pytest
 from helpers.fake_switch import LOGIN, hardware, wanted
 from helpers.nodes import read_inventory, write_inventory
 
-from rogue.harness.commands import opening
+from rogue.harness.commands import inventory as inventory_command
 from rogue.harness.commands import provision as command
 from rogue.harness.errors import ExitCode, StoppedError
-from rogue.harness.provisioning.inventory_source import NamedInventory
+from rogue.harness.provisioning.named_inventory import NamedInventory
 from rogue.harness.provisioning.playbook import Interrupted
 from rogue.harness.provisioning.playbook_events import PlaybookResult
 from rogue.remote.errors import NodeError
@@ -21,7 +21,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "load_inventory", read_inventory)
+    monkeypatch.setattr(inventory_command, "load_inventory", read_inventory)
 
 
 def test_it_says_how_much_was_put_back(
@@ -50,7 +50,7 @@ def test_hardware_switches_are_put_back_and_their_failures_stop_nobody(
     def gone(_switch: object) -> None:
         raise NodeError("tor: it is gone")
 
-    monkeypatch.setattr(opening, "load_inventory", lambda _path, is_trusted: rack)
+    monkeypatch.setattr(inventory_command, "load_inventory", lambda _path, is_trusted: rack)
     monkeypatch.setattr(command, "put_back", gone)
     monkeypatch.setattr(command, "teardown", lambda *_: torn_down.append("nodes") or PlaybookResult())
     with pytest.raises(NodeError, match=r"^tor: it is gone$"):

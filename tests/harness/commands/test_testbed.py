@@ -9,7 +9,7 @@ from helpers.pretended_machines import pretend
 from rogue.harness.commands import testbed
 from rogue.harness.commands.testbed import network_asked_for
 from rogue.harness.errors import ExitCode, StoppedError, UsageError
-from rogue.harness.provisioning.inventory_source import inventory_of
+from rogue.harness.provisioning.named_inventory import inventory_of
 from rogue.remote.errors import NodeError
 from rogue.virtual import persistent
 from rogue.virtual.machines.assembly import Accelerator
@@ -106,7 +106,7 @@ def test_status_shows_every_machine(
 ) -> None:
     testbed.bring_up("default", network_asked_for("", "star", 2))
     states = [state_of("fabric", is_well=True), state_of("h0", is_well=is_well)]
-    monkeypatch.setattr(testbed.standing, "machine_states", lambda of: states)
+    monkeypatch.setattr(testbed.persistent, "machine_states", lambda of: states)
     capsys.readouterr()
     assert testbed.show_status("") is code
     first, _, fabric, host = capsys.readouterr().out.splitlines()

@@ -76,7 +76,7 @@ BROKEN = {
         '"twice", FixedParameters', '"x", 3'
     ): r"my\.py:4: got 3 as a control, expected a subclass",
     FIXED_TWICE + "import numpy\n": r"my\.py:5: got import numpy, expected rogue.agent.core and the standard",
-    FIXED_TWICE + "from rogue.agent.drivers import spool\n": r"my\.py:5: got import rogue.agent.drivers",
+    FIXED_TWICE + "from rogue.agent.drivers import recording\n": r"my\.py:5: got import rogue.agent.drivers",
     "x = '\\ud800'": r"my\.py: got a plug-in that adds nothing",
     "\0": r"my\.py.*: got ",
 }

@@ -15,13 +15,8 @@ from helpers.nodes import write_inventory
 from rogue.harness.errors import ConfigError, UsageError
 from rogue.harness.provisioning import inventory_source
 from rogue.harness.provisioning.inventory import load_inventory
-from rogue.harness.provisioning.inventory_source import (
-    LISTED_BYTES_MAX,
-    NamedInventory,
-    inventory_of,
-    members,
-    text_for_ansible,
-)
+from rogue.harness.provisioning.inventory_source import LISTED_BYTES_MAX, members, text_for_ansible
+from rogue.harness.provisioning.named_inventory import NamedInventory, inventory_of
 
 
 def test_a_path_is_its_own_file() -> None:

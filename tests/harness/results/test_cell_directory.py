@@ -9,15 +9,13 @@ import pytest
 from helpers.small_runs import cell_record, failed_record
 
 from rogue.harness.results.cell_directory import (
-    arrow_schema,
     discard_all_unfinished,
     discard_unfinished,
-    encode,
     failed_attempts,
     store_cell,
     stored_record,
-    to_arrow,
 )
+from rogue.harness.results.tables import arrow_schema, encode, to_arrow
 from rogue.harness.testbeds.base import Columns, TestbedError
 from rogue.workloads.records import SCHEMA_VERSION, TABLES, CellStatus, FailureKind
 

@@ -10,7 +10,7 @@ from helpers.experiments import cell_of
 from helpers.fake_testbed import FakeTestbed
 
 from rogue.harness.errors import UsageError
-from rogue.harness.results.cell_directory import to_arrow
+from rogue.harness.results.tables import to_arrow
 from rogue.harness.testbeds import TESTBEDS, find_testbed
 from rogue.harness.testbeds.base import Testbed
 from rogue.workloads.transports import BASES

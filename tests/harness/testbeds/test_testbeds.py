@@ -12,7 +12,7 @@ from rogue.harness.testbeds.kernel import KernelTestbed
 
 PLACE = Path(testbeds.__file__).parent
 PACKAGE = testbeds.__name__
-SHARED = ("ends", "transfers", "rows", "base")
+SHARED = ("ends", "transfer_tables", "base")
 """What any testbed may import."""
 OF_INVENTORIES = "ssh"
 FOLDERS = sorted(each.parent.name for each in PLACE.glob("*/__init__.py") if each.parent.name not in SHARED)

@@ -7,7 +7,7 @@ from helpers.experiments import result_of_cell
 from helpers.sample_run import write_manifest, write_table
 from helpers.small_runs import cell, filled, manifest, transfer
 
-from rogue.harness.results.cell_directory import encode
+from rogue.harness.results.tables import encode
 from rogue.reports.errors import ReportError
 from rogue.reports.export.cell_files import write_cell_files
 from rogue.reports.reading.load import Run

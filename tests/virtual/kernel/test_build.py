@@ -84,7 +84,9 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[SourcePackage]:
     """Builds that were asked for; each writes its files."""
     builds: list[SourcePackage] = []
 
-    def build(directory: Path, package: SourcePackage, _: AptSources, __: Callable[[str], None]) -> None:
+    def write_kernel(
+        directory: Path, package: SourcePackage, _: AptSources, __: Callable[[str], None]
+    ) -> None:
         builds.append(package)
         for name in ("config", "linux"):
             (directory / name).write_text(package.version)
@@ -92,7 +94,7 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[SourcePackage]:
         (directory / "root" / "usr" / "sbin" / "tc").write_text("program")
         (directory / "root.files").write_text("usr/sbin/tc 7\n")
 
-    monkeypatch.setattr(build, "build", build)
+    monkeypatch.setattr(build, "build", write_kernel)
     monkeypatch.setattr(build, "host_sources", lambda: AptSources("bookworm", (), ""))
     monkeypatch.setattr(build, "source_package", lambda: SourcePackage("linux-source-6.1", "1"))
     return builds

@@ -34,7 +34,7 @@ def image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Image]:
 
 def up(
     image: Image, name: str = "one", progress: Callable[[str], None] = silent
-) -> persistent.StandingTestbed:
+) -> persistent.PersistentTestbed:
     return persistent.up(name, STAR, image, Accelerator.TCG, progress)
 
 
@@ -192,14 +192,14 @@ def connect(login: Login, *, limit_s: float) -> Iterator[Replying]:
 
 
 @pytest.fixture
-def testbed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[persistent.StandingTestbed]:
+def testbed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[persistent.PersistentTestbed]:
     image = pretend(monkeypatch, tmp_path)
     monkeypatch.setattr(lifecycle, "connect", connect)
     yield persistent.up("one", ONE_HOST, image, Accelerator.TCG, silent)
     persistent.down("one", silent)
 
 
-def test_a_machine_that_replies_tells_of_itself(testbed: persistent.StandingTestbed) -> None:
+def test_a_machine_that_replies_tells_of_itself(testbed: persistent.PersistentTestbed) -> None:
     fabric, _ = persistent.machine_states(testbed)
     assert fabric.is_well
     assert (fabric.uptime_s, fabric.free_memory_bytes) == (12.5, 300_000 * 1024)
@@ -207,13 +207,13 @@ def test_a_machine_that_replies_tells_of_itself(testbed: persistent.StandingTest
     assert fabric.host_memory_bytes > 0
 
 
-def test_a_machine_that_does_not_reply_says_why(testbed: persistent.StandingTestbed) -> None:
+def test_a_machine_that_does_not_reply_says_why(testbed: persistent.PersistentTestbed) -> None:
     _, host = persistent.machine_states(testbed)
     assert (host.is_well, host.problem) == (False, "h0: SSH failed: timed out")
     assert host.pid is not None
 
 
-def test_a_machine_without_power_is_not_asked(testbed: persistent.StandingTestbed) -> None:
+def test_a_machine_without_power_is_not_asked(testbed: persistent.PersistentTestbed) -> None:
     processes.end(testbed.directory, "fabric")
     fabric, _ = persistent.machine_states(testbed)
     assert (fabric.is_well, fabric.pid, fabric.problem) == (False, None, "it has no power")

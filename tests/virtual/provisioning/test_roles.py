@@ -49,7 +49,7 @@ dpkg-query --show
 class Nodes:
     """Machines that are up, to be provisioned."""
 
-    testbed: persistent.StandingTestbed
+    testbed: persistent.PersistentTestbed
     inventory: Inventory
     log: Path
 

@@ -7,7 +7,7 @@ from helpers.experiments import cell_of
 
 from rogue.agent.node.messages import Results
 from rogue.harness.cell.cell import Cell
-from rogue.harness.results.cell_directory import encode, to_arrow
+from rogue.harness.results.tables import encode, to_arrow
 from rogue.harness.testbeds.base import TestbedError
 from rogue.harness.testbeds.ends.roles import NodeFlow, plan_roles
 from rogue.harness.testbeds.ends.tables import (

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rogue.agent.node.messages import Prepared, Results
 from rogue.agent.node.orders import ACCOUNT, COUNTS, FILES, SAMPLES, Account
 from rogue.harness.cell.cell import Cell
-from rogue.harness.results.cell_directory import encode
+from rogue.harness.results.tables import encode
 from rogue.harness.testbeds.base import Failure, TestbedError
 from rogue.harness.testbeds.ends.roles import plan_roles
 from rogue.harness.testbeds.kernel.orders import DISCIPLINES

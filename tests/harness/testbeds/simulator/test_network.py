@@ -10,7 +10,7 @@ from helpers.experiments import NETWORK, SMALL, cell_of, link_list
 
 from rogue.agent.core.limiter import LinkFacts
 from rogue.harness.cell.cell import Cell
-from rogue.harness.results.cell_directory import to_arrow
+from rogue.harness.results.tables import to_arrow
 from rogue.harness.testbeds.base import CellResult
 from rogue.harness.testbeds.simulator import SimulatorTestbed
 from rogue.harness.testbeds.simulator.features import marking

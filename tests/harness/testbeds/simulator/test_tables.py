@@ -10,7 +10,7 @@ from helpers.experiments import SMALL, cell_of
 from rogue.agent.core.cc import CONGESTION_CONTROLS
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.drivers.step import RttSample
-from rogue.harness.results.cell_directory import to_arrow
+from rogue.harness.results.tables import to_arrow
 from rogue.harness.testbeds.base import CellResult
 from rogue.harness.testbeds.simulator import SimulatorTestbed
 from rogue.harness.testbeds.simulator.tables import Samples, mean_estimate_bps

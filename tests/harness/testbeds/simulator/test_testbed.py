@@ -12,7 +12,7 @@ from helpers.networks import reference_engine
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.demand import gc_paused
-from rogue.harness.results.cell_directory import encode
+from rogue.harness.results.tables import encode
 from rogue.harness.testbeds.base import CellResult, TestbedError
 from rogue.harness.testbeds.simulator import SimulatorTestbed, testbed
 from rogue.harness.testbeds.simulator.estimate import expected_packet_hops

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from rogue.harness.cell.cell import Cell
-from rogue.harness.results.cell_directory import to_arrow
+from rogue.harness.results.tables import to_arrow
 from rogue.harness.testbeds.simulator import SimulatorTestbed
 
 WIDE = "initial_window_segments: 1000, receive_window: 30MB"

@@ -13,7 +13,7 @@ from helpers.fake_switch import hardware, wanted
 
 from rogue.agent.node.messages import EndRole, Heartbeat, Prepare, Stop
 from rogue.harness.provisioning.findings import Finding
-from rogue.harness.results.cell_directory import encode
+from rogue.harness.results.tables import encode
 from rogue.harness.testbeds.base import CellResult
 from rogue.harness.testbeds.ssh import SshTestbed, testbed
 from rogue.workloads.records import FailureKind
