@@ -26,7 +26,8 @@ from rogue.harness.results.recorded_run import Run, keep_data
 from rogue.harness.results.run_directory import create_run_directory
 from rogue.harness.terminal import Counted, in_silence
 from rogue.harness.testbeds.base import Testbed
-from rogue.workloads.manifest import CellRecord, Manifest, PluginRecord, Session, Source, check_values
+from rogue.workloads.bounded_json import check_values
+from rogue.workloads.manifest import CellRecord, Manifest, PluginRecord, Session, Source
 from rogue.workloads.printable import did_you_mean
 from rogue.workloads.records import SCHEMA_VERSION, CellStatus
 

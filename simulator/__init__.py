@@ -25,17 +25,9 @@ from rogue.simulator.plugin_controls import (
     SwitchControlKind,
 )
 from rogue.simulator.profiles import CX3PRO, CX4, IDEAL, PROFILES, NicProfile
-from rogue.simulator.reliability import (
-    RELIABILITIES,
-    SPRAYING_PARAMETERS,
-    WITH_CREDITS,
-    Reliability,
-    Spraying,
-    check_parameters,
-    spraying_of,
-    unsprayable,
-)
+from rogue.simulator.reliability import RELIABILITIES, WITH_CREDITS, Reliability, check_parameters
 from rogue.simulator.simulation import Simulation
+from rogue.simulator.spraying import SPRAYING_PARAMETERS, Spraying, spraying_of, unsprayable
 from rogue.simulator.waits import Wait, explained, find_deadlock
 
 __all__ = [

@@ -5,8 +5,8 @@ from collections import Counter
 from rogue.simulator._core import Engine
 from rogue.simulator.control import NicControl
 from rogue.simulator.errors import SimulationError
-from rogue.simulator.reliability import unsprayable
 from rogue.simulator.routing import Way
+from rogue.simulator.spraying import unsprayable
 from rogue.simulator.topology import Topology
 
 

@@ -29,8 +29,9 @@ from rogue.simulator.parameters import (
 )
 from rogue.simulator.plugin_controls import ReceiverControls
 from rogue.simulator.profiles import NicProfile
-from rogue.simulator.reliability import Reliability, Spraying, path_arguments, service_of, with_choosers
+from rogue.simulator.reliability import Reliability, service_of
 from rogue.simulator.rerouting import Forwarding, Rerouting
+from rogue.simulator.spraying import Spraying, path_arguments, with_choosers
 from rogue.simulator.switches import Switches
 from rogue.simulator.topology import Path, Topology
 from rogue.simulator.waits import Wait, find_deadlock

@@ -236,7 +236,7 @@ def rm(
       rogue rm results/quickstart/20261120T101500Z-3f9a1c
       rogue rm results/quickstart/20261120T* --yes
     """
-    from rogue.harness.commands.manage_runs import remove_runs
+    from rogue.harness.commands.remove_runs import remove_runs
 
     return remove_runs(runs, yes)
 

@@ -1,4 +1,4 @@
-"""`rogue inventory`."""
+"""Print the inventory of a CloudLab manifest, check inventories and open them."""
 
 from collections.abc import Collection, Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Open the runs, inventories and output files that a command names."""
+"""Open the runs and the output files that a command names."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -76,7 +76,7 @@ def _is_damage(difference: Difference) -> bool:
 
 
 def opened(runs: Sequence[Path], trust: Trust = NOBODY, *, accepts_damage: bool = False) -> list[Manifest]:
-    """Return the manifests of runs that may be read; ExitError if one is not as it was written.
+    """Return the manifests of runs that may be read; DamagedRunError if one is not as it was written.
 
     Plug-ins that somebody named are loaded. What the others would have shown is told.
     """

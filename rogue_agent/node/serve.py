@@ -21,8 +21,8 @@ from rogue.agent.node.data_process import DataProcess
 from rogue.agent.node.end import NodeContext
 from rogue.agent.node.forked import ForkedProcess
 from rogue.agent.node.messages import Prepare
+from rogue.agent.node.open_end import open_end
 from rogue.agent.node.plugins import import_plugins
-from rogue.agent.node.role import open_end
 from rogue.agent.node.supervisor import Supervisor
 from rogue.agent.node.turn_keeper import Keepers, keep_turns, place_of
 from rogue.agent.node.wire import listener_at

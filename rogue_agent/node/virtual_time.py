@@ -18,8 +18,8 @@ from rogue.agent.node.capabilities import capabilities
 from rogue.agent.node.data_process import DataProcess
 from rogue.agent.node.end import NodeContext
 from rogue.agent.node.messages import Capabilities, Prepare
+from rogue.agent.node.open_end import open_end
 from rogue.agent.node.queue_samples import QueueReading
-from rogue.agent.node.role import open_end
 from rogue.agent.node.serve import launch, launch_keeper, own_directory
 from rogue.agent.node.supervisor import Supervisor
 from rogue.agent.node.turn_keeper import Keepers, keep_turns

@@ -24,7 +24,8 @@ from rogue.agent.node.messages import (
     Results,
     Start,
 )
-from rogue.agent.node.role import Role, RoleState, open_end
+from rogue.agent.node.open_end import open_end
+from rogue.agent.node.role import Role, RoleState
 from rogue.agent.node.transfer_events import transfer_events_of
 
 GID = "0000:0000:0000:0000:0000:ffff:0a09:0001"

@@ -8,18 +8,20 @@ import pytest
 from helpers.hostile_inputs import flips
 from helpers.small_runs import cell, manifest
 
-from rogue.workloads.manifest import (
-    CHECKSUM,
+from rogue.workloads.bounded_json import (
     DEPTH_MAX,
     INTEGER_MAX,
     VALUES_MAX,
+    check_values,
+    harmless,
+    parse_json,
+)
+from rogue.workloads.manifest import (
+    CHECKSUM,
     Manifest,
     ManifestError,
     Soundness,
-    check_values,
-    harmless,
     manifest_content,
-    parse_json,
     parse_manifest,
 )
 from rogue.workloads.records import SCHEMA_VERSION, CellStatus, FailureKind

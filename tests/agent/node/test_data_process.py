@@ -27,7 +27,7 @@ from rogue.agent.node.messages import (
     Results,
     Start,
 )
-from rogue.agent.node.role import open_end
+from rogue.agent.node.open_end import open_end
 from rogue.agent.node.wire import REPLY_TYPES, decode, encode
 
 PSN = 5

@@ -12,7 +12,8 @@ from helpers.sample_run import write_sample_run
 from helpers.small_runs import cell, manifest
 
 from rogue.harness.commands import manage_runs
-from rogue.harness.commands.manage_runs import remove_runs, tag_run, update_index, update_index_of
+from rogue.harness.commands.manage_runs import tag_run, update_index, update_index_of
+from rogue.harness.commands.remove_runs import remove_runs
 from rogue.harness.errors import ExitCode, HarnessError, StoppedError, UsageError
 from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.run_directory import locked, partial_report
