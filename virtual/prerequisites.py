@@ -11,7 +11,7 @@ from typing import Final
 from rogue.virtual.errors import PrerequisiteError, VirtualTestbedError
 
 _WORDS_KEPT_LINES = 15
-# The signal reaches only who asked for it before the owner died: whoever finds another parent came too late.
+# If the parent died before the signal was requested, the parent's PID no longer matches: do not start then.
 _DIE_WITH_OWNER = ("setpriv", "--pdeathsig", "KILL", "sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"')
 
 

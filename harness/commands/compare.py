@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from rogue.harness.commands.opening import opened
+from rogue.harness.commands.opening import open_runs
 from rogue.harness.errors import ExitCode, UsageError
 from rogue.harness.plugins.trust import NOBODY, Trust
 from rogue.harness.terminal import CountDisplay, align, notify
@@ -30,7 +30,7 @@ def compare_runs(  # noqa: PLR0913  (one parameter per option)
     """Print how two runs differ, and whether that is more than chance; `page` is a file to write it to."""
     if page is not None and (page.is_dir() or not page.parent.is_dir()):
         raise UsageError(f"--html: got {page}, expected a file in a directory that there is; name another.")
-    opened([first, second], trust, accepts_damage=accepts_damage)
+    open_runs([first, second], trust, accepts_damage=accepts_damage)
     from rogue.reports.comparison.two_runs import HEAD, compare, conclusions, shown, told_apart
     from rogue.reports.reading.load import Run
     from rogue.reports.results import Results

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from rogue.harness.cell.cell import Cell
-from rogue.harness.commands.inventory import opened_inventory
+from rogue.harness.commands.inventory import open_inventory
 from rogue.harness.commands.opening import write_output
 from rogue.harness.commands.switch import NamedCells, compared_switch, hardware_of, requested_switch
 from rogue.harness.errors import ExitCode, StoppedError, UsageError
@@ -32,7 +32,7 @@ def examine_cards(named: NamedInventory, path: Path, others: Mapping[str, object
     """
     _check_alone("--card, expected an inventory alone", others)
     _check_place(path)
-    bundle = ask_cards(opened_inventory(named))
+    bundle = ask_cards(open_inventory(named))
     write_output(path, text_of(bundle))
     typer.echo("\n".join(sentences(bundle)))
     typer.echo(printable(f"all of it, without names and addresses: {path}"))
@@ -68,7 +68,7 @@ def examine_nodes(named: NamedInventory, log: Path | None, asked: NamedCells | N
     The agent is to have the named plug-ins. asked: cells with which hardware switches are compared.
     """
     cells = [] if asked is None else asked.load(named.plugins)
-    inventory = opened_inventory(named)
+    inventory = open_inventory(named)
     try:
         found = look(inventory, log_file(log, "doctor"), Console(stderr=True))
     except KeyboardInterrupt as stop:

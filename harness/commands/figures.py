@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from rogue.harness.commands.opening import opened
+from rogue.harness.commands.opening import open_runs
 from rogue.harness.errors import ExitCode, UsageError
 from rogue.harness.plugins.trust import NOBODY, Trust
 from rogue.harness.terminal import notify
@@ -46,7 +46,7 @@ class FigureOptions:
 
 def write_run_figures(options: FigureOptions) -> ExitCode:
     """Write a run's figures as files into a directory beside it; the run itself stays as it is."""
-    (manifest,) = opened([options.run], options.trust, accepts_damage=options.accepts_damage)
+    (manifest,) = open_runs([options.run], options.trust, accepts_damage=options.accepts_damage)
     width_inches = parsed_width(options.width)
     formats = parsed_formats(options.formats)
     directory = options.out or options.run.resolve().with_name(f"{manifest.run_id}-figures")

@@ -66,7 +66,7 @@ def _hardware_row(switch: HardwareSwitch) -> tuple[str, ...]:
 
 def check_inventory(named: NamedInventory) -> ExitCode:
     """Print the nodes of an inventory in order; a mistake in it is an error with its place."""
-    inventory = opened_inventory(named)
+    inventory = open_inventory(named)
     rows: list[tuple[str, ...]] = [("node", "SSH", "experiment network", "interface", "MTU", "verbs")]
     for host in inventory.hosts:
         login, variables = host.login, host.variables
@@ -93,7 +93,7 @@ def check_inventory(named: NamedInventory) -> ExitCode:
     return ExitCode.OK
 
 
-def opened_inventory(named: NamedInventory) -> Inventory:
+def open_inventory(named: NamedInventory) -> Inventory:
     """Read and check it; ConfigError or UsageError if that, or a plug-in, is not as it should be."""
     load_tried(plugins_at(named.plugins))
     return load_inventory(named.file, is_trusted=named.is_trusted)

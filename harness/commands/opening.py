@@ -75,7 +75,7 @@ def _is_damage(difference: Difference) -> bool:
     return not is_own and difference.path not in MADE_AGAIN
 
 
-def opened(runs: Sequence[Path], trust: Trust = NOBODY, *, accepts_damage: bool = False) -> list[Manifest]:
+def open_runs(runs: Sequence[Path], trust: Trust = NOBODY, *, accepts_damage: bool = False) -> list[Manifest]:
     """Return the manifests of runs that may be read; DamagedRunError if one is not as it was written.
 
     Plug-ins that somebody named are loaded. What the others would have shown is told.

@@ -24,7 +24,7 @@ KINDS: Final = {
     "receiver_control": "receiver control",
     "switch_platform": "switch platform",
 }
-"""Of registries whose word is no English."""
+"""Display names of registries whose key has an underscore."""
 
 
 def new_plugin(kind: str, name: str, directory: Path, language: str | None) -> ExitCode:

@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 
 from rogue.harness.commands.experiments import load_named
-from rogue.harness.commands.inventory import opened_inventory
+from rogue.harness.commands.inventory import open_inventory
 from rogue.harness.commands.switch import each_of, hardware_of, put_back, set_up, show_plan
 from rogue.harness.errors import ExitCode, StoppedError, UsageError
 from rogue.harness.provisioning.inventory import Inventory
@@ -25,7 +25,7 @@ def provision_nodes(
     named: NamedInventory, experiment: str | None, log: Path | None, *, is_check: bool
 ) -> ExitCode:
     """Provision every node, with an agent that has the named plug-ins; say what was changed."""
-    inventory = opened_inventory(named)
+    inventory = open_inventory(named)
     ports = _ports(inventory, experiment)
     try:
         played = provision(
@@ -71,7 +71,7 @@ def _stopped(named: NamedInventory, played: PlaybookResult) -> str:
 
 def restore_nodes(named: NamedInventory, log: Path | None) -> ExitCode:
     """Put every node back, and say how much that was."""
-    inventory = opened_inventory(named)
+    inventory = open_inventory(named)
     failures = _failures_of_switches(inventory)
     try:
         played = teardown(inventory, log_file(log, "teardown"), Console(stderr=True))

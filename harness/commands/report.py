@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import typer
 
 from rogue.harness.commands.manage_runs import update_index_of
-from rogue.harness.commands.opening import opened
+from rogue.harness.commands.opening import open_runs
 from rogue.harness.errors import BusyRunError, ExitCode, UsageError
 from rogue.harness.plugins.loading import plugin_sentence
 from rogue.harness.plugins.trust import NOBODY, Trust
@@ -39,7 +39,7 @@ def build_report(
     runs: Sequence[Path], out: Path | None = None, trust: Trust = NOBODY, *, accepts_damage: bool = False
 ) -> ExitCode:
     """Build the report of one or several runs, and print where it is."""
-    opened(runs, trust, accepts_damage=accepts_damage)
+    open_runs(runs, trust, accepts_damage=accepts_damage)
     with ExitStack() as locks:
         going = _lock(runs, locks)
         if going and out is None and len(runs) == 1:
@@ -157,7 +157,7 @@ def export_run(options: ExportOptions) -> ExitCode:
 
 def _new_directory(options: ExportOptions) -> Path:
     """Where the files go: a directory that is not there yet."""
-    (manifest,) = opened([options.run], options.trust, accepts_damage=options.accepts_damage)
+    (manifest,) = open_runs([options.run], options.trust, accepts_damage=options.accepts_damage)
     suffix = (*options.kinds, "csv")[0]
     directory = options.out or options.run.resolve().with_name(f"{manifest.run_id}-{suffix}")
     if directory.exists():

@@ -11,7 +11,7 @@ import typer
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.transport import ParameterError
 from rogue.harness.commands.experiments import load_named
-from rogue.harness.commands.inventory import opened_inventory
+from rogue.harness.commands.inventory import open_inventory
 from rogue.harness.errors import ExitCode, UsageError
 from rogue.harness.plan.cells import plan_cells
 from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
@@ -252,7 +252,7 @@ def _asked_switches(named: NamedInventory, asked: NamedCells | None) -> list[Req
     if asked is None:
         return [RequestedSwitch(_told_by_inventory(switch)) for switch in _switches(named)]
     cells = asked.load(named.plugins)
-    inventory = opened_inventory(named)
+    inventory = open_inventory(named)
     return [requested_switch(cells, inventory, switch) for switch in _hardware_in(inventory)]
 
 
@@ -266,7 +266,7 @@ def _told_by_inventory(switch: HardwareSwitch) -> HardwareSwitch:
 
 
 def _switches(named: NamedInventory) -> list[HardwareSwitch]:
-    return _hardware_in(opened_inventory(named))
+    return _hardware_in(open_inventory(named))
 
 
 def _hardware_in(inventory: Inventory) -> list[HardwareSwitch]:

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, IPvAnyAddress
 from rogue.harness.errors import ConfigError, Problem, UsageError
 from rogue.harness.provisioning.addresses import shared_addresses, unusable_addresses
 from rogue.harness.provisioning.inventory_errors import WholeNumber, find_problems, grouped, spelled
-from rogue.harness.provisioning.inventory_source import beside, listed, members, text_for_ansible
+from rogue.harness.provisioning.inventory_source import beside, list_inventory, members, text_for_ansible
 from rogue.harness.provisioning.inventory_trust import check_static, distrusted, is_program, is_unverified
 from rogue.harness.provisioning.misread_yaml import misread_numbers
 from rogue.harness.provisioning.switches.problems import switch_problems
@@ -192,7 +192,7 @@ def load_inventory(path: Path, *, is_trusted: bool = False) -> Inventory:
     if not is_trusted:
         check_static(path)
     runs = is_trusted and is_program(path)
-    listing = listed(path, runs=runs)
+    listing = list_inventory(path, runs=runs)
     files = [path] if not runs else []
     files += [each for each in beside(path) if each.is_file()]
     if misread := [problem for file in files for problem in misread_numbers(file, _KEYS)]:

@@ -31,7 +31,7 @@ _BESIDE: Final = ("group_vars", "host_vars")
 _READABLE: Final = (stat.S_IFREG, stat.S_IFDIR)
 
 
-def listed(path: Path, *, runs: bool) -> dict[str, Any]:
+def list_inventory(path: Path, *, runs: bool) -> dict[str, Any]:
     """What Ansible itself makes of the file: of plain text, with no plug-in that it could name.
 
     UsageError if it cannot be read within the bounds.

@@ -22,7 +22,7 @@ class NamedInventory:
     @property
     def file(self) -> Path:
         """Where it is."""
-        return inventory_of(self.argument)
+        return inventory_file_of(self.argument)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -37,7 +37,7 @@ def is_virtual(argument: str) -> bool:
     return argument.partition(":")[0] == VIRTUAL
 
 
-def inventory_of(argument: str) -> Path:
+def inventory_file_of(argument: str) -> Path:
     """The file of what a person calls an inventory: `virtual`, `virtual:NAME`, or a path."""
     kind, _, name = argument.partition(":")
     if kind != VIRTUAL:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from rogue.harness.errors import UsageError
-from rogue.harness.provisioning.named_inventory import VIRTUAL, inventory_of, is_virtual
+from rogue.harness.provisioning.named_inventory import VIRTUAL, inventory_file_of, is_virtual
 from rogue.workloads.printable import did_you_mean
 
 if TYPE_CHECKING:
@@ -53,4 +53,4 @@ def find_testbed(name: str, *, is_trusted: bool = False) -> "Testbed":
         raise UsageError(f"--testbed: got {name!r}, expected {expected}; {did_you_mean(name, known)}.")
     from rogue.harness.testbeds.ssh import SshTestbed
 
-    return SshTestbed(name, inventory_of(name), is_trusted=is_trusted)
+    return SshTestbed(name, inventory_file_of(name), is_trusted=is_trusted)

@@ -1,4 +1,4 @@
-"""What a reader sees first besides the numbers: verdicts, on what the numbers rest, and what has none."""
+"""The top of a report: verdict chips, provenance facts, failed cells and cells that were not run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Chip:
     kind: str
 
 
-def chips(judged: Sequence[Outcome]) -> list[Chip]:
+def verdict_chips(judged: Sequence[Outcome]) -> list[Chip]:
     """Return one chip per verdict in the headline, the best first, and one for all with badges."""
     counts = counts_of(outcome.verdict for outcome in judged if is_headline(outcome.claim))
     found = [Chip(counted_verdict(count, verdict), verdict.css_class) for verdict, count in counts.items()]
@@ -46,7 +46,7 @@ def _testbed(results: Results) -> str:
     return "; ".join([results.run.manifest.testbed, *(f"clock {clock}" for clock in sorted(clocks))])
 
 
-def trust(results: Results) -> Facts:
+def provenance_facts(results: Results) -> Facts:
     """Return on what the numbers rest: repetitions, seeds, finished cells, changes, code, place and time."""
     manifest = results.run.manifest
     facts = [

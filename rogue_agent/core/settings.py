@@ -10,7 +10,7 @@ from rogue.agent.core.parameters import Parameters, at_least, between
 
 
 class Instruments(NamedTuple):
-    """Oracles and disturbances; the driver over verbs has none.
+    """Test hooks for labelled ablations: exact departure times and added RTT noise; verbs offer neither.
 
     random: uniform numbers in [0, 1), for RTT noise.
     left_ns: the instant at which the last byte of a signalled verb left the NIC, on the NIC's clock.

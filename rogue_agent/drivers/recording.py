@@ -33,8 +33,8 @@ class Table:
         )
 
 
-class Late:
-    """Calls that are kept, in order, until `make`: what they make of rows takes longer than to keep them.
+class DeferredCalls:
+    """Calls that are kept in order until `make` runs them: formatting rows is slower than keeping them.
 
     `kept` is the file where they wait. Their arguments are kept as they are, once in a while all at once; so
     they must not be changed after a call.
@@ -85,7 +85,7 @@ class LateTable(Table):
     """A table whose rows become text late."""
 
     def __init__(
-        self, file: TextIO, columns: Sequence[str], late: Callable[[Callable[..., None]], Late]
+        self, file: TextIO, columns: Sequence[str], late: Callable[[Callable[..., None]], DeferredCalls]
     ) -> None:
         super().__init__(file, columns)
         self._late = late(super().row)
@@ -107,7 +107,7 @@ class Spool:
         self.directory = directory
         self._role = role
         self._files: list[TextIO] = []
-        self._late: list[Late] = []
+        self._late: list[DeferredCalls] = []
         self.paths: dict[str, Path] = {}
 
     def table(self, name: str, columns: Sequence[str]) -> Table:
@@ -118,10 +118,10 @@ class Spool:
         """Open a table whose rows are on disk only after `flush`: one that gets a row for each verb."""
         return LateTable(self.file(name, "csv"), columns, self.late)
 
-    def late(self, call: Callable[..., None]) -> Late:
+    def late(self, call: Callable[..., None]) -> DeferredCalls:
         """Return what keeps calls of this until `flush`."""
         kept = TemporaryFile(dir=self.directory)  # noqa: SIM115 - `close` closes it
-        self._late.append(Late(call, kept))
+        self._late.append(DeferredCalls(call, kept))
         return self._late[-1]
 
     def file(self, name: str, suffix: str) -> TextIO:

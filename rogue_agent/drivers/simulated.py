@@ -26,7 +26,7 @@ from rogue.agent.drivers.replay import RecordedConnection
 from rogue.agent.drivers.simulated_nic import NicQueuePair, SimulatedTime
 from rogue.agent.drivers.simulated_path import Arrivals, SimulatedLibrary, SimulatedPath
 from rogue.agent.drivers.step import UNEXPLAINED, ControlSample, RecoveringFlow, RttSample, drain, rtt_sample
-from rogue.agent.drivers.turn import Turn
+from rogue.agent.drivers.turn import LimiterTurn
 from rogue.simulator import QueuePair, QueuePairError
 
 IBV_QPS_ERR = 6
@@ -123,7 +123,7 @@ class SimulatedFlow(RecoveringFlow):
         if self._path.side_channel is not None:
             self._path.side_channel[0].attach(self._on_datagrams)
 
-    def _share_limiters(self, settings: TransportSettings) -> Turn | None:
+    def _share_limiters(self, settings: TransportSettings) -> LimiterTurn | None:
         """Say what this flow needs of the limiters at both ends; return its place in line for ours."""
         near, far = self._path.limiters
         near_ends, far_ends = zip(*self._path.pairs, strict=True)

@@ -9,7 +9,7 @@ from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.connection import Connection
 from rogue.agent.core.limiter import Grant, LimiterPool
 from rogue.agent.drivers.simulated_nic import NicQueuePair, SimulatedTime
-from rogue.agent.drivers.turn import Turn
+from rogue.agent.drivers.turn import LimiterTurn
 from rogue.simulator import SimulationError
 
 _ADVICE = (
@@ -34,7 +34,7 @@ class NicLimiters:
         """
         self._pool = LimiterPool(limiters)
         self._timer = simulation.timer(self._on_timer)
-        self._turns: list[Turn] = []
+        self._turns: list[LimiterTurn] = []
         self._unlimited: int | None = self._pool.take() if keeps_one else None
         self._is_settling = False
 
@@ -54,12 +54,12 @@ class NicLimiters:
         connection: Connection,
         application: Application,
         go_on: Callable[[HostNs], None],
-    ) -> Turn:
+    ) -> LimiterTurn:
         """Let a flow take turns."""
         if self._pool.is_empty:
             raise SimulationError(f"no limiter is left for queue pair {ends[0].qp_num}: {_ADVICE}")
         place = _Place(self, len(self._turns))
-        turn = Turn(place, connection, lambda: application.is_running, partial(self._use, ends), go_on)
+        turn = LimiterTurn(place, connection, lambda: application.is_running, partial(self._use, ends), go_on)
         self._turns.append(turn)
         return turn
 

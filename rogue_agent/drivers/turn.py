@@ -1,4 +1,4 @@
-"""A flow that takes turns at limiters of which its NIC has too few: its messages and their replies."""
+"""Share the few rate limiters of a NIC among flows: when this flow asks for one, uses it and returns it."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -7,8 +7,8 @@ from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.connection import Connection
 
 
-class Lender(Protocol):
-    """Whoever shares out the limiters of a NIC, as `LimiterPool` decides; what it says may come later."""
+class LimiterLender(Protocol):
+    """Lends the limiters of a NIC to flows, as `LimiterPool` decides; its replies may come later."""
 
     def ask(self, now: HostNs) -> None:
         """The flow has something to post."""
@@ -17,11 +17,11 @@ class Lender(Protocol):
         """The flow has nothing to post for now."""
 
     def give_back(self, now: HostNs, *, wants_more: bool) -> None:
-        """The flow was asked for its limiter, and nothing of it is outstanding any more."""
+        """Return the limiter on request, once nothing of the flow is outstanding."""
 
 
-class Turn:
-    """The place of one flow among those that take turns; it begins without a limiter.
+class LimiterTurn:
+    """The turn of one flow at the shared limiters; it begins without one.
 
     `is_running` says whether the flow has anything to move, and `may_leave` whether its limiter knows of
     nothing that is still to come. `use` moves the flow's queue pairs to a limiter, and `go_on` carries out
@@ -30,7 +30,7 @@ class Turn:
 
     def __init__(  # noqa: PLR0913 - a flow, and where it stands in line
         self,
-        lender: Lender,
+        lender: LimiterLender,
         connection: Connection,
         is_running: Callable[[], bool],
         use: Callable[[int], None],

@@ -1,7 +1,7 @@
-"""`rogue-agent.pyz card`: what only a card itself can say, for `rogue doctor --card`. As root.
+"""Measure what a NIC itself can do and print it as JSON: `rogue-agent.pyz card`, for `rogue doctor --card`.
 
-Each part stands for itself: one that fails says why, in a sentence, and the others go on. Rates are put back.
-No card has run this.
+It needs root. Each part is independent: one that fails gives the reason in a sentence, and the others
+continue. Rates are restored. It has not run on a real card yet.
 """
 
 import argparse
@@ -36,7 +36,7 @@ _SIZES = QueueSizes(sends=16, receives=1)
 _CQ_ENTRIES = 32
 _SERVICES: 'tuple[Literal["rc"], Literal["uc"]]' = ("rc", "uc")
 _PATIENCE_S = 20
-Said = dict[str, object]
+Facts = dict[str, object]
 
 
 def card(arguments: Sequence[str]) -> int:
@@ -49,24 +49,26 @@ def card(arguments: Sequence[str]) -> int:
         sys.stderr.write(f"{error}\n")
         return 1
     where = {"device": port.device, "port": port.port, "gid_index": port.gid_index, "netdev": port.netdev}
-    sys.stdout.write(json.dumps({"card": examined(port), "where": where}, sort_keys=True) + "\n")
+    sys.stdout.write(json.dumps({"card": probe_card(port), "where": where}, sort_keys=True) + "\n")
     return 0
 
 
-def examined(port: PortAddress) -> Said:
+def probe_card(port: PortAddress) -> Facts:
     """All that is asked of one card; its names and addresses are left out."""
     model = {"driver": port.driver, "hca_type": port.hca_type, "rate_bps": port.rate_bps}
-    said: Said = {"schema": SCHEMA, **model, **card_facts(port.device, port.driver, _ask)}
-    said["rates"] = told(lambda: rates(DcbNetlink(port.netdev), host_ns))
+    said: Facts = {"schema": SCHEMA, **model, **card_facts(port.device, port.driver, _ask)}
+    said["rates"] = result_or_reason(lambda: rates(DcbNetlink(port.netdev), host_ns))
     try:
         verbs = loading.load()
         context = _opened(verbs, port.device)
     except (VerbsUnavailable, VerbsError) as error:
         return {**said, **{part: {"reason": str(error)} for part in ("clock", *_SERVICES)}}
     raw = verbs.enums.ibv_values_mask.IBV_VALUES_MASK_RAW_CLOCK
-    said["clock"] = told(lambda: clock(NicClock(context, raw, verbs.error).now, host_ns, time.sleep))
+    said["clock"] = result_or_reason(
+        lambda: clock(NicClock(context, raw, verbs.error).now, host_ns, time.sleep)
+    )
     for service in _SERVICES:
-        said[service] = told(partial(_queue_pair, verbs, context, port, service))
+        said[service] = result_or_reason(partial(_queue_pair, verbs, context, port, service))
     return said
 
 
@@ -78,7 +80,7 @@ def _opened(verbs: Pyverbs, device: str) -> object:
     return context
 
 
-def told(ask: Callable[[], Said]) -> Said:
+def result_or_reason(ask: Callable[[], Facts]) -> Facts:
     """What a part says, or the sentence with which it failed."""
     try:
         return ask()
@@ -86,7 +88,7 @@ def told(ask: Callable[[], Said]) -> Said:
         return {"reason": " ".join(str(error).split())}
 
 
-def clock(now: Callable[[], NicNs], host: Callable[[], HostNs], wait: Callable[[float], object]) -> Said:
+def clock(now: Callable[[], NicNs], host: Callable[[], HostNs], wait: Callable[[float], object]) -> Facts:
     """How long a reading of the card's clock takes, and how it goes beside the host's over a second."""
     first = _reading(now, host)
     wait(WAIT_S)
@@ -107,13 +109,13 @@ def _reading(now: Callable[[], NicNs], host: Callable[[], HostNs]) -> tuple[floa
     return min(found, key=lambda each: each[2])
 
 
-def rates(dcb: DcbNetlink, host: Callable[[], HostNs]) -> Said:
+def rates(dcb: DcbNetlink, host: Callable[[], HostNs]) -> Facts:
     """What becomes of maximum rates of the last class, and how long the driver takes for each."""
     try:
         before = dcb.rates_kbps()
         if not before:
             return {"reason": "the driver has no maximum rates"}
-        said: Said = {"classes": [dcb.traffic_classes().get(each) for each in range(CLASSES)]}
+        said: Facts = {"classes": [dcb.traffic_classes().get(each) for each in range(CLASSES)]}
         said["trusts_dscp"] = dcb.trusts_dscp()
         try:
             said["set"] = [_set(dcb, before, rate_kbps, host) for rate_kbps in RATES_KBPS]
@@ -124,21 +126,21 @@ def rates(dcb: DcbNetlink, host: Callable[[], HostNs]) -> Said:
         dcb.close()
 
 
-def _set(dcb: DcbNetlink, before: Sequence[int], rate_kbps: int, host: Callable[[], HostNs]) -> Said:
+def _set(dcb: DcbNetlink, before: Sequence[int], rate_kbps: int, host: Callable[[], HostNs]) -> Facts:
     begin = host()
     dcb.set_rates([*before[:-1], rate_kbps])
     took_ns = host() - begin
     return {"asked_kbps": rate_kbps, "has_kbps": dcb.rates_kbps()[-1], "took_ns": int(took_ns)}
 
 
-def _queue_pair(verbs: Pyverbs, context: object, port: PortAddress, service: 'Literal["rc", "uc"]') -> Said:
+def _queue_pair(verbs: Pyverbs, context: object, port: PortAddress, service: 'Literal["rc", "uc"]') -> Facts:
     try:
         return queue_pair(verbs, context, port, service)
     except verbs.error as error:
         raise VerbsError(f"{service} queue pair", str(error)) from error
 
 
-def queue_pair(verbs: Pyverbs, context: object, port: PortAddress, service: 'Literal["rc", "uc"]') -> Said:
+def queue_pair(verbs: Pyverbs, context: object, port: PortAddress, service: 'Literal["rc", "uc"]') -> Facts:
     """Times of a queue pair's way to RTS, towards itself, and of the way back to RESET, in nanoseconds."""
     with ExitStack() as opened:
         domain = verbs.pd.PD(context)
@@ -150,7 +152,7 @@ def queue_pair(verbs: Pyverbs, context: object, port: PortAddress, service: 'Lit
         remote = RemoteQueuePair(port.gid, made.qp_num, 0)
         begin = host_ns()
         made.connect(port, 0, remote, _PATH)
-        said: Said = {"ready_ns": host_ns() - begin, "clock": queue.clock_name}
+        said: Facts = {"ready_ns": host_ns() - begin, "clock": queue.clock_name}
         took_ns = []
         for number in range(1, RESETS + 1):
             begin = host_ns()

@@ -11,7 +11,7 @@ from rogue.agent.core.errors import SettingsError
 from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.drivers import recording
 from rogue.agent.drivers.limiters.base import LimiterError
-from rogue.agent.drivers.recording import Late, TransferLog
+from rogue.agent.drivers.recording import DeferredCalls, TransferLog
 from rogue.agent.drivers.replay import RecordedConnection
 from rogue.agent.drivers.verbs.clock import Clocks
 from rogue.agent.drivers.verbs.completion_queue import CompletionPump
@@ -76,7 +76,7 @@ class VerbsRequester(VerbsEnd):
             )
         )
 
-    def _sampled(self) -> Late | None:
+    def _sampled(self) -> DeferredCalls | None:
         """What keeps samples until the end."""
         if not self._has_rtt and not self._has_control:
             return None

@@ -126,7 +126,7 @@ DATA = Path(__file__).parents[1] / "harness" / "data" / "manifests"
 M510, XL170, C6525 = (DATA / f"{name}.xml" for name in ("m510", "xl170", "c6525"))
 
 
-def manifest_of(hosts: int) -> str:
+def cloudlab_manifest(hosts: int) -> str:
     """Hosts of type m510 on one LAN."""
     nodes = "".join(
         f'<node client_id="node{number}"><hardware_type name="m510"/>'

@@ -183,7 +183,7 @@ def assemble(
     """Write every file that the machines and their clients need; start nothing."""
     names = [plan.name for plan in plans]
     keys = machine_plan.generate_keys(names)
-    ssh_ports = dict(zip(names, machine_plan.reserve(len(plans)), strict=True))
+    ssh_ports = dict(zip(names, machine_plan.free_ports(len(plans)), strict=True))
     machine_plan.write_client_files(directory, keys, ssh_ports)
     commands = {}
     for plan in plans:

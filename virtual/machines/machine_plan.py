@@ -14,7 +14,7 @@ from rogue.virtual.image.initrd import Entry, archive
 from rogue.virtual.network import EXPERIMENT_MTU_BYTES, PREFIX_LENGTH, VirtualNetwork
 
 
-def reserve(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     """Find ``count`` distinct free ports of 127.0.0.1; QEMU takes them right afterwards."""
     with ExitStack() as stack:
         ports = []

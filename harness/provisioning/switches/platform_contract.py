@@ -1,4 +1,4 @@
-"""What every switch platform has to keep; each fault is a sentence."""
+"""Check that a switch platform keeps the rules of `Platform`; each violation is a sentence."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -21,7 +21,7 @@ TRIED: Final[tuple[Mapping[str, Any], ...]] = (
 
 
 def platform_faults(name: str) -> list[str]:
-    """Of an entry, with every setting that it takes."""
+    """Return the violations of a registered platform, over every setting in TRIED that it accepts."""
     platform = PLATFORMS[name]
     try:
         return list(_faults(platform))

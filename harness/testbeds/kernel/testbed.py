@@ -138,7 +138,7 @@ class KernelTestbed(Testbed):
         return "kernel"
 
     def obstacles(self) -> list[str]:
-        """Have the kernel built if it is not there; what is in the way of that is in ours."""
+        """Build the kernel if it is missing; return what prevents that."""
         try:
             prerequisites.require(prerequisites.KERNEL)
             self._kernel = obtain(cache_directory(), _tell)

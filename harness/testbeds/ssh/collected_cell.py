@@ -16,7 +16,7 @@ from rogue.harness.testbeds.ends.tables import Conducted, Readings, collect_tabl
 from rogue.harness.testbeds.ssh import support
 from rogue.harness.testbeds.ssh.cell_environment import CellEnvironment
 from rogue.harness.testbeds.ssh.conduct import joined
-from rogue.harness.testbeds.ssh.declared_switches import differences, switch_facts
+from rogue.harness.testbeds.ssh.declared_switches import allowed_differences, switch_facts
 from rogue.harness.testbeds.ssh.nodes import Node
 from rogue.harness.testbeds.ssh.switch_machine import marking_facts
 from rogue.harness.testbeds.transfer_tables import columns_of
@@ -134,7 +134,7 @@ class CollectedCell:
             "switch": self._environment.switch,
             **switch_facts(self._environment.inventory),
             **marking_facts(self._cell, self._environment.inventory),
-            **differences(self._cell, self._environment.inventory),
+            **allowed_differences(self._cell, self._environment.inventory),
             "completions": prepared.completions,
             "inputs_recorded": first.options.record_inputs,
             "node_kernel": node.capabilities.kernel,

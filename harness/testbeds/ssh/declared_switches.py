@@ -17,8 +17,8 @@ PAUSE_POINTS: Final = ("pause_alpha", "pause_xoff", "pause_watchdog")
 """Keys of a topology that say when a switch pauses, or gives up; an inventory may say `pause_alpha`."""
 
 
-def mismatches(cell: Cell, inventory: Inventory) -> str | None:
-    """The reason why switches are not what a cell asks for; None if they are, or may differ."""
+def why_switches_mismatch(cell: Cell, inventory: Inventory) -> str | None:
+    """Return why the declared switches do not suit a cell; None if they do, or may differ."""
     return (
         _refused_marks(cell, inventory)
         or _other_pause_point(cell, inventory)
@@ -26,8 +26,8 @@ def mismatches(cell: Cell, inventory: Inventory) -> str | None:
     )
 
 
-def differences(cell: Cell, inventory: Inventory) -> dict[str, str]:
-    """What differs and may, and what nobody here knows: a sentence each, by the name of its fact."""
+def allowed_differences(cell: Cell, inventory: Inventory) -> dict[str, str]:
+    """Return what may differ or is unknown: a sentence each, by the name of its fact."""
     marks = [words for switch, _, words in _other_marks(cell, inventory) if _may_mark_otherwise(switch)]
     found = {"marks_differ": "; ".join(dict.fromkeys(marks))} if marks else {}
     if (unknown := _unknown_pause_point(cell, inventory)) is not None:
@@ -64,7 +64,7 @@ def _other_marks(cell: Cell, inventory: Inventory) -> Iterator[tuple[HardwareSwi
 
 
 def is_same(asked: MarkingCurve, stands: Marking) -> bool:
-    """At a step the probability means nothing."""
+    """True if two marking curves agree; for a step the probability is ignored."""
     is_step = asked.kmin_bytes == asked.kmax_bytes
     is_as_long = (asked.kmin_bytes, asked.kmax_bytes) == (stands.from_bytes, stands.to_bytes)
     return is_as_long and (is_step or asked.pmax == stands.probability)
@@ -147,7 +147,7 @@ def _other_headroom(cell: Cell, inventory: Inventory) -> str | None:
     return None
 
 
-def unmarked(cell: Cell, inventory: Inventory) -> str | None:
+def why_unmarked(cell: Cell, inventory: Inventory) -> str | None:
     """The reason why a transport that needs marks gets none; None if it gets them or needs none."""
     if inventory.switch is not None:
         return None

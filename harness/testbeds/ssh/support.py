@@ -18,7 +18,7 @@ from rogue.harness.testbeds.ends.roles import is_limited
 from rogue.harness.testbeds.ends.support import simulators_topology, simulators_traffic, too_fine
 from rogue.harness.testbeds.ends.switch_ports import uneven_delays
 from rogue.harness.testbeds.ssh.card_features import is_of_cards, missing_features, missing_limiters
-from rogue.harness.testbeds.ssh.declared_switches import mismatches, unmarked
+from rogue.harness.testbeds.ssh.declared_switches import why_switches_mismatch, why_unmarked
 from rogue.harness.testbeds.ssh.switch_machine import (
     SMALLEST_DELAY_NS,
     ports_of,
@@ -177,9 +177,9 @@ def unsupported(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabiliti
         or missing_limiters(cell, inventory, nodes)
         or unsupported_fault(cell, inventory)
         or unsupported_marking(cell, inventory)
-        or unmarked(cell, inventory)
+        or why_unmarked(cell, inventory)
         or missing_features(cell, inventory, used)
-        or mismatches(cell, inventory)
+        or why_switches_mismatch(cell, inventory)
         or too_slow(cell, inventory, used)
     )
 

@@ -25,7 +25,7 @@ from rogue.agent.core.framing import framing_named
 from rogue.agent.drivers.limiters.base import RateLimiter
 from rogue.agent.drivers.recording import Table, ThroughputMeter, TransferLog
 from rogue.agent.drivers.step import UNEXPLAINED, RecoveringFlow, RttSample, drain, rtt_sample
-from rogue.agent.drivers.turn import Lender, Turn
+from rogue.agent.drivers.turn import LimiterLender, LimiterTurn
 from rogue.agent.drivers.verbs.clock import Clocks, Departures
 from rogue.agent.drivers.verbs.endpoint import Endpoint
 from rogue.agent.drivers.verbs.queue_pair import RemoteMemory
@@ -104,7 +104,7 @@ class VerbsFlow(RecoveringFlow):
         self._records = records
         self._clock, self._stamp = clocks
         self._application: Application | None = None
-        self._turn: Turn | None = None
+        self._turn: LimiterTurn | None = None
         self._is_over = False
         self._timer_ns: HostNs | None = None
         self._unsignaled_bytes = 0
@@ -123,11 +123,11 @@ class VerbsFlow(RecoveringFlow):
         assert self._application is not None, "an arrival is released, but none was asked for"
         self._application.release(number, not_before_ns)
 
-    def take_turns(self, lender: Lender) -> Turn:
+    def take_turns(self, lender: LimiterLender) -> LimiterTurn:
         """Use a limiter that is lent, by its priority, and post nothing without one."""
         limiter = self._limiter
         assert limiter is not None, "takes turns, but has no limiter to be lent"
-        self._turn = Turn(
+        self._turn = LimiterTurn(
             lender, self._connection, self._is_running, self._use, self._go_on, lambda: limiter.is_settled
         )
         return self._turn

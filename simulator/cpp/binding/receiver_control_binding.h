@@ -1,5 +1,4 @@
-// What makes the control by which a host grants credit, if somebody else wrote it: a compiled one, with the values of
-// its parameters.
+// Python bindings for receiver controls (which grant credit to senders) that are compiled outside the engine.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -28,7 +27,7 @@ struct ReceiverMaker {
   std::vector<double> values;
 };
 
-// None stands for nothing.
+// Python's None means no receiver control.
 template <>
 struct Reading<ReceiverControlMaker> {
   static ReceiverControlMaker read(std::string_view, nb::handle from) {

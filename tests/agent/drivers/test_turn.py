@@ -10,7 +10,7 @@ from rogue.agent.core.connection import Connection
 from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.segmentation import Transfer
 from rogue.agent.core.transports import settings_for
-from rogue.agent.drivers.turn import Turn
+from rogue.agent.drivers.turn import LimiterTurn
 
 LINK = LinkFacts(10**10, 1024, rate_step_bps=100_000_000)
 SEGMENT = 65_536
@@ -43,7 +43,7 @@ class Flow:
         self.used: list[int] = []
         self.is_running = False
         self.may_leave = True
-        self.turn = Turn(
+        self.turn = LimiterTurn(
             self.line, self.connection, lambda: self.is_running, self.used.append, self.go_on,
             lambda: self.may_leave,
         )  # fmt: skip

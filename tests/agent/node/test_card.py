@@ -36,7 +36,7 @@ def verbs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_rates_are_set_read_back_and_put_back(dcb: FakeCard) -> None:
-    said = module.examined(CARD)["rates"]
+    said = module.probe_card(CARD)["rates"]
     assert isinstance(said, dict)
     assert [(each["asked_kbps"], each["has_kbps"]) for each in said["set"]] == [
         (rate, rate) for rate in module.RATES_KBPS
@@ -50,7 +50,7 @@ def test_rates_are_put_back_where_one_is_refused(dcb: FakeCard, monkeypatch: pyt
         raise module.LimiterError("dcb: enp1s0: the driver refuses this maxrate: Invalid argument")
 
     monkeypatch.setattr(module, "_set", refuse)
-    said = module.examined(CARD)["rates"]
+    said = module.probe_card(CARD)["rates"]
     assert said == {"reason": "dcb: enp1s0: the driver refuses this maxrate: Invalid argument"}
     assert dcb.told[-1][7] == 300_000
 
@@ -78,7 +78,7 @@ def test_the_clocks_are_compared_over_a_second_by_their_quickest_readings() -> N
 
 @pytest.mark.usefixtures("dcb")
 def test_queue_pairs_go_through_reset_and_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = module.examined(CARD)
+    said = module.probe_card(CARD)
     for service in ("rc", "uc"):
         part = said[service]
         assert isinstance(part, dict)
@@ -94,7 +94,7 @@ def test_without_verbs_the_rest_is_still_said(monkeypatch: pytest.MonkeyPatch) -
         raise module.VerbsUnavailable("pyverbs cannot be imported")
 
     monkeypatch.setattr(module.loading, "load", missing)
-    said = module.examined(CARD)
+    said = module.probe_card(CARD)
     assert said["rc"] == said["uc"] == said["clock"] == {"reason": "pyverbs cannot be imported"}
     assert isinstance(said["rates"], dict)
     assert "set" in said["rates"]
@@ -102,7 +102,7 @@ def test_without_verbs_the_rest_is_still_said(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.usefixtures("dcb")
 def test_a_device_that_does_not_open_is_a_sentence() -> None:
-    said = module.examined(replace(CARD, device="mlx5_9"))
+    said = module.probe_card(replace(CARD, device="mlx5_9"))
     assert said["rc"] == {"reason": "ibv_open_device: Failed to open device mlx5_9"}
 
 
@@ -110,7 +110,7 @@ def test_a_part_that_fails_is_a_sentence() -> None:
     def fails() -> dict[str, object]:
         raise VerbsError("ibv_create_qp", "Errno: 95,\nOperation not supported")
 
-    assert module.told(fails) == {"reason": "ibv_create_qp: Errno: 95, Operation not supported"}
+    assert module.result_or_reason(fails) == {"reason": "ibv_create_qp: Errno: 95, Operation not supported"}
 
 
 @pytest.mark.usefixtures("dcb")

@@ -12,7 +12,7 @@ from rogue.agent.core.errors import SettingsError
 from rogue.agent.drivers.limiters.base import LimiterError
 from rogue.agent.drivers.verbs.discovery import PortAddress
 from rogue.agent.drivers.verbs.pyverbs import VerbsUnavailable
-from rogue.agent.node import role
+from rogue.agent.node import open_end
 from rogue.agent.node.errors import MessageError
 from rogue.agent.node.messages import (
     After,
@@ -195,7 +195,7 @@ def test_a_role_is_near_its_card_before_it_has_memory(stage: Stage, monkeypatch:
 
     assert stage.enter(PREPARE).introduction.processors is None, "a device in software"
     stage.stack.close()
-    monkeypatch.setattr(role, "stay_near", stay_near)
+    monkeypatch.setattr(open_end, "stay_near", stay_near)
     assert stage.enter(PREPARE).introduction.processors == "0,1"
 
 

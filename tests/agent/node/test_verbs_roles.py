@@ -21,7 +21,7 @@ from rogue.agent.drivers.limiters.base import LimiterError
 from rogue.agent.drivers.limiters.borrowed import ASK, BACK, BACK_FOR_MORE, LEAVE, REST, USE, WELCOME
 from rogue.agent.drivers.limiters.software import SoftwareLimiter
 from rogue.agent.drivers.replay import replay
-from rogue.agent.node import role
+from rogue.agent.node import open_end
 from rogue.agent.node.messages import Connect, Load, Prepare, Start
 from rogue.agent.node.role import RoleState
 from rogue.agent.node.wire import listener_at
@@ -237,7 +237,7 @@ def turning(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Act
     monkeypatch.setitem(LIMITERS, "htb", LentLimiter)
     monkeypatch.setattr(LentLimiter, "used", [])
     with tempfile.TemporaryDirectory(prefix="turns-") as place:
-        monkeypatch.setattr(role, "place_of", lambda _directory, _address: Path(place) / "turns")
+        monkeypatch.setattr(open_end, "place_of", lambda _directory, _address: Path(place) / "turns")
         with closing(Keeper(Path(place) / "turns")) as keeper, ThreadPoolExecutor(1) as greeting:
             there = stage.enter(replace(PREPARE, role="there", end="responder"))
             greeting.submit(keeper.greet)

@@ -35,7 +35,7 @@ def _no_ansible(monkeypatch: pytest.MonkeyPatch) -> None:
     def listed(_path: Path, *, runs: bool) -> None:
         raise AskedError(runs)
 
-    monkeypatch.setattr(inventory, "listed", listed)
+    monkeypatch.setattr(inventory, "list_inventory", listed)
 
 
 @pytest.fixture

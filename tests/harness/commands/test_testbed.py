@@ -9,7 +9,7 @@ from helpers.pretended_machines import pretend
 from rogue.harness.commands import testbed
 from rogue.harness.commands.testbed import network_asked_for
 from rogue.harness.errors import ExitCode, StoppedError, UsageError
-from rogue.harness.provisioning.named_inventory import inventory_of
+from rogue.harness.provisioning.named_inventory import inventory_file_of
 from rogue.remote.errors import NodeError
 from rogue.virtual import persistent
 from rogue.virtual.machines.assembly import Accelerator
@@ -77,12 +77,12 @@ def test_up_prints_the_inventory_and_virtual_names_it(
     assert out == f"{file}\n"
     assert "to use it: " in err
     assert err.rstrip().endswith("provision virtual")
-    assert inventory_of("virtual") == inventory_of("virtual:default") == file
+    assert inventory_file_of("virtual") == inventory_file_of("virtual:default") == file
 
 
 def test_an_inventory_of_a_testbed_that_is_not_up(state_home: Path) -> None:
     with pytest.raises(NodeError, match="testbed second is not up; `rogue testbed up --name second`"):
-        inventory_of("virtual:second")
+        inventory_file_of("virtual:second")
 
 
 def test_status_without_testbeds(state_home: Path, capsys: pytest.CaptureFixture[str]) -> None:

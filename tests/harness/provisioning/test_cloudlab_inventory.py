@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from helpers.nodes import C6525, M510, XL170, manifest_of
+from helpers.nodes import C6525, M510, XL170, cloudlab_manifest
 
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.cloudlab_inventory import Choices, inventory_text
@@ -77,7 +77,7 @@ def test_types_with_cards_need_no_flags(tmp_path: Path, hardware: str) -> None:
 
 def test_a_hundred_and_sixty_hosts(tmp_path: Path) -> None:
     path = tmp_path / "manifest.xml"
-    path.write_text(manifest_of(160))
+    path.write_text(cloudlab_manifest(160))
     hosts = yaml.safe_load(text_of(path))["all"]["children"]["hosts"]["hosts"]
     assert list(hosts) == [f"h{number}" for number in range(160)]
     assert len({host["experiment_address"] for host in hosts.values()}) == 160

@@ -5,7 +5,7 @@ from ipaddress import IPv4Interface
 from pathlib import Path
 
 import pytest
-from helpers.nodes import C6525, M510, XL170, manifest_of
+from helpers.nodes import C6525, M510, XL170, cloudlab_manifest
 
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.cloudlab_manifest import (
@@ -178,14 +178,14 @@ def test_one_lan_needs_no_name() -> None:
 
 def test_a_hundred_and_sixty_nodes(tmp_path: Path) -> None:
     path = tmp_path / "manifest.xml"
-    path.write_text(manifest_of(160))
+    path.write_text(cloudlab_manifest(160))
     assert len(choose_lan(read_manifest(path), None).interfaces) == 160
 
 
 @pytest.mark.parametrize("hosts", [0, 1])
 def test_one_host_is_no_lan(tmp_path: Path, hosts: int) -> None:
     path = tmp_path / "manifest.xml"
-    path.write_text(manifest_of(hosts))
+    path.write_text(cloudlab_manifest(hosts))
     with pytest.raises(UsageError, match="got no LAN with addresses of two nodes, expected one; give"):
         choose_lan(read_manifest(path), None)
 

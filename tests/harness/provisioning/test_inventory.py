@@ -16,7 +16,7 @@ from rogue.remote.login import Login
 @pytest.fixture(scope="module")
 def listed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What Ansible says about an inventory."""
-    return inventory_source.listed(write_inventory(tmp_path_factory.mktemp("nodes")), runs=False)
+    return inventory_source.list_inventory(write_inventory(tmp_path_factory.mktemp("nodes")), runs=False)
 
 
 def test_hosts_switch_and_logins_are_read_as_ansible_reads_them(tmp_path: Path) -> None:

@@ -16,11 +16,11 @@ from rogue.harness.errors import ConfigError, UsageError
 from rogue.harness.provisioning import inventory_source
 from rogue.harness.provisioning.inventory import load_inventory
 from rogue.harness.provisioning.inventory_source import LISTED_BYTES_MAX, members, text_for_ansible
-from rogue.harness.provisioning.named_inventory import NamedInventory, inventory_of
+from rogue.harness.provisioning.named_inventory import NamedInventory, inventory_file_of
 
 
 def test_a_path_is_its_own_file() -> None:
-    assert inventory_of("inventory/mine.yaml") == Path("inventory/mine.yaml")
+    assert inventory_file_of("inventory/mine.yaml") == Path("inventory/mine.yaml")
 
 
 def test_it_is_named_again_with_all_that_was_said_beside_it() -> None:

@@ -8,7 +8,14 @@ from helpers.small_runs import SOURCE, cell, manifest, session
 
 from rogue.reports.claims import Verdict, evaluate, read_claims
 from rogue.reports.claims.words import is_headline
-from rogue.reports.pages.first_screen import REASON_LENGTH_MAX, Chip, chips, failures, not_run, trust
+from rogue.reports.pages.first_screen import (
+    REASON_LENGTH_MAX,
+    Chip,
+    failures,
+    not_run,
+    provenance_facts,
+    verdict_chips,
+)
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
 from rogue.reports.templates.environment import TEMPLATES
@@ -28,14 +35,14 @@ def cells_of(transport: str, status: str, count: int, **changes: object) -> list
 
 def test_chips_count_the_verdicts_the_best_first(results: Results) -> None:
     judged = [outcome for outcome in evaluate(read_claims(), results) if outcome.verdict.is_judged]
-    found = chips(judged)
+    found = verdict_chips(judged)
     assert sum(int(chip.text.split()[0]) for chip in found) == len(judged) > 0
     order = [*(verdict.css_class for verdict in Verdict), "badged"]
     assert [order.index(chip.kind) for chip in found] == sorted(order.index(chip.kind) for chip in found)
-    assert chips([]) == []
+    assert verdict_chips([]) == []
     badged = [outcome for outcome in judged if not is_headline(outcome.claim)]
     assert found[-1] == Chip(f"{len(badged)} with badges", "badged")
-    assert [chip.kind for chip in chips(badged)] == ["badged"]
+    assert [chip.kind for chip in verdict_chips(badged)] == ["badged"]
 
 
 def test_every_verdict_that_is_judged_has_a_colour_on_its_chip() -> None:
@@ -47,7 +54,7 @@ def test_every_verdict_that_is_judged_has_a_colour_on_its_chip() -> None:
 
 
 def test_trust_says_runs_seeds_cells_and_commit(results: Results) -> None:
-    facts = dict(trust(results))
+    facts = dict(provenance_facts(results))
     assert facts["Runs"] == "2 to 3 of each setting, seeds 1 to 3"
     assert facts["Cells"] == "5 of 9 finished"
     assert facts["Commit"] == "e82d7a3c0ffe"
@@ -58,7 +65,7 @@ def test_trust_says_runs_seeds_cells_and_commit(results: Results) -> None:
 def test_trust_says_whose_clock_it_was(tmp_path: Path) -> None:
     facts = {"clock": "virtual: computing takes no time"}
     results = read(tmp_path, *cells_of("rogue", "ok", 2, facts=facts), testbed="kernel")
-    assert dict(trust(results))["Testbed"] == "kernel; clock virtual: computing takes no time"
+    assert dict(provenance_facts(results))["Testbed"] == "kernel; clock virtual: computing takes no time"
 
 
 def test_trust_says_what_weakens_it(tmp_path: Path) -> None:
@@ -71,7 +78,7 @@ def test_trust_says_what_weakens_it(tmp_path: Path) -> None:
         created_utc="soon",
         experiment={"name": "tiny", "scale": "quick"},
     )
-    facts = dict(trust(results))
+    facts = dict(provenance_facts(results))
     assert facts["Runs"] == "1 of each setting, seed 1"
     assert facts["Commit"] == "aaaaaaaaaaaa and 1 other, with uncommitted changes"
     assert facts["Changed by --set"] == "repetitions=1, seed=9"
@@ -91,7 +98,7 @@ def test_trust_says_what_weakens_it(tmp_path: Path) -> None:
 )
 def test_seeds_in_words(tmp_path: Path, seeds: list[int], words: str) -> None:
     cells = [cell(f"rogue-r{n}", repetition=n, seed=seed) for n, seed in enumerate(seeds, start=1)]
-    assert dict(trust(read(tmp_path, *cells)))["Runs"] == f"{len(seeds)} of each setting, {words}"
+    assert dict(provenance_facts(read(tmp_path, *cells)))["Runs"] == f"{len(seeds)} of each setting, {words}"
 
 
 def test_transport_that_failed_everywhere_is_named_with_its_failure(tmp_path: Path) -> None:

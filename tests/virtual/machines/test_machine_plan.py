@@ -6,12 +6,12 @@ import paramiko
 import pytest
 
 from rogue.virtual.machines import machine_plan
-from rogue.virtual.machines.machine_plan import machines_of, pair, reserve
+from rogue.virtual.machines.machine_plan import free_ports, machines_of, pair
 from rogue.virtual.network import network
 
 
 def test_ports_are_distinct_and_not_privileged() -> None:
-    ports = reserve(20)
+    ports = free_ports(20)
     assert len(set(ports)) == 20
     assert all(1024 <= port <= 65_535 for port in ports)
 

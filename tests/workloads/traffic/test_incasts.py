@@ -65,9 +65,7 @@ def test_impossible_incasts_are_refused(changes: dict[str, object]) -> None:
         incast(**changes)
 
 
-STAGGERED_HOSTS = Placement(
-    tuple(f"h{index_of_staggered}" for index_of_staggered in range(6)), "h5", 9.26e9, 10_000_000_000
-)
+STAGGERED_HOSTS = Placement(tuple(f"h{index}" for index in range(6)), "h5", 9.26e9, 10_000_000_000)
 SECOND_NS = 1_000_000_000
 
 
@@ -83,9 +81,7 @@ def test_one_to_five_and_back() -> None:
     assert active == [1, 2, 3, 4, 5, 4, 3, 2, 1]
 
 
-DOUBLING_HOSTS = Placement(
-    tuple(f"h{index_of_doubling}" for index_of_doubling in range(101)), "h100", 37e9, 40_000_000_000
-)
+DOUBLING_HOSTS = Placement(tuple(f"h{index}" for index in range(101)), "h100", 37e9, 40_000_000_000)
 
 
 def test_the_published_one() -> None:

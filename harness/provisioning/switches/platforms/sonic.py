@@ -35,7 +35,7 @@ from rogue.harness.provisioning.switches.platforms.sonic_patch import (
     asics_of,
     changed,
     differences,
-    is_guarded,
+    forbids_profile_changes,
     is_refused,
     line_of,
     patch,
@@ -185,7 +185,7 @@ def _wanted_on(wanted: HardwareSwitchVariables, found: Configuration) -> Tables:
     tables, standing = wanted_tables(wanted), as_tables(found)
     ours = tables.get("WRED_PROFILE", {})
     is_there = all(standing.get("WRED_PROFILE", {}).get(name) == fields for name, fields in ours.items())
-    if is_there or not is_guarded(release_of(found)) or not _is_tunable(wanted, standing):
+    if is_there or not forbids_profile_changes(release_of(found)) or not _is_tunable(wanted, standing):
         return tables
     tuned = {field: next(iter(ours.values()))[field] for field in TUNED_MARKS}
     tables["WRED_PROFILE"] = {TUNABLE: tuned}

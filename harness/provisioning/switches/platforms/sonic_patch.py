@@ -19,7 +19,12 @@ _TUNED: Final[Mapping[str, tuple[str, ...]]] = {
     "BUFFER_PROFILE": ("dynamic_th", "xoff"),
 }
 """Fields that may get another value, by table that is guarded."""
-_FIRST, _WITHOUT, _ANY_PROFILE, _FREE = "202205", "202211", "202505", "202511"
+_GUARDED_FROM, _UNGUARDED_EXCEPTION, _ANY_PROFILE_FROM, _UNGUARDED_FROM = (
+    "202205",
+    "202211",
+    "202505",
+    "202511",
+)
 _BUILD: Final = re.compile(r"^SONiC Software Version: SONiC\.(\S+)", re.MULTILINE)
 _ASICS: Final = re.compile(r"^ASIC Count: (\d+)", re.MULTILINE)
 _DATE: Final = re.compile(r"(20\d\d(?:0[1-9]|1[0-2]))(?:\d\d)?(?!\d)")
@@ -29,7 +34,7 @@ def system_lines(text: str) -> tuple[str, ...]:
     """What `show version` says, as lines of SYSTEM: the release, as far as it is a release, and the ASICs."""
     build, asics = _BUILD.search(text), _ASICS.search(text)
     date = _DATE.match(build[1]) if build else None
-    release = _FREE if build and build[1].startswith("master") else date[1] if date else ""
+    release = _UNGUARDED_FROM if build and build[1].startswith("master") else date[1] if date else ""
     return (f"release {release}", f"asics {asics[1] if asics else 1}")
 
 
@@ -43,18 +48,18 @@ def asics_of(found: Configuration) -> int:
     return int(_system(found).get("asics", "1"))
 
 
-def is_guarded(release: str) -> bool:
+def forbids_profile_changes(release: str) -> bool:
     """Whether a patch may neither add a profile nor take one away."""
-    return _FIRST <= release < _FREE and release != _WITHOUT
+    return _GUARDED_FROM <= release < _UNGUARDED_FROM and release != _UNGUARDED_EXCEPTION
 
 
 def is_refused(release: str, operation: Mapping[str, Any]) -> bool:
     """Whether the release's updater does not take an operation of a patch."""
     table, *place = operation["path"].removeprefix("/").split("/")
-    if table not in _TUNED or release < _FIRST or release == _WITHOUT:
+    if table not in _TUNED or release < _GUARDED_FROM or release == _UNGUARDED_EXCEPTION:
         return False
     is_tuning = operation["op"] == "replace" and len(place) == 2 and place[1] in _TUNED[table]
-    if release >= _FREE:
+    if release >= _UNGUARDED_FROM:
         return table == "BUFFER_PROFILE" and len(place) != 1 and not is_tuning
     return not (is_tuning and _may_be_tuned(release, table, place[0]))
 
@@ -63,7 +68,7 @@ def _may_be_tuned(release: str, table: str, profile: str) -> bool:
     """Which profiles: names of buffer profiles count only where they have a digit, as pg_lossless_* do."""
     if table == "BUFFER_PROFILE":
         return any(letter.isdigit() for letter in profile)
-    return release >= _ANY_PROFILE or profile == TUNABLE
+    return release >= _ANY_PROFILE_FROM or profile == TUNABLE
 
 
 def _system(found: Configuration) -> dict[str, str]:

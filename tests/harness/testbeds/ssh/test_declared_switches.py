@@ -13,11 +13,11 @@ from pydantic import ValidationError
 
 from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.testbeds.ssh.declared_switches import (
-    differences,
-    mismatches,
+    allowed_differences,
     missing_on_switches,
     switch_facts,
-    unmarked,
+    why_switches_mismatch,
+    why_unmarked,
 )
 from rogue.harness.testbeds.ssh.support import unsupported
 
@@ -43,8 +43,8 @@ def rack(priorities: Mapping[str, Any], platform: str = "declared", **variables:
 def test_k_must_be_what_is_asked_for(tmp_path: Path, platform: str) -> None:
     """65 frames of 1518 bytes at 10 Gb/s."""
     cell = cell_of(tmp_path, DCTCP)
-    assert mismatches(cell, rack(step(98_670), platform)) is None
-    assert mismatches(cell, rack(step(150_000), platform)) == (
+    assert why_switches_mismatch(cell, rack(step(98_670), platform)) is None
+    assert why_switches_mismatch(cell, rack(step(150_000), platform)) == (
         "dctcp asks for a switch that marks beyond 98670 bytes, and by the inventory tor marks beyond 150000 "
         "bytes: set that in switch_priorities, state mark_above in the experiment, or allow it by "
         "switch_may_differ: [marks]"
@@ -60,48 +60,48 @@ def test_an_experiment_can_state_what_stands_there(tmp_path: Path) -> None:
 
 def test_what_is_allowed_by_name_is_said(tmp_path: Path) -> None:
     cell, allowed = cell_of(tmp_path, DCTCP), rack(step(150_000), **MAY)
-    assert mismatches(cell, allowed) is None
-    assert differences(cell, allowed) == {
+    assert why_switches_mismatch(cell, allowed) is None
+    assert allowed_differences(cell, allowed) == {
         "marks_differ": "dctcp asks for a switch that marks beyond 98670 bytes, and by the inventory tor "
         "marks beyond 150000 bytes"
     }
-    assert differences(cell, rack(step(98_670), **MAY)) == {}
+    assert allowed_differences(cell, rack(step(98_670), **MAY)) == {}
     with pytest.raises(ValidationError):
         rack(step(150_000), switch_may_differ=["everything"])
 
 
 def test_a_curve_has_a_probability_too(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "transports=[roce+dcqcn]")
-    assert mismatches(cell, rack(curve(0.01))) is None
-    told = str(mismatches(cell, rack(curve(0.1))))
+    assert why_switches_mismatch(cell, rack(curve(0.01))) is None
+    told = str(why_switches_mismatch(cell, rack(curve(0.1))))
     assert "marks from 5000 to 200000 bytes, then with 0.01, and by the inventory tor marks from" in told
     assert "mark_above" not in told
 
 
 def test_other_priorities_do_not_count(tmp_path: Path) -> None:
     own = {**step(98_670), "3": {"dscp": [26], "marks": {"from_bytes": 1, "to_bytes": 2}}}
-    assert mismatches(cell_of(tmp_path, DCTCP), rack(own)) is None
+    assert why_switches_mismatch(cell_of(tmp_path, DCTCP), rack(own)) is None
 
 
 @pytest.mark.parametrize("setting", ["pause_xoff=100KB", "pause_watchdog=1ms"])
 def test_a_stated_pause_point_is_refused(tmp_path: Path, setting: str) -> None:
-    told = mismatches(cell_of(tmp_path, PFC, f"topology.{setting}"), rack({"0": {"pauses": True}}))
+    told = why_switches_mismatch(cell_of(tmp_path, PFC, f"topology.{setting}"), rack({"0": {"pauses": True}}))
     key = setting.partition("=")[0]
     assert told == f"topology.{key}: no inventory says when a switch pauses: leave it out"
     plain = cell_of(tmp_path, "transports=[roce]", f"topology.{setting}")
-    assert mismatches(plain, rack({"0": {"pauses": True}})) is None
+    assert why_switches_mismatch(plain, rack({"0": {"pauses": True}})) is None
 
 
 def test_a_stated_share_of_what_is_free_is_compared(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, PFC, "topology.pause_alpha=0.5")
     same, other, unsaid = (rack({"0": {"pauses": True, "pause_alpha": each}}) for each in (0.5, 2, None))
-    assert (mismatches(cell, same), differences(cell, same)) == (None, {})
+    assert (why_switches_mismatch(cell, same), allowed_differences(cell, same)) == (None, {})
     words = "topology.pause_alpha is 0.5, and by the inventory tor pauses"
     advice = "set pause_alpha in switch_priorities, or leave it out of the topology"
-    assert mismatches(cell, other) == f"{words} at 2: {advice}"
-    assert mismatches(cell, unsaid) == f"{words} when it thinks: {advice}"
-    assert mismatches(cell_of(tmp_path, PFC), other) is None
-    assert "pauses_differ" in differences(cell_of(tmp_path, PFC), other)
+    assert why_switches_mismatch(cell, other) == f"{words} at 2: {advice}"
+    assert why_switches_mismatch(cell, unsaid) == f"{words} when it thinks: {advice}"
+    assert why_switches_mismatch(cell_of(tmp_path, PFC), other) is None
+    assert "pauses_differ" in allowed_differences(cell_of(tmp_path, PFC), other)
 
 
 def test_headroom_is_compared(tmp_path: Path) -> None:
@@ -109,16 +109,18 @@ def test_headroom_is_compared(tmp_path: Path) -> None:
     kept, other, unsaid = (
         rack({"0": {"pauses": True, "headroom_bytes": size_bytes}}) for size_bytes in (50_000, 60_000, None)
     )
-    assert mismatches(cell, kept) is None
-    assert "is 50000 bytes, and by the inventory tor keeps 60000 bytes" in str(mismatches(cell, other))
-    assert "keeps what it thinks" in str(mismatches(cell, unsaid))
-    assert mismatches(cell_of(tmp_path, PFC), other) is None
+    assert why_switches_mismatch(cell, kept) is None
+    assert "is 50000 bytes, and by the inventory tor keeps 60000 bytes" in str(
+        why_switches_mismatch(cell, other)
+    )
+    assert "keeps what it thinks" in str(why_switches_mismatch(cell, unsaid))
+    assert why_switches_mismatch(cell_of(tmp_path, PFC), other) is None
 
 
 def test_that_nobody_knows_the_pause_point_is_said(tmp_path: Path) -> None:
-    found = differences(cell_of(tmp_path, PFC), rack({"0": {"pauses": True}}))
+    found = allowed_differences(cell_of(tmp_path, PFC), rack({"0": {"pauses": True}}))
     assert found["pauses_differ"].endswith("link is 0.0625 times what is free of the buffer")
-    assert differences(cell_of(tmp_path, "transports=[roce]"), rack({"0": {"pauses": True}})) == {}
+    assert allowed_differences(cell_of(tmp_path, "transports=[roce]"), rack({"0": {"pauses": True}})) == {}
 
 
 @pytest.mark.parametrize("settings", [(DCTCP,), (PFC, "topology.pause_xoff=100KB")])
@@ -126,8 +128,8 @@ def test_a_linux_switch_does_what_is_asked_or_refuses_by_itself(
     tmp_path: Path, settings: tuple[str, ...]
 ) -> None:
     inventory = replace(rack(step(1)), switch=fake_inventory().switch)
-    assert mismatches(cell_of(tmp_path, *settings), inventory) is None
-    assert differences(cell_of(tmp_path, *settings), inventory) == {}
+    assert why_switches_mismatch(cell_of(tmp_path, *settings), inventory) is None
+    assert allowed_differences(cell_of(tmp_path, *settings), inventory) == {}
 
 
 MARKS = {"0": {"marks": {"from_bytes": 30_000, "to_bytes": 30_000}}}
@@ -141,19 +143,19 @@ def rack_of_declared(*priorities: dict[str, object]) -> Inventory:
 
 def test_dctcp_needs_a_switch_that_marks(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "transports=[dctcp]")
-    told = str(unmarked(cell, rack_of_declared()))
+    told = str(why_unmarked(cell, rack_of_declared()))
     assert told.startswith("dctcp needs a switch that marks, but the inventory declares none")
-    assert str(unmarked(cell, rack_of_declared(MARKS, PAUSES))) == (
+    assert str(why_unmarked(cell, rack_of_declared(MARKS, PAUSES))) == (
         "dctcp needs switches where some priority marks, but by the inventory tor has none: set it in "
         "switch_priorities, or leave dctcp out"
     )
-    assert unmarked(cell, rack_of_declared(MARKS, MARKS)) is None
-    assert unmarked(cell, fake_inventory()) is None, "our own switch marks by itself"
+    assert why_unmarked(cell, rack_of_declared(MARKS, MARKS)) is None
+    assert why_unmarked(cell, fake_inventory()) is None, "our own switch marks by itself"
 
 
 @pytest.mark.parametrize("transport", ["rogue", "roce", "cubic"])
 def test_what_needs_no_marks_asks_for_none(tmp_path: Path, transport: str) -> None:
-    assert unmarked(cell_of(tmp_path, f"transports=[{transport}]"), rack_of_declared()) is None
+    assert why_unmarked(cell_of(tmp_path, f"transports=[{transport}]"), rack_of_declared()) is None
 
 
 def test_pauses_are_asked_for_alike(tmp_path: Path) -> None:

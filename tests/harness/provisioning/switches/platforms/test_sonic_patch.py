@@ -11,7 +11,7 @@ from rogue.harness.provisioning.switches.platforms.sonic_patch import (
     asics_of,
     changed,
     differences,
-    is_guarded,
+    forbids_profile_changes,
     is_refused,
     patch,
     release_of,
@@ -97,7 +97,7 @@ OLD = [NEW, YELLOW, OTHER, BUFFER, TABLE, PLAIN, SIZE]
 )
 def test_what_a_release_refuses(release: str, refused: list[object]) -> None:
     assert [each for each in EVERY if is_refused(release, each)] == refused
-    assert is_guarded(release) == (NEW in refused)
+    assert forbids_profile_changes(release) == (NEW in refused)
 
 
 @pytest.mark.parametrize(

@@ -27,12 +27,12 @@ class Apt(PackageManager):
         return found
 
     def install(self, system: System, names: list[str]) -> None:
-        """After asking the mirrors."""
+        """Install packages, after an update of the package lists."""
         self.refresh(system)
         system.run([*_INSTALL, "install", *names])
 
     def remove(self, system: System, names: list[str]) -> None:
-        """With their settings."""
+        """Purge packages, configuration files included."""
         system.run(["apt-get", "-qq", "--yes", "purge", *names])
 
     def refresh(self, system: System) -> None:
@@ -40,7 +40,7 @@ class Apt(PackageManager):
         system.run(["apt-get", "-qq", "update"])
 
     def exact(self, name: str, version: str) -> str:
-        """As apt-get(8) has it."""
+        """Return a package and version in the form of apt-get(8)."""
         return f"{name}={version}"
 
     def is_offered(self, system: System, exact: str) -> bool:
@@ -51,6 +51,6 @@ class Apt(PackageManager):
             return False
 
     def put_back(self, system: System, exact: list[str], added: list[str]) -> None:
-        """In one call."""
+        """Restore exact versions and purge what was added, in one apt-get call."""
         removed = [f"{name}-" for name in added]
         system.run([*_INSTALL, "--purge", "--allow-downgrades", "install", *exact, *removed])
