@@ -32,7 +32,7 @@ class _Commands(TyperGroup):
         """Call a command, and explain what typer would take for a broken pipe, an abort or an exit."""
         try:
             return super().invoke(ctx)
-        except (SystemExit, OSError, EOFError) as error:
+        except (SystemExit, KeyboardInterrupt, OSError, EOFError) as error:
             return _failed(error)
         except typer.Exit as error:  # our own commands leave by it after --help and --version
             if _plugin_sentence(error) is None:
@@ -158,7 +158,7 @@ def _explain(error: BaseException) -> tuple[Sequence[str], ExitCode]:
         case typer.TyperException():
             explained = [_usage_sentence(error)], ExitCode.USAGE
         case KeyboardInterrupt():
-            explained = ["stopped before anything ran."], ExitCode.INTERRUPTED
+            explained = ["stopped by Ctrl-C."], ExitCode.INTERRUPTED
         case _ if _is_lack_of_memory(error):
             advice = "end other programs, ask for less at once, or raise the limit (`ulimit -v`)"
             explained = [f"this process could get no more memory; {advice}."], ExitCode.MEMORY

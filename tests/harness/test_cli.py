@@ -190,7 +190,7 @@ def test_a_group_without_a_command_shows_its_help(
             ExitCode.TESTBED,
             "rogue: s0: not everything could be put back\n  s0: port 1\n",
         ),
-        (KeyboardInterrupt(), ExitCode.INTERRUPTED, "stopped before anything ran"),
+        (KeyboardInterrupt(), ExitCode.INTERRUPTED, "stopped by Ctrl-C"),
         (MemoryError(), ExitCode.MEMORY, "rogue: this process could get no more memory; end other programs"),
         (ImportError("l.so: failed to map segment from shared object"), ExitCode.MEMORY, "no more memory"),
         (OSError(12, "Cannot allocate memory"), ExitCode.MEMORY, "no more memory"),

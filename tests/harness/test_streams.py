@@ -116,6 +116,25 @@ class Loud(Workload):
 register_workload(Loud)
 """
 LOST: Final = 6
+INTERRUPTED: Final = {
+    "run experiment.yaml --testbed fake --jobs 1 --out new": "experiment.yaml",
+    "plan experiment.yaml": "experiment.yaml",
+    "search experiment.yaml --space space.yml --plan": "space.yml",
+    "sensitivity experiment.yaml --vary vary.yml --plan": "vary.yml",
+    "report RUN": "manifest.json",
+    "compare RUN RUN": "manifest.json",
+    "export RUN": "manifest.json",
+    "figures RUN --format tex": "manifest.json",
+    "verify RUN": "manifest.json",
+    "list runs results": "manifest.json",
+    "tag RUN submitted": "manifest.json",
+    "rm RUN --yes": "manifest.json",
+    "watch RUN": "manifest.json",
+    "claims results": "manifest.json",
+    "check-plugin twice.py": "twice.py",
+    "import hpcc-flows experiment.yaml": "experiment.yaml",
+}
+"""Commands, and the file at whose opening Ctrl-C is pressed."""
 
 
 @pytest.fixture(scope="module")
@@ -215,6 +234,17 @@ os._exit(0)
     command, unbuffered = [sys.executable, "-c", source], os.environ | {"PYTHONUNBUFFERED": "1"}
     done = subprocess.run(command, env=unbuffered, capture_output=True, check=True)
     assert done.stdout == b"said\n"
+
+
+@pytest.mark.parametrize("command", INTERRUPTED)
+def test_ctrl_c_ends_every_command_with_its_code_and_a_sentence(
+    prepared: Path, tmp_path: Path, command: str
+) -> None:
+    folder = shutil.copytree(prepared, tmp_path / "folder")
+    done = rogue(folder, *words(folder, command), ROGUE_INTERRUPTED_AT=INTERRUPTED[command])
+    assert done.code == 130, done.err
+    assert done.err.strip(), "it says that it was stopped"
+    assert "Traceback" not in done.err
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

@@ -12,6 +12,7 @@ import gc
 import json
 import multiprocessing
 import os
+import signal
 import socket
 import sys
 import threading
@@ -39,6 +40,8 @@ LOADED_LATE: Final = (
 """What commands load when they want it; it is here before the first of them."""
 
 MESSAGE_BYTES_MAX: Final = 4_000_000
+INTERRUPTED_AT: Final = "ROGUE_INTERRUPTED_AT"
+"""Name of the file at whose first opening a command gets SIGINT."""
 SPAWN: Final = "ROGUE_SLOTS_SPAWN"
 """Set for a call whose processes are to import everything, as a person's do."""
 
@@ -104,12 +107,27 @@ def _become(call: dict[str, Any], out: int, err: int) -> None:
     os.environ.clear()
     os.environ.update(call["environment"])
     sys.argv = ["rogue", *call["arguments"]]
+    if INTERRUPTED_AT in call["environment"]:
+        _interrupt_at(call["environment"][INTERRUPTED_AT])
     if SPAWN not in call["environment"]:
         for module, name, forks in (
             (rogue.harness.execution.slot, "_CONTEXT", multiprocessing.get_context("fork")),
             (rogue.harness.plugins.sandbox, "_start", Forked),
         ):
             setattr(module, name, forks)
+
+
+def _interrupt_at(name: str) -> None:
+    """Press Ctrl-C when a file of this name is opened for the first time."""
+    is_due = True
+
+    def look(event: str, arguments: tuple[object, ...]) -> None:
+        nonlocal is_due
+        if is_due and event == "open" and Path(os.fsdecode(str(arguments[0]))).name == name:
+            is_due = False
+            signal.raise_signal(signal.SIGINT)
+
+    sys.addaudithook(look)
 
 
 def _end_as(main: Callable[[], object]) -> NoReturn:
