@@ -38,14 +38,10 @@ class ExitCode(IntEnum):
     """Asked to end by the system; finished cells are kept."""
 
 
-SHOWN_MAX = 10
-TEXT_MAX = 300
-
-
 class HarnessError(Exception):
     """Base of all errors whose message is sentences for the user, each on a line of its own.
 
-    No text of another author that stands in a sentence begins a line.
+    Quoted text of other authors never begins a line.
     """
 
     exit_code = ExitCode.BUG
@@ -109,9 +105,17 @@ class Problem:
         return printable(f"{self.place}: {key}got {_cut(self.got)}, expected {self.expected}; {self.advice}.")
 
 
+QUOTED_LENGTH_MAX = 300
+"""Characters of a quoted value."""
+
+
 def _cut(text: str) -> str:
-    """What others wrote, which may be endless."""
-    return text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}..."
+    """Cut a quoted value, which may have any length."""
+    return text if len(text) <= QUOTED_LENGTH_MAX else f"{text[:QUOTED_LENGTH_MAX]}..."
+
+
+PROBLEMS_SHOWN_MAX = 10
+"""Mistakes that a message lists; it counts the others."""
 
 
 class ConfigError(HarnessError):
@@ -120,9 +124,9 @@ class ConfigError(HarnessError):
     exit_code = ExitCode.USAGE
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        shown = [str(problem) for problem in problems[:SHOWN_MAX]]
-        if len(problems) > SHOWN_MAX:
-            shown.append(f"... and {len(problems) - SHOWN_MAX} more mistakes")
+        shown = [str(problem) for problem in problems[:PROBLEMS_SHOWN_MAX]]
+        if len(problems) > PROBLEMS_SHOWN_MAX:
+            shown.append(f"... and {len(problems) - PROBLEMS_SHOWN_MAX} more mistakes")
         super().__init__(*shown)
         self.problems = tuple(problems)
 

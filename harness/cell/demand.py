@@ -1,29 +1,16 @@
 """Groups of traffic in a cell: their flows, transport and traffic class."""
 
-import gc
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, NamedTuple, get_args
 
+from rogue.harness.cell.garbage import gc_paused
 from rogue.harness.experiment.choices import Scalar, TrafficGroup
 from rogue.workloads.topologies import Placement
 from rogue.workloads.traffic import Flow, Verb, Workload
 from rogue.workloads.traffic.waiting import WaitingOrder
 from rogue.workloads.transports import TransportName
-
-
-@contextmanager
-def gc_paused() -> Iterator[None]:
-    """While thousands of things are made that all stay, looking for garbage would double the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 class Demand(NamedTuple):

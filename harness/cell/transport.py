@@ -167,23 +167,23 @@ class NumericParameter(Protocol):
 
     @property
     def name(self) -> str:
-        """With its unit."""
+        """Return the name, which ends with the unit."""
 
     @property
     def value(self) -> float:
-        """By default."""
+        """Return the default value."""
 
     @property
     def minimum(self) -> float:
-        """The smallest that can be."""
+        """Return the smallest permitted value."""
 
     @property
     def maximum(self) -> float:
-        """The largest that can be."""
+        """Return the largest permitted value."""
 
     @property
     def meaning(self) -> str:
-        """In a few words."""
+        """Return the meaning in a few words."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 
 from rogue.harness.data.files import DataFiles, files_beside
 from rogue.harness.data.source import DataSource
-from rogue.harness.errors import SHOWN_MAX, ConfigError, Problem
+from rogue.harness.errors import PROBLEMS_SHOWN_MAX, ConfigError, Problem
 from rogue.harness.experiment.choices import MEASURES, MeasureChoice, Scalar
 from rogue.harness.experiment.document import Document, read_document, show, with_setting
 from rogue.harness.experiment.model import Experiment
@@ -170,7 +170,7 @@ def check_document(
         except ConfigError as error:
             problems |= {str(problem): problem for problem in error.problems}
         checked()
-        if len(problems) > SHOWN_MAX:
+        if len(problems) > PROBLEMS_SHOWN_MAX:
             break
     if problems:
         raise ConfigError(tuple(problems.values()))

@@ -107,7 +107,7 @@ _UNSAFE: Final = "__ansible_unsafe"
 
 
 class _Encrypted(str):
-    """Such a value; it is decrypted by Ansible alone."""
+    """A value encrypted by Ansible Vault; only Ansible decrypts it."""
 
     __slots__ = ()
 

@@ -8,7 +8,7 @@ import pytest
 from rogue.harness import errors
 from rogue.harness.cli import rogue
 from rogue.harness.errors import (
-    SHOWN_MAX,
+    PROBLEMS_SHOWN_MAX,
     ConfigError,
     ExitCode,
     HarnessError,
@@ -46,9 +46,9 @@ def test_no_text_of_others_begins_a_line_of_an_error(kind: type[HarnessError]) -
 
 def test_mistakes_are_told_together_but_not_all() -> None:
     assert str(ConfigError([problem(1), problem(2)])).count("\n") == 1
-    many = str(ConfigError([problem(number) for number in range(SHOWN_MAX + 3)]))
+    many = str(ConfigError([problem(number) for number in range(PROBLEMS_SHOWN_MAX + 3)]))
     assert many.endswith("... and 3 more mistakes")
-    assert many.count("\n") == SHOWN_MAX
+    assert many.count("\n") == PROBLEMS_SHOWN_MAX
 
 
 @pytest.mark.parametrize("kind", [ConfigError, UsageError])

@@ -6,7 +6,8 @@ from typing import Any, Final
 
 from rogue.agent.core.settings import TransportSettings
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.demand import Group, PlannedFlow, gc_paused
+from rogue.harness.cell.demand import Group, PlannedFlow
+from rogue.harness.cell.garbage import gc_paused
 from rogue.harness.cell.transport import agent_settings
 from rogue.harness.experiment.choices import Scalar
 from rogue.harness.testbeds.base import Columns

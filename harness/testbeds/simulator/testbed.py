@@ -8,7 +8,7 @@ from typing import Final
 
 from rogue.agent.core.errors import SettingsError
 from rogue.harness.cell.cell import Cell, cell_facts
-from rogue.harness.cell.demand import gc_paused
+from rogue.harness.cell.garbage import gc_paused
 from rogue.harness.cell.timing import Timing, switch_ports
 from rogue.harness.cell.transport import ParameterMistake
 from rogue.harness.testbeds.base import CellResult, Fact, Failure, Progress, Testbed, TestbedError

@@ -25,7 +25,7 @@ from rogue.agent.node.messages import (
     Started,
 )
 from rogue.harness.cell.timing import Timing
-from rogue.harness.errors import SHOWN_MAX
+from rogue.harness.errors import PROBLEMS_SHOWN_MAX
 from rogue.harness.testbeds.base import Progress, TestbedError
 from rogue.harness.testbeds.ends.requests import compared_bytes, load_requests, prepare_request
 from rogue.harness.testbeds.ends.roles import EndName, NodeFlow
@@ -255,5 +255,5 @@ def joined(errors: Sequence[TestbedError]) -> TestbedError:
     lost = [error for error in errors if error.kind is FailureKind.NODE_LOST]
     kind = (lost or list(errors))[0].kind
     texts = sorted({str(error) for error in errors}, key=[str(error) for error in (*lost, *errors)].index)
-    more = f"; and {len(texts) - SHOWN_MAX} more" if len(texts) > SHOWN_MAX else ""
-    return TestbedError(kind, "; ".join(texts[:SHOWN_MAX]) + more)
+    more = f"; and {len(texts) - PROBLEMS_SHOWN_MAX} more" if len(texts) > PROBLEMS_SHOWN_MAX else ""
+    return TestbedError(kind, "; ".join(texts[:PROBLEMS_SHOWN_MAX]) + more)
