@@ -170,7 +170,7 @@ class _Reader:
         )
 
     def _is_enabled(self, tag: str) -> bool:
-        return any(each.get("enabled") == "true" for each in self._all(tag))
+        return any(each.get("enabled", "true").lower() == "true" for each in self._all(tag))
 
     def _all(self, tag: str) -> Iterator[ElementTree.Element]:
         return (inner for inner in self._element.iter() if _tag(inner) == tag)

@@ -204,10 +204,11 @@ def test_a_machine_that_is_no_host_is_left_out(tmp_path: Path, kind: str) -> Non
     assert [each.node for each in choose_lan(read_manifest(path), None).interfaces] == ["node-0", "node-1"]
 
 
+@pytest.mark.parametrize("enabled", [' enabled="true"', ' enabled="True"', ""])
 @pytest.mark.parametrize("tag", ["vlan_tagging", "link_multiplexing"])
-def test_a_link_that_shares_ports_is_refused(tmp_path: Path, tag: str) -> None:
+def test_a_link_that_shares_ports_is_refused(tmp_path: Path, tag: str, enabled: str) -> None:
     path = tmp_path / "manifest.xml"
-    path.write_text(C6525.read_text().replace("</link>", f'<emulab:{tag} enabled="true"/></link>'))
+    path.write_text(C6525.read_text().replace("</link>", f"<emulab:{tag}{enabled}/></link>"))
     with pytest.raises(UsageError, match=f"link-0: got {tag}, expected a port of a card for each link"):
         choose_lan(read_manifest(path), None)
 
