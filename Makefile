@@ -24,13 +24,16 @@ CODE := harness playbooks workloads src/rogue rogue_agent reports remote simulat
 help: ## print the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-$(VENV)/.dependencies: requirements/lock.txt
+$(VENV)/.dependencies: requirements/run.txt
 	@sh scripts/setup.sh dependencies $(VENV)
 
 $(VENV)/.engine: $(VENV)/.dependencies $(ENGINE_SOURCES) $(PACKAGES)
 	@sh scripts/setup.sh engine $(VENV)
 
-$(VENV)/.reference: $(VENV)/.engine
+$(VENV)/.develop: requirements/develop.txt $(VENV)/.dependencies
+	@sh scripts/setup.sh develop $(VENV)
+
+$(VENV)/.reference: $(VENV)/.engine $(VENV)/.develop
 	@sh scripts/setup.sh reference $(VENV)
 
 setup: $(VENV)/.engine ## create .venv and build the engine (every other target does this by itself)
@@ -60,7 +63,7 @@ test-long: $(VENV)/.reference ## run everything that takes minutes too; what nee
 test-bare: ## run the README's first two commands on a Debian where nothing is installed (root, mmdebstrap)
 	@sh scripts/bare_debian.sh
 
-test-hostile: setup ## read INPUTS=1000000 hostile inputs, and kill runs and fill disks KILLS=300 times; test-long does it, too
+test-hostile: setup $(VENV)/.develop ## read INPUTS=1000000 hostile inputs, and kill runs and fill disks KILLS=300 times; test-long does it, too
 	@HOSTILE_INPUTS=$(INPUTS) ROGUE_KILLS=$(KILLS) $(BIN)/pytest -n $(JOBS) --durations 0 -m long tests/hostile \
 		tests/agent/drivers/verbs/test_hostile_datagrams.py
 
@@ -70,13 +73,13 @@ coverage: $(VENV)/.reference ## measure which branches of rogue.harness and rogu
 mutants: $(VENV)/.reference ## change COUNT=300 places of PACKAGE=rogue.agent.core, one by one, and print those that no test meets
 	@$(BIN)/python scripts/mutation_score.py $(COUNT) --package $(PACKAGE)
 
-test-sanitize: setup ## run the simulator's tests on an engine built with AddressSanitizer and UBSan
+test-sanitize: setup $(VENV)/.develop ## run the simulator's tests on an engine built with AddressSanitizer and UBSan
 	@sh scripts/test_sanitize.sh $(VENV)
 
 check: lint ## lint, and the fastest tests: tidiness, workloads, the core of the agent
 	@$(BIN)/pytest -q -n $(JOBS) --dist worksteal -m "not long and not virtual" $(FAST_TESTS)
 
-lint: setup ## format, lint, types, import contracts
+lint: setup $(VENV)/.develop ## format, lint, types, import contracts
 	@$(BIN)/ruff format --check $(CODE)
 	@$(BIN)/clang-format --dry-run --Werror $(COMPILED)
 	@$(BIN)/ruff check $(CODE)
@@ -85,7 +88,7 @@ lint: setup ## format, lint, types, import contracts
 	$(BIN)/vermin -q --target=3.10- --violations --no-tips rogue_agent src/rogue/__init__.py playbooks/collections; }; \
 	others=$$?; wait $$! && exit $$others
 
-format: setup ## rewrite the code in the house format
+format: $(VENV)/.develop ## rewrite the code in the house format
 	@$(BIN)/ruff format $(CODE)
 	@$(BIN)/clang-format -i $(COMPILED)
 	@$(BIN)/ruff check --fix $(CODE)

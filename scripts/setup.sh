@@ -1,5 +1,5 @@
 #!/bin/sh
-# Set-up behind the Makefile: `setup.sh dependencies|engine|reference VENV`.
+# Set-up behind the Makefile: `setup.sh dependencies|engine|develop|reference VENV`.
 set -eu
 
 step=$1
@@ -120,12 +120,18 @@ show() {
     fi
 }
 
-# The lock file names every package, so pip looks for no other. Without --no-deps, pip would look for coverage[toml] by
-# itself, and fail once the index has a newer one than the lock file: that one has no hash there. Python compiles
-# what is imported when it is: a third of all modules, at the first start.
+# The lock files name every package. --no-deps keeps pip from looking for coverage[toml]: if the index has a newer
+# version than the lock file, that version has no hash and pip fails. --no-compile leaves it to Python to compile
+# the modules that it imports, a third of all.
 install_locked() {
-    "$venv/bin/python" -m pip install --disable-pip-version-check --no-deps --no-compile --require-hashes \
-        -r requirements/lock.txt
+    "$venv/bin/python" -m pip install --disable-pip-version-check --no-deps --no-compile --require-hashes -r "$1"
+}
+
+# Installs a lock file and checks that it names all that its packages need.
+install_checked() {
+    logged "pip could not install $1; a package index must be reachable." install_locked "$1"
+    words=$("$venv/bin/python" -m pip check --disable-pip-version-check 2>&1) ||
+        fail "$1 does not name all that its packages need, in versions that go together." "$words"
 }
 
 dependencies() {
@@ -134,10 +140,14 @@ dependencies() {
         echo "setup: no OpenSSH client here (Debian: openssh-client); nodes and 'make test' need it" >&2
     echo "setup: Python packages into $venv (once; one or two minutes)" >&2
     "$(find_python)" -m venv --clear "$venv"
-    logged "pip could not install requirements/lock.txt; a package index must be reachable." install_locked
-    words=$("$venv/bin/python" -m pip check --disable-pip-version-check 2>&1) ||
-        fail "requirements/lock.txt does not name all that its packages need, in versions that go together." "$words"
+    install_checked requirements/run.txt
     touch "$venv/.dependencies"
+}
+
+develop() {
+    echo "setup: packages for tests and lint into $venv (once; half a minute)" >&2
+    install_checked requirements/develop.txt
+    touch "$venv/.develop"
 }
 
 engine() {
@@ -172,6 +182,6 @@ reference() {
 }
 
 case $step in
-dependencies | engine | reference) "$step" ;;
-*) fail "unknown step '$step': expected 'dependencies', 'engine' or 'reference'." ;;
+dependencies | engine | develop | reference) "$step" ;;
+*) fail "unknown step '$step': expected 'dependencies', 'engine', 'develop' or 'reference'." ;;
 esac

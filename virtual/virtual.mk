@@ -4,6 +4,6 @@ VIRTUAL_PYTHON := $(VENV)/bin/python
 
 .PHONY: test-virtual
 
-test-virtual: $(VENV)/.engine ## boot machines with soft-RoCE, provision them, measure (root, or packages there)
+test-virtual: $(VENV)/.engine $(VENV)/.develop ## boot machines with soft-RoCE, provision them, measure (root, or packages there)
 	@$(VIRTUAL_PYTHON) -m rogue.virtual prepare
 	@$(VIRTUAL_PYTHON) -m pytest -m "virtual and not long" -s --durations 10 tests/virtual

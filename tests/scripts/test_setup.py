@@ -1,8 +1,10 @@
 """The set-up script on machines that lack what it needs: a PATH of stand-ins, and no network."""
 
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from importlib.metadata import files
 from pathlib import Path
 
@@ -42,9 +44,9 @@ class Machine:
         program.write_text(f"#!/bin/sh\n{text}\n")
         program.chmod(0o755)
 
-    def set_up(self, **environment: str) -> subprocess.CompletedProcess[str]:
+    def set_up(self, step: str = "dependencies", **environment: str) -> subprocess.CompletedProcess[str]:
         base = {"PATH": str(self.programs), "CALLS": str(self.directory / "calls")}
-        command = [str(shutil.which("sh")), str(SCRIPT), "dependencies", str(self.venv)]
+        command = [str(shutil.which("sh")), str(SCRIPT), step, str(self.venv)]
         return subprocess.run(
             command,
             env=base | environment,
@@ -122,12 +124,31 @@ def test_what_takes_long_says_how_far_it_is(tmp_path: Path, ends_with: int) -> N
 
 
 @pytest.mark.skipif(not IS_DEBIAN, reason="only Debian and its relatives get packages installed")
-def test_pip_looks_for_nothing_that_the_lock_file_does_not_name(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("step", "lock"), [("dependencies", "run.txt"), ("develop", "develop.txt")])
+def test_pip_installs_the_packages_of_one_lock_file_and_checks_them(
+    tmp_path: Path, step: str, lock: str
+) -> None:
     machine = Machine(tmp_path)
-    done = machine.set_up()
+    done = machine.set_up(step)
     assert done.returncode == 0, done.stderr
-    assert "--no-deps --no-compile --require-hashes -r requirements/lock.txt\n" in machine.calls
-    assert "-m pip check" in machine.calls, "what is left out of the lock file is told"
+    assert f"--no-deps --no-compile --require-hashes -r requirements/{lock}\n" in machine.calls
+    assert "-m pip check" in machine.calls, "pip names a package that the lock file lacks"
+    assert (machine.venv / f".{step}").exists()
+
+
+def test_lock_files_have_the_packages_of_their_purpose_and_name_no_index() -> None:
+    project = tomllib.loads((SCRIPT.parents[1] / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    run, develop = (
+        (SCRIPT.parents[1] / f"requirements/{name}.txt").read_text().lower() for name in ("run", "develop")
+    )
+    names = {text: set(re.findall(r"^([a-z0-9-]+)==", text, re.MULTILINE)) for text in (run, develop)}
+    needed = {re.split("[>=]", each)[0].lower() for each in project["dependencies"] + extras["search"]}
+    assert needed <= names[run]
+    assert {re.split("[>=]", each)[0] for each in extras["dev"]} <= names[develop]
+    assert not names[run] & names[develop]
+    assert "://" not in run + develop
+    assert "index-url" not in run + develop
 
 
 def test_without_an_ssh_client_the_set_up_goes_on_and_says_so(tmp_path: Path) -> None:
@@ -142,16 +163,23 @@ def test_without_an_ssh_client_the_set_up_goes_on_and_says_so(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("target", "needs_reference"),
-    [("setup", False), ("run-experiment", False), ("test", True), ("test-long", True), ("mutants", True)],
+    ("target", "steps"),
+    [
+        ("setup", {"dependencies", "engine"}),
+        ("run-experiment", {"dependencies", "engine"}),
+        ("provision", {"dependencies", "engine"}),
+        ("report", {"dependencies", "engine"}),
+        ("reproduce", {"dependencies", "engine"}),
+        ("lint", {"dependencies", "engine", "develop"}),
+        ("test-virtual", {"dependencies", "engine", "develop"}),
+        ("test", {"dependencies", "engine", "develop", "reference"}),
+        ("mutants", {"dependencies", "engine", "develop", "reference"}),
+    ],
 )
-def test_only_targets_that_run_tests_build_the_reference_engine(
-    tmp_path: Path, target: str, needs_reference: bool
-) -> None:
+def test_a_target_sets_up_only_the_parts_that_it_needs(tmp_path: Path, target: str, steps: set[str]) -> None:
     command = ["make", "--dry-run", f"VENV={tmp_path}", target]
     done = subprocess.run(command, cwd=SCRIPT.parents[1], capture_output=True, text=True, check=True)
-    assert f"setup.sh engine {tmp_path}" in done.stdout
-    assert (f"setup.sh reference {tmp_path}" in done.stdout) == needs_reference
+    assert set(re.findall(r"setup\.sh ([a-z]+) ", done.stdout)) == steps
 
 
 def test_the_package_does_not_contain_the_reference_engine() -> None:
