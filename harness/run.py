@@ -1,5 +1,6 @@
 """A run from its first cell to its last: start it, stop it, take it up again."""
 
+import json
 import math
 import shlex
 import time
@@ -26,7 +27,7 @@ from rogue.harness.results.recorded_run import Run, keep_data
 from rogue.harness.results.run_directory import create_run_directory
 from rogue.harness.terminal import Counted, in_silence
 from rogue.harness.testbeds.base import Testbed
-from rogue.workloads.bounded_json import check_values
+from rogue.workloads.json_text import parse_json
 from rogue.workloads.manifest import CellRecord, Manifest, PluginRecord, Session, Source
 from rogue.workloads.printable import did_you_mean
 from rogue.workloads.records import SCHEMA_VERSION, CellStatus
@@ -211,7 +212,7 @@ def _resolved(loaded: LoadedExperiment) -> dict[str, JsonValue]:
     """What the manifest keeps of an experiment; UsageError if no manifest can keep it and be read again."""
     data = resolve(loaded)
     try:
-        check_values([data, loaded.document.data])
+        parse_json(json.dumps([data, loaded.document.data]).encode())
     except ValueError as error:
         raise UsageError(f"{loaded.document.file}: {error}; write numbers that a run can have.") from error
     return data

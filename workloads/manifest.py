@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, PrivateAttr, ValidationError
 
-from rogue.workloads.bounded_json import harmless, parse_json
+from rogue.workloads.json_text import harmless, parse_json
 from rogue.workloads.records import SCHEMA_VERSION, CellStatus, FailureKind
 
 MANIFEST: Final = "manifest.json"
@@ -207,6 +207,7 @@ def parse_manifest(text: bytes) -> Manifest:
     """
     try:
         content = parse_json(text)
+        shown = harmless(content)
     except ValueError as error:
         raise ManifestError(f"got what is not valid JSON ({error}), expected a run's manifest") from error
     if not isinstance(content, dict):
@@ -218,7 +219,7 @@ def parse_manifest(text: bytes) -> Manifest:
         expected = f"expected schema_version {SCHEMA_VERSION} or older"
         raise LaterManifestError(f"got schema_version {version}, {expected}; update rogue")
     try:
-        manifest = Manifest.model_validate(harmless(content))
+        manifest = Manifest.model_validate(shown)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         key = ".".join(str(part) for part in first["loc"])

@@ -16,7 +16,7 @@ from rogue.harness.results.files import delete_directory
 from rogue.harness.results.run_directory import locked, partial_report
 from rogue.harness.terminal import notify
 from rogue.reports.reading.files import read_regular
-from rogue.workloads.bounded_json import parse_json
+from rogue.workloads.json_text import parse_json
 from rogue.workloads.manifest import MANIFEST
 from rogue.workloads.printable import printable
 

@@ -18,10 +18,6 @@ if TYPE_CHECKING:
 
 PARQUET: Final = b"PAR1"
 ROWS_MAX: Final = 10_000_000
-PARQUET_BYTES_MAX: Final = 2_000_000_000
-"""Of its pages; text that these repeat is kept once."""
-PARQUET_TEXT_BYTES_MAX: Final = 100
-"""Of one value: every row may repeat it."""
 _ROWS_AT_ONCE: Final = 1_000_000
 """So many are decoded, and coded again."""
 SHOWN_MAX: Final = 40
@@ -126,10 +122,7 @@ def read_columns(source: DataSource, known: Sequence[str]) -> DataTable:
         got = f"{table.num_rows} rows in {source.name}"
         raise mistake(f"at most {ROWS_MAX}", "take a part of it", got)
     columns = {name: table.column(name) for name in table.column_names}
-    found = DataTable(source.name, columns, 1 if is_parquet else 2, table.num_rows)
-    if is_parquet:
-        _check_lengths(found)
-    return found
+    return DataTable(source.name, columns, 1 if is_parquet else 2, table.num_rows)
 
 
 def _check_names(source: DataSource, names: Sequence[str], known: Sequence[str]) -> None:
@@ -203,21 +196,18 @@ def _stripped(table: "pa.Table") -> "pa.Table":
 
 
 def _parquet(source: DataSource, known: Sequence[str]) -> "pa.Table":
-    """What is larger than it may be is not read; text stays coded, as pages may repeat it."""
+    """Read a Parquet file of numbers and names; names are read as dictionary codes."""
     import pyarrow as pa
     from pyarrow import parquet
 
-    from rogue.reports.reading.parquet_pages import check_footer
-
     try:
-        check_footer(source.content)
         file = parquet.ParquetFile(pa.BufferReader(source.content))
         names = file.schema_arrow.names
         _check_names(source, names, known)
         _check_parquet(source, file)
         coded = parquet.ParquetFile(pa.BufferReader(source.content), read_dictionary=names)
         table = coded.read(use_threads=False)
-        table.validate(full=True)  # that text is UTF-8, too
+        table.validate(full=True)  # also that text is UTF-8
         return table
     except PydanticCustomError:
         raise
@@ -227,38 +217,15 @@ def _parquet(source: DataSource, known: Sequence[str]) -> "pa.Table":
 
 
 def _check_parquet(source: DataSource, file: "parquet.ParquetFile") -> None:
-    """Neither many rows nor large ones."""
-    from rogue.reports.reading.parquet_pages import unpacked_bytes
-
+    """Refuse too many rows, and columns that are not plain numbers or names."""
     if file.metadata.num_rows > ROWS_MAX:
         got = f"{file.metadata.num_rows} rows in {source.name}"
         raise mistake(f"at most {ROWS_MAX}", "take a part of it", got)
     for place in range(len(file.schema)):
         column = file.schema.column(place)
         name = column.path.partition(".")[0]
-        if column.path != name or column.max_repetition_level or column.length > PARQUET_TEXT_BYTES_MAX:
+        if column.path != name or column.max_repetition_level:
             kind = printable(str(file.schema_arrow.field(name).type))[:SHOWN_MAX]
             raise mistake(
                 "a number or a name", "correct the file", f"{kind} in column {name} of {source.name}"
             )
-    size_bytes = unpacked_bytes(source.content, file.metadata, range(file.metadata.num_columns))
-    if size_bytes > PARQUET_BYTES_MAX:
-        got = f"{size_bytes} bytes of columns in {source.name}"
-        raise mistake(f"at most {PARQUET_BYTES_MAX}", "take a part of it", got)
-
-
-def _check_lengths(table: DataTable) -> None:
-    """No text that is long in every row that has it."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    for name, column in table.columns.items():
-        first = 0
-        for chunk in column.chunks if pa.types.is_dictionary(column.type) else ():
-            long = pc.greater(pc.binary_length(chunk.dictionary), PARQUET_TEXT_BYTES_MAX)
-            if pc.any(long).as_py():
-                rows = pc.indices_nonzero(long.take(chunk.indices))
-                if len(rows):
-                    expected = f"at most {PARQUET_TEXT_BYTES_MAX} bytes of text"
-                    raise table.wrong(first + rows[0].as_py(), name, expected)
-            first += len(chunk)

@@ -9,7 +9,7 @@ from typing import Final
 from rogue.harness.errors import DamagedRunError, UsageError
 from rogue.harness.results.files import write_whole
 from rogue.reports.reading.files import read_regular
-from rogue.workloads.bounded_json import harmless, parse_json
+from rogue.workloads.json_text import harmless, parse_json
 from rogue.workloads.manifest import (
     MANIFEST,
     CellRecord,

@@ -22,7 +22,7 @@ from rogue.harness.search.space import Aim, Space
 from rogue.harness.search.words import both_text
 from rogue.reports.pages.search_pages import Row, Searched, search_html
 from rogue.reports.reading.files import read_regular
-from rogue.workloads.bounded_json import parse_json
+from rogue.workloads.json_text import parse_json
 from rogue.workloads.printable import printable
 
 MARK: Final = "# aim: "

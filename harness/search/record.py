@@ -13,7 +13,7 @@ from rogue.harness.experiment.document import Document, read_document
 from rogue.harness.results.files import write_whole
 from rogue.harness.results.recorded_run import Run
 from rogue.reports.reading.files import checksum, read_regular
-from rogue.workloads.bounded_json import parse_json
+from rogue.workloads.json_text import parse_json
 
 
 def read_as(file: str, kind: str, advice: str) -> Document:

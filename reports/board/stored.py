@@ -14,7 +14,7 @@ from rogue.reports.errors import ReportError
 from rogue.reports.reading.files import CLAIMS, read_regular
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
-from rogue.workloads.bounded_json import parse_json
+from rogue.workloads.json_text import parse_json
 
 BOARD_SCHEMA: Final = 3
 OLDEST_BOARD_SCHEMA: Final = 2

@@ -14,7 +14,7 @@ from typing import Final
 from rogue.reports.index.combined import RUNS, data_checksum
 from rogue.reports.quantities import counted
 from rogue.reports.reading.files import CLAIMS, REPORT, TEXT_BYTES_MAX
-from rogue.workloads.bounded_json import parse_json
+from rogue.workloads.json_text import parse_json
 from rogue.workloads.manifest import MANIFEST
 from rogue.workloads.records import SCHEMA_VERSION
 

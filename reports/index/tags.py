@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from rogue.reports.errors import ReportError
 from rogue.reports.reading.files import read_regular, write_whole
-from rogue.workloads.bounded_json import parse_json
+from rogue.workloads.json_text import parse_json
 
 TAGS: Final = "tags.json"
 

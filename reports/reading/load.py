@@ -2,7 +2,6 @@
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Collection
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -14,26 +13,14 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from rogue.reports.reading.files import TABLE_BYTES_MAX, read_manifest, read_regular
-from rogue.reports.reading.parquet_pages import check_footer, unpacked_bytes
 from rogue.workloads.manifest import MANIFEST, Manifest, Soundness
 from rogue.workloads.printable import first_line
 from rogue.workloads.records import TABLES, ColumnType
 
 # After this much newer data a table is read again when it is needed: a campaign need not fit in memory.
 CACHE_BYTES_MAX = 500_000_000
-VALUES_MAX: Final = 500_000_000
-"""In one table, absent columns included; a small file can promise any number.
-
-The longest that we write has 50 million rows.
-"""
-UNPACKED_BYTES_MAX: Final = 4_000_000_000
-"""Of a table's pages, which a small file can fill with zeros, too."""
-NAMES_MAX: Final = 10_000_000
-"""Different texts in one column, each of which becomes an object."""
 MISSING_CODE: Final = -1
-"""What pandas has in a categorical for an absent value."""
-_PHYSICAL_TYPES: Final = {"INT32", "INT64", "FLOAT", "DOUBLE", "BOOLEAN", "BYTE_ARRAY"}
-"""Those whose values have no length that the footer chooses."""
+"""Code of an absent value in a pandas categorical."""
 
 
 class Run:
@@ -114,7 +101,10 @@ class Run:
 
 
 def parse_table(content: bytes, name: str) -> tuple[pd.DataFrame | None, str | None]:
-    """Decode a Parquet file and hold it against the record schema; the second value says what is wrong."""
+    """Decode a Parquet file and compare it with the record schema; the second value says what is wrong.
+
+    The memory limit of the process bounds how much a small file can unpack to.
+    """
     try:
         table, problem = _decoded(content, name)
         if table is None:
@@ -126,7 +116,7 @@ def parse_table(content: bytes, name: str) -> tuple[pd.DataFrame | None, str | N
             else _absent(column.type, len(table))
             for column in TABLES[name].columns
         }
-    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+    except (pa.ArrowException, OSError, ValueError, KeyError, MemoryError) as error:
         return None, f"is not a readable Parquet file ({first_line(error, 120)})"
     return pd.DataFrame(columns, copy=False), None
 
@@ -134,11 +124,9 @@ def parse_table(content: bytes, name: str) -> tuple[pd.DataFrame | None, str | N
 def _decoded(content: bytes, name: str) -> tuple[pa.Table | None, str | None]:
     """Return a table with those columns of the record schema that the file has, or what is wrong with them.
 
-    Strings are read as the numbers that stand for them in the file. Threads would cost more than so small a
-    file takes.
+    Strings are read as dictionary codes. Threads would cost more time than such a small file takes.
     """
     wanted = {column.name: column for column in TABLES[name].columns}
-    check_footer(content)
     file = pq.ParquetFile(pa.BufferReader(content))
     kinds = {field.name: field.type for field in file.schema_arrow if field.name in wanted}
     for column in wanted.values():
@@ -146,7 +134,6 @@ def _decoded(content: bytes, name: str) -> tuple[pa.Table | None, str | None]:
             return None, f"has no column {column.name}"
         if column.name in kinds and not _holds(kinds[column.name], column.type):
             return None, f"has the column {column.name} as {kinds[column.name]}, expected {column.type}"
-    _check(content, file, name, list(kinds))
     strings = [column for column in kinds if wanted[column].type == "string"]
     coded = pq.ParquetFile(pa.BufferReader(content), metadata=file.metadata, read_dictionary=strings)
     table = coded.read(list(kinds), use_threads=False)
@@ -155,23 +142,6 @@ def _decoded(content: bytes, name: str) -> tuple[pa.Table | None, str | None]:
         if not column.nullable and table.column(column.name).null_count:
             return None, f"has empty values in the column {column.name}"
     return table, None
-
-
-def _check(content: bytes, file: pq.ParquetFile, table: str, names: Collection[str]) -> None:
-    """Raise ValueError unless a table with these columns, each of numbers or of strings, fits into memory."""
-    metadata = file.metadata
-    if metadata.num_rows * len(TABLES[table].columns) > VALUES_MAX:
-        raise ValueError(f"{metadata.num_rows} rows, more than can be read")
-    stored = [file.schema.column(place) for place in range(metadata.num_columns)]
-    columns = [place for place, column in enumerate(stored) if column.path in names]
-    if len(columns) != len(names):
-        raise ValueError("two columns of one name")
-    for column in (stored[place] for place in columns):
-        if column.physical_type not in _PHYSICAL_TYPES:
-            raise ValueError(f"the column {column.name} in values of {column.physical_type}")
-    size_bytes = unpacked_bytes(content, metadata, columns)
-    if size_bytes > UNPACKED_BYTES_MAX:
-        raise ValueError(f"{size_bytes} bytes when it is unpacked, more than can be read")
 
 
 def _column(stored: pa.ChunkedArray) -> NDArray[Any] | pd.Categorical:
@@ -183,8 +153,6 @@ def _column(stored: pa.ChunkedArray) -> NDArray[Any] | pd.Categorical:
     if not pa.types.is_dictionary(values.type):
         numbers: NDArray[Any] = values.to_numpy(zero_copy_only=False)
         return numbers
-    if len(values.dictionary) > NAMES_MAX:
-        raise ValueError(f"{len(values.dictionary)} different texts in a column, more than can be read")
     codes = values.indices.fill_null(MISSING_CODE).to_numpy()
     return pd.Categorical.from_codes(codes, dtype=_names_type(tuple(values.dictionary.to_pylist())))
 

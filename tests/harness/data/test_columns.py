@@ -12,7 +12,6 @@ from pydantic_core import PydanticCustomError
 from rogue.harness.data import columns
 from rogue.harness.data.columns import read_columns
 from rogue.harness.data.source import data_source
-from rogue.reports.reading.parquet_pages import FOOTER_BYTES_MAX
 
 ROOT = Path(__file__).parents[3]
 TABLE = read_columns(data_source("t.csv", b"a,b\n1,x\n2.5,y\n3,x\n"), ("a", "b"))
@@ -84,11 +83,3 @@ def test_an_error_without_words_is_told(error: Exception, monkeypatch: pytest.Mo
     with pytest.raises(PydanticCustomError, match="Parquet that is whole") as told:
         read_columns(data_source("t.parquet", b"PAR1"), ("a",))
     assert (told.value.context or {})["got"] == f"t.parquet ({type(error).__name__})"
-
-
-def test_a_footer_that_is_too_large_is_not_read() -> None:
-    content = b"PAR1" + (FOOTER_BYTES_MAX + 1).to_bytes(4, "little") + b"PAR1"
-    with pytest.raises(PydanticCustomError, match="Parquet that is whole") as told:
-        read_columns(data_source("t.parquet", content), ("a",))
-    got = "t.parquet (a footer of 16000001 bytes, more than can be read)"
-    assert (told.value.context or {})["got"] == got

@@ -1,5 +1,6 @@
 """Tests: read the files of runs within bounds."""
 
+import os
 import tracemalloc
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from rogue.reports.reading.files import (
     read_manifest,
     read_regular,
     repeating_command,
+    write_new,
     write_whole,
 )
 
@@ -112,3 +114,57 @@ def test_what_rogue_writes_is_shown(command: str) -> None:
 )  # fmt: skip
 def test_what_a_shell_would_do_besides_is_not(command: object) -> None:
     assert repeating_command({"reproduce": command}) is None
+
+
+def pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def zeros(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+@pytest.mark.parametrize("make", [pipe, zeros])
+def test_a_pipe_or_a_device_is_not_read(tmp_path: Path, make: object) -> None:
+    assert callable(make)
+    path = tmp_path / "manifest.json"
+    make(path)
+    for read in (read_regular, checksum):
+        with pytest.raises(OSError, match="no regular file"):
+            read(path)
+    with pytest.raises(ReportError, match="cannot be read: it is no regular file"):
+        read_manifest(tmp_path)
+
+
+def test_a_file_without_end_is_not_read(tmp_path: Path) -> None:
+    """A sparse file takes no room."""
+    path = tmp_path / "table"
+    with path.open("wb") as stream:
+        stream.truncate(1 << 40)
+    with pytest.raises(OSError, match="more than 1000 bytes"):
+        read_regular(path, 1000)
+
+
+def test_a_link_to_a_regular_file_is_read(tmp_path: Path) -> None:
+    """Stores of large files keep them so."""
+    (tmp_path / "content").write_bytes(b"abc")
+    (tmp_path / "link").symlink_to(tmp_path / "content")
+    assert read_regular(tmp_path / "link") == b"abc"
+
+
+def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
+    victim, link = tmp_path / "victim", tmp_path / "file"
+    victim.write_text("mine")
+    link.symlink_to(victim)
+    write_new(link, b"new")
+    assert (victim.read_text(), link.read_bytes(), link.is_symlink()) == ("mine", b"new", False)
+
+
+def test_a_report_is_not_written_through_links(tmp_path: Path) -> None:
+    victim, page = tmp_path / "victim", tmp_path / "report.html"
+    victim.write_text("mine")
+    page.symlink_to(victim)
+    (tmp_path / f".report.html.{os.getpid()}.partial").symlink_to(victim)
+    write_whole(page, "report")
+    assert (victim.read_text(), page.read_text(), page.is_symlink()) == ("mine", "report", False)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["report.html", "victim"]

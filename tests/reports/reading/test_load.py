@@ -1,8 +1,10 @@
 """Reading tables: a file that cannot be used becomes a sentence that names it."""
 
 import json
+import resource
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -170,3 +172,78 @@ def test_a_manifest_that_was_changed_is_a_problem(tmp_path: Path) -> None:
     file = tmp_path / "manifest.json"
     file.write_text(file.read_text().replace('"seed": 1', '"seed": 3'))
     assert Run(tmp_path).problems == ["manifest.json is not as the run wrote it."]
+
+
+def written(columns: dict[str, list[object]] | pa.Table, **options: str) -> bytes:
+    sink = pa.BufferOutputStream()
+    table = columns if isinstance(columns, pa.Table) else pa.table(columns)
+    pq.write_table(table, sink, **options)
+    return bytes(sink.getvalue())
+
+
+EVENT: dict[str, list[object]] = {"t_ns": [0], "flow_id": ["a"], "event": ["x"], "detail": [""]}
+CPU: dict[str, list[object]] = {"host": ["h0"], "t_ns": [0], "busy_cores": [1.0], "source": ["x"]}
+
+
+def test_a_small_table_that_unpacks_to_more_than_the_memory_limit_is_refused() -> None:
+    rows = 5_000_000
+    zeros = pa.array(np.zeros(rows, np.int64))
+    names = pa.DictionaryArray.from_arrays(np.zeros(rows, np.int8), ["h0"])
+    columns = {"host": names, "t_ns": zeros, "busy_cores": zeros.cast(pa.float64()), "source": names}
+    content = written(pa.table(columns), compression="zstd")
+    assert len(content) < 400_000
+    del zeros, names, columns
+    size_bytes = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (size_bytes + 10_000_000, before[1]))
+    try:
+        table, problem = parse_table(content, "cpu")
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+    assert table is None
+    assert problem is not None and problem.startswith("is not a readable Parquet file (")
+
+
+def test_columns_that_a_table_lacks_have_no_objects() -> None:
+    row: dict[str, list[object]] = {"src": ["a"], "dst": ["b"], "t_ns": [1], "status": ["ok"]}
+    table, problem = parse_table(written(row), "latency")
+    assert problem is None and table is not None
+    assert table["rtt_ns"].dtype == "float64" and table["group"].dtype == "category"
+    assert table[["rtt_ns", "group", "service"]].isna().all(axis=None)
+
+
+def test_two_columns_of_one_name_are_told() -> None:
+    columns = [pa.array(values) for values in (*CPU.values(), [1])]
+    content = written(pa.table(columns, names=[*CPU, "t_ns"]))
+    assert "exists 2 times" in str(parse_table(content, "cpu")[1])
+
+
+def test_a_dictionary_that_has_a_name_twice_is_told() -> None:
+    """Nobody's writer makes one; it would be two flows of one name."""
+    content = written({name: values * 2 for name, values in CPU.items()} | {"source": ["xay", "xby"]})
+    table, problem = parse_table(content.replace(b"xby", b"xay"), "cpu")
+    assert table is None
+    assert problem is not None and problem.startswith("is not a readable Parquet file (")
+
+
+def test_text_that_is_no_utf_8_is_a_sentence() -> None:
+    """Parquet promises UTF-8, and nobody checks it on the way."""
+    bad = pa.StringArray.from_buffers(1, pa.py_buffer(b"\0\0\0\0\2\0\0\0"), pa.py_buffer(b"\xff\xfe"))
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table({"t_ns": [0], "flow_id": bad, "event": bad, "detail": bad}), sink)
+    table, problem = parse_table(bytes(sink.getvalue()), "events")
+    assert table is None
+    assert problem is not None and problem.startswith("is not a readable Parquet file")
+
+
+def test_columns_that_nobody_asks_for_are_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[list[str]] = []
+    read = pq.ParquetFile.read
+
+    def spy(file: pq.ParquetFile, columns: list[str], **options: bool) -> pa.Table:
+        asked.append(columns)
+        return read(file, columns, **options)
+
+    monkeypatch.setattr(pq.ParquetFile, "read", spy)
+    assert parse_table(written({"more": ["0"], **EVENT}), "events")[1] is None
+    assert asked == [list(EVENT)]
