@@ -10,7 +10,7 @@ import typer
 
 from rogue.harness.errors import ConfigError, ExitCode
 from rogue.harness.experiment.load import LoadedExperiment, load_experiment
-from rogue.harness.plan.plan import make_watched_plan
+from rogue.harness.plan.plan import make_plan
 from rogue.harness.plan.text import ALLOW, exceeded, plan_text
 from rogue.harness.plugins.source import plugins_at
 from rogue.harness.provisioning.named_inventory import NamedInventory
@@ -87,9 +87,7 @@ def found_files() -> list[Path]:
 def print_plan(loaded: LoadedExperiment, testbed: NamedInventory, jobs: int | None) -> ExitCode:
     """Print what would be run."""
     with CountDisplay(sys.stderr) as counted:
-        plan = make_watched_plan(
-            loaded, find_testbed(testbed.argument, is_trusted=testbed.is_trusted), counted
-        )
+        plan = make_plan(loaded, find_testbed(testbed.argument, is_trusted=testbed.is_trusted), counted)
     wanted = jobs or available_cores()
     typer.echo(plan_text(plan, wanted), nl=False)
     if beyond := exceeded(plan.cells, plan.jobs(wanted), DEFAULT_OUT):

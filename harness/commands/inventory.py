@@ -6,7 +6,7 @@ from pathlib import Path
 import typer
 
 from rogue.harness.errors import ExitCode
-from rogue.harness.plugins.sandbox import load_tried
+from rogue.harness.plugins.loading import load_plugins
 from rogue.harness.plugins.source import plugins_at
 from rogue.harness.provisioning.cloudlab_inventory import Choices, allocated_switches, inventory_text
 from rogue.harness.provisioning.cloudlab_manifest import NO_HOSTS, Lan, Manifest, choose_lan, read_manifest
@@ -95,5 +95,5 @@ def check_inventory(named: NamedInventory) -> ExitCode:
 
 def open_inventory(named: NamedInventory) -> Inventory:
     """Read and check it; ConfigError or UsageError if that, or a plug-in, is not as it should be."""
-    load_tried(plugins_at(named.plugins))
+    load_plugins(plugins_at(named.plugins))
     return load_inventory(named.file, is_trusted=named.is_trusted)

@@ -15,8 +15,7 @@ from rogue.harness.errors import ConfigError, ExitCode, UsageError
 from rogue.harness.experiment.keys import REQUIRED, keys_of
 from rogue.harness.experiment.load import load_experiment
 from rogue.harness.plan.cells import plan_cells
-from rogue.harness.plugins.loading import loaded_plugins
-from rogue.harness.plugins.sandbox import load_tried
+from rogue.harness.plugins.loading import load_plugins, loaded_plugins
 from rogue.harness.plugins.source import plugins_at
 from rogue.harness.results.run_directory import is_locked
 from rogue.harness.search.space import read_space
@@ -104,7 +103,7 @@ def print_list(what: str, plugins: Sequence[Path] = ()) -> ExitCode:
         known = [*LISTS, "runs"]
         got = f"list: got {repr(what) if what else 'nothing'}, expected one of {', '.join(known)}"
         raise UsageError(f"{got}; {did_you_mean(what, known)}.")
-    load_tried(plugins_at(plugins))
+    load_plugins(plugins_at(plugins))
     typer.echo("\n".join(LISTS[what]()))
     return ExitCode.OK
 

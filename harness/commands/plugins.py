@@ -11,7 +11,8 @@ from rogue.harness.data.formats import FORMATS, OURS
 from rogue.harness.data.formats.format import Converted, Format
 from rogue.harness.data.source import data_source, read_source
 from rogue.harness.errors import ExitCode, UsageError
-from rogue.harness.plugins.sandbox import LIMIT_S, load_tried, try_plugin
+from rogue.harness.plugins.contract import TIME_LIMIT_S, try_plugin
+from rogue.harness.plugins.loading import load_plugins
 from rogue.harness.plugins.source import installed_plugins, plugins_at, read_plugin
 from rogue.harness.plugins.start import write_start
 from rogue.harness.terminal import notify
@@ -38,12 +39,10 @@ def check_plugin(file: Path) -> ExitCode:
     """Load a plug-in and try what it registers; print what it adds, and every fault."""
 
     def waits() -> None:
-        text = (
-            f"{file}: still trying what it registers, for {LIMIT_S / 60:g} minutes at most; Ctrl-C stops it"
-        )
-        notify(f"{text}. What is shipped takes seconds: a call that never ends looks like this.")
+        limit = f"{TIME_LIMIT_S / 60:g} minutes"
+        notify(f"{file}: a call takes long; shipped plug-ins take seconds. We wait {limit}; Ctrl-C stops.")
 
-    verdict = try_plugin(read_plugin(str(file), "check-plugin"), installed_plugins(), told=waits)
+    verdict = try_plugin([*installed_plugins(), read_plugin(str(file), "check-plugin")], waits)
     for fault in verdict.faults:
         typer.echo(printable(f"{file}: {fault}"))
     if verdict.faults:
@@ -64,7 +63,7 @@ def import_file(  # noqa: PLR0913 - as typed
     start_unit: str | None = None,
 ) -> ExitCode:
     """Convert a file, print or write the result, and report what was left out."""
-    load_tried(plugins_at(plugins))
+    load_plugins(plugins_at(plugins))
     if name not in FORMATS:
         known = ", ".join(FORMATS)
         raise UsageError(f"import: got {name!r}, expected one of {known}; {did_you_mean(name, FORMATS)}.")

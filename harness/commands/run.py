@@ -22,7 +22,7 @@ from rogue.harness.errors import (
 )
 from rogue.harness.execution.scheduler import Watcher
 from rogue.harness.experiment.load import LoadedExperiment, hidden_values
-from rogue.harness.plan.plan import Plan, PlannedCell, cheapest_first, make_watched_plan
+from rogue.harness.plan.plan import Plan, PlannedCell, cheapest_first, make_plan
 from rogue.harness.plan.text import check_budget
 from rogue.harness.plugins.trust import NOBODY, Trust, changed_plugins, load_trusted
 from rogue.harness.progress import ProgressDisplay
@@ -107,7 +107,7 @@ def _run_or_resume(options: RunOptions, command: tuple[str, ...], cluster: "Clus
     assert options.loaded is not None, "an experiment that was checked"
     testbed = ready_testbed(options.testbed, options.dask, is_trusted=options.trusts_inventory)
     with CountDisplay(sys.stderr) as counted:
-        plan = make_watched_plan(options.loaded, testbed, counted)
+        plan = make_plan(options.loaded, testbed, counted)
     for words in hidden_values(options.loaded):
         notify(words)
     _check_budget(chosen_cells(plan, options.only_cell), plan, options, cluster)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -19,8 +18,7 @@ from rogue.harness.experiment.document import Document, read_document, show, wit
 from rogue.harness.experiment.model import Experiment
 from rogue.harness.experiment.settings import FACTORS, PAPER, apply_settings, parse_path
 from rogue.harness.experiment.yaml_text import format_path
-from rogue.harness.plugins.loading import LoadedPlugin
-from rogue.harness.plugins.sandbox import ends_in_child, load_tried
+from rogue.harness.plugins.loading import LoadedPlugin, load_plugins
 from rogue.harness.plugins.source import PluginSource, each_once, read_plugin
 from rogue.workloads.printable import did_you_mean
 from rogue.workloads.specification import MISTAKE
@@ -75,8 +73,6 @@ def _expected(kind: str, message: str, context: Mapping[str, object]) -> tuple[s
 
 FACTOR_ROOTS: Final = ("topology", "workload", "traffic", "probe", "transports", "faults")
 POINTS_MAX: Final = 10_000
-SILENT_S_MAX: Final = 60.0
-"""A factor point is checked in milliseconds."""
 PLUGINS: Final = "plugins"
 
 
@@ -123,20 +119,8 @@ def load_document(
 ) -> LoadedExperiment:
     """The same from a document that was read before; its plug-ins stand in the folder of its file."""
     document = apply_settings(document, settings)
-    loaded = load_tried(each_once([*plugins, *_plugins_of(document)]))
-    _check_that_it_ends(document, settings, loaded)
+    loaded = load_plugins(each_once([*plugins, *_plugins_of(document)]))
     return check_document(document, settings, loaded)
-
-
-def _check_that_it_ends(
-    document: Document, settings: Sequence[str], plugins: tuple[LoadedPlugin, ...]
-) -> None:
-    """ConfigError if a plug-in does not return while it checks what the document asks of it."""
-    asked = [plugin.source.file for plugin in plugins if not plugin.source.is_installed]
-    if asked and not ends_in_child(partial(check_document, document, settings, plugins, None), SILENT_S_MAX):
-        got = f"a plug-in that has not returned after {SILENT_S_MAX:g} s of checking {document.file}"
-        advice = "correct what never ends; `rogue check-plugin` shows more"
-        raise ConfigError([Problem(", ".join(asked), "", got, "an end of each call", advice)])
 
 
 def _plugins_of(document: Document) -> list[PluginSource]:

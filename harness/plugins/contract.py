@@ -2,9 +2,13 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import fields
+import signal
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import partial
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from random import Random
 from typing import Final, TypeVar
 
@@ -19,7 +23,9 @@ from rogue.agent.core.cc import (
 )
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.limiter import LinkFacts
-from rogue.harness.plugins.loading import LoadedPlugin
+from rogue.harness.errors import ConfigError, Problem
+from rogue.harness.plugins.loading import LoadedPlugin, load_plugins
+from rogue.harness.plugins.source import PluginSource
 from rogue.workloads.registration import CONTRACTS
 from rogue.workloads.specification import Specification, meanings
 from rogue.workloads.topologies import TOPOLOGIES, Placement, Topology
@@ -134,6 +140,68 @@ SEGMENTS: Final = Segments(65_536, 131_072)
 ANOTHER_RESULT: Final = "the same calls gave another result, expected no clock and no unseeded random numbers"
 
 Call = Sample | str
+TIME_LIMIT_S: Final = 600.0
+"""Seconds for all calls of a plug-in; shipped ones take a few."""
+WAIT_S: Final = 15.0
+END_LIMIT_S: Final = 5.0
+"""Seconds from the end of a child's pipe to its exit code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a plug-in registers, and what is wrong with it."""
+
+    adds: tuple[str, ...]
+    faults: tuple[str, ...]
+
+
+def try_plugin(
+    sources: Sequence[PluginSource], waits: Callable[[], object], limit_s: float = TIME_LIMIT_S
+) -> Verdict:
+    """Load plug-ins in a child process and try what the last of them registers.
+
+    ConfigError if one does not load.
+    waits: is called once, after WAIT_S without a verdict.
+    limit_s: seconds until the child is killed.
+    """
+    ours, theirs = get_context("fork").Pipe(duplex=False)
+    child = get_context("fork").Process(target=_try, args=(theirs, sources))
+    child.start()
+    theirs.close()
+    try:
+        if not ours.poll(min(limit_s, WAIT_S)):
+            waits()
+            if not ours.poll(limit_s):
+                return Verdict((), (f"it has not ended after {limit_s:g} s, expected an end of each call",))
+        verdict: Verdict | tuple[Problem, ...] = ours.recv()
+    except EOFError:
+        child.join(END_LIMIT_S)
+        return Verdict((), (f"it ended the process that tried it, {_end(child.exitcode)}",))
+    finally:
+        child.kill()
+        child.join()
+        ours.close()
+    if isinstance(verdict, tuple):
+        raise ConfigError(verdict)
+    return verdict
+
+
+def _try(pipe: Connection, sources: Sequence[PluginSource]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and kills this process
+    verdict: Verdict | tuple[Problem, ...]
+    try:
+        loaded = load_plugins(sources)[-1]
+        verdict = Verdict(loaded.adds, tuple(contract_faults(loaded)))
+    except ConfigError as error:
+        verdict = error.problems
+    sys.stdout.flush()  # the parent kills this process once it has the verdict
+    pipe.send(verdict)
+
+
+def _end(exit_code: int | None) -> str:
+    if exit_code is not None and exit_code < 0:
+        return f"by signal {-exit_code}"
+    return f"with exit code {exit_code}"
 
 
 def contract_faults(plugin: LoadedPlugin) -> list[str]:

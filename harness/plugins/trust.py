@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from rogue.harness.errors import ConfigError, UsageError
-from rogue.harness.plugins.loading import LoadedPlugin
-from rogue.harness.plugins.sandbox import load_tried
+from rogue.harness.plugins.loading import LoadedPlugin, load_plugins
 from rogue.harness.plugins.source import PluginSource, installed_plugins, read_plugin, source_of
 from rogue.workloads.manifest import PluginRecord
 
@@ -39,7 +38,7 @@ def load_trusted(records: Sequence[PluginRecord], trust: Trust) -> tuple[LoadedP
     missing = _untrusted(records, [*named, *installed_plugins()] if kept else [], trust)
     if missing:
         raise UsageError(*map(_refusal, missing))
-    return load_tried(kept)
+    return load_plugins(kept)
 
 
 def load_what_is_trusted(records: Sequence[PluginRecord], trust: Trust) -> list[PluginRecord]:
@@ -48,7 +47,7 @@ def load_what_is_trusted(records: Sequence[PluginRecord], trust: Trust) -> list[
     UsageError if runs keep two versions of a plug-in: one name means one thing in a report.
     """
     known = [*installed_plugins(), *trust.named()]
-    taken = {name for plugin in load_tried(known) for name in plugin.adds}
+    taken = {name for plugin in load_plugins(known) for name in plugin.adds}
     for record in _untrusted(records, known, NOBODY) if trust.is_whole else ():
         source = source_of(record)
         if source.identity not in {each.identity for each in known}:
@@ -58,7 +57,7 @@ def load_what_is_trusted(records: Sequence[PluginRecord], trust: Trust) -> list[
                 raise UsageError(f"{got}, expected one for the whole report; {advice}.")
             known.append(source)
             taken |= set(record.adds)
-    load_tried(known)
+    load_plugins(known)
     return _untrusted(records, known, trust)
 
 

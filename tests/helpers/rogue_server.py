@@ -29,8 +29,6 @@ from helpers import fake_rogue
 
 import rogue.harness.commands
 import rogue.harness.execution.slot
-import rogue.harness.plugins.sandbox
-import rogue.harness.plugins.sandbox_process
 
 LOADED_LATE: Final = (
     *(f"rogue.harness.commands.{module.name}" for module in iter_modules(rogue.harness.commands.__path__)),
@@ -44,35 +42,6 @@ INTERRUPTED_AT: Final = "ROGUE_INTERRUPTED_AT"
 """Name of the file at whose first opening a command gets SIGINT."""
 SPAWN: Final = "ROGUE_SLOTS_SPAWN"
 """Set for a call whose processes are to import everything, as a person's do."""
-
-
-class Forked:
-    """What `subprocess.Popen` is to who tries a plug-in, of a fork."""
-
-    def __init__(self, task: str, pipe: int) -> None:
-        asked, write = os.pipe()
-        self.returncode: int | None = None
-        self.pid = os.fork()
-        if self.pid == 0:
-            os.setsid()
-            os.dup2(asked, 0)
-            os.close(write)
-            sys.argv = ["trial_process", task, str(pipe)]
-            _end_as(rogue.harness.plugins.sandbox_process.main)
-        os.close(asked)
-        self.stdin = os.fdopen(write, "wb", 0)
-
-    def poll(self) -> int | None:
-        self._wait(os.WNOHANG)
-        return self.returncode
-
-    def wait(self) -> None:
-        self._wait(0)
-
-    def _wait(self, how: int) -> None:
-        if self.returncode is None:
-            pid, status = os.waitpid(self.pid, how)
-            self.returncode = os.waitstatus_to_exitcode(status) if pid else None
 
 
 def serve(channel: socket.socket) -> None:
@@ -110,11 +79,7 @@ def _become(call: dict[str, Any], out: int, err: int) -> None:
     if INTERRUPTED_AT in call["environment"]:
         _interrupt_at(call["environment"][INTERRUPTED_AT])
     if SPAWN not in call["environment"]:
-        for module, name, forks in (
-            (rogue.harness.execution.slot, "_CONTEXT", multiprocessing.get_context("fork")),
-            (rogue.harness.plugins.sandbox, "_start", Forked),
-        ):
-            setattr(module, name, forks)
+        rogue.harness.execution.slot._CONTEXT = multiprocessing.get_context("fork")
 
 
 def _interrupt_at(name: str) -> None:
