@@ -1,10 +1,9 @@
-"""Serves a few pages to browsers on this computer, and nothing to others.
+"""Serve a few pages to the user's browser on this computer.
 
-It listens on 127.0.0.1 alone, which other users of this computer reach, too. So every path begins with a key,
-drawn anew each time, and who does not have it gets nothing. It is no cookie, for browsers send those of
-127.0.0.1 to every port, and another port may be somebody else's. A request whose `Host` is another name comes
-from a page of somebody else whose name was made to lead here (DNS rebinding); it is refused. What follows the
-key is looked up among the pages and never leads to a file.
+The server listens on 127.0.0.1, which other users of this computer reach. Every path begins with a random
+key, and a request without it gets no page. The key is no cookie, because browsers send cookies of 127.0.0.1
+to every port. A request with another `Host` is refused (DNS rebinding). Pages are looked up by name, never in
+files.
 """
 
 import hmac
@@ -13,23 +12,16 @@ import socket
 import sys
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from io import BufferedReader, RawIOBase
-from threading import BoundedSemaphore, Thread
-from time import monotonic
-from typing import TYPE_CHECKING, Final, Protocol, Self
+from threading import Thread
+from typing import Final, Protocol, Self
 
 from rogue.harness.errors import UsageError
 from rogue.reports.templates.environment import script, script_source
 
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
-
 ADDRESS: Final = "127.0.0.1"
 PATIENCE_SECONDS: Final = 10
-"""Time limit for the whole head of a request, and for sending the response."""
+"""Time limit of each read from a connection and of sending the response."""
 KEY_BYTES: Final = 16
-CONNECTIONS_MAX: Final = 32
-"""Each is a thread and a file of the run's own process; a page takes one or two."""
 HEADERS: Final = {
     "Content-Security-Policy": (
         f"default-src 'none'; style-src 'unsafe-inline'; script-src {script_source(script())}; "
@@ -91,58 +83,14 @@ class LiveServer:
 
 
 class _Server(ThreadingHTTPServer):
-    """Takes a bounded number of connections; further ones are closed at once."""
-
     daemon_threads = True
-    request_queue_size = CONNECTIONS_MAX
-    """With the usual five, Linux ignores who comes at once with others, and they try again after a second."""
-
-    def __init__(self, place: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
-        self._free = BoundedSemaphore(CONNECTIONS_MAX)
-        super().__init__(place, handler)
-
-    def process_request(self, request: Connection, client_address: object) -> None:
-        """Begin a thread for a connection if there is room for it."""
-        if not self._free.acquire(blocking=False):
-            self.shutdown_request(request)
-            return
-        try:
-            super().process_request(request, client_address)
-        except RuntimeError:  # no thread is to be had
-            self._free.release()
-            raise
-
-    def process_request_thread(self, request: Connection, client_address: object) -> None:
-        """Serve a connection to its end."""
-        try:
-            super().process_request_thread(request, client_address)
-        finally:
-            self._free.release()
+    request_queue_size = 32
+    """With the default of five, Linux drops connections that come at once, and browsers retry later."""
 
     def handle_error(self, request: Connection, client_address: object) -> None:
-        """Print nothing when a connection breaks: any client can cause it, and the terminal is the run's."""
+        """Print nothing when a connection breaks, because the terminal belongs to the run."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
-
-
-class _Head(RawIOBase):
-    """Reads a request from a connection until a deadline; a client that sends pieces gains no time."""
-
-    def __init__(self, connection: socket.socket, limit_seconds: float) -> None:
-        self._connection = connection
-        self._deadline = monotonic() + limit_seconds
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def readinto(self, buffer: "WriteableBuffer") -> int:
-        """Read the bytes that have come; TimeoutError after the deadline."""
-        left_seconds = self._deadline - monotonic()
-        if left_seconds <= 0:
-            raise TimeoutError
-        self._connection.settimeout(left_seconds)
-        return self._connection.recv_into(buffer)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -154,17 +102,10 @@ class _Handler(BaseHTTPRequestHandler):
     sys_version = ""
     timeout = PATIENCE_SECONDS
 
-    def setup(self) -> None:
-        """Read the request from the connection with a deadline."""
-        super().setup()
-        self.rfile.close()
-        self.rfile = BufferedReader(_Head(self.connection, self.timeout))
-
     def parse_request(self) -> bool:
         """Refuse every request but a GET of one of our names, before it is handled."""
         if not super().parse_request():
             return False
-        self.connection.settimeout(self.timeout)
         assert isinstance(self.server, ThreadingHTTPServer)
         port = self.server.server_port
         if self.headers.get_all("Host", []) not in ([f"{ADDRESS}:{port}"], [f"localhost:{port}"]):

@@ -2,7 +2,6 @@
 
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack
 from http.client import HTTPConnection, HTTPResponse
 from queue import Queue
 from urllib.parse import urlsplit
@@ -10,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from rogue.harness.errors import UsageError
-from rogue.harness.live.server import CONNECTIONS_MAX, LiveServer, _Handler
+from rogue.harness.live.server import LiveServer
 
 PATIENCE_SECONDS = 60
 
@@ -143,30 +142,6 @@ def test_each_page_has_a_key_of_its_own(url: str, book: Book) -> None:
     with LiveServer(book) as other:
         assert urlsplit(other.url).path != urlsplit(url).path
         assert len(urlsplit(url).path) > 20
-
-
-def test_many_who_connect_and_say_nothing_cost_the_run_few_threads_and_files(port: int) -> None:
-    with ExitStack() as silent:
-        for _ in range(CONNECTIONS_MAX):
-            silent.enter_context(socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS))
-        with socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS) as one_more:
-            assert one_more.recv(1) == b""  # it ends at once
-
-
-def test_a_request_that_comes_in_pieces_has_one_deadline(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_Handler, "timeout", 0.2)
-    with socket.create_connection(("127.0.0.1", port)) as slow:
-        slow.settimeout(0.05)
-        for _ in range(100):
-            try:
-                slow.sendall(b"x")
-                assert slow.recv(1) == b""
-            except TimeoutError:
-                continue
-            except (BrokenPipeError, ConnectionResetError):
-                pass
-            return
-    pytest.fail("the server still waits for the rest of the request")
 
 
 def test_a_connection_that_breaks_is_nothing_on_the_runs_terminal(
