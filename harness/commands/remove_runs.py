@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,6 @@ import typer
 
 from rogue.harness.commands.manage_runs import update_index
 from rogue.harness.errors import ExitCode, StoppedError, StorageError, UsageError
-from rogue.harness.results.files import delete_directory
 from rogue.harness.results.run_directory import locked, partial_report
 from rogue.harness.terminal import notify
 from rogue.reports.reading.files import read_regular
@@ -119,7 +119,7 @@ def _remove(run: Path) -> None:
         with locked(run):
             run.rename(hidden)
         partial_report(run).unlink(missing_ok=True)
-        delete_directory(hidden)
+        shutil.rmtree(hidden)
     except OSError as error:
         where = printable(str(error.filename or run))
         raise StorageError(
@@ -132,7 +132,7 @@ def _remove(run: Path) -> None:
 def _make_way(hidden: Path) -> None:
     """Delete what an earlier call had begun to, or what somebody else has put there; no link is followed."""
     if hidden.is_dir() and not hidden.is_symlink():
-        delete_directory(hidden)
+        shutil.rmtree(hidden)
     else:
         hidden.unlink(missing_ok=True)
 
@@ -146,7 +146,7 @@ def _finish_earlier(results: Path) -> None:
     """Delete what an earlier call had begun to; what cannot be deleted is told and keeps nobody from work."""
     for leftover in _leftovers(results):
         try:
-            delete_directory(leftover)
+            shutil.rmtree(leftover)
         except OSError as error:
             notify(f"rm: {leftover}: {error.strerror}; it stays.")
 
