@@ -1,29 +1,25 @@
-"""Load compiled controls, and cache them by their source text."""
+"""Compile controls written in C++ with this computer's compiler, cache the libraries, and register them."""
 
 import ctypes
-import grp
 import hashlib
 import os
 import platform
-import pwd
-import stat
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.plugins.source import PluginSource
-from rogue.harness.testbeds.simulator.compiler import (
-    FLAGS,
-    INTERFACE,
-    RECEIVER_INTERFACE,
-    SWITCH_INTERFACE,
-    Compiler,
-    find_compiler,
-    interface_of,
-    interface_text,
-)
 from rogue.harness.testbeds.simulator.plugins import (
     register_compiled_control,
     register_receiver_control,
@@ -32,140 +28,233 @@ from rogue.harness.testbeds.simulator.plugins import (
 from rogue.simulator import CompiledKind, ControlError, ReceiverKind, SwitchKind
 from rogue.virtual.cache import cache_directory
 
-OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
-DIGITS: Final = 32
-"""Digits of a checksum in a name."""
-_SUFFIX: Final = ".so"
+_FOLDER: Final = "rogue"
+FLAGS: Final = (
+    "-std=c++20", "-O2", "-ffp-contract=off", "-shared", "-fPIC", "-fvisibility=hidden",
+    "-Werror=overloaded-virtual", "-g1", *(("-Wl,-z,defs",) if sys.platform == "linux" else ()),
+)  # fmt: skip
+"""Without contraction all compilers give the same numbers. A method that overrides nothing, and an undefined
+function, are errors with their line."""
+SECONDS_MAX: Final = 120
+_TEXT: Final = "control.h"
+_ERROR: Final = re.compile(
+    r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<text>.*)$", re.M
+)
+_PLACE: Final = re.compile(rf"^(?:\./)?{re.escape(_TEXT)}:(\d+):", re.M)
+_REQUIRED: Final = re.compile(
+    rf"^(?:\./)?{re.escape(_TEXT)}:(\d+):(?:\d+:)? +(?:recursively )?required ", re.M
+)
+_UNDEFINED: Final = re.compile(
+    rf"(?:(?:\b{re.escape(_TEXT)}|^{os.devnull}):(?P<line>\d+)|[\d)]): (?P<text>undefined reference to .*)$",
+    re.M,
+)
+_INCLUDE: Final = re.compile(
+    r"^[ \t]*#[ \t]*(?:include|include_next|import|embed)\b[ \t]*(?:\"|<(?:/|[^>\n]*\.\.)).*$", re.M
+)
+_SEARCHED: Final = frozenset(
+    ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "OBJC_INCLUDE_PATH", "LIBRARY_PATH")
+) | {"GCC_EXEC_PREFIX", "COMPILER_PATH"}
+"""Variables that add places for headers and libraries."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """The compiler's command and its version."""
+
+    words: tuple[str, ...]
+    version: str
+
+    def compile(self, text: str, directory: Path) -> "Compiled":
+        """Make `control.so` in an empty directory.
+
+        A text includes no files of its author, because a run keeps one text.
+        """
+        if included := _INCLUDE.search(text):
+            line = text.count("\n", 0, included.start()) + 1
+            return Compiled(None, f"{_TEXT}:{line}: error: {included[0].strip()}")
+        (directory / _TEXT).write_text(text, encoding="utf-8")
+        library = directory / "control.so"
+        with as_file(_include()) as include:
+            words = ["-I", str(include), "-include", _TEXT, "-x", "c++", os.devnull]
+            kept = [f"-ffile-prefix-map={directory}=.", "-o", str(library)]
+            done = _run([*self.words, *FLAGS, *words, *kept], directory)
+        if done.returncode != 0:
+            return Compiled(None, done.stderr, interface=header_of(text))
+        if not library.is_file():
+            return Compiled(None, f"{shlex.join(self.words)}, which wrote no library", is_text_at_fault=False)
+        return Compiled(library, done.stderr)
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """Result of a compilation."""
+
+    library: Path | None
+    """None if the text is no C++ or does not fit the interface."""
+    said: str
+    """Output of the compiler, or a sentence about it."""
+    is_text_at_fault: bool = True
+    interface: str = "rogue/nic_control.h"
+    """Header of ours that the text includes."""
+
+    def problem(self, file: str, log: Path) -> Problem:
+        """The first error, with the line of the file that it is about, and where all of them are."""
+        if not self.is_text_at_fault:
+            return Problem(file, "", self.said, "a compiler of C++20 that works", "name another one in CXX")
+        error = _ERROR.search(self.said) or _UNDEFINED.search(self.said)
+        line = _line_of(error, self.said) if error else None
+        place = f"{file}:{line}" if line else file
+        got = error["text"] if error else (self.said.strip().splitlines() or ["no words of the compiler"])[-1]
+        expected = f"C++20 that compiles with {self.interface} alone"
+        return Problem(place, "", got, expected, f"correct the line; {log} has all that the compiler said")
+
+
+def _line_of(error: re.Match[str], said: str) -> str | None:
+    """The line in the author's text of the error, else of its cause, else of its first note."""
+    if error.re is _UNDEFINED or Path(error["file"]).name == _TEXT:
+        return error["line"]
+    asked = [*_REQUIRED.finditer(said, 0, error.start())][-1:]
+    found = asked[0] if asked else _PLACE.search(said, error.end())
+    return found[1] if found else None
+
+
+def find_compiler(file: str) -> Compiler:
+    """The one that CXX names, or `c++`; ConfigError blames the file that needs it if there is none."""
+    named = os.environ.get("CXX", "").strip() or "c++"
+    expected = "a compiler of C++20, which a control in C++ needs"
+    try:
+        program, *options = shlex.split(named)
+        words = (_absolute(program), *options)
+        done = _run([*words, "--version"], Path.cwd())
+    except (OSError, ValueError) as error:
+        advice = "install g++ or clang (Debian: apt-get install g++), or name one in CXX"
+        raise ConfigError([Problem(file, "", f"no {named} on this computer", expected, advice)]) from error
+    if done.returncode != 0:
+        got = f"{named}, which does not say its version"
+        raise ConfigError([Problem(file, "", got, expected, "name another one in CXX")])
+    return Compiler(words, done.stdout)
+
+
+def interface_text() -> str:
+    """What the engine and what it loads share, all of it."""
+    headers = sorted(_include().joinpath(_FOLDER).iterdir(), key=lambda header: header.name)
+    return "".join(header.read_text(encoding="utf-8") for header in headers)
+
+
+def _include() -> Traversable:
+    return files("rogue.simulator") / "include"
+
+
+def _absolute(program: str) -> str:
+    """Where a program is, for it is called in another directory; FileNotFoundError if it is nowhere."""
+    found = shutil.which(program)
+    if found is None:
+        raise FileNotFoundError(program)
+    return str(Path(found).absolute())
+
+
+def _run(command: list[str], directory: Path) -> subprocess.CompletedProcess[str]:
+    """With all that it starts in a group of its own, which ends when time is over."""
+    environment = {key: value for key, value in os.environ.items() if key not in _SEARCHED}
+    with subprocess.Popen(
+        command, cwd=directory, env={**environment, "LC_ALL": "C"}, process_group=0, encoding="utf-8",
+        errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        try:
+            said, complaints = process.communicate(timeout=SECONDS_MAX)
+        except BaseException as error:
+            os.killpg(process.pid, signal.SIGKILL)
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
+            said, complaints = "", f"{command[0]}, which took more than {SECONDS_MAX} s"
+        process.wait()
+    return subprocess.CompletedProcess(command, process.returncode, said, complaints)
+
+
+class Interface(NamedTuple):
+    """A kind of control in C++: our header, the library's entry point, and how it is registered."""
+
+    header: str
+    entry: str
+    register: Callable[[int, str], None]
+    """Called with the address of the control's table and the name of its file."""
+
+
+INTERFACES: Final = (
+    Interface(
+        "rogue/nic_control.h",
+        "rogue_nic_control",
+        lambda table, file: register_compiled_control(CompiledKind(table, file)),
+    ),
+    Interface(
+        "rogue/switch_control.h",
+        "rogue_switch_control",
+        lambda table, file: register_switch_control(SwitchKind(table, file)),
+    ),
+    Interface(
+        "rogue/receiver_control.h",
+        "rogue_receiver_control",
+        lambda table, file: register_receiver_control(ReceiverKind(table, file)),
+    ),
+)
+
+
+def header_of(text: str) -> str:
+    """Return the header of ours that a text includes; that of NIC controls if it includes none."""
+    return next((each.header for each in INTERFACES[1:] if each.header in text), INTERFACES[0].header)
 
 
 def library_of(text: str, file: str) -> Path:
-    """The library of a control's text, compiled if it is not there yet; ConfigError says what is wrong."""
+    """Return the library of a control's text, compiled if the cache lacks it; ConfigError if it is wrong."""
     compiler, cache = find_compiler(file), cache_directory("controls").absolute()
+    parts = (text, interface_text(), *compiler.words, compiler.version, *FLAGS, platform.machine())
+    library = cache / f"{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()}.so"
     try:
         cache.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _require_ours(cache, cache, stat.S_ISDIR)
-        cache = cache.resolve()
-        for above in cache.parents:
-            _require_nobody_moves(above, cache)
-        key = _key(text, compiler)
-        library = _kept(cache, key) or _compile(compiler, text, file, cache / key)
+        if not library.is_file():
+            _compile(compiler, text, file, library)
     except OSError as error:
         got, expected = f"'{error.strerror}' on {error.filename or cache}", "a place for compiled controls"
         raise ConfigError([Problem(file, "", got, expected, "set XDG_CACHE_HOME to a directory")]) from error
     return library
 
 
-def _key(text: str, compiler: Compiler) -> str:
-    """All that the library comes of, but for the headers of the compiler's own library."""
-    parts = (text, interface_text(), *compiler.words, compiler.version, *FLAGS, platform.machine())
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
-
-
-def _kept(cache: Path, key: str) -> Path | None:
-    """The library that is there; its name has the checksum, and one that was damaged is taken away."""
-    for library in sorted(cache.glob(f"{key}-*{_SUFFIX}")):
-        _require_ours(library, cache, stat.S_ISREG)
-        if library.name == _name(key, library):
-            return library
-        library.unlink(missing_ok=True)
-    return None
-
-
-def _name(key: str, library: Path) -> str:
-    return f"{key}-{hashlib.sha256(library.read_bytes()).hexdigest()[:DIGITS]}{_SUFFIX}"
-
-
-def _compile(compiler: Compiler, text: str, file: str, place: Path) -> Path:
-    """Beside the place, and then into it: another process finds the whole or nothing."""
-    with tempfile.TemporaryDirectory(dir=place.parent, prefix="new-") as fresh:
+def _compile(compiler: Compiler, text: str, file: str, library: Path) -> None:
+    """Compile beside the library's place and move the result there, so that a reader finds all or nothing."""
+    with tempfile.TemporaryDirectory(dir=library.parent, prefix="new-") as fresh:
         compiled = compiler.compile(text, Path(fresh))
         if compiled.library is None:
             log = Path(fresh) / "log"
             log.write_text(compiled.said, encoding="utf-8")
-            kept = place.with_suffix(".log")
-            log.replace(kept)
-            raise ConfigError([compiled.problem(file, kept)])
-        compiled.library.chmod(0o700)
-        return compiled.library.replace(place.with_name(_name(place.name, compiled.library)))
-
-
-def _require_ours(path: Path, cache: Path, is_kind: Callable[[int], bool]) -> None:
-    """Raise ConfigError if another user can have written what will be run."""
-    found = path.lstat()
-    if is_kind(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & OTHERS:
-        return
-    got = f"{path}, which others could have written"
-    expected = "a directory of yours alone, for code is run from it"
-    advice = f"look who made it, remove {cache}, or set XDG_CACHE_HOME"
-    raise ConfigError([Problem("controls in C++", "", got, expected, advice)])
-
-
-def _require_nobody_moves(above: Path, cache: Path) -> None:
-    """ConfigError if others can put another directory in the place of one that leads to the cache.
-
-    Of a sticky directory, such as /tmp, they take nothing away that is not theirs. Root may do anything.
-    """
-    found = above.stat()
-    is_owned = found.st_uid in (0, os.geteuid(), Path("/").stat().st_uid)
-    may_others = found.st_mode & stat.S_IWOTH or (
-        found.st_mode & stat.S_IWGRP and not _is_group_ours(found.st_gid)
-    )
-    if is_owned and (not may_others or found.st_mode & stat.S_ISVTX):
-        return
-    got, expected = f"{above}, which others may write", f"a path to {cache} that only its owner may change"
-    advice = f"take their right away (chmod go-w {above}), or set XDG_CACHE_HOME"
-    raise ConfigError([Problem("controls in C++", "", got, expected, advice)])
-
-
-def _is_group_ours(number: int) -> bool:
-    """Nobody else is in it, as in the groups that many systems make for each person."""
-    try:
-        own = pwd.getpwuid(os.geteuid()).pw_name
-        members = grp.getgrgid(number).gr_mem
-    except KeyError:
-        return False
-    others = [each for each in pwd.getpwall() if each.pw_gid == number and each.pw_name != own]
-    return not others and {*members} <= {own}
-
-
-ENTRIES: Final = {
-    INTERFACE: "rogue_nic_control",
-    SWITCH_INTERFACE: "rogue_switch_control",
-    RECEIVER_INTERFACE: "rogue_receiver_control",
-}
-TAKEN_IN: Final[dict[str, Callable[[int, str], None]]] = {
-    INTERFACE: lambda table, file: register_compiled_control(CompiledKind(table, file)),
-    SWITCH_INTERFACE: lambda table, file: register_switch_control(SwitchKind(table, file)),
-    RECEIVER_INTERFACE: lambda table, file: register_receiver_control(ReceiverKind(table, file)),
-}
+            raise ConfigError([compiled.problem(file, log.replace(library.with_suffix(".log")))])
+        compiled.library.replace(library)
 
 
 def register_header(source: PluginSource) -> None:
-    """Compile, load and register; a ConfigError names the wrong line, or what this computer misses.
+    """Compile, load and register a control; ConfigError names the wrong line, or what this computer lacks.
 
-    What was loaded stays until the process ends.
+    A loaded library stays until the process ends.
     """
     file, path = source.file, library_of(source.text, source.file)
-    expected = _expected(interface_of(source.text))
+    expected = next(_expected(each) for each in INTERFACES if each.header == header_of(source.text))
     try:
         library = ctypes.CDLL(str(path))
     except OSError as error:  # it needs a library that is not there
         raise ConfigError([Problem(file, "", str(error), expected, f"or remove {path}")]) from error
-    found = [each for each, name in ENTRIES.items() if hasattr(library, name)]
+    found = [each for each in INTERFACES if hasattr(library, each.entry)]
     if not found:
         raise ConfigError([Problem(file, "", "no control", expected, "add that line")])
     if len(found) > 1:
-        got = " and ".join(ENTRIES[each].upper() for each in found)
+        got = " and ".join(each.entry.upper() for each in found)
         raise ConfigError([Problem(file, "", got, "one control in a file", "make two files of it")])
-    [interface] = found
-    entry = getattr(library, ENTRIES[interface])
+    entry = getattr(library, found[0].entry)
     entry.restype = ctypes.c_void_p
     try:
-        TAKEN_IN[interface](entry(), file)
+        found[0].register(entry(), file)
     except ControlError as error:
         got = f"a control that {error}"
-        raise ConfigError([Problem(file, "", got, _expected(interface), "correct that line")]) from error
+        raise ConfigError([Problem(file, "", got, _expected(found[0]), "correct that line")]) from error
 
 
-def _expected(interface: str) -> str:
-    return f"a header that ends with {ENTRIES[interface].upper()} of {interface}"
+def _expected(interface: Interface) -> str:
+    return f"a header that ends with {interface.entry.upper()} of {interface.header}"

@@ -1,7 +1,9 @@
-"""What every congestion control of NICs has to keep, told alone and in a small network."""
+"""Check that controls of NICs, receivers and switches keep their contracts, alone and in small networks."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import cycle, product
 from random import Random
 from typing import Final
 
@@ -10,16 +12,27 @@ from rogue.harness.testbeds.simulator.features import FEATURES
 from rogue.simulator import (
     CONTROLS,
     IDEAL,
+    RECEIVER_CONTROLS,
     ROCEV2,
+    SWITCH_CONTROLS,
+    WITH_CREDITS,
     ControlError,
     ControlKind,
     Controller,
     ControlParameter,
     FairRates,
+    IndependentLoss,
     Marking,
     NicControl,
+    PriorityFlowControl,
+    ReceiverControl,
+    ReceiverControlKind,
+    Reliability,
     Simulation,
     SimulationError,
+    SwitchControl,
+    SwitchControlKind,
+    Trimming,
     with_telemetry,
 )
 
@@ -30,8 +43,8 @@ TIMERS_MAX: Final = 1000
 PAUSE_PS_MAX: Final = 500_000_000
 MTU_BYTES: Final = 1024
 HOPS: Final = 2
-SENDERS: Final = 3
-RUN_NS: Final = 2_000_000
+NIC_SENDERS: Final = 3
+RUN_NS: Final = 3_000_000
 
 
 def nic_control_faults(name: str) -> list[str]:
@@ -63,16 +76,20 @@ def settings_to_try(parameters: Sequence[ControlParameter]) -> Iterator[tuple[di
 def fault_of_two_runs(
     run: Callable[[], Simulation], fault_of_one: Callable[[Simulation], str | None]
 ) -> str | None:
-    """What either raises, or that they differ, or what is wrong with the first."""
+    """Return what either run raises, that they differ, or what is wrong with the first."""
     try:
         one, other = run(), run()
-    except ControlError as error:
-        return error_words(error)
     except SimulationError as error:
-        return str(error)
-    if one.digest() != other.digest() or one.counters() != other.counters():
+        return error_words(error) if isinstance(error, ControlError) else str(error)
+    except Exception as error:
+        return error_words(error)
+    if _result(one) != _result(other):
         return ANOTHER_RESULT
     return fault_of_one(one)
+
+
+def _result(simulation: Simulation) -> tuple[object, ...]:
+    return simulation.digest(), simulation.counters(), simulation.control_metrics()
 
 
 def _unbuildable(kind: ControlKind) -> Iterator[str]:
@@ -183,19 +200,12 @@ def _fault_now(told: _Told, keys: set[str]) -> str | None:
 
 
 def _faults_in_a_network(name: str) -> list[str]:
-    """Senders that share a port of a switch which marks: data get through, twice in the same way."""
-    try:
-        one, other = (_ran(name) for _ in range(2))
-    except Exception as error:
-        return [f"in a network of {SENDERS + 1} hosts: {error_words(error)}"]
-    if one.digest() != other.digest() or one.control_metrics() != other.control_metrics():
-        return ["the same network and seed gave another result, expected no clock and no unseeded randomness"]
-    if one.statistics()["verbs_done"] == 0:
-        return [f"in a network of {SENDERS + 1} hosts nothing arrived within {RUN_NS // 10**6} ms"]
-    return []
+    """Senders share a port of a switch that marks."""
+    fault = fault_of_two_runs(partial(_run_nics, name), partial(_stuck, False))
+    return [] if fault is None else [f"in a network of {NIC_SENDERS + 1} hosts: {fault}"]
 
 
-def _ran(name: str) -> Simulation:
+def _run_nics(name: str) -> Simulation:
     feature, wants_telemetry = FEATURES.get(name), CONTROLS[name].wants_telemetry
     simulation = Simulation(seed=1, framing=with_telemetry(ROCEV2) if wants_telemetry else ROCEV2)
     simulation.add_switch(
@@ -206,16 +216,165 @@ def _ran(name: str) -> Simulation:
         fair_rates=FairRates({}) if feature is not None and feature.has_fair_rates else None,
         has_telemetry=wants_telemetry,
     )
-    for index in range(SENDERS + 1):
+    for index in range(NIC_SENDERS + 1):
         simulation.add_host(f"h{index}", IDEAL)
         simulation.add_link(f"h{index}", "s0", rate_bps=LINE_RATES_BPS[0], delay_ps=10**6)
-    for index in range(SENDERS):
+    for index in range(NIC_SENDERS):
         queue_pair, _ = simulation.connect(
-            f"h{index}", f"h{SENDERS}", mtu_bytes=MTU_BYTES, retry_count=7, timeout_exponent=14,
+            f"h{index}", f"h{NIC_SENDERS}", mtu_bytes=MTU_BYTES, retry_count=7, timeout_exponent=14,
             control=NicControl(name),
         )  # fmt: skip
         for verb in range(20):
             queue_pair.post_write(verb, 10**5, True)
+    simulation.run_until(RUN_NS)
+    simulation.check_invariants()
+    return simulation
+
+
+SENDERS: Final = 6
+DELAY_PS: Final = 10**6
+BASE_RTT_NS: Final = 20_000
+"""Longer than any of the network's."""
+TRANSFERS: Final = 4
+TRANSFER_BYTES: Final = 50_000
+FULL_ROUNDS: Final = 40
+"""Times of sending everything over the receiver's link within which all must have come."""
+
+
+def receiver_control_faults(name: str) -> list[str]:
+    """The faults that the first failing trial finds; after a fault the next may not end."""
+    kind = RECEIVER_CONTROLS[name]
+    return unexplained(kind.parameters) or [*_first_receiver_fault(kind)]
+
+
+def _first_receiver_fault(kind: ReceiverControlKind) -> Iterator[str]:
+    """With the defaults and each bound of each parameter, at slow and fast links, also with trimming."""
+    for values, stated in settings_to_try(kind.parameters):
+        for rate_bps, trims in product(LINE_RATES_BPS, (False, True)):
+            control = ReceiverControl(kind.name, values)
+            fault = fault_of_two_runs(
+                partial(_run_receivers, control, rate_bps, trims),
+                partial(_unfinished, rate_bps, bool(values)),
+            )
+            if fault is not None:
+                yield f"with {stated}, at {rate_bps} bit/s{', with trimming' if trims else ''}: {fault}"
+                return
+
+
+def _unfinished(line_rate_bps: int, is_stated: bool, simulation: Simulation) -> str | None:
+    """With its defaults everything must arrive."""
+    done, posted = simulation.statistics()["verbs_done"], SENDERS * TRANSFERS
+    if is_stated or done == posted:
+        return None
+    ms = _run_ns(line_rate_bps) / 1e6
+    return f"{done} of {posted} transfers ended within {ms:.3g} ms, expected all: somebody waits for credit"
+
+
+def _run_ns(line_rate_bps: int) -> int:
+    """Long enough for all that is sent, and for some timeouts."""
+    once_ns = SENDERS * TRANSFERS * TRANSFER_BYTES * 8 * 10**9 // line_rate_bps
+    return FULL_ROUNDS * once_ns + 10**7
+
+
+def _run_receivers(control: ReceiverControl, line_rate_bps: int, trims: bool) -> Simulation:
+    """Several senders of one host, whose packets are lost now and then."""
+    simulation = Simulation(seed=1)
+    trimming = Trimming(20_000) if trims else None
+    simulation.add_switch("s0", buffer_bytes=200_000, alpha=8.0, trimming=trimming)
+    for host in range(SENDERS + 1):
+        simulation.add_host(f"h{host}", IDEAL)
+        loss = IndependentLoss(0.01) if host == 1 else None
+        simulation.add_link(f"h{host}", "s0", rate_bps=line_rate_bps, delay_ps=DELAY_PS, loss=loss)
+    full_ns = 200_000 * 8 * 10**9 // line_rate_bps
+    numbers = {
+        "line_rate_bps": float(line_rate_bps),
+        "base_rtt_ns": float(BASE_RTT_NS),
+        "rto_ns": float(BASE_RTT_NS + 2 * full_ns),
+        "nscc": 0.0,
+    }
+    for host in range(1, SENDERS + 1):
+        queue_pair, _ = simulation.connect(
+            f"h{host}", "h0", mtu_bytes=MTU_BYTES, retry_count=7, timeout_exponent=8,
+            reliability=Reliability(WITH_CREDITS, numbers, 7, control),
+        )  # fmt: skip
+        for transfer in range(TRANSFERS):
+            queue_pair.post_write(transfer, TRANSFER_BYTES, True)
+    simulation.run_until(_run_ns(line_rate_bps))
+    simulation.check_invariants()
+    return simulation
+
+
+LEAVES: Final = 2
+SPINES: Final = 3
+HOSTS_PER_LEAF: Final = 3
+BUFFER_BYTES: Final = 100_000
+RELIABILITIES: Final = ("uet", "irn", "reno")
+
+
+def switch_control_faults(name: str) -> list[str]:
+    """The faults that the first failing trial finds; after a fault the next may not end."""
+    kind = SWITCH_CONTROLS[name]
+    found = [*unexplained(kind.parameters), *_useless(kind)]
+    return found or [*_first_switch_fault(kind)]
+
+
+def _useless(kind: SwitchControlKind) -> Iterator[str]:
+    if not kind.judges and not kind.compiled.chooses:
+        yield "it has none of on_arrival, on_departure and choose, expected at least one of them"
+    if kind.compiled.trims and not kind.compiled.sees_arrivals:
+        yield "it trims, and has no on_arrival, which alone may say so"
+
+
+def _first_switch_fault(kind: SwitchControlKind) -> Iterator[str]:
+    """With the defaults and each bound of each parameter, at slow and fast links, with and without pauses."""
+    for values, stated in settings_to_try(kind.parameters):
+        for rate_bps, has_pauses in product(LINE_RATES_BPS, (False, True)):
+            control = SwitchControl(kind.name, values)
+            fault = fault_of_two_runs(
+                partial(_run_switches, control, rate_bps, has_pauses), partial(_stuck, bool(values))
+            )
+            if fault is not None:
+                yield f"with {stated}, at {rate_bps} bit/s{', with pauses' if has_pauses else ''}: {fault}"
+                return
+
+
+def _stuck(is_stated: bool, simulation: Simulation) -> str | None:
+    """With its defaults something must arrive."""
+    if is_stated or simulation.statistics()["verbs_done"] > 0:
+        return None
+    return f"nothing arrived within {RUN_NS // 10**6} ms, expected some transfers to end"
+
+
+def _run_switches(control: SwitchControl, line_rate_bps: int, has_pauses: bool) -> Simulation:
+    """Two leaves, three spines: an incast over two hops, of transports that trim, repair, or know no ECN."""
+    simulation = Simulation(seed=1)
+    pauses = PriorityFlowControl(mtu_bytes=MTU_BYTES) if has_pauses else None
+    switches = [f"leaf{index}" for index in range(LEAVES)] + [f"spine{index}" for index in range(SPINES)]
+    for switch in switches:
+        simulation.add_switch(
+            switch,
+            buffer_bytes=BUFFER_BYTES * (10 if has_pauses else 1),
+            alpha=1.0,
+            flow_control=pauses,
+            controls=[control],
+        )
+    hosts = [(f"h{leaf}_{index}", leaf) for leaf in range(LEAVES) for index in range(HOSTS_PER_LEAF)]
+    for host, leaf in hosts:
+        simulation.add_host(host, IDEAL)
+        simulation.add_link(host, f"leaf{leaf}", rate_bps=line_rate_bps, delay_ps=10**6)
+    for leaf in range(LEAVES):
+        for spine in range(SPINES):
+            simulation.add_link(
+                f"leaf{leaf}", f"spine{spine}", rate_bps=line_rate_bps // SPINES, delay_ps=10**6
+            )
+    receiver = hosts[-1][0]
+    for (host, _), reliability in zip(hosts[:-1], cycle(RELIABILITIES), strict=False):
+        queue_pair, _ = simulation.connect(
+            host, receiver, mtu_bytes=MTU_BYTES, retry_count=7, timeout_exponent=8,
+            reliability=Reliability(reliability),
+        )  # fmt: skip
+        for verb in range(20):
+            queue_pair.post_write(verb, 10**4, True)
     simulation.run_until(RUN_NS)
     simulation.check_invariants()
     return simulation

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from rogue.harness.cell.transport import as_written
-from rogue.harness.testbeds.simulator.control_contract import nic_control_faults
-from rogue.harness.testbeds.simulator.features import CREDITS_ASKED, FEATURES, control_feature
-from rogue.harness.testbeds.simulator.plugin_controls import SENDERS_KEYS
-from rogue.harness.testbeds.simulator.receiver_and_switch_contracts import (
+from rogue.harness.testbeds.simulator.control_contract import (
+    nic_control_faults,
     receiver_control_faults,
     switch_control_faults,
 )
+from rogue.harness.testbeds.simulator.features import CREDITS_ASKED, FEATURES, control_feature
+from rogue.harness.testbeds.simulator.plugin_controls import SENDERS_KEYS
 from rogue.simulator import (
     CONTROLS,
     RECEIVER_CONTROLS,

@@ -1,21 +1,20 @@
-"""Tests: compile a control written in C++ with this computer's compiler."""
+"""Tests: compile controls written in C++ and cache the libraries."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from helpers.plugin_files import DCQCN_COMPILED
+from helpers.plugin_files import DCQCN_COMPILED, CountingCompiler
 
 from rogue.harness.errors import ConfigError
-from rogue.harness.testbeds.simulator.compiler import (
+from rogue.harness.testbeds.simulator.compiled_controls import (
     Compiled,
     Compiler,
-    files_read,
     find_compiler,
-    foreign,
     interface_text,
-    line_that_includes,
-    searched,
+    library_of,
 )
+from rogue.virtual.cache import cache_directory
 
 LOG = Path("/cache/x.log")
 
@@ -64,40 +63,6 @@ def test_a_file_of_the_authors_own_is_refused(line: str, tmp_path: Path) -> None
     assert said.startswith(f"my.h:2: got {line.strip()}, expected C++20")
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        "#define X {name}\n#include X",
-        "%:define X {name}\n%:include X",
-        "#define X {name}\n#inc\\\nlude X",
-        "#define X {name}\n#/* */include X",
-        "#define X {name}\n#include_next X",
-        "#define X {name}\n#if __has_include(X)\n#import X\n#endif",
-    ],
-)
-def test_an_include_of_the_authors_own_cannot_hide(lines: str, tmp_path: Path) -> None:
-    mine, build = tmp_path / "a place" / "mine.h", tmp_path / "build"
-    mine.parent.mkdir()
-    build.mkdir()
-    mine.write_text("inline int mine() { return 1; }\n")
-    said = problem("#include <cmath>\n" + lines.format(name=f'"{mine}"') + "\nint one;\n", build)
-    assert said.startswith("my.h:")
-    assert f"got an include of {mine}, expected C++20" in said
-
-
-def test_a_compiler_that_does_not_say_what_it_read_is_blamed_itself(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    program = tmp_path / "mute"
-    program.write_text('#!/bin/sh\nc++ "$@"\nrm -f control.d\n')
-    program.chmod(0o755)
-    monkeypatch.setenv("CXX", str(program))
-    (tmp_path / "build").mkdir()
-    assert f"got {program}, which wrote not what it read, expected a compiler" in problem(
-        "int one;", tmp_path / "build"
-    )
-
-
 def test_no_variable_brings_one_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "mine.h").write_text("")
@@ -140,7 +105,7 @@ def test_a_compiler_that_writes_nothing_is_blamed_itself(
 def test_a_compiler_that_does_not_end_is_ended_with_all_it_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rogue.harness.testbeds.simulator.compiler.SECONDS_MAX", 0.3)
+    monkeypatch.setattr("rogue.harness.testbeds.simulator.compiled_controls.SECONDS_MAX", 0.3)
     endless = Compiler(("/bin/sh", "-c", "tail -f /dev/null & wait"), "")
     compiled = endless.compile("", tmp_path)
     said = str(compiled.problem("my.h", LOG))
@@ -168,40 +133,61 @@ def test_the_interface_is_shipped() -> None:
     assert "#define ROGUE_NIC_CONTROL" in interface_text()
 
 
-PREPROCESSED = """\
-# 1 "./control.h" 1
-int one;
-# 1 "/usr/include/math.h" 1 3 4
-# 3 "./control.h" 2
-# 1 "/home/me/mine.h" 1
-# 1 "/home/me/other.h" 1
-# 2 "/home/me/mine.h" 2
-# 8 "./control.h" 2
-"""
+TEXT = "int anything;\n"
 
 
-def test_names_of_a_rule() -> None:
-    rule = "control.so: /dev/null \\\n /a\\ b/c.h /d$$.h \\\n  /e\\#.h\n"
-    assert [*files_read(rule)] == ["/dev/null", "/a b/c.h", "/d$.h", "/e#.h"]
+@pytest.fixture
+def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CountingCompiler:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return CountingCompiler(tmp_path, monkeypatch)
 
 
-def test_directories_are_those_of_angle_brackets() -> None:
-    said = (
-        'x\n#include "..." search starts here:\n /quoted\n#include <...> search starts here:\n /usr/../a\n'
-        " /b (framework directory)\nEnd of search list.\n /c\n"
-    )
-    assert searched(said) == [Path("/a"), Path("/b")]
-    assert searched("") == []
+def test_a_text_is_compiled_once(compiler: CountingCompiler) -> None:
+    first = library_of(TEXT, "my.h")
+    assert compiler.calls() == 1
+    assert library_of(TEXT, "another name.h") == first
+    assert compiler.calls() == 1
+    assert [path.name for path in first.parent.iterdir()] == [first.name]
+    assert first.parent.stat().st_mode & 0o777 == 0o700
 
 
-def test_the_first_that_lies_elsewhere_is_foreign(tmp_path: Path) -> None:
-    known = [tmp_path / "inside", tmp_path / "control.h"]
-    assert foreign(iter(["control.h", "inside/a.h"]), tmp_path, known) is None
-    assert foreign(iter(["inside/../x.h", "y.h"]), tmp_path, known) == tmp_path / "x.h"
+def test_another_text_and_another_compiler_make_another(
+    compiler: CountingCompiler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = library_of(TEXT, "my.h")
+    assert library_of(TEXT + "// more\n", "my.h") != first
+    compiler.becomes("2.0")
+    assert library_of(TEXT, "my.h") != first
+    assert compiler.calls() == 3
 
 
-def test_the_line_is_that_of_the_text(tmp_path: Path) -> None:
-    text = tmp_path / "control.h"
-    assert line_that_includes(Path("/home/me/mine.h"), PREPROCESSED, text) == 7
-    assert line_that_includes(Path("/home/me/other.h"), PREPROCESSED, text) == 7
-    assert line_that_includes(Path("/nowhere.h"), PREPROCESSED, text) is None
+@pytest.mark.usefixtures("compiler")
+def test_the_place_is_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loader takes a name without a slash for one that it has to search."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", "cache")
+    assert library_of(TEXT, "my.h").parent == tmp_path / "cache" / "rogue-testbed" / "controls"
+
+
+@pytest.mark.usefixtures("compiler")
+def test_two_at_once_find_the_same() -> None:
+    with ThreadPoolExecutor(2) as pool:
+        one, other = pool.map(library_of, [TEXT, TEXT], ["my.h", "my.h"])
+    assert one == other
+    assert [*one.parent.iterdir()] == [one]
+
+
+@pytest.mark.usefixtures("compiler")
+def test_a_failure_keeps_what_the_compiler_said_and_nothing_else() -> None:
+    with pytest.raises(ConfigError, match=r"my.h:1: got .*; correct the line; (\S+\.log) has all") as caught:
+        library_of("int anything = nothing;", "my.h")
+    (log,) = cache_directory("controls").iterdir()
+    assert str(log) in str(caught.value)
+    assert "nothing" in log.read_text()
+
+
+@pytest.mark.usefixtures("compiler")
+def test_a_place_that_cannot_be_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
+    with pytest.raises(ConfigError, match=r"my.h: got 'Not a directory' on /dev/null.*set XDG_CACHE_HOME"):
+        library_of(TEXT, "my.h")

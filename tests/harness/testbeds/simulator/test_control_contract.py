@@ -148,7 +148,9 @@ def test_a_control_that_lets_nothing_through_is_told() -> None:
             self.rate_bps = 1
 
     register_nic_control("mine", Silent)
-    assert nic_control_faults("mine") == ["in a network of 4 hosts nothing arrived within 2 ms"]
+    assert nic_control_faults("mine") == [
+        "in a network of 4 hosts: nothing arrived within 3 ms, expected some transfers to end"
+    ]
 
 
 def test_a_parameter_is_explained() -> None:

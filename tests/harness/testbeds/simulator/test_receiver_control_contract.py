@@ -7,7 +7,7 @@ from helpers.plugin_files import plugin
 from helpers.receiver_files import NAMES, RECEIVERS, loaded
 
 from rogue.harness.plugins.loading import load_plugins, unload_plugins
-from rogue.harness.testbeds.simulator.receiver_and_switch_contracts import receiver_control_faults
+from rogue.harness.testbeds.simulator.control_contract import receiver_control_faults
 
 HEADER = """\
 #include <rogue/receiver_control.h>

@@ -7,7 +7,7 @@ from helpers.plugin_files import plugin
 from helpers.switch_files import NAMES, SWITCHES, loaded
 
 from rogue.harness.plugins.loading import load_plugins, unload_plugins
-from rogue.harness.testbeds.simulator.receiver_and_switch_contracts import switch_control_faults
+from rogue.harness.testbeds.simulator.control_contract import switch_control_faults
 
 HEADER = """\
 #include <rogue/switch_control.h>
