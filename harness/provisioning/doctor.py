@@ -125,7 +125,7 @@ def look(inventory: Inventory, log: Path, console: Console) -> Examination:
     Ansible goes only where we got to ourselves: it would wait for a silent node for minutes.
     """
     reached = reach(inventory.logins, _commands(inventory))
-    order = Order("preflight", "looking at the nodes", inventory.text, log)
+    order = Order("preflight", "looking at the nodes", inventory.path, log)
     order = order.of_nodes(inventory, _usable(inventory, reached))
     played = run_playbook(order, console) if order.nodes else PlaybookResult()
     failures = {failure.node: failure.message for failure in played.failures}

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, IPvAnyAddress
 from rogue.harness.errors import ConfigError, Problem, UsageError
 from rogue.harness.provisioning.addresses import shared_addresses, unusable_addresses
 from rogue.harness.provisioning.inventory_errors import WholeNumber, find_problems, grouped, spelled
-from rogue.harness.provisioning.inventory_source import beside, list_inventory, members, text_for_ansible
+from rogue.harness.provisioning.inventory_source import list_inventory, members
 from rogue.harness.provisioning.inventory_trust import check_static, distrusted, is_program, is_unverified
 from rogue.harness.provisioning.misread_yaml import misread_numbers
 from rogue.harness.provisioning.switches.problems import switch_problems
@@ -169,8 +169,6 @@ class Inventory:
     destinations: tuple[Destination, ...] = ()
     """What SSH is told to reach each node, for Ansible."""
     hardware_switches: tuple[HardwareSwitch, ...] = ()
-    text: str = ""
-    """What Ansible reads: all that was checked, and nothing else that stands in the file."""
 
     @property
     def logins(self) -> tuple[Login, ...]:
@@ -193,8 +191,10 @@ def load_inventory(path: Path, *, is_trusted: bool = False) -> Inventory:
         check_static(path)
     runs = is_trusted and is_program(path)
     listing = list_inventory(path, runs=runs)
-    files = [path] if not runs else []
-    files += [each for each in beside(path) if each.is_file()]
+    beside = [
+        each for name in ("group_vars", "host_vars") for each in path.resolve().parent.glob(f"{name}/**/*")
+    ]
+    files = [*([] if runs else [path]), *(each for each in beside if each.is_file())]
     if misread := [problem for file in files for problem in misread_numbers(file, _KEYS)]:
         raise ConfigError(misread)
     return interpret(path, listing)
@@ -247,7 +247,6 @@ def interpret(path: Path, listing: Mapping[str, Any]) -> Inventory:
         lab.allocated_switches,
         ways,
         tuple(hardware),
-        text_for_ansible(listing, _GROUPS),
     )
 
 

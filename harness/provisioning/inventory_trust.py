@@ -83,16 +83,13 @@ def _is_harmless(name: str, value: str) -> bool:
 
 
 def _is_users_own(config: str) -> bool:
-    """Whether path and target are below the user's own directories: others may change other targets."""
+    """True for a path below the user's SSH directories."""
     if config == NO_CONFIG:
         return True
     place = at_home(config)
     if not PATH.fits(config) or not place.is_absolute() or ".." in place.parts:
         return False
-    return any(
-        place.is_relative_to(at_home(each)) and place.resolve().is_relative_to(at_home(each).resolve())
-        for each in _CONFIGURATIONS
-    )
+    return any(place.is_relative_to(at_home(each)) for each in _CONFIGURATIONS)
 
 
 _TEMPLATES: Final = ("{{", "{%", "{#", "#jinja2:")

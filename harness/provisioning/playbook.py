@@ -21,7 +21,8 @@ from rich.console import Console
 
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.inventory import Inventory
-from rogue.harness.provisioning.inventory_trust import is_unverified
+from rogue.harness.provisioning.inventory_source import kinds_enabled
+from rogue.harness.provisioning.inventory_trust import is_program, is_unverified
 from rogue.harness.provisioning.playbook_events import PlaybookResult, TaskDisplay, counts, is_task_start
 from rogue.remote.destination import Destination
 from rogue.remote.errors import NodeError
@@ -73,8 +74,7 @@ class Order:
     playbook: str
     title: str
     """What a person reads while it runs."""
-    inventory: str
-    """What Ansible reads, in YAML: what was checked of a file, and not the file."""
+    inventory: Path
     log: Path
     variables: Mapping[str, object] = field(default_factory=dict)
     is_check: bool = False
@@ -100,9 +100,8 @@ def run_playbook(order: Order, console: Console) -> PlaybookResult:
     """Run it to its end; a failure on a node is part of what it did, Ctrl-C raises Interrupted."""
     played = PlaybookResult()
     with _private_directory() as directory, _stopping() as must_stop:
-        environment = _environment(directory)
-        inventory = directory / "inventory.yaml"
-        inventory.write_text(order.inventory, encoding="utf-8")
+        inventory = order.inventory.resolve()
+        environment = _environment(directory, inventory)
         tasks = count_tasks(order.playbook, inventory, environment)
         order.log.parent.mkdir(parents=True, exist_ok=True)
         with order.log.open("w") as log, TaskDisplay(order.title, tasks, console) as display:
@@ -180,7 +179,7 @@ def count_tasks(playbook: str, inventory: Path, environment: Mapping[str, str]) 
     return sum(counts(title) for title in _LISTED_TASK.findall(done.stdout))
 
 
-def _environment(directory: Path) -> dict[str, str]:
+def _environment(directory: Path, inventory: Path) -> dict[str, str]:
     """Ansible of this Python, with the settings beside the playbooks and host keys that are verified.
 
     A user's variables would beat the settings, so those that matter are set or refused.
@@ -193,7 +192,7 @@ def _environment(directory: Path) -> dict[str, str]:
         **dict.fromkeys(_CHECKS, "1"),
         "PATH": f"{_program('ansible-playbook').parent}:{os.environ.get('PATH', os.defpath)}",
         "ANSIBLE_CONFIG": str(DIRECTORY / "ansible.cfg"),
-        "ANSIBLE_INVENTORY_ENABLED": "yaml",
+        "ANSIBLE_INVENTORY_ENABLED": kinds_enabled(runs=is_program(inventory)),
         "ANSIBLE_SSH_CONTROL_PATH_DIR": str(directory / "ssh"),
         "ANSIBLE_NOCOLOR": "1",
         "ANSIBLE_DEPRECATION_WARNINGS": "0",

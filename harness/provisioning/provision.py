@@ -47,13 +47,13 @@ def provision(
             switch = inventory.switch
             variables["switch_linux_trees"] = port_trees(switch.login.node, switch.interfaces, ports)
         title = "would provision" if is_check else "provisioning"
-        order = Order("provision", title, inventory.text, log, variables, is_check)
+        order = Order("provision", title, inventory.path, log, variables, is_check)
         return _play(order, inventory, console)
 
 
 def teardown(inventory: Inventory, log: Path, console: Console) -> PlaybookResult:
     """Put back what provisioning changed, on every node that can be reached; NodeError for the others."""
-    order = Order("teardown", "putting back", inventory.text, log)
+    order = Order("teardown", "putting back", inventory.path, log)
     return _play(order, inventory, console)
 
 

@@ -62,7 +62,8 @@ def order(directory: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> Order:
     monkeypatch.setattr(playbook, "DIRECTORY", directory)
     (directory / "ansible.cfg").write_text("")
     (directory / "here.yml").write_text(text)
-    return Order("here", "trying", HERE, directory / "logs" / "log", {"word": "hello"})
+    (directory / "nodes.yaml").write_text(HERE)
+    return Order("here", "trying", directory / "nodes.yaml", directory / "logs" / "log", {"word": "hello"})
 
 
 def shown(console: Console) -> str:
