@@ -6,7 +6,7 @@ EXPERIMENT ?= experiments/quickstart.yaml
 TESTBED ?= simulator
 INVENTORY ?= virtual
 JOBS ?= auto
-INPUTS ?= 1000000
+INPUTS ?= 100000
 KILLS ?= 300
 COUNT ?= 300
 PACKAGE ?= rogue.agent.core
@@ -63,7 +63,7 @@ test-long: $(VENV)/.reference ## run everything that takes minutes too; what nee
 test-bare: ## run the README's first two commands on a Debian where nothing is installed (root, mmdebstrap)
 	@sh scripts/bare_debian.sh
 
-test-hostile: setup $(VENV)/.develop ## read INPUTS=1000000 hostile inputs, and kill runs and fill disks KILLS=300 times; test-long does it, too
+test-hostile: setup $(VENV)/.develop ## read INPUTS=100000 hostile inputs, and kill runs and fill disks KILLS=300 times; test-long does it, too
 	@HOSTILE_INPUTS=$(INPUTS) ROGUE_KILLS=$(KILLS) $(BIN)/pytest -n $(JOBS) --durations 0 -m long tests/hostile \
 		tests/agent/drivers/verbs/test_hostile_datagrams.py
 

@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from rogue.harness.command_line import claims, experiments, nodes, plugins, runs, search, switch, testbed
 from rogue.harness.errors import ExitCode, HarnessError
+from rogue.harness.limits import limit_reading
 from rogue.harness.streams import keep_standard_streams
 from rogue.harness.terminal import notify
 from rogue.remote.errors import NodeError
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from typer._click.core import Context
 
 _SHORT: Final = ("failed to map segment", "cannot allocate memory", "Cannot allocate memory", "new thread")
+_READS_RUNS: Final = frozenset({"claims", "compare", "export", "figures", "list", "report", "verify"})
+"""Commands under limits of memory and time; `watch` lasts as long as its run."""
 _HELP: Final = "NoArgsIsHelpError"
 """What typer raises for a group that is called without a command; it exports no such name."""
 
@@ -116,6 +119,8 @@ def main() -> None:
     """Entry point of `rogue`."""
     output = keep_standard_streams()
     prepare()
+    if _READS_RUNS.intersection(sys.argv[1:2]):
+        limit_reading()
     if not sys.warnoptions:
         warnings.simplefilter("ignore")  # warnings of Python and its libraries are for programmers
     code = run_guarded(_call)

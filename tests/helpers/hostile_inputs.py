@@ -14,29 +14,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from helpers.experiments import LEAF_SPINE, SMALL
-from helpers.fake_agents import DOOL
-from helpers.hostile_network import SEAL, events, hear, wait
+from helpers.hostile_network import SEAL
 from helpers.nodes import C6525, M510, XL170
 from helpers.small_runs import cell, filled, manifest
 from pydantic_core import PydanticCustomError
 
-from rogue.agent.core.errors import PeerError, SettingsError
+from rogue.agent.core.errors import PeerError
 from rogue.agent.core.resync import Resync, Resynced, decode, encode
-from rogue.agent.node import wire
-from rogue.agent.node.errors import MessageError
-from rogue.agent.node.messages import (
-    PROTOCOL,
-    After,
-    Arrivals,
-    Connect,
-    Error,
-    Hello,
-    Message,
-    Prepare,
-    Prepared,
-    Results,
-    Start,
-)
 from rogue.harness.data.formats import FORMATS
 from rogue.harness.data.goal import read_goal
 from rogue.harness.data.network import read_network
@@ -47,7 +31,6 @@ from rogue.harness.errors import HarnessError
 from rogue.harness.experiment.load import load_experiment
 from rogue.harness.provisioning import inventory
 from rogue.harness.provisioning.cloudlab_manifest import read_manifest
-from rogue.harness.testbeds.ssh.cell_environment import parse_dool
 from rogue.remote.login import Login
 from rogue.reports.reading.load import parse_table
 from rogue.workloads.manifest import ManifestError, parse_manifest
@@ -124,7 +107,6 @@ ROOT = Path(__file__).parents[2]
 TRAFFIC = ROOT / "tests" / "data" / "traffic"
 TOLD = (PydanticCustomError,)
 HPCC = b"3 1 2\n2\n0 2 10Gbps 1000ns 0\n1 2 10Gbps 1000ns 0\n"
-PREPARED = Prepared("r", "rc", "10.9.0.1", 10**10, 1_500, "host", "event", "none", device="rxe0", psn=7)
 
 
 @dataclass(frozen=True)
@@ -196,39 +178,6 @@ def _table(content: bytes, _place: Path) -> object:
     return [parse_table(content, name) for name in ("flows", "latency") if name in TABLES]
 
 
-def _requests() -> list[bytes]:
-    prepare = Prepare(
-        "r", 1_000, "requester", "10.9.0.1", "rogue", 100, {"a": 1.5}, limiter="htb", turns=[1, 2]
-    )
-    messages = [
-        Hello(PROTOCOL, 60_000),
-        prepare,
-        Connect("r", 9, PREPARED),
-        Arrivals("r", 9, [[0, 1], [5, 70]]),
-        After("r", 9, "q", "arrival", [[1, 0, 7]]),
-        After("r", 9, "r", "end", [[1, 0, 7], [2, 1, 0]]),
-    ]
-    return [_line(each) for each in (*messages, Start("r", 9, 5, 6))]
-
-
-def _request(content: bytes, _place: Path) -> object:
-    """Read it; one that makes transfers wait is carried out, too, for it may name any transfer and role."""
-    request = wire.decode(content, wire.REQUEST_TYPES)
-    if isinstance(request, After):
-        wait(request)
-    return request
-
-
-def _replies() -> list[bytes]:
-    results = Results("r", "ok", 5, 6, spent={"posting_ns": 3}, files={"rtt": "/tmp/r-rtt.csv"})
-    return [_line(each) for each in (PREPARED, results, Error("r", "verbs", "no limiter", "prepare"))]
-
-
-def _line(message: Message) -> bytes:
-    """A line as its reader takes it."""
-    return wire.encode(message).rstrip(b"\n")
-
-
 def _of_file(read: Callable[[DataSource], object], name: str) -> Callable[[bytes, Path], object]:
     """A reader of what came in a file of this name."""
     return lambda content, _place: read(data_source(name, content))
@@ -281,11 +230,6 @@ INPUTS: dict[str, Input] = {
     ),
     "inventories": Input(_listing, _listed(), (HarnessError,)),
     "XML": Input(_cloudlab, [file.read_bytes() for file in (M510, XL170, C6525)], (HarnessError,)),
-    "requests": Input(_request, _requests(), (MessageError, SettingsError)),
-    "events": Input(hear, [events((0, 0, 5), (1, 7, 900), (2, 0, 1_000))], (ValueError,), is_slow=True),
-    "replies": Input(
-        lambda content, _place: wire.decode(content, wire.REPLY_TYPES), _replies(), (MessageError,)
-    ),
     "datagrams": Input(
         lambda content, _place: decode(content, SEAL),
         [encode(Resync(1, 17, 5), SEAL), encode(Resynced(1), SEAL)],
@@ -315,5 +259,4 @@ INPUTS: dict[str, Input] = {
         [FORMATS["hpcc-topology"].read(data_source("a.txt", HPCC)).text.encode()],
         TOLD,
     ),
-    "dool": Input(lambda content, _place: parse_dool(content), [DOOL]),
 }

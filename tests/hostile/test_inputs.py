@@ -1,10 +1,11 @@
-"""Whatever an input holds, it is read or it is told in a sentence, within ten seconds of work.
+"""Mutated files are read or refused in a sentence, within ten seconds of processor time and 4 GiB of memory.
 
-Short with every change, where Hypothesis looks for the smallest input that breaks us; `make test-long` reads
-$HOSTILE_INPUTS of them, which are numbered: the number that a failure names gives the same input again.
+`make test` tries a few, and Hypothesis looks for the smallest input that fails. `make test-long` reads
+$HOSTILE_INPUTS of them. They are numbered: the number in a failure gives the same input again.
 """
 
 import os
+import resource
 import signal
 import traceback
 from collections.abc import Iterator
@@ -21,9 +22,10 @@ from hypothesis import strategies as st
 from rogue.harness.provisioning import inventory
 from rogue.workloads.printable import printable
 
-COUNT = int(os.environ.get("HOSTILE_INPUTS", "1000000"))
+COUNT = int(os.environ.get("HOSTILE_INPUTS", "100000"))
 """Of all kinds together."""
 LIMIT_SECONDS = 10.0
+MEMORY_BYTES = 4 << 30
 SAID_MAX = 4_000
 """Ten mistakes of a line or two are told at once."""
 SHARES = {name: 1 if each.is_slow else 10 for name, each in INPUTS.items()}
@@ -47,6 +49,15 @@ def bounded() -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
+
+
+@pytest.fixture(autouse=True)
+def _limited_memory() -> Iterator[None]:
+    """The limit of memory that commands set for themselves, which is all that bounds a table."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 @pytest.fixture(autouse=True)
