@@ -8,12 +8,12 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from rogue.harness.commands.experiments import load_named
 from rogue.harness.commands.run import DEFAULT_TESTBED, ready_testbed
 from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.execution.slot import InlineSlot
 from rogue.harness.execution.task import Task
 from rogue.harness.experiment.document import Document
+from rogue.harness.experiment.find import load_named
 from rogue.harness.experiment.load import LoadedExperiment, load_document
 from rogue.harness.plan.plan import make_plan
 from rogue.harness.plugins.source import plugins_at

@@ -1,18 +1,30 @@
 """`rogue run`."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
-from rich.console import Console
 
-from rogue.harness.commands.manage_runs import update_index_of
+from rogue.harness.commands import completion
+from rogue.harness.commands.options import (
+    Dask,
+    Jobs,
+    OptionalExperiment,
+    Out,
+    Plugins,
+    Settings,
+    TestbedName,
+    TrustsInventory,
+    TrustsPlugins,
+)
 from rogue.harness.commands.report import try_to_report
-from rogue.harness.data.files import kept_files
+from rogue.harness.commands.runs import update_index_of
 from rogue.harness.errors import (
     ClusterLostError,
     ExitCode,
@@ -20,29 +32,85 @@ from rogue.harness.errors import (
     UsageError,
     termination_as_interrupt,
 )
-from rogue.harness.execution.scheduler import Watcher
-from rogue.harness.experiment.load import LoadedExperiment, hidden_values
-from rogue.harness.plan.plan import Plan, PlannedCell, cheapest_first, make_plan
-from rogue.harness.plan.text import check_budget
-from rogue.harness.plugins.trust import NOBODY, Trust, changed_plugins, load_trusted
-from rogue.harness.progress import ProgressDisplay
 from rogue.harness.provisioning.named_inventory import TRUST, is_virtual
-from rogue.harness.results.manifest import read_manifest
-from rogue.harness.results.provenance import available_cores
-from rogue.harness.results.recorded_run import Run, changed_data, kept_data
-from rogue.harness.results.run_directory import DEFAULT_OUT, locked
-from rogue.harness.run import Workers, cells_left, chosen_cells, reopen_run, replan, start_run, work
 from rogue.harness.terminal import CountDisplay, call_again, notify
-from rogue.harness.testbeds import TESTBEDS, find_testbed
-from rogue.harness.testbeds.base import Testbed
 from rogue.remote.errors import NodeError
-from rogue.workloads.manifest import Manifest
 from rogue.workloads.records import CellStatus
 
 if TYPE_CHECKING:
     from rogue.harness.execution.dask_slot import Cluster
+    from rogue.harness.execution.scheduler import Watcher
+    from rogue.harness.experiment.load import LoadedExperiment
+    from rogue.harness.plan.plan import Plan, PlannedCell
+    from rogue.harness.plugins.trust import Trust
+    from rogue.harness.results.recorded_run import Run
+    from rogue.harness.run import Workers
+    from rogue.harness.testbeds.base import Testbed
+    from rogue.workloads.manifest import Manifest
 
-WatchBy = Callable[[Watcher], Watcher]
+
+ResumedRun = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="RUN",
+        help="Go on with a run that was stopped; on nodes with --testbed.",
+        autocompletion=completion.runs,
+    ),
+]
+
+
+OnlyFailed = Annotated[bool, typer.Option("--only-failed", help="With --resume: only what failed.")]
+
+
+IsLive = Annotated[
+    bool, typer.Option("--live", help="Show it as a page on this computer; the address is printed.")
+]
+
+
+AllowsLong = Annotated[
+    bool, typer.Option("--allow-long", help="Run it even if it should take over a day, or over 20 GB.")
+]
+
+
+def run(  # noqa: PLR0913  (one parameter per option)
+    experiment: OptionalExperiment = "",
+    testbed: TestbedName = "simulator",
+    out: Out = None,
+    settings: Settings = None,
+    jobs: Jobs = None,
+    resume: ResumedRun = None,
+    only_failed: OnlyFailed = False,
+    only_cell: Annotated[str | None, typer.Option(metavar="ID", help="Run one cell of the plan.")] = None,
+    dask: Dask = None,
+    is_live: IsLive = False,
+    plugins: Plugins = None,
+    trusts_plugins: TrustsPlugins = False,
+    is_long_meant: AllowsLong = False,
+    trusts_inventory: TrustsInventory = False,
+) -> ExitCode:
+    """Run an experiment, store what it measures and build the report.
+
+    The last line on standard output is the run's directory; everything else goes to standard error.
+
+    \b
+      rogue run experiments/quickstart.yaml
+      rogue run quickstart --set workload.senders=4 --set repetitions=1
+      rogue run --resume results/quickstart/20261120T101500Z-3f9a1c
+    """
+    from rogue.harness.experiment.find import load_named
+
+    files = tuple(plugins or ())
+    loaded = load_named(experiment, tuple(settings or ()), files) if experiment and resume is None else None
+    from rogue.harness.plugins.trust import Trust
+
+    options = RunOptions(
+        experiment, loaded, testbed, out, tuple(settings or ()), jobs, resume, only_failed, only_cell, dask,
+        is_live, tuple(sys.argv[1:]), is_long_meant, Trust(files, trusts_plugins), trusts_inventory,
+    )  # fmt: skip
+    return run_experiment(options)
+
+
+WatchBy = Callable[["Watcher"], "Watcher"]
 """Puts a watcher of its own before another."""
 DEFAULT_TESTBED: Final = "simulator"
 
@@ -69,7 +137,7 @@ class RunOptions:
     arguments: tuple[str, ...]
     is_long_meant: bool = False
     """Whether it may take more than the budget of harness/plan/text.py."""
-    trust: Trust = NOBODY
+    trust: Trust | None = None
     """With `resume`: which code of the run may run."""
     trusts_inventory: bool = False
     """Whether the inventory may be a program."""
@@ -85,13 +153,22 @@ def run_experiment(options: RunOptions) -> ExitCode:
         return _run_or_resume(options, command, cluster)
 
 
-def _run_or_resume(options: RunOptions, command: tuple[str, ...], cluster: "Cluster | None") -> ExitCode:
+def _run_or_resume(options: RunOptions, command: tuple[str, ...], cluster: Cluster | None) -> ExitCode:
+    from rogue.harness.data.files import kept_files
+    from rogue.harness.experiment.load import hidden_values
+    from rogue.harness.plan.plan import make_plan
+    from rogue.harness.plugins.trust import NOBODY, load_trusted
+    from rogue.harness.results.manifest import read_manifest
+    from rogue.harness.results.recorded_run import Run, kept_data
+    from rogue.harness.results.run_directory import DEFAULT_OUT, locked
+    from rogue.harness.run import cells_left, chosen_cells, reopen_run, replan, start_run
+
     if options.resume is not None:
         read_manifest(options.resume)  # or it is no run, and there is nothing to lock
         _refuse_search(options.resume)
         with ExitStack() as after, locked(options.resume):
             manifest = read_manifest(options.resume)
-            plugins = load_trusted(manifest.plugins, options.trust)
+            plugins = load_trusted(manifest.plugins, options.trust or NOBODY)
             kept = kept_data(options.resume, manifest)
             _warn_of_changes(manifest)
             begun = begun_testbed(manifest.testbed, options.testbed, options.arguments)
@@ -125,21 +202,28 @@ def _refuse_search(run: Path) -> None:
 
 
 def _check_budget(
-    cells: Sequence[PlannedCell], plan: Plan, options: RunOptions, cluster: "Cluster | None"
+    cells: Sequence[PlannedCell], plan: Plan, options: RunOptions, cluster: Cluster | None
 ) -> None:
+    from rogue.harness.plan.text import check_budget
+    from rogue.harness.results.run_directory import DEFAULT_OUT
+
     if not options.is_long_meant:
         check_budget(
             cells, _workers(plan, options, cluster).jobs, options.resume or options.out or DEFAULT_OUT
         )
 
 
-def _workers(plan: Plan, options: RunOptions, cluster: "Cluster | None") -> Workers:
+def _workers(plan: Plan, options: RunOptions, cluster: Cluster | None) -> Workers:
+    from rogue.harness.run import Workers
+
     jobs = jobs_at_once(plan.testbed, options.jobs, cluster)
     return Workers(jobs) if cluster is None else Workers(jobs, cluster.make_slot)
 
 
-def jobs_at_once(testbed: Testbed, wanted: int | None, cluster: "Cluster | None") -> int:
+def jobs_at_once(testbed: Testbed, wanted: int | None, cluster: Cluster | None) -> int:
     """Return how many cells run at once: as wanted, but at most what the testbed can run."""
+    from rogue.harness.results.provenance import available_cores
+
     if cluster is not None:
         return wanted or cluster.threads
     return testbed.jobs(wanted or available_cores())
@@ -172,6 +256,8 @@ def begun_testbed(begun: str, named: str, arguments: Sequence[str]) -> str:
 
 def _is_file(testbed: str) -> bool:
     """Whether it names a file with an inventory."""
+    from rogue.harness.testbeds import TESTBEDS
+
     return testbed not in TESTBEDS and not is_virtual(testbed)
 
 
@@ -180,6 +266,8 @@ def ready_testbed(name: str, dask: str | None, *, is_trusted: bool, command: str
 
     is_trusted: a person has said that the inventory may be a program.
     """
+    from rogue.harness.testbeds import find_testbed
+
     testbed = find_testbed(name, is_trusted=is_trusted)
     if dask is not None and testbed.jobs_max is not None:
         expected = "a testbed whose cells need nothing but a processor"
@@ -195,7 +283,7 @@ def ready_testbed(name: str, dask: str | None, *, is_trusted: bool, command: str
 
 
 @contextmanager
-def opened_cluster(address: str | None) -> Iterator["Cluster | None"]:
+def opened_cluster(address: str | None) -> Iterator[Cluster | None]:
     """The Dask cluster that was asked for; it takes a while to import."""
     if address is None:
         yield None
@@ -209,7 +297,7 @@ def opened_cluster(address: str | None) -> Iterator["Cluster | None"]:
 
 
 def _work_and_finish(
-    run: Run, plan: Plan, options: RunOptions, cluster: "Cluster | None", watch: WatchBy
+    run: Run, plan: Plan, options: RunOptions, cluster: Cluster | None, watch: WatchBy
 ) -> ExitCode:
     try:
         with termination_as_interrupt():
@@ -226,7 +314,13 @@ def _work_and_finish(
         raise ClusterLostError(f"{lost}; {_kept(run, options)}") from lost
 
 
-def _work(run: Run, plan: Plan, options: RunOptions, cluster: "Cluster | None", watch: WatchBy) -> None:
+def _work(run: Run, plan: Plan, options: RunOptions, cluster: Cluster | None, watch: WatchBy) -> None:
+    from rich.console import Console
+
+    from rogue.harness.plan.plan import cheapest_first
+    from rogue.harness.progress import ProgressDisplay
+    from rogue.harness.run import cells_left, work
+
     cells = cells_left(run, plan, options.only_failed)
     if options.is_cheap_first:
         cells = cheapest_first(cells)
@@ -245,13 +339,16 @@ def _warn_of_other_code(run: Run) -> None:
 
 def _warn_of_changes(manifest: Manifest) -> None:
     """A run goes on with the data and plug-ins that it keeps; somebody may have changed a file meanwhile."""
+    from rogue.harness.plugins.trust import changed_plugins
+    from rogue.harness.results.recorded_run import changed_data
+
     for file in [*changed_data(manifest), *changed_plugins(manifest.plugins)]:
         notify(f"{file} has changed since the run was begun, which goes on with its copy.")
 
 
 def _check(options: RunOptions) -> None:
     if options.resume is None:
-        if options.trust.is_whole:
+        if options.trust is not None and options.trust.is_whole:
             got = "--trust-plugins: got no --resume, expected a run that keeps plug-ins"
             raise UsageError(f"{got}; name the files of an experiment with --plugin.")
         if not options.experiment:

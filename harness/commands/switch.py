@@ -1,35 +1,145 @@
 """Plan, apply, check and undo the configuration of hardware switches."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, permutations
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
 import typer
 
-from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.transport import ParameterError
-from rogue.harness.commands.experiments import load_named
 from rogue.harness.commands.inventory import open_inventory
-from rogue.harness.errors import ExitCode, UsageError
-from rogue.harness.plan.cells import plan_cells
-from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
-from rogue.harness.provisioning.named_inventory import NamedInventory
-from rogue.harness.provisioning.switches.operations import (
-    apply,
-    differences,
-    open_switch,
-    plan,
-    plan_from_nothing,
-    undo,
+from rogue.harness.commands.options import (
+    ExperimentOption,
+    InventoryArgument,
+    OneCell,
+    Plugins,
+    Settings,
+    TrustsInventory,
 )
-from rogue.harness.provisioning.switches.platform import Command
-from rogue.harness.provisioning.switches.registry import PLATFORMS
-from rogue.harness.testbeds.ssh.support import may_carry
-from rogue.harness.testbeds.ssh.switch_readback import Compared, compare
-from rogue.harness.testbeds.ssh.switch_request import requested_settings, unreported
+from rogue.harness.errors import ExitCode, UsageError
+from rogue.harness.provisioning.named_inventory import NamedInventory
 from rogue.remote.errors import NodeError
+
+if TYPE_CHECKING:
+    from rogue.harness.cell.cell import Cell
+    from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
+    from rogue.harness.provisioning.switches.platform import Command
+    from rogue.harness.testbeds.ssh.switch_readback import Compared
+
+
+app: Final = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+
+
+@app.callback()
+def switch() -> None:
+    """What hardware switches mark and pause: plan it, set it, read it back, undo it.
+
+    The inventory's group `hardware_switches` says what is wanted. Keys and jump hosts are those of your SSH
+    configuration; where a switch wants a password, it is taken from ROGUE_SWITCH_PASSWORD (and from
+    ROGUE_SWITCH_ENABLE for its privileged mode), and never written down.
+
+    \b
+      rogue switch plan nodes.yaml      # the exact commands; changes nothing
+      rogue switch plan nodes.yaml incast.yaml    # for what an experiment asks
+      rogue switch apply nodes.yaml     # also a part of `rogue provision`
+      rogue switch check nodes.yaml
+      rogue switch undo nodes.yaml      # also a part of `rogue teardown`
+    """
+
+
+@app.command()
+def plan(  # noqa: PLR0913  (one parameter per option)
+    inventory: InventoryArgument,
+    experiment: ExperimentOption = "",
+    is_offline: Annotated[
+        bool, typer.Option("--offline", help="Do not log in: as for a switch without any settings.")
+    ] = False,
+    cell: OneCell = None,
+    settings: Settings = None,
+    plugins: Plugins = None,
+    trusts_inventory: TrustsInventory = False,
+) -> ExitCode:
+    """Print exactly what the switches would be told; change nothing.
+
+    \b
+      rogue switch plan nodes.yaml
+      rogue switch plan nodes.yaml --offline
+      rogue switch plan nodes.yaml dctcp.yaml --cell dctcp-r1
+    """
+    from rogue.harness.provisioning.named_inventory import NamedInventory
+
+    return plan_switches(
+        NamedInventory(inventory, trusts_inventory, tuple(plugins or ())),
+        is_offline=is_offline,
+        asked=requested_cells("switch", experiment, settings, cell),
+    )
+
+
+@app.command()
+def apply(  # noqa: PLR0913  (one parameter per option)
+    inventory: InventoryArgument,
+    experiment: ExperimentOption = "",
+    cell: OneCell = None,
+    settings: Settings = None,
+    plugins: Plugins = None,
+    trusts_inventory: TrustsInventory = False,
+) -> ExitCode:
+    """Set the switches as the inventory says, or as an experiment asks, and read that back.
+
+    What was there before is written down on this computer first. Where a switch rejects a command, what
+    came before it is put back.
+
+    \b
+    Exit codes: 0 done; 2 wrong command or inventory; 7 a switch failed, or says something else afterwards.
+    """
+    from rogue.harness.provisioning.named_inventory import NamedInventory
+
+    return apply_switches(
+        NamedInventory(inventory, trusts_inventory, tuple(plugins or ())),
+        requested_cells("switch", experiment, settings, cell),
+    )
+
+
+@app.command()
+def check(  # noqa: PLR0913  (one parameter per option)
+    inventory: InventoryArgument,
+    experiment: ExperimentOption = "",
+    cell: OneCell = None,
+    settings: Settings = None,
+    plugins: Plugins = None,
+    trusts_inventory: TrustsInventory = False,
+) -> ExitCode:
+    """Compare what the inventory says with what the switches say; each difference is a sentence.
+
+    With an experiment: what it asks for, in numbers. That may differ where a switch has `switch_may_differ`.
+
+    \b
+    Exit codes: 0 they agree; 2 wrong command or inventory; 7 they differ, or a switch does not reply.
+    """
+    from rogue.harness.provisioning.named_inventory import NamedInventory
+
+    return check_switches(
+        NamedInventory(inventory, trusts_inventory, tuple(plugins or ())),
+        requested_cells("switch", experiment, settings, cell),
+    )
+
+
+@app.command()
+def undo(
+    inventory: InventoryArgument, plugins: Plugins = None, trusts_inventory: TrustsInventory = False
+) -> ExitCode:
+    """Put the switches back as they were before `rogue switch apply`.
+
+    \b
+    Exit codes: 0 done, or nothing to do; 2 wrong command or inventory; 7 something could not be put back.
+    """
+    from rogue.harness.provisioning.named_inventory import NamedInventory
+
+    return undo_switches(NamedInventory(inventory, trusts_inventory, tuple(plugins or ())))
+
 
 _TRANSPORTS: Final = "transports"
 _SHOWN_MAX: Final = 4
@@ -68,6 +178,10 @@ class NamedCells:
 
     def load(self, plugins: Sequence[Path]) -> list[Cell]:
         """The cells that nodes can carry, of the first repetition; or the one that is named."""
+        from rogue.harness.experiment.find import load_named
+        from rogue.harness.plan.cells import plan_cells
+        from rogue.harness.testbeds.ssh.support import may_carry
+
         cells = plan_cells(load_named(self.experiment, self.settings, plugins))
         if self.cell is not None:
             return [self._named(cells)]
@@ -93,6 +207,21 @@ class NamedCells:
         )
 
 
+def requested_cells(
+    command: str, experiment: str, settings: list[str] | None, cell: str | None
+) -> NamedCells | None:
+    """What was named; None if nothing was, UsageError if it makes no sense."""
+
+    if experiment:
+        return NamedCells(experiment, tuple(settings or ()), cell)
+    if settings or cell:
+        got = "--set" if settings else "--cell"
+        raise UsageError(
+            f"{command}: got {got} without an experiment, expected both; name one after the inventory."
+        )
+    return None
+
+
 def requested_switch(cells: Sequence[Cell], inventory: Inventory, switch: HardwareSwitch) -> RequestedSwitch:
     """What all cells ask of a switch; UsageError names what differs, if they do not ask the same."""
     asked = [_asked(cell, inventory, switch) for cell in cells]
@@ -110,6 +239,9 @@ def requested_switch(cells: Sequence[Cell], inventory: Inventory, switch: Hardwa
 
 def compared_switch(each: RequestedSwitch) -> Compared:
     """What a switch has beside what a cell asks of it; NodeError if it does not reply."""
+    from rogue.harness.provisioning.switches.operations import open_switch
+    from rogue.harness.testbeds.ssh.switch_readback import compare
+
     assert each.by is not None, "a switch of which no cell asks anything"
     with open_switch(each.switch) as opened:
         standing = opened.standing(each.switch.variables)
@@ -122,6 +254,9 @@ def _apart(mine: RequestedSwitch, theirs: RequestedSwitch) -> str:
 
 
 def _asked(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> RequestedSwitch:
+    from rogue.harness.cell.transport import ParameterError
+    from rogue.harness.testbeds.ssh.switch_request import requested_settings, unreported
+
     try:
         wanted = requested_settings(cell, inventory, switch)
     except ParameterError as error:
@@ -145,7 +280,7 @@ def _keys_that_differ(cells: Sequence[Cell], asked: Sequence[RequestedSwitch]) -
     return sorted(alone or set().union(*differ))
 
 
-_Switch = TypeVar("_Switch", HardwareSwitch, RequestedSwitch)
+_Switch = TypeVar("_Switch", "HardwareSwitch", "RequestedSwitch")
 
 
 def plan_switches(named: NamedInventory, *, is_offline: bool, asked: NamedCells | None = None) -> ExitCode:
@@ -204,6 +339,8 @@ def each_of(switches: Sequence[_Switch], work: Callable[[_Switch], None]) -> Exi
 
 def set_up(switch: HardwareSwitch) -> None:
     """Set one; NodeError if that fails."""
+    from rogue.harness.provisioning.switches.operations import apply, open_switch
+
     with open_switch(switch) as opened:
         commands = apply(opened, switch.variables)
     _print(switch, "was told" if commands else "was as wanted already", commands)
@@ -211,12 +348,16 @@ def set_up(switch: HardwareSwitch) -> None:
 
 def put_back(switch: HardwareSwitch) -> None:
     """Put one back; NodeError if that fails."""
+    from rogue.harness.provisioning.switches.operations import open_switch, undo
+
     with open_switch(switch) as opened:
         commands = undo(opened)
     _print(switch, "was told" if commands else "has nothing to put back", commands)
 
 
 def _check(switch: HardwareSwitch) -> None:
+    from rogue.harness.provisioning.switches.operations import differences, open_switch
+
     with open_switch(switch) as opened:
         found = differences(opened, switch.variables)
     if found:
@@ -241,6 +382,9 @@ def show_plan(switch: HardwareSwitch, *, is_offline: bool = False) -> None:
 
 
 def _planned(switch: HardwareSwitch, is_offline: bool) -> Sequence[Command]:
+    from rogue.harness.provisioning.switches.operations import open_switch, plan, plan_from_nothing
+    from rogue.harness.provisioning.switches.registry import PLATFORMS
+
     if is_offline:
         return plan_from_nothing(PLATFORMS[switch.variables.switch_platform], switch.variables)
     with open_switch(switch) as opened:

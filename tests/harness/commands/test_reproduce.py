@@ -24,7 +24,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[RunOptions]:
 
     monkeypatch.setattr(reproduce, "run_experiment", run)
     monkeypatch.setattr(reproduce, "write_board", lambda places, out: ExitCode.OK)
-    monkeypatch.setattr(reproduce, "git_facts", lambda: Git(commit="c", dirty=False))
+    monkeypatch.setattr("rogue.harness.results.provenance.git_facts", lambda: Git(commit="c", dirty=False))
     return options
 
 
