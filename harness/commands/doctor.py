@@ -14,18 +14,14 @@ from rogue.harness.commands.opening import write_output
 from rogue.harness.commands.options import (
     ExperimentOption,
     InventoryArgument,
+    NamedCells,
     OneCell,
     Plugins,
     Settings,
     TrustsInventory,
-)
-from rogue.harness.commands.switch import (
-    NamedCells,
-    compared_switch,
-    hardware_of,
     requested_cells,
-    requested_switch,
 )
+from rogue.harness.commands.switch import compared_switch, hardware_of, requested_switch
 from rogue.harness.errors import ExitCode, StoppedError, UsageError
 from rogue.harness.provisioning.named_inventory import NamedInventory
 from rogue.harness.terminal import align, call_again

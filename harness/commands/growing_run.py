@@ -9,16 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from rogue.harness.commands.run import (
-    DEFAULT_TESTBED,
-    begun_testbed,
-    jobs_at_once,
-    opened_cluster,
-    ready_testbed,
-    resume_options,
-)
+from rogue.harness.commands.run import begun_testbed, jobs_at_once, opened_cluster, resume_options
 from rogue.harness.errors import ClusterLostError, StoppedError, UsageError, termination_as_interrupt
 from rogue.harness.terminal import call_again
+from rogue.harness.testbeds import DEFAULT_TESTBED, ready_testbed
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -13,8 +13,9 @@ import typer
 
 from rogue.harness.commands.claims import find_runs, write_board
 from rogue.harness.commands.options import Dask
-from rogue.harness.commands.run import DEFAULT_TESTBED, RunOptions, run_experiment
+from rogue.harness.commands.run import RunOptions, run_experiment
 from rogue.harness.errors import ExitCode, HarnessError, UsageError
+from rogue.harness.testbeds import DEFAULT_TESTBED
 from rogue.workloads.printable import printable
 
 if TYPE_CHECKING:
@@ -248,6 +249,6 @@ def _options(step: Step, given: ReproduceOptions) -> RunOptions:
         dask=given.dask,
         is_live=False,
         arguments=tuple(words),
-        is_long_meant=True,
+        allows_long=True,
         is_cheap_first=True,
     )

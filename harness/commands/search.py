@@ -23,10 +23,11 @@ from rogue.harness.commands.options import (
     TrustsInventory,
     TrustsPlugins,
 )
-from rogue.harness.commands.run import jobs_at_once, ready_testbed
+from rogue.harness.commands.run import jobs_at_once
 from rogue.harness.commands.runs import update_index_of
 from rogue.harness.commands.weaknesses import try_weakness
 from rogue.harness.errors import ExitCode, StoppedError, UsageError, termination_as_interrupt
+from rogue.harness.testbeds import ready_testbed
 from rogue.workloads.printable import printable
 
 if TYPE_CHECKING:

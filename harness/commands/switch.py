@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, permutations
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
 import typer
@@ -14,10 +13,12 @@ from rogue.harness.commands.inventory import open_inventory
 from rogue.harness.commands.options import (
     ExperimentOption,
     InventoryArgument,
+    NamedCells,
     OneCell,
     Plugins,
     Settings,
     TrustsInventory,
+    requested_cells,
 )
 from rogue.harness.errors import ExitCode, UsageError
 from rogue.harness.provisioning.named_inventory import NamedInventory
@@ -69,8 +70,6 @@ def plan(  # noqa: PLR0913  (one parameter per option)
       rogue switch plan nodes.yaml --offline
       rogue switch plan nodes.yaml dctcp.yaml --cell dctcp-r1
     """
-    from rogue.harness.provisioning.named_inventory import NamedInventory
-
     return plan_switches(
         NamedInventory(inventory, trusts_inventory, tuple(plugins or ())),
         is_offline=is_offline,
@@ -95,8 +94,6 @@ def apply(  # noqa: PLR0913  (one parameter per option)
     \b
     Exit codes: 0 done; 2 wrong command or inventory; 7 a switch failed, or says something else afterwards.
     """
-    from rogue.harness.provisioning.named_inventory import NamedInventory
-
     return apply_switches(
         NamedInventory(inventory, trusts_inventory, tuple(plugins or ())),
         requested_cells("switch", experiment, settings, cell),
@@ -119,8 +116,6 @@ def check(  # noqa: PLR0913  (one parameter per option)
     \b
     Exit codes: 0 they agree; 2 wrong command or inventory; 7 they differ, or a switch does not reply.
     """
-    from rogue.harness.provisioning.named_inventory import NamedInventory
-
     return check_switches(
         NamedInventory(inventory, trusts_inventory, tuple(plugins or ())),
         requested_cells("switch", experiment, settings, cell),
@@ -136,13 +131,10 @@ def undo(
     \b
     Exit codes: 0 done, or nothing to do; 2 wrong command or inventory; 7 something could not be put back.
     """
-    from rogue.harness.provisioning.named_inventory import NamedInventory
-
     return undo_switches(NamedInventory(inventory, trusts_inventory, tuple(plugins or ())))
 
 
 _TRANSPORTS: Final = "transports"
-_SHOWN_MAX: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,60 +158,6 @@ class RequestedSwitch:
     def phrases(self) -> tuple[str, ...]:
         """All that is asked."""
         return str(self.switch.variables), *self.unreported
-
-
-@dataclass(frozen=True, slots=True)
-class NamedCells:
-    """An experiment as named on the command line, and perhaps one of its cells."""
-
-    experiment: str
-    settings: tuple[str, ...] = ()
-    cell: str | None = None
-
-    def load(self, plugins: Sequence[Path]) -> list[Cell]:
-        """The cells that nodes can carry, of the first repetition; or the one that is named."""
-        from rogue.harness.experiment.find import load_named
-        from rogue.harness.plan.cells import plan_cells
-        from rogue.harness.testbeds.ssh.support import may_carry
-
-        cells = plan_cells(load_named(self.experiment, self.settings, plugins))
-        if self.cell is not None:
-            return [self._named(cells)]
-        first = [cell for cell in cells if cell.repetition == 1]
-        carried = [cell for cell in first if all(may_carry(group.transport) for group in cell.groups)]
-        if carried:
-            return carried
-        names = ", ".join(dict.fromkeys(cell.transport.shown for cell in first))
-        raise UsageError(
-            f"{self.experiment}: got {names}, expected a transport that nodes carry; `rogue list transports` "
-            "says where each runs."
-        )
-
-    def _named(self, cells: Sequence[Cell]) -> Cell:
-        found = next((cell for cell in cells if cell.id == self.cell), None)
-        if found is not None:
-            return found
-        ids = [cell.id for cell in cells]
-        more = f" and {len(ids) - _SHOWN_MAX} more" if len(ids) > _SHOWN_MAX else ""
-        raise UsageError(
-            f"--cell: got {self.cell}, expected one of {', '.join(ids[:_SHOWN_MAX])}{more}; `rogue plan "
-            f"{self.experiment}` lists them."
-        )
-
-
-def requested_cells(
-    command: str, experiment: str, settings: list[str] | None, cell: str | None
-) -> NamedCells | None:
-    """What was named; None if nothing was, UsageError if it makes no sense."""
-
-    if experiment:
-        return NamedCells(experiment, tuple(settings or ()), cell)
-    if settings or cell:
-        got = "--set" if settings else "--cell"
-        raise UsageError(
-            f"{command}: got {got} without an experiment, expected both; name one after the inventory."
-        )
-    return None
 
 
 def requested_switch(cells: Sequence[Cell], inventory: Inventory, switch: HardwareSwitch) -> RequestedSwitch:

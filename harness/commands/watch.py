@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
@@ -17,8 +17,11 @@ from rogue.harness.errors import ExitCode, StoppedError, termination_as_interrup
 if TYPE_CHECKING:
     from rogue.harness.execution.scheduler import Watcher
     from rogue.harness.live.run_state import RunState
+    from rogue.harness.plan.plan import Plan
     from rogue.harness.results.recorded_run import Run
-    from rogue.workloads.manifest import Manifest
+
+LOCK_POLL_SECONDS: Final = 1.0
+CREATED: Final = "%Y-%m-%dT%H:%M:%SZ"
 
 
 def watch(
@@ -37,16 +40,6 @@ def watch(
       rogue watch results/quickstart/20261120T101500Z-3f9a1c
       rogue watch results/quickstart/20261120T101500Z-3f9a1c --port 8642
     """
-    return watch_run(run, port)
-
-
-LOOK_SECONDS: Final = 1.0
-"""How often the run's lock is looked at."""
-CREATED: Final = "%Y-%m-%dT%H:%M:%SZ"
-
-
-def watch_run(run: Path, port: int) -> ExitCode:
-    """Show a run until no process works on it any more; print the page's address."""
     from rogue.harness.live.run_page import RunPage
     from rogue.harness.results.manifest import read_manifest
     from rogue.harness.results.run_directory import is_locked
@@ -57,7 +50,7 @@ def watch_run(run: Path, port: int) -> ExitCode:
             with termination_as_interrupt(), RunPage(run, lambda: run_state_of(run), port) as page:
                 typer.echo(page.url)
                 while is_locked(run):
-                    Event().wait(LOOK_SECONDS)
+                    Event().wait(LOCK_POLL_SECONDS)
                 page.over()
         except KeyboardInterrupt as stop:
             raise StoppedError(f"watching {run} is over; the run goes on.", stop) from stop
@@ -88,23 +81,20 @@ def _ended(run: Path) -> str:
 
 
 @contextlib.contextmanager
-def show_live(run: Run, seconds: Mapping[str, float]) -> Iterator[Callable[[Watcher], Watcher]]:
-    """Show a run of this process; gives what puts the page between the run and its watcher."""
+def show_live(run: Run, plan: Plan) -> Iterator[Callable[[Watcher], Watcher]]:
+    """Show a run of this process; yield a function that puts the page before another watcher."""
     from rogue.harness.live.run_page import RunPage
     from rogue.harness.live.run_state import LiveWatcher, Running, RunState
 
     running, started = Running(), time.monotonic()
+    seconds = {each.cell.id: each.seconds for each in plan.runnable}
 
-    def standing() -> RunState:
-        return RunState(_copy(run.manifest), running.copy(), time.monotonic() - started, seconds)
+    def state() -> RunState:
+        manifest = run.manifest.model_copy(update={"cells": list(run.manifest.cells)})
+        return RunState(manifest, running.copy(), time.monotonic() - started, seconds)
 
-    with RunPage(run.directory, standing) as page:
+    with RunPage(run.directory, state) as page:
         typer.echo(f"live: {page.url}", err=True)
         yield lambda watcher: LiveWatcher(watcher, running)
         with contextlib.suppress(KeyboardInterrupt), termination_as_interrupt():
             page.over()
-
-
-def _copy(manifest: Manifest) -> Manifest:
-    """The manifest as it is now; its cells go on changing."""
-    return manifest.model_copy(update={"cells": list(manifest.cells)})

@@ -15,9 +15,10 @@ import typer
 
 from rogue.harness.commands.opening import write_output
 from rogue.harness.commands.options import Jobs, Out, Plugins, Settings, TestbedName, TrustsInventory
-from rogue.harness.commands.run import DEFAULT_TESTBED, jobs_at_once, ready_testbed
+from rogue.harness.commands.run import jobs_at_once
 from rogue.harness.commands.runs import update_index_of
 from rogue.harness.errors import ConfigError, ExitCode, HarnessError, StoppedError, termination_as_interrupt
+from rogue.harness.testbeds import DEFAULT_TESTBED, ready_testbed
 from rogue.workloads.printable import printable
 
 if TYPE_CHECKING:

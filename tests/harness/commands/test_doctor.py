@@ -7,7 +7,7 @@ from helpers.fake_switch import LOGIN, served_switch
 from helpers.nodes import host_facts, rack_of, read_inventory, switch_facts, write_inventory
 
 from rogue.harness.commands import doctor as command
-from rogue.harness.commands.switch import NamedCells
+from rogue.harness.commands.options import NamedCells
 from rogue.harness.errors import ExitCode
 from rogue.harness.provisioning.clocks import ClockOffset
 from rogue.harness.provisioning.findings import Examination, Finding

@@ -13,7 +13,8 @@ from helpers.fake_switch import LOGIN, LOSSLESS, hardware, served_switch, wanted
 from helpers.nodes import rack_of
 
 from rogue.harness.commands import switch as command
-from rogue.harness.commands.switch import NamedCells, requested_switch
+from rogue.harness.commands.options import NamedCells
+from rogue.harness.commands.switch import requested_switch
 from rogue.harness.errors import ExitCode, UsageError
 from rogue.harness.provisioning.inventory import HardwareSwitch
 from rogue.harness.provisioning.named_inventory import NamedInventory
