@@ -5,12 +5,12 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from typer.core import TyperGroup
 
-from rogue.harness.command_line import claims, experiments, nodes, plugins, runs, search, switch, testbed
 from rogue.harness.errors import ExitCode, HarnessError
 from rogue.harness.limits import limit_reading
 from rogue.harness.streams import keep_standard_streams
@@ -19,7 +19,7 @@ from rogue.remote.errors import NodeError
 from rogue.start_up import prepare
 
 if TYPE_CHECKING:
-    from typer._click.core import Context
+    from typer._click.core import Command, Context
 
 _SHORT: Final = ("failed to map segment", "cannot allocate memory", "Cannot allocate memory", "new thread")
 _READS_RUNS: Final = frozenset({"claims", "compare", "export", "figures", "list", "report", "verify"})
@@ -28,8 +28,51 @@ _HELP: Final = "NoArgsIsHelpError"
 """What typer raises for a group that is called without a command; it exports no such name."""
 
 
+COMMANDS: Final = {
+    "run": "run:run",
+    "plan": "plan:plan",
+    "search": "search:search",
+    "sensitivity": "sensitivity:sensitivity",
+    "weaknesses": "weaknesses:weaknesses",
+    "report": "report:report",
+    "compare": "compare:compare",
+    "export": "export:export",
+    "figures": "figures:figures",
+    "verify": "verify:verify",
+    "sign": "verify:sign",
+    "list": "list:list_",
+    "provision": "provision:provision",
+    "doctor": "doctor:doctor",
+    "teardown": "provision:teardown",
+    "tag": "runs:tag",
+    "rm": "runs:rm",
+    "watch": "watch:watch",
+    "claims": "claims:claims",
+    "reproduce": "reproduce:reproduce",
+    "new": "plugins:new",
+    "check-plugin": "plugins:check_plugin",
+    "import": "import_file:import_",
+    "testbed": "testbed:app",
+    "inventory": "inventory:app",
+    "switch": "switch:app",
+}
+"""Commands in the order of the help, each with a module of `rogue.harness.commands` and, in it, a function
+or a Typer app with subcommands. A module is imported when its command is looked up."""
+
+
 class _Commands(TyperGroup):
     """The commands of `rogue`; some of their errors would make typer end the program with another code."""
+
+    def list_commands(self, ctx: "Context") -> list[str]:
+        """Return the names of all commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: "Context", cmd_name: str) -> "Command | None":
+        """Import a command, as Click's documentation of lazy subcommands shows; None for an unknown name."""
+        if cmd_name in COMMANDS:
+            return _import_command(cmd_name)
+        self.commands = {name: _import_command(name) for name in COMMANDS}  # Typer suggests one of them
+        return None
 
     def invoke(self, ctx: "Context") -> object:
         """Call a command, and explain what typer would take for a broken pipe, an abort or an exit."""
@@ -41,6 +84,20 @@ class _Commands(TyperGroup):
             if _plugin_sentence(error) is None:
                 raise
             return _failed(error)
+
+
+def _import_command(name: str) -> "Command":
+    """Import the module of a command, and return the command."""
+    module, _, attribute = COMMANDS[name].partition(":")
+    found = getattr(import_module(f"rogue.harness.commands.{module}"), attribute)
+    if isinstance(found, typer.Typer):
+        group = found
+    else:
+        group = typer.Typer(add_completion=False, rich_markup_mode=None)
+        group.command()(found)
+    command = typer.main.get_command(group)
+    command.name = name
+    return command
 
 
 app: Final = typer.Typer(
@@ -82,37 +139,6 @@ def rogue(
     6 results or standard output cannot be written; 7 machines of a testbed fail; 8 too little memory;
     70 a bug of ours; 130 Ctrl-C; 143 ended by the system.
     """
-
-
-for _command in (
-    experiments.run,
-    experiments.plan,
-    search.search,
-    search.sensitivity,
-    search.weaknesses,
-    runs.report,
-    runs.compare,
-    runs.export,
-    runs.figures,
-    runs.verify,
-    runs.sign,
-    experiments.list_,
-    nodes.provision,
-    nodes.doctor,
-    nodes.teardown,
-    runs.tag,
-    runs.rm,
-    runs.watch,
-    claims.claims,
-    claims.reproduce,
-    plugins.new,
-    plugins.check_plugin,
-    plugins.import_,
-):
-    app.command(_command.__name__.rstrip("_").replace("_", "-"))(_command)
-app.add_typer(testbed.app, name="testbed")
-app.add_typer(nodes.app, name="inventory")
-app.add_typer(switch.app, name="switch")
 
 
 def main() -> None:

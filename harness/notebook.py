@@ -8,12 +8,11 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from rogue.harness.commands.experiments import load_named
-from rogue.harness.commands.run import DEFAULT_TESTBED, ready_testbed
 from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.execution.slot import InlineSlot
 from rogue.harness.execution.task import Task
 from rogue.harness.experiment.document import Document
+from rogue.harness.experiment.find import load_named
 from rogue.harness.experiment.load import LoadedExperiment, load_document
 from rogue.harness.plan.plan import make_plan
 from rogue.harness.plugins.source import plugins_at
@@ -21,6 +20,7 @@ from rogue.harness.plugins.trust import Trust, left_out, load_what_is_trusted
 from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.run_directory import DEFAULT_OUT, locked
 from rogue.harness.run import Workers, cells_left, start_run, work
+from rogue.harness.testbeds import DEFAULT_TESTBED, ready_testbed
 from rogue.workloads.manifest import CellRecord
 from rogue.workloads.records import CellStatus
 

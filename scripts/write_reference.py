@@ -15,7 +15,7 @@ from rogue.agent.core.estimators import ESTIMATORS
 from rogue.agent.core.settings import TransportSettings
 from rogue.agent.core.transports import TRANSPORTS, settings_for
 from rogue.harness.cell.transport import CHOICES, NumericParameter, as_written
-from rogue.harness.commands.listing import places
+from rogue.harness.commands.list import places
 from rogue.harness.experiment.choices import MEASURES, MeasureChoice, TrafficGroup, TransportChoice
 from rogue.harness.experiment.keys import NONE, REQUIRED, Key, keys_of, quantity_of
 from rogue.harness.experiment.model import Experiment

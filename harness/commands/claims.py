@@ -1,26 +1,73 @@
 """`rogue claims`: write every claim with its best evidence over many runs."""
 
+from __future__ import annotations
+
 import json
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from rogue.harness.commands.opening import is_as_noted, refuse_damage, refuse_unread, write_output
 from rogue.harness.commands.report import note_report_files
 from rogue.harness.errors import ExitCode, HarnessError, UsageError
-from rogue.harness.results.files import write_whole
-from rogue.harness.results.run_directory import locked
 from rogue.harness.terminal import align, notify
-from rogue.workloads.manifest import MANIFEST
 from rogue.workloads.printable import printable
 
 if TYPE_CHECKING:
     from rogue.reports.board import BoardClaim, BoardRun, Earlier, StoredOutcome
+
+
+Results = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="RESULTS...",
+        help="Directories with runs, or claims.json of an earlier board; by default results.",
+        show_default=False,
+    ),
+]
+
+
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="The page; claims.json is written beside it. By default claims.html below RESULTS.",
+    ),
+]
+
+
+Readme = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Put the tally between its marks in this file, too.")
+]
+
+
+AcceptsDamage = Annotated[
+    bool, typer.Option("--accept-damage", help="Go on although files are not as their runs wrote them.")
+]
+
+
+def claims(
+    results: Results = None, out: Out = None, readme: Readme = None, accepts_damage: AcceptsDamage = False
+) -> ExitCode:
+    """Compare all runs with all claims, and write a page with the best evidence for each claim.
+
+    The best evidence is real hardware, then the experiment that was written for the claim, then the number
+    of seeds, then a commit without changes, then the newest run; the verdict plays no part. The headline
+    counts claims that are published, unfitted, no order of magnitude and not vacuous alone; the others wear
+    badges.
+    Each verdict names its seeds, its commit and its day. The claims.json of an earlier board keeps the
+    evidence of runs that are not on this computer.
+
+    \b
+      rogue claims
+      rogue claims results docs/claims/claims.json --out docs/claims/index.html --readme README.md
+      rogue claims results elsewhere/results --out claims.html
+    """
+    return write_board(tuple(results or ()), out, readme, accepts_damage=accepts_damage)
+
 
 DEFAULT_RESULTS: Final = Path("results")
 PAGE: Final = "claims.html"
@@ -38,6 +85,7 @@ def write_board(
     """
     from rogue.reports.board import best_evidence, board_content, board_page
     from rogue.reports.claims import read_claims
+    from rogue.workloads.manifest import MANIFEST
 
     named = tuple(results) or (DEFAULT_RESULTS,)
     earlier = _earlier([each for each in named if each.is_file()])
@@ -65,6 +113,8 @@ def write_board(
 
 
 def _default_page(place: Path) -> Path:
+    from rogue.workloads.manifest import MANIFEST
+
     if place.is_file():
         return place.parent / PAGE
     return (place.resolve().parent if (place / MANIFEST).exists() else place) / PAGE
@@ -72,6 +122,8 @@ def _default_page(place: Path) -> Path:
 
 def find_runs(places: Sequence[Path]) -> list[Path]:
     """Return the run directories at and below some places, each once, in the order of their names."""
+    from rogue.workloads.manifest import MANIFEST
+
     found: dict[Path, Path] = {}
     for place in places:
         if not place.is_dir():
@@ -84,7 +136,7 @@ def find_runs(places: Sequence[Path]) -> list[Path]:
     return list(found.values())
 
 
-def _earlier(boards: Sequence[Path]) -> "dict[Path, Earlier]":
+def _earlier(boards: Sequence[Path]) -> dict[Path, Earlier]:
     """Read the verdicts of earlier boards."""
     from rogue.reports.board import read_earlier
     from rogue.reports.claims import read_claims
@@ -96,7 +148,7 @@ def _earlier(boards: Sequence[Path]) -> "dict[Path, Earlier]":
         raise UsageError(f"claims: {error}") from error
 
 
-def _check_left_out(earlier: "dict[Path, Earlier]", board: "Sequence[BoardClaim]", target: Path) -> None:
+def _check_left_out(earlier: dict[Path, Earlier], board: Sequence[BoardClaim], target: Path) -> None:
     """Report claims that lose their earlier verdict; UsageError if the new board replaces the only copy."""
     without_run = {each.claim.id for each in board if each.run is None}
     for path, each in earlier.items():
@@ -109,8 +161,11 @@ def _check_left_out(earlier: "dict[Path, Earlier]", board: "Sequence[BoardClaim]
             notify(f"{path}: left out, since their definition has changed: {left_out}")
 
 
-def _judged(runs: Sequence[Path]) -> "Iterator[tuple[BoardRun, list[StoredOutcome]]]":
+def _judged(runs: Sequence[Path]) -> Iterator[tuple[BoardRun, list[StoredOutcome]]]:
     """Read the outcomes of each run; evaluate the claims again if the stored outcomes are old or missing."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
     from rogue.reports.board import BoardRun, stored_outcomes
     from rogue.reports.errors import ReportError
     from rogue.reports.reading.files import read_manifest
@@ -136,8 +191,10 @@ def _judged(runs: Sequence[Path]) -> "Iterator[tuple[BoardRun, list[StoredOutcom
             progress.advance(task)
 
 
-def _evaluated(run: Path) -> "list[StoredOutcome]":
+def _evaluated(run: Path) -> list[StoredOutcome]:
     """Compare a run with the claims; store the outcome in the run if it is writable and not locked."""
+    from rogue.harness.results.files import write_whole
+    from rogue.harness.results.run_directory import locked
     from rogue.reports.board import evaluated
 
     text, outcomes = evaluated(run)
@@ -150,7 +207,7 @@ def _evaluated(run: Path) -> "list[StoredOutcome]":
     return outcomes
 
 
-def _put_tally(readme: Path, board: "Sequence[BoardClaim]") -> None:
+def _put_tally(readme: Path, board: Sequence[BoardClaim]) -> None:
     from rogue.reports.board import Counts, markdown, with_tally
     from rogue.reports.board.tally import papers_of, runs_sentence
     from rogue.reports.errors import ReportError
@@ -163,7 +220,7 @@ def _put_tally(readme: Path, board: "Sequence[BoardClaim]") -> None:
         raise UsageError(f"claims --readme: {readme}: {error}") from error
 
 
-def _print(board: "Sequence[BoardClaim]") -> None:
+def _print(board: Sequence[BoardClaim]) -> None:
     from rogue.reports.board import Counts
     from rogue.reports.board.page import claim_lines
     from rogue.reports.board.tally import (

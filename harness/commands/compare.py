@@ -1,27 +1,62 @@
 """`rogue compare`."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rogue.harness.commands import completion
 from rogue.harness.commands.opening import open_runs
+from rogue.harness.commands.options import AcceptsDamage, Plugins, TrustsPlugins
 from rogue.harness.errors import ExitCode, UsageError
-from rogue.harness.plugins.trust import NOBODY, Trust
 from rogue.harness.terminal import CountDisplay, align, notify
 from rogue.workloads.printable import printable
 
 if TYPE_CHECKING:
+    from rogue.harness.plugins.trust import Trust
     from rogue.reports.comparison.two_runs import Compared
     from rogue.reports.results import Results
+
+
+def compare(  # noqa: PLR0913  (one parameter per option)
+    run_a: Annotated[
+        Path,
+        typer.Argument(metavar="RUN_A", help="Directory of a run.", autocompletion=completion.runs),
+    ],
+    run_b: Annotated[
+        Path,
+        typer.Argument(metavar="RUN_B", help="Directory of another.", autocompletion=completion.runs),
+    ],
+    everything: Annotated[bool, typer.Option("--all", help="Also what does not differ.")] = False,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page, too: each figure with both runs.")
+    ] = None,
+    plugins: Plugins = None,
+    trusts_plugins: TrustsPlugins = False,
+    accepts_damage: AcceptsDamage = False,
+) -> ExitCode:
+    """Say how two runs differ, measure by measure, and whether that is more than chance.
+
+    Each repetition counts as one value. Runs differ if the Mann-Whitney test says so at 5 % and the
+    bootstrap interval of the difference leaves zero out; "not enough runs" is an answer.
+
+    \b
+      rogue compare results/quickstart/20261120T101500Z-3f9a1c results/quickstart/20261121T093000Z-77d02e
+    """
+    from rogue.harness.plugins.trust import Trust
+
+    trust = Trust(tuple(plugins or ()), trusts_plugins)
+    return compare_runs(run_a, run_b, trust, everything=everything, page=html, accepts_damage=accepts_damage)
 
 
 def compare_runs(  # noqa: PLR0913  (one parameter per option)
     first: Path,
     second: Path,
-    trust: Trust = NOBODY,
+    trust: Trust | None = None,
     *,
     everything: bool,
     page: Path | None = None,
@@ -54,7 +89,7 @@ def compare_runs(  # noqa: PLR0913  (one parameter per option)
     return ExitCode.OK
 
 
-def _write_page(compared: "Sequence[Compared]", results: "tuple[Results, Results]", page: Path) -> None:
+def _write_page(compared: Sequence[Compared], results: tuple[Results, Results], page: Path) -> None:
     """Write the page, and say on standard error how far that is and where it stands."""
     from rogue.reports.pages.build import write_comparison
 

@@ -1,28 +1,90 @@
 """Examine nodes and cards for `rogue doctor`."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
-from rogue.harness.cell.cell import Cell
 from rogue.harness.commands.inventory import open_inventory
 from rogue.harness.commands.opening import write_output
-from rogue.harness.commands.switch import NamedCells, compared_switch, hardware_of, requested_switch
+from rogue.harness.commands.options import (
+    ExperimentOption,
+    InventoryArgument,
+    NamedCells,
+    OneCell,
+    Plugins,
+    Settings,
+    TrustsInventory,
+    requested_cells,
+)
+from rogue.harness.commands.switch import compared_switch, hardware_of, requested_switch
 from rogue.harness.errors import ExitCode, StoppedError, UsageError
-from rogue.harness.provisioning.card_bundle import ask_cards, is_bundle, read_bundle, sentences, text_of
-from rogue.harness.provisioning.doctor import grouped, look, measure
-from rogue.harness.provisioning.findings import Examination, Facts, Finding, card_words, judge
-from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.named_inventory import NamedInventory
-from rogue.harness.provisioning.provision import deployed_files, log_file
-from rogue.harness.provisioning.switches.switch_findings import switch_findings
 from rogue.harness.terminal import align, call_again
-from rogue.harness.testbeds.ssh.support import too_large_packets
 from rogue.remote.errors import NodeError
 from rogue.workloads.printable import printable
+
+if TYPE_CHECKING:
+    from rogue.harness.cell.cell import Cell
+    from rogue.harness.provisioning.findings import Examination, Facts, Finding
+    from rogue.harness.provisioning.inventory import Inventory
+
+
+Log = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Where Ansible's whole output goes; by default below .cache."),
+]
+
+
+def doctor(  # noqa: PLR0913  (one parameter per option)
+    inventory: InventoryArgument,
+    experiment: ExperimentOption = "",
+    cell: OneCell = None,
+    settings: Settings = None,
+    card: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Ask two hosts' cards instead, and keep what they say in FILE, to be sent; INVENTORY alone.",
+        ),
+    ] = None,
+    log: Log = None,
+    plugins: Plugins = None,
+    trusts_inventory: TrustsInventory = False,
+) -> ExitCode:
+    """Look whether the nodes of an inventory can measure, and say what is in the way; change nothing.
+
+    Looks at tools, clocks, the agent's checksum, MTUs, RDMA devices on the experiment network, every pair of
+    hosts over that network with packets of full size, what earlier runs left, and whether everything is
+    still as provisioning left it. If nothing refuses, each two hosts with cards send for 2 s over RoCE.
+    With an experiment, MTUs of hosts and what hardware switches have are compared with what it asks for.
+
+    \b
+      rogue doctor virtual
+      rogue doctor nodes.yaml
+      rogue doctor nodes.yaml dctcp.yaml --cell dctcp-r1
+      rogue doctor nodes.yaml --card cards.json   # clock, rates, queue pairs of two cards; puts rates back
+      rogue doctor cards.json                     # what such a file says
+
+    \b
+    Exit codes: 0 nodes can measure (there may be warnings); 2 wrong command or inventory;
+    7 measuring is refused: each line marked `refused` says what, where, and what to do.
+    """
+    from rogue.harness.provisioning.card_bundle import is_bundle
+    from rogue.harness.provisioning.named_inventory import NamedInventory
+
+    named = NamedInventory(inventory, trusts_inventory, tuple(plugins or ()))
+    others: dict[str, object] = {"EXPERIMENT": experiment, "--cell": cell, "--set": settings, "--log": log}
+    if card is not None:
+        return examine_cards(named, card, others)
+    if is_bundle(Path(inventory)):
+        others |= {"--plugin": plugins, "--trust-inventory": trusts_inventory}
+        return tell_cards(Path(inventory), others)
+    return examine_nodes(named, log, requested_cells("doctor", experiment, settings, cell))
 
 
 def examine_cards(named: NamedInventory, path: Path, others: Mapping[str, object]) -> ExitCode:
@@ -30,6 +92,8 @@ def examine_cards(named: NamedInventory, path: Path, others: Mapping[str, object
 
     others: what else the command line may have, by its name; it has no meaning here, so it is refused.
     """
+    from rogue.harness.provisioning.card_bundle import ask_cards, sentences, text_of
+
     _check_alone("--card, expected an inventory alone", others)
     _check_place(path)
     bundle = ask_cards(open_inventory(named))
@@ -48,6 +112,8 @@ def _check_alone(beside: str, others: Mapping[str, object]) -> None:
 
 def _check_place(path: Path) -> None:
     """Before cards are asked for half a minute: nothing but an earlier file of --card is overwritten."""
+    from rogue.harness.provisioning.card_bundle import is_bundle
+
     if not path.parent.is_dir() or not os.access(path.parent, os.W_OK | os.X_OK):
         raise UsageError(f"--card: got {path}, expected a file in a directory to write to; name another.")
     if path.is_symlink() or (path.exists() and not (path.is_file() and is_bundle(path))):
@@ -57,6 +123,8 @@ def _check_place(path: Path) -> None:
 
 def tell_cards(path: Path, others: Mapping[str, object]) -> ExitCode:
     """Print what a file says that somebody sent; nobody is asked, so others have no meaning."""
+    from rogue.harness.provisioning.card_bundle import read_bundle, sentences
+
     _check_alone("a file of cards, expected that alone", others)
     typer.echo("\n".join(sentences(read_bundle(path))))
     return ExitCode.OK
@@ -67,6 +135,13 @@ def examine_nodes(named: NamedInventory, log: Path | None, asked: NamedCells | N
 
     The agent is to have the named plug-ins. asked: cells with which hardware switches are compared.
     """
+    from rich.console import Console
+
+    from rogue.harness.provisioning.doctor import grouped, look
+    from rogue.harness.provisioning.findings import judge
+    from rogue.harness.provisioning.provision import deployed_files, log_file
+    from rogue.harness.provisioning.switches.switch_findings import switch_findings
+
     cells = [] if asked is None else asked.load(named.plugins)
     inventory = open_inventory(named)
     try:
@@ -91,6 +166,8 @@ def examine_nodes(named: NamedInventory, log: Path | None, asked: NamedCells | N
 
 def _network_differs(cells: Sequence[Cell], inventory: Inventory) -> list[str]:
     """Print what switches have beside what the cells ask for; the sentences that refuse, of hosts, too."""
+    from rogue.harness.testbeds.ssh.support import too_large_packets
+
     said = [too_large_packets(cell, inventory, cell.topology.host_names()) for cell in cells]
     found = [f"refused: {words}." for words in dict.fromkeys(said) if words]
     for switch in hardware_of(inventory):
@@ -109,6 +186,8 @@ def _network_differs(cells: Sequence[Cell], inventory: Inventory) -> list[str]:
 
 def _measured(inventory: Inventory, found: Examination) -> list[Finding]:
     """Only where nothing else is in the way: a transfer that fails would say less."""
+    from rogue.harness.provisioning.doctor import measure
+
     try:
         return measure(inventory, found.facts)
     except KeyboardInterrupt as stop:
@@ -143,5 +222,7 @@ def _nodes(inventory: Inventory, found: Examination) -> list[str]:
 
 
 def _device(port: Facts) -> str:
+    from rogue.harness.provisioning.findings import card_words
+
     words = card_words(port)
     return f"{port['device']} ({words})" if words else str(port["device"])

@@ -1,24 +1,69 @@
 """`rogue figures`."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import ascii_lowercase, digits
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from rogue.harness.commands import completion
 from rogue.harness.commands.opening import open_runs
+from rogue.harness.commands.options import AcceptsDamage, Plugins, RunDirectory, TrustsPlugins
 from rogue.harness.errors import ExitCode, UsageError
-from rogue.harness.plugins.trust import NOBODY, Trust
 from rogue.harness.terminal import notify
 from rogue.workloads.printable import did_you_mean, printable
 
 if TYPE_CHECKING:
+    from rogue.harness.plugins.trust import Trust
     from rogue.reports.export.figure_files import FigureResult, FilesWanted
     from rogue.reports.results import Results
+
+
+def figures(  # noqa: PLR0913  (one parameter per option)
+    run: RunDirectory,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--only",
+            metavar="NAME",
+            help="A name of `rogue list figures`; repeatable.",
+            autocompletion=completion.figures,
+        ),
+    ] = None,
+    formats: Annotated[
+        str, typer.Option("--format", help="Some of these with commas; tex is the tables, in LaTeX.")
+    ] = "pdf,svg,png,csv",
+    width: Annotated[str, typer.Option(help="Width of each figure, in in, cm, mm or pt.")] = "3.3in",
+    style: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A matplotlib style sheet, put over the report's look."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="A directory that is not there yet.")
+    ] = None,
+    plugins: Plugins = None,
+    trusts_plugins: TrustsPlugins = False,
+    accepts_damage: AcceptsDamage = False,
+) -> ExitCode:
+    """Write a run's figures for a paper: as PDF, SVG, PNG, with their data and captions, beside the run.
+
+    Fonts are embedded, text in SVG is outlined. NAME.csv has what is drawn; NAME.tex is a caption for LaTeX,
+    NAME.txt the same as text. The last line on standard output is the directory.
+
+    \b
+      rogue figures results/quickstart/20261120T101500Z-3f9a1c
+      rogue figures results/quickstart/20261120T101500Z-3f9a1c --only throughput --width 84mm --format pdf
+    """
+    from rogue.harness.plugins.trust import Trust
+
+    trust = Trust(tuple(plugins or ()), trusts_plugins)
+    wanted = FigureOptions(run, tuple(only or ()), formats, width, style, out, trust, accepts_damage)
+    return write_run_figures(wanted)
+
 
 INCHES: Final = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
 """Units of a width; a point is TeX's, in which \\columnwidth is given."""
@@ -40,7 +85,7 @@ class FigureOptions:
     width: str
     style: Path | None
     out: Path | None
-    trust: Trust = NOBODY
+    trust: Trust | None = None
     accepts_damage: bool = False
 
 
@@ -122,7 +167,7 @@ def _known_names(only: Sequence[str], known: list[str]) -> list[str]:
     return [name for name in known if name in only] if only else known
 
 
-def _drawable(results: "Results", names: list[str], *, asked_for: bool) -> list[str]:
+def _drawable(results: Results, names: list[str], *, asked_for: bool) -> list[str]:
     """Return the figures that the run can draw; one that was asked for by name must be among them."""
     from rogue.reports.export.figure_files import skipped_figures
 
@@ -137,8 +182,11 @@ def _drawable(results: "Results", names: list[str], *, asked_for: bool) -> list[
     return drawable
 
 
-def _write(results: "Results", wanted: "FilesWanted", directory: Path) -> list[str]:
+def _write(results: Results, wanted: FilesWanted, directory: Path) -> list[str]:
     """Write the files, and show on standard error how far that is."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
     from rogue.reports.export.figure_files import write_figures
 
     console = Console(stderr=True)
@@ -147,7 +195,7 @@ def _write(results: "Results", wanted: "FilesWanted", directory: Path) -> list[s
         task = progress.add_task("figures", total=len(wanted.names))
         done: list[str] = []
 
-        def on_done(result: "FigureResult") -> None:
+        def on_done(result: FigureResult) -> None:
             done.append(result.name)
             progress.advance(task)
             line = f"[{len(done)}/{len(wanted.names)}] {_said(result)}"
@@ -156,7 +204,7 @@ def _write(results: "Results", wanted: "FilesWanted", directory: Path) -> list[s
         return write_figures(results, wanted, directory, on_done)
 
 
-def _said(result: "FigureResult") -> str:
+def _said(result: FigureResult) -> str:
     """Say how large a figure is, and what a paper would not like about it."""
     width, height = result.width_inches, result.height_inches
     text = f"{result.name}: {width:.2f} x {height:.2f} in, text from {result.type_points:.1f} pt"

@@ -1,22 +1,95 @@
 """Print the inventory of a CloudLab manifest, check inventories and open them."""
 
+from __future__ import annotations
+
+import getpass
 from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
+from rogue.harness.commands.options import Plugins, TrustsInventory
 from rogue.harness.errors import ExitCode
-from rogue.harness.plugins.loading import load_plugins
-from rogue.harness.plugins.source import plugins_at
-from rogue.harness.provisioning.cloudlab_inventory import Choices, allocated_switches, inventory_text
-from rogue.harness.provisioning.cloudlab_manifest import NO_HOSTS, Lan, Manifest, choose_lan, read_manifest
-from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory, load_inventory
 from rogue.harness.provisioning.named_inventory import NamedInventory
 from rogue.harness.terminal import align
+
+if TYPE_CHECKING:
+    from rogue.harness.provisioning.cloudlab_inventory import Choices
+    from rogue.harness.provisioning.cloudlab_manifest import Lan, Manifest
+    from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
+
+
+app: Final = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+
+
+@app.callback()
+def inventory() -> None:
+    """Files that say which nodes there are, and how SSH reaches them.
+
+    \b
+      rogue inventory from-manifest manifest.xml > nodes.yaml
+      rogue inventory check nodes.yaml
+    """
+
+
+@app.command("from-manifest")
+def from_manifest(
+    manifest: Annotated[Path, typer.Argument(metavar="MANIFEST.xml", help="Manifest of an experiment.")],
+    user: Annotated[str | None, typer.Option(help="Your name on the nodes; by default as here.")] = None,
+    lan: Annotated[
+        str | None, typer.Option(help="The LAN that is measured; needed where there are several.")
+    ] = None,
+    interface: Annotated[
+        str | None,
+        typer.Option(
+            help="Linux's name of the experiment interface; by default the nodes find it by its MAC."
+        ),
+    ] = None,
+    rdma: Annotated[
+        Literal["card", "soft_roce"] | None,
+        typer.Option(help="Whether that interface is an RDMA card's; needed for hardware not known here."),
+    ] = None,
+) -> ExitCode:
+    """Print the inventory of a CloudLab experiment, from its manifest.
+
+    The manifest is a file: run `geni-get manifest` on a node, or take it from the experiment's page. No
+    password and no connection is needed. Hosts of the LAN are called h0, h1, ... in the manifest's order;
+    nodes that are left out and switches that were allocated are named.
+
+    \b
+      rogue inventory from-manifest manifest.xml > nodes.yaml
+      rogue inventory from-manifest manifest.xml --user alice --lan lan0 > nodes.yaml
+    """
+    from rogue.harness.provisioning.cloudlab_inventory import Choices
+
+    return print_inventory_of_manifest(manifest, lan, Choices(user or getpass.getuser(), interface, rdma))
+
+
+@app.command()
+def check(
+    inventory_file: Annotated[
+        str,
+        typer.Argument(metavar="INVENTORY", help="File of the inventory, `virtual` or `virtual:NAME`."),
+    ],
+    plugins: Plugins = None,
+    trusts_inventory: TrustsInventory = False,
+) -> ExitCode:
+    """Read an inventory as the other commands do, and print the nodes; goes to no node.
+
+    \b
+      rogue inventory check nodes.yaml
+    """
+    from rogue.harness.provisioning.named_inventory import NamedInventory
+
+    return check_inventory(NamedInventory(inventory_file, trusts_inventory, tuple(plugins or ())))
 
 
 def print_inventory_of_manifest(path: Path, lan_name: str | None, choices: Choices) -> ExitCode:
     """Print the inventory; what is left out, and left to do, goes to standard error."""
+    from rogue.harness.provisioning.cloudlab_inventory import inventory_text
+    from rogue.harness.provisioning.cloudlab_manifest import choose_lan, read_manifest
+
     manifest = read_manifest(path)
     lan = choose_lan(manifest, lan_name)
     typer.echo(inventory_text(manifest, lan, choices), nl=False)
@@ -43,6 +116,9 @@ def _scans(servers: Collection[tuple[str, int]]) -> Iterator[str]:
 
 def _remarks(manifest: Manifest, lan: Lan) -> Iterator[str]:
     """What a person should know of the LAN."""
+    from rogue.harness.provisioning.cloudlab_inventory import allocated_switches
+    from rogue.harness.provisioning.cloudlab_manifest import NO_HOSTS
+
     own = {interface.node for interface in lan.interfaces}
     yield f"LAN {lan.name}: {len(own)} hosts"
     for switch in allocated_switches(manifest, lan):
@@ -95,5 +171,9 @@ def check_inventory(named: NamedInventory) -> ExitCode:
 
 def open_inventory(named: NamedInventory) -> Inventory:
     """Read and check it; ConfigError or UsageError if that, or a plug-in, is not as it should be."""
+    from rogue.harness.plugins.loading import load_plugins
+    from rogue.harness.plugins.source import plugins_at
+    from rogue.harness.provisioning.inventory import load_inventory
+
     load_plugins(plugins_at(named.plugins))
     return load_inventory(named.file, is_trusted=named.is_trusted)

@@ -1,19 +1,19 @@
 """Open the runs and the output files that a command names."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rogue.harness.errors import DamagedRunError, HarnessError, StorageError
-from rogue.harness.plugins.trust import NOBODY, Trust, left_out, load_what_is_trusted
-from rogue.harness.results.files import write_whole
-from rogue.harness.results.manifest import read_manifest
-from rogue.harness.results.recorded_run import present_manifest
-from rogue.harness.results.run_directory import CELLS, is_locked
-from rogue.harness.results.verification import Difference, compare_run
 from rogue.harness.terminal import call_again, notify
-from rogue.reports.reading.files import checksum
-from rogue.workloads.manifest import Manifest
+
+if TYPE_CHECKING:
+    from rogue.harness.plugins.trust import Trust
+    from rogue.harness.results.verification import Difference
+    from rogue.workloads.manifest import Manifest
+
 
 MADE_AGAIN: Final = ("claims.json", "report.html", "report-error.txt")
 SHOWN_MAX: Final = 10
@@ -24,6 +24,11 @@ def refuse_damage(runs: Sequence[Path], *, is_accepted: bool) -> None:
 
     A run that somebody works on is left out. A run that was killed has cells that its manifest does not list.
     """
+    from rogue.harness.results.manifest import read_manifest
+    from rogue.harness.results.recorded_run import present_manifest
+    from rogue.harness.results.run_directory import is_locked
+    from rogue.harness.results.verification import compare_run
+
     for run in runs:
         if is_locked(run):
             continue
@@ -44,6 +49,8 @@ def refuse_damage(runs: Sequence[Path], *, is_accepted: bool) -> None:
 
 def refuse_unread(runs: Sequence[Path], *, is_accepted: bool) -> list[Path]:
     """Return the runs whose manifests can be read; the others end the command, unless that is accepted."""
+    from rogue.harness.results.manifest import read_manifest
+
     read = []
     for run in runs:
         try:
@@ -59,6 +66,9 @@ def refuse_unread(runs: Sequence[Path], *, is_accepted: bool) -> list[Path]:
 
 def is_as_noted(run: Path, name: str) -> bool:
     """Whether a file of a run is as its manifest says, or is not there, or not in the manifest."""
+    from rogue.harness.results.manifest import read_manifest
+    from rogue.reports.reading.files import checksum
+
     noted, file = read_manifest(run).files.get(name), run / name
     return noted is None or not file.is_file() or checksum(file) == noted
 
@@ -71,24 +81,34 @@ def _counted(files: int) -> str:
 
 def _is_damage(difference: Difference) -> bool:
     """Damage, unless a report makes the file again or the file is a user's own beside the cells."""
+    from rogue.harness.results.run_directory import CELLS
+
     is_own = difference.is_unlisted and not difference.path.startswith(CELLS)
     return not is_own and difference.path not in MADE_AGAIN
 
 
-def open_runs(runs: Sequence[Path], trust: Trust = NOBODY, *, accepts_damage: bool = False) -> list[Manifest]:
+def open_runs(
+    runs: Sequence[Path], trust: Trust | None = None, *, accepts_damage: bool = False
+) -> list[Manifest]:
     """Return the manifests of runs that may be read; DamagedRunError if one is not as it was written.
 
     Plug-ins that somebody named are loaded. What the others would have shown is told.
     """
+    from rogue.harness.plugins.trust import NOBODY, left_out, load_what_is_trusted
+    from rogue.harness.results.manifest import read_manifest
+
     manifests = [read_manifest(run) for run in runs]
     refuse_damage(runs, is_accepted=accepts_damage)
-    for text in left_out(load_what_is_trusted([each for one in manifests for each in one.plugins], trust)):
+    plugins = [each for one in manifests for each in one.plugins]
+    for text in left_out(load_what_is_trusted(plugins, trust or NOBODY)):
         notify(f"{text}; add --plugin with the same file, or --trust-plugins.")
     return manifests
 
 
 def write_output(path: Path, text: str) -> None:
     """Write it whole, with the directories above it; StorageError if that cannot be."""
+    from rogue.harness.results.files import write_whole
+
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, text.encode())

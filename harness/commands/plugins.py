@@ -1,23 +1,67 @@
 """Write, check and import what users add: plug-ins and files of other simulators."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 import typer
-from pydantic_core import PydanticCustomError
 
-from rogue.harness.data.formats import FORMATS, OURS
-from rogue.harness.data.formats.format import Converted, Format
-from rogue.harness.data.source import data_source, read_source
-from rogue.harness.errors import ExitCode, UsageError
-from rogue.harness.plugins.contract import TIME_LIMIT_S, try_plugin
-from rogue.harness.plugins.loading import load_plugins
-from rogue.harness.plugins.source import installed_plugins, plugins_at, read_plugin
-from rogue.harness.plugins.start import write_start
+from rogue.harness.errors import ExitCode
 from rogue.harness.terminal import notify
-from rogue.reports.reading.files import write_whole
-from rogue.workloads.printable import did_you_mean, printable
+from rogue.workloads.printable import printable
+
+
+def new(
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND",
+            help="control, nic-control, switch-control, receiver-control, "
+            "workload, topology, measure or figure.",
+        ),
+    ],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What experiments will call it.")],
+    directory: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Where the files go.", file_okay=False, exists=True)
+    ] = Path(),
+    language: Annotated[
+        str | None,
+        typer.Option(
+            "--language",
+            metavar="LANGUAGE",
+            help="python, or c++ for a nic-control; switch-control and receiver-control have c++ alone.",
+        ),
+    ] = None,
+) -> ExitCode:
+    """Write a plug-in to start from, with comments, and its test.
+
+    \b
+      rogue new control halve
+      rogue check-plugin halve.py
+      rogue run quickstart --plugin halve.py --set 'transports=[{name: rogue, cc: halve}]'
+      rogue new nic-control cut --language c++
+      rogue run quickstart --plugin cut.h --set 'transports=[roce+pfc+cut]'
+      rogue new switch-control step
+      rogue run quickstart --plugin step.h --set 'topology.switch_controls=[step]'
+      rogue new receiver-control pull
+      rogue run uet-rccc --plugin pull.h --set 'transports=[uet+rccc, {name: uet+pull, nscc: 0}]'
+    """
+    return new_plugin(kind, name, directory, language)
+
+
+def check_plugin(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The plug-in, which is run.", dir_okay=False)],
+) -> ExitCode:
+    """Try what a plug-in registers as everything that is shipped is tried, and say what is wrong.
+
+    Exit code 1 if something is.
+
+    \b
+      rogue check-plugin halve.py
+    """
+    return check_plugin_file(file)
+
 
 KINDS: Final = {
     "nic_control": "NIC control",
@@ -30,13 +74,17 @@ KINDS: Final = {
 
 def new_plugin(kind: str, name: str, directory: Path, language: str | None) -> ExitCode:
     """Write a start and its test; print the files."""
+    from rogue.harness.plugins.start import write_start
+
     for file in write_start(kind, name, directory, language):
         typer.echo(file)
     return ExitCode.OK
 
 
-def check_plugin(file: Path) -> ExitCode:
+def check_plugin_file(file: Path) -> ExitCode:
     """Load a plug-in and try what it registers; print what it adds, and every fault."""
+    from rogue.harness.plugins.contract import TIME_LIMIT_S, try_plugin
+    from rogue.harness.plugins.source import installed_plugins, read_plugin
 
     def waits() -> None:
         limit = f"{TIME_LIMIT_S / 60:g} minutes"
@@ -51,59 +99,3 @@ def check_plugin(file: Path) -> ExitCode:
         kind, name = added.split()
         typer.echo(f"{file}: {KINDS.get(kind, kind)} {name} keeps the contract")
     return ExitCode.OK
-
-
-def import_file(  # noqa: PLR0913 - as typed
-    name: str,
-    file: Path,
-    out: Path | None,
-    plugins: Sequence[Path] = (),
-    *,
-    is_back: bool,
-    start_unit: str | None = None,
-) -> ExitCode:
-    """Convert a file, print or write the result, and report what was left out."""
-    load_plugins(plugins_at(plugins))
-    if name not in FORMATS:
-        known = ", ".join(FORMATS)
-        raise UsageError(f"import: got {name!r}, expected one of {known}; {did_you_mean(name, FORMATS)}.")
-    form = _in_unit(FORMATS[name], name, start_unit)
-    convert = form.write if is_back else form.read
-    if convert is None:
-        both = ", ".join(each for each, other in FORMATS.items() if other.write)
-        raise UsageError(
-            f"--back: got {name}, expected one of {both}; {name} cannot say all that a file of ours does."
-        )
-    try:
-        made = convert(read_source(file, str(file)))
-        if not is_back:
-            OURS[form.becomes](data_source(f"what {file} becomes", made.text.encode()))
-    except PydanticCustomError as error:
-        raise UsageError(_sentence(error)) from error
-    _put(made, out)
-    return ExitCode.OK
-
-
-def _in_unit(form: Format, name: str, start_unit: str | None) -> Format:
-    if start_unit is None:
-        return form
-    if start_unit not in form.start_units:
-        expected = f"one of {', '.join(form.start_units)}" if form.start_units else "no unit"
-        advice = "choose one of them" if form.start_units else "leave it out"
-        raise UsageError(f"--start-unit: got {start_unit!r}, expected {expected} for {name}; {advice}.")
-    return form.start_units[start_unit]
-
-
-def _sentence(error: PydanticCustomError) -> str:
-    context = error.context or {}
-    return f"import: got {context.get('got')}, expected {context.get('expected')}; {context.get('advice')}."
-
-
-def _put(made: Converted, out: Path | None) -> None:
-    if out is None:
-        typer.echo(made.text, nl=False)
-    else:
-        write_whole(out, made.text)
-        typer.echo(out)
-    for note in made.notes:
-        notify(f"{note}.")

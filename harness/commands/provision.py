@@ -1,30 +1,106 @@
 """Provision nodes, and undo it."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
-from rogue.harness.commands.experiments import load_named
 from rogue.harness.commands.inventory import open_inventory
+from rogue.harness.commands.options import InventoryArgument, Plugins, TrustsInventory
 from rogue.harness.commands.switch import each_of, hardware_of, put_back, set_up, show_plan
 from rogue.harness.errors import ExitCode, StoppedError, UsageError
-from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.named_inventory import NamedInventory
-from rogue.harness.provisioning.playbook import Interrupted
-from rogue.harness.provisioning.playbook_events import PlaybookResult
-from rogue.harness.provisioning.ports import PortSettings
-from rogue.harness.provisioning.provision import log_file, provision, teardown
 from rogue.harness.terminal import call_again
-from rogue.harness.testbeds.ssh.switch_machine import ports_of
 from rogue.remote.errors import NodeError
+
+if TYPE_CHECKING:
+    from rogue.harness.provisioning.inventory import Inventory
+    from rogue.harness.provisioning.playbook_events import PlaybookResult
+    from rogue.harness.provisioning.ports import PortSettings
+
+
+Log = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Where Ansible's whole output goes; by default below .cache."),
+]
+
+
+def provision(  # noqa: PLR0913  (one parameter per option)
+    inventory: InventoryArgument,
+    is_check: Annotated[
+        bool, typer.Option("--check", help="Change nothing; say what would be changed.")
+    ] = False,
+    experiment: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Give the switch the rates and queues of this experiment."),
+    ] = None,
+    log: Log = None,
+    plugins: Plugins = None,
+    trusts_inventory: TrustsInventory = False,
+) -> ExitCode:
+    """Bring every node of an inventory into the state that experiments need.
+
+    Installs what is missing, puts soft-RoCE on nodes without a card, sets up rate limiters, DCTCP and the
+    switch's queues, and copies the agent. A second run changes nothing. What was there before is written
+    down on each node, and `rogue teardown` puts it back.
+
+    \b
+    On the virtual testbed, from nothing:
+      rogue testbed up --hosts 3
+      rogue provision virtual --check
+      rogue provision virtual
+      rogue doctor virtual
+      rogue teardown virtual
+
+    \b
+    On your own nodes, described in a file like inventory/example/nodes.yaml:
+      rogue provision nodes.yaml
+
+    \b
+    Exit codes: 0 done; 2 wrong command or inventory; 7 a node failed, with its name, the task and why;
+    130 Ctrl-C: call it again to go on, or `rogue teardown`.
+    """
+    from rogue.harness.provisioning.named_inventory import NamedInventory
+
+    named = NamedInventory(inventory, trusts_inventory, tuple(plugins or ()))
+    return provision_nodes(named, experiment, log, is_check=is_check)
+
+
+def teardown(
+    inventory: InventoryArgument,
+    log: Log = None,
+    plugins: Plugins = None,
+    trusts_inventory: TrustsInventory = False,
+) -> ExitCode:
+    """Put back what provisioning changed on the nodes of an inventory.
+
+    Undoes what is written down on each node, newest first, and leaves nothing of ours. Nodes that cannot be
+    reached are named; the others are put back all the same. Without anything to undo it does nothing.
+
+    \b
+      rogue teardown virtual
+      rogue teardown nodes.yaml
+
+    \b
+    Exit codes: 0 done; 2 wrong command or inventory; 7 a node failed, or something could not be put back.
+    """
+    from rogue.harness.provisioning.named_inventory import NamedInventory
+
+    return restore_nodes(NamedInventory(inventory, trusts_inventory, tuple(plugins or ())), log)
 
 
 def provision_nodes(
     named: NamedInventory, experiment: str | None, log: Path | None, *, is_check: bool
 ) -> ExitCode:
     """Provision every node, with an agent that has the named plug-ins; say what was changed."""
+    from rich.console import Console
+
+    from rogue.harness.provisioning.playbook import Interrupted
+    from rogue.harness.provisioning.provision import log_file, provision
+
     inventory = open_inventory(named)
     ports = _ports(inventory, experiment)
     try:
@@ -43,6 +119,9 @@ def provision_nodes(
 
 
 def _ports(inventory: Inventory, experiment: str | None) -> Mapping[str, PortSettings]:
+    from rogue.harness.experiment.find import load_named
+    from rogue.harness.testbeds.ssh.switch_machine import ports_of
+
     if experiment is None:
         return {}
     if inventory.switch is None:
@@ -71,6 +150,10 @@ def _stopped(named: NamedInventory, played: PlaybookResult) -> str:
 
 def restore_nodes(named: NamedInventory, log: Path | None) -> ExitCode:
     """Put every node back, and say how much that was."""
+    from rich.console import Console
+
+    from rogue.harness.provisioning.provision import log_file, teardown
+
     inventory = open_inventory(named)
     failures = _failures_of_switches(inventory)
     try:

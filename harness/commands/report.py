@@ -1,44 +1,70 @@
 """Build reports and export tables, captures and timelines."""
 
+from __future__ import annotations
+
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from rogue.harness.commands.manage_runs import update_index_of
+from rogue.harness.commands import completion
 from rogue.harness.commands.opening import open_runs
-from rogue.harness.errors import BusyRunError, ExitCode, UsageError
-from rogue.harness.plugins.loading import plugin_sentence
-from rogue.harness.plugins.trust import NOBODY, Trust
-from rogue.harness.results.files import write_whole
-from rogue.harness.results.manifest import read_manifest, write_manifest
-from rogue.harness.results.run_directory import locked, partial_report
+from rogue.harness.commands.options import AcceptsDamage, Plugins, TrustsPlugins
+from rogue.harness.commands.runs import update_index_of
+from rogue.harness.errors import BusyRunError, ExitCode
 from rogue.harness.terminal import CountDisplay, call_again, notify
-from rogue.reports.reading.files import checksum
-from rogue.workloads.manifest import Manifest
 from rogue.workloads.printable import printable
 from rogue.workloads.records import CellStatus
 
 if TYPE_CHECKING:
-    from rogue.reports.results import Results
+    from rogue.harness.plugins.trust import Trust
+    from rogue.workloads.manifest import Manifest
+
+
+def report(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(metavar="RUN...", help="Directories of runs.", autocompletion=completion.runs),
+    ],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where the page goes instead.", dir_okay=False)
+    ] = None,
+    plugins: Plugins = None,
+    trusts_plugins: TrustsPlugins = False,
+    accepts_damage: AcceptsDamage = False,
+) -> ExitCode:
+    """Build report.html again, for one run or for several together.
+
+    The report of several runs stands in a directory of its own, below results/reports; that of a run that
+    is still going stands beside the run, and has the cells that are finished.
+
+    \b
+      rogue report results/quickstart/20261120T101500Z-3f9a1c
+      rogue report results/quickstart/* --out both.html
+    """
+    from rogue.harness.plugins.trust import Trust
+
+    return build_report(runs, out, Trust(tuple(plugins or ()), trusts_plugins), accepts_damage=accepts_damage)
+
 
 TRACEBACK: Final = "report-error.txt"
 REPORT_FILES: Final = ("claims.json", "report.html", TRACEBACK)
 """All that a report adds to a run. A report over several stands in a directory of its own."""
 
-Going = Mapping[Path, Manifest]
+Going = Mapping[Path, "Manifest"]
 """Runs that another process works on, with what they have so far; nothing is written into them."""
 
 
 def build_report(
-    runs: Sequence[Path], out: Path | None = None, trust: Trust = NOBODY, *, accepts_damage: bool = False
+    runs: Sequence[Path], out: Path | None = None, trust: Trust | None = None, *, accepts_damage: bool = False
 ) -> ExitCode:
     """Build the report of one or several runs, and print where it is."""
+    from rogue.harness.results.run_directory import partial_report
+
     open_runs(runs, trust, accepts_damage=accepts_damage)
     with ExitStack() as locks:
         going = _lock(runs, locks)
@@ -55,6 +81,8 @@ def build_report(
 
 def _lock(runs: Sequence[Path], locks: ExitStack) -> dict[Path, Manifest]:
     """Lock each run once; return the runs in progress. Another report holds the lock of a finished run."""
+    from rogue.harness.results.run_directory import locked
+
     going: dict[Path, Manifest] = {}
     taken: set[Path] = set()
     for run in runs:
@@ -85,6 +113,8 @@ def try_to_report(runs: Sequence[Path], out: Path | None = None, going: Going | 
 
     The caller holds the locks of all runs that are not going.
     """
+    from rogue.harness.results.run_directory import partial_report
+
     still = [run for run in runs if run not in (going or {})]
     result: list[str] = []
     try:
@@ -108,6 +138,9 @@ def try_to_report(runs: Sequence[Path], out: Path | None = None, going: Going | 
 
 
 def _tell_failure(runs: Sequence[Path], still: Sequence[Path], error: BaseException) -> None:
+    from rogue.harness.plugins.loading import plugin_sentence
+    from rogue.harness.results.files import write_whole
+
     where = ""
     for run in still[:1]:
         write_whole(run / TRACEBACK, "".join(traceback.format_exception(error)).encode("utf-8", "replace"))
@@ -120,75 +153,11 @@ def _tell_failure(runs: Sequence[Path], still: Sequence[Path], error: BaseExcept
 
 def note_report_files(run: Path) -> None:
     """Put the files that a report adds to a run into its manifest."""
+    from rogue.harness.results.manifest import read_manifest, write_manifest
+    from rogue.reports.reading.files import checksum
+
     manifest = read_manifest(run)
     others = {path: digest for path, digest in manifest.files.items() if path not in REPORT_FILES}
     added = {name: checksum(run / name) for name in REPORT_FILES if (run / name).is_file()}
     manifest.files = {**others, **added}
     write_manifest(run, manifest)
-
-
-@dataclass(frozen=True, slots=True)
-class ExportOptions:
-    """What `rogue export` was asked for: tables as CSV, or a file of one of the kinds for each cell."""
-
-    run: Path
-    kinds: tuple[str, ...] = ()
-    cells: tuple[str, ...] = ()
-    out: Path | None = None
-    trust: Trust = NOBODY
-    accepts_damage: bool = False
-
-
-def export_run(options: ExportOptions) -> ExitCode:
-    """Write files beside a run, or where `out` says; the run itself stays as it is."""
-    kinds = options.kinds
-    if len(kinds) > 1:
-        got = " and ".join(f"--{kind}" for kind in kinds)
-        raise UsageError(f"export: got {got}, expected one of them; call it once for each.")
-    if options.cells and not kinds:
-        raise UsageError("export: got --cell alone, expected --pcap or --timeline with it; add one.")
-    directory = _new_directory(options)
-    from rogue.reports.reading.load import Run
-    from rogue.reports.results import Results
-
-    results = Results(Run(options.run))
-    return _write_cells(results, options, directory) if kinds else _write_tables(results, directory)
-
-
-def _new_directory(options: ExportOptions) -> Path:
-    """Where the files go: a directory that is not there yet."""
-    (manifest,) = open_runs([options.run], options.trust, accepts_damage=options.accepts_damage)
-    suffix = (*options.kinds, "csv")[0]
-    directory = options.out or options.run.resolve().with_name(f"{manifest.run_id}-{suffix}")
-    if directory.exists():
-        raise UsageError(
-            f"export: {directory} is there already, expected a new directory; name one with --out."
-        )
-    return directory
-
-
-def _write_tables(results: "Results", directory: Path) -> ExitCode:
-    from rogue.reports.export.csv_files import export
-
-    names = export(results, directory)
-    return _say(results.run.problems, names, directory)
-
-
-def _write_cells(results: "Results", options: ExportOptions, directory: Path) -> ExitCode:
-    """A capture of each cell's packets, or a timeline."""
-    from rogue.reports.errors import ReportError
-    from rogue.reports.export.cell_files import write_cell_files
-
-    try:
-        names, notes = write_cell_files(results, options.kinds[0], directory, options.cells)
-    except ReportError as error:
-        raise UsageError(f"export: {error}.") from error
-    return _say([*results.run.problems, *notes], names, directory)
-
-
-def _say(problems: Sequence[str], names: Sequence[str], directory: Path) -> ExitCode:
-    for problem in problems:
-        notify(problem)
-    typer.echo(printable(f"{len(names)} file{'s' * (len(names) != 1)}: {', '.join(names)}"), err=True)
-    typer.echo(directory)
-    return ExitCode.OK

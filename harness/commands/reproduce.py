@@ -1,27 +1,71 @@
 """`rogue reproduce`: run the experiments of a paper that have no complete run, then write the board."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from rogue.harness.commands.claims import find_runs, write_board
-from rogue.harness.commands.experiments import DIRECTORY, experiment_files, find_experiment
-from rogue.harness.commands.run import DEFAULT_TESTBED, RunOptions, run_experiment
+from rogue.harness.commands.options import Dask
+from rogue.harness.commands.run import RunOptions, run_experiment
 from rogue.harness.errors import ExitCode, HarnessError, UsageError
-from rogue.harness.experiment.load import LoadedExperiment, load_experiment
-from rogue.harness.plan.plan import make_plan
-from rogue.harness.plan.text import format_seconds
-from rogue.harness.results.manifest import read_manifest
-from rogue.harness.results.provenance import git_facts
-from rogue.harness.results.run_directory import DEFAULT_OUT
-from rogue.harness.testbeds import find_testbed
-from rogue.workloads.manifest import Manifest
+from rogue.harness.testbeds import DEFAULT_TESTBED
 from rogue.workloads.printable import printable
+
+if TYPE_CHECKING:
+    from rogue.harness.experiment.load import LoadedExperiment
+    from rogue.workloads.manifest import Manifest
+
+
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change every experiment, e.g. scale=quick; repeatable."),
+]
+
+
+def reproduce(  # noqa: PLR0913  (one parameter per option)
+    paper: Annotated[
+        str,
+        typer.Argument(
+            metavar="PAPER",
+            help="rogue, irn, rocc, hpcc, rdma-at-scale, ecn-or-delay, dctcp, swift, powertcp, uet, reps,"
+            " smartt or all.",
+        ),
+    ],
+    settings: Settings = None,
+    out: Annotated[Path | None, typer.Option(help="Directory of the runs.", show_default="results")] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", min=1, max=1024, help="Cells at once; by default one per core."),
+    ] = None,
+    dask: Dask = None,
+    is_again: Annotated[
+        bool, typer.Option("--again", help="Run every experiment, also those that have a complete run.")
+    ] = False,
+    is_dry: Annotated[
+        bool, typer.Option("--dry-run", help="Print what is complete and what is missing; run nothing.")
+    ] = False,
+) -> ExitCode:
+    """Run the shipped experiments of a paper, or of all, and write the claims board.
+
+    An experiment with a complete run of the same file and settings does not run again. A run that was
+    stopped resumes if the commit is the same: after Ctrl-C, the same command continues. Cheap experiments
+    and cells run first.
+
+    \b
+      rogue reproduce rogue
+      rogue reproduce all --dry-run
+      rogue reproduce all --dask tls://head:8786
+      rogue reproduce all --set scale=quick
+      rogue reproduce uet --again
+    """
+    return reproduce_paper(ReproduceOptions(paper, tuple(settings or ()), out, jobs, dask, is_again, is_dry))
 
 
 class Action(StrEnum):
@@ -54,6 +98,8 @@ class ReproduceOptions:
     @property
     def place(self) -> Path:
         """Return the directory of the runs."""
+        from rogue.harness.results.run_directory import DEFAULT_OUT
+
         return self.out or DEFAULT_OUT
 
 
@@ -89,6 +135,10 @@ def reproduce_paper(options: ReproduceOptions) -> ExitCode:
 
 def paper_steps(options: ReproduceOptions) -> list[Step]:
     """Return a step for each experiment of a paper, the cheapest first."""
+    from rogue.harness.experiment.find import find_experiment
+    from rogue.harness.experiment.load import load_experiment
+    from rogue.harness.results.provenance import git_facts
+
     names = paper_experiments(options.paper)
     loaded = [load_experiment(find_experiment(name), options.settings) for name in names]
     present = [] if options.is_again else known_runs(options.place)
@@ -99,6 +149,7 @@ def paper_steps(options: ReproduceOptions) -> list[Step]:
 
 def paper_experiments(paper: str) -> list[str]:
     """Return the names of a paper's experiments; UsageError if there is no such paper."""
+    from rogue.harness.experiment.find import DIRECTORY, experiment_files
     from rogue.reports.board.tally import experiments_of
     from rogue.reports.claims import read_claims
     from rogue.reports.errors import ReportError
@@ -112,6 +163,8 @@ def paper_experiments(paper: str) -> list[str]:
 
 def known_runs(place: Path) -> list[tuple[Path, Manifest]]:
     """Return the runs in a directory whose manifests can be read, the newest first."""
+    from rogue.harness.results.manifest import read_manifest
+
     found = []
     for run in find_runs((place,)) if place.is_dir() else []:
         try:
@@ -128,6 +181,9 @@ def step_of(
 
     A run that was stopped resumes only at its own commit, since a verdict names one commit.
     """
+    from rogue.harness.plan.plan import make_plan
+    from rogue.harness.testbeds import find_testbed
+
     alike = [(run, manifest) for run, manifest in present if is_alike(manifest, loaded)]
     for run, manifest in alike:
         if manifest.status == "complete":
@@ -142,6 +198,8 @@ def step_of(
 
 def is_alike(manifest: Manifest, loaded: LoadedExperiment) -> bool:
     """True if a run has this experiment's file and settings, and all of its cells, on the simulator."""
+    from rogue.harness.experiment.find import find_experiment
+
     return (
         manifest.testbed == DEFAULT_TESTBED
         and manifest.source.sha256 == loaded.document.sha256
@@ -160,6 +218,8 @@ def _is_same_file(one: str, two: str) -> bool:
 
 def _print_steps(steps: Sequence[Step], *, is_dry: bool) -> None:
     """Print what happens to each experiment, and the expected time of all."""
+    from rogue.harness.plan.text import format_seconds
+
     counts = Counter(step.action for step in steps)
     words = ", ".join(f"{counts[action]} {word}" for action, word in _COUNTED.items() if counts[action])
     seconds = format_seconds(sum(step.seconds for step in steps))
@@ -189,6 +249,6 @@ def _options(step: Step, given: ReproduceOptions) -> RunOptions:
         dask=given.dask,
         is_live=False,
         arguments=tuple(words),
-        is_long_meant=True,
+        allows_long=True,
         is_cheap_first=True,
     )

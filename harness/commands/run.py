@@ -1,18 +1,31 @@
 """`rogue run`."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
-from rogue.harness.commands.manage_runs import update_index_of
+from rogue.harness.commands import completion
+from rogue.harness.commands.options import (
+    Dask,
+    Jobs,
+    OptionalExperiment,
+    Out,
+    Plugins,
+    Settings,
+    TestbedName,
+    TrustsInventory,
+    TrustsPlugins,
+)
 from rogue.harness.commands.report import try_to_report
-from rogue.harness.data.files import kept_files
+from rogue.harness.commands.runs import update_index_of
+from rogue.harness.commands.watch import show_live
 from rogue.harness.errors import (
     ClusterLostError,
     ExitCode,
@@ -20,31 +33,71 @@ from rogue.harness.errors import (
     UsageError,
     termination_as_interrupt,
 )
-from rogue.harness.execution.scheduler import Watcher
-from rogue.harness.experiment.load import LoadedExperiment, hidden_values
-from rogue.harness.plan.plan import Plan, PlannedCell, cheapest_first, make_plan
-from rogue.harness.plan.text import check_budget
-from rogue.harness.plugins.trust import NOBODY, Trust, changed_plugins, load_trusted
-from rogue.harness.progress import ProgressDisplay
 from rogue.harness.provisioning.named_inventory import TRUST, is_virtual
-from rogue.harness.results.manifest import read_manifest
-from rogue.harness.results.provenance import available_cores
-from rogue.harness.results.recorded_run import Run, changed_data, kept_data
-from rogue.harness.results.run_directory import DEFAULT_OUT, locked
-from rogue.harness.run import Workers, cells_left, chosen_cells, reopen_run, replan, start_run, work
 from rogue.harness.terminal import CountDisplay, call_again, notify
-from rogue.harness.testbeds import TESTBEDS, find_testbed
-from rogue.harness.testbeds.base import Testbed
-from rogue.remote.errors import NodeError
-from rogue.workloads.manifest import Manifest
+from rogue.harness.testbeds import DEFAULT_TESTBED, TESTBEDS, ready_testbed
 from rogue.workloads.records import CellStatus
 
 if TYPE_CHECKING:
     from rogue.harness.execution.dask_slot import Cluster
+    from rogue.harness.execution.scheduler import Watcher
+    from rogue.harness.experiment.load import LoadedExperiment
+    from rogue.harness.plan.plan import Plan, PlannedCell
+    from rogue.harness.plugins.trust import Trust
+    from rogue.harness.results.recorded_run import Run
+    from rogue.harness.run import Workers
+    from rogue.harness.testbeds.base import Testbed
+    from rogue.workloads.manifest import Manifest
 
-WatchBy = Callable[[Watcher], Watcher]
-"""Puts a watcher of its own before another."""
-DEFAULT_TESTBED: Final = "simulator"
+
+def run(  # noqa: PLR0913  (one parameter per option)
+    experiment: OptionalExperiment = "",
+    testbed: TestbedName = "simulator",
+    out: Out = None,
+    settings: Settings = None,
+    jobs: Jobs = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="RUN",
+            help="Go on with a run that was stopped; on nodes with --testbed.",
+            autocompletion=completion.runs,
+        ),
+    ] = None,
+    only_failed: Annotated[
+        bool, typer.Option("--only-failed", help="With --resume: only what failed.")
+    ] = False,
+    only_cell: Annotated[str | None, typer.Option(metavar="ID", help="Run one cell of the plan.")] = None,
+    dask: Dask = None,
+    is_live: Annotated[
+        bool, typer.Option("--live", help="Show it as a page on this computer; the address is printed.")
+    ] = False,
+    plugins: Plugins = None,
+    trusts_plugins: TrustsPlugins = False,
+    allows_long: Annotated[
+        bool, typer.Option("--allow-long", help="Run it even if it should take over a day, or over 20 GB.")
+    ] = False,
+    trusts_inventory: TrustsInventory = False,
+) -> ExitCode:
+    """Run an experiment, store what it measures and build the report.
+
+    The last line on standard output is the run's directory; everything else goes to standard error.
+
+    \b
+      rogue run experiments/quickstart.yaml
+      rogue run quickstart --set workload.senders=4 --set repetitions=1
+      rogue run --resume results/quickstart/20261120T101500Z-3f9a1c
+    """
+    from rogue.harness.experiment.find import load_named
+    from rogue.harness.plugins.trust import Trust
+
+    files = tuple(plugins or ())
+    loaded = load_named(experiment, tuple(settings or ()), files) if experiment and resume is None else None
+    options = RunOptions(
+        experiment, loaded, testbed, out, tuple(settings or ()), jobs, resume, only_failed, only_cell, dask,
+        is_live, tuple(sys.argv[1:]), allows_long, Trust(files, trusts_plugins), trusts_inventory,
+    )  # fmt: skip
+    return run_experiment(options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +120,9 @@ class RunOptions:
     is_live: bool
     """Whether a page on this computer shows it."""
     arguments: tuple[str, ...]
-    is_long_meant: bool = False
+    allows_long: bool = False
     """Whether it may take more than the budget of harness/plan/text.py."""
-    trust: Trust = NOBODY
+    trust: Trust | None = None
     """With `resume`: which code of the run may run."""
     trusts_inventory: bool = False
     """Whether the inventory may be a program."""
@@ -78,42 +131,61 @@ class RunOptions:
 
 
 def run_experiment(options: RunOptions) -> ExitCode:
-    """Run or go on with a run; print its directory last."""
+    """Start or resume a run; print its directory last."""
+    from rogue.harness.results.run_directory import DEFAULT_OUT, locked
+    from rogue.harness.run import chosen_cells, start_run
+
     _check(options)
-    command = ("rogue", *options.arguments)
-    with opened_cluster(options.dask) as cluster:
-        return _run_or_resume(options, command, cluster)
+    with opened_cluster(options.dask) as cluster, ExitStack() as after:
+        if options.resume is not None:
+            return _resume(options, options.resume, cluster, after)
+        plan = _plan(options)
+        _check_budget(chosen_cells(plan, options.only_cell), plan, options, cluster)
+        command = ("rogue", *options.arguments)
+        run = start_run(plan, options.out or DEFAULT_OUT, command, options.only_cell)
+        with locked(run.directory):
+            return _work_and_finish(run, plan, options, cluster, after)
 
 
-def _run_or_resume(options: RunOptions, command: tuple[str, ...], cluster: "Cluster | None") -> ExitCode:
-    if options.resume is not None:
-        read_manifest(options.resume)  # or it is no run, and there is nothing to lock
-        _refuse_search(options.resume)
-        with ExitStack() as after, locked(options.resume):
-            manifest = read_manifest(options.resume)
-            plugins = load_trusted(manifest.plugins, options.trust)
-            kept = kept_data(options.resume, manifest)
-            _warn_of_changes(manifest)
-            begun = begun_testbed(manifest.testbed, options.testbed, options.arguments)
-            testbed = ready_testbed(begun, options.dask, is_trusted=options.trusts_inventory)
-            with CountDisplay(sys.stderr) as counted:
-                plan = replan(manifest, testbed, counted, plugins, kept_files(kept))
-            left = cells_left(Run(options.resume, manifest), plan, options.only_failed)
-            _check_budget(left, plan, options, cluster)
-            run = reopen_run(options.resume, command)
-            _warn_of_other_code(run)
-            watch = _watch(run, plan, options, after)
-            return _work_and_finish(run, plan, options, cluster, watch)
+def _plan(options: RunOptions) -> Plan:
+    from rogue.harness.experiment.load import hidden_values
+    from rogue.harness.plan.plan import make_plan
+
     assert options.loaded is not None, "an experiment that was checked"
     testbed = ready_testbed(options.testbed, options.dask, is_trusted=options.trusts_inventory)
     with CountDisplay(sys.stderr) as counted:
         plan = make_plan(options.loaded, testbed, counted)
     for words in hidden_values(options.loaded):
         notify(words)
-    _check_budget(chosen_cells(plan, options.only_cell), plan, options, cluster)
-    run = start_run(plan, options.out or DEFAULT_OUT, command, options.only_cell)
-    with ExitStack() as after, locked(run.directory):
-        return _work_and_finish(run, plan, options, cluster, _watch(run, plan, options, after))
+    return plan
+
+
+def _resume(options: RunOptions, directory: Path, cluster: Cluster | None, after: ExitStack) -> ExitCode:
+    from rogue.harness.data.files import kept_files
+    from rogue.harness.plugins.trust import NOBODY, load_trusted
+    from rogue.harness.results.manifest import read_manifest
+    from rogue.harness.results.recorded_run import Run, kept_data
+    from rogue.harness.results.run_directory import locked
+    from rogue.harness.run import cells_left, reopen_run, replan
+
+    read_manifest(directory)  # or it is no run, and there is nothing to lock
+    _refuse_search(directory)
+    with locked(directory):
+        manifest = read_manifest(directory)
+        plugins = load_trusted(manifest.plugins, options.trust or NOBODY)
+        kept = kept_data(directory, manifest)
+        _warn_of_changes(manifest)
+        begun = begun_testbed(manifest.testbed, options.testbed, options.arguments)
+        testbed = ready_testbed(begun, options.dask, is_trusted=options.trusts_inventory)
+        with CountDisplay(sys.stderr) as counted:
+            plan = replan(manifest, testbed, counted, plugins, kept_files(kept))
+        left = cells_left(Run(directory, manifest), plan, options.only_failed)
+        _check_budget(left, plan, options, cluster)
+        run = reopen_run(directory, ("rogue", *options.arguments))
+        first, now = run.manifest.git.commit, run.manifest.sessions[-1].git.commit
+        if first != now:  # the manifest says which cells are from which commit
+            notify(f"this run was begun with commit {first} and goes on with {now}.")
+        return _work_and_finish(run, plan, options, cluster, after)
 
 
 def _refuse_search(run: Path) -> None:
@@ -125,34 +197,31 @@ def _refuse_search(run: Path) -> None:
 
 
 def _check_budget(
-    cells: Sequence[PlannedCell], plan: Plan, options: RunOptions, cluster: "Cluster | None"
+    cells: Sequence[PlannedCell], plan: Plan, options: RunOptions, cluster: Cluster | None
 ) -> None:
-    if not options.is_long_meant:
+    from rogue.harness.plan.text import check_budget
+    from rogue.harness.results.run_directory import DEFAULT_OUT
+
+    if not options.allows_long:
         check_budget(
             cells, _workers(plan, options, cluster).jobs, options.resume or options.out or DEFAULT_OUT
         )
 
 
-def _workers(plan: Plan, options: RunOptions, cluster: "Cluster | None") -> Workers:
+def _workers(plan: Plan, options: RunOptions, cluster: Cluster | None) -> Workers:
+    from rogue.harness.run import Workers
+
     jobs = jobs_at_once(plan.testbed, options.jobs, cluster)
     return Workers(jobs) if cluster is None else Workers(jobs, cluster.make_slot)
 
 
-def jobs_at_once(testbed: Testbed, wanted: int | None, cluster: "Cluster | None") -> int:
+def jobs_at_once(testbed: Testbed, wanted: int | None, cluster: Cluster | None) -> int:
     """Return how many cells run at once: as wanted, but at most what the testbed can run."""
+    from rogue.harness.results.provenance import available_cores
+
     if cluster is not None:
         return wanted or cluster.threads
     return testbed.jobs(wanted or available_cores())
-
-
-def _watch(run: Run, plan: Plan, options: RunOptions, after: ExitStack) -> WatchBy:
-    """What stands between the run and who watches it: with --live a page, which ends after the run."""
-    if not options.is_live:
-        return lambda watcher: watcher
-    from rogue.harness.commands.watch import show_live
-
-    seconds = {each.cell.id: each.seconds for each in plan.runnable}
-    return after.enter_context(show_live(run, seconds))
 
 
 def begun_testbed(begun: str, named: str, arguments: Sequence[str]) -> str:
@@ -175,27 +244,8 @@ def _is_file(testbed: str) -> bool:
     return testbed not in TESTBEDS and not is_virtual(testbed)
 
 
-def ready_testbed(name: str, dask: str | None, *, is_trusted: bool, command: str = "run") -> Testbed:
-    """The testbed, in a state to measure; NodeError says what is in the way.
-
-    is_trusted: a person has said that the inventory may be a program.
-    """
-    testbed = find_testbed(name, is_trusted=is_trusted)
-    if dask is not None and testbed.jobs_max is not None:
-        expected = "a testbed whose cells need nothing but a processor"
-        raise UsageError(f"--dask: got --testbed {name}, expected {expected}; leave --dask out.")
-    try:
-        obstacles = testbed.obstacles()
-    except KeyboardInterrupt as stop:
-        raise StoppedError("stopped; nothing was run.", stop) from stop
-    if obstacles:
-        lines = [f"{command}: {name} cannot measure, so nothing was run:", *obstacles]
-        raise NodeError("\n  ".join(lines))
-    return testbed
-
-
 @contextmanager
-def opened_cluster(address: str | None) -> Iterator["Cluster | None"]:
+def opened_cluster(address: str | None) -> Iterator[Cluster | None]:
     """The Dask cluster that was asked for; it takes a while to import."""
     if address is None:
         yield None
@@ -209,49 +259,58 @@ def opened_cluster(address: str | None) -> Iterator["Cluster | None"]:
 
 
 def _work_and_finish(
-    run: Run, plan: Plan, options: RunOptions, cluster: "Cluster | None", watch: WatchBy
+    run: Run, plan: Plan, options: RunOptions, cluster: Cluster | None, after: ExitStack
 ) -> ExitCode:
+    """Run the cells and report; Ctrl-C or a lost cluster says how to continue. `after` closes the page."""
+    show = after.enter_context(show_live(run, plan)) if options.is_live else None
     try:
         with termination_as_interrupt():
             update_index_of([run.directory])
-            _work(run, plan, options, cluster, watch)
+            _work(run, plan, options, cluster, show)
             return _finish(run, options)
-    except KeyboardInterrupt as stop:
+    except (KeyboardInterrupt, ClusterLostError) as stop:
         typer.echo(run.directory)
         update_index_of([run.directory])
+        if isinstance(stop, ClusterLostError):
+            raise ClusterLostError(f"{stop}; {_kept(run, options)}") from stop
         raise StoppedError(f"stopped; {_kept(run, options)}", stop) from stop
-    except ClusterLostError as lost:
-        typer.echo(run.directory)
-        update_index_of([run.directory])
-        raise ClusterLostError(f"{lost}; {_kept(run, options)}") from lost
 
 
-def _work(run: Run, plan: Plan, options: RunOptions, cluster: "Cluster | None", watch: WatchBy) -> None:
+def _work(
+    run: Run,
+    plan: Plan,
+    options: RunOptions,
+    cluster: Cluster | None,
+    show: Callable[[Watcher], Watcher] | None,
+) -> None:
+    from rich.console import Console
+
+    from rogue.harness.plan.plan import cheapest_first
+    from rogue.harness.progress import ProgressDisplay
+    from rogue.harness.run import cells_left, work
+
     cells = cells_left(run, plan, options.only_failed)
     if options.is_cheap_first:
         cells = cheapest_first(cells)
     if options.only_failed and not cells:
         notify("no cell of this run failed; without --only-failed the others go on.")
     with ProgressDisplay(cells, Console(stderr=True)) as display:
-        work(run, plan, cells, _workers(plan, options, cluster), watch(display))
-
-
-def _warn_of_other_code(run: Run) -> None:
-    """Cells of one run that come from different code are a trap; the manifest tells them apart."""
-    first, now = run.manifest.git.commit, run.manifest.sessions[-1].git.commit
-    if first != now:
-        notify(f"this run was begun with commit {first} and goes on with {now}.")
+        watcher = display if show is None else show(display)
+        work(run, plan, cells, _workers(plan, options, cluster), watcher)
 
 
 def _warn_of_changes(manifest: Manifest) -> None:
     """A run goes on with the data and plug-ins that it keeps; somebody may have changed a file meanwhile."""
+    from rogue.harness.plugins.trust import changed_plugins
+    from rogue.harness.results.recorded_run import changed_data
+
     for file in [*changed_data(manifest), *changed_plugins(manifest.plugins)]:
         notify(f"{file} has changed since the run was begun, which goes on with its copy.")
 
 
 def _check(options: RunOptions) -> None:
     if options.resume is None:
-        if options.trust.is_whole:
+        if options.trust is not None and options.trust.is_whole:
             got = "--trust-plugins: got no --resume, expected a run that keeps plug-ins"
             raise UsageError(f"{got}; name the files of an experiment with --plugin.")
         if not options.experiment:
@@ -301,7 +360,7 @@ def _kept(run: Run, options: RunOptions) -> str:
 
 def _said_again(run: Run, options: RunOptions) -> list[str]:
     """Options without which the run would not go on as it began."""
-    long = ["--allow-long"] if options.is_long_meant else []
+    long = ["--allow-long"] if options.allows_long else []
     return [*long, *resume_options(run.manifest, options.dask, is_trusted=options.trusts_inventory)]
 
 

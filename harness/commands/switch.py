@@ -1,38 +1,140 @@
 """Plan, apply, check and undo the configuration of hardware switches."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, permutations
-from pathlib import Path
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
 import typer
 
-from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.transport import ParameterError
-from rogue.harness.commands.experiments import load_named
 from rogue.harness.commands.inventory import open_inventory
-from rogue.harness.errors import ExitCode, UsageError
-from rogue.harness.plan.cells import plan_cells
-from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
-from rogue.harness.provisioning.named_inventory import NamedInventory
-from rogue.harness.provisioning.switches.operations import (
-    apply,
-    differences,
-    open_switch,
-    plan,
-    plan_from_nothing,
-    undo,
+from rogue.harness.commands.options import (
+    ExperimentOption,
+    InventoryArgument,
+    NamedCells,
+    OneCell,
+    Plugins,
+    Settings,
+    TrustsInventory,
+    requested_cells,
 )
-from rogue.harness.provisioning.switches.platform import Command
-from rogue.harness.provisioning.switches.registry import PLATFORMS
-from rogue.harness.testbeds.ssh.support import may_carry
-from rogue.harness.testbeds.ssh.switch_readback import Compared, compare
-from rogue.harness.testbeds.ssh.switch_request import requested_settings, unreported
+from rogue.harness.errors import ExitCode, UsageError
+from rogue.harness.provisioning.named_inventory import NamedInventory
 from rogue.remote.errors import NodeError
 
+if TYPE_CHECKING:
+    from rogue.harness.cell.cell import Cell
+    from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
+    from rogue.harness.provisioning.switches.platform import Command
+    from rogue.harness.testbeds.ssh.switch_readback import Compared
+
+
+app: Final = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+
+
+@app.callback()
+def switch() -> None:
+    """What hardware switches mark and pause: plan it, set it, read it back, undo it.
+
+    The inventory's group `hardware_switches` says what is wanted. Keys and jump hosts are those of your SSH
+    configuration; where a switch wants a password, it is taken from ROGUE_SWITCH_PASSWORD (and from
+    ROGUE_SWITCH_ENABLE for its privileged mode), and never written down.
+
+    \b
+      rogue switch plan nodes.yaml      # the exact commands; changes nothing
+      rogue switch plan nodes.yaml incast.yaml    # for what an experiment asks
+      rogue switch apply nodes.yaml     # also a part of `rogue provision`
+      rogue switch check nodes.yaml
+      rogue switch undo nodes.yaml      # also a part of `rogue teardown`
+    """
+
+
+@app.command()
+def plan(  # noqa: PLR0913  (one parameter per option)
+    inventory: InventoryArgument,
+    experiment: ExperimentOption = "",
+    is_offline: Annotated[
+        bool, typer.Option("--offline", help="Do not log in: as for a switch without any settings.")
+    ] = False,
+    cell: OneCell = None,
+    settings: Settings = None,
+    plugins: Plugins = None,
+    trusts_inventory: TrustsInventory = False,
+) -> ExitCode:
+    """Print exactly what the switches would be told; change nothing.
+
+    \b
+      rogue switch plan nodes.yaml
+      rogue switch plan nodes.yaml --offline
+      rogue switch plan nodes.yaml dctcp.yaml --cell dctcp-r1
+    """
+    return plan_switches(
+        NamedInventory(inventory, trusts_inventory, tuple(plugins or ())),
+        is_offline=is_offline,
+        asked=requested_cells("switch", experiment, settings, cell),
+    )
+
+
+@app.command()
+def apply(  # noqa: PLR0913  (one parameter per option)
+    inventory: InventoryArgument,
+    experiment: ExperimentOption = "",
+    cell: OneCell = None,
+    settings: Settings = None,
+    plugins: Plugins = None,
+    trusts_inventory: TrustsInventory = False,
+) -> ExitCode:
+    """Set the switches as the inventory says, or as an experiment asks, and read that back.
+
+    What was there before is written down on this computer first. Where a switch rejects a command, what
+    came before it is put back.
+
+    \b
+    Exit codes: 0 done; 2 wrong command or inventory; 7 a switch failed, or says something else afterwards.
+    """
+    return apply_switches(
+        NamedInventory(inventory, trusts_inventory, tuple(plugins or ())),
+        requested_cells("switch", experiment, settings, cell),
+    )
+
+
+@app.command()
+def check(  # noqa: PLR0913  (one parameter per option)
+    inventory: InventoryArgument,
+    experiment: ExperimentOption = "",
+    cell: OneCell = None,
+    settings: Settings = None,
+    plugins: Plugins = None,
+    trusts_inventory: TrustsInventory = False,
+) -> ExitCode:
+    """Compare what the inventory says with what the switches say; each difference is a sentence.
+
+    With an experiment: what it asks for, in numbers. That may differ where a switch has `switch_may_differ`.
+
+    \b
+    Exit codes: 0 they agree; 2 wrong command or inventory; 7 they differ, or a switch does not reply.
+    """
+    return check_switches(
+        NamedInventory(inventory, trusts_inventory, tuple(plugins or ())),
+        requested_cells("switch", experiment, settings, cell),
+    )
+
+
+@app.command()
+def undo(
+    inventory: InventoryArgument, plugins: Plugins = None, trusts_inventory: TrustsInventory = False
+) -> ExitCode:
+    """Put the switches back as they were before `rogue switch apply`.
+
+    \b
+    Exit codes: 0 done, or nothing to do; 2 wrong command or inventory; 7 something could not be put back.
+    """
+    return undo_switches(NamedInventory(inventory, trusts_inventory, tuple(plugins or ())))
+
+
 _TRANSPORTS: Final = "transports"
-_SHOWN_MAX: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,41 +160,6 @@ class RequestedSwitch:
         return str(self.switch.variables), *self.unreported
 
 
-@dataclass(frozen=True, slots=True)
-class NamedCells:
-    """An experiment as named on the command line, and perhaps one of its cells."""
-
-    experiment: str
-    settings: tuple[str, ...] = ()
-    cell: str | None = None
-
-    def load(self, plugins: Sequence[Path]) -> list[Cell]:
-        """The cells that nodes can carry, of the first repetition; or the one that is named."""
-        cells = plan_cells(load_named(self.experiment, self.settings, plugins))
-        if self.cell is not None:
-            return [self._named(cells)]
-        first = [cell for cell in cells if cell.repetition == 1]
-        carried = [cell for cell in first if all(may_carry(group.transport) for group in cell.groups)]
-        if carried:
-            return carried
-        names = ", ".join(dict.fromkeys(cell.transport.shown for cell in first))
-        raise UsageError(
-            f"{self.experiment}: got {names}, expected a transport that nodes carry; `rogue list transports` "
-            "says where each runs."
-        )
-
-    def _named(self, cells: Sequence[Cell]) -> Cell:
-        found = next((cell for cell in cells if cell.id == self.cell), None)
-        if found is not None:
-            return found
-        ids = [cell.id for cell in cells]
-        more = f" and {len(ids) - _SHOWN_MAX} more" if len(ids) > _SHOWN_MAX else ""
-        raise UsageError(
-            f"--cell: got {self.cell}, expected one of {', '.join(ids[:_SHOWN_MAX])}{more}; `rogue plan "
-            f"{self.experiment}` lists them."
-        )
-
-
 def requested_switch(cells: Sequence[Cell], inventory: Inventory, switch: HardwareSwitch) -> RequestedSwitch:
     """What all cells ask of a switch; UsageError names what differs, if they do not ask the same."""
     asked = [_asked(cell, inventory, switch) for cell in cells]
@@ -110,6 +177,9 @@ def requested_switch(cells: Sequence[Cell], inventory: Inventory, switch: Hardwa
 
 def compared_switch(each: RequestedSwitch) -> Compared:
     """What a switch has beside what a cell asks of it; NodeError if it does not reply."""
+    from rogue.harness.provisioning.switches.operations import open_switch
+    from rogue.harness.testbeds.ssh.switch_readback import compare
+
     assert each.by is not None, "a switch of which no cell asks anything"
     with open_switch(each.switch) as opened:
         standing = opened.standing(each.switch.variables)
@@ -122,6 +192,9 @@ def _apart(mine: RequestedSwitch, theirs: RequestedSwitch) -> str:
 
 
 def _asked(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> RequestedSwitch:
+    from rogue.harness.cell.transport import ParameterError
+    from rogue.harness.testbeds.ssh.switch_request import requested_settings, unreported
+
     try:
         wanted = requested_settings(cell, inventory, switch)
     except ParameterError as error:
@@ -145,7 +218,7 @@ def _keys_that_differ(cells: Sequence[Cell], asked: Sequence[RequestedSwitch]) -
     return sorted(alone or set().union(*differ))
 
 
-_Switch = TypeVar("_Switch", HardwareSwitch, RequestedSwitch)
+_Switch = TypeVar("_Switch", "HardwareSwitch", "RequestedSwitch")
 
 
 def plan_switches(named: NamedInventory, *, is_offline: bool, asked: NamedCells | None = None) -> ExitCode:
@@ -204,6 +277,8 @@ def each_of(switches: Sequence[_Switch], work: Callable[[_Switch], None]) -> Exi
 
 def set_up(switch: HardwareSwitch) -> None:
     """Set one; NodeError if that fails."""
+    from rogue.harness.provisioning.switches.operations import apply, open_switch
+
     with open_switch(switch) as opened:
         commands = apply(opened, switch.variables)
     _print(switch, "was told" if commands else "was as wanted already", commands)
@@ -211,12 +286,16 @@ def set_up(switch: HardwareSwitch) -> None:
 
 def put_back(switch: HardwareSwitch) -> None:
     """Put one back; NodeError if that fails."""
+    from rogue.harness.provisioning.switches.operations import open_switch, undo
+
     with open_switch(switch) as opened:
         commands = undo(opened)
     _print(switch, "was told" if commands else "has nothing to put back", commands)
 
 
 def _check(switch: HardwareSwitch) -> None:
+    from rogue.harness.provisioning.switches.operations import differences, open_switch
+
     with open_switch(switch) as opened:
         found = differences(opened, switch.variables)
     if found:
@@ -241,6 +320,9 @@ def show_plan(switch: HardwareSwitch, *, is_offline: bool = False) -> None:
 
 
 def _planned(switch: HardwareSwitch, is_offline: bool) -> Sequence[Command]:
+    from rogue.harness.provisioning.switches.operations import open_switch, plan, plan_from_nothing
+    from rogue.harness.provisioning.switches.registry import PLATFORMS
+
     if is_offline:
         return plan_from_nothing(PLATFORMS[switch.variables.switch_platform], switch.variables)
     with open_switch(switch) as opened:

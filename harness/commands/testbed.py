@@ -1,22 +1,113 @@
 """`rogue testbed`."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
-from pydantic import ValidationError
 
-from rogue.harness.commands.experiments import load_named
 from rogue.harness.errors import ExitCode, StoppedError, UsageError, termination_as_interrupt
 from rogue.harness.provisioning.named_inventory import VIRTUAL
-from rogue.harness.terminal import align, call_again
-from rogue.virtual import persistent, prerequisites
+from rogue.harness.terminal import align, call_again, notify
 from rogue.virtual.errors import VirtualTestbedError
-from rogue.virtual.image.build import cache_directory, obtain
-from rogue.virtual.machines.assembly import choose
-from rogue.virtual.network import VirtualNetwork, network
 from rogue.workloads.printable import did_you_mean
-from rogue.workloads.topologies import TOPOLOGIES, Topology
+
+if TYPE_CHECKING:
+    from rogue.virtual import persistent
+    from rogue.virtual.network import VirtualNetwork
+    from rogue.workloads.topologies import Topology
+
+
+app: Final = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+
+
+Name = Annotated[str, typer.Option(help="Name of the testbed; several can be up side by side.")]
+
+
+@app.callback()
+def testbed() -> None:
+    """Virtual machines with soft-RoCE and a switch machine between them, for everyone without RDMA NICs.
+
+    Once up, `virtual` names them wherever a command asks for an inventory.
+
+    \b
+      rogue testbed up --hosts 4
+      rogue testbed status
+      rogue testbed down
+    """
+
+
+@app.command()
+def up(
+    experiment: Annotated[
+        str, typer.Argument(help="Take the topology of this experiment; left out with --topology.")
+    ] = "",
+    topology: Annotated[
+        str, typer.Option(help="Kind of topology; see `rogue list topologies`. By default star.")
+    ] = "",
+    hosts: Annotated[
+        int | None,
+        typer.Option(min=1, help="How many hosts, where one can choose. By default 4."),
+    ] = None,
+    name: Name = "default",
+) -> ExitCode:
+    """Boot one machine per host and one that holds every switch; they stay up until `down`.
+
+    The first time, a Debian image is built, which takes a minute or two. The last line on standard output is
+    the inventory.
+
+    \b
+      rogue testbed up --hosts 4
+      rogue testbed up --topology dumbbell --hosts 4 --name second
+      rogue testbed up experiments/virtual-incast.yaml
+    """
+    return bring_up(name, network_asked_for(experiment, topology, hosts))
+
+
+kernel: Final = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+
+
+app.add_typer(kernel, name="kernel")
+
+
+@kernel.callback()
+def about_kernel() -> None:
+    """Linux as one process with a virtual clock: real verbs at the experiment's rate, without machines.
+
+    `--testbed kernel` runs each cell in one of its own.
+    """
+
+
+@kernel.command("build")
+def build_kernel() -> ExitCode:
+    """Build the kernel of `--testbed kernel`, unless it is there: eight minutes of processor time, 100 MB.
+
+    Its source and its root folder are packages of this computer's Debian release. The last line on standard
+    output is where it is.
+
+    \b
+      rogue testbed kernel build
+      rogue run kernel-incast --testbed kernel
+    """
+    return build()
+
+
+@app.command()
+def status(
+    name: Annotated[str, typer.Option(help="Show this testbed; by default all of yours.")] = "",
+) -> ExitCode:
+    """Show every machine: whether it has power and replies, since when it is up, the memory it takes."""
+
+    return show_status(name)
+
+
+@app.command()
+def down(name: Name = "default") -> ExitCode:
+    """Switch the machines off and delete the testbed's files, also after a crash."""
+
+    return take_down(name)
+
 
 _HOSTS: Final = 4
 _ANY_RATE: Final = "100Mbps"  # a topology has one; cables do without
@@ -25,6 +116,8 @@ _MIB: Final = 2**20
 
 def network_asked_for(experiment: str, topology: str, hosts: int | None) -> VirtualNetwork:
     """The network of an experiment's topology, or of a kind of topology with so many hosts."""
+    from rogue.harness.experiment.find import load_named
+
     if not experiment:
         return network_of(_topology(topology or "star", hosts))
     if topology or hosts is not None:
@@ -36,6 +129,8 @@ def network_asked_for(experiment: str, topology: str, hosts: int | None) -> Virt
 
 def network_of(topology: Topology) -> VirtualNetwork:
     """Translate: same names, same cables; rates, delays and buffers are the switch's business."""
+    from rogue.virtual.network import network
+
     cables = [(link.a, link.b) for link in topology.links()]
     try:
         return network(topology.host_names(), topology.switch_names(), cables)
@@ -44,6 +139,10 @@ def network_of(topology: Topology) -> VirtualNetwork:
 
 
 def _topology(kind: str, hosts: int | None) -> Topology:
+    from pydantic import ValidationError
+
+    from rogue.workloads.topologies import TOPOLOGIES
+
     if kind not in TOPOLOGIES:
         known = ", ".join(TOPOLOGIES)
         raise UsageError(
@@ -79,6 +178,10 @@ def _wrong_number(kind: str, hosts: int, why: str) -> UsageError:
 
 def bring_up(name: str, asked: VirtualNetwork) -> ExitCode:
     """Bring the testbed up; print its inventory last."""
+    from rogue.virtual import persistent, prerequisites
+    from rogue.virtual.image.build import cache_directory, obtain
+    from rogue.virtual.machines.assembly import choose
+
     try:
         with termination_as_interrupt():
             prerequisites.require(prerequisites.MACHINES)
@@ -94,6 +197,8 @@ def bring_up(name: str, asked: VirtualNetwork) -> ExitCode:
 
 def show_status(name: str) -> ExitCode:
     """Print a table per testbed; exit code 7 unless every machine of it is well."""
+    from rogue.virtual import persistent
+
     shown = [persistent.state_directory(name).name] if name else persistent.names()
     if not shown:
         typer.echo("no testbed is up")
@@ -102,6 +207,8 @@ def show_status(name: str) -> ExitCode:
 
 
 def _show(name: str) -> bool:
+    from rogue.virtual import persistent
+
     try:
         testbed = persistent.find(name)
     except VirtualTestbedError as error:
@@ -132,14 +239,34 @@ def _or_dash(value: float | None, text: Callable[[float], str]) -> str:
 
 def take_down(name: str) -> ExitCode:
     """Take the testbed down, whatever state it is in."""
+    from rogue.virtual import persistent
+
     had_something = persistent.down(name, _tell)
     _tell(f"testbed {name}: {'down; nothing is left of it' if had_something else 'was not up'}")
     return ExitCode.OK
 
 
 def _argument(name: str) -> str:
+    from rogue.virtual import persistent
+
     return VIRTUAL if name == persistent.DEFAULT_NAME else f"{VIRTUAL}:{name}"
 
 
 def _tell(text: str) -> None:
     typer.echo(text, err=True)
+
+
+def build() -> ExitCode:
+    """Have the kernel built if it is not there, and print where it is."""
+    from rogue.virtual import prerequisites
+    from rogue.virtual.kernel.build import cache_directory as kernel_cache
+    from rogue.virtual.kernel.build import obtain as obtain_kernel
+
+    try:
+        prerequisites.ensure(prerequisites.KERNEL, _tell)
+        kernel = obtain_kernel(kernel_cache(), _tell)
+    except VirtualTestbedError as error:
+        notify(*str(error).splitlines())
+        return ExitCode.TESTBED
+    typer.echo(kernel.directory)
+    return ExitCode.OK

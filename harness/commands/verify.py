@@ -1,22 +1,66 @@
 """Verify runs and sign their manifests."""
 
+from __future__ import annotations
+
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from rogue.harness.commands import completion
+from rogue.harness.commands.options import RunDirectory
 from rogue.harness.errors import DamagedRunError, ExitCode, HarnessError, UsageError
-from rogue.harness.results.manifest import read_manifest, read_sound_manifest
-from rogue.harness.results.recorded_run import present_manifest
-from rogue.harness.results.run_directory import SIGNATURE, is_locked
-from rogue.harness.results.verification import Comparison, compare_run
 from rogue.harness.terminal import notify
 from rogue.remote.destination import at_home
-from rogue.reports.reading.files import read_regular, write_new
-from rogue.workloads.manifest import MANIFEST, Manifest, Soundness
 from rogue.workloads.printable import printable
+
+if TYPE_CHECKING:
+    from rogue.harness.results.verification import Comparison
+    from rogue.workloads.manifest import Manifest
+
+
+def verify(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(metavar="RUN...", help="Directories of runs.", autocompletion=completion.runs),
+    ],
+    signer: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who must have signed the manifest.")
+    ] = None,
+    allowed: Annotated[
+        Path,
+        typer.Option("--allowed-signers", metavar="FILE", help="Whose keys are whose (ssh-keygen(1))."),
+    ] = Path("~/.ssh/allowed_signers"),
+) -> ExitCode:
+    """Compare every file of runs with the checksums in their manifests, and these with who signed them.
+
+    Says what differs, and one line for each run; the exit code is that of the worst.
+
+    \b
+      rogue verify results/quickstart/20261120T101500Z-3f9a1c
+      rogue verify results/quickstart/*
+      rogue verify results/quickstart/20261120T101500Z-3f9a1c --signer alice@example.org
+    """
+    return verify_runs(runs, signer, allowed)
+
+
+def sign(
+    run: RunDirectory,
+    key: Annotated[
+        Path, typer.Option(metavar="FILE", help="An SSH key: private, or public with its agent.")
+    ] = Path("~/.ssh/id_ed25519"),
+) -> ExitCode:
+    """Sign a run's manifest with an SSH key, so that others can verify whose it is.
+
+    The signature is manifest.json.sig in the run. A report that is built again makes it invalid.
+
+    \b
+      rogue sign results/quickstart/20261120T101500Z-3f9a1c
+    """
+    return sign_run(run, key)
+
 
 NAMESPACE: Final = "rogue-run"
 """What these signatures are for: one over something else is none over a run."""
@@ -26,6 +70,11 @@ _SIGNATURE_BYTES_MAX: Final = 100_000
 
 def sign_run(run: Path, key: Path) -> ExitCode:
     """Leave a signature over the manifest in the run."""
+    from rogue.harness.results.manifest import read_sound_manifest
+    from rogue.harness.results.run_directory import SIGNATURE
+    from rogue.reports.reading.files import read_regular, write_new
+    from rogue.workloads.manifest import MANIFEST
+
     read_sound_manifest(run)
     content = read_regular(run / MANIFEST)
     done = _ssh_keygen(["sign", "-f", str(at_home(key)), "-n", NAMESPACE], content)
@@ -38,6 +87,10 @@ def sign_run(run: Path, key: Path) -> ExitCode:
 
 def check_signature(run: Path, signer: str, allowed: Path) -> None:
     """DamagedRunError unless the manifest is signed by this signer, whose key stands in `allowed`."""
+    from rogue.harness.results.run_directory import SIGNATURE
+    from rogue.reports.reading.files import read_regular
+    from rogue.workloads.manifest import MANIFEST
+
     signers = at_home(allowed)
     if not signers.is_file():
         expected = "a file of allowed signers, as ssh-keygen(1) describes it"
@@ -53,7 +106,7 @@ def check_signature(run: Path, signer: str, allowed: Path) -> None:
         raise DamagedRunError(f"{run}: the manifest is not signed by {signer}: {_words(done)}")
 
 
-def _ssh_keygen(words: list[str], content: bytes) -> "subprocess.CompletedProcess[bytes]":
+def _ssh_keygen(words: list[str], content: bytes) -> subprocess.CompletedProcess[bytes]:
     try:
         return subprocess.run(
             ["ssh-keygen", "-Y", *words],
@@ -68,7 +121,7 @@ def _ssh_keygen(words: list[str], content: bytes) -> "subprocess.CompletedProces
         raise UsageError(f"ssh-keygen did not end within {_TIME_LIMIT_S:.0f} s") from None
 
 
-def _words(done: "subprocess.CompletedProcess[bytes]") -> str:
+def _words(done: subprocess.CompletedProcess[bytes]) -> str:
     return " ".join((done.stderr + done.stdout).decode(errors="replace").split())
 
 
@@ -98,6 +151,12 @@ def verify_runs(runs: Sequence[Path], signer: str | None = None, allowed: Path |
 
 def verify_run(run: Path, signer: str | None = None, allowed: Path | None = None) -> ExitCode:
     """Compare a run with its manifest; print each difference, and who signed it if that is asked."""
+    from rogue.harness.results.manifest import read_manifest
+    from rogue.harness.results.recorded_run import present_manifest
+    from rogue.harness.results.run_directory import is_locked
+    from rogue.harness.results.verification import compare_run
+    from rogue.workloads.manifest import Soundness
+
     is_going = is_locked(run)
     manifest = read_manifest(run)
     if manifest.status == "running":  # or killed: its last cells are in no manifest yet

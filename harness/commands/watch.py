@@ -1,38 +1,56 @@
 """`rogue watch`, and the page of `rogue run --live`."""
 
+from __future__ import annotations
+
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
-from typing import Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from rogue.harness.errors import ExitCode, StoppedError, termination_as_interrupt
-from rogue.harness.execution.scheduler import Watcher
-from rogue.harness.live.run_page import RunPage
-from rogue.harness.live.run_state import LiveWatcher, Running, RunState
-from rogue.harness.results.manifest import read_manifest
-from rogue.harness.results.recorded_run import Run, present_manifest
-from rogue.harness.results.run_directory import is_locked
-from rogue.workloads.manifest import Manifest
 
-LOOK_SECONDS: Final = 1.0
-"""How often the run's lock is looked at."""
+if TYPE_CHECKING:
+    from rogue.harness.execution.scheduler import Watcher
+    from rogue.harness.live.run_state import RunState
+    from rogue.harness.plan.plan import Plan
+    from rogue.harness.results.recorded_run import Run
+
+LOCK_POLL_SECONDS: Final = 1.0
 CREATED: Final = "%Y-%m-%dT%H:%M:%SZ"
 
 
-def watch_run(run: Path, port: int) -> ExitCode:
-    """Show a run until no process works on it any more; print the page's address."""
+def watch(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Directory of a run that is going.")],
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port of the page.", show_default="one that is free")
+    ] = 0,
+) -> ExitCode:
+    """Show a run that is going as a page on this computer: cells, failures, time left, figures so far.
+
+    Prints the address. The page fetches itself again; it ends with the run as its report, and so does this
+    command. The run is only read: Ctrl-C ends the page, and the run goes on. `rogue run --live` shows
+    the same from the start, and how far each cell is.
+
+    \b
+      rogue watch results/quickstart/20261120T101500Z-3f9a1c
+      rogue watch results/quickstart/20261120T101500Z-3f9a1c --port 8642
+    """
+    from rogue.harness.live.run_page import RunPage
+    from rogue.harness.results.manifest import read_manifest
+    from rogue.harness.results.run_directory import is_locked
+
     read_manifest(run)
     if is_locked(run):
         try:
             with termination_as_interrupt(), RunPage(run, lambda: run_state_of(run), port) as page:
                 typer.echo(page.url)
                 while is_locked(run):
-                    Event().wait(LOOK_SECONDS)
+                    Event().wait(LOCK_POLL_SECONDS)
                 page.over()
         except KeyboardInterrupt as stop:
             raise StoppedError(f"watching {run} is over; the run goes on.", stop) from stop
@@ -42,6 +60,9 @@ def watch_run(run: Path, port: int) -> ExitCode:
 
 def run_state_of(run: Path) -> RunState:
     """How far a run has come that another process works on, as its files say."""
+    from rogue.harness.live.run_state import RunState
+    from rogue.harness.results.recorded_run import present_manifest
+
     manifest = present_manifest(run)
     begun = datetime.strptime(manifest.sessions[-1].created_utc, CREATED).replace(tzinfo=UTC)
     elapsed = (datetime.now(UTC) - begun).total_seconds()
@@ -50,6 +71,8 @@ def run_state_of(run: Path) -> RunState:
 
 def _ended(run: Path) -> str:
     """What became of it, in a sentence."""
+    from rogue.harness.results.manifest import read_manifest
+
     manifest = read_manifest(run)
     report = run / "report.html"
     where = f"; its report: {report}" if report.is_file() else ""
@@ -58,20 +81,20 @@ def _ended(run: Path) -> str:
 
 
 @contextlib.contextmanager
-def show_live(run: Run, seconds: Mapping[str, float]) -> Iterator[Callable[[Watcher], Watcher]]:
-    """Show a run of this process; gives what puts the page between the run and its watcher."""
+def show_live(run: Run, plan: Plan) -> Iterator[Callable[[Watcher], Watcher]]:
+    """Show a run of this process; yield a function that puts the page before another watcher."""
+    from rogue.harness.live.run_page import RunPage
+    from rogue.harness.live.run_state import LiveWatcher, Running, RunState
+
     running, started = Running(), time.monotonic()
+    seconds = {each.cell.id: each.seconds for each in plan.runnable}
 
-    def standing() -> RunState:
-        return RunState(_copy(run.manifest), running.copy(), time.monotonic() - started, seconds)
+    def state() -> RunState:
+        manifest = run.manifest.model_copy(update={"cells": list(run.manifest.cells)})
+        return RunState(manifest, running.copy(), time.monotonic() - started, seconds)
 
-    with RunPage(run.directory, standing) as page:
+    with RunPage(run.directory, state) as page:
         typer.echo(f"live: {page.url}", err=True)
         yield lambda watcher: LiveWatcher(watcher, running)
         with contextlib.suppress(KeyboardInterrupt), termination_as_interrupt():
             page.over()
-
-
-def _copy(manifest: Manifest) -> Manifest:
-    """The manifest as it is now; its cells go on changing."""
-    return manifest.model_copy(update={"cells": list(manifest.cells)})

@@ -85,3 +85,14 @@ def read_record(file: Path, model: type[Record]) -> Record:
         raise UsageError(f"{got}; `rogue run --resume` goes on with others.") from error
     except (OSError, ValueError, ValidationError) as error:
         raise DamagedRunError(f"{file}: got what cannot be read, expected what was asked.") from error
+
+
+class AskedVariation(BaseModel):
+    """What was asked; the experiment itself stands in the manifest."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    file: str
+    sha256: str
+    variation: dict[str, JsonValue]
+    claims: list[str]

@@ -6,8 +6,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from rogue.harness.errors import UsageError
+from rogue.harness.errors import StoppedError, UsageError
 from rogue.harness.provisioning.named_inventory import VIRTUAL, inventory_file_of, is_virtual
+from rogue.remote.errors import NodeError
 from rogue.workloads.printable import did_you_mean
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ TESTBEDS: Final[dict[str, "Callable[[], Testbed]"]] = {
 }
 """Those that need no inventory; the command line completes their names."""
 
+DEFAULT_TESTBED: Final = "simulator"
+
 
 def known_testbeds() -> tuple[str, ...]:
     """Every name that stands for a testbed and is no file."""
@@ -54,3 +57,23 @@ def find_testbed(name: str, *, is_trusted: bool = False) -> "Testbed":
     from rogue.harness.testbeds.ssh import SshTestbed
 
     return SshTestbed(name, inventory_file_of(name), is_trusted=is_trusted)
+
+
+def ready_testbed(name: str, dask: str | None, *, is_trusted: bool, command: str = "run") -> "Testbed":
+    """Return a testbed that can measure; NodeError says what prevents that.
+
+    dask: address of a scheduler, for which the testbed must need processors alone.
+    is_trusted: a person has said that the inventory may be a program.
+    """
+    testbed = find_testbed(name, is_trusted=is_trusted)
+    if dask is not None and testbed.jobs_max is not None:
+        expected = "a testbed whose cells need nothing but a processor"
+        raise UsageError(f"--dask: got --testbed {name}, expected {expected}; leave --dask out.")
+    try:
+        obstacles = testbed.obstacles()
+    except KeyboardInterrupt as stop:
+        raise StoppedError("stopped; nothing was run.", stop) from stop
+    if obstacles:
+        lines = [f"{command}: {name} cannot measure, so nothing was run:", *obstacles]
+        raise NodeError("\n  ".join(lines))
+    return testbed

@@ -239,9 +239,7 @@ def test_two_aims_have_a_front(
     tmp_path: Path, testbed: HillTestbed, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = list[str]()
-    monkeypatch.setattr(
-        "rogue.harness.commands.search.write_whole", lambda _, text: said.append(text.decode())
-    )
+    monkeypatch.setattr("rogue.harness.results.files.write_whole", lambda _, text: said.append(text.decode()))
     second = "also: {metric: transfer_rate_mean_bps, direction: most, bound: 1e9}\nsampler: nsga2\n"
     run, lines = searched(options(tmp_path, SPACE + second), capsys)
     assert "On the front: " in said[-1], "for whoever watches"

@@ -25,7 +25,6 @@ from helpers.nodes import read_inventory
 from helpers.sshd import Server, served, served_crowd, user_agent
 
 from rogue.agent.node.bundle import agent_archive
-from rogue.harness.commands import inventory
 from rogue.harness.plugins.loading import packed_plugins
 from rogue.harness.provisioning import doctor, inventory_trust, provision, reach
 from rogue.harness.provisioning.places import AGENT, DOOL, SPOOL
@@ -236,7 +235,9 @@ def first_rack(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fir
             monkeypatch.setattr(module, "run_playbook", player.play)
         _be_patient(monkeypatch)
         monkeypatch.setattr(inventory_trust, "_CONFIGURATIONS", (str(directory),))
-        monkeypatch.setattr(inventory, "load_inventory", read_inventory)  # Ansible reads it once
+        monkeypatch.setattr(
+            "rogue.harness.provisioning.inventory.load_inventory", read_inventory
+        )  # Ansible reads it once
         known_hosts = directory / "known_hosts"
         known_hosts.touch()
         rack = FirstRack(directory / "nodes.yaml", known_hosts, gate, hosts, leaves, served_leaves, player)

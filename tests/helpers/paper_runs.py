@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rogue.harness.commands.experiments import find_experiment
 from rogue.harness.errors import ExitCode
 from rogue.harness.execution.slot import InlineSlot
 from rogue.harness.execution.task import Task
+from rogue.harness.experiment.find import find_experiment
 from rogue.harness.experiment.load import LoadedExperiment, load_experiment
 from rogue.harness.plan.plan import make_plan
 from rogue.harness.run import Workers, cells_left, start_run, work

@@ -11,7 +11,6 @@ import pytest
 from helpers.nodes import rack_of
 
 from rogue.harness.cli import app, run_guarded
-from rogue.harness.commands import inventory as inventory_command
 from rogue.harness.provisioning import card_bundle
 from rogue.remote.errors import NodeError
 
@@ -71,7 +70,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
         logins.append(login)
         yield Shell()
 
-    monkeypatch.setattr(inventory_command, "load_inventory", lambda _path, is_trusted: rack_of("declared"))
+    monkeypatch.setattr(
+        "rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: rack_of("declared")
+    )
     monkeypatch.setattr(card_bundle.ask_cards, "__defaults__", (opened,))
     return logins
 

@@ -119,7 +119,7 @@ def test_a_run_that_may_not_be_written_stays_as_it_is(
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("rogue.harness.commands.claims.locked", refuse)
+    monkeypatch.setattr("rogue.harness.results.run_directory.locked", refuse)
     write_board((tmp_path / "results",), tmp_path / "claims.html")
     assert not (old_run / "claims.json").exists()
     content = json.loads((tmp_path / "claims.json").read_text())

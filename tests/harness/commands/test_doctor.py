@@ -7,8 +7,7 @@ from helpers.fake_switch import LOGIN, served_switch
 from helpers.nodes import host_facts, rack_of, read_inventory, switch_facts, write_inventory
 
 from rogue.harness.commands import doctor as command
-from rogue.harness.commands import inventory as inventory_command
-from rogue.harness.commands.switch import NamedCells
+from rogue.harness.commands.options import NamedCells
 from rogue.harness.errors import ExitCode
 from rogue.harness.provisioning.clocks import ClockOffset
 from rogue.harness.provisioning.findings import Examination, Finding
@@ -25,7 +24,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inventory_command, "load_inventory", read_inventory)
+    monkeypatch.setattr("rogue.harness.provisioning.inventory.load_inventory", read_inventory)
 
 
 def examined(monkeypatch: pytest.MonkeyPatch, **changes: object) -> None:
@@ -35,8 +34,10 @@ def examined(monkeypatch: pytest.MonkeyPatch, **changes: object) -> None:
         "fabric": switch_facts(),
     }
     found = Examination(facts, {}, {"h0": ClockOffset(0.0123, 0.004)})
-    monkeypatch.setattr(command, "look", lambda *_: found)
-    monkeypatch.setattr(command, "deployed_files", lambda: {"/opt/rogue/dool": "aa" * 32})
+    monkeypatch.setattr("rogue.harness.provisioning.doctor.look", lambda *_: found)
+    monkeypatch.setattr(
+        "rogue.harness.provisioning.provision.deployed_files", lambda: {"/opt/rogue/dool": "aa" * 32}
+    )
 
 
 def test_nodes_that_can_measure_are_listed(
@@ -77,7 +78,9 @@ def test_a_hardware_switch_that_differs_refuses(
 ) -> None:
     examined(monkeypatch)
     finding = Finding("tor", "interface Ethernet1", "nothing", "`qos trust dscp`", "run `rogue switch apply`")
-    monkeypatch.setattr(command, "switch_findings", lambda _inventory: [finding])
+    monkeypatch.setattr(
+        "rogue.harness.provisioning.switches.switch_findings.switch_findings", lambda _inventory: [finding]
+    )
     assert command.examine_nodes(NamedInventory(str(path)), None) is ExitCode.TESTBED
     assert "refused: tor: interface Ethernet1: got nothing, expected" in capsys.readouterr().out
 
@@ -90,8 +93,10 @@ def test_an_experiment_asks_hardware_switches_what_they_have(
     asked = NamedCells(write_experiment(tmp_path), ("transports=[dctcp]",))
     with served_switch(tmp_path / "tor", FakeEos()) as served:
         rack = rack_of("eos", served.login, **FOLLOWS)
-        monkeypatch.setattr(inventory_command, "load_inventory", lambda _path, is_trusted: rack)
-        monkeypatch.setattr(command, "judge", lambda *_: [])
+        monkeypatch.setattr(
+            "rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: rack
+        )
+        monkeypatch.setattr("rogue.harness.provisioning.findings.judge", lambda *_: [])
         monkeypatch.setattr(command, "_measured", lambda *_: [])
         assert command.examine_nodes(NamedInventory("rack.yaml"), None, asked) is ExitCode.TESTBED
     lines = capsys.readouterr().out.splitlines()
@@ -112,9 +117,10 @@ def test_a_switch_that_does_not_reply_refuses(
 
     examined(monkeypatch)
     monkeypatch.setattr(
-        inventory_command, "load_inventory", lambda _path, is_trusted: rack_of("eos", LOGIN, **FOLLOWS)
+        "rogue.harness.provisioning.inventory.load_inventory",
+        lambda _path, is_trusted: rack_of("eos", LOGIN, **FOLLOWS),
     )
-    monkeypatch.setattr(command, "judge", lambda *_: [])
+    monkeypatch.setattr("rogue.harness.provisioning.findings.judge", lambda *_: [])
     monkeypatch.setattr(command, "_measured", lambda *_: [])
     monkeypatch.setattr(command, "compared_switch", gone)
     asked = NamedCells(write_experiment(tmp_path), ("transports=[dctcp]",))
@@ -130,7 +136,7 @@ def test_packets_that_do_not_fit_the_hosts_network_refuse(
     asked = NamedCells(write_experiment(tmp_path), ("topology.mtu=2048",))
     assert command.examine_nodes(NamedInventory(str(path)), None, asked) is ExitCode.OK
     small = write_inventory(tmp_path, ("experiment_mtu: 4300", "experiment_mtu: 1500"))
-    monkeypatch.setattr(command, "judge", lambda *_: [])
+    monkeypatch.setattr("rogue.harness.provisioning.findings.judge", lambda *_: [])
     assert command.examine_nodes(NamedInventory(str(small)), None, asked) is ExitCode.TESTBED
     lines = capsys.readouterr().out.splitlines()
     assert lines[-2].startswith(

@@ -59,7 +59,7 @@ def test_no_more_cells_run_at_once_than_the_testbed_can(
         return Workers(count, *others)  # type: ignore[arg-type]
 
     monkeypatch.setattr(HillTestbed, "jobs_max", 1)
-    monkeypatch.setattr("rogue.harness.commands.growing_run.Workers", noted)
+    monkeypatch.setattr("rogue.harness.run.Workers", noted)
     assert command(replace(options, jobs=8)) is ExitCode.OK
     assert jobs == [1]
     with pytest.raises(UsageError, match="expected a testbed whose cells need nothing but a processor"):

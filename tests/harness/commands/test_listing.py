@@ -7,7 +7,7 @@ import pytest
 from helpers.command_line import rogue, rogue_at_terminal
 from helpers.small_runs import cell, manifest
 
-from rogue.harness.commands.listing import LISTS, places, print_runs
+from rogue.harness.commands.list import LISTS, places, print_runs
 from rogue.harness.errors import UsageError
 from rogue.harness.results.run_directory import locked
 from rogue.harness.testbeds import TESTBEDS

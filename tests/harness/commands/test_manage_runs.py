@@ -11,11 +11,10 @@ from helpers.hostile_inputs import deep_folders
 from helpers.sample_run import write_sample_run
 from helpers.small_runs import cell, manifest
 
-from rogue.harness.commands import manage_runs
-from rogue.harness.commands import remove_runs as removing
-from rogue.harness.commands.manage_runs import tag_run, update_index, update_index_of
-from rogue.harness.commands.remove_runs import remove_runs
+from rogue.harness.commands import runs
+from rogue.harness.commands.runs import remove_runs, tag_run, update_index, update_index_of
 from rogue.harness.errors import ExitCode, HarnessError, StoppedError, UsageError
+from rogue.harness.results import files
 from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.run_directory import locked, partial_report
 
@@ -57,7 +56,7 @@ def test_a_page_that_cannot_be_written_costs_a_message(
 
 
 def test_somebody_who_hangs_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(manage_runs, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(runs, "PATIENCE_SECONDS", 0.0)
     descriptor = os.open(tmp_path, os.O_RDONLY)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
     update_index(tmp_path)
@@ -181,13 +180,13 @@ def test_what_a_stop_leaves_is_no_run_and_goes_next_time(run: Path, monkeypatch:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(removing, "delete_directory", stopped)
+        patched.setattr(files, "delete_directory", stopped)
         with pytest.raises(StoppedError, match="goes with the next `rogue rm`") as caught:
             remove_runs([run], yes=True)
     assert caught.value.exit_code == 130
-    hidden = run.with_name(f"{removing.DELETING_PREFIX}{run.name}")
+    hidden = run.with_name(f"{runs.DELETING_PREFIX}{run.name}")
     assert (run.exists(), hidden.exists()) == (False, True)
-    mine = run.with_name(f"{removing.DELETING_PREFIX}notes")
+    mine = run.with_name(f"{runs.DELETING_PREFIX}notes")
     mine.mkdir()
     remove_runs([second], yes=True)
     assert (hidden.exists(), mine.exists()) == (False, True)
@@ -197,7 +196,7 @@ def test_a_place_that_does_not_let_go(run: Path, monkeypatch: pytest.MonkeyPatch
     def refused(path: Path) -> None:
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr(removing, "delete_directory", refused)
+    monkeypatch.setattr(files, "delete_directory", refused)
     with pytest.raises(HarnessError, match=r"Permission denied; the rest of .* is left"):
         remove_runs([run], yes=True)
 
@@ -212,23 +211,23 @@ def test_a_run_deeper_than_any_path_goes(run: Path) -> None:
 def test_what_cannot_be_deleted_keeps_nobody_from_work(
     run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    stuck = run.with_name(f"{removing.DELETING_PREFIX}20261121T101500Z-000002")
+    stuck = run.with_name(f"{runs.DELETING_PREFIX}20261121T101500Z-000002")
     stuck.mkdir()
-    delete = removing.delete_directory
+    delete = files.delete_directory
 
     def refused(directory: Path) -> None:
         if directory == stuck:
             raise PermissionError(13, "Permission denied", "d")
         delete(directory)
 
-    monkeypatch.setattr(removing, "delete_directory", refused)
+    monkeypatch.setattr(files, "delete_directory", refused)
     assert remove_runs([run], yes=True) == 0
     assert not run.exists()
     assert capsys.readouterr().err.endswith(f"rogue: rm: {stuck}: Permission denied; it stays.\n")
 
 
 def test_a_run_of_the_name_of_a_leftover_goes(run: Path) -> None:
-    hidden = run.with_name(f"{removing.DELETING_PREFIX}{run.name}")
+    hidden = run.with_name(f"{runs.DELETING_PREFIX}{run.name}")
     (hidden / "cells").mkdir(parents=True)
     remove_runs([run], yes=True)
     assert not run.parent.exists()
@@ -239,7 +238,7 @@ def test_a_link_of_the_name_of_a_leftover_is_in_nobodys_way(run: Path, tmp_path:
     kept = tmp_path / "kept"
     kept.mkdir()
     (kept / "manifest.json").touch()
-    run.with_name(f"{removing.DELETING_PREFIX}{run.name}").symlink_to(kept / target)
+    run.with_name(f"{runs.DELETING_PREFIX}{run.name}").symlink_to(kept / target)
     remove_runs([run], yes=True)
     assert not run.parent.exists()
     assert (kept / "manifest.json").exists()

@@ -6,8 +6,9 @@ import pytest
 from helpers.small_runs import cell, manifest
 
 from rogue.harness.commands.compare import compare_runs
+from rogue.harness.commands.export import ExportOptions, export_run
 from rogue.harness.commands.opening import refuse_damage, write_output
-from rogue.harness.commands.report import ExportOptions, build_report, export_run
+from rogue.harness.commands.report import build_report
 from rogue.harness.errors import DamagedRunError, StorageError
 from rogue.harness.results.files import checksums
 from rogue.harness.results.manifest import write_manifest

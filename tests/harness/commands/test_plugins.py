@@ -9,7 +9,7 @@ import pytest
 from helpers.command_line import Finished, rogue
 from helpers.plugin_files import FIXED_TWICE, FOLDER, SHOWN, SWIFT, example
 
-from rogue.harness.commands.plugins import import_file
+from rogue.harness.commands.import_file import import_file
 from rogue.harness.data.files import files_beside
 from rogue.harness.errors import UsageError
 from rogue.harness.plugins.start import write_start

@@ -6,7 +6,6 @@ import pytest
 from helpers.fake_switch import LOGIN, hardware, wanted
 from helpers.nodes import read_inventory, write_inventory
 
-from rogue.harness.commands import inventory as inventory_command
 from rogue.harness.commands import provision as command
 from rogue.harness.errors import ExitCode, StoppedError, UsageError
 from rogue.harness.provisioning.named_inventory import NamedInventory
@@ -22,7 +21,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inventory_command, "load_inventory", read_inventory)
+    monkeypatch.setattr("rogue.harness.provisioning.inventory.load_inventory", read_inventory)
 
 
 FOLLOWS = wanted("eos", switch_follows_experiments=True, switch_priorities={"3": {"dscp": [26]}})
@@ -54,7 +53,7 @@ class Provisioner:
 @pytest.fixture
 def provisioner(monkeypatch: pytest.MonkeyPatch) -> Provisioner:
     fake = Provisioner()
-    monkeypatch.setattr(command, "provision", fake.provision)
+    monkeypatch.setattr("rogue.harness.provisioning.provision.provision", fake.provision)
     return fake
 
 
@@ -107,8 +106,7 @@ def test_ports_of_an_experiment_need_a_switch(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        inventory_command,
-        "load_inventory",
+        "rogue.harness.provisioning.inventory.load_inventory",
         lambda given, is_trusted: replace(read_inventory(given), switch=None),
     )
     (tmp_path / "star.yaml").write_text(STAR)
@@ -122,8 +120,8 @@ def test_hardware_switches_are_set_up_too(
 ) -> None:
     rack = replace(read_inventory(path), switch=None, hardware_switches=(hardware(wanted("eos"), LOGIN),))
     seen: list[str] = []
-    monkeypatch.setattr(inventory_command, "load_inventory", lambda _path, is_trusted: rack)
-    monkeypatch.setattr(command, "provision", Provisioner().provision)
+    monkeypatch.setattr("rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: rack)
+    monkeypatch.setattr("rogue.harness.provisioning.provision.provision", Provisioner().provision)
     monkeypatch.setattr(command, "set_up", lambda switch: seen.append(f"set up {switch.name}"))
     monkeypatch.setattr(command, "show_plan", lambda switch: seen.append(f"planned {switch.name}"))
     assert command.provision_nodes(NamedInventory(str(path)), None, None, is_check=is_check) is ExitCode.OK
@@ -135,8 +133,8 @@ def test_a_switch_that_follows_experiments_waits_for_one(
     path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *, is_check: bool
 ) -> None:
     rack = replace(read_inventory(path), switch=None, hardware_switches=(hardware(FOLLOWS, LOGIN),))
-    monkeypatch.setattr(inventory_command, "load_inventory", lambda _path, is_trusted: rack)
-    monkeypatch.setattr(command, "provision", Provisioner().provision)
+    monkeypatch.setattr("rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: rack)
+    monkeypatch.setattr("rogue.harness.provisioning.provision.provision", Provisioner().provision)
     assert command.provision_nodes(NamedInventory("rack.yaml"), None, None, is_check=is_check) is ExitCode.OK
     told = "tor follows experiments: rogue switch apply rack.yaml EXPERIMENT"
     assert capsys.readouterr().out.splitlines()[-1] == told

@@ -24,7 +24,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[RunOptions]:
 
     monkeypatch.setattr(reproduce, "run_experiment", run)
     monkeypatch.setattr(reproduce, "write_board", lambda places, out: ExitCode.OK)
-    monkeypatch.setattr(reproduce, "git_facts", lambda: Git(commit="c", dirty=False))
+    monkeypatch.setattr("rogue.harness.results.provenance.git_facts", lambda: Git(commit="c", dirty=False))
     return options
 
 
@@ -36,7 +36,7 @@ def test_all_of_a_paper_is_run_and_the_worst_code_returned(calls: list[RunOption
     code = reproduce_paper(options(tmp_path, jobs=2))
     assert [each.experiment for each in calls] == NAMES, "the cheaper one first"
     assert all(each.loaded and each.loaded.experiment.scale == "quick" for each in calls)
-    assert all(each.is_cheap_first and each.is_long_meant for each in calls)
+    assert all(each.is_cheap_first and each.allows_long for each in calls)
     assert calls[0].settings == ("scale=quick",)
     assert calls[0].arguments == ("run", NAMES[0], "--out", str(tmp_path), "--set", "scale=quick")
     assert (calls[0].out, calls[0].jobs, calls[0].resume, calls[0].dask) == (tmp_path, 2, None, None)

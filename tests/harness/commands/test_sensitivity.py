@@ -75,7 +75,7 @@ def test_a_cluster_that_is_lost_says_how_to_go_on(
     def lost(*_: object) -> None:
         raise ClusterLostError("the scheduler is gone")
 
-    monkeypatch.setattr("rogue.harness.commands.sensitivity.analyse", lost)
+    monkeypatch.setattr("rogue.harness.search.analysis.analyse", lost)
     with pytest.raises(ClusterLostError, match=r"gone; what was measured is kept; .* sensitivity --resume"):
         run_sensitivity(options(tmp_path))
 
@@ -84,7 +84,7 @@ def test_a_cluster_that_is_lost_says_how_to_go_on(
 def whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SensitivityOptions:
     """An analysis with all of its parts; both keys move the number, and senders turn the claim."""
     claim = Question("C-1: it is short.", AIM, lambda number: number < 5000, published=5000.0)
-    monkeypatch.setattr("rogue.harness.commands.sensitivity.question_of_claim", lambda _: claim)
+    monkeypatch.setattr("rogue.harness.search.question.question_of_claim", lambda _: claim)
     run_cell = HillTestbed.run
 
     def run(self: HillTestbed, cell: Cell, progress: Progress) -> CellResult:

@@ -12,12 +12,13 @@ from helpers.fake_eos import FakeEos
 from helpers.fake_switch import LOGIN, LOSSLESS, hardware, served_switch, wanted
 from helpers.nodes import rack_of
 
-from rogue.harness.commands import inventory as inventory_command
 from rogue.harness.commands import switch as command
-from rogue.harness.commands.switch import NamedCells, requested_switch
+from rogue.harness.commands.options import NamedCells
+from rogue.harness.commands.switch import requested_switch
 from rogue.harness.errors import ExitCode, UsageError
 from rogue.harness.provisioning.inventory import HardwareSwitch
 from rogue.harness.provisioning.named_inventory import NamedInventory
+from rogue.harness.provisioning.switches import operations
 from rogue.harness.provisioning.switches.operations import OpenSwitch
 from rogue.remote.errors import NodeError
 
@@ -35,7 +36,9 @@ def switch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeEos]
             hardware(wanted("declared"), None),
         )
         inventory = replace(fake_inventory(), switch=None, hardware_switches=switches)
-        monkeypatch.setattr(inventory_command, "load_inventory", lambda _path, is_trusted: inventory)
+        monkeypatch.setattr(
+            "rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: inventory
+        )
         yield eos
 
 
@@ -69,7 +72,7 @@ def test_one_switch_that_fails_keeps_no_other_from_being_undone(
     (one,) = command._switches(NamedInventory("rack.yaml"))
     monkeypatch.setattr(command, "_switches", lambda _argument: [one, one])
     command.set_up(one)
-    opens, calls = command.open_switch, []
+    opens, calls = operations.open_switch, []
 
     def fails_at_first(asked: HardwareSwitch) -> AbstractContextManager[OpenSwitch]:
         calls.append(asked)
@@ -77,7 +80,7 @@ def test_one_switch_that_fails_keeps_no_other_from_being_undone(
             raise NodeError("tor: gone")
         return opens(asked)
 
-    monkeypatch.setattr(command, "open_switch", fails_at_first)
+    monkeypatch.setattr("rogue.harness.provisioning.switches.operations.open_switch", fails_at_first)
     capsys.readouterr()
     with pytest.raises(NodeError, match=r"^tor: gone$"):
         command.undo_switches(NamedInventory("rack.yaml"))
@@ -95,7 +98,7 @@ def test_a_plan_for_an_experiment(
 ) -> None:
     """K of 98 670 bytes at 10 Gb/s; what the inventory says of the priority gives way."""
     rack = rack_of(platform, LOGIN, switch_priorities={"3": {**LOSSLESS["3"]}})
-    monkeypatch.setattr(inventory_command, "load_inventory", lambda _path, is_trusted: rack)
+    monkeypatch.setattr("rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: rack)
     asked = NamedCells(write_experiment(tmp_path), ("transports=[dctcp, roce]",), "dctcp-r1")
     assert command.plan_switches(NamedInventory("rack.yaml"), is_offline=True, asked=asked) is ExitCode.OK
     assert capsys.readouterr().out == (GOLDEN / f"{platform}-dctcp.txt").read_text()
@@ -104,7 +107,9 @@ def test_a_plan_for_an_experiment(
 def test_a_plan_for_cells_that_ask_different_things_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    monkeypatch.setattr(inventory_command, "load_inventory", lambda _path, is_trusted: rack_of("eos", LOGIN))
+    monkeypatch.setattr(
+        "rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: rack_of("eos", LOGIN)
+    )
     asked = NamedCells(write_experiment(tmp_path), ("transports=[dctcp, roce]",))
     with pytest.raises(UsageError, match="ask different things of tor, by transports: "):
         command.plan_switches(NamedInventory("rack.yaml"), is_offline=True, asked=asked)
@@ -121,7 +126,9 @@ def test_a_switch_that_follows_experiments(
     )
     with served_switch(tmp_path / "tor", eos) as served:
         rack = rack_of("eos", served.login, switch_follows_experiments=True, switch_may_differ=["mtu"])
-        monkeypatch.setattr(inventory_command, "load_inventory", lambda _path, is_trusted: rack)
+        monkeypatch.setattr(
+            "rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: rack
+        )
         assert command.apply_switches(named, dctcp) is ExitCode.OK
         assert "minimum-threshold 98670 bytes" in capsys.readouterr().out
         eos.interfaces["Ethernet1"]["mtu"] = 1499
@@ -147,7 +154,7 @@ def test_it_needs_an_experiment(
     verb: Callable[[NamedInventory], ExitCode], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rack = rack_of("eos", LOGIN, switch_follows_experiments=True)
-    monkeypatch.setattr(inventory_command, "load_inventory", lambda _path, is_trusted: rack)
+    monkeypatch.setattr("rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: rack)
     with pytest.raises(UsageError) as told:
         verb(NamedInventory("rack.yaml"))
     assert str(told.value) == (
@@ -159,7 +166,9 @@ def test_it_needs_an_experiment(
 def test_a_switch_whose_numbers_are_typed_is_not_set_for_an_experiment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inventory_command, "load_inventory", lambda _path, is_trusted: rack_of("eos", LOGIN))
+    monkeypatch.setattr(
+        "rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: rack_of("eos", LOGIN)
+    )
     with pytest.raises(UsageError) as told:
         command.apply_switches(
             NamedInventory("rack.yaml"), NamedCells(write_experiment(tmp_path), ("transports=[dctcp]",))
@@ -171,7 +180,9 @@ def test_a_switch_whose_numbers_are_typed_is_not_set_for_an_experiment(
 
 
 def test_without_a_switch_there_is_nothing_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inventory_command, "load_inventory", lambda _path, is_trusted: fake_inventory())
+    monkeypatch.setattr(
+        "rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: fake_inventory()
+    )
     with pytest.raises(UsageError, match="got no hardware switch to log in to"):
         command.check_switches(NamedInventory("rack.yaml"))
 

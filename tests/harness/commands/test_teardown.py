@@ -5,7 +5,6 @@ import pytest
 from helpers.fake_switch import LOGIN, hardware, wanted
 from helpers.nodes import read_inventory, write_inventory
 
-from rogue.harness.commands import inventory as inventory_command
 from rogue.harness.commands import provision as command
 from rogue.harness.errors import ExitCode, StoppedError
 from rogue.harness.provisioning.named_inventory import NamedInventory
@@ -21,13 +20,16 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inventory_command, "load_inventory", read_inventory)
+    monkeypatch.setattr("rogue.harness.provisioning.inventory.load_inventory", read_inventory)
 
 
 def test_it_says_how_much_was_put_back(
     path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(command, "teardown", lambda *_: PlaybookResult(changes={"h0": ["mtu eth1"]}))
+    monkeypatch.setattr(
+        "rogue.harness.provisioning.provision.teardown",
+        lambda *_: PlaybookResult(changes={"h0": ["mtu eth1"]}),
+    )
     assert command.restore_nodes(NamedInventory(str(path)), None) is ExitCode.OK
     assert capsys.readouterr().out == "put back: 1, on 1 of 3 nodes\n"
 
@@ -36,7 +38,7 @@ def test_ctrl_c_loses_nothing_that_is_written_down(path: Path, monkeypatch: pyte
     def interrupted(*_: object) -> PlaybookResult:
         raise Interrupted(PlaybookResult())
 
-    monkeypatch.setattr(command, "teardown", interrupted)
+    monkeypatch.setattr("rogue.harness.provisioning.provision.teardown", interrupted)
     with pytest.raises(StoppedError, match="what is left stays written down on the nodes"):
         command.restore_nodes(NamedInventory(str(path)), None)
 
@@ -50,9 +52,12 @@ def test_hardware_switches_are_put_back_and_their_failures_stop_nobody(
     def gone(_switch: object) -> None:
         raise NodeError("tor: it is gone")
 
-    monkeypatch.setattr(inventory_command, "load_inventory", lambda _path, is_trusted: rack)
+    monkeypatch.setattr("rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: rack)
     monkeypatch.setattr(command, "put_back", gone)
-    monkeypatch.setattr(command, "teardown", lambda *_: torn_down.append("nodes") or PlaybookResult())
+    monkeypatch.setattr(
+        "rogue.harness.provisioning.provision.teardown",
+        lambda *_: torn_down.append("nodes") or PlaybookResult(),
+    )
     with pytest.raises(NodeError, match=r"^tor: it is gone$"):
         command.restore_nodes(NamedInventory(str(path)), None)
     assert torn_down == ["nodes"]

@@ -11,7 +11,7 @@ from rogue.harness.commands.testbed import network_asked_for
 from rogue.harness.errors import ExitCode, StoppedError, UsageError
 from rogue.harness.provisioning.named_inventory import inventory_file_of
 from rogue.remote.errors import NodeError
-from rogue.virtual import persistent
+from rogue.virtual import persistent, prerequisites
 from rogue.virtual.machines.assembly import Accelerator
 from rogue.virtual.persistent import lifecycle, processes
 
@@ -20,9 +20,9 @@ from rogue.virtual.persistent import lifecycle, processes
 def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Where testbeds are kept; none of them survives the test."""
     image = pretend(monkeypatch, tmp_path)
-    monkeypatch.setattr(testbed.prerequisites, "require", lambda _needs: None)
-    monkeypatch.setattr(testbed, "obtain", lambda cache, tell: image)
-    monkeypatch.setattr(testbed, "choose", lambda image, cache, tell: Accelerator.TCG)
+    monkeypatch.setattr(prerequisites, "require", lambda _needs: None)
+    monkeypatch.setattr("rogue.virtual.image.build.obtain", lambda cache, tell: image)
+    monkeypatch.setattr("rogue.virtual.machines.assembly.choose", lambda image, cache, tell: Accelerator.TCG)
     yield tmp_path
     for name in persistent.names():
         persistent.down(name, lambda text: None)
@@ -106,7 +106,7 @@ def test_status_shows_every_machine(
 ) -> None:
     testbed.bring_up("default", network_asked_for("", "star", 2))
     states = [state_of("fabric", is_well=True), state_of("h0", is_well=is_well)]
-    monkeypatch.setattr(testbed.persistent, "machine_states", lambda of: states)
+    monkeypatch.setattr(persistent, "machine_states", lambda of: states)
     capsys.readouterr()
     assert testbed.show_status("") is code
     first, _, fabric, host = capsys.readouterr().out.splitlines()

@@ -7,8 +7,8 @@ import pytest
 import yaml
 from helpers.searched import hill
 
-from rogue.harness.commands.experiments import DIRECTORY, found_files
 from rogue.harness.errors import UsageError
+from rogue.harness.experiment.find import DIRECTORY, found_files
 from rogue.harness.experiment.load import load_experiment
 from rogue.harness.search.base import named_for_search
 from rogue.harness.search.found_file import (

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from helpers.fake_testbed import FakeTestbed
 
-from rogue.harness.command_line import completion
-from rogue.harness.commands.experiments import DIRECTORY
-from rogue.harness.commands.listing import LISTS
+from rogue.harness.commands import completion
+from rogue.harness.commands.list import LISTS
+from rogue.harness.experiment.find import DIRECTORY
 from rogue.harness.provisioning.named_inventory import VIRTUAL
 from rogue.harness.testbeds import TESTBEDS
 from rogue.reports.figures import FIGURES
@@ -126,7 +126,7 @@ def test_a_testbed_is_offered_once_it_is_in_the_registry(monkeypatch: pytest.Mon
 def test_nothing_heavy_is_imported_for_a_name(asked: str) -> None:
     heavy = {"numpy", "pandas", "pydantic", "yaml"}
     code = (
-        f"import sys, rogue.harness.cli; from rogue.harness.command_line import completion{asked};"
+        f"import sys, rogue.harness.cli; from rogue.harness.commands import completion{asked};"
         f"print(*{heavy} & {{*sys.modules}})"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

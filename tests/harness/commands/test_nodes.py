@@ -10,8 +10,7 @@ import pytest
 from helpers.command_line import rogue, start_rogue
 from helpers.nodes import M510, XL170, write_inventory
 
-from rogue.harness.command_line.nodes import requested_cells
-from rogue.harness.commands.switch import NamedCells
+from rogue.harness.commands.options import NamedCells, requested_cells
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.reach import REACH_LIMIT_S
 

@@ -1,23 +1,13 @@
 """Find experiments by file or name, and print their plan."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-import typer
-
-from rogue.harness.errors import ConfigError, ExitCode
+from rogue.harness.errors import ConfigError
 from rogue.harness.experiment.load import LoadedExperiment, load_experiment
-from rogue.harness.plan.plan import make_plan
-from rogue.harness.plan.text import ALLOW, exceeded, plan_text
 from rogue.harness.plugins.source import plugins_at
-from rogue.harness.provisioning.named_inventory import NamedInventory
-from rogue.harness.results.provenance import available_cores
-from rogue.harness.results.run_directory import DEFAULT_OUT
-from rogue.harness.terminal import CountDisplay
-from rogue.harness.testbeds import find_testbed
 from rogue.workloads.printable import did_you_mean
 from rogue.workloads.shipped import shipped
 
@@ -82,14 +72,3 @@ def space_files() -> list[Path]:
 def found_files() -> list[Path]:
     """Every find of `rogue search` that comes with this checkout."""
     return sorted(DIRECTORY.glob("found/*.yml"))
-
-
-def print_plan(loaded: LoadedExperiment, testbed: NamedInventory, jobs: int | None) -> ExitCode:
-    """Print what would be run."""
-    with CountDisplay(sys.stderr) as counted:
-        plan = make_plan(loaded, find_testbed(testbed.argument, is_trusted=testbed.is_trusted), counted)
-    wanted = jobs or available_cores()
-    typer.echo(plan_text(plan, wanted), nl=False)
-    if beyond := exceeded(plan.cells, plan.jobs(wanted), DEFAULT_OUT):
-        typer.echo(f"note: `rogue run` expects {beyond}, unless {ALLOW} says that it is meant")
-    return ExitCode.OK

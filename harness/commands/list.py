@@ -1,38 +1,63 @@
 """Print the lists of `rogue list`."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from rogue.agent.core.cc import CONGESTION_CONTROLS
-from rogue.agent.core.estimators import ESTIMATORS
-from rogue.harness.commands.experiments import DIRECTORY, experiment_files, load_named, space_files
-from rogue.harness.data.formats import FORMATS
+from rogue.harness.commands import completion
+from rogue.harness.commands.options import Plugins
 from rogue.harness.errors import ConfigError, ExitCode, UsageError
-from rogue.harness.experiment.keys import REQUIRED, keys_of
-from rogue.harness.experiment.load import load_experiment
-from rogue.harness.plan.cells import plan_cells
-from rogue.harness.plugins.loading import load_plugins, loaded_plugins
-from rogue.harness.plugins.source import plugins_at
-from rogue.harness.results.run_directory import is_locked
-from rogue.harness.search.space import read_space
 from rogue.harness.terminal import align, notify
-from rogue.workloads.faults import FAULTS
-from rogue.workloads.flow_sizes import FLOW_SIZES
 from rogue.workloads.printable import did_you_mean
-from rogue.workloads.probes import PROBES
-from rogue.workloads.specification import Specification
-from rogue.workloads.switch_controls import SWITCH_CONTROLS, SwitchControlParameter
-from rogue.workloads.topologies import TOPOLOGIES
-from rogue.workloads.traffic import WORKLOADS
-from rogue.workloads.transports import BASES, FEATURES, RECEIVER_CONTROLS, TransportName
 
 if TYPE_CHECKING:
     from rogue.harness.testbeds.base import Testbed
     from rogue.reports.index import Entry
+    from rogue.workloads.specification import Specification
+    from rogue.workloads.switch_controls import SwitchControlParameter
+    from rogue.workloads.transports import TransportName
+
+
+def list_(
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="WHAT",
+            help="transports, controls, switch-controls, receiver-controls, estimators, workloads, sizes, "
+            "topologies, faults, probes, experiments, spaces, measures, formats, figures or runs.",
+            autocompletion=completion.lists,
+            show_default=False,
+        ),
+    ] = "",
+    directory: Annotated[
+        Path | None,
+        typer.Argument(metavar="[DIR]", help="Where the runs are.", show_default="results"),
+    ] = None,
+    experiment: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of the runs only those of this experiment.")
+    ] = None,
+    plugins: Plugins = None,
+) -> ExitCode:
+    """List what an experiment file can name, with its parameters; or the runs that are there.
+
+    \b
+      rogue list workloads
+      rogue list runs
+      rogue list runs elsewhere --experiment quickstart
+    """
+    if what == "runs":
+        return print_runs(directory, experiment)
+    if directory is not None or experiment is not None:
+        got = "a directory or --experiment"
+        raise UsageError(f"list {what}: got {got}, expected neither; `rogue list runs` takes them.")
+
+    return print_list(what, tuple(plugins or ()))
+
 
 RESULTS: Final = Path("results")
 HEAD: Final = ("started (UTC)", "experiment", "testbed", "status", "verdicts", "size", "directory")
@@ -47,6 +72,8 @@ STYLES: Final = {
 
 def print_runs(directory: Path | None, experiment: str | None) -> ExitCode:
     """Print the runs of a results directory, newest first: a table on a terminal, columns elsewhere."""
+    from rogue.harness.results.run_directory import is_locked
+
     results = directory or RESULTS
     if not results.is_dir():
         advice = "name the directory of runs, or make one with `rogue run quickstart`"
@@ -64,7 +91,7 @@ def print_runs(directory: Path | None, experiment: str | None) -> ExitCode:
     return ExitCode.OK
 
 
-def _row(entry: "Entry") -> Sequence[str]:
+def _row(entry: Entry) -> Sequence[str]:
     from rogue.reports.index.run_entries import shown
     from rogue.reports.quantities import size_text
 
@@ -76,7 +103,7 @@ def _row(entry: "Entry") -> Sequence[str]:
     )  # fmt: skip
 
 
-def _print_table(entries: Sequence["Entry"]) -> None:
+def _print_table(entries: Sequence[Entry]) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -99,6 +126,9 @@ PROBE: Final = "quickstart"
 
 def print_list(what: str, plugins: Sequence[Path] = ()) -> ExitCode:
     """Print one of the lists, with what plug-ins add: installed ones, and these files."""
+    from rogue.harness.plugins.loading import load_plugins
+    from rogue.harness.plugins.source import plugins_at
+
     if what not in LISTS:
         known = [*LISTS, "runs"]
         got = f"list: got {repr(what) if what else 'nothing'}, expected one of {', '.join(known)}"
@@ -109,6 +139,8 @@ def print_list(what: str, plugins: Sequence[Path] = ()) -> ExitCode:
 
 
 def _transports() -> list[str]:
+    from rogue.workloads.transports import BASES, FEATURES, TransportName
+
     rows: list[Sequence[str]] = [
         (name, base.service, places([TransportName(name)]), base.meaning) for name, base in BASES.items()
     ]
@@ -129,12 +161,18 @@ def places(names: Sequence[TransportName]) -> str:
     return ", ".join(found) or "nowhere yet"
 
 
-def _runs(testbed: "Testbed", transport: TransportName) -> bool:
+def _runs(testbed: Testbed, transport: TransportName) -> bool:
+    from rogue.harness.experiment.find import load_named
+    from rogue.harness.plan.cells import plan_cells
+
     loaded = load_named(PROBE, (f"transports=[{transport}]",))
     return testbed.unsupported(plan_cells(loaded)[0]) is None
 
 
 def _experiments() -> list[str]:
+    from rogue.harness.experiment.find import DIRECTORY, experiment_files
+    from rogue.harness.experiment.load import load_experiment
+
     rows = []
     for file in experiment_files():
         try:
@@ -146,6 +184,9 @@ def _experiments() -> list[str]:
 
 
 def _spaces() -> list[str]:
+    from rogue.harness.experiment.find import DIRECTORY, space_files
+    from rogue.harness.search.space import read_space
+
     rows = []
     for file in space_files():
         aim = read_space(str(file)).aim
@@ -160,6 +201,8 @@ def _figures() -> list[str]:
 
 
 def _formats() -> list[str]:
+    from rogue.harness.data.formats import FORMATS
+
     rows = [
         (name, form.becomes, f"{form.meaning}{_origin('format', name)}") for name, form in FORMATS.items()
     ]
@@ -177,6 +220,8 @@ def _classes(kind: str, registry: Mapping[str, type]) -> list[str]:
 
 
 def _sizes() -> list[str]:
+    from rogue.workloads.flow_sizes import FLOW_SIZES
+
     rows = [(name, f"{sizes.meaning}{_origin('distribution', name)}") for name, sizes in FLOW_SIZES.items()]
     return align(rows)
 
@@ -187,6 +232,8 @@ def _meaning(entry: type) -> str:
 
 def _origin(kind: str, name: str) -> str:
     """Where an entry is from, if not from here."""
+    from rogue.harness.plugins.loading import loaded_plugins
+
     for plugin in loaded_plugins():
         if f"{kind} {name}" in plugin.adds:
             return f" (plug-in {plugin.source.file})"
@@ -203,6 +250,8 @@ def _kinds(what: str, registry: Mapping[str, type[Specification]]) -> list[str]:
 
 
 def _parameters(kind: type[Specification]) -> list[tuple[str, str, str]]:
+    from rogue.harness.experiment.keys import REQUIRED, keys_of
+
     return [
         (key.name, key.default if key.default == REQUIRED else f"default {key.default}", key.meaning)
         for key in keys_of(kind)
@@ -211,6 +260,8 @@ def _parameters(kind: type[Specification]) -> list[tuple[str, str, str]]:
 
 def _switch_controls() -> list[str]:
     """Each with its parameters as an experiment writes them."""
+    from rogue.workloads.switch_controls import SWITCH_CONTROLS
+
     lines = []
     for name, entry in SWITCH_CONTROLS.items():
         lines += _with_parameters(
@@ -221,6 +272,8 @@ def _switch_controls() -> list[str]:
 
 def _receiver_controls() -> list[str]:
     """The same, as words of transports."""
+    from rogue.workloads.transports import RECEIVER_CONTROLS
+
     lines = []
     for name, entry in RECEIVER_CONTROLS.items():
         title = f"uet+{name}: {entry.meaning}{_origin('receiver_control', name)}"
@@ -237,17 +290,53 @@ def _none_of(kind: str) -> str:
     return f"none: plug-ins bring them, as with --plugin FILE; `rogue new {kind} NAME` writes one"
 
 
+def _controls() -> list[str]:
+    from rogue.agent.core.cc import CONGESTION_CONTROLS
+
+    return _classes("control", CONGESTION_CONTROLS)
+
+
+def _estimators() -> list[str]:
+    from rogue.agent.core.estimators import ESTIMATORS
+
+    return _classes("estimator", ESTIMATORS)
+
+
+def _workloads() -> list[str]:
+    from rogue.workloads.traffic import WORKLOADS
+
+    return _kinds("workload", WORKLOADS)
+
+
+def _topologies() -> list[str]:
+    from rogue.workloads.topologies import TOPOLOGIES
+
+    return _kinds("topology", TOPOLOGIES)
+
+
+def _faults() -> list[str]:
+    from rogue.workloads.faults import FAULTS
+
+    return _kinds("fault", FAULTS)
+
+
+def _probes() -> list[str]:
+    from rogue.workloads.probes import PROBES
+
+    return _kinds("probe", PROBES)
+
+
 LISTS: Mapping[str, Callable[[], list[str]]] = {
     "transports": _transports,
-    "controls": lambda: _classes("control", CONGESTION_CONTROLS),
+    "controls": _controls,
     "switch-controls": _switch_controls,
     "receiver-controls": _receiver_controls,
-    "estimators": lambda: _classes("estimator", ESTIMATORS),
-    "workloads": lambda: _kinds("workload", WORKLOADS),
+    "estimators": _estimators,
+    "workloads": _workloads,
     "sizes": _sizes,
-    "topologies": lambda: _kinds("topology", TOPOLOGIES),
-    "faults": lambda: _kinds("fault", FAULTS),
-    "probes": lambda: _kinds("probe", PROBES),
+    "topologies": _topologies,
+    "faults": _faults,
+    "probes": _probes,
     "experiments": _experiments,
     "spaces": _spaces,
     "measures": _measures,

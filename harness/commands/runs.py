@@ -1,24 +1,132 @@
-"""Delete runs for `rogue rm`, after asking."""
+"""Keep the list of runs up to date, and tag runs."""
+
+from __future__ import annotations
 
 import contextlib
+import fcntl
+import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 import typer
 
-from rogue.harness.commands.manage_runs import update_index
+from rogue.harness.commands import completion
 from rogue.harness.errors import ExitCode, StoppedError, StorageError, UsageError
-from rogue.harness.results.run_directory import locked, partial_report
 from rogue.harness.terminal import notify
-from rogue.reports.reading.files import read_regular
-from rogue.workloads.json_text import parse_json
-from rogue.workloads.manifest import MANIFEST
+from rogue.reports.errors import ReportError
 from rogue.workloads.printable import printable
+
+
+def tag(
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="Directory of the run.", autocompletion=completion.runs)
+    ],
+    tags: Annotated[
+        list[str] | None, typer.Argument(metavar="[TAG]...", help="Words; without any it has none.")
+    ] = None,
+) -> ExitCode:
+    """Give a run tags, in place of those that it has, for the list of runs to show.
+
+    They stand in tags.json beside the runs of a results directory; the run stays as it is.
+
+    \b
+      rogue tag results/quickstart/20261120T101500Z-3f9a1c submitted figure-3
+    """
+    return tag_run(run, tags or [])
+
+
+def rm(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Directories of runs.")],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
+) -> ExitCode:
+    """Delete runs, or reports over several, without a way back.
+
+    Says what will be deleted, and asks. A run that a process works on, and a directory that is no run, are
+    refused. What Ctrl-C leaves is no run any more and goes with the next call.
+
+    \b
+      rogue rm results/quickstart/20261120T101500Z-3f9a1c
+      rogue rm results/quickstart/20261120T* --yes
+    """
+    return remove_runs(runs, yes)
+
+
+PATIENCE_SECONDS: Final = 5.0
+"""For how long one process waits for another that writes the same page."""
+
+
+def update_index_of(runs: Iterable[Path]) -> None:
+    """Write the page of each results directory that has one of these runs."""
+    from rogue.harness.results.manifest import read_manifest
+    from rogue.harness.results.run_directory import results_directory
+
+    places: dict[Path | None, None] = {}
+    for run in runs:
+        with contextlib.suppress(Exception):  # what is wrong with a run is told elsewhere
+            experiment = read_manifest(run).experiment.get("name")
+            places[results_directory(run, str(experiment))] = None
+    for place in places:
+        if place is not None:
+            update_index(place)
+
+
+def update_index(results: Path) -> None:
+    """Write the page of a results directory; a failure costs a message and nothing else."""
+    from rogue.harness.results.run_directory import is_locked
+
+    try:
+        from rogue.reports.index import find_entries, write_index
+
+        with _one_at_a_time(results):
+            write_index(results, find_entries(results, is_locked))
+    except Exception as error:
+        text = f"the list of runs was not written ({type(error).__name__}: {error})"
+        notify(text)
+
+
+@contextlib.contextmanager
+def _one_at_a_time(results: Path) -> Iterator[None]:
+    """Writers take turns, so that the newest page stays; one that hangs delays others for seconds only."""
+    descriptor = os.open(results, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        until = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < until:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                time.sleep(0.05)
+            except OSError:  # a file system without locks
+                break
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def tag_run(run: Path, tags: Sequence[str]) -> ExitCode:
+    """Note the tags of a run beside it, and write the list of runs anew."""
+    from rogue.harness.results.manifest import read_manifest
+    from rogue.harness.results.run_directory import results_directory
+    from rogue.reports.index.tags import write_tags
+
+    manifest = read_manifest(run)
+    place = results_directory(run, str(manifest.experiment.get("name")))
+    if place is None:
+        expected = "one below a directory of results, RESULTS/EXPERIMENT/RUN, which is where tags are kept"
+        raise UsageError(f"tag: got {run}, a run that was moved, expected {expected}; move it back.")
+    try:
+        write_tags(place, manifest.run_id, tags)
+    except ReportError as error:
+        raise UsageError(str(error)) from error
+    update_index(place)
+    return ExitCode.OK
+
 
 DELETING_PREFIX: Final = ".deleting-"
 """A directory with such a name is no run any more; what is left of it goes with the next `rogue rm`."""
@@ -27,7 +135,7 @@ DELETING_PREFIX: Final = ".deleting-"
 COMBINED: Final = "runs.json"
 
 
-_KEYS: Final = {MANIFEST: {"run_id", "cells", "experiment"}, COMBINED: {"schema", "runs"}}
+_KEYS: Final = {"manifest.json": {"run_id", "cells", "experiment"}, COMBINED: {"schema", "runs"}}
 
 
 _RUN_NAME: Final = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{6}")
@@ -43,6 +151,8 @@ class _Doomed:
 
 def remove_runs(runs: Sequence[Path], yes: bool) -> ExitCode:
     """Delete runs and reports over several, after asking; each is gone from sight before its files go."""
+    from rogue.harness.results.run_directory import locked
+
     doomed = [_checked(run) for run in dict.fromkeys(_real(run) for run in runs)]
     for each in doomed:
         with locked(each.directory):
@@ -82,6 +192,8 @@ def _real(run: Path) -> Path:
 
 def _checked(run: Path) -> _Doomed:
     """Make sure that a directory is what rogue made, whole or damaged, and nothing else."""
+    from rogue.workloads.manifest import MANIFEST
+
     marks = [name for name in _KEYS if (run / name).is_file() and not (run / name).is_symlink()]
     if not marks:
         got = "no directory" if not run.is_dir() else f"a directory without {MANIFEST}"
@@ -103,6 +215,9 @@ def _checked(run: Path) -> _Doomed:
 
 def _is_from_rogue(run: Path, mark: str) -> bool:
     """Its name says so, or what stands in its manifest."""
+    from rogue.reports.reading.files import read_regular
+    from rogue.workloads.json_text import parse_json
+
     if _RUN_NAME.fullmatch(run.name):
         return True
     try:
@@ -113,6 +228,8 @@ def _is_from_rogue(run: Path, mark: str) -> bool:
 
 
 def _remove(run: Path) -> None:
+    from rogue.harness.results.run_directory import locked, partial_report
+
     hidden = run.with_name(f"{DELETING_PREFIX}{run.name}")
     try:
         _make_way(hidden)

@@ -9,10 +9,12 @@ from helpers.small_runs import outcome, write_run
 from typer.testing import CliRunner
 
 from rogue.harness.cli import app
-from rogue.harness.command_line.experiments import list_
-from rogue.harness.command_line.search import check_start, search, sensitivity, weaknesses
+from rogue.harness.commands.growing_run import check_start
+from rogue.harness.commands.list import list_
 from rogue.harness.commands.reproduce import ReproduceOptions
-from rogue.harness.commands.weaknesses import WeaknessesOptions
+from rogue.harness.commands.search import search
+from rogue.harness.commands.sensitivity import sensitivity
+from rogue.harness.commands.weaknesses import WeaknessesOptions, weaknesses
 from rogue.harness.errors import ExitCode, UsageError
 
 
