@@ -12,7 +12,7 @@ from rogue.simulator.parameters import INTERVAL_NS_MAX, require_integer
 from rogue.simulator.topology import Topology
 
 PACKETS_MAX: Final = 2_000_000
-"""A packet takes 152 bytes until the end."""
+"""A packet takes 128 bytes until the end."""
 Columns: TypeAlias = dict[str, NDArray[Any]]
 
 KINDS: Final = (
@@ -124,22 +124,20 @@ class Packets:
         not cut to 24 bits. An ACK's is the last that was received, -1 before the first; a NAK's is the one
         that is missing, and TCP's the one expected next.
         """
-        columns = self._engine.packet_columns()
-        order = np.lexsort((columns[1], columns[0]))
-        (t_ps, link, kind, flags, source, destination, number, frame, payload, priority, fate, message,
-         immediate, *selective) = (column[order] for column in columns)  # fmt: skip
+        unsorted = self._engine.packet_columns()
+        order = np.lexsort((unsorted["link"], unsorted["t_ps"]))
+        columns = {name: column[order] for name, column in unsorted.items()}
+        source, destination = columns.pop("source"), columns.pop("destination")
+        kind, number, flags, fate = (columns.pop(name) for name in ("kind", "number", "flags", "fate"))
         has_headers = (kind != _PAUSE) & (kind != _STRAY)
         services, words = self._services(source, destination), _kinds(kind, flags)
         tells_next = (kind == _ACKNOWLEDGEMENT) & (words == "ack") & (services != "tcp")
         number = number - tells_next
         told, flags = flags, np.where(kind == _PAUSE, 0, flags)
-        names, ends = self._topology.names, self._topology.link_ends
-        nodes = np.array([names[start] for start, _ in ends], dtype=object)
-        ports = np.array([self._topology.link_name(each) for each in range(len(ends))], dtype=object)
+        senders = self._topology.senders_of(columns.pop("link"))
         return {
-            "t_ps": t_ps,
-            "node": nodes[link],
-            "port": ports[link],
+            **senders,
+            **columns,
             "kind": words,
             "service": services,
             "src": self._hosts(source),
@@ -147,16 +145,13 @@ class Packets:
             "src_qp_num": _or_none(source, source != 0),
             "qp_num": _or_none(destination, destination != 0),
             "psn": _or_none(number, has_headers & (source != 0)),
-            "bytes": frame,
-            "payload_bytes": payload,
-            "priority": priority,
             "marked": (flags & _MARKED) != 0,
             "dropped": (fate != 0) & (fate != _FLOODED),
             "reason": np.array(FATES, dtype=object)[fate],
             "flags": _words(flags),
-            "message_bytes": _or_none(message, message != 0),
-            "immediate": _or_none(immediate, (flags & 8) != 0),
-            "selective": _ranges(selective),
+            "message_bytes": _or_none(columns["message_bytes"], columns["message_bytes"] != 0),
+            "immediate": _or_none(columns["immediate"], (flags & 8) != 0),
+            "selective": _ranges(columns["selective"]),
             "told_priorities": _or_none(told, kind == _PAUSE),
             "paused_priorities": _or_none(number, kind == _PAUSE),
         }
@@ -198,11 +193,13 @@ def _words(flags: NDArray[np.int64]) -> NDArray[Any]:
     return np.array(texts, dtype=object)[places]
 
 
-def _ranges(columns: Sequence[NDArray[np.int64]]) -> NDArray[Any]:
-    """Texts such as ``7-9 12-12``: numbers of packets, both ends included."""
-    texts = np.full(len(columns[0]), None, dtype=object)
-    pairs = list(zip(columns[::2], columns[1::2], strict=True))
-    for row in np.flatnonzero(columns[1] > columns[0]):
-        found = [(int(first[row]), int(end[row]) - 1) for first, end in pairs if end[row] > first[row]]
+def _ranges(numbers: NDArray[np.int64]) -> NDArray[Any]:
+    """Return texts such as ``7-9 12-12``: numbers of packets, both ends included.
+
+    A row of ``numbers`` has the first packet of each range and the one behind its last, by turns.
+    """
+    texts = np.full(len(numbers), None, dtype=object)
+    for row in np.flatnonzero(numbers[:, 1] > numbers[:, 0]):
+        found = [(first, end - 1) for first, end in numbers[row].reshape(-1, 2).tolist() if end > first]
         texts[row] = " ".join(f"{first}-{last}" for first, last in found)
     return texts

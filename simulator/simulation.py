@@ -250,8 +250,7 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         A queue pair appears in it once something was posted on it. The last row covers the time from the last
         sample until now, if there is any.
         """
-        names = ("qp_num", "t_ns", "interval_ns", "delivered_bytes")
-        return dict(zip(names, self._engine.throughput_columns(), strict=True))
+        return {**self._engine.throughput_columns()}
 
     def queue_table(self) -> Table:
         """Return columns node, port, priority, t_ns, bytes, max_bytes, drops, marks.
@@ -260,53 +259,34 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         ``marks`` count packets since the last sample. Bytes are frame bytes, without the packet that is being
         sent.
         """
-        link, priority, t_ns, waiting, waiting_max, drops, marks = self._engine.queue_columns()
-        return {
-            **self._senders_of(link),
-            "priority": priority,
-            "t_ns": t_ns,
-            "bytes": waiting,
-            "max_bytes": waiting_max,
-            "drops": drops,
-            "marks": marks,
-        }
+        columns = self._engine.queue_columns()
+        return {**self._topology.senders_of(columns.pop("link")), **columns}
 
     def pause_table(self) -> Table:
         """Return columns node, port, priority, start_ns, duration_ns: what was paused, by start.
 
         ``port`` is the one that had to be silent. Pauses that are not over yet last until now.
         """
-        link, priority, start_ps, end_ps = self._engine.pause_columns()
-        order = np.lexsort((priority, link, start_ps))
-        start_ns = start_ps[order] // 1000
-        return {
-            **self._senders_of(link[order]),
-            "priority": priority[order],
-            "start_ns": start_ns,
-            "duration_ns": end_ps[order] // 1000 - start_ns,
-        }
-
-    def _senders_of(self, link: NDArray[np.int64]) -> Table:
-        names, ends = self._topology.names, self._topology.link_ends
-        nodes = np.array([names[start] for start, _ in ends], dtype=object)
-        ports = np.array([self._topology.link_name(number) for number in range(len(ends))], dtype=object)
-        return {"node": nodes[link], "port": ports[link]}
+        unsorted = self._engine.pause_columns()
+        order = np.lexsort([unsorted[name] for name in ("priority", "link", "start_ps")])
+        columns = {name: column[order] for name, column in unsorted.items()}
+        start_ns, end_ns = (columns.pop(name) // 1000 for name in ("start_ps", "end_ps"))
+        senders = self._topology.senders_of(columns.pop("link"))
+        return {**senders, **columns, "start_ns": start_ns, "duration_ns": end_ns - start_ns}
 
     def oracle_table(self) -> Table:
         """Return columns qp_num, wr_id, t_last_ps, t_comp_ps of the signalled verbs that succeeded.
 
         ``t_last_ps`` is when the first transmission of the verb's last packet ended at the NIC.
         """
-        names = ("qp_num", "wr_id", "t_last_ps", "t_comp_ps")
-        return dict(zip(names, self._engine.oracle_columns(), strict=True))
+        return {**self._engine.oracle_columns()}
 
     def memory_write_table(self) -> Table:
         """Return columns t_ps, qp_num, memory, offset, length_bytes: one row for each packet that landed.
 
         ``qp_num`` posted the verb; ``memory`` is the number of the Memory whose bytes changed.
         """
-        names = ("t_ps", "qp_num", "memory", "offset", "length_bytes")
-        return dict(zip(names, self._engine.memory_write_columns(), strict=True))
+        return {**self._engine.memory_write_columns()}
 
     def counters(self) -> list[tuple[str, str, str, int]]:
         """Return (node, port, name, value) of all counters. Bytes are frame bytes."""
@@ -316,12 +296,12 @@ class Simulation(Faults, Switches, Forwarding, Packets):
 
     def counter_table(self) -> Table:
         """Return columns node, port, name, value of all counters; those of queue pairs are ``qp1.naks``."""
-        (link, qp_num, number, value), words = self._engine.counter_columns()
-        names = np.array(words, dtype=object)[number]
+        columns, words = self._engine.counter_columns()
+        names, qp_num = np.array(words, dtype=object)[columns["name"]], columns["qp_num"]
         owned = qp_num > 0
         of_queue_pairs = zip(qp_num[owned].tolist(), names[owned].tolist(), strict=True)
         names[owned] = np.array([f"qp{own}.{name}" for own, name in of_queue_pairs], dtype=object)
-        return {**self._senders_of(link), "name": names, "value": value}
+        return {**self._topology.senders_of(columns["link"]), "name": names, "value": columns["value"]}
 
     def waits(self) -> list[Wait]:
         """Return the ports that have something to send and were told to pause, and what they wait for."""

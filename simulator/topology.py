@@ -1,7 +1,10 @@
 """The names of nodes and links of a simulated network, and the routes between its hosts."""
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rogue.simulator.errors import SimulationError
 from rogue.simulator.framing import Framing
@@ -196,6 +199,12 @@ class Topology:
         """Return the name of the port that sends on this link, such as ``s0->h8``."""
         a, b = self.link_ends[link]
         return f"{self.names[a]}->{self.names[b]}"
+
+    def senders_of(self, links: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+        """Return columns node and port: of each link its sender, and the name of the port."""
+        nodes = np.array([self.names[start] for start, _ in self.link_ends], dtype=object)
+        ports = np.array([self.link_name(each) for each in range(len(self.link_ends))], dtype=object)
+        return {"node": nodes[links], "port": ports[links]}
 
     def _require_open(self, where: str) -> None:
         if self._router is not None:

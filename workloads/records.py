@@ -14,6 +14,7 @@ and ``overruled`` to ``rtt``.  Version 7 has the same tables; its manifest has a
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from types import NoneType
 from typing import Annotated, Final, Literal, NamedTuple, get_args, get_type_hints
 
@@ -257,10 +258,15 @@ class PacketRow(NamedTuple):
 _TYPES: Final[dict[type, ColumnType]] = {str: "string", int: "int64", float: "float64", bool: "bool"}
 
 
-def _table(name: str, meaning: str, row: type[NamedTuple]) -> Table:
-    """A column per field: its type, with None where it may be null, and what it means."""
+@cache
+def columns_of_rows(row: type[NamedTuple]) -> tuple[Column, ...]:
+    """Return the columns of rows of this class: a field each, which may be null where its type has None."""
     hints = get_type_hints(row, include_extras=True)
-    return Table(name, meaning, tuple(_column(key, *get_args(hint)) for key, hint in hints.items()))
+    return tuple(_column(name, *get_args(hint)) for name, hint in hints.items())
+
+
+def _table(name: str, meaning: str, row: type[NamedTuple]) -> Table:
+    return Table(name, meaning, columns_of_rows(row))
 
 
 def _column(name: str, kind: object, meaning: str) -> Column:

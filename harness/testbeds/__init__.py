@@ -16,22 +16,22 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class InFolder:
-    """A testbed in a folder beside this file, which is imported when somebody makes one."""
+class BuiltIn:
+    """Makes a testbed of a module or folder beside this file, which is imported only then."""
 
-    folder: str
+    module: str
     kind: str
-    """Its class, as the folder's `__init__.py` names it."""
+    """The name of its class there."""
 
     def __call__(self) -> "Testbed":
-        """Make one."""
-        testbed: Testbed = getattr(import_module(f"{__name__}.{self.folder}"), self.kind)()
+        """Return a new testbed."""
+        testbed: Testbed = getattr(import_module(f"{__name__}.{self.module}"), self.kind)()
         return testbed
 
 
 TESTBEDS: Final[dict[str, "Callable[[], Testbed]"]] = {
-    "simulator": InFolder("simulator", "SimulatorTestbed"),
-    "kernel": InFolder("kernel", "KernelTestbed"),
+    "simulator": BuiltIn("simulator", "SimulatorTestbed"),
+    "kernel": BuiltIn("kernel", "KernelTestbed"),
 }
 """Those that need no inventory; the command line completes their names."""
 
@@ -39,14 +39,14 @@ DEFAULT_TESTBED: Final = "simulator"
 
 
 def known_testbeds() -> tuple[str, ...]:
-    """Every name that stands for a testbed and is no file."""
+    """Return every name of a testbed that is not the file of an inventory."""
     return (*TESTBEDS, VIRTUAL)
 
 
 def find_testbed(name: str, *, is_trusted: bool = False) -> "Testbed":
-    """The testbed of that name: `simulator`, a virtual one that is up, or the nodes of an inventory.
+    """Return the testbed of that name: a registered one, a virtual one that is up, or an inventory's nodes.
 
-    is_trusted: a person has said that the inventory may be a program.
+    `is_trusted` allows an inventory that is a program. UsageError: there is no such testbed.
     """
     if name in TESTBEDS:
         return TESTBEDS[name]()

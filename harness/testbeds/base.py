@@ -1,4 +1,4 @@
-"""What every testbed can be asked."""
+"""The interface of a testbed: a place where cells run."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.timing import SECOND_NS
 from rogue.harness.cell.transport import ParameterMistake
 from rogue.harness.errors import ExitCode, HarnessError
 from rogue.workloads.records import FailureKind
@@ -45,14 +46,17 @@ class CellResult:
     tables: dict[str, Columns] = field(default_factory=dict)
     facts: dict[str, Fact] = field(default_factory=dict)
     not_measured: dict[str, str] = field(default_factory=dict)
-    """Measures that were asked for and are not there, with the reason, or of which no sample is whole."""
+    """Requested measures without a table, or without a whole sample, each with the reason."""
     failure: Failure | None = None
     raw: dict[str, bytes] = field(default_factory=dict)
     """Files for `raw/`."""
 
 
 class Testbed(ABC):
-    """A place where cells run.  It is pickled into the process that runs a cell."""
+    """A place where cells run. It is pickled into the process that runs a cell.
+
+    A testbed has a name, says which cells it cannot run, and runs the others.
+    """
 
     __test__ = False  # pytest: not a test class
 
@@ -63,42 +67,39 @@ class Testbed(ABC):
 
     @property
     def jobs_max(self) -> int | None:
-        """How many cells may run at once; None: as many as there are cores."""
+        """Return how many cells may run at once; None: as many as there are cores."""
         return None
 
     def jobs(self, wanted: int) -> int:
-        """The number of cells at once: as wanted, but at most what can run here."""
+        """Return the number of cells at once: as wanted, but at most what can run here."""
         return min(wanted, self.jobs_max or wanted)
 
     def obstacles(self) -> list[str]:
-        """What is in the way of measuring here now, a sentence each; asked once before a run."""
+        """Return what prevents measuring here now, a sentence each; called once before a run."""
         return []
 
     @abstractmethod
     def unsupported(self, cell: Cell) -> str | None:
-        """Why the cell cannot run here, naming what could; None if it can."""
+        """Return why the cell cannot run here, and what could instead; None if it can."""
 
     def is_same_for_every_seed(self, cell: Cell) -> bool:
-        """Whether the repetitions of a cell, which differ in their seeds alone, have one result here.
-
-        Then a plan asks about the first one only: whether it can run, and how long it should take.
-        """
+        """True if all repetitions of a cell can run here or none, and should take equally long."""
         return False
 
-    @abstractmethod
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
-        """The first parameter of the cell's transport that cannot be; None if there is none."""
+        """Return the first parameter of the cell's transport that cannot be; None if there is none."""
+        return None
 
     def differences(self, cell: Cell) -> list[str]:
-        """What the network of a cell that can run here has other than asked for, a sentence each."""
+        """Return how the network of a cell that can run here differs from the experiment, a sentence each."""
         return []
 
-    @abstractmethod
     def estimate_seconds(self, cell: Cell) -> float:
-        """How long the cell should take."""
+        """Return how long the cell should take; by default as long as its traffic lasts."""
+        return cell.timing.traffic_ns / SECOND_NS
 
     def estimate_events(self, cell: Cell) -> float | None:
-        """How many events an engine should simulate for it; None where nothing is simulated."""
+        """Return how many events an engine should simulate for it; None where nothing is simulated."""
         return None
 
     @abstractmethod

@@ -1,9 +1,11 @@
-"""Tables of transfers and events, the same for every testbed."""
+"""Schedules of flows, and tables of transfers and events: the same for every testbed."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import fields
 from typing import NamedTuple, TypeVar
 
-from rogue.agent.core.application import TransferRecord
+from rogue.agent.core.application import Schedule, TransferRecord
+from rogue.agent.core.clocks import HostNs
 from rogue.harness.cell.cell import Cell, fault_events
 from rogue.harness.cell.demand import PlannedFlow
 from rogue.harness.cell.timing import SECOND_NS
@@ -12,6 +14,7 @@ from rogue.workloads.framing import Packets
 from rogue.workloads.ideal import Route, ideal_transfer_ns, plain_route
 from rogue.workloads.packet_train import PacketRules
 from rogue.workloads.records import EventRow, FlowRow, LatencyRow
+from rogue.workloads.traffic import Flow
 
 RowT = TypeVar("RowT", bound=NamedTuple)
 
@@ -20,6 +23,27 @@ def columns_of(kind: type[RowT], rows: Iterable[RowT]) -> Columns:
     """Rows as columns, by the names of the fields."""
     listed = list(rows)
     return {name: [row[index] for row in listed] for index, name in enumerate(kind._fields)}
+
+
+_OF_TRANSFERS = tuple(each.name for each in fields(TransferRecord) if each.name in FlowRow._fields)
+"""Columns of the table `flows` that are fields of a transfer."""
+_NONE_HELD: frozenset[int] = frozenset()
+
+
+def schedule_of(flow: Flow) -> Schedule:
+    """Return when an application asks for the transfers of a flow, from the start of the run."""
+    starts_ns = map(HostNs, flow.arrived_starts_ns)
+    return Schedule(
+        size_bytes=flow.size_bytes,
+        start_ns=HostNs(flow.start_ns),
+        count=flow.count,
+        repeat_until_ns=None if flow.repeat_until_ns is None else HostNs(flow.repeat_until_ns),
+        interval_ns=flow.interval_ns,
+        verb=flow.verb,
+        verb_bytes=flow.verb_bytes,
+        arrivals=tuple(zip(starts_ns, flow.arrived_sizes_bytes, strict=True)) or None,
+        held=frozenset(flow.waiting) or _NONE_HELD,
+    )
 
 
 Transfers = Iterable[tuple[PlannedFlow, TransferRecord]]
@@ -51,26 +75,19 @@ def flows_table(transfers: Transfers, yardstick_of: Callable[[PlannedFlow], Yard
         waited_for_flow, waited_for_transfer = transfer.waited_for or (None, None)
         return FlowRow(
             flow_id=planned.flow_id,
-            transfer_id=transfer.transfer_id,
             group=flow.group_in(carrier.name),
             transport=carrier.label,
             verb=flow.verb,
             service=carrier.transport.service,
             src=flow.source,
             dst=flow.destination,
-            size_bytes=transfer.size_bytes,
-            start_ns=transfer.start_ns,
-            end_ns=transfer.end_ns,
             fct_ns=fct_ns,
             ideal_fct_ns=ideal_fct_ns,
             slowdown=fct_ns / ideal_fct_ns if fct_ns else None,
             goodput_bps=transfer.size_bytes * 8 * SECOND_NS / fct_ns if fct_ns else None,
-            retransmitted_bytes=transfer.retransmitted_bytes,
-            status=transfer.status,
-            error=transfer.error,
-            arrived_ns=transfer.arrived_ns,
             waited_for_flow=waited_for_flow,
             waited_for_transfer=waited_for_transfer,
+            **{name: getattr(transfer, name) for name in _OF_TRANSFERS},
         )
 
     return columns_of(FlowRow, (row(planned, transfer) for planned, transfer in transfers))

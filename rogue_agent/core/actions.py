@@ -130,21 +130,33 @@ class ConnectionFailed(NamedTuple):
     reason: str
 
 
-class Trace(NamedTuple):
-    """An RTT sample and what the congestion control made of it; only with tracing on.
+class RttSample(NamedTuple):
+    """A row of the table `rtt`: the fields are its columns, by name.
 
-    `limiter_bps` is the rate that follows from the sample, `reason` the value of a `SampleVerdict`, `metrics`
-    those of the congestion control after the sample. `is_overruled`: the floor of two batches is above the
-    window that it has then.
+    `limiter_bps` is the rate that follows from the sample, `reason` the value of a `SampleVerdict`.
+    `overruled`: the floor of two batches is above the window after the sample.
     """
 
     t_ns: HostNs
     wr_id: int
-    rtt_ns: float
+    rtt_ns: int
+    base_rtt_ns: int | None
+    cwnd_packets: float
     limiter_bps: int
+    accepted: bool
     reason: str
+    overruled: bool
+
+
+class Trace(NamedTuple):
+    """An RTT sample, and the metrics of the congestion control after it; only with tracing on.
+
+    `rtt_ns` is the sample's, before rounding.
+    """
+
+    sample: RttSample
+    rtt_ns: float
     metrics: dict[str, float]
-    is_overruled: bool
 
 
 RecoveryAction: TypeAlias = SwitchToShadow | ResetQueuePair | ReadyQueuePair | SendPeer | ConnectionFailed

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import ClassVar, Final
 
-from rogue.agent.core.actions import Action, Trace, TransferDone
+from rogue.agent.core.actions import Action, RttSample, Trace, TransferDone
 from rogue.agent.core.clocks import HostNs, NicNs
 from rogue.agent.core.errors import NicError
 from rogue.agent.core.feedback_loop import FeedbackLoop, SampleVerdict
@@ -221,16 +221,20 @@ class Lane:
         return verdict is _ACCEPTED
 
     def _trace(self, now: HostNs, batch: Batch, rtt_ns: float, verdict: SampleVerdict) -> Trace:
-        feedback, cc = self.feedback, self.feedback.cc
-        return Trace(
-            now,
-            batch.wr_id,
-            rtt_ns,
-            feedback.coming_rate_bps(),
-            verdict._value_,
-            cc.metrics(),
-            self._window.overrules(cc.cwnd_packets),
+        metrics = self.feedback.cc.metrics()
+        base_rtt_ns = metrics.get("base_rtt_ns")
+        sample = RttSample(
+            t_ns=now,
+            wr_id=batch.wr_id,
+            rtt_ns=round(rtt_ns),
+            base_rtt_ns=None if base_rtt_ns is None else round(base_rtt_ns),
+            cwnd_packets=metrics["cwnd_packets"],
+            limiter_bps=self.feedback.coming_rate_bps(),
+            accepted=verdict is _ACCEPTED,
+            reason=verdict._value_,
+            overruled=self._window.overrules(self.feedback.cc.cwnd_packets),
         )
+        return Trace(sample, rtt_ns, metrics)
 
     def withdraw(self) -> None:
         """Nothing that was handed out, but not posted, will be posted."""

@@ -4,9 +4,10 @@ import csv
 import pickle
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import fields
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, TextIO
+from typing import IO, NamedTuple, TextIO
 
 from rogue.agent.core.application import TransferRecord
 from rogue.agent.core.clocks import HostNs
@@ -158,7 +159,21 @@ class Spool:
                 continue
 
 
-THROUGHPUT_COLUMNS = ("t_ns", "interval_ns", "delivered_bytes", "cwnd_over_rtt_bps", "limiter_bps")
+class ThroughputSample(NamedTuple):
+    """What arrived in an interval; the fields are columns of a file, and of the table `throughput` by name.
+
+    `t_ns` is the end of the interval, `cwnd_over_rtt_bps` the mean of the agent's estimates in it, and
+    `limiter_bps` the rate at its end.
+    """
+
+    t_ns: int
+    interval_ns: int
+    delivered_bytes: int
+    cwnd_over_rtt_bps: float | None
+    limiter_bps: int | None
+
+
+THROUGHPUT_COLUMNS = ThroughputSample._fields
 
 
 class ThroughputMeter:
@@ -214,25 +229,24 @@ class ThroughputMeter:
 
     def _write(self, end_ns: int) -> None:
         estimates = self._estimates_bps
-        mean_bps = sum(estimates) / len(estimates) if estimates else None
-        self._table.row(end_ns, end_ns - self._begin_ns, self._delivered_bytes, mean_bps, self.limiter_bps)
+        sample = ThroughputSample(
+            t_ns=end_ns,
+            interval_ns=end_ns - self._begin_ns,
+            delivered_bytes=self._delivered_bytes,
+            cwnd_over_rtt_bps=sum(estimates) / len(estimates) if estimates else None,
+            limiter_bps=self.limiter_bps,
+        )
+        self._table.row(*sample)
         self._begin_ns = end_ns
         self._delivered_bytes = 0
         estimates.clear()
 
 
-TRANSFER_COLUMNS = (
-    "transfer_id",
-    "size_bytes",
-    "start_ns",
-    "end_ns",
-    "status",
-    "error",
-    "retransmitted_bytes",
-    "is_sent",
-    "waited_for_role",
-    "waited_for_transfer",
+_RECORDED = tuple(
+    field.name for field in fields(TransferRecord) if field.name not in ("arrived_ns", "waited_for")
 )
+"""What the requester knows of a transfer; its receiver writes down arrivals."""
+TRANSFER_COLUMNS = (*_RECORDED, "waited_for_role", "waited_for_transfer")
 
 
 class TransferLog:
@@ -253,14 +267,5 @@ class TransferLog:
         self.ended[record.status] += 1
         if self.first_error is None:
             self.first_error = record.error
-        self._table.row(
-            record.transfer_id,
-            record.size_bytes,
-            record.start_ns,
-            record.end_ns,
-            record.status,
-            record.error,
-            record.retransmitted_bytes,
-            record.is_sent,
-            *(record.waited_for or (None, None)),
-        )
+        values = (getattr(record, name) for name in _RECORDED)
+        self._table.row(*values, *(record.waited_for or (None, None)))

@@ -10,6 +10,7 @@ from rogue.agent.core.actions import (
     PostSend,
     QueuePairFailed,
     ReadyQueuePair,
+    RttSample,
     Trace,
     TransferDone,
     status_name,
@@ -25,7 +26,7 @@ from rogue.agent.core.settings import NO_INSTRUMENTS, Instruments, TransportSett
 from rogue.agent.drivers.replay import RecordedConnection
 from rogue.agent.drivers.simulated_nic import NicQueuePair, SimulatedTime
 from rogue.agent.drivers.simulated_path import Arrivals, SimulatedLibrary, SimulatedPath
-from rogue.agent.drivers.step import UNEXPLAINED, ControlSample, RecoveringFlow, RttSample, drain, rtt_sample
+from rogue.agent.drivers.step import UNEXPLAINED, ControlSample, RecoveringFlow, drain
 from rogue.agent.drivers.turn import LimiterTurn
 from rogue.simulator import QueuePair, QueuePairError
 
@@ -269,9 +270,9 @@ class SimulatedFlow(RecoveringFlow):
 
     def trace(self, action: Trace) -> None:
         """Keep an RTT sample, and what the control believes after it."""
-        self.rtt_samples.append(rtt_sample(action))
+        self.rtt_samples.append(action.sample)
         if self._records_control:
-            self.control_samples.append((action.t_ns, action.metrics))
+            self.control_samples.append((action.sample.t_ns, action.metrics))
 
     def _schedule_next(self, now: HostNs | None) -> None:
         """Begin the next transfer at its time; at once when that is now, or was before its turn came."""

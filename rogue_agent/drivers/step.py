@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from rogue.agent.core.actions import (
     PostSend,
@@ -19,7 +19,6 @@ from rogue.agent.core.actions import (
 from rogue.agent.core.clocks import HostNs, NicNs
 from rogue.agent.core.connection import Connection
 from rogue.agent.core.errors import PeerError, PostRefused
-from rogue.agent.core.feedback_loop import SampleVerdict
 
 
 class PeerListener:
@@ -35,25 +34,10 @@ class PeerListener:
             self.mistakes += 1
 
 
-_ACCEPTED = SampleVerdict.ACCEPTED.value
 UNEXPLAINED = "queue pair error"
 """Why a queue pair failed of which only that is known."""
 ControlSample = tuple[HostNs, dict[str, float]]
 """What a control believed after an RTT sample, by name."""
-
-
-class RttSample(NamedTuple):
-    """What the congestion control knew at one sample; the fields are columns of files, in this order."""
-
-    t_ns: HostNs
-    wr_id: int
-    rtt_ns: int
-    base_rtt_ns: int | None
-    cwnd_packets: float
-    limiter_bps: int
-    accepted: bool
-    reason: str
-    overruled: bool
 
 
 class Driver(Protocol):
@@ -175,19 +159,3 @@ class RecoveringFlow(PeerListener, ABC):
         else:
             self._error = action.reason
             self._note(now, "gave_up", action.reason)
-
-
-def rtt_sample(action: Trace) -> RttSample:
-    """What the congestion control knew at one sample, as a row."""
-    base_rtt_ns = action.metrics.get("base_rtt_ns")
-    return RttSample(
-        action.t_ns,
-        action.wr_id,
-        round(action.rtt_ns),
-        None if base_rtt_ns is None else round(base_rtt_ns),
-        action.metrics["cwnd_packets"],
-        action.limiter_bps,
-        action.reason == _ACCEPTED,
-        action.reason,
-        action.is_overruled,
-    )

@@ -20,11 +20,14 @@ _CHUNK_BYTES = 1 << 18
 
 
 class QueueReading(NamedTuple):
-    """One interface: bytes that wait, and packets dropped, marked and sent since it was set up."""
+    """One interface: bytes that wait, and packets dropped, marked and sent since it was set up.
 
-    waiting_bytes: int = 0
-    dropped_packets: int = 0
-    marked_packets: int = 0
+    The fields are columns of a file, and those that the table `queues` has too become its columns by name.
+    """
+
+    bytes: int = 0
+    drops: int = 0
+    marks: int = 0
     sent_packets: int = 0
 
 
@@ -84,12 +87,12 @@ def reading_of(attributes: bytes) -> QueueReading:
     """What the attributes of one qdisc say of its queue."""
     found = dict(_attributes(attributes))
     statistics = dict(_attributes(found.get(_STATS2, b"")))
-    _, waiting_bytes, dropped, _, _ = _QUEUE.unpack_from(statistics.get(_STATS_QUEUE, bytes(_QUEUE.size)))
+    _, waiting_bytes, drops, _, _ = _QUEUE.unpack_from(statistics.get(_STATS_QUEUE, bytes(_QUEUE.size)))
     _, sent = _BASIC.unpack_from(statistics.get(_STATS_BASIC, bytes(_BASIC.size)))
-    marked = 0
+    marks = 0
     if found.get(_KIND, b"").rstrip(b"\0") == b"red" and _STATS_APP in statistics:
-        *_, marked = _RED.unpack_from(statistics[_STATS_APP])
-    return QueueReading(waiting_bytes, dropped, marked, sent)
+        *_, marks = _RED.unpack_from(statistics[_STATS_APP])
+    return QueueReading(bytes=waiting_bytes, drops=drops, marks=marks, sent_packets=sent)
 
 
 def _attributes(content: bytes) -> "Iterator[tuple[int, bytes]]":
@@ -103,8 +106,8 @@ def _aligned(length: int) -> int:
     return (length + 3) & ~3
 
 
-COLUMNS = ("port", "t_ns", "bytes", "drops", "marks", "repeats")
-"""repeats: so many more samples, an interval apart, found all ports as this one did."""
+COLUMNS = ("port", "t_ns", *QueueReading._fields, "repeats")
+"""repeats: the number of further samples, an interval apart, that found all ports as this one did."""
 
 
 class Samples:
@@ -133,6 +136,5 @@ class Samples:
         if self._last is not None:
             t_ns, readings = self._last
             for port, each in readings.items():
-                values = port, t_ns, each.waiting_bytes, each.dropped_packets, each.marked_packets
-                self._lines.append(",".join(map(str, (*values, self._repeats))))
+                self._lines.append(",".join(map(str, (port, t_ns, *each, self._repeats))))
         self._last, self._repeats = None, 0

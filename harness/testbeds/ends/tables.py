@@ -3,9 +3,9 @@
 import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from functools import partial
-from typing import Final, Literal
+from typing import Any, Final
 
 from rogue.agent.core.application import TransferRecord
 from rogue.agent.core.clocks import HostNs
@@ -17,6 +17,7 @@ from rogue.harness.testbeds.base import Columns, Failure, TestbedError
 from rogue.harness.testbeds.ends.requests import compared_bytes
 from rogue.harness.testbeds.ends.roles import EndName, NodeFlow
 from rogue.harness.testbeds.transfer_tables import (
+    RowT,
     Transfers,
     columns_of,
     events_table,
@@ -24,7 +25,18 @@ from rogue.harness.testbeds.transfer_tables import (
     latency_table,
     plain_yardstick,
 )
-from rogue.workloads.records import ControlRow, CounterRow, EventRow, FailureKind, RttRow, ThroughputRow
+from rogue.workloads.records import (
+    Column,
+    ColumnType,
+    ControlRow,
+    CounterRow,
+    EventRow,
+    FailureKind,
+    FlowRow,
+    RttRow,
+    ThroughputRow,
+    columns_of_rows,
+)
 
 PER_CONNECTION = "tcp_"
 """Counters that each connection has for itself begin with this."""
@@ -32,11 +44,18 @@ Row = Mapping[str, str]
 Shift = Callable[[str], int]
 """An instant of a node's clock, as text, on the run's own: nanoseconds since its start."""
 
-STATUSES: Final[Mapping[str, Literal["ok", "error", "unfinished"]]] = {
-    "ok": "ok",
-    "error": "error",
-    "unfinished": "unfinished",
+STATUSES: Final = ("ok", "error", "unfinished")
+INSTANTS: Final = frozenset({"t_ns", "start_ns", "end_ns"})
+"""Columns of roles' files that are instants of the node's clock."""
+_VALUES: Final[Mapping[ColumnType, Callable[[str], object]]] = {
+    "int64": int,
+    "float64": float,
+    "string": str,
+    "bool": "1".__eq__,
 }
+_NOTED: Final = {each.name for each in fields(TransferRecord)} - {"arrived_ns"}
+TRANSFER_COLUMNS: Final = [column for column in columns_of_rows(FlowRow) if column.name in _NOTED]
+"""Columns of the table `flows` that a requester's file has; its receiver writes down arrivals."""
 ENDS: tuple[EndName, EndName] = ("requester", "responder")
 
 
@@ -102,16 +121,20 @@ def collect_tables(cell: Cell, readings: Readings) -> dict[str, Columns]:
     try:
         tables = {
             "flows": flows_table(transfers_of(readings, _carriers(readings)), partial(plain_yardstick, cell)),
-            "events": events_table(cell, readings.end_ns, _events(readings)),
+            "events": events_table(
+                cell, readings.end_ns, sorted(_records(EventRow, "events", readings, readings.flows, ENDS))
+            ),
         }
         if measures("throughput"):
             tables["throughput"] = throughput_table(readings)
         if measures("latency"):
             tables["latency"] = latency_table(transfers_of(readings, _probes(readings)))
         if measures("rtt"):
-            tables["rtt"] = rtt_table(readings)
+            samples = _records(RttRow, "rtt", readings, _carriers(readings), ("requester",))
+            tables["rtt"] = columns_of(RttRow, samples)
         if measures("control"):
-            tables["control"] = control_table(readings)
+            beliefs = _records(ControlRow, "control", readings, _carriers(readings), ("requester",))
+            tables["control"] = columns_of(ControlRow, beliefs)
     except (ValueError, KeyError, TypeError) as error:
         text = f"a file of the agent's makes no sense ({type(error).__name__}: {error})"
         raise TestbedError(FailureKind.INVALID_RESULT, text) from error
@@ -141,88 +164,59 @@ def _arrivals_ns(readings: Readings, flow: NodeFlow) -> dict[int, HostNs]:
 
 
 def _transfer(row: Row, shift: Shift) -> TransferRecord:
-    end_ns = _when(shift, row["end_ns"])
-    return TransferRecord(
-        transfer_id=int(row["transfer_id"]),
-        size_bytes=int(row["size_bytes"]),
-        start_ns=HostNs(shift(row["start_ns"])),
-        end_ns=None if end_ns is None else HostNs(end_ns),
-        status=STATUSES[row["status"]],
-        error=row["error"] or None,
-        retransmitted_bytes=_integer(row["retransmitted_bytes"]),
-        is_sent=row.get("is_sent", "1") == "1",
-    )
+    if row["status"] not in STATUSES:
+        raise ValueError(f"a transfer has the status {row['status']!r}")
+    values: dict[str, Any] = {column.name: _value(column, row, shift) for column in TRANSFER_COLUMNS}
+    return TransferRecord(**values, is_sent=row.get("is_sent", "1") == "1")
+
+
+def _record(kind: type[RowT], row: Row, shift: Shift, **known: object) -> RowT:
+    """Return a row of a table: columns that are known here, and all others by name from a role's file."""
+    found = (column for column in columns_of_rows(kind) if column.name not in known)
+    make: Callable[..., RowT] = kind
+    return make(**known, **{column.name: _value(column, row, shift) for column in found})
+
+
+def _value(column: Column, row: Row, shift: Shift) -> object:
+    """Return a column of a row; null where the file has nothing and the table allows it."""
+    text = row.get(column.name, "") if column.nullable else row[column.name]
+    if not text and column.nullable:
+        return None
+    return shift(text) if column.name in INSTANTS else _VALUES[column.type](text)
 
 
 def throughput_table(readings: Readings) -> Columns:
-    """Delivered payload per flow and interval, as the end that can see it counted."""
+    """Return delivered payload per flow and interval, as the end that can see it counted."""
+
+    def record(flow: NodeFlow, row: Row, shift: Shift) -> ThroughputRow:
+        return _record(
+            ThroughputRow,
+            row,
+            shift,
+            flow_id=flow.flow_id,
+            src=flow.flow.source,
+            dst=flow.flow.destination,
+            goodput_bps=int(row["delivered_bytes"]) * 8 * SECOND_NS / int(row["interval_ns"]),
+        )
+
     rows = []
     for flow in _carriers(readings):
         end, samples = readings.delivered(flow)
         shift = readings.shift(flow, end)
-        for row in samples:
-            interval_ns, delivered_bytes = int(row["interval_ns"]), int(row["delivered_bytes"])
-            rows.append(
-                ThroughputRow(
-                    flow_id=flow.flow_id,
-                    src=flow.flow.source,
-                    dst=flow.flow.destination,
-                    t_ns=shift(row["t_ns"]),
-                    interval_ns=interval_ns,
-                    delivered_bytes=delivered_bytes,
-                    goodput_bps=delivered_bytes * 8 * SECOND_NS / interval_ns,
-                    cwnd_over_rtt_bps=_fraction(row["cwnd_over_rtt_bps"]),
-                    limiter_bps=_integer(row["limiter_bps"]),
-                    retransmitted_bytes=_integer(row.get("retransmitted_bytes", "")),
-                )
-            )
+        rows += [record(flow, row, shift) for row in samples]
     return columns_of(ThroughputRow, rows)
 
 
-def rtt_table(readings: Readings) -> Columns:
-    """The agents' samples; nothing measures the true values beside them."""
-    rows = []
-    for flow in _carriers(readings):
-        shift = readings.shift(flow, "requester")
-        for row in readings.rows(flow, "requester", "rtt"):
-            rows.append(
-                RttRow(
-                    flow_id=flow.flow_id,
-                    t_ns=shift(row["t_ns"]),
-                    wr_id=int(row["wr_id"]),
-                    rtt_ns=int(row["rtt_ns"]),
-                    base_rtt_ns=_integer(row["base_rtt_ns"]),
-                    cwnd_packets=float(row["cwnd_packets"]),
-                    limiter_bps=_integer(row["limiter_bps"]),
-                    accepted=row["accepted"] == "1",
-                    reason=row["reason"] or None,
-                    true_rtt_ns=None,
-                    overruled=row["overruled"] == "1" if row.get("overruled") else None,
-                )
-            )
-    return columns_of(RttRow, rows)
-
-
-def control_table(readings: Readings) -> Columns:
-    """What the agents' controls believed after each sample."""
-    rows = (
-        ControlRow(
-            flow.flow_id, readings.shift(flow, "requester")(row["t_ns"]), row["name"], float(row["value"])
-        )
-        for flow in _carriers(readings)
-        for row in readings.rows(flow, "requester", "control")
-    )
-    return columns_of(ControlRow, rows)
-
-
-def _events(readings: Readings) -> list[EventRow]:
-    rows = (
-        EventRow(flow.flow_id, readings.shift(flow, end)(row["t_ns"]), row["event"], row["detail"])
-        for flow in readings.flows
-        for end in ENDS
-        for row in readings.rows(flow, end, "events")
-    )
-    return sorted(rows)
+def _records(
+    kind: type[RowT], name: str, readings: Readings, flows: Iterable[NodeFlow], ends: Iterable[EndName]
+) -> list[RowT]:
+    """Return the rows of a file of these ends, each with its flow."""
+    return [
+        _record(kind, row, readings.shift(flow, end), flow_id=flow.flow_id)
+        for flow in flows
+        for end in ends
+        for row in readings.rows(flow, end, name)
+    ]
 
 
 def node_counters(readings: Readings) -> list[CounterRow]:
@@ -262,18 +256,6 @@ def _carriers(readings: Readings) -> Iterable[NodeFlow]:
 
 def _probes(readings: Readings) -> Iterable[NodeFlow]:
     return (flow for flow in readings.flows if flow.is_probe)
-
-
-def _when(shift: Shift, text: str) -> int | None:
-    return shift(text) if text else None
-
-
-def _integer(text: str) -> int | None:
-    return int(text) if text else None
-
-
-def _fraction(text: str) -> float | None:
-    return float(text) if text else None
 
 
 def _has_rows(columns: Columns) -> bool:

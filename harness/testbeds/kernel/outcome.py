@@ -151,22 +151,17 @@ def _repeated(rows: Iterable[Mapping[str, str]], timing: Timing) -> Iterator[tup
 
 
 def _queue_rows(samples: Iterable[tuple[int, Mapping[str, str]]]) -> Iterator[QueueRow]:
-    before: dict[str, tuple[int, int]] = {}
+    before: dict[str, Mapping[str, str]] = {}
     for t_ns, each in samples:
         port, waiting_bytes = each["port"], int(each["bytes"])
-        drops, marks = int(each["drops"]), int(each["marks"])
-        known = before.get(port, (0, 0))
-        before[port] = drops, marks
-        yield QueueRow(
-            node=port.partition("->")[0],
-            port=port,
-            priority=0,
-            t_ns=t_ns,
-            bytes=waiting_bytes,
-            max_bytes=waiting_bytes,
-            drops=drops - known[0],
-            marks=marks - known[1],
-        )
+        known = before.get(port, {})
+        before[port] = each
+        gauges = {"priority": 0, "bytes": waiting_bytes, "max_bytes": waiting_bytes}
+        counted = [
+            name for name in QueueRow._fields if name in each and name not in ("port", "t_ns", *gauges)
+        ]
+        counts = {name: int(each[name]) - int(known.get(name, 0)) for name in counted}
+        yield QueueRow(node=port.partition("->")[0], port=port, t_ns=t_ns, **gauges, **counts)
 
 
 def _port_counters(cell: Cell, printed: Mapping[str, str]) -> dict[str, PortCounters]:

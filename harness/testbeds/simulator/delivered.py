@@ -1,7 +1,6 @@
 """Count payload delivered and sent again by each flow over time."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,20 +12,11 @@ from rogue.harness.testbeds.simulator.network import SimulatedNetwork
 Integers = NDArray[np.int64]
 
 
-class Delivered(NamedTuple):
-    """One row per flow and interval, by flow and then by time."""
+def delivered_by_flows(table: Mapping[str, Integers], flows: Sequence[RunningFlow]) -> dict[str, Integers]:
+    """Return the columns of `table`, the engine's by queue pair and interval, added up for each flow.
 
-    flow: Integers
-    """Its number in the network."""
-    ends_ns: Integers
-    interval_ns: Integers
-    delivered_bytes: Integers
-
-
-def delivered_by_flows(table: Mapping[str, Integers], flows: Sequence[RunningFlow]) -> Delivered:
-    """Add up the queue pairs of each flow; `table` is the engine's, by queue pair and interval.
-
-    What a lost queue pair had delivered, and its shadow delivers again, counts once.
+    Rows are in the order of `flow`, the flow's number in the network, and then of time. Bytes that a lost
+    queue pair had delivered, and its shadow delivers again, count once.
     """
     owned = sorted((qp_num, number) for number, flow in enumerate(flows) for qp_num in flow.qp_nums)
     qp_nums, owners = np.array(owned, np.int64).T
@@ -38,13 +28,15 @@ def delivered_by_flows(table: Mapping[str, Integers], flows: Sequence[RunningFlo
     is_first = np.ones(len(rows), np.bool_)
     is_first[1:] = (flow[1:] != flow[:-1]) | (ends_ns[1:] != ends_ns[:-1])
     first = np.flatnonzero(is_first)
-    delivered_bytes = np.add.reduceat(table["delivered_bytes"][rows], first)
-    result = Delivered(flow[first], ends_ns[first], table["interval_ns"][rows[first]], delivered_bytes)
+    result = {"flow": flow[first], "t_ns": ends_ns[first], "interval_ns": table["interval_ns"][rows[first]]}
+    counted = [name for name in table if name not in ("qp_num", *result)]
+    result |= {name: np.add.reduceat(table[name][rows], first) for name in counted}
     for number in [number for number, each in enumerate(flows) if each.carriages]:
         own = slice(*np.searchsorted(flow, (number, number + 1)))
-        part = slice(*np.searchsorted(result.flow, (number, number + 1)))
+        part = slice(*np.searchsorted(result["flow"], (number, number + 1)))
         columns = {name: table[name][rows[own]] for name in ("qp_num", "t_ns", "delivered_bytes")}
-        delivered_bytes[part] = new_bytes(columns, flows[number].carriages, result.ends_ns[part])
+        is_new = new_bytes(columns, flows[number].carriages, result["t_ns"][part])
+        result["delivered_bytes"][part] = is_new
     return result
 
 

@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Final, cast
+from typing import cast
 
-from rogue.agent.core.application import Schedule, TransferRecord
-from rogue.agent.core.clocks import HostNs
+from rogue.agent.core.application import TransferRecord
 from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.settings import NO_INSTRUMENTS, Instruments, TransportSettings
 from rogue.agent.drivers.simulated import QueuePairProgress, SimulatedFlow
@@ -18,6 +17,7 @@ from rogue.harness.cell.demand import FlowGroup, PlannedFlow
 from rogue.harness.testbeds.simulator.nics import profile_of
 from rogue.harness.testbeds.simulator.order import OnTransfer, Order
 from rogue.harness.testbeds.simulator.tcp import TcpFlow, TcpSettings, connect_tcp
+from rogue.harness.testbeds.transfer_tables import schedule_of
 from rogue.simulator import NicControl, QueuePair, Reliability, Simulation, Spraying
 from rogue.workloads.streams import random_stream, source_port
 from rogue.workloads.topologies import Topology
@@ -25,7 +25,6 @@ from rogue.workloads.traffic import Flow
 
 Pair = tuple[QueuePair, QueuePair]
 """Both ends of a TCP connection."""
-NOTHING_HELD: Final[frozenset[int]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +182,7 @@ def start_flow(
         qp_nums = tuple(own_end.qp_num for own_end, _ in connected.pairs)
         sending = connected.main[planned.flow.source != planned.flow.initiator].qp_num
     else:
-        agent = TcpFlow(simulation, connected[0], _schedule(planned.flow), *listeners)
+        agent = TcpFlow(simulation, connected[0], schedule_of(planned.flow), *listeners)
         all_qp_nums = tuple(end.qp_num for end in connected)
         qp_nums = (connected[0].qp_num,)
         sending = connected[0].qp_num
@@ -209,7 +208,7 @@ def _agent(
         path,
         settings=settings,
         link=_link_facts(topology, flow.initiator),
-        schedule=_schedule(flow),
+        schedule=schedule_of(flow),
         record_rtt=cell.experiment.measures("rtt"),
         record_control=cell.experiment.measures("control"),
         peer_link=_link_facts(topology, flow.responder),
@@ -228,21 +227,6 @@ def _link_facts(topology: Topology, host: str) -> LinkFacts:
 def _shared_facts(line_rate_bps: int, mtu_bytes: int, framing: str, rate_step_bps: int) -> LinkFacts:
     """Facts of alike ports, made once: a million connections refer to them."""
     return LinkFacts(line_rate_bps, mtu_bytes, framing, rate_step_bps)
-
-
-def _schedule(flow: Flow) -> Schedule:
-    starts_ns = map(HostNs, flow.arrived_starts_ns)
-    return Schedule(
-        size_bytes=flow.size_bytes,
-        start_ns=HostNs(flow.start_ns),
-        count=flow.count,
-        repeat_until_ns=None if flow.repeat_until_ns is None else HostNs(flow.repeat_until_ns),
-        interval_ns=flow.interval_ns,
-        verb=flow.verb,
-        verb_bytes=flow.verb_bytes,
-        arrivals=tuple(zip(starts_ns, flow.arrived_sizes_bytes, strict=True)) or None,
-        held=frozenset(flow.waiting) or NOTHING_HELD,
-    )
 
 
 def _instruments(cell: Cell, planned: PlannedFlow, settings: TransportSettings) -> Instruments:

@@ -23,7 +23,7 @@ from rogue.harness.testbeds.simulator.features import (
     unsupported_feature,
 )
 from rogue.harness.testbeds.simulator.flows import NicFlow, connect_flow
-from rogue.harness.testbeds.simulator.network import build_links, nic_flows, nic_probes
+from rogue.harness.testbeds.simulator.network import PICOSECONDS, build_links, nic_flows, nic_probes
 from rogue.harness.testbeds.simulator.nics import profile_of
 from rogue.harness.testbeds.simulator.packets import never_recorded
 from rogue.harness.testbeds.simulator.plugin_controls import (
@@ -35,8 +35,6 @@ from rogue.workloads.topologies import PathShape, Switch, Topology
 from rogue.workloads.traffic import Flow
 from rogue.workloads.traffic.waiting import waits
 from rogue.workloads.units import SIZE
-
-PICOSECONDS = 1_000
 
 
 def missing_buffer(cell: Cell) -> str | None:

@@ -6,16 +6,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rogue.agent.drivers.step import RttSample
+from rogue.agent.core.actions import RttSample
 from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.timing import SECOND_NS
 from rogue.harness.testbeds.base import Columns
 from rogue.harness.testbeds.simulator.delivered import ResentBytes, delivered_by_flows
 from rogue.harness.testbeds.simulator.flows import RunningFlow
-from rogue.harness.testbeds.simulator.network import SimulatedNetwork, control_table
+from rogue.harness.testbeds.simulator.network import PICOSECONDS, SimulatedNetwork, control_table
 from rogue.harness.testbeds.simulator.packets import packets_table
 from rogue.harness.testbeds.simulator.yardsticks import yardsticks
 from rogue.harness.testbeds.transfer_tables import Transfers, events_table, flows_table, latency_table
-from rogue.workloads.records import EventRow
+from rogue.workloads.records import ColumnType, EventRow, RttRow, columns_of_rows
 
 NicColumns = Mapping[str, NDArray[Any]]
 
@@ -46,11 +47,20 @@ def _kept(table: NicColumns, column: str, keeps: Callable[[str], bool]) -> NicCo
     return {name: values[is_kept] for name, values in table.items()}
 
 
-PICOSECONDS = 1_000
-SECOND_NS = 1_000_000_000
-
 Integers = NDArray[np.int64]
 Array = NDArray[Any]
+
+_TYPES: Mapping[tuple[ColumnType, bool], type] = {
+    ("int64", False): np.int64,
+    ("int64", True): np.float64,
+    ("float64", False): np.float64,
+    ("float64", True): np.float64,
+    ("bool", False): np.bool_,
+}
+"""By type and whether nulls are among the values; the others are objects."""
+_SAMPLE_TYPES = {
+    column.name: _TYPES.get((column.type, column.nullable), np.object_) for column in columns_of_rows(RttRow)
+}
 
 
 def collect_tables(cell: Cell, network: SimulatedNetwork, resent: ResentBytes) -> dict[str, Columns]:
@@ -61,11 +71,11 @@ def collect_tables(cell: Cell, network: SimulatedNetwork, resent: ResentBytes) -
         "counters": counters_table(network),
         "events": events_table(cell, network.simulation.now_ns, _events(network)),
     }
-    samples = {}
+    samples: dict[str, Samples] = {}
     if measures("throughput") or measures("rtt"):
-        nothing = Samples(())
+        nothing = columns_of_samples(())
         rows = ((flow.flow_id, flow.agent.rtt_samples) for flow in network.flows)
-        samples = {flow_id: Samples(own) if own else nothing for flow_id, own in rows}
+        samples = {flow_id: columns_of_samples(own) if own else nothing for flow_id, own in rows}
     if measures("throughput") and network.flows:
         tables["throughput"] = throughput_table(cell, network, samples, resent)
     if measures("latency") and network.probes:
@@ -114,51 +124,47 @@ def _places(words: Array) -> Integers:
     return np.array([place[word] for word in words.tolist()], np.int64)
 
 
-class Samples:
-    """RTT samples of one flow, as arrays; a missing value is NaN."""
+Samples = Mapping[str, Array]
+"""RTT samples of one flow by column; a missing number is NaN."""
 
-    def __init__(self, rows: Sequence[RttSample]) -> None:
-        self.t_ns = np.array([row.t_ns for row in rows], np.int64)
-        self.wr_id = np.array([row.wr_id for row in rows], np.int64)
-        self.rtt_ns = np.array([row.rtt_ns for row in rows], np.int64)
-        self.base_rtt_ns = np.array([row.base_rtt_ns for row in rows], np.float64)
-        self.cwnd_packets = np.array([row.cwnd_packets for row in rows], np.float64)
-        self.limiter_bps = np.array([row.limiter_bps for row in rows], np.float64)
-        self.accepted = np.array([row.accepted for row in rows], np.bool_)
-        self.reason = np.array([row.reason for row in rows], np.object_)
-        self.overruled = np.array([row.overruled for row in rows], np.bool_)
+
+def columns_of_samples(rows: Sequence[RttSample]) -> Samples:
+    """Return an array for each field of the samples, of the type that the table `rtt` has for it."""
+    values = zip(*rows, strict=True) if rows else ((),) * len(RttSample._fields)
+    return {
+        name: np.array(column, _SAMPLE_TYPES[name])
+        for name, column in zip(RttSample._fields, values, strict=True)
+    }
 
 
 def throughput_table(
     cell: Cell, network: SimulatedNetwork, samples: dict[str, Samples], resent: ResentBytes
 ) -> Columns:
     """Delivered payload per flow and interval, with what was sent again and what the agent believed."""
-    table = network.simulation.throughput_table()
-    flow, ends_ns, interval_ns, delivered_bytes = delivered_by_flows(table, network.flows)
+    delivered = delivered_by_flows(network.simulation.throughput_table(), network.flows)
+    flow, ends_ns, interval_ns = delivered.pop("flow"), delivered["t_ns"], delivered["interval_ns"]
     starts_ns = ends_ns - interval_ns
     cwnd_over_rtt_bps, limiter_bps = (np.full(len(flow), np.nan) for _ in range(2))
     for number in np.unique(flow):
         own = samples[network.flows[number].flow_id]
-        if len(own.t_ns):
+        if len(own["t_ns"]):
             rows = slice(*np.searchsorted(flow, (number, number + 1)))
             mtu_bytes = cell.topology.mtu_bytes
             cwnd_over_rtt_bps[rows] = mean_estimate_bps(own, starts_ns[rows], ends_ns[rows], mtu_bytes)
             limiter_bps[rows] = _limiter_at(own, ends_ns[rows])
     return {
-        "flow_id": _told(network.flows, flow, lambda each: each.flow_id),
-        "src": _told(network.flows, flow, lambda each: each.flow.source),
-        "dst": _told(network.flows, flow, lambda each: each.flow.destination),
-        "t_ns": ends_ns,
-        "interval_ns": interval_ns,
-        "delivered_bytes": delivered_bytes,
-        "goodput_bps": delivered_bytes * (8.0 * SECOND_NS) / interval_ns,
+        **delivered,
+        "flow_id": _by_flow(network.flows, flow, lambda each: each.flow_id),
+        "src": _by_flow(network.flows, flow, lambda each: each.flow.source),
+        "dst": _by_flow(network.flows, flow, lambda each: each.flow.destination),
+        "goodput_bps": delivered["delivered_bytes"] * (8.0 * SECOND_NS) / interval_ns,
         "cwnd_over_rtt_bps": cwnd_over_rtt_bps,
         "limiter_bps": limiter_bps,
         "retransmitted_bytes": resent.within(flow, starts_ns, ends_ns),
     }
 
 
-def _told(flows: Sequence[RunningFlow], numbers: Integers, word_of: Callable[[RunningFlow], str]) -> Array:
+def _by_flow(flows: Sequence[RunningFlow], numbers: Integers, word_of: Callable[[RunningFlow], str]) -> Array:
     return np.array([word_of(flow) for flow in flows], np.object_)[numbers]
 
 
@@ -178,9 +184,11 @@ class RowsByQueuePair:
 
 def mean_estimate_bps(samples: Samples, starts_ns: Integers, ends_ns: Integers, mtu_bytes: int) -> Array:
     """Mean of cwnd/RTT over each interval's accepted samples; one of no time at all has no such ratio."""
-    accepted = np.flatnonzero(samples.accepted & (samples.rtt_ns > 0))
-    t_ns = samples.t_ns[accepted]
-    estimate_bps = samples.cwnd_packets[accepted] * (8.0 * SECOND_NS * mtu_bytes) / samples.rtt_ns[accepted]
+    accepted = np.flatnonzero(samples["accepted"] & (samples["rtt_ns"] > 0))
+    t_ns = samples["t_ns"][accepted]
+    estimate_bps = (
+        samples["cwnd_packets"][accepted] * (8.0 * SECOND_NS * mtu_bytes) / samples["rtt_ns"][accepted]
+    )
     sums = np.concatenate([[0.0], np.cumsum(estimate_bps)])
     first, last = (np.searchsorted(t_ns, edge_ns, side="right") for edge_ns in (starts_ns, ends_ns))
     counts = last - first
@@ -189,8 +197,8 @@ def mean_estimate_bps(samples: Samples, starts_ns: Integers, ends_ns: Integers, 
 
 def _limiter_at(samples: Samples, t_ns: Integers) -> Array:
     """Rate limit after the newest sample."""
-    with_none = np.concatenate([[np.nan], samples.limiter_bps])
-    return with_none[np.searchsorted(samples.t_ns, t_ns, side="right")]
+    with_none = np.concatenate([[np.nan], samples["limiter_bps"]])
+    return with_none[np.searchsorted(samples["t_ns"], t_ns, side="right")]
 
 
 def rtt_table(network: SimulatedNetwork, samples: dict[str, Samples]) -> Columns:
@@ -200,21 +208,9 @@ def rtt_table(network: SimulatedNetwork, samples: dict[str, Samples]) -> Columns
     parts: list[dict[str, Array]] = []
     for running in network.flows:
         own = samples[running.flow_id]
-        parts.append(
-            {
-                "flow_id": _repeated(running.flow_id, len(own.t_ns)),
-                "t_ns": own.t_ns,
-                "wr_id": own.wr_id,
-                "rtt_ns": own.rtt_ns,
-                "base_rtt_ns": own.base_rtt_ns,
-                "cwnd_packets": own.cwnd_packets,
-                "limiter_bps": own.limiter_bps,
-                "accepted": own.accepted,
-                "reason": own.reason,
-                "overruled": own.overruled,
-                "true_rtt_ns": _true_rtt_ns(oracle, rows.of(running.qp_nums), own.wr_id),
-            }
-        )
+        true_rtt_ns = _true_rtt_ns(oracle, rows.of(running.qp_nums), own["wr_id"])
+        flow_id = np.full(len(true_rtt_ns), running.flow_id, np.object_)
+        parts.append({**own, "flow_id": flow_id, "true_rtt_ns": true_rtt_ns})
     return _joined(parts)
 
 
@@ -230,10 +226,6 @@ def _true_rtt_ns(oracle: dict[str, Integers], rows: NDArray[np.intp], wr_ids: In
     )
     found = np.searchsorted(known[:-1], wr_ids)
     return np.where(known[found] == wr_ids, true_ns[found], np.nan)
-
-
-def _repeated(text: str, count: int) -> Array:
-    return np.full(count, text, np.object_)
 
 
 def _joined(parts: list[dict[str, Array]]) -> dict[str, Array]:

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, cast
 
-from rogue.agent.core.actions import SUCCESS, status_name
+from rogue.agent.core.actions import SUCCESS, RttSample, status_name
 from rogue.agent.core.application import Application, Schedule, TransferRecord
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.drivers.simulated import FlowEvent
 from rogue.agent.drivers.simulated_nic import NicQueuePair
 from rogue.agent.drivers.simulated_path import Arrivals
-from rogue.agent.drivers.step import ControlSample, RttSample
+from rogue.agent.drivers.step import ControlSample
 from rogue.harness.cell.marking import MARK_ABOVE, checked_threshold
 from rogue.harness.cell.transport import ParameterError, ParameterMistake, as_written, translated
 from rogue.harness.experiment.choices import Scalar

@@ -12,6 +12,7 @@ from rogue.agent.core.actions import (
     PostSend,
     QueuePairFailed,
     ReadyQueuePair,
+    RttSample,
     Trace,
     TransferDone,
     status_name,
@@ -20,11 +21,10 @@ from rogue.agent.core.application import Application, Schedule, Watcher
 from rogue.agent.core.clocks import HostNs, NicNs, earlier
 from rogue.agent.core.connection import Connection, QpEvent
 from rogue.agent.core.errors import PostRefused
-from rogue.agent.core.feedback_loop import SampleVerdict
 from rogue.agent.core.framing import framing_named
 from rogue.agent.drivers.limiters.base import RateLimiter
-from rogue.agent.drivers.recording import Table, ThroughputMeter, TransferLog
-from rogue.agent.drivers.step import UNEXPLAINED, RecoveringFlow, RttSample, drain, rtt_sample
+from rogue.agent.drivers.recording import Table, ThroughputMeter, TransferLog, Value
+from rogue.agent.drivers.step import UNEXPLAINED, RecoveringFlow, drain
 from rogue.agent.drivers.turn import LimiterLender, LimiterTurn
 from rogue.agent.drivers.verbs.clock import Clocks, Departures
 from rogue.agent.drivers.verbs.endpoint import Endpoint
@@ -34,9 +34,8 @@ RTT_COLUMNS = RttSample._fields
 CONTROL_COLUMNS = ("t_ns", "name", "value")
 EVENT_COLUMNS = ("t_ns", "event", "detail")
 _WIRE = framing_named("rocev2")
-Sample: TypeAlias = tuple[HostNs, int, float, int, str, dict[str, float], bool]
-"""The fields of a Trace, as a plain tuple, which takes less time to keep."""
-_ACCEPTED = SampleVerdict.ACCEPTED.value
+Sample: TypeAlias = tuple[HostNs, tuple[Value, ...], dict[str, float]]
+"""Instant and fields of an RttSample, as a plain tuple that takes less time to keep, and metrics."""
 _COUNTED = 0
 """Immediate value of a WRITE that has none of its own, so that the receiver can count it."""
 
@@ -70,11 +69,11 @@ class FlowShape:
 
 def write_sample(rtt: Table | None, control: Table | None, fields: Sample) -> None:
     """Make rows of a sample."""
-    action = Trace(*fields)
+    t_ns, row, metrics = fields
     if rtt is not None:
-        rtt.row(*rtt_sample(action))
+        rtt.row(*row)
     if control is not None:
-        control.named(action.t_ns, action.metrics)
+        control.named(t_ns, metrics)
 
 
 class VerbsFlow(RecoveringFlow):
@@ -337,12 +336,12 @@ class VerbsFlow(RecoveringFlow):
 
     def trace(self, action: Trace) -> None:
         """Have one RTT sample written, and what the control believes after it."""
-        records, metrics = self._records, action.metrics
-        if action.reason == _ACCEPTED and action.rtt_ns > 0:
-            throughput_bps = metrics["cwnd_packets"] * self._shape.mtu_bytes * 8e9 / action.rtt_ns
-            records.meter.estimate(action.t_ns, throughput_bps)
+        records, sample = self._records, action.sample
+        if sample.accepted and action.rtt_ns > 0:
+            throughput_bps = sample.cwnd_packets * self._shape.mtu_bytes * 8e9 / action.rtt_ns
+            records.meter.estimate(sample.t_ns, throughput_bps)
         if records.sample is not None:
-            records.sample(action[:])
+            records.sample((sample.t_ns, sample[:], action.metrics))
 
     def _begin(self, now: HostNs) -> None:
         application = self._application

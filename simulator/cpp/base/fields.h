@@ -1,5 +1,6 @@
-// What Python calls the members of a struct. Types and units follow from the member and from the end of the
-// name (binding/fields.h).
+// The names that Python has for the members of a struct: a configuration that Python gives, or a row of a table
+// that Python gets. Types and units follow from the member and from the end of the name (binding/fields.h,
+// binding/table_to_numpy.h).
 #pragma once
 
 namespace simulator {
@@ -12,7 +13,7 @@ struct Field {
 template <class Owner, class Member>
 Field(const char*, Member Owner::*) -> Field<Owner, Member>;
 
-// Specialised for each struct that Python gives: `kTable`, a tuple of fields.
+// Specialised for each such struct: `kTable`, a tuple of fields.
 template <class Owner>
 struct FieldsOf;
 

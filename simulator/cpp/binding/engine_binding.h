@@ -12,22 +12,23 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
 
-#include "base/columns.h"
-#include "binding/columns_to_numpy.h"
 #include "binding/configuration_fields.h"
 #include "binding/memory_binding.h"
 #include "binding/outside_text.h"
 #include "binding/part_of_engine.h"
 #include "binding/queue_pair_binding.h"
+#include "binding/table_to_numpy.h"
 #include "protocol/fault.h"
 #include "protocol/framing.h"
 #include "protocol/pause_state.h"
 #include "protocol/queue_pair.h"
 #include "results/packet_log.h"
+#include "results/recorder.h"
 #include "results/wait.h"
 
 namespace simulator {
@@ -219,17 +220,32 @@ void bind_running(Class& engine) {
       .def("record_oracle_rtt", [](Bound& self) { self.engine.recorder().record_oracle(); });
 }
 
-// Numbers of links, of queue pairs (0: none) and of names; values; and the names.
+struct CounterRow {
+  std::uint32_t link = 0;
+  std::uint32_t qp_num = 0;
+  std::uint32_t name = 0;  // its place in the list of names
+  std::int64_t value = 0;
+};
+template <>
+struct FieldsOf<CounterRow> {
+  using Row = CounterRow;
+  static constexpr auto kTable = std::tuple(Field{"link", &Row::link}, Field{"qp_num", &Row::qp_num},
+                                            Field{"name", &Row::name}, Field{"value", &Row::value});
+};
+
+// The counters, and the list of their names: a name has one Python object, however many counters have it.
 inline nb::tuple counter_columns(const std::vector<Counter>& counters) {
-  Columns<4> columns;
-  std::map<std::string_view, std::int64_t> numbers;
+  std::vector<CounterRow> rows;
+  std::map<std::string_view, std::uint32_t> numbers;
   nb::list names;
   for (const Counter& counter : counters) {
-    const auto [found, is_new] = numbers.try_emplace(counter.name, static_cast<std::int64_t>(numbers.size()));
+    const auto [found, is_new] =
+        numbers.try_emplace(counter.name, static_cast<std::uint32_t>(numbers.size()));
     if (is_new) names.append(counter.name);
-    columns.add({counter.link, counter.qp_num, found->second, counter.value});
+    rows.push_back(
+        {.link = counter.link, .qp_num = counter.qp_num, .name = found->second, .value = counter.value});
   }
-  return nb::make_tuple(to_numpy(columns), names);
+  return nb::make_tuple(to_numpy(rows), names);
 }
 
 template <class EngineType, class Class>
@@ -238,7 +254,7 @@ void bind_results(Class& engine) {
   engine
       .def("throughput_columns",
            [](Bound& self) {
-             Columns<4> rows = self.engine.recorder().throughput;
+             std::vector<DeliverySample> rows = self.engine.recorder().throughput;
              self.engine.add_open_interval(rows);
              return to_numpy(rows);
            })

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "binding/bound_engine.h"
-#include "binding/columns_to_numpy.h"
+#include "binding/table_to_numpy.h"
 
 namespace simulator {
 

@@ -112,7 +112,7 @@ class Engine {
   Recorder& recorder() { return recorder_; }
   QueuePairFigures queue_pair_figures(std::uint32_t qp);
   std::map<std::uint32_t, Metrics> control_metrics() { return controls_.metrics(); }
-  void add_open_interval(Columns<4>& rows) const { samplers_.add_throughput(rows, now_); };
+  void add_open_interval(std::vector<DeliverySample>& rows) const { samplers_.add_throughput(rows, now_); };
   void add_open_pauses(PauseState::Records& records) const;
   std::vector<Counter> counters();
   std::vector<Wait> waits();

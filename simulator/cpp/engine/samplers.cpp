@@ -3,15 +3,16 @@
 
 namespace simulator {
 
-void Samplers::add_throughput(Columns<4>& rows, Picoseconds now) const {
+void Samplers::add_throughput(std::vector<DeliverySample>& rows, Picoseconds now) const {
   if (throughput_interval_ == Picoseconds{} || now == throughput_sampled_) return;
-  const std::int64_t interval_ns = (now - throughput_sampled_).value / kPicosecondsPerNanosecond;
-  const std::int64_t now_ns = now.value / kPicosecondsPerNanosecond;
   for (std::uint32_t qp = 0; qp < world_.senders.size(); ++qp) {
     if (!world_.with_requester(qp, [](const auto& requester) { return requester.has_ever_posted(); }))
       continue;
     const Bytes before = qp < delivered_.size() ? delivered_[qp] : Bytes{};
-    rows.add({queue_pair_number(qp), now_ns, interval_ns, (world_.delivered_by(qp) - before).value});
+    rows.push_back({.qp_num = queue_pair_number(qp),
+                    .end = now,
+                    .interval = now - throughput_sampled_,
+                    .delivered = world_.delivered_by(qp) - before});
   }
 }
 
@@ -24,14 +25,13 @@ void Samplers::sample_throughput(Picoseconds now) {
 }
 
 void Samplers::sample_queues(Picoseconds now) {
-  const std::int64_t now_ns = now.value / kPicosecondsPerNanosecond;
   for (std::uint32_t link = 0; link < world_.ports.size(); ++link) {
-    if (!world_.ports[link].has(Port::kOwnerIsHost)) sample_queue(link, now_ns);
+    if (!world_.ports[link].has(Port::kOwnerIsHost)) sample_queue(link, now);
   }
   set_queue_timer(now);
 }
 
-void Samplers::sample_queue(std::uint32_t link, std::int64_t now_ns) {
+void Samplers::sample_queue(std::uint32_t link, Picoseconds now) {
   Port& port = world_.ports[link];
   if (port.has(Port::kClassed)) {
     for_each_priority(world_.priorities, [&](std::uint32_t priority) {
@@ -41,7 +41,13 @@ void Samplers::sample_queue(std::uint32_t link, std::int64_t now_ns) {
       counters.dropped_packets_sampled = counters.dropped_packets;
       const std::int64_t marks = counters.marked_packets - counters.marked_packets_sampled;
       counters.marked_packets_sampled = counters.marked_packets;
-      recorder_.queues.add({link, priority, now_ns, queue.bytes.value, queue.bytes_max.value, drops, marks});
+      recorder_.queues.push_back({.link = link,
+                                  .priority = priority,
+                                  .at = now,
+                                  .waiting = queue.bytes,
+                                  .waiting_max = queue.bytes_max,
+                                  .drops = drops,
+                                  .marks = marks});
       queue.bytes_max = queue.bytes;
     });
     return;
@@ -49,7 +55,11 @@ void Samplers::sample_queue(std::uint32_t link, std::int64_t now_ns) {
   LinkRecord& record = world_.links[link];
   const std::int64_t drops = record.dropped_packets - record.dropped_packets_sampled;
   record.dropped_packets_sampled = record.dropped_packets;
-  recorder_.queues.add({link, 0, now_ns, port.waiting_bytes.value, port.waiting_bytes_max.value, drops, 0});
+  recorder_.queues.push_back({.link = link,
+                              .at = now,
+                              .waiting = port.waiting_bytes,
+                              .waiting_max = port.waiting_bytes_max,
+                              .drops = drops});
   port.waiting_bytes_max = port.waiting_bytes;
 }
 

@@ -30,14 +30,14 @@ class Samplers {
   }
   Picoseconds next_queue_sample() const { return next_queue_sample_; }
   // Appends one row per queue pair: what was delivered since the last sample, if that was before now.
-  void add_throughput(Columns<4>& rows, Picoseconds now) const;
+  void add_throughput(std::vector<DeliverySample>& rows, Picoseconds now) const;
 
   // A timer has come. For the queues all links have been caught up.
   void sample_throughput(Picoseconds now);
   void sample_queues(Picoseconds now);
 
  private:
-  void sample_queue(std::uint32_t link, std::int64_t now_ns);
+  void sample_queue(std::uint32_t link, Picoseconds now);
   void set_queue_timer(Picoseconds now) {
     next_queue_sample_ = now + queue_interval_;
     timers_.set(queue_timer_, next_queue_sample_);

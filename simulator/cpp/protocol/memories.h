@@ -6,10 +6,11 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/check.h"
-#include "base/columns.h"
+#include "base/fields.h"
 #include "base/random_stream.h"
 #include "base/units.h"
 #include "protocol/packet_kind.h"
@@ -17,6 +18,22 @@
 #include "protocol/verb_ring.h"
 
 namespace simulator {
+
+// A packet that landed in a memory. This is a row of a table.
+struct MemoryWrite {
+  Picoseconds at;
+  std::uint32_t qp_num = 0;
+  std::uint32_t memory = 0;
+  std::int64_t offset = 0;
+  Bytes length;
+};
+template <>
+struct FieldsOf<MemoryWrite> {
+  using Row = MemoryWrite;
+  static constexpr auto kTable = std::tuple(Field{"t_ps", &Row::at}, Field{"qp_num", &Row::qp_num},
+                                            Field{"memory", &Row::memory}, Field{"offset", &Row::offset},
+                                            Field{"length_bytes", &Row::length});
+};
 
 class Memories {
  public:
@@ -60,13 +77,15 @@ class Memories {
     const std::int64_t from_offset = is_read ? details.remote_offset : details.local_offset;
     std::memmove(memories_[to].bytes.data() + to_offset, memories_[from].bytes.data() + from_offset,
                  static_cast<std::size_t>(payload.value));
-    if (records_) writes.add({now.value, queue_pair_number(qp), to, to_offset, payload.value});
+    if (!records_) return;
+    writes.push_back(
+        {.at = now, .qp_num = queue_pair_number(qp), .memory = to, .offset = to_offset, .length = payload});
   }
 
   void record() { records_ = true; }
   std::vector<std::uint8_t>& bytes(std::uint32_t memory) { return memories_[memory].bytes; }
 
-  Columns<5> writes;  // ps, qp_num, memory, offset, bytes
+  std::vector<MemoryWrite> writes;
 
  private:
   struct Memory {

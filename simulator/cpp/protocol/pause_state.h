@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <tuple>
+#include <vector>
 
-#include "base/columns.h"
+#include "base/fields.h"
 #include "base/units.h"
 #include "protocol/priorities.h"
 
@@ -20,9 +22,24 @@ struct PauseFrame {
   PriorityMask paused;
 };
 
+// A port that was paused. This is a row of a table.
+struct PausedInterval {
+  std::uint32_t link = 0;
+  std::uint32_t priority = 0;
+  Picoseconds start;
+  Picoseconds end;
+};
+template <>
+struct FieldsOf<PausedInterval> {
+  using Row = PausedInterval;
+  static constexpr auto kTable =
+      std::tuple(Field{"link", &Row::link}, Field{"priority", &Row::priority}, Field{"start_ps", &Row::start},
+                 Field{"end_ps", &Row::end});
+};
+
 class PauseState {
  public:
-  using Records = Columns<4>;  // link, priority, start ps, end ps
+  using Records = std::vector<PausedInterval>;
 
   // When this priority may send again: kNever while it waits to be resumed, and the past if it may send now.
   Picoseconds paused_until(std::uint32_t priority) const { return until_[priority]; }
@@ -87,7 +104,10 @@ class PauseState {
   }
 
   void add(std::uint32_t priority, Picoseconds now, std::uint32_t link, Records& records) const {
-    records.add({link, priority, since_[priority].value, std::min(until_[priority], now).value});
+    records.push_back({.link = link,
+                       .priority = priority,
+                       .start = since_[priority],
+                       .end = std::min(until_[priority], now)});
   }
 
   PriorityMask told_ = 0;

@@ -106,7 +106,7 @@ class Engine {
   Recorder& recorder() { return recorder_; }
   QueuePairFigures queue_pair_figures(std::uint32_t qp) const;
   std::map<std::uint32_t, Metrics> control_metrics() const;
-  void add_open_interval(Columns<4>& rows) const;
+  void add_open_interval(std::vector<DeliverySample>& rows) const;
   void add_open_pauses(PauseState::Records& records) const;
   std::vector<Counter> counters() const;
   std::vector<Wait> waits() const;

@@ -270,13 +270,15 @@ void Engine::on_throughput_timer() {
   set_timer(0, now_ + throughput_interval_);
 }
 
-void Engine::add_open_interval(Columns<4>& rows) const {
+void Engine::add_open_interval(std::vector<DeliverySample>& rows) const {
   if (throughput_interval_ == Picoseconds{} || now_ == throughput_sampled_) return;
   for (std::uint32_t qp = 0; qp < queue_pairs_.size(); ++qp) {
     if (!with_requester(qp, [](const auto& requester) { return requester.has_ever_posted(); })) continue;
     const Bytes since = delivered_by(qp) - queue_pairs_[qp].delivered_sampled;
-    rows.add(
-        {queue_pair_number(qp), now_.value / 1000, (now_ - throughput_sampled_).value / 1000, since.value});
+    rows.push_back({.qp_num = queue_pair_number(qp),
+                    .end = now_,
+                    .interval = now_ - throughput_sampled_,
+                    .delivered = since});
   }
 }
 
@@ -289,7 +291,13 @@ void Engine::on_queue_timer() {
       const std::int64_t drops = queue.drops - queue.drops_sampled;
       const std::int64_t marks = queue.marks - queue.marks_sampled;
       queue.marks_sampled = queue.marks;
-      recorder_.queues.add({number, priority, now_.value / 1000, queue.bytes, queue.bytes_max, drops, marks});
+      recorder_.queues.push_back({.link = number,
+                                  .priority = priority,
+                                  .at = now_,
+                                  .waiting = {queue.bytes},
+                                  .waiting_max = {queue.bytes_max},
+                                  .drops = drops,
+                                  .marks = marks});
       queue.drops_sampled = queue.drops;
       queue.bytes_max = queue.bytes;
     });

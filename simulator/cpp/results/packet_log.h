@@ -9,7 +9,6 @@
 #include <tuple>
 #include <vector>
 
-#include "base/columns.h"
 #include "base/fields.h"
 #include "base/units.h"
 #include "protocol/packet_kind.h"
@@ -72,7 +71,7 @@ struct PacketRecord {
   PacketFate fate{};
   Bytes message{};  // length of the verb, if the packet says it
   std::uint32_t immediate = 0;
-  std::array<NumberRange, Acknowledgement::kRangesMax> selective{};
+  std::array<NumberRange, Acknowledgement::kRangesMax> selective{};  // of packets that have come too
 
   // Of the usual kinds of packets.
   void take(PacketKind of_kind, std::uint8_t packet_flags, Bytes payload_bytes,
@@ -105,6 +104,19 @@ struct PacketRecord {
   }
 };
 
+template <>
+struct FieldsOf<PacketRecord> {
+  using Row = PacketRecord;
+  static constexpr auto kTable =
+      std::tuple(Field{"t_ps", &Row::at}, Field{"link", &Row::link}, Field{"kind", &Row::kind},
+                 Field{"flags", &Row::flags}, Field{"source", &Row::source},
+                 Field{"destination", &Row::destination}, Field{"number", &Row::number},
+                 Field{"bytes", &Row::frame_bytes}, Field{"payload_bytes", &Row::payload},
+                 Field{"priority", &Row::priority}, Field{"fate", &Row::fate},
+                 Field{"message_bytes", &Row::message}, Field{"immediate", &Row::immediate},
+                 Field{"selective", &Row::selective});
+};
+
 class PacketLog {
  public:
   void open(const PacketLogSettings& settings) { settings_ = settings; }
@@ -117,23 +129,15 @@ class PacketLog {
                               contains(settings_.queue_pairs, record.source) ||
                               contains(settings_.queue_pairs, record.destination);
     if (!is_asked_for) return;
-    if (packets_ == settings_.packets_max) {
+    if (static_cast<std::int64_t>(rows.size()) < settings_.packets_max)
+      rows.push_back(record);
+    else
       ++missed_;
-      return;
-    }
-    ++packets_;
-    const auto integer = [](auto value) { return static_cast<std::int64_t>(value); };
-    const auto& ranges = record.selective;
-    rows.add({record.at.value, record.link, integer(record.kind), record.flags, record.source,
-              record.destination, integer(record.number), record.frame_bytes, record.payload.value,
-              record.priority, integer(record.fate), record.message.value, record.immediate,
-              integer(ranges[0].first), integer(ranges[0].end), integer(ranges[1].first),
-              integer(ranges[1].end), integer(ranges[2].first), integer(ranges[2].end)});
   }
 
   std::int64_t missed() const { return missed_; }
 
-  Columns<19> rows;
+  std::vector<PacketRecord> rows;
 
  private:
   static bool contains(const std::vector<std::uint32_t>& numbers, std::uint32_t number) {
@@ -141,7 +145,6 @@ class PacketLog {
   }
 
   PacketLogSettings settings_;
-  std::int64_t packets_ = 0;
   std::int64_t missed_ = 0;
 };
 

@@ -2,14 +2,65 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
+#include <vector>
 
-#include "base/columns.h"
+#include "base/fields.h"
 #include "base/random_stream.h"
+#include "base/units.h"
 #include "protocol/pause_state.h"
 #include "protocol/rc_requester.h"
 #include "results/packet_log.h"
 
 namespace simulator {
+
+// What a queue pair delivered in an interval. This and the next structs are rows of tables.
+struct DeliverySample {
+  std::uint32_t qp_num = 0;
+  Picoseconds end;
+  Picoseconds interval;
+  Bytes delivered;
+};
+template <>
+struct FieldsOf<DeliverySample> {
+  using Row = DeliverySample;
+  static constexpr auto kTable =
+      std::tuple(Field{"qp_num", &Row::qp_num}, Field{"t_ns", &Row::end},
+                 Field{"interval_ns", &Row::interval}, Field{"delivered_bytes", &Row::delivered});
+};
+
+struct QueueSample {
+  std::uint32_t link = 0;
+  std::uint32_t priority = 0;
+  Picoseconds at;
+  Bytes waiting;
+  Bytes waiting_max;       // since the last sample
+  std::int64_t drops = 0;  // since the last sample, and so are marks
+  std::int64_t marks = 0;
+};
+template <>
+struct FieldsOf<QueueSample> {
+  using Row = QueueSample;
+  static constexpr auto kTable = std::tuple(
+      Field{"link", &Row::link}, Field{"priority", &Row::priority}, Field{"t_ns", &Row::at},
+      Field{"bytes", &Row::waiting}, Field{"max_bytes", &Row::waiting_max}, Field{"drops", &Row::drops},
+      Field{"marks", &Row::marks});
+};
+
+// When the last packet of a signalled verb left its NIC, and when the verb completed.
+struct VerbTimes {
+  std::uint32_t qp_num = 0;
+  std::uint64_t wr_id = 0;
+  Picoseconds left_nic;
+  Picoseconds completed;
+};
+template <>
+struct FieldsOf<VerbTimes> {
+  using Row = VerbTimes;
+  static constexpr auto kTable =
+      std::tuple(Field{"qp_num", &Row::qp_num}, Field{"wr_id", &Row::wr_id},
+                 Field{"t_last_ps", &Row::left_nic}, Field{"t_comp_ps", &Row::completed});
+};
 
 class Recorder {
  public:
@@ -22,7 +73,8 @@ class Recorder {
     fold(static_cast<std::uint64_t>(now.value));
     ++verbs_done_;
     if (!records_oracle_ || !verb.is_signaled || status != VerbStatus::kSuccess) return;
-    oracle.add({qp_num, static_cast<std::int64_t>(verb.wr_id), verb.left_nic.value, now.value});
+    oracle.push_back(
+        {.qp_num = qp_num, .wr_id = verb.wr_id, .left_nic = verb.left_nic, .completed = now});
   }
 
   void on_receive(std::uint32_t qp_num, std::uint64_t wr_id, std::uint32_t immediate, Picoseconds now) {
@@ -42,9 +94,9 @@ class Recorder {
   std::uint64_t digest() const { return digest_; }
   std::uint64_t verbs_done() const { return verbs_done_; }
 
-  Columns<4> throughput;       // qp_num, interval end ns, interval ns, delivered bytes
-  Columns<7> queues;           // link, priority, ns, bytes, most bytes, drops and marks since the last sample
-  Columns<4> oracle;           // qp_num, wr_id, last byte left ps, completed ps
+  std::vector<DeliverySample> throughput;
+  std::vector<QueueSample> queues;
+  std::vector<VerbTimes> oracle;
   PauseState::Records pauses;  // that are over
   PacketLog packets;
 

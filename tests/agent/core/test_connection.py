@@ -126,8 +126,10 @@ def test_after_the_hold_off_the_queue_pair_runs_empty_and_the_sample_is_traced()
     connection.on_completions(NOW, completed(4, nic_ns=round(left_ns) + 51_000))
     trace, rate, post = carry_out(connection)
     assert isinstance(trace, Trace)
-    assert (trace.wr_id, round(trace.rtt_ns, -1), trace.limiter_bps) == (4, 51_000, 2_800_000_000)
-    assert (trace.reason, trace.metrics["cwnd_packets"]) == ("accepted", 20)
+    sample = trace.sample
+    assert (sample.wr_id, round(trace.rtt_ns, -1), sample.limiter_bps) == (4, 51_000, 2_800_000_000)
+    assert (sample.rtt_ns, sample.base_rtt_ns) == (round(trace.rtt_ns), round(trace.metrics["base_rtt_ns"]))
+    assert (sample.reason, sample.accepted, sample.cwnd_packets) == ("accepted", True, 20)
     assert rate == SetRate(2_800_000_000)
     assert isinstance(post, PostSend)
 

@@ -267,10 +267,10 @@ def test_over_a_nic_estimates_are_true_whatever_is_lost(loss: float, samples_min
     connection.submit(Transfer(1, 20_000 * SEGMENT))
     driver = FakeDriver(connection, nic, lambda done: None)
     driver.run_until(PS_PER_S // 4)
-    accepted = [trace for trace in driver.traces if trace.reason == "accepted"]
+    accepted = [trace for trace in driver.traces if trace.sample.accepted]
     assert len(accepted) > samples_min
     for trace in accepted:
-        assert abs(trace.rtt_ns - nic.true_rtt_ns(trace.wr_id)) < 100
+        assert abs(trace.rtt_ns - nic.true_rtt_ns(trace.sample.wr_id)) < 100
 
 
 def test_a_receiver_is_not_believed_about_what_was_not_posted() -> None:

@@ -17,12 +17,11 @@ from rogue.agent.core.actions import (
 from rogue.agent.core.clocks import HostNs, NicNs
 from rogue.agent.core.connection import Connection, QpEvent
 from rogue.agent.core.errors import PeerError, PostRefused
-from rogue.agent.core.feedback_loop import SampleVerdict
 from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.segmentation import Transfer
 from rogue.agent.core.states import State
 from rogue.agent.core.transports import settings_for
-from rogue.agent.drivers.step import UNEXPLAINED, PeerListener, RecoveringFlow, drain, rtt_sample
+from rogue.agent.drivers.step import UNEXPLAINED, PeerListener, RecoveringFlow, drain
 
 NOW = HostNs(10)
 LINK = LinkFacts(10**10, 1024, rate_step_bps=100_000_000)
@@ -181,15 +180,6 @@ def test_what_the_peer_says_without_sense_is_counted() -> None:
     flow._believe(take)
     flow._believe(lambda: None)
     assert flow.mistakes == 1
-
-
-def test_a_sample_is_a_row_of_whole_nanoseconds() -> None:
-    known = {"cwnd_packets": 10.5, "base_rtt_ns": 50_000.4}
-    accepted = Trace(HostNs(7), 3, 61_000.6, 2_000_000_000, SampleVerdict.ACCEPTED.value, known, True)
-    assert rtt_sample(accepted) == (7, 3, 61_001, 50_000, 10.5, 2_000_000_000, True, "accepted", True)
-    first = accepted._replace(reason=SampleVerdict.HOLD_OFF.value, metrics={"cwnd_packets": 10.0})
-    assert rtt_sample(first).base_rtt_ns is None
-    assert not rtt_sample(first).accepted
 
 
 def test_what_makes_no_sense_is_dropped_and_counted() -> None:

@@ -61,8 +61,8 @@ def test_a_sample_says_how_many_more_were_the_same() -> None:
     samples.repeat(3)
     samples.add(100, {})
     assert samples.text().splitlines() == [
-        "port,t_ns,bytes,drops,marks,repeats",
-        "s0->h0,10,500,3,1,0",
-        "s0->h1,10,0,0,0,0",
-        "s0->h0,20,0,0,0,7",
+        "port,t_ns,bytes,drops,marks,sent_packets,repeats",
+        "s0->h0,10,500,3,1,99,0",
+        "s0->h1,10,0,0,0,0,0",
+        "s0->h0,20,0,0,0,0,7",
     ]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rogue.harness import testbeds
-from rogue.harness.testbeds import TESTBEDS, InFolder, find_testbed, known_testbeds
+from rogue.harness.testbeds import TESTBEDS, BuiltIn, find_testbed, known_testbeds
 from rogue.harness.testbeds.kernel import KernelTestbed
 
 PLACE = Path(testbeds.__file__).parent
@@ -32,7 +32,7 @@ def imported(path: Path) -> Iterator[str]:
 
 
 def test_every_folder_is_a_line_of_the_registry() -> None:
-    lines = [each.folder for each in TESTBEDS.values() if isinstance(each, InFolder)]
+    lines = [each.module for each in TESTBEDS.values() if isinstance(each, BuiltIn)]
     assert sorted([*lines, OF_INVENTORIES]) == FOLDERS
 
 
@@ -50,7 +50,7 @@ def test_what_they_share_imports_none_of_them(shared: str) -> None:
 
 
 def test_a_line_makes_what_its_folder_names() -> None:
-    assert isinstance(InFolder("kernel", "KernelTestbed")(), KernelTestbed)
+    assert isinstance(BuiltIn("kernel", "KernelTestbed")(), KernelTestbed)
     assert isinstance(find_testbed("kernel"), KernelTestbed)
 
 

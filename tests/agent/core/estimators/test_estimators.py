@@ -111,10 +111,10 @@ def run_over_exact_nic(seed: int, *, estimator: str = "drained", drift_ppm: int 
     driver = FakeDriver(connection, nic, repeat)
     connection.submit(Transfer(1, 10_000_000))
     driver.run_until(3 * PS_PER_S // 10)
-    accepted = [trace for trace in driver.traces if trace.reason == "accepted"]
+    accepted = [trace for trace in driver.traces if trace.sample.accepted]
     assert len(accepted) > 50
     assert len(driver.rates) > 10, "the limiter moved"
-    return [trace.rtt_ns - nic.true_rtt_ns(trace.wr_id) for trace in accepted]
+    return [trace.rtt_ns - nic.true_rtt_ns(trace.sample.wr_id) for trace in accepted]
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

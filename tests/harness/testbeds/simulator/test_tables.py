@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from helpers.experiments import SMALL, cell_of
 
+from rogue.agent.core.actions import RttSample
 from rogue.agent.core.cc import CONGESTION_CONTROLS
 from rogue.agent.core.clocks import HostNs
-from rogue.agent.drivers.step import RttSample
 from rogue.harness.results.tables import to_arrow
 from rogue.harness.testbeds.base import CellResult
 from rogue.harness.testbeds.simulator import SimulatorTestbed
-from rogue.harness.testbeds.simulator.tables import Samples, mean_estimate_bps
+from rogue.harness.testbeds.simulator.tables import columns_of_samples, mean_estimate_bps
 from rogue.simulator import PROFILES
 
 SINGLE = """\
@@ -170,7 +170,7 @@ def test_samples_of_every_control_fit_the_schema(tmp_path: Path, control: str) -
 def test_a_sample_of_no_time_does_not_spoil_the_others() -> None:
     """Three accepted samples, one per interval: one of no time at all, and two of 10 packets on 1 us."""
     columns = [(5, 0), (15, 1_000), (25, 1_000)]
-    own = Samples(
+    own = columns_of_samples(
         [
             RttSample(HostNs(t_ns), 1, rtt_ns, None, 10.0, 0, True, "accepted", False)
             for t_ns, rtt_ns in columns
