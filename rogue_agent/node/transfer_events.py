@@ -81,9 +81,8 @@ class EventSender:
 
     def _accept(self, _now: HostNs) -> None:
         receiver = accepted(self._listener)
-        if receiver is not None:
-            self._sent_bytes[receiver] = 0
-            self._send(receiver)
+        self._sent_bytes[receiver] = 0
+        self._send(receiver)
 
     def _send(self, receiver: socket.socket, _now: HostNs | None = None) -> None:
         """Send what the socket has room for; go on when it has room again."""

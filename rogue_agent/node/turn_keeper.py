@@ -119,10 +119,8 @@ class TurnKeeper:
         self._is_over = not os.read(self._source, 1)
 
     def _accept(self, now: HostNs) -> None:
-        """Greet a flow, unless it is another user's."""
+        """Answer a flow that connects."""
         flow = accepted(self._listener)
-        if flow is None:
-            return
         if self._refusal:
             _sent(flow, REFUSED + self._refusal.encode()[: MESSAGE_BYTES // 2])
             flow.close()
