@@ -39,7 +39,6 @@ COMMANDS: Final = {
     "export": "export:export",
     "figures": "figures:figures",
     "verify": "verify:verify",
-    "sign": "verify:sign",
     "list": "list:list_",
     "provision": "provision:provision",
     "doctor": "doctor:doctor",

@@ -1,16 +1,14 @@
-"""Keep the list of runs up to date, and tag runs."""
+"""Keep the list of runs up to date, tag runs and delete them."""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
 import os
-import re
 import shutil
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -48,7 +46,7 @@ def rm(
     """Delete runs, or reports over several, without a way back.
 
     Says what will be deleted, and asks. A run that a process works on, and a directory that is no run, are
-    refused. What Ctrl-C leaves is no run any more and goes with the next call.
+    refused. After Ctrl-C the same command deletes the rest.
 
     \b
       rogue rm results/quickstart/20261120T101500Z-3f9a1c
@@ -128,46 +126,26 @@ def tag_run(run: Path, tags: Sequence[str]) -> ExitCode:
     return ExitCode.OK
 
 
-DELETING_PREFIX: Final = ".deleting-"
-"""A directory with such a name is no run any more; what is left of it goes with the next `rogue rm`."""
-
-
-COMBINED: Final = "runs.json"
-
-
-_KEYS: Final = {"manifest.json": {"run_id", "cells", "experiment"}, COMBINED: {"schema", "runs"}}
-
-
-_RUN_NAME: Final = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{6}")
-
-
-@dataclass(frozen=True, slots=True)
-class _Doomed:
-    """A directory that will be deleted, and what it is in a line."""
-
-    directory: Path
-    line: str
+_KEYS: Final = {"manifest.json": {"run_id", "cells", "experiment"}, "runs.json": {"schema", "runs"}}
+"""Files that a run and a report over several have, and keys of them."""
 
 
 def remove_runs(runs: Sequence[Path], yes: bool) -> ExitCode:
-    """Delete runs and reports over several, after asking; each is gone from sight before its files go."""
+    """Delete runs and reports over several, after asking."""
     from rogue.harness.results.run_directory import locked
 
-    doomed = [_checked(run) for run in dict.fromkeys(_real(run) for run in runs)]
-    for each in doomed:
-        with locked(each.directory):
-            typer.echo(printable(each.line), err=True)
+    doomed = {run.resolve(): _described(run) for run in runs}
+    for run, line in doomed.items():
+        with locked(run):
+            typer.echo(printable(line), err=True)
     if not yes:
-        _ask(doomed)
-    places = dict.fromkeys(_results_of(each.directory) for each in doomed)
+        _ask(len(doomed))
+    places = dict.fromkeys(run.parent.parent for run in doomed)
     try:
-        for each in doomed:
-            _remove(each.directory)
-        for place in places:
-            _finish_earlier(place)
+        for run in doomed:
+            _remove(run)
     except KeyboardInterrupt as stop:
-        text = "stopped; what is half deleted is no run any more and goes with the next `rogue rm`."
-        raise StoppedError(text, stop) from stop
+        raise StoppedError("stopped; the rest goes with the same `rogue rm`.", stop) from stop
     finally:
         for place in places:
             if (place / "index.html").exists():
@@ -175,101 +153,53 @@ def remove_runs(runs: Sequence[Path], yes: bool) -> ExitCode:
     return ExitCode.OK
 
 
-def _ask(doomed: Sequence[_Doomed]) -> None:
-    what = f"{len(doomed)} director{'y' if len(doomed) == 1 else 'ies'}"
+def _ask(count: int) -> None:
+    what = f"{count} director{'y' if count == 1 else 'ies'}"
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError(f"rm: got no terminal to ask on, expected --yes; add it to delete {what} for good.")
     if not typer.confirm(f"Delete {what} for good?", err=True):
         raise UsageError("rm: got no yes, so nothing was deleted.")
 
 
-def _real(run: Path) -> Path:
-    """Where a run stands; a link to a run is not the run."""
-    if run.is_symlink():
-        raise UsageError(f"rm: {run} is a link, expected the directory of a run; name what it leads to.")
-    return run.resolve()
-
-
-def _checked(run: Path) -> _Doomed:
-    """Make sure that a directory is what rogue made, whole or damaged, and nothing else."""
-    from rogue.workloads.manifest import MANIFEST
-
-    marks = [name for name in _KEYS if (run / name).is_file() and not (run / name).is_symlink()]
-    if not marks:
-        got = "no directory" if not run.is_dir() else f"a directory without {MANIFEST}"
-        raise UsageError(f"rm: {run}: got {got}, expected that of a run; `rogue list runs` names them.")
-    if not _is_from_rogue(run, marks[0]):
-        raise UsageError(
-            f"rm: {run}: got a {marks[0]} that rogue did not write, expected a run; nothing was deleted."
-        )
+def _described(run: Path) -> str:
+    """Return a line about a directory that rogue made, whole or damaged; UsageError for any other."""
     from rogue.reports.index import find_entries
-
-    entries = find_entries(run, lambda _: False)
-    if not entries:
-        raise UsageError(f"rm: {run}: got a directory that is no run; nothing was deleted.")
+    from rogue.reports.index.run_entries import is_run_name
     from rogue.reports.quantities import size_text
 
-    entry, size = entries[0], size_text(entries[0].size_bytes).replace("\u202f", " ")
-    return _Doomed(run, f"{entry.directory}: {entry.experiment or 'unknown'}, {entry.status}, {size}")
+    if run.is_symlink():
+        raise UsageError(f"rm: {run} is a link, expected the directory of a run; name what it leads to.")
+    run = run.resolve()
+    if not run.is_dir() or not (is_run_name(run.name) or _is_from_rogue(run)):
+        got = "a directory that rogue did not write" if run.is_dir() else "no directory"
+        raise UsageError(f"rm: {run}: got {got}, expected that of a run; `rogue list runs` names them.")
+    entry = find_entries(run, lambda _: False)[0]
+    size = size_text(entry.size_bytes).replace("\u202f", " ")
+    return f"{entry.directory}: {entry.experiment or 'unknown'}, {entry.status}, {size}"
 
 
-def _is_from_rogue(run: Path, mark: str) -> bool:
-    """Its name says so, or what stands in its manifest."""
+def _is_from_rogue(run: Path) -> bool:
+    """True if a file of the directory has the keys of a manifest or of a report over several runs."""
     from rogue.reports.reading.files import read_regular
     from rogue.workloads.json_text import parse_json
 
-    if _RUN_NAME.fullmatch(run.name):
-        return True
-    try:
-        content = parse_json(read_regular(run / mark))
-    except (OSError, ValueError):
-        return False
-    return isinstance(content, dict) and _KEYS[mark] <= set(content)
+    for name, keys in _KEYS.items():
+        with contextlib.suppress(OSError, ValueError):
+            content = parse_json(read_regular(run / name))
+            if isinstance(content, dict) and keys <= set(content) and not (run / name).is_symlink():
+                return True
+    return False
 
 
 def _remove(run: Path) -> None:
     from rogue.harness.results.run_directory import locked, partial_report
 
-    hidden = run.with_name(f"{DELETING_PREFIX}{run.name}")
     try:
-        _make_way(hidden)
         with locked(run):
-            run.rename(hidden)
+            shutil.rmtree(run)
         partial_report(run).unlink(missing_ok=True)
-        shutil.rmtree(hidden)
-    except OSError as error:
-        where = printable(str(error.filename or run))
-        raise StorageError(
-            f"rm: {where}: {error.strerror}; the rest of {printable(str(run))} is left."
-        ) from error
+    except (OSError, RecursionError) as error:
+        where, why = getattr(error, "filename", None) or run, getattr(error, "strerror", None) or error
+        raise StorageError(f"rm: {where}: {why}; the rest of {run} is left.") from error
     with contextlib.suppress(OSError):  # other runs are there
         run.parent.rmdir()
-
-
-def _make_way(hidden: Path) -> None:
-    """Delete what an earlier call had begun to, or what somebody else has put there; no link is followed."""
-    if hidden.is_dir() and not hidden.is_symlink():
-        shutil.rmtree(hidden)
-    else:
-        hidden.unlink(missing_ok=True)
-
-
-def _results_of(run: Path) -> Path:
-    """Where its index stands: beside the experiments, whatever the run says that it is."""
-    return run.parent.parent
-
-
-def _finish_earlier(results: Path) -> None:
-    """Delete what an earlier call had begun to; what cannot be deleted is told and keeps nobody from work."""
-    for leftover in _leftovers(results):
-        try:
-            shutil.rmtree(leftover)
-        except OSError as error:
-            notify(f"rm: {leftover}: {error.strerror}; it stays.")
-
-
-def _leftovers(results: Path) -> Iterable[Path]:
-    for leftover in results.glob(f"*/{DELETING_PREFIX}*"):
-        name = leftover.name.removeprefix(DELETING_PREFIX)
-        if _RUN_NAME.fullmatch(name) and leftover.is_dir() and not leftover.is_symlink():
-            yield leftover

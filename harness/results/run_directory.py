@@ -12,12 +12,11 @@ from typing import Final
 
 from rogue.harness.errors import BusyRunError, StorageError
 from rogue.harness.results.files import checksums
-from rogue.workloads.manifest import MANIFEST, CellRecord
+from rogue.workloads.manifest import CellRecord
 
 CELLS: Final = "cells"
 DEFAULT_OUT: Final = Path("results")
 """Where runs are unless said otherwise."""
-SIGNATURE: Final = f"{MANIFEST}.sig"
 LOOK_SECONDS: Final = 0.2
 """Longer than a process holds the lock that only tests whether it is free."""
 

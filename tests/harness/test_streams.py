@@ -62,7 +62,6 @@ COMMANDS: Final = {
     "verify RUN": 0,
     "verify damaged": 5,
     "verify experiment.yaml": 2,
-    "sign RUN --key nowhere": 2,
     "list transports": 0,
     "list runs results": 0,
     "provision nowhere.yaml": 2,

@@ -2,10 +2,7 @@
 
 import io
 import json
-import os
-import subprocess
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -85,22 +82,6 @@ def _changed(random: Random, content: bytes, seeds: Sequence[bytes]) -> bytes:
             other = seeds[random.randrange(len(seeds))]
             place = random.randrange(len(other) + 1)
             return before + other[place : place + random.randrange(1, 60)] + after
-
-
-@contextmanager
-def deep_folders(place: Path, levels: int, name: str = "d") -> Iterator[None]:
-    """So many folders of this name, each in the one before; what is left of them goes, for pytest fails."""
-    folder = os.open(place, os.O_RDONLY)
-    for _ in range(levels):
-        os.mkdir(name, dir_fd=folder)
-        below = os.open(name, os.O_RDONLY, dir_fd=folder)
-        os.close(folder)
-        folder = below
-    os.close(folder)
-    try:
-        yield
-    finally:
-        subprocess.run(["rm", "-rf", str(place)], check=True)
 
 
 ROOT = Path(__file__).parents[2]

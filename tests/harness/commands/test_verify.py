@@ -1,18 +1,17 @@
 """Tests: verify runs and sign their manifests."""
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
-from helpers.small_runs import cell, cell_record, manifest, manifest_of
+from helpers.small_runs import cell_record, manifest_of
 
-from rogue.harness.commands.verify import SHOWN_MAX, check_signature, sign_run, verify_run, verify_runs
-from rogue.harness.errors import DamagedRunError, ExitCode, UsageError
+from rogue.harness.commands.verify import SHOWN_MAX, verify_run, verify_runs
+from rogue.harness.errors import ExitCode
 from rogue.harness.results.cell_directory import store_cell
 from rogue.harness.results.manifest import write_manifest
 from rogue.harness.results.run_directory import CELLS, cell_checksums, locked
-from rogue.workloads.manifest import MANIFEST, Manifest
+from rogue.workloads.manifest import MANIFEST
 from rogue.workloads.records import CellStatus
 
 Shown = pytest.CaptureFixture[str]
@@ -116,56 +115,3 @@ def test_a_file_that_is_a_link_is_told(run: Path, tmp_path: Path, capsys: Shown)
         f"{file}: a link; what it leads to is as in the manifest, and stands outside of what was verified",
         f"{run}: 2 files as in the manifest",
     ]
-
-
-pytestmark = pytest.mark.needs("ssh-keygen")
-
-
-@pytest.fixture(scope="module")
-def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("keys")
-    for name in ("alice", "mallory"):
-        command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", str(directory / name)]
-        subprocess.run(command, check=True)
-    public = (directory / "alice.pub").read_text()
-    (directory / "allowed").write_text(f"alice@example.org {public}")
-    return directory
-
-
-@pytest.fixture
-def run_of_sign(tmp_path: Path) -> Path:
-    write_manifest(tmp_path, Manifest.model_validate(manifest([cell()])))
-    return tmp_path
-
-
-def test_a_signed_run_is_the_signers(
-    run_of_sign: Path, keys: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert sign_run(run_of_sign, keys / "alice") is ExitCode.OK
-    assert verify_run(run_of_sign, "alice@example.org", keys / "allowed") is ExitCode.OK
-    assert "signed by alice@example.org" in capsys.readouterr().out
-
-
-def test_another_key_another_name_or_another_manifest_is_refused(run_of_sign: Path, keys: Path) -> None:
-    sign_run(run_of_sign, keys / "mallory")
-    with pytest.raises(DamagedRunError, match=r"not signed by alice@example\.org"):
-        check_signature(run_of_sign, "alice@example.org", keys / "allowed")
-    sign_run(run_of_sign, keys / "alice")
-    with pytest.raises(DamagedRunError, match="not signed by mallory"):
-        check_signature(run_of_sign, "mallory", keys / "allowed")
-    with (run_of_sign / "manifest.json").open("a") as stream:
-        stream.write(" ")
-    with pytest.raises(DamagedRunError, match=r"not signed by alice@example\.org"):
-        check_signature(run_of_sign, "alice@example.org", keys / "allowed")
-
-
-def test_a_run_without_a_signature_is_refused(run_of_sign: Path, keys: Path) -> None:
-    with pytest.raises(DamagedRunError, match=r"manifest\.json\.sig: No such file"):
-        check_signature(run_of_sign, "alice@example.org", keys / "allowed")
-
-
-def test_keys_that_are_not_there_are_sentences(run_of_sign: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="ssh-keygen cannot sign with"):
-        sign_run(run_of_sign, tmp_path / "none")
-    with pytest.raises(UsageError, match="expected a file of allowed signers"):
-        check_signature(run_of_sign, "alice", tmp_path / "none")

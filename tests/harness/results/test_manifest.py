@@ -7,7 +7,6 @@ import pytest
 from helpers.small_runs import cell, manifest
 
 from rogue.harness.commands.report import note_report_files
-from rogue.harness.commands.verify import sign_run
 from rogue.harness.errors import DamagedRunError, HarnessError, UsageError
 from rogue.harness.results.manifest import read_manifest, read_sound_manifest, write_manifest
 from rogue.harness.run import reopen_run
@@ -59,8 +58,6 @@ def test_what_was_changed_is_read_but_nobody_goes_on_from_it(changed: Path) -> N
         read_sound_manifest(changed)
     with pytest.raises(DamagedRunError, match="its checksum is another"):
         reopen_run(changed, ["rogue"])
-    with pytest.raises(DamagedRunError, match="its checksum is another"):
-        sign_run(changed, changed / "key")
 
 
 def test_a_report_gives_no_new_checksum_to_what_was_changed(changed: Path) -> None:
