@@ -6,7 +6,7 @@ from typing import Final
 
 from rogue.harness.cell.demand import FlowGroup
 from rogue.harness.cell.marking import MarkingCurve, requested_marking
-from rogue.workloads.faults import Fault, LinkCut, Loss
+from rogue.workloads.faults import Breakage, Fault, LinkCut, Loss
 from rogue.workloads.framing import FRAMINGS, Packets
 from rogue.workloads.topologies import Link, Switch, Topology
 
@@ -154,8 +154,8 @@ class NetworkSpec:
     links: tuple[LinkSpec, ...]
     outages: tuple[OutageSpec, ...]
     """Of links, as written."""
-    breakages: tuple[Fault, ...]
-    """NICs and switches that do what they should not, as written."""
+    breakages: tuple[Breakage, ...]
+    """Hosts and switches that do what they should not, as written."""
 
     @property
     def contradiction(self) -> str | None:
@@ -199,7 +199,7 @@ def network_spec(
         switches=tuple(topology.switches()),
         links=link_specs(topology, faults),
         outages=outage_specs(topology, faults),
-        breakages=tuple(fault for fault in faults if not isinstance(fault, Loss | LinkCut)),
+        breakages=tuple(fault for fault in faults if isinstance(fault, Breakage)),
     )
 
 

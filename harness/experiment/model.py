@@ -16,7 +16,7 @@ from rogue.harness.experiment.choices import (
 )
 from rogue.harness.experiment.keys import ByKind
 from rogue.harness.experiment.settings import PAPER, Scale
-from rogue.workloads.faults import FAULTS, Fault, Flooding, Misrouting
+from rogue.workloads.faults import FAULTS, Fault, ForwardingFault
 from rogue.workloads.printable import did_you_mean
 from rogue.workloads.probes import PROBES, Probe
 from rogue.workloads.specification import Name, Specification, Time, mistake, mistakes_at
@@ -132,12 +132,12 @@ class Experiment(Specification):
         """A switch does one thing with what is for a host."""
         told: dict[tuple[str, str], str] = {}
         for fault in self.faults:
-            if isinstance(fault, Misrouting | Flooding):
-                rule = f"{fault.kind} {fault.target}"
-                before = told.setdefault((fault.switch, fault.destination), rule)
+            if isinstance(fault, ForwardingFault):
+                rule = f"{dict(fault)['kind']} {fault.target}"
+                before = told.setdefault(fault.rule, rule)
                 if before != rule:
                     expected = "at most one misrouting or flooding of a switch and a destination"
-                    got = f"{before} and {rule} of what is for {fault.destination}"
+                    got = f"{before} and {rule} of what is for {fault.rule[1]}"
                     raise mistakes_at({"faults": mistake(expected, "take one of them away", got)})
 
     def _check_measures(self) -> None:

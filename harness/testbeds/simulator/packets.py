@@ -8,7 +8,7 @@ from rogue.harness.cell.cell import Cell
 from rogue.harness.testbeds.base import Columns, Fact
 from rogue.harness.testbeds.simulator.flows import RunningFlow
 from rogue.simulator import Simulation
-from rogue.workloads.faults import Flooding, Misrouting
+from rogue.workloads.faults import ForwardingFault
 from rogue.workloads.printable import did_you_mean
 from rogue.workloads.topologies import Topology
 
@@ -55,7 +55,7 @@ def _unknown_flow(cell: Cell, flow_ids: Sequence[str]) -> str | None:
 
 def _silent(cell: Cell, ports: Sequence[str]) -> str | None:
     """A host that is named and neither sends nor receives; whom a flooding reaches, only the run tells."""
-    if not ports or any(isinstance(fault, Flooding | Misrouting) for fault in cell.experiment.faults):
+    if not ports or any(isinstance(fault, ForwardingFault) for fault in cell.experiment.faults):
         return None
     flows = [flow for group in cell.groups for flow in group.flows]
     flows += [cell.probe.flow] if cell.probe else []

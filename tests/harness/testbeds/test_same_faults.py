@@ -1,8 +1,9 @@
 """The same cell means the same losses, outages and delays on each testbed, or a stated refusal."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from random import Random
+from typing import Any, Literal
 
 import pytest
 from helpers.experiments import cell_of
@@ -17,8 +18,8 @@ from rogue.harness.testbeds.kernel.network import outages as kernels_outages
 from rogue.harness.testbeds.simulator import SimulatorTestbed, network
 from rogue.harness.testbeds.ssh.switch_machine import cell_ports as nodes_ports
 from rogue.simulator import BurstLoss, IndependentLoss, IpIdLoss, Simulation
-from rogue.workloads.faults import FAULTS
-from rogue.workloads.topologies import Topology
+from rogue.workloads.faults import FAULTS, Fault, LinkCut
+from rogue.workloads.topologies import Link, Topology
 
 STAR = "topology={kind: star, hosts: 4, rate: 1Gbps, delay: 200us}"
 DUMBBELL = "topology={kind: dumbbell, hosts_per_side: 2, rate: 1Gbps, bottleneck_rate: 1Gbps, delay: 200us}"
@@ -40,6 +41,29 @@ OF_OTHERS = {
     "misrouting": "target: s0-h2, destination: h2",
     "flooding": "target: s0, destination: h2",
 }
+
+
+class Flapping(Fault):
+    """A link that is down in every other millisecond: a fault that consists of others."""
+
+    kind: Literal["flapping"] = "flapping"
+    times: int = 1
+
+    def drawn(self, topology: Topology, stream: Random, struck: Collection[Link]) -> Sequence[Fault]:
+        return [
+            LinkCut.model_construct(target=self.target, at_ns=number * 2_000_000, duration_ns=1_000_000)
+            for number in range(self.times)
+        ]
+
+
+def test_a_fault_of_cuts_and_losses_is_one_class_for_all_testbeds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(FAULTS, "flapping", Flapping)
+    cell = _cell(tmp_path, STAR, "{kind: flapping, target: h1, times: 3}")
+    for bed in (SimulatorTestbed(), KernelTestbed(), nodes_of(cell, monkeypatch, kind="nodes")[0]):
+        assert refusal(bed, cell) is None
+    assert [outage.at_ns for outage in cell.network.outages] == [0, 2_000_000, 4_000_000]
 
 
 def test_no_fault_is_left_out() -> None:

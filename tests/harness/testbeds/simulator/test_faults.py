@@ -3,33 +3,15 @@
 from pathlib import Path
 
 import pytest
-from helpers.cell_keys import FAULTS_OWN
 from helpers.experiments import cell_of
 
 from rogue.harness.testbeds.base import CellResult, TestbedError
 from rogue.harness.testbeds.simulator import SimulatorTestbed
-from rogue.harness.testbeds.simulator.faults import Effect, effect, link_loss, unsupported_fault
+from rogue.harness.testbeds.simulator.faults import link_loss, unsupported_fault
 from rogue.simulator import BurstLoss, IndependentLoss, IpIdLoss, Loss
-from rogue.workloads.faults import FAULTS, Fault
 
 CUT = "faults=[{kind: link_cut, at: 1ms, target: h1, duration: 2ms}]"
 LOSS = "faults=[{kind: loss, target: s0-h1, %s}]"
-OF_LINKS = ("link_cut", "link_failures", "loss")
-
-
-class Lightning(Fault):
-    """A fault that no testbed has heard of."""
-
-
-@pytest.mark.parametrize("kind", [kind for kind in FAULTS if kind not in OF_LINKS])
-def test_every_other_fault_has_an_effect(kind: str) -> None:
-    fault = FAULTS[kind].model_validate({"kind": kind, **FAULTS_OWN[kind][0]})
-    assert effect(fault).unsupported is None
-    assert effect(fault) != Effect()
-
-
-def test_a_fault_without_a_function_is_refused_by_name() -> None:
-    assert effect(Lightning(target="h1")).unsupported == "the simulator has no Lightning"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,37 @@
+"""What goes wrong on purpose: the faults that an experiment can name, one file each."""
+
+from typing import Final
+
+from rogue.workloads.faults.fault import Breakage, Fault, ForwardingFault, HostFault
+from rogue.workloads.faults.flooding import Flooding
+from rogue.workloads.faults.link_cut import LinkCut
+from rogue.workloads.faults.link_failures import LinkFailures
+from rogue.workloads.faults.loss import Loss
+from rogue.workloads.faults.misrouting import Misrouting
+from rogue.workloads.faults.pause_storm import PauseStorm
+from rogue.workloads.faults.slow_receiver import SlowReceiver
+
+__all__ = [
+    "FAULTS",
+    "Breakage",
+    "Fault",
+    "Flooding",
+    "ForwardingFault",
+    "HostFault",
+    "LinkCut",
+    "LinkFailures",
+    "Loss",
+    "Misrouting",
+    "PauseStorm",
+    "SlowReceiver",
+]
+
+FAULTS: Final[dict[str, type[Fault]]] = {
+    "link_cut": LinkCut,
+    "link_failures": LinkFailures,
+    "loss": Loss,
+    "pause_storm": PauseStorm,
+    "slow_receiver": SlowReceiver,
+    "misrouting": Misrouting,
+    "flooding": Flooding,
+}

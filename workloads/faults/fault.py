@@ -1,0 +1,121 @@
+"""The base classes of faults: what goes wrong on purpose."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Sequence
+from random import Random
+from typing import Annotated, ClassVar, Protocol
+
+from pydantic import Field
+
+from rogue.workloads.specification import Specification
+from rogue.workloads.topologies.link import Link
+from rogue.workloads.topologies.topology import Topology
+
+
+class FaultyNetwork(Protocol):
+    """A network whose hosts and switches can break, such as `rogue.simulator.Simulation`."""
+
+    def pause_storm(
+        self, host: str, *, start_ns: int, duration_ns: int, watchdog_ns: int | None = None
+    ) -> None:
+        """Let a NIC pause its switch all the time."""
+
+    def receive_slowly(  # noqa: PLR0913 - a receiver has that many properties, all named
+        self,
+        host: str,
+        *,
+        rate_bps: int,
+        start_ns: int = 0,
+        duration_ns: int | None = None,
+        buffer_bytes: int = 256_000,
+        xoff_bytes: int = 128_000,
+        xon_bytes: int = 64_000,
+    ) -> None:
+        """Let a NIC take in only that many frame bits per second."""
+
+    def forward(self, switch: str, destination: str, neighbour: str) -> None:
+        """Let a switch send what is for a host to a neighbour."""
+
+    def flood(self, switch: str, destination: str) -> None:
+        """Let a switch send copies of what is for a host out of all other ports."""
+
+
+class Fault(Specification, ABC):
+    """Something that goes wrong on purpose.
+
+    Testbeds carry out three sorts of faults: `LinkCut`, `Loss`, and each `Breakage` of a host or a switch. A
+    fault that `drawn` makes of cuts and losses works on every testbed that has these.
+    """
+
+    target: Annotated[str, Field(pattern=r"^[hs][0-9]+(-[hs][0-9]+)?$")]
+    """A link, both directions of it: a host, such as h1, for its link, or two neighbours, such as s0-s1."""
+
+    def link(self, topology: Topology) -> Link | None:
+        """Return the target's link; None if the topology has none such."""
+        first, _, second = self.target.partition("-")
+        neighbours = topology.links_of.get(first, {})
+        if second:
+            return neighbours.get(second)
+        return next(iter(neighbours.values())) if first in topology.host_names() else None
+
+    def is_there(self, topology: Topology) -> bool:
+        """True if the topology has the target."""
+        return self.link(topology) is not None
+
+    @abstractmethod
+    def drawn(self, topology: Topology, stream: Random, struck: Collection[Link]) -> "Sequence[Fault]":
+        """Return the cuts, losses and breakages that it consists of; other faults cut the links `struck`."""
+
+    def changes(self) -> list[tuple[int, str]]:
+        """Return when it begins and ends (ns), each with a word for the table of events."""
+        return []
+
+    def asked(self) -> str:
+        """Return what does not fit where the fault is not there."""
+        return f"the target {self.target}"
+
+    def expected_target(self, topology: Topology) -> str:
+        """Return what a target may be."""
+        last = topology.links()[-1]
+        return f"a host or two neighbours of the topology, such as {last.a}-{last.b}"
+
+
+class Breakage(Fault, ABC):
+    """A host or a switch that does what it should not."""
+
+    is_pausing: ClassVar[bool] = False
+    """Whether a host pauses its switch, which must obey. A host has one such fault at most."""
+
+    def drawn(self, topology: Topology, stream: Random, struck: Collection[Link]) -> Sequence[Fault]:
+        """Return the fault itself."""
+        return (self,)
+
+    @abstractmethod
+    def strike(self, network: FaultyNetwork) -> None:
+        """Break the network's host or switch."""
+
+
+class HostFault(Breakage, ABC):
+    """Something that goes wrong at a host, once everything is connected."""
+
+    target: Annotated[str, Field(pattern=r"^h[0-9]+$")]
+    """The host, such as h1."""
+
+    def expected_target(self, topology: Topology) -> str:
+        """Return what a target may be."""
+        return f"a host of the topology, such as {topology.host_names()[-1]}"
+
+
+class ForwardingFault(Breakage, ABC):
+    """A switch that does not forward by shortest paths, before anything is connected."""
+
+    @property
+    @abstractmethod
+    def rule(self) -> tuple[str, str]:
+        """Return the switch, and the destination of the packets."""
+
+
+def links_between_switches(topology: Topology) -> list[Link]:
+    """Return all links that no host is at the end of."""
+    switches = set(topology.switch_names())
+    return [link for link in topology.links() if {link.a, link.b} <= switches]
