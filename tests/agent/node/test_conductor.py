@@ -66,7 +66,9 @@ def test_a_transfer_from_orders_to_account(tmp_path: Path) -> None:
     counts = json.loads((tmp_path / COUNTS).read_text())
     assert counts["meanwhile"] == {"lo 0": "cut\n"}, "what was due was done"
     assert float(counts["before"]["clock"].split()[0]) <= float(counts["after"]["clock"].split()[0])
-    assert (tmp_path / SAMPLES).read_text().startswith("port,t_ns,bytes,drops,marks,sent_packets,repeats\nhere,")
+    assert (
+        (tmp_path / SAMPLES).read_text().startswith("port,t_ns,bytes,drops,marks,sent_packets,repeats\nhere,")
+    )
 
 
 def test_while_nothing_moves_it_sleeps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
