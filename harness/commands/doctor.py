@@ -140,7 +140,7 @@ def examine_nodes(named: NamedInventory, log: Path | None, asked: NamedCells | N
     from rogue.harness.provisioning.doctor import grouped, look
     from rogue.harness.provisioning.findings import judge
     from rogue.harness.provisioning.provision import deployed_files, log_file
-    from rogue.harness.provisioning.switches.switch_findings import switch_findings
+    from rogue.harness.provisioning.switches.operations import switch_findings
 
     cells = [] if asked is None else asked.load(named.plugins)
     inventory = open_inventory(named)

@@ -137,7 +137,7 @@ def _hardware_row(switch: HardwareSwitch) -> tuple[str, ...]:
     login, variables = switch.login, switch.variables
     place = "no login" if login is None else f"{login.user}@{login.address}:{login.port}"
     ports = ", ".join(port.name for port in variables.switch_ports)
-    return (switch.name, place, ports, "", "", variables.switch_platform)
+    return (switch.name, place, ports, "", "", variables.platform_name)
 
 
 def check_inventory(named: NamedInventory) -> ExitCode:

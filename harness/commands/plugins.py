@@ -67,7 +67,6 @@ KINDS: Final = {
     "nic_control": "NIC control",
     "switch_control": "switch control",
     "receiver_control": "receiver control",
-    "switch_platform": "switch platform",
 }
 """Display names of registries whose key has an underscore."""
 

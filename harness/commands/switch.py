@@ -182,8 +182,8 @@ def compared_switch(each: RequestedSwitch) -> Compared:
 
     assert each.by is not None, "a switch of which no cell asks anything"
     with open_switch(each.switch) as opened:
-        standing = opened.standing(each.switch.variables)
-    return compare(each.by.cell, each.by.inventory, each.switch, standing)
+        state = opened.state(each.switch.variables)
+    return compare(each.by.cell, each.by.inventory, each.switch, state)
 
 
 def _apart(mine: RequestedSwitch, theirs: RequestedSwitch) -> str:
@@ -321,10 +321,10 @@ def show_plan(switch: HardwareSwitch, *, is_offline: bool = False) -> None:
 
 def _planned(switch: HardwareSwitch, is_offline: bool) -> Sequence[Command]:
     from rogue.harness.provisioning.switches.operations import open_switch, plan, plan_from_nothing
-    from rogue.harness.provisioning.switches.registry import PLATFORMS
+    from rogue.harness.provisioning.switches.platform import load_platform
 
     if is_offline:
-        return plan_from_nothing(PLATFORMS[switch.variables.switch_platform], switch.variables)
+        return plan_from_nothing(load_platform(switch.variables.switch_platform), switch.variables)
     with open_switch(switch) as opened:
         return plan(opened, switch.variables)
 
@@ -361,7 +361,7 @@ def _hardware_in(inventory: Inventory) -> list[HardwareSwitch]:
 
 
 def _print(switch: HardwareSwitch, what: str, commands: Sequence[Command]) -> None:
-    typer.echo(f"{switch.name} ({switch.variables.switch_platform}) {what}{':' if commands else ''}")
+    typer.echo(f"{switch.name} ({switch.variables.platform_name}) {what}{':' if commands else ''}")
     for line in _indented(commands):
         typer.echo(line)
 

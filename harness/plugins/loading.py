@@ -39,13 +39,13 @@ class LoadedPlugin:
         return any(each.split()[0] in NODE_KINDS for each in self.adds)
 
 
-_loaded: Final[dict[tuple[str, bool, bool], LoadedPlugin]] = {}
+_loaded: Final[dict[tuple[str, bool], LoadedPlugin]] = {}
 """By what tells them apart."""
 
 
 def loaded_plugins() -> tuple[LoadedPlugin, ...]:
-    """All that have run in this process, in order, but for those that ship with this package."""
-    return tuple(plugin for plugin in _loaded.values() if not plugin.source.is_shipped)
+    """Return all plug-ins that have run in this process, in order."""
+    return tuple(_loaded.values())
 
 
 def load_plugins(sources: Iterable[PluginSource]) -> tuple[LoadedPlugin, ...]:
@@ -62,10 +62,7 @@ def unload_plugins() -> None:
 
 
 def place_in_plugin(error: BaseException) -> str | None:
-    """Return file and line of the plug-in that an error came from, the innermost; None if it came from none.
-
-    Plug-ins that ship with this package do not count: their errors are ours.
-    """
+    """Return file and line of the innermost plug-in that an error came from; None if it came from none."""
     files = {plugin.source.file for plugin in loaded_plugins()}
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else None
@@ -81,7 +78,7 @@ def plugin_sentence(error: BaseException) -> str | None:
 
 
 def _load(source: PluginSource) -> LoadedPlugin:
-    before, loaded_before = (len(registration.ADDED), len(agent.ADDED)), set(_loaded)
+    before = (len(registration.ADDED), len(agent.ADDED))
     module = module_from_spec(ModuleSpec(source.module, _Loader(source), origin=source.file))
     module.__file__ = source.file
     linecache.clearcache()  # it may have another text of the same file
@@ -89,13 +86,10 @@ def _load(source: PluginSource) -> LoadedPlugin:
     try:
         _run(source, module)
         added = [*registration.ADDED[before[0] :], *agent.ADDED[before[1] :]]
-        asked_for = {each for inner in set(_loaded) - loaded_before for each in _loaded[inner].adds}
-        plugin = LoadedPlugin(source, tuple(str(each) for each in added if str(each) not in asked_for))
+        plugin = LoadedPlugin(source, tuple(map(str, added)))
         _check(plugin)
     except BaseException as error:
         del sys.modules[source.module]
-        for inner in set(_loaded) - loaded_before:  # those that it asked for are taken back with it
-            del sys.modules[_loaded.pop(inner).source.module]
         _take_back(*before)
         if isinstance(error, Exception) and not isinstance(error, ConfigError):
             raise ConfigError([_problem(source, error)]) from error

@@ -30,8 +30,6 @@ class PluginSource:
     text: str
     is_installed: bool = False
     """It came with an installed package, by an entry point."""
-    is_shipped: bool = False
-    """It came with this package, whose version stands for its text."""
 
     @property
     def sha256(self) -> str:
@@ -44,9 +42,9 @@ class PluginSource:
         return Path(self.file).suffix == HEADER
 
     @property
-    def identity(self) -> tuple[str, bool, bool]:
-        """What tells plug-ins apart: the text, the language that it is read in, and whose it is."""
-        return self.sha256, self.is_header, self.is_shipped
+    def identity(self) -> tuple[str, bool]:
+        """Key that tells plug-ins apart: the text and its language."""
+        return self.sha256, self.is_header
 
     @property
     def stem(self) -> str:
@@ -59,9 +57,7 @@ class PluginSource:
         return f"rogue_plugin_{self.stem}_{self.sha256[:12]}"
 
 
-def read_plugin(
-    file: str, place: str, *, is_installed: bool = False, is_shipped: bool = False
-) -> PluginSource:
+def read_plugin(file: str, place: str, *, is_installed: bool = False) -> PluginSource:
     """Read a plug-in's file; ConfigError blames the place that named it."""
     if (end := Path(file).suffix.lower()) in OTHERS_IN_CPP:
         expected = f".py, or {HEADER} for a control in C++"
@@ -77,7 +73,7 @@ def read_plugin(
         text = content.decode("utf-8-sig").replace("\r\n", "\n")
         if not is_printable(text):
             raise _error(place, f"{file}, which has characters that steer a terminal")
-        return PluginSource(file, text, is_installed, is_shipped)
+        return PluginSource(file, text, is_installed)
     except UnicodeDecodeError as error:
         raise _error(place, f"{file}, which is no UTF-8 text") from error
     except (OSError, ValueError) as error:
@@ -96,7 +92,7 @@ def source_of(record: "PluginRecord") -> PluginSource:
 
 def each_once(sources: Iterable[PluginSource]) -> list[PluginSource]:
     """The same text in the same language, named twice, is one plug-in."""
-    first: dict[tuple[str, bool, bool], PluginSource] = {}
+    first: dict[tuple[str, bool], PluginSource] = {}
     for source in sources:
         first.setdefault(source.identity, source)
     return list(first.values())

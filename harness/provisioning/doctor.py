@@ -19,7 +19,7 @@ from rogue.harness.provisioning.provision import deployed_files
 from rogue.harness.provisioning.rdma_transfers import measure_transfers
 from rogue.harness.provisioning.reach import ANYTHING, PYTHON, Reached, reach
 from rogue.harness.provisioning.switches.measured_marks import measure_marks
-from rogue.harness.provisioning.switches.switch_findings import switch_findings
+from rogue.harness.provisioning.switches.operations import switch_findings
 from rogue.remote.connection import Shell, connect
 from rogue.remote.errors import NodeError
 from rogue.remote.login import Login

@@ -212,6 +212,7 @@ def interpret(path: Path, listing: Mapping[str, Any]) -> Inventory:
         problems += _problems_of_node(path, name, kind, variables.get(name, {}))
     for name, own in variables.items():
         problems += [each for each in distrusted(path, name, own) if each not in problems]
+    variables = {name: _with_folder(path, own) for name, own in variables.items()}
     for name in names[_HARDWARE] if not problems else ():
         problems += switch_problems(path, name, variables[name])
     problems += shared_addresses(path, names["hosts"], variables)
@@ -238,16 +239,23 @@ def interpret(path: Path, listing: Mapping[str, Any]) -> Inventory:
         for name in names[_HARDWARE]
     ]
     lab = LabVariables.model_validate(variables[names["hosts"][0]])
-    switch = switches[0] if switches else None
     return Inventory(
         path,
         lab.testbed_kind,
         tuple(hosts),
-        switch,
+        switches[0] if switches else None,
         lab.allocated_switches,
         ways,
         tuple(hardware),
     )
+
+
+def _with_folder(path: Path, own: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the variables of a switch; the folder of its platform is relative to the inventory."""
+    platform = own.get("switch_platform")
+    if not isinstance(platform, str) or "/" not in platform:
+        return own
+    return {**own, "switch_platform": str((path.parent / at_home(platform)).resolve())}
 
 
 def _problems_of_groups(path: Path, names: Mapping[str, list[str]]) -> list[Problem]:

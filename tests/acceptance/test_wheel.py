@@ -104,7 +104,7 @@ def test_it_has_what_is_needed_and_no_source_of_the_engine(wheel: Path) -> None:
     assert "rogue/experiments/quickstart.yaml" in names
     assert "rogue/playbooks/provision.yml" in names
     assert "rogue/harness/plugins/starts/control.txt" in names
-    assert "rogue/harness/shipped_plugins/platforms/onyx.py" in names
+    assert "rogue/harness/provisioning/switches/platforms/eos/configuration.j2" in names
     source = [name for name in names if name.endswith((".cpp", ".h", ".pyc", "CMakeLists.txt"))]
     interface = [
         f"rogue/simulator/include/rogue/{name}.h"

@@ -54,7 +54,6 @@ def test_plugins_every_command_does_what_the_page_says(tmp_path: Path) -> None:
 def test_every_call_that_it_names_is_there() -> None:
     from rogue.agent.core import plugins as agent
     from rogue.harness.data import plugins as formats
-    from rogue.harness.provisioning.switches import plugins as switches
     from rogue.harness.testbeds.simulator import plugins as nics
     from rogue.reports import plugins as shown
     from rogue.workloads import plugins as traffic
@@ -62,7 +61,7 @@ def test_every_call_that_it_names_is_there() -> None:
     named = set(re.findall(r"`([a-z_.]+)\.(register_[a-z_]+)\(", PLUGINS_TEXT))
     there = {
         (module.__name__, name)
-        for module in (agent, formats, nics, shown, switches, traffic)
+        for module in (agent, formats, nics, shown, traffic)
         for name in module.__all__
         if name.startswith("register_")
     }

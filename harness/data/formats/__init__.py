@@ -1,16 +1,24 @@
-"""Files of other simulators: all formats are plug-ins, and those that ship are loaded on demand."""
+"""Formats of other simulators; plug-ins add more."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
 
 from rogue.harness.data.formats.format import Format
+from rogue.harness.data.formats.hpcc_flows import HPCC_FLOWS
+from rogue.harness.data.formats.hpcc_topology import HPCC_TOPOLOGY
+from rogue.harness.data.formats.htsim_cm import HTSIM_CM
+from rogue.harness.data.formats.htsim_topo import HTSIM_TOPO
 from rogue.harness.data.network import read_network
 from rogue.harness.data.source import DataSource
 from rogue.harness.data.trace import read_trace
-from rogue.harness.plugins.on_demand import OnDemand
 
-FORMATS: Final[OnDemand[Format]] = OnDemand("formats")
+FORMATS: Final[dict[str, Format]] = {
+    "hpcc-flows": HPCC_FLOWS,
+    "hpcc-topology": HPCC_TOPOLOGY,
+    "htsim-cm": HTSIM_CM,
+    "htsim-topo": HTSIM_TOPO,
+}
 OURS: Final[Mapping[str, Callable[[DataSource], object]]] = {"trace": read_trace, "network": read_network}
-"""What a format may become, and who reads it."""
+"""Readers of our files, by the kind that a format becomes."""
 
 __all__ = ["FORMATS", "OURS", "Format"]

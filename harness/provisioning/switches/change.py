@@ -1,53 +1,50 @@
-"""Lines of a switch's configuration: wanted, present, and to be changed."""
+"""Lines of a switch's configuration: requested, present, and to be changed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Self
 
 Context = tuple[str, ...]
 """Lines that lead to a mode of the command line, such as `interface Ethernet1`; empty for the top."""
 Configuration = Mapping[Context, tuple[str, ...]]
-"""What stands in each context, a line that leads to another context included."""
+"""The lines in each context, including a line that leads to another context."""
 _COMMENTS: Final = ("!", "#")
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line that is wanted."""
+    """A requested line."""
 
     context: Context
     text: str
     key: str
-    """What it begins with, and a line that it replaces, too."""
+    """The beginning of the line; the line replaces another line that begins so."""
     off: str
-    """The command that takes it away."""
+    """The command that removes the line."""
     opens: bool = False
-    """Whether it leads to a mode of its own."""
+    """True if the line leads to a mode."""
+    is_default: bool = False
+    """True if the switch behaves so without the line: only another line with its key has to go."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One line instead of another, or of none; the same the other way around undoes it."""
+    """One line instead of another, or of none; swapping the two lines undoes it."""
 
     context: Context
     after: str | None
     before: str | None
     off: str
-    """The command that takes away what stands there, where nothing comes in its place."""
+    """The command that removes the line if no other line replaces it."""
     opens: bool = False
 
-    @property
-    def command(self) -> str:
-        """The command to the switch, in the line's context."""
-        return self.off if self.after is None else self.after
-
     def reversed(self) -> Self:
-        """The change that undoes it."""
+        """Return the change that undoes this one."""
         return type(self)(self.context, self.before, self.after, self.off)
 
 
 def sentences(changes: Iterable[Change]) -> list[str]:
-    """That they have not been made: one sentence for all lines of a place, and for all places alike."""
+    """Say which changes are missing, in one sentence for all lines of a place and for all places alike."""
     lines: dict[tuple[Context, str], list[Change]] = {}
     for number, each in enumerate(changes):
         kind = "missing" if each.before is None else "unwanted" if each.after is None else str(number)
@@ -69,26 +66,29 @@ def _sentence(parents: Context, names: Iterable[str], words: str) -> str:
     return " ".join([*(f"{each}:" for each in place if each), words])
 
 
-def standing(configuration: Configuration, context: Context, key: str) -> str | None:
-    """The line that begins so, in a context, or that says `no` to it; None if there is none."""
+def line_with_key(configuration: Configuration, context: Context, key: str) -> str | None:
+    """Return the line of a context that begins with a key, or that says `no` to it; None without one."""
     lines = configuration.get(context, ())
     begins = (line for line in lines if line in (key, f"no {key}") or line.startswith(f"{key} "))
     return next(begins, None)
 
 
-def wanted_changes(lines: Iterable[Line], found: Configuration) -> list[Change]:
-    """What has to change so that all lines stand there."""
-    changes = []
+def requested_changes(lines: Iterable[Line], found: Configuration) -> list[Change]:
+    """Return the changes after which all lines are in the configuration; unwanted lines go first."""
+    gone, changes = [], []
     for line in lines:
-        before = standing(found, line.context, line.key)
-        if before != line.text:
+        before = line_with_key(found, line.context, line.key)
+        if before == line.text:
+            continue
+        if not line.is_default:
             changes.append(Change(line.context, line.text, before, line.off, line.opens))
-    return changes
+        elif before is not None:
+            gone.append(Change(line.context, None, before, line.off))
+    return [*gone, *changes]
 
 
-def indented(text: str) -> dict[Context, tuple[str, ...]]:
-    """A configuration whose indentation shows its contexts."""
-    found: dict[Context, list[str]] = {}
+def each_line(text: str) -> Iterator[tuple[Context, str]]:
+    """Yield each line of a text with its context, which the indentation shows; comments are left out."""
     path: list[tuple[int, str]] = []
     for line in text.splitlines():
         words = line.strip()
@@ -97,6 +97,13 @@ def indented(text: str) -> dict[Context, tuple[str, ...]]:
         indent = len(line) - len(line.lstrip())
         while path and path[-1][0] >= indent:
             path.pop()
-        found.setdefault(tuple(each for _, each in path), []).append(words)
+        yield tuple(each for _, each in path), words
         path.append((indent, words))
+
+
+def indented(text: str) -> Configuration:
+    """Return the lines of an indented text by context."""
+    found: dict[Context, list[str]] = {}
+    for context, line in each_line(text):
+        found.setdefault(context, []).append(line)
     return {context: tuple(lines) for context, lines in found.items()}

@@ -1,80 +1,27 @@
 """Plan, apply, check and undo the configuration of one hardware switch."""
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Final
 
-from rogue.harness.provisioning.inventory import HardwareSwitch
+from rogue.harness.provisioning.findings import Finding, finding_of
+from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
 from rogue.harness.provisioning.switches.change import Change, Configuration, sentences
-from rogue.harness.provisioning.switches.platform import Command, Platform, Session
+from rogue.harness.provisioning.switches.ledger import Ledger, ledgers
+from rogue.harness.provisioning.switches.platform import Command, Platform, Session, load_platform
 from rogue.harness.provisioning.switches.readback import SwitchState
-from rogue.harness.provisioning.switches.registry import PLATFORMS
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
 from rogue.remote.connection import connect
 from rogue.remote.errors import NodeError, RejectedError
 from rogue.remote.login import Login
 from rogue.remote.terminal import REPLY_LIMIT_S, Secrets, open_terminal
 
-
-def ledgers() -> Path:
-    """The directory: below $XDG_STATE_HOME, or ~/.local/state."""
-    configured = os.environ.get("XDG_STATE_HOME")
-    return (Path(configured) if configured else Path.home() / ".local/state") / "rogue" / "switches"
-
-
-class Ledger:
-    """The changes of one switch that have not been undone, oldest first."""
-
-    def __init__(self, directory: Path, place: str) -> None:
-        self.file = directory / f"{place.replace('/', '_')}.json"
-
-    def changes(self) -> list[Change]:
-        """All of them; NodeError if the file is damaged."""
-        if not self.file.is_file():
-            return []
-        try:
-            entries = json.loads(self.file.read_text())
-            return [Change(**{**entry, "context": tuple(entry["context"])}) for entry in entries]
-        except (OSError, ValueError, TypeError, KeyError) as error:
-            raise NodeError(
-                f"{self.file}: got {error}, expected what was on a switch before; put the switch back by "
-                "hand, then delete the file"
-            ) from error
-
-    def remember(self, changes: Iterable[Change]) -> None:
-        """Add changes; of a line that is changed again, what was there at first stays written down."""
-        kept = self.changes()
-        for change in changes:
-            earlier = next((old for old in kept if _is_about(old, change)), None)
-            if earlier is None:
-                kept.append(change)
-            else:
-                again = Change(change.context, change.after, earlier.before, change.off, change.opens)
-                kept[kept.index(earlier)] = again
-        self.write(change for change in kept if change.after != change.before)
-
-    def write(self, changes: Iterable[Change]) -> None:
-        """These are all; without any there is no file."""
-        entries = [asdict(change) for change in changes]
-        if not entries:
-            self.file.unlink(missing_ok=True)
-            return
-        self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        draft = self.file.with_suffix(".new")
-        with draft.open("w") as stream:
-            json.dump(entries, stream, indent=1)
-            stream.flush()
-            os.fsync(stream.fileno())
-        draft.replace(self.file)
-
-
-def _is_about(old: Change, new: Change) -> bool:
-    """Whether the new change begins where the old one ended."""
-    return old.context == new.context and old.after == new.before and old.after is not None
+PASSWORD: Final = "ROGUE_SWITCH_PASSWORD"
+ENABLE: Final = "ROGUE_SWITCH_ENABLE"
+"""Variables of the environment; no file and no inventory has them."""
+_ADVICE: Final = "run `rogue switch apply`, or declare what the switch does"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,100 +34,102 @@ class OpenSwitch:
     ledger: Ledger
 
     def configuration(self) -> Configuration:
-        """What stands there now."""
-        reply = self.session.run(self.platform.read)
+        """Read the configuration in force."""
+        reply = self.session.run(self.platform.data.read)
         with _named(self.node):
             return self.platform.configuration(reply)
 
-    def standing(self, wanted: HardwareSwitchVariables) -> SwitchState:
-        """What it has, in numbers."""
+    def state(self, wanted: HardwareSwitchVariables) -> SwitchState:
+        """Read marks, pauses, rates, MTUs and the buffer in numbers."""
         found = self.configuration()
         with _named(self.node):
-            return self.platform.standing(found, self._ports(), wanted)
+            return self.platform.state(found, self._ports(), wanted)
 
     def _ports(self) -> str:
-        if not self.platform.read_ports:
+        if not self.platform.data.read_ports:
             return ""
         try:
-            return self.session.run(self.platform.read_ports)
+            return self.session.run(self.platform.data.read_ports)
         except RejectedError:
             return ""
 
     def changes(self, wanted: HardwareSwitchVariables, found: Configuration) -> list[Change]:
-        """What is not as wanted; NodeError if the platform cannot make it so."""
+        """Return the changes to the requested settings; NodeError if the platform cannot make them."""
         with _named(self.node):
             return self.platform.changes(wanted, found)
 
-    def orders(self, changes: Sequence[Change], found: Configuration) -> list[Command]:
-        """What makes the changes; NodeError if the platform has no way to them."""
+    def commands(self, changes: Sequence[Change], found: Configuration) -> list[Command]:
+        """Return the commands that make the changes; NodeError if the platform has none."""
         with _named(self.node):
-            return _orders(self.platform, changes, found)
+            return self.platform.commands(changes, found)
 
     def run(self, commands: Iterable[Command]) -> None:
-        """One after the other."""
+        """Give commands, one after the other."""
         for command in commands:
-            _run(self.session, command)
+            if command.stdin:
+                self.session.run(command.text, command.stdin)
+            else:
+                self.session.run(command.text)
 
 
 def plan(switch: OpenSwitch, wanted: HardwareSwitchVariables) -> list[Command]:
-    """Everything that `apply` would tell the switch now; nothing if it is as wanted."""
+    """Return the commands that `apply` would give now."""
     found = switch.configuration()
-    return switch.orders(switch.changes(wanted, found), found)
+    return switch.commands(switch.changes(wanted, found), found)
 
 
 def plan_from_nothing(platform: Platform, wanted: HardwareSwitchVariables) -> list[Command]:
-    """What `apply` would tell a switch on which none of it stands."""
-    return _orders(platform, platform.changes(wanted, {}), {})
+    """Return the commands that `apply` would give to a switch without settings."""
+    return platform.commands(platform.changes(wanted, {}), {})
 
 
 def differences(switch: OpenSwitch, wanted: HardwareSwitchVariables) -> list[str]:
-    """Where the switch is not as wanted, a sentence each."""
+    """Return a sentence for each difference from the requested settings."""
     return _sentences(switch, switch.changes(wanted, switch.configuration()))
 
 
 def apply(switch: OpenSwitch, wanted: HardwareSwitchVariables) -> list[Command]:
-    """Make the switch as wanted and read that back; what it was told.
+    """Set the switch and read it back; return the commands.
 
-    What was there is written down before anything is changed. When the switch rejects a command, what came
-    before it is put back. NodeError if the platform has no way to it, if a command was rejected, if the
-    connection is lost, or if what is read back differs.
+    The lines that change are written down first. If the switch rejects a command, those before it are undone.
+    NodeError if the platform has no commands for a change, a command is rejected, the connection is lost,
+    or if the switch shows something else afterwards.
     """
     found = switch.configuration()
     changes = switch.changes(wanted, found)
     if not changes:
         return []
-    orders = switch.orders(changes, found)
+    commands = switch.commands(changes, found)
     earlier = switch.ledger.changes()
     switch.ledger.remember(changes)
     try:
-        _make(switch, changes, orders)
+        _make(switch, changes, commands)
     except RejectedError:
         switch.ledger.write(earlier)
         raise
     except NodeError as error:
         raise NodeError(
-            f"{error}; what was there before stands in {switch.ledger.file}, and `rogue switch undo` puts it "
-            "back"
+            f"{error}; the earlier settings are in {switch.ledger.file}; `rogue switch undo` puts them back"
         ) from error
     left = switch.changes(wanted, switch.configuration())
     if left:
         switch.ledger.write(_as_shown(switch.ledger.changes(), left))
         lines = _sentences(switch, left)
         raise NodeError("\n  ".join([f"{switch.node}: what is read back differs from what was set", *lines]))
-    return orders
+    return commands
 
 
 def undo(switch: OpenSwitch) -> list[Command]:
-    """Put back what was there before, newest first, and read that back; what the switch was told.
+    """Put back the settings from before, newest first, and read them back; return the commands.
 
-    NodeError names what is not back: what the switch did not take, and what somebody else has changed since.
+    NodeError names lines that are not back: the switch did not accept them, or they were changed since.
     """
     remembered = switch.ledger.changes()
     found = switch.configuration()
     back = _reversed(remembered, found)
-    orders = switch.orders(back, found) if back else []
+    commands = switch.commands(back, found)
     if back:
-        _make(switch, back, orders)
+        _make(switch, back, commands)
         found = switch.configuration()
     left = [change for change in remembered if not _is_back(change, found)]
     switch.ledger.write(left)
@@ -188,49 +137,41 @@ def undo(switch: OpenSwitch) -> list[Command]:
         lines = _sentences(switch, [change.reversed() for change in reversed(left)])
         advice = f"delete {switch.ledger.file} to leave the switch as it is"
         raise NodeError("\n  ".join([f"{switch.node}: not everything could be put back", *lines, advice]))
-    return orders
+    return commands
 
 
 @contextmanager
 def _named(node: str) -> Iterator[None]:
-    """Say which switch it is."""
+    """Put the switch's name in front of an error."""
     try:
         yield
     except NodeError as error:
         raise NodeError(f"{node}: {error}") from error
 
 
-def _orders(platform: Platform, changes: Sequence[Change], found: Configuration) -> list[Command]:
-    if not changes:
-        return []
-    begin, end = (tuple(map(Command, texts)) for texts in (platform.begin, platform.end))
-    return [*begin, *platform.commands(changes, found), *end]
-
-
-def _make(switch: OpenSwitch, changes: Sequence[Change], orders: Sequence[Command]) -> None:
-    """Give the orders that make the changes; after a rejected one nothing is changed."""
+def _make(switch: OpenSwitch, changes: Sequence[Change], commands: Sequence[Command]) -> None:
+    """Give the commands that make the changes; after a rejected command nothing is changed."""
     try:
-        switch.run(orders)
+        switch.run(commands)
     except RejectedError as error:
-        _back(switch, changes)
+        _roll_back(switch, changes)
         raise RejectedError(f"{error}; what came before it was put back") from error
 
 
-def _back(switch: OpenSwitch, changes: Sequence[Change]) -> None:
-    """After a rejected command: forget the changes, or make those undone that count already."""
-    platform = switch.platform
-    if platform.abort:
-        switch.run(map(Command, platform.abort))
+def _roll_back(switch: OpenSwitch, changes: Sequence[Change]) -> None:
+    """Forget the changes after a rejected command, or undo those that count already."""
+    data = switch.platform.data
+    if data.abort:
+        switch.run(map(Command, data.abort))
         return
-    switch.run(Command(text) for text in platform.leave)
+    switch.run(map(Command, data.leave))
     found = switch.configuration()
-    back = _reversed(changes, found)
-    switch.run(switch.orders(back, found))
+    switch.run(switch.commands(_reversed(changes, found), found))
 
 
 def _reversed(changes: Sequence[Change], found: Configuration) -> list[Change]:
-    """The commands that undo the active lines, newest first; leaving a mode removes its lines."""
-    back = [change.reversed() for change in reversed(changes) if _stands(change.after, change, found)]
+    """Return the changes that undo the lines in force, newest first; removing a mode removes its lines."""
+    back = [change.reversed() for change in reversed(changes) if _is_made(change, found)]
     gone = {(*change.context, change.before) for change in back if change.after is None}
     return [
         change
@@ -239,20 +180,20 @@ def _reversed(changes: Sequence[Change], found: Configuration) -> list[Change]:
     ]
 
 
-def _stands(text: str | None, change: Change, found: Configuration) -> bool:
-    """Whether a line of a change is in the configuration; for a removal, whether the old line is gone."""
+def _is_made(change: Change, found: Configuration) -> bool:
+    """True if the new line of a change is in the configuration, or the removed line is not."""
     lines = found.get(change.context, ())
-    return text in lines if text is not None else change.before not in lines
+    return change.after in lines if change.after is not None else change.before not in lines
 
 
 def _is_back(change: Change, found: Configuration) -> bool:
-    """Whether the earlier line is back; if there was none, whether ours is gone."""
+    """True if the earlier line is back; without an earlier line, true if ours is gone."""
     lines = found.get(change.context, ())
     return change.after not in lines if change.before is None else change.before in lines
 
 
 def _as_shown(remembered: Iterable[Change], left: Iterable[Change]) -> list[Change]:
-    """The changes with each line as the switch shows it, so that `undo` finds it."""
+    """Return the changes with each line as the switch shows it, so that `undo` finds it."""
     shown = {(change.context, change.after): change.before for change in left if change.before is not None}
     return [
         replace(change, after=shown.get((change.context, change.after), change.after))
@@ -264,23 +205,11 @@ def _sentences(switch: OpenSwitch, changes: Iterable[Change]) -> list[str]:
     return [f"{switch.node}: {words}" for words in sentences(changes)]
 
 
-def _run(session: Session, command: Command) -> None:
-    if command.stdin:
-        session.run(command.text, command.stdin)
-    else:
-        session.run(command.text)
-
-
-PASSWORD: Final = "ROGUE_SWITCH_PASSWORD"
-ENABLE: Final = "ROGUE_SWITCH_ENABLE"
-"""Variables of the environment; no file and no inventory has them."""
-
-
 @contextmanager
 def open_switch(switch: HardwareSwitch, *, limit_s: float = REPLY_LIMIT_S) -> Iterator[OpenSwitch]:
-    """Log in; NodeError says why that failed."""
-    assert switch.login is not None, "a declared switch is not logged in to"
-    platform = PLATFORMS[switch.variables.switch_platform]
+    """Log in for a context; NodeError says why that failed."""
+    assert switch.login is not None, "a declared switch has no login"
+    platform = load_platform(switch.variables.switch_platform)
     ledger = Ledger(ledgers(), _name(switch.login))
     if platform.dialect is None:
         with connect(switch.login, limit_s=limit_s) as shell:
@@ -292,5 +221,29 @@ def open_switch(switch: HardwareSwitch, *, limit_s: float = REPLY_LIMIT_S) -> It
 
 
 def _name(login: Login) -> str:
-    """What a switch is remembered by: behind two jump hosts the same address is two switches."""
+    """Return the name of a switch's file: behind two jump hosts the same address is two switches."""
     return login.place if login.gateway is None else f"{login.place} behind {_name(login.gateway)}"
+
+
+def switch_findings(inventory: Inventory) -> list[Finding]:
+    """Return a finding for each difference, or for a switch that does not reply.
+
+    Declared switches are believed; a switch that follows experiments is compared with the cells of one.
+    """
+    return [
+        finding
+        for switch in inventory.hardware_switches
+        if switch.login is not None and not switch.variables.switch_follows_experiments
+        for finding in _findings_of(switch)
+    ]
+
+
+def _findings_of(switch: HardwareSwitch) -> list[Finding]:
+    try:
+        with open_switch(switch) as opened:
+            found = differences(opened, switch.variables)
+    except NodeError as error:
+        said = str(error).removeprefix(f"{switch.name}: ")
+        return [finding_of(switch.name, "the switch", said, "check that SSH reaches it")]
+    words = (sentence.removeprefix(f"{switch.name}: ") for sentence in found)
+    return [finding_of(switch.name, "its configuration", each, _ADVICE) for each in words]

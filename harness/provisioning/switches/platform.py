@@ -1,31 +1,60 @@
-"""The interface of a switch platform, and conversions of its units."""
+"""A switch platform: plans the lines that reach the requested settings, from a folder of data."""
 
-from abc import ABC, abstractmethod
+import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from typing import ClassVar, Protocol
+from functools import cache
+from itertools import groupby, product
+from pathlib import Path
+from typing import Any, Final, Protocol
 
+import jinja2
+import textfsm
+
+from rogue.harness.errors import ConfigError, Problem
+from rogue.harness.provisioning.switches import database
 from rogue.harness.provisioning.switches.change import (
     Change,
     Configuration,
     Context,
     Line,
+    each_line,
     indented,
-    wanted_changes,
+    requested_changes,
 )
-from rogue.harness.provisioning.switches.readback import SwitchState
+from rogue.harness.provisioning.switches.platform_data import (
+    CONFIGURATION,
+    DATA,
+    NUMBERS,
+    REPLY,
+    LineRule,
+    PlatformData,
+    read_data,
+    read_table,
+    read_template,
+)
+from rogue.harness.provisioning.switches.readback import SwitchState, read_state
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
+from rogue.remote.errors import NodeError
 from rogue.remote.login import Dialect
+
+_SHIPPED: Final = Path(__file__).parent / "platforms"
+PLATFORMS: Final = tuple(sorted(file.parent.name for file in _SHIPPED.glob(f"*/{DATA}")))
+"""Names of the platforms that ship with this package."""
+_SAFE: Final = re.compile(r"[A-Za-z0-9_ .,:/@%+=|~^*-]+")
+"""Commands have no quotes, no separators of a shell and one line."""
+_RANGE: Final = re.compile(r"(.*?)(\d+)-(?:\1)?(\d+)")
+_ANNOTATION: Final = re.compile(r"(?P<text>.*?)(?: !(?P<default>default)| !remove (?P<remove>.+))?")
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """The commands to a switch."""
+    """A command for the switch."""
 
     text: str
     stdin: str = ""
-    """What a program on the switch reads."""
+    """Input for a program on the switch."""
 
     def __str__(self) -> str:
         return f"{self.text} <<\n{self.stdin}" if self.stdin else self.text
@@ -35,111 +64,231 @@ class Session(Protocol):
     """An open connection to a switch: its command line, or a shell on it."""
 
     def run(self, command: str, text: str = "") -> str:
-        """What it says; RejectedError, or NodeError if it is gone."""
+        """Return the reply; RejectedError, or NodeError if the switch is gone."""
 
 
-class Platform(ABC):
+@cache
+def load_platform(name: str) -> "Platform":
+    """Return a platform by its name, or by the path of its folder; ConfigError if its data is wrong."""
+    return Platform(Path(name) if "/" in name else _SHIPPED / name)
+
+
+class Platform:
     """One vendor's system."""
 
-    name: ClassVar[str]
-    dialect: ClassVar[Dialect | None] = None
-    """None: an ordinary shell, whose exit codes say what failed."""
-    read: ClassVar[str]
-    """The command that shows the whole configuration that is in force."""
-    begin: ClassVar[tuple[str, ...]] = ()
-    """Before the first change."""
-    end: ClassVar[tuple[str, ...]] = ()
-    """After the last; where `abort` is given, only this makes the changes count."""
-    abort: ClassVar[tuple[str, ...]] = ()
-    """Forget all changes since `begin`; empty where each change counts at once."""
-    up: ClassVar[str] = "exit"
-    """From a mode to the one above it."""
-    leave: ClassVar[tuple[str, ...]] = ()
-    """After a rejected command, from whatever mode: back to where `begin` can be said."""
-    sets_pause_alpha: ClassVar[bool] = False
-    """Whether it can be told when to pause."""
-    read_ports: ClassVar[str] = ""
-    """The command that shows rates and MTUs of ports, where the configuration does not."""
+    def __init__(self, folder: Path) -> None:
+        self.name = folder.name
+        self.data: PlatformData = read_data(folder)
+        self._template = read_template(folder / CONFIGURATION)
+        self._reply = read_template(folder / REPLY) if (folder / REPLY).exists() else None
+        self._table: textfsm.TextFSM = read_table(folder / NUMBERS)
+        self._file = str(folder / CONFIGURATION)
 
-    @abstractmethod
+    @property
+    def dialect(self) -> Dialect | None:
+        """How the command line talks; None for a shell, whose exit codes tell what failed."""
+        line = self.data.command_line
+        return None if line is None else Dialect(line.netmiko, line.prompt, line.rejection)
+
     def mistake(self, wanted: HardwareSwitchVariables) -> str | None:
-        """What of it this platform cannot do, as `got ..., expected ...`; None if nothing."""
+        """Return the first setting that the platform refuses, as `priority N: got ..., expected ...`."""
+        for each in _values(wanted)["priorities"]:
+            values = {**each, "cell_bytes": wanted.switch_cell_bytes}
+            for limit in self.data.limits:
+                if limit.when(values):
+                    got, expected = limit.got.render(values), limit.expected.render(values)
+                    return f"priority {each['number']}: got {got}, expected {expected}"
+        return None
 
-    @abstractmethod
-    def lines(self, wanted: HardwareSwitchVariables) -> list[Line]:
-        """What should stand in the configuration, in an order that the switch takes."""
+    def lines(self, wanted: HardwareSwitchVariables, found: Configuration | None = None) -> list[Line]:
+        """Return the lines that make up the settings, in an order that the switch accepts.
 
-    def lines_on(self, wanted: HardwareSwitchVariables, found: Configuration) -> list[Line]:
-        """The same, for platforms on which what stands there decides between two ways."""
-        del found
-        return self.lines(wanted)
-
-    def standing(self, found: Configuration, ports: str, wanted: HardwareSwitchVariables) -> SwitchState:
-        """What its ports have, in numbers: of most platforms none are read.
-
-        ports: the reply to `read_ports`; empty if the switch rejected it.
+        ConfigError if the template fails, or writes a line of no kind in `lines`.
         """
-        del ports, wanted
-        return SwitchState(configuration=found)
+        found = found or {}
+        refuses = lambda operation: database.is_refused(self.data.patch_allows, found, operation)  # noqa: E731
+        try:
+            text = self._template.render(**_values(wanted), found=found, patch_refuses=refuses)
+        except (jinja2.TemplateError, TypeError, ValueError) as error:
+            raise self._error(str(error), "a template that renders") from error
+        return [line for context, words in each_line(text) for line in self._line(context, words)]
 
-    @abstractmethod
-    def owns(self, context: Context, line: str, interfaces: Sequence[str]) -> bool:
-        """Whether a line marks, or pauses, on one of the interfaces; it goes where it is not wanted."""
+    def _line(self, context: Context, words: str) -> Iterator[Line]:
+        parts = _ANNOTATION.fullmatch(words)
+        assert parts is not None, "the pattern matches every line"
+        text = parts["text"]
+        path = " / ".join((*context, text))
+        if self.data.modes.fullmatch(path):
+            return
+        if (kind := self._kind(context, text)) is None:
+            raise self._error(f"the line `{path}`", f"a line of a kind in {DATA}")
+        rule, found = kind
+        off = parts["remove"] or self._off(rule, found, text)
+        yield Line(context, text, _key(found, text), off, rule.opens, parts["default"] is not None)
 
-    def off(self, line: str) -> str:
-        """The command that takes away a line that is not wanted."""
-        return f"no {line}"
+    def _error(self, got: str, expected: str) -> ConfigError:
+        return ConfigError([Problem(self._file, "", got, expected, "correct the template")])
 
-    def configuration(self, text: str) -> Configuration:
-        """What the reply to `read` says."""
-        return indented(text)
+    def _kind(self, context: Context, text: str) -> tuple[LineRule, re.Match[str]] | None:
+        path = " / ".join((*context, text))
+        kinds = ((rule, found) for rule in self.data.lines if (found := rule.match.fullmatch(path)))
+        return next(kinds, None)
+
+    def _off(self, rule: LineRule, found: re.Match[str], text: str) -> str:
+        values = {**found.groupdict(), "line": text, "key": _key(found, text)}
+        return (rule.remove or self.data.remove).render(values)
+
+    def configuration(self, reply: str) -> Configuration:
+        """Return the lines of a reply to `read`; NodeError if the reply cannot be read."""
+        for sentence, pattern in self.data.refused_replies.items():
+            if pattern.search(reply):
+                raise NodeError(sentence)
+        if self.data.patch:
+            return database.configuration(reply, self.data.release)
+        if self._reply is not None:
+            return indented(self._lines_of(self._reply, reply))
+        lines = (line.strip() for line in reply.splitlines())
+        if self.data.expand:
+            kept = (line for line in lines if line.startswith(self.data.only))
+            return {(): tuple(each for line in kept for each in _expanded(line, self.data.expand))}
+        return indented(reply)
+
+    def _lines_of(self, template: jinja2.Template, reply: str) -> str:
+        """Render a reply whose lines have JSON, each behind some words."""
+        documents = []
+        for line in reply.splitlines():
+            if begin := re.search(r"[\[{]", line):
+                try:
+                    value = json.loads(line[begin.start() :])
+                except ValueError:
+                    continue
+                documents.append({"words": line[: begin.start()].split(), "value": value})
+        try:
+            return template.render(documents=documents)
+        except (jinja2.TemplateError, TypeError, ValueError) as error:
+            first = reply.lstrip().partition("\n")[0]
+            raise NodeError(
+                f"got `{first[:60]}`, expected a reply in JSON; {self.data.unreadable}"
+            ) from error
+
+    def state(self, found: Configuration, ports: str, wanted: HardwareSwitchVariables) -> SwitchState:
+        """Return marks, pauses, rates, MTUs and the buffer in numbers.
+
+        ports: the reply to `read_ports`; empty if the switch rejected the command.
+        """
+        return read_state(self.data.numbers, self._table, found, ports, wanted)
 
     def changes(self, wanted: HardwareSwitchVariables, found: Configuration) -> list[Change]:
-        """From what stands there to what is wanted: what should not stand there goes first."""
-        lines = self.lines_on(wanted, found)
-        keys: dict[Context, tuple[str, ...]] = {}
+        """Return the changes to the requested settings; unwanted lines go first.
+
+        NodeError if the switch has a line that this platform refuses or could not put back.
+        """
+        lines = self.lines(wanted, found)
+        for _, _, rule, match in self._known(found):
+            if rule.refused is not None and match["interface"] in wanted.interfaces:
+                raise NodeError(rule.refused.render(match.groupdict()))
+        if self.data.patch:
+            return database.changes(lines, found, lambda split: self._changes(lines, split, wanted))
+        return self._changes(lines, found, wanted)
+
+    def _changes(
+        self, lines: Sequence[Line], found: Configuration, wanted: HardwareSwitchVariables
+    ) -> list[Change]:
+        keys: dict[Context, list[str]] = {}
         for line in lines:
-            keys[line.context] = (*keys.get(line.context, ()), line.key)
+            keys.setdefault(line.context, []).append(line.key)
         extra = [
-            Change(context, None, text, self.off(text))
-            for context, texts in found.items()
-            for text in texts
-            if self.owns(context, text, wanted.interfaces)
-            and not any(text == key or text.startswith(f"{key} ") for key in keys.get(context, ()))
+            Change(context, None, text, self._off(rule, match, text))
+            for context, text, rule, match in self._known(found)
+            if rule.owned == "everywhere"
+            or (rule.owned == "here" and match["interface"] in wanted.interfaces)
+            if not any(text == key or text.startswith(f"{key} ") for key in keys.get(context, ()))
         ]
-        return [*extra, *wanted_changes(lines, found)]
+        changes = requested_changes(lines, found)
+        defaults = [change for change in changes if change.after is None]
+        return [*defaults, *extra, *(change for change in changes if change.after is not None)]
 
-    def commands(self, changes: Iterable[Change], found: Configuration) -> list[Command]:
-        """What makes these changes, in their order."""
-        del found
-        return [Command(text) for text in _in_contexts(changes, self.up)]
+    def _known(self, found: Configuration) -> Iterator[tuple[Context, str, LineRule, re.Match[str]]]:
+        for context, texts in found.items():
+            for text in texts:
+                if (kind := self._kind(context, text)) is not None:
+                    yield context, text, *kind
+
+    def commands(self, changes: Sequence[Change], found: Configuration) -> list[Command]:
+        """Return the commands that make the changes, in their order.
+
+        NodeError if a command or the command that undoes it is not safe, or if the release refuses it.
+        """
+        if not changes:
+            return []
+        if self.data.patch:
+            operations = database.patch_of(changes, found, self.data.patch_allows)
+            return [Command(self.data.patch, json.dumps(operations, indent=1))] if operations else []
+        for change in changes:
+            for each in (change, change.reversed()):
+                _check(self._command(each))
+        texts = [*self.data.begin, *self._in_contexts(changes), *self.data.end]
+        return [Command(text) for text in texts]
+
+    def _command(self, change: Change) -> str:
+        """Return the command of a change; NodeError for a line of no kind that the platform knows."""
+        if change.after is None:
+            return change.off
+        if (kind := self._kind(change.context, change.after)) is None:
+            raise NodeError(
+                f"got `{change.after}`, expected a line that can be put back; remove it from the switch"
+            )
+        rule, found = kind
+        return change.after if rule.set is None else rule.set.render(found.groupdict())
+
+    def _in_contexts(self, changes: Iterable[Change]) -> Iterator[str]:
+        """Enter each context, give its commands and leave it."""
+        for context, group in groupby(changes, key=lambda change: change.context):
+            yield from map(_check, context)
+            for change in group:
+                yield self._command(change)
+                if change.opens and change.after is not None:
+                    yield self.data.up
+            yield from [self.data.up] * len(context)
 
 
-def _in_contexts(changes: Iterable[Change], up: str) -> Iterator[str]:
-    """Enter each context, say its lines and leave it."""
-    for context, group in groupby(changes, key=lambda change: change.context):
-        yield from context
-        for change in group:
-            yield change.command
-            if change.opens and change.after is not None:
-                yield up
-        yield from [up] * len(context)
+def _key(found: re.Match[str], text: str) -> str:
+    return found.groupdict().get("key") or text
 
 
-def whole_percent(probability: float) -> int:
-    """A probability, where only whole percent can be said."""
-    return round(100 * probability)
+def _check(text: str) -> str:
+    if not _SAFE.fullmatch(text):
+        raise NodeError(f"got the command {text!r}, expected letters, digits and plain punctuation alone")
+    return text
 
 
-def percent_mistake(probability: float) -> str | None:
-    """Why a probability is no whole percent; None if it is one."""
-    if abs(100 * probability - whole_percent(probability)) < 1e-9 and whole_percent(probability) >= 1:
-        return None
-    return f"got probability {probability:g}, expected whole percent, such as 0.01"
+def _values(wanted: HardwareSwitchVariables) -> dict[str, Any]:
+    """Return the names that a template knows; all values are checked."""
+    settings = sorted(wanted.switch_priorities.items())
+    priorities = [{"number": number, **dict(each)} for number, each in settings]
+    return {
+        "interfaces": wanted.interfaces,
+        "priorities": priorities,
+        "marking": [each for each in priorities if each["marks"] is not None],
+        "pausing": wanted.pausing,
+        "has_dscp": any(each["dscp"] for each in priorities),
+        "cell_bytes": wanted.switch_cell_bytes,
+    }
 
 
-def kilobytes_mistake(count_bytes: int, unit_bytes: int) -> str | None:
-    """Why bytes are no whole number of a vendor's kilobytes; None if they are."""
-    if count_bytes % unit_bytes == 0:
-        return None
-    return f"got {count_bytes} bytes, expected a multiple of {unit_bytes}"
+def _expanded(line: str, listed: Sequence[str]) -> Iterator[str]:
+    """Yield a line for each word of a list or range: `interface swp1-3,swp7 ...` makes four lines."""
+    words = line.split()
+    choices = [
+        list(_each(word)) if before in listed else [word]
+        for before, word in zip(["", *words], words, strict=False)
+    ]
+    yield from (" ".join(chosen) for chosen in product(*choices))
+
+
+def _each(word: str) -> Iterator[str]:
+    for part in word.split(","):
+        if (found := _RANGE.fullmatch(part)) is None:
+            yield part
+        else:
+            yield from (f"{found[1]}{number}" for number in range(int(found[2]), int(found[3]) + 1))

@@ -1,13 +1,52 @@
-"""What a hardware switch reports of its own configuration, in numbers."""
+"""Read marks, pauses, rates and MTUs of a hardware switch in numbers.
+
+The TextFSM template of a platform makes rows of the configuration's lines. A row is about a port (column
+`PORT`), or about a profile of some kind (`IN_KIND`) that ports or their queues name (`USES_KIND`). The
+platform's expressions over the columns give the numbers. There are three answers: numbers, nothing, and
+not known.
+"""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
+from typing import Any, Final, NamedTuple
+
+import textfsm
 
 from rogue.harness.provisioning.switches.change import Configuration
-from rogue.harness.provisioning.switches.settings import Marking, PrioritySettings
+from rogue.harness.provisioning.switches.platform_data import Expression, NumbersData
+from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking, PrioritySettings
+
+_PRIORITIES: Final = range(8)
+_NOT_KNOWN: Final = "NOT_KNOWN"
+"""The column of lines from which marks and pauses cannot be read."""
+_LINE: Final = "LINE"
+_NAMES: Final = ("PORT", "QUEUE", "USES_", "IN_")
+_RANGE: Final = re.compile(r"([0-7])(?:-([0-7]))?")
+_NUMBER: Final = re.compile(r"-?\d+")
+
+
+class Row(NamedTuple):
+    """What one line of the configuration says."""
+
+    line: str
+    columns: Mapping[str, Any]
+    profile: tuple[str, str] | None
+    """Kind and name of the profile that the line is about; None if it is about a port, or about all."""
+
+    @property
+    def ports(self) -> tuple[str, ...]:
+        """Interfaces that the line is about; empty if it is about all."""
+        return tuple(str(self.columns["PORT"]).split(",")) if "PORT" in self.columns else ()
+
+    def queues(self) -> range:
+        """Queues that the line is about, an empty range if it is about none; NotKnownError for other text."""
+        if "QUEUE" not in self.columns:
+            return range(0)
+        if (found := _RANGE.fullmatch(str(self.columns["QUEUE"]))) is None:
+            raise NotKnownError(self.line)
+        return range(int(found[1]), int(found[2] or found[1]) + 1)
 
 
 class NotKnownError(Exception):
@@ -19,7 +58,7 @@ class PortState:
     """An egress port."""
 
     priorities: Mapping[int, PrioritySettings] | None = None
-    """What marks and pauses; a priority that is left out does neither. DSCPs are left out, too."""
+    """Marks and pauses without DSCPs; a priority that is left out does nothing."""
     rate_bps: int | None = None
     mtu_bytes: int | None = None
     """Largest IP packet."""
@@ -27,7 +66,7 @@ class PortState:
     """By priority, lines from which marks and pauses cannot be read; cells that use it are refused."""
 
     def of_priority(self, number: int) -> PrioritySettings | None:
-        """Return what it does with a priority; None if that is not known."""
+        """Return marks and pauses of a priority; None if they are not known."""
         if self.priorities is None or number in self.not_known:
             return None
         return self.priorities.get(number, PrioritySettings())
@@ -41,38 +80,163 @@ class SwitchState:
     """By interface."""
     buffer_bytes: int | None = None
     configuration: Configuration = field(default_factory=dict)
-    """All that it was read from, for what has no numbers here."""
+    """All lines that the numbers were read from."""
 
     def port(self, interface: str) -> PortState:
-        """One of which nothing is told, if it is not there."""
+        """Return a port; one without numbers if it was not read."""
         return self.ports.get(interface, PortState())
 
 
-def state_from_lines(
+def read_state(
+    numbers: NumbersData,
+    table: textfsm.TextFSM,
     found: Configuration,
-    interfaces: Iterable[str],
-    priorities_of: Callable[[str], Mapping[int, PrioritySettings]],
+    ports: str,
+    wanted: HardwareSwitchVariables,
 ) -> SwitchState:
-    """Return what lines of a configuration say of ports."""
-    return SwitchState(
-        {each: read_port(partial(priorities_of, each)) for each in interfaces}, configuration=found
-    )
+    """Return the numbers of the ports and of the buffer.
+
+    ports: a reply in JSON, which expressions know as `ports`; another text tells nothing.
+    """
+    rows = list(_rows(table, found))
+    given = {"cell_bytes": wanted.switch_cell_bytes, "ports": _json_object_in(ports)}
+    read = {each: _Port(numbers, rows, {**given, "interface": each}).state() for each in wanted.interfaces}
+    everywhere = _merged(row for row in rows if not row.ports and row.profile is None)
+    return SwitchState(read, _whole(_value(numbers.buffer_bytes, everywhere)), found)
 
 
-def read_port(
-    priorities: Callable[[], Mapping[int, PrioritySettings]],
-    rate_bps: int | None = None,
-    mtu_bytes: int | None = None,
-) -> PortState:
-    """Return a port with its priorities, or with the lines from which they cannot be read."""
+def _rows(table: textfsm.TextFSM, found: Configuration) -> Iterator[Row]:
+    """Yield a row for each line that the template matches, with its filled columns."""
+    for context, lines in found.items():
+        for line in lines:
+            table.Reset()
+            for values in table.ParseText(" / ".join((*context, line))):
+                named = zip(table.header, values, strict=True)
+                columns = {name: value for name, value in named if value not in ("", [])}
+                profiles = ((name[3:], str(each)) for name, each in columns.items() if name.startswith("IN_"))
+                yield Row(line, columns, next(profiles, None))
+
+
+class _Port:
+    """The rows that count at one port."""
+
+    def __init__(self, numbers: NumbersData, rows: list[Row], given: Mapping[str, Any]) -> None:
+        self._numbers = numbers
+        self._given = given
+        near = [row for row in rows if not row.ports or given["interface"] in row.ports]
+        self._own = [row for row in near if row.profile is None]
+        self._profiles = [row for row in near if row.profile is not None]
+
+    def state(self) -> PortState:
+        """Return marks and pauses in numbers, or the lines from which they cannot be read."""
+        values = dict(self._given)
+        for row in self._own:
+            values |= {name: _number(each) for name, each in row.columns.items() if isinstance(each, str)}
+        rate_bps, mtu_bytes = (
+            _whole(_value(each, values)) for each in (self._numbers.rate_bps, self._numbers.mtu_bytes)
+        )
+        try:
+            priorities = self._priorities()
+        except NotKnownError as error:
+            return PortState(None, rate_bps, mtu_bytes, dict.fromkeys(_PRIORITIES, str(error)))
+        used = {name.removeprefix("USES_") for row in self._own for name in row.columns}
+        unread = [each for kind, each in self._numbers.not_known_by_default.items() if kind not in used]
+        return PortState(priorities, rate_bps, mtu_bytes, unread[0] if unread else {})
+
+    def _priorities(self) -> dict[int, PrioritySettings]:
+        """Return the priorities that mark or pause; NotKnownError where lines do not say it in numbers."""
+        queues: dict[int, list[Row]] = {number: [] for number in _PRIORITIES}
+        whole: dict[object, list[Row]] = {}
+        for row in [*self._own, *self._referenced()]:
+            if _NOT_KNOWN in row.columns:
+                raise NotKnownError(row.line)
+            for number in row.queues():
+                queues[number].append(row)
+            if not row.queues() and any(not name.startswith(_NAMES) for name in row.columns):
+                whole.setdefault(row.profile, []).append(row)
+        pausing = [_merged(rows) for rows in whole.values()]
+        if any(each != pausing[0] for each in pausing):
+            raise NotKnownError(" and ".join(rows[0].line for rows in whole.values()))
+        found = {}
+        for number, rows in queues.items():
+            values = {**self._given, **(pausing[0] if pausing else {}), **_merged(rows), "number": number}
+            found[number] = self._priority(rows, values)
+        return {number: each for number, each in found.items() if each.marks is not None or each.pauses}
+
+    def _referenced(self) -> Iterator[Row]:
+        """Yield the rows of the profiles that the port or its queues name."""
+        names = {f"USES_{kind}": name for kind, name in self._numbers.default_profiles.items()}
+        used = {name for row in self._own for name in row.columns}
+        defaults = [Row("", {kind: name}, None) for kind, name in names.items() if kind not in used]
+        for row in [*self._own, *defaults]:
+            queue = {name: value for name, value in row.columns.items() if name == "QUEUE"}
+            for kind, name in row.columns.items():
+                if not kind.startswith("USES_"):
+                    continue
+                own = [each for each in self._profiles if each.profile == (kind[5:], str(name))]
+                if not own and not self._numbers.undefined_profiles:
+                    raise NotKnownError(f"{row.line}, which is not in the configuration")
+                yield from (each._replace(columns={**queue, **each.columns}) for each in own)
+
+    def _priority(self, rows: list[Row], values: Mapping[str, Any]) -> PrioritySettings:
+        pauses = bool(_value(self._numbers.pauses, values))
+        kept: dict[str, object] = {}
+        if pauses:
+            kept["headroom_bytes"] = _whole(_value(self._numbers.headroom_bytes, values))
+            kept["pause_alpha"] = _value(self._numbers.pause_alpha, values)
+        return priority_reported(marks=self._marks(rows, values), pauses=pauses, **kept)
+
+    def _marks(self, rows: list[Row], values: Mapping[str, Any]) -> Marking | None:
+        lines = " and ".join(dict.fromkeys(row.line for row in rows))
+        try:
+            if not rows or not self._numbers.marks(values):
+                return None
+        except ValueError as error:
+            raise NotKnownError(lines) from error
+        formulas = (self._numbers.from_bytes, self._numbers.to_bytes, self._numbers.percent)
+        from_bytes, to_bytes, percent = (_value(each, values) for each in formulas)
+        if not (isinstance(from_bytes, int) and isinstance(to_bytes, int) and isinstance(percent, int)):
+            raise NotKnownError(lines)
+        return marking_reported(from_bytes, to_bytes, percent)
+
+
+def _merged(rows: Iterable[Row]) -> dict[str, Any]:
+    """Return the columns of several rows, digits as numbers, lists joined.
+
+    NotKnownError if two rows say different things.
+    """
+    found: dict[str, Any] = {}
+    for row in rows:
+        for name, value in row.columns.items():
+            if isinstance(value, list):
+                words = ",".join(value).split(",")
+                found[name] = sorted({*found.get(name, ()), *map(_number, words)}, key=str)
+            elif not name.startswith(_NAMES) and found.setdefault(name, _number(value)) != _number(value):
+                raise NotKnownError(f"{row.line}, beside {name} {found[name]}")
+    return found
+
+
+def _number(text: str) -> int | str:
+    return int(text) if _NUMBER.fullmatch(text) else text
+
+
+def _value(formula: Expression, values: Mapping[str, Any]) -> object:
+    """Return what an expression gives; None where a column is missing."""
     try:
-        return PortState(priorities(), rate_bps, mtu_bytes)
-    except NotKnownError as error:
-        return PortState(None, rate_bps, mtu_bytes, dict.fromkeys(range(8), str(error)))
+        return formula(values)
+    except ValueError:
+        return None
 
 
-def json_object_in(text: str) -> Mapping[str, Any]:
-    """An object in a reply; an empty one if there is none, for then nothing is told."""
+def _whole(value: object) -> int | None:
+    """Return a number above 0, given as such or in digits; None for anything else."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return int(value) or None
+    return (int(value) or None) if isinstance(value, str) and value.isdecimal() else None
+
+
+def _json_object_in(text: str) -> Mapping[str, Any]:
+    """Return the object in a reply; an empty one if there is none."""
     begin = text.find("{")
     try:
         found = json.JSONDecoder().raw_decode(text[begin:])[0] if begin >= 0 else {}
@@ -81,23 +245,11 @@ def json_object_in(text: str) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def whole_number(value: object) -> int | None:
-    """A number that a switch tells, as such or in digits."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return int(value)
-    return int(value) if isinstance(value, str) and value.isdigit() else None
-
-
 def marking_reported(from_bytes: int, to_bytes: int, percent: int) -> Marking:
-    """Marks as a switch has them, also those that no inventory may ask for."""
+    """Return marks as a switch has them, even if no inventory may ask for them."""
     return Marking.model_construct(from_bytes=from_bytes, to_bytes=to_bytes, probability=percent / 100)
 
 
-def priority_reported(**told: object) -> PrioritySettings:
-    """What a switch does with a priority, also what no inventory may ask for."""
-    return PrioritySettings().model_copy(update=told)
-
-
-def that_do_something(priorities: Mapping[int, PrioritySettings]) -> dict[int, PrioritySettings]:
-    """Without those that neither mark nor pause."""
-    return {number: each for number, each in priorities.items() if each.marks is not None or each.pauses}
+def priority_reported(**reported: object) -> PrioritySettings:
+    """Return marks and pauses as a switch has them, even if no inventory may ask for them."""
+    return PrioritySettings().model_copy(update=reported)

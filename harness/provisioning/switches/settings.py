@@ -1,4 +1,4 @@
-"""What an inventory says about a hardware switch: set by this project, or declared, as others set it."""
+"""Settings of a hardware switch in an inventory: set by this project, or declared because others set them."""
 
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal, Self
@@ -9,7 +9,7 @@ DECLARED: Final = "declared"
 """The platform of a switch without a login: its declared settings are believed."""
 Priority = Annotated[int, Field(ge=0, le=7)]
 Difference = Literal["marks", "pauses", "rate", "mtu", "buffer"]
-"""What of a switch may be other than an experiment asks."""
+"""Kinds of numbers in which a switch may differ from an experiment."""
 
 
 class _Settings(BaseModel):
@@ -20,11 +20,11 @@ class Marking(_Settings):
     """ECN marks by the length of a queue, as RED has them."""
 
     from_bytes: Annotated[int, Field(ge=1)]
-    """Below, nothing is marked (kmin)."""
+    """No packet is marked below this length (kmin)."""
     to_bytes: Annotated[int, Field(ge=1)]
-    """Beyond, every packet is marked (kmax)."""
+    """Every packet is marked beyond this length (kmax)."""
     probability: Annotated[float, Field(gt=0, le=1)] = 1.0
-    """With which packets are marked when the queue has just reached `to_bytes`."""
+    """Of a mark when the queue has just reached `to_bytes`."""
 
     @model_validator(mode="after")
     def _is_ordered(self) -> Self:
@@ -39,21 +39,21 @@ class Marking(_Settings):
 
 
 class PrioritySettings(_Settings):
-    """What ports do with the packets of one priority, on every port of the switch."""
+    """Marks and pauses of one priority, the same on every port of the switch."""
 
     dscp: tuple[Annotated[int, Field(ge=0, le=63)], ...] = ()
-    """Packets with these belong to the priority; none: the switch's own map counts."""
+    """Packets with these belong to the priority; without any, the map of the switch counts."""
     marks: Marking | None = None
     pauses: bool = False
-    """Whether PFC pauses it, in both directions."""
+    """True if PFC pauses it, in both directions."""
     headroom_bytes: Annotated[int | None, Field(ge=1)] = None
-    """What a port keeps for packets that come after it has paused; None: as much as the switch thinks."""
+    """Buffer for packets that arrive after a port has paused; None leaves it to the switch."""
     pause_alpha: Annotated[float | None, Field(gt=0, le=64)] = None
-    """What came over a link may hold so many times what is free; None: as the switch thinks."""
+    """A port pauses when its packets hold this multiple of the free buffer; None: the switch decides."""
 
     @property
     def asks(self) -> bool:
-        """Whether it says anything but which packets it is about."""
+        """True if it says more than which packets belong to it."""
         return self != PrioritySettings(dscp=self.dscp)
 
     def __str__(self) -> str:
@@ -65,10 +65,10 @@ class PrioritySettings(_Settings):
 
 
 class HardwarePort(_Settings):
-    """One egress of a hardware switch, as its vendor calls it."""
+    """One egress of a hardware switch, by the name of its vendor."""
 
     bridge: Annotated[str, Field(pattern=r"^[a-z][a-z0-9]*$")]
-    """The switch of the topology whose place it takes."""
+    """The switch of the topology that it stands for."""
     interface: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:/-]{1,40}$")]
     peer: Annotated[str, Field(pattern=r"^[a-z][a-z0-9]*$")]
 
@@ -84,37 +84,43 @@ class HardwareSwitchVariables(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     switch_platform: str
-    """Whether there is such a platform is asked when all plug-ins are loaded."""
+    """A shipped platform, `declared`, or the path of a platform's folder, which has a `/`."""
     switch_ports: tuple[HardwarePort, ...] = ()
     switch_priorities: Mapping[Priority, PrioritySettings] = {}
     switch_cell_bytes: Annotated[int | None, Field(ge=1)] = None
-    """Of the chip's buffer; for platforms that count in cells and do not say how large they are."""
+    """Of a cell of the chip's buffer; for platforms that count in cells of a size that they do not show."""
 
     switch_may_differ: tuple[Difference, ...] = ()
-    """Where experiments ask for other numbers they run all the same, and say so."""
+    """Kinds of numbers that may differ from an experiment; the run states the difference."""
     switch_follows_experiments: bool = False
-    """What it marks and pauses is what an experiment asks for; `switch_priorities` only say whose packets."""
+    """True if marks and pauses follow the experiment; `switch_priorities` then have DSCPs alone."""
+
+    @property
+    def platform_name(self) -> str:
+        """Return the platform's name, without its folder."""
+        return self.switch_platform.rpartition("/")[2]
 
     @property
     def interfaces(self) -> tuple[str, ...]:
-        """Every interface once, in the order of the inventory."""
+        """Return every interface once, in the order of the inventory."""
         return tuple(dict.fromkeys(port.interface for port in self.switch_ports))
 
     @property
     def pausing(self) -> tuple[int, ...]:
-        """Priorities that pause."""
+        """Return the priorities that pause."""
         return tuple(number for number, each in sorted(self.switch_priorities.items()) if each.pauses)
 
     @property
     def marking(self) -> tuple[tuple[int, Marking], ...]:
-        """Priorities that are marked, with how."""
+        """Return the priorities that mark, each with its marking."""
         settings = sorted(self.switch_priorities.items())
         return tuple((number, each.marks) for number, each in settings if each.marks is not None)
 
     def numbers_of(self, dscp: int) -> tuple[int, ...]:
-        """Priorities to which packets with this DSCP may belong: the one that names it, if one does.
+        """Return the priorities to which packets with a DSCP may belong.
 
-        Otherwise the switch's own map counts, and nobody here knows it: each that names no DSCP.
+        That is the priority that names the DSCP. Without one, the map of the switch counts, which is not
+        known here: then it is every priority that names no DSCP.
         """
         settings = self.switch_priorities.items()
         return tuple(number for number, each in settings if dscp in each.dscp) or tuple(
@@ -122,7 +128,7 @@ class HardwareSwitchVariables(BaseModel):
         )
 
     def of_dscp(self, dscp: int) -> tuple[PrioritySettings, ...]:
-        """What is said of these priorities."""
+        """Return the settings of these priorities."""
         return tuple(self.switch_priorities[number] for number in self.numbers_of(dscp))
 
     def __str__(self) -> str:

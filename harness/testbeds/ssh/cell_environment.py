@@ -161,7 +161,7 @@ class CellEnvironment:
         """The kind of switch between the nodes, as the manifest names it."""
         if self._switch is not None:
             return "Linux tc (software)"
-        names = {each.variables.switch_platform for each in self.inventory.hardware_switches}
+        names = {each.variables.platform_name for each in self.inventory.hardware_switches}
         return f"{', '.join(sorted(names))} (hardware)" if names else "not set up by this project"
 
     def set_ports(self) -> None:

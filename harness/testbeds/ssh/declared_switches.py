@@ -194,7 +194,7 @@ def switch_facts(inventory: Inventory) -> dict[str, Fact]:
     """The manifest's facts about each switch: who set it, and what it marks and pauses."""
     return {
         f"switch_{switch.name}": (
-            f"{'declared' if switch.login is None else switch.variables.switch_platform}: {switch.variables}"
+            f"{'declared' if switch.login is None else switch.variables.platform_name}: {switch.variables}"
         )
         for switch in inventory.hardware_switches
     }

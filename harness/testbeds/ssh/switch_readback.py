@@ -9,8 +9,8 @@ from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
 from rogue.harness.provisioning.switches.change import sentences
 from rogue.harness.provisioning.switches.operations import open_switch
+from rogue.harness.provisioning.switches.platform import load_platform
 from rogue.harness.provisioning.switches.readback import SwitchState
-from rogue.harness.provisioning.switches.registry import PLATFORMS
 from rogue.harness.provisioning.switches.settings import Difference, HardwarePort
 from rogue.harness.testbeds.ssh.declared_switches import stated_pause_points
 from rogue.harness.testbeds.ssh.switch_request import (
@@ -51,18 +51,16 @@ def read_switch_states(inventory: Inventory) -> dict[str, SwitchState]:
     for switch in inventory.hardware_switches:
         if switch.login is not None:
             with open_switch(switch) as opened:
-                found[switch.name] = opened.standing(switch.variables)
+                found[switch.name] = opened.state(switch.variables)
     return found
 
 
-def compare_all(
-    cell: Cell, inventory: Inventory, standing: Mapping[str, SwitchState]
-) -> tuple[Compared, ...]:
+def compare_all(cell: Cell, inventory: Inventory, states: Mapping[str, SwitchState]) -> tuple[Compared, ...]:
     """Every switch that tells what it has."""
     return tuple(
-        compare(cell, inventory, switch, standing[switch.name])
+        compare(cell, inventory, switch, states[switch.name])
         for switch in inventory.hardware_switches
-        if switch.name in standing
+        if switch.name in states
     )
 
 
@@ -72,25 +70,25 @@ def refusal(compared: Iterable[Compared]) -> str | None:
 
 
 def switch_state_facts(
-    inventory: Inventory, standing: Mapping[str, SwitchState], compared: Iterable[Compared]
+    inventory: Inventory, states: Mapping[str, SwitchState], compared: Iterable[Compared]
 ) -> dict[str, str]:
     """What differs and may, and what was not compared: a sentence each, by the name of its fact."""
     if inventory.switch is not None or not inventory.hardware_switches:
         return {}
     found = tuple(compared)
     allowed = [words for each in found for words in each.allowed]
-    unread = [switch.name for switch in inventory.hardware_switches if switch.name not in standing]
+    unread = [switch.name for switch in inventory.hardware_switches if switch.name not in states]
     missing = [each.not_compared for each in found]
     missing += [f"nothing of {', '.join(unread)} was read back: somebody else sets it"] if unread else []
     differ = {"switches_differ": "; ".join(allowed)} if allowed else {}
     return {**differ, "switches_not_compared": "; ".join(missing)}
 
 
-def compare(cell: Cell, inventory: Inventory, switch: HardwareSwitch, standing: SwitchState) -> Compared:
+def compare(cell: Cell, inventory: Inventory, switch: HardwareSwitch, state: SwitchState) -> Compared:
     """One switch: numbers where it tells them, and the lines of its configuration where these agree."""
     may = switch.variables.switch_may_differ
     at: dict[Mismatch, list[str]] = {}
-    for other, interface in _others(cell, inventory, switch, standing):
+    for other, interface in _others(cell, inventory, switch, state):
         at.setdefault(other, []).extend([interface] if interface else [])
     refused, allowed = [], []
     for other, interfaces in at.items():
@@ -100,41 +98,39 @@ def compare(cell: Cell, inventory: Inventory, switch: HardwareSwitch, standing: 
         else:
             advice = f"{_ADVICE[other.kind]}, or allow it by switch_may_differ: [{other.kind}]"
             refused.append(f"{words}: {advice}")
-    for words in _not_known(cell, inventory, switch, standing):
+    for words in _not_known(cell, inventory, switch, state):
         if {"marks", "pauses"} <= set(may):
             allowed.append(words)
         else:
             advice = "set them by lines of the port, or allow it by switch_may_differ: [marks, pauses]"
             refused.append(f"{words}: {advice}")
     if not {*may, *(other.kind for other in at)} & {"marks", "pauses"}:
-        refused += _other_lines(cell, inventory, switch, standing)
-    return Compared(tuple(refused), tuple(allowed), _not_compared(cell, inventory, switch, standing))
+        refused += _other_lines(cell, inventory, switch, state)
+    return Compared(tuple(refused), tuple(allowed), _not_compared(cell, inventory, switch, state))
 
 
 def _others(
-    cell: Cell, inventory: Inventory, switch: HardwareSwitch, standing: SwitchState
+    cell: Cell, inventory: Inventory, switch: HardwareSwitch, state: SwitchState
 ) -> Iterator[tuple[Mismatch, str]]:
     """Each thing that differs, with the interface; without one, what is the whole switch's."""
     known = _known(cell, inventory, switch)
     for port in _ports(cell, switch):
-        has = standing.port(port.interface)
+        has = state.port(port.interface)
         for number in known:
             if (stands := has.of_priority(number)) is not None:
                 for other in of_priority(cell, number, stands):
                     yield other, port.interface
         for other in of_port(cell.network.ports[port.name], cell.network.ip_packet_bytes, has):
             yield other, port.interface
-    for other in of_buffer(cell, standing.buffer_bytes):
+    for other in of_buffer(cell, state.buffer_bytes):
         yield other, ""
 
 
-def _not_known(
-    cell: Cell, inventory: Inventory, switch: HardwareSwitch, standing: SwitchState
-) -> Iterator[str]:
+def _not_known(cell: Cell, inventory: Inventory, switch: HardwareSwitch, state: SwitchState) -> Iterator[str]:
     """Yield a sentence for each reason why marks and pauses of ports are not known."""
     at: dict[str, list[str]] = {}
     for port in _ports(cell, switch):
-        reasons = standing.port(port.interface).not_known
+        reasons = state.port(port.interface).not_known
         for reason in {reasons[number] for number in _known(cell, inventory, switch) if number in reasons}:
             at.setdefault(reason, []).append(port.interface)
     for reason, interfaces in at.items():
@@ -156,29 +152,27 @@ def _known(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> list[int
         return []
 
 
-def _other_lines(
-    cell: Cell, inventory: Inventory, switch: HardwareSwitch, standing: SwitchState
-) -> list[str]:
+def _other_lines(cell: Cell, inventory: Inventory, switch: HardwareSwitch, state: SwitchState) -> list[str]:
     """What `apply` would still change: of platforms without numbers all, of the others maps of DSCPs."""
-    platform = PLATFORMS[switch.variables.switch_platform]
+    platform = load_platform(switch.variables.switch_platform)
     if not _known(cell, inventory, switch):
         return []
     try:
-        changes = platform.changes(requested_settings(cell, inventory, switch), standing.configuration)
+        changes = platform.changes(requested_settings(cell, inventory, switch), state.configuration)
     except UsageError as error:
         return [str(error).removesuffix(".")]
     advice = "run `rogue switch apply` for it, or allow it by switch_may_differ: [marks]"
     return [f"{switch.name}: {words}: {advice}" for words in sentences(changes)]
 
 
-def _not_compared(cell: Cell, inventory: Inventory, switch: HardwareSwitch, standing: SwitchState) -> str:
+def _not_compared(cell: Cell, inventory: Inventory, switch: HardwareSwitch, state: SwitchState) -> str:
     """What the switch does not tell, or nobody can compare."""
-    ports = [standing.port(port.interface) for port in _ports(cell, switch)]
+    ports = [state.port(port.interface) for port in _ports(cell, switch)]
     missing = [] if _known(cell, inventory, switch) else ["marks and pauses, for no priority names the DSCP"]
     missing += ["marks and pauses in numbers"] if any(port.priorities is None for port in ports) else []
     missing += ["rate"] if any(port.rate_bps is None for port in ports) else []
     missing += ["MTU"] if any(port.mtu_bytes is None for port in ports) else []
-    missing += ["buffer"] if standing.buffer_bytes is None else []
+    missing += ["buffer"] if state.buffer_bytes is None else []
     is_stated = "pause_alpha" in stated_pause_points(cell.topology)
     missing += ["pause points"] if cell.network.pausing and not is_stated else []
     return f"of {switch.name} nobody compared {', '.join((*missing, *_NEVER_TOLD))}"
@@ -190,22 +184,22 @@ class ComparedCells:
     def __init__(self) -> None:
         self._known: dict[str, tuple[Cell, tuple[Compared, ...]]] = {}
 
-    def refusal(self, cell: Cell, inventory: Inventory, standing: Mapping[str, SwitchState]) -> str | None:
+    def refusal(self, cell: Cell, inventory: Inventory, states: Mapping[str, SwitchState]) -> str | None:
         """The reason why switches are not what a cell asks for; None if they are, or may differ.
 
         inventory: as the cell asks for it.
         """
-        return refusal(self._compared(cell, inventory, standing))
+        return refusal(self._compared(cell, inventory, states))
 
-    def facts(self, cell: Cell, inventory: Inventory, standing: Mapping[str, SwitchState]) -> dict[str, str]:
+    def facts(self, cell: Cell, inventory: Inventory, states: Mapping[str, SwitchState]) -> dict[str, str]:
         """What differs and may, and what was not compared."""
-        return switch_state_facts(inventory, standing, self._compared(cell, inventory, standing))
+        return switch_state_facts(inventory, states, self._compared(cell, inventory, states))
 
     def _compared(
-        self, cell: Cell, inventory: Inventory, standing: Mapping[str, SwitchState]
+        self, cell: Cell, inventory: Inventory, states: Mapping[str, SwitchState]
     ) -> tuple[Compared, ...]:
         """The very same cell is known; another one with its name is another experiment's."""
         known = self._known.get(cell.id)
         if known is None or known[0] is not cell:
-            known = self._known[cell.id] = (cell, compare_all(cell, inventory, standing))
+            known = self._known[cell.id] = (cell, compare_all(cell, inventory, states))
         return known[1]

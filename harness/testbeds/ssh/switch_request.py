@@ -9,9 +9,8 @@ from rogue.harness.cell.marking import MarkingCurve
 from rogue.harness.cell.network import Pauses, PortSpec, PrioritySpec
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
-from rogue.harness.provisioning.switches.problems import platform_mistake
+from rogue.harness.provisioning.switches.platform import load_platform
 from rogue.harness.provisioning.switches.readback import PortState
-from rogue.harness.provisioning.switches.registry import PLATFORMS
 from rogue.harness.provisioning.switches.settings import (
     DECLARED,
     Difference,
@@ -99,7 +98,7 @@ def requested_settings(cell: Cell, inventory: Inventory, switch: HardwareSwitch)
         priorities[number] = _settings(cell, switch, priorities[number].dscp, asked)
     wanted = switch.variables.model_copy(update={"switch_priorities": priorities})
     if wanted.switch_platform != DECLARED:
-        mistake = platform_mistake(PLATFORMS[wanted.switch_platform], wanted)
+        mistake = load_platform(wanted.switch_platform).mistake(wanted)
         if mistake is not None:
             where = "docs/SWITCHES.md says what each platform takes"
             raise UsageError(f"{cell.experiment.name}: {switch.name}: {mistake}; {where}.")

@@ -10,8 +10,8 @@ from helpers.nodes import rack_of
 from rogue.harness.cell.cell import Cell
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.switches.change import Configuration
+from rogue.harness.provisioning.switches.platform import PLATFORMS, load_platform
 from rogue.harness.provisioning.switches.readback import SwitchState
-from rogue.harness.provisioning.switches.registry import PLATFORMS
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
 from rogue.harness.testbeds.ssh.switch_readback import compare_all, refusal
 from rogue.harness.testbeds.ssh.switch_request import requested_settings
@@ -25,15 +25,15 @@ ASKED: dict[tuple[str, ...], tuple[str, ...]] = {
     ("transports=[roce]",): tuple(PLATFORMS),
     ("transports=[dctcp]",): ("cumulus", "eos", "mlxsw", "sonic"),
     (K_OF_208_KB,): tuple(PLATFORMS),
-    ("transports=[roce+dcqcn]",): ("cumulus", "eos", "mlxsw", "os10", "sonic"),
-    ("transports=[roce+pfc]",): ("comware", "cumulus", "eos", "onyx", "os10", "sonic"),
+    ("transports=[roce+dcqcn]",): ("cumulus", "eos", "mlxsw", "sonic"),
+    ("transports=[roce+pfc]",): ("comware", "cumulus", "eos", "onyx", "sonic"),
     ("transports=[roce+pfc]", *HEADROOM): ("sonic",),
 }
 """Who can be told so."""
 
 
 def test_no_platform_is_left_out() -> None:
-    assert set(PLATFORMS) == {"comware", "cumulus", "eos", "mlxsw", "onyx", "os10", "sonic"}
+    assert set(PLATFORMS) == {"comware", "cumulus", "eos", "mlxsw", "onyx", "sonic"}
 
 
 @pytest.mark.parametrize("platform", sorted(PLATFORMS))
@@ -78,7 +78,7 @@ def _check(cell: Cell, wanted: HardwareSwitchVariables) -> None:
 def _standing(platform: str, wanted: HardwareSwitchVariables) -> SwitchState:
     """What a switch has that was told so: read back from the very lines."""
     found: dict[tuple[str, ...], tuple[str, ...]] = {}
-    for line in PLATFORMS[platform].lines(wanted):
+    for line in load_platform(platform).lines(wanted):
         found[line.context] = (*found.get(line.context, ()), line.text)
     stands: Configuration = found
-    return PLATFORMS[platform].standing(stands, "", wanted)
+    return load_platform(platform).state(stands, "", wanted)

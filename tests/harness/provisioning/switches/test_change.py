@@ -2,9 +2,9 @@ from rogue.harness.provisioning.switches.change import (
     Change,
     Line,
     indented,
+    line_with_key,
+    requested_changes,
     sentences,
-    standing,
-    wanted_changes,
 )
 
 TEXT = """\
@@ -31,9 +31,9 @@ def test_contexts_are_told_by_indentation() -> None:
 
 def test_a_key_ends_where_a_word_ends() -> None:
     found = {(): ("qos map dscp 26 to 1", "qos map dscp 2")}
-    assert standing(found, (), "qos map dscp 2") == "qos map dscp 2"
-    assert standing(found, (), "qos map dscp 26") == "qos map dscp 26 to 1"
-    assert standing(found, ("elsewhere",), "qos") is None
+    assert line_with_key(found, (), "qos map dscp 2") == "qos map dscp 2"
+    assert line_with_key(found, (), "qos map dscp 26") == "qos map dscp 26 to 1"
+    assert line_with_key(found, ("elsewhere",), "qos") is None
 
 
 def test_only_what_differs_changes_and_a_change_can_be_undone() -> None:
@@ -43,9 +43,10 @@ def test_only_what_differs_changes_and_a_change_can_be_undone() -> None:
         Line(("port",), "trust dscp", "trust", "no trust"),
         Line(("port",), "pause", "pause", "no pause"),
     ]
-    changes = wanted_changes(lines, found)
-    assert [change.command for change in changes] == ["mtu 9000", "pause"]
-    assert [change.reversed().command for change in changes] == ["mtu 1500", "no pause"]
+    changes = requested_changes(lines, found)
+    assert [change.after for change in changes] == ["mtu 9000", "pause"]
+    back = [change.reversed() for change in changes]
+    assert [change.after or change.off for change in back] == ["mtu 1500", "no pause"]
     assert sentences(changes) == [
         "port: got `mtu 1500`, expected `mtu 9000`",
         "port: got nothing, expected `pause`",

@@ -1,15 +1,28 @@
-"""Plan, apply, check, undo: what goes wrong on the way, on a switch with a session for its changes."""
+"""Failures on the way of plan, apply, check and undo, and findings of the doctor."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from helpers.fake_agents import fake_inventory
 from helpers.fake_eos import FakeEos
-from helpers.fake_switch import Cli, hardware, served_switch, wanted
+from helpers.fake_sonic import FakeSonic
+from helpers.fake_switch import LOGIN, PASSWORD, Cli, hardware, served_switch, wanted
 
-from rogue.harness.provisioning.switches.operations import OpenSwitch, apply, differences, open_switch, undo
-from rogue.remote.errors import NodeError, RejectedError
+from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
+from rogue.harness.provisioning.switches import operations
+from rogue.harness.provisioning.switches.change import Change
+from rogue.harness.provisioning.switches.ledger import Ledger, ledgers
+from rogue.harness.provisioning.switches.operations import (
+    OpenSwitch,
+    apply,
+    open_switch,
+    switch_findings,
+    undo,
+)
+from rogue.remote.errors import NodeError
 
 WANTED = wanted("eos")
 QUEUE = ("interface Ethernet1", "uc-tx-queue 3")
@@ -30,43 +43,6 @@ def opened(directory: Path, switch: Cli) -> Iterator[OpenSwitch]:
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-
-
-def test_a_rejected_command_leaves_the_switch_as_it_was(tmp_path: Path) -> None:
-    switch = FakeEos()
-    before = switch.running.shown()
-    switch.rejects = "uc-tx-queue 3"
-    with opened(tmp_path, switch) as session:
-        with pytest.raises(RejectedError) as told:
-            apply(session, WANTED)
-        assert str(told.value) == (
-            "tor: `uc-tx-queue 3` was rejected: % Invalid input; what came before it was put back"
-        )
-        assert switch.heard[-1] == "abort"
-        assert (switch.running.shown(), session.ledger.changes()) == (before, [])
-
-
-def test_a_session_that_drops_leaves_written_down_what_was_there(tmp_path: Path) -> None:
-    switch = FakeEos()
-    before = switch.running.shown()
-    switch.drops = "priority-flow-control on"
-    with (
-        served_switch(tmp_path / "tor", switch) as served,
-        pytest.raises(NodeError, match=r"rogue switch undo` puts it back$") as told,
-        open_switch(hardware(WANTED, served.login)) as session,
-    ):
-        file = session.ledger.file
-        apply(session, WANTED)
-    assert str(file) in str(told.value)
-    assert (switch.running.shown(), file.is_file()) == (before, True)
-    with served_switch(tmp_path / "tor", switch) as served:
-        again = hardware(WANTED, served.login)
-        with open_switch(again) as session:
-            session.ledger.write(type(session.ledger)(file.parent, file.stem).changes())
-            assert undo(session) == [], "nothing had come to count"
-            assert session.ledger.changes() == []
-            apply(session, WANTED)
-            assert differences(session, WANTED) == []
 
 
 def test_what_the_switch_says_afterwards_counts(tmp_path: Path) -> None:
@@ -130,3 +106,98 @@ def test_what_the_switch_does_not_take_back_is_told(tmp_path: Path) -> None:
         switch.ignores = None
         undo(session)
         assert session.ledger.changes() == []
+
+
+PORT = ("interface Ethernet1",)
+
+
+def test_the_state_before_the_first_change_stays_written_down(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path, "[127.0.0.1]:22")
+    ledger.remember([Change(PORT, "mtu 2", "mtu 1", "no mtu"), Change((), "lldp", None, "no lldp")])
+    ledger.remember([Change(PORT, "mtu 3", "mtu 2", "no mtu")])
+    first = Change(PORT, "mtu 3", "mtu 1", "no mtu")
+    assert Ledger(tmp_path, "[127.0.0.1]:22").changes() == [first, Change((), "lldp", None, "no lldp")]
+    assert Ledger(tmp_path, "elsewhere").changes() == []
+    ledger.remember([Change((), None, "lldp", "no lldp"), Change(PORT, "mtu 1", "mtu 3", "no mtu")])
+    assert (ledger.changes(), ledger.file.exists()) == ([], False)
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", '[{"after": null}]', '{"a": 1}'])
+def test_a_damaged_ledger_is_a_sentence(tmp_path: Path, text: str) -> None:
+    ledger = Ledger(tmp_path, "tor")
+    ledger.file.write_text(text)
+    with pytest.raises(NodeError, match=r"tor\.json: got .*, expected what was on a switch before; put"):
+        ledger.changes()
+
+
+def test_the_ledger_is_among_the_user_s_state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert ledgers() == tmp_path / "rogue" / "switches"
+    monkeypatch.delenv("XDG_STATE_HOME")
+    assert ledgers().parts[-4:] == (".local", "state", "rogue", "switches")
+
+
+def test_the_same_address_behind_two_jump_hosts_is_two_switches() -> None:
+    gates = [replace(LOGIN, address=name) for name in ("gate-a", "gate-b")]
+    names = {operations._name(replace(LOGIN, gateway=gate)) for gate in (None, *gates)}
+    assert names == {"127.0.0.1", "127.0.0.1 behind gate-a", "127.0.0.1 behind gate-b"}
+
+
+def test_a_password_comes_from_the_environment_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with served_switch(tmp_path / "tor", FakeEos(), has_key=False) as served:
+        switch = hardware(WANTED, served.login)
+        with pytest.raises(NodeError, match="export the password"), open_switch(switch):
+            pytest.fail("it let somebody in without")
+        monkeypatch.setenv("ROGUE_SWITCH_PASSWORD", PASSWORD)
+        with open_switch(switch) as session:
+            assert ("interface Ethernet1" in session.configuration()[()], session.node) == (True, "tor")
+
+
+def test_a_line_that_ends_as_a_prompt_does_is_none(tmp_path: Path) -> None:
+    """Byte by byte, so that each end of the text is looked at."""
+    switch = FakeEos()
+    switch.running.put(PORT, "description", "description to s1->")
+    switch.is_slow = True
+    with opened(tmp_path, switch) as session:
+        assert session.configuration()[()][-1] == "end"
+
+
+PAUSES = wanted("eos", ("Ethernet1",), switch_priorities={"3": {"pauses": True}})
+
+
+def rack(*switches: HardwareSwitch) -> Inventory:
+    return replace(fake_inventory(), switch=None, hardware_switches=switches)
+
+
+def test_differences_are_findings(tmp_path: Path) -> None:
+    with served_switch(tmp_path / "tor", FakeEos()) as served:
+        switch = hardware(PAUSES, served.login)
+        assert [str(finding) for finding in switch_findings(rack(switch))] == [
+            "refused: tor: interface Ethernet1: got nothing, expected `priority-flow-control on`, "
+            "`priority-flow-control priority 3 no-drop`; run `rogue switch apply`, or declare what the "
+            "switch does."
+        ]
+        with open_switch(switch) as session:
+            apply(session, PAUSES)
+        assert switch_findings(rack(switch)) == []
+
+
+def test_a_switch_that_does_not_reply_is_a_finding(tmp_path: Path) -> None:
+    with served_switch(tmp_path / "tor", FakeEos()) as served:
+        login = replace(served.login, known_hosts=(tmp_path / "nobody",))
+        (finding,) = switch_findings(rack(hardware(PAUSES, login)))
+    place = f"[127.0.0.1]:{login.port}"
+    assert str(finding).startswith(f"refused: tor: SSH: got no host key of {place}, expected one in ")
+
+
+def test_a_switch_that_its_platform_refuses_is_a_finding(tmp_path: Path) -> None:
+    with served_switch(tmp_path / "tor", FakeSonic(asics=2)) as served:
+        (finding,) = switch_findings(rack(hardware(wanted("sonic"), served.login)))
+    assert str(finding) == (
+        "refused: tor: the switch: got a multi-ASIC SONiC, expected one with a single chip; set it yourself, "
+        "and write `switch_platform: declared`."
+    )
+
+
+def test_declared_switches_and_those_that_follow_experiments_are_not_compared() -> None:
+    follows = wanted("eos", switch_follows_experiments=True, switch_priorities={"3": {"dscp": [26]}})
+    assert switch_findings(rack(hardware(follows, LOGIN), hardware(wanted("declared"), None))) == []

@@ -15,14 +15,13 @@ from helpers.nodes import INTERFACES, rack_of
 from rogue.harness.cell.cell import Cell
 from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.switches.operations import plan_from_nothing
-from rogue.harness.provisioning.switches.platforms.eos import Eos
+from rogue.harness.provisioning.switches.platform import load_platform
 from rogue.harness.provisioning.switches.readback import (
     PortState,
     SwitchState,
     marking_reported,
     priority_reported,
 )
-from rogue.harness.provisioning.switches.registry import PLATFORMS
 from rogue.harness.testbeds.ssh import switch_readback, testbed
 from rogue.harness.testbeds.ssh.switch_readback import (
     ComparedCells,
@@ -43,7 +42,7 @@ def standing_as(cell: Cell, inventory: Inventory, **told: Any) -> dict[str, Swit
     (tor,) = inventory.hardware_switches
     wanted = requested_settings(cell, inventory, tor)
     found: dict[tuple[str, ...], tuple[str, ...]] = {}
-    for line in PLATFORMS[wanted.switch_platform].lines(wanted):
+    for line in load_platform(wanted.switch_platform).lines(wanted):
         found[line.context] = (*found.get(line.context, ()), line.text)
     port = PortState(**{"rate_bps": 10**10, "mtu_bytes": 9214, **told})
     return {"tor": SwitchState(dict.fromkeys(wanted.interfaces, port), configuration=found)}
@@ -119,7 +118,7 @@ def test_what_is_not_known_refuses_the_cell_unless_it_may_differ(tmp_path: Path,
     lines = standing_as(cell, rack)["tor"].configuration
     found = {**lines, ("interface Ethernet1",): ("service-profile P",)}
     (tor,) = rack.hardware_switches
-    standing = {"tor": PLATFORMS["eos"].standing(found, "", tor.variables)}
+    standing = {"tor": load_platform("eos").state(found, "", tor.variables)}
     told = "marks and pauses of tor are not known at Ethernet1, expected numbers: got `service-profile P, "
     assert str(other_standing(cell, rack, standing)).startswith(told)
     may = rack_of("eos", LOGIN, **FOLLOWS, switch_may_differ=["marks", "pauses"])
@@ -186,7 +185,7 @@ def test_a_switch_is_read_once_for_all_cells(tmp_path: Path, monkeypatch: pytest
         (tor,) = inventory_as_requested(cell, rack).hardware_switches
         eos.enter()
         eos.execute("enable")
-        for command in plan_from_nothing(Eos(), tor.variables):
+        for command in plan_from_nothing(load_platform("eos"), tor.variables):
             eos.execute(command.text)
         monkeypatch.setattr(testbed, "load_inventory", lambda _path, is_trusted: rack)
         bed = testbed.SshTestbed("rack", Path("rack.yaml"))

@@ -1,0 +1,232 @@
+"""The folder of data that describes a switch platform: its files, checked."""
+
+import math
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+import jinja2
+import textfsm
+import yaml
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from rogue.harness.errors import ConfigError, Problem
+
+DATA: Final = "platform.yaml"
+CONFIGURATION: Final = "configuration.j2"
+NUMBERS: Final = "numbers.textfsm"
+REPLY: Final = "reply.j2"
+"""Only where the switch replies in JSON: the template that makes lines of the reply."""
+_BIT_RATE: Final = re.compile(r"(\d+(?:\.\d+)?)([MG])")
+_ADVICE: Final = "correct the file; docs/SWITCHES.md describes it"
+
+
+def _environment(undefined: type[jinja2.Undefined]) -> ImmutableSandboxedEnvironment:
+    made = ImmutableSandboxedEnvironment(
+        undefined=undefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
+    made.filters |= {"percent": _percent, "exponent": _exponent, "bit_rate": _bit_rate}
+    made.tests |= {"whole_percent": _is_whole_percent, "power_of_two": _is_power_of_two}
+    return made
+
+
+def _percent(probability: float) -> int:
+    """Return a probability in percent, rounded."""
+    return round(100 * probability)
+
+
+def _is_whole_percent(probability: float) -> bool:
+    return _percent(probability) >= 1 and abs(100 * probability - _percent(probability)) < 1e-9
+
+
+def _exponent(number: float) -> int:
+    """Return the exponent of a power of two."""
+    return round(math.log2(number))
+
+
+def _is_power_of_two(number: float) -> bool:
+    return number > 0 and math.log2(number).is_integer()
+
+
+def _bit_rate(text: object) -> int | None:
+    """Return the bits per second of a text such as `2.5G` or `100M`; None for another text."""
+    found = _BIT_RATE.fullmatch(str(text))
+    return None if found is None else round(float(found[1]) * {"M": 10**6, "G": 10**9}[found[2]])
+
+
+TEMPLATES: Final = _environment(jinja2.StrictUndefined)
+_EXPRESSIONS: Final = _environment(jinja2.ChainableUndefined)
+
+
+class Expression:
+    """A Jinja expression over numbers that were read; a missing name is undefined."""
+
+    def __init__(self, text: object) -> None:
+        try:
+            self._compiled = _EXPRESSIONS.compile_expression(str(text), undefined_to_none=True)
+        except jinja2.TemplateError as error:
+            raise ValueError(f"a Jinja expression: {error}") from error
+
+    def __call__(self, values: Mapping[str, Any]) -> object:
+        """Return the value, None where it is undefined; ValueError for arithmetic with that."""
+        try:
+            return self._compiled(**values)
+        except (jinja2.TemplateError, TypeError, ArithmeticError) as error:
+            raise ValueError(str(error)) from error
+
+
+def _template(text: object) -> jinja2.Template:
+    try:
+        return TEMPLATES.from_string(str(text))
+    except jinja2.TemplateError as error:
+        raise ValueError(f"a Jinja template: {error}") from error
+
+
+Text = Annotated[jinja2.Template, BeforeValidator(_template)]
+Formula = Annotated[Expression, BeforeValidator(Expression)]
+
+
+class _Data(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+
+class CommandLine(_Data):
+    """The vendor's command line; a platform without one has a shell."""
+
+    netmiko: str
+    """The device type of netmiko."""
+    prompt: str
+    rejection: str
+    """Regular expression of the reply to a wrong command."""
+
+
+class Limit(_Data):
+    """A setting of a priority that the platform refuses."""
+
+    when: Formula
+    got: Text
+    expected: Text
+
+
+class LineRule(_Data):
+    """How lines of one kind are recognised, replaced and removed.
+
+    The named group `key` of `match` is the part of the line that identifies it, by default all of it.
+    """
+
+    match: re.Pattern[str]
+    """Of the line behind the lines that lead to it: `interface Ethernet1 / qos trust dscp`."""
+    remove: Text | None = None
+    """The command that removes the line."""
+    set: Text | None = None
+    """The command that sets the line, where it is not the line itself."""
+    owned: Literal["no", "here", "everywhere"] = "no"
+    """`here`: such a line marks or pauses at the port of the group `interface`; it goes if not requested."""
+    opens: bool = False
+    """True if the line creates a mode."""
+    refused: Text | None = None
+    """Why a switch with such a line at one of the ports is not set."""
+
+
+class Release(_Data):
+    """How the release is read: the first pattern that matches the reply, and its name."""
+
+    match: re.Pattern[str]
+    name: str
+    """Groups of the match are written as in re.sub."""
+
+
+class NumbersData(_Data):
+    """Expressions over the columns of `numbers.textfsm`, for a port or for one of its priorities."""
+
+    marks: Formula
+    """True if the queue marks."""
+    from_bytes: Formula
+    to_bytes: Formula
+    percent: Formula
+    pauses: Formula
+    headroom_bytes: Formula = Expression("none")
+    pause_alpha: Formula = Expression("none")
+    rate_bps: Formula = Expression("none")
+    mtu_bytes: Formula = Expression("none")
+    buffer_bytes: Formula = Expression("none")
+    default_profiles: Mapping[str, str] = {}
+    """The profile of ports that name none, by kind."""
+    undefined_profiles: bool = False
+    """True if a named profile without lines does nothing; otherwise its numbers are not known."""
+    not_known_by_default: Mapping[str, Mapping[int, str]] = {}
+    """Why numbers of a priority are not known at a port without a profile of that kind."""
+
+
+class PlatformData(_Data):
+    """The file `platform.yaml`."""
+
+    command_line: CommandLine | None = None
+    read: str
+    """The command that shows the whole configuration in force."""
+    read_ports: str = ""
+    begin: tuple[str, ...] = ()
+    end: tuple[str, ...] = ()
+    """After the last change; where `abort` is given, changes count only then."""
+    abort: tuple[str, ...] = ()
+    """Forget all changes since `begin`."""
+    up: str = "exit"
+    """From a mode to the mode above it."""
+    leave: tuple[str, ...] = ()
+    """After a rejected command, from any mode to where `begin` can be said."""
+    patch: str = ""
+    """The command that takes a JSON patch of the configuration database, where the switch has one."""
+    only: str = ""
+    """The beginning of lines that count; others are left out."""
+    expand: tuple[str, ...] = ()
+    """Words before a word that may be a list or a range, such as `swp1-3,swp7`."""
+    unreadable: str = "log in and look"
+    """Advice for a reply without JSON."""
+    modes: re.Pattern[str] = re.compile("(?!)")
+    """Lines, with the lines that lead to them, that only lead to other lines."""
+    remove: Text = TEMPLATES.from_string("no {{ line }}")
+    lines: tuple[LineRule, ...]
+    limits: tuple[Limit, ...] = ()
+    numbers: NumbersData
+    release: tuple[Release, ...] = ()
+    patch_allows: Mapping[str, Mapping[str, re.Pattern[str]]] = {}
+    """By the first release with them: by guarded table, the operations that the updater accepts."""
+    refused_replies: Mapping[str, re.Pattern[str]] = Field(default_factory=dict)
+    """Sentences about switches that are not set, by the pattern of their reply."""
+
+
+def read_data(folder: Path) -> PlatformData:
+    """Read `platform.yaml`; ConfigError names the key that is wrong."""
+    file = folder / DATA
+    try:
+        return PlatformData.model_validate(yaml.safe_load(file.read_text()))
+    except OSError as error:
+        got = error.strerror or type(error).__name__
+        raise ConfigError([Problem(str(file), "", got, "the data of a switch platform", _ADVICE)]) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        got = f"{first['input']!r:.60}"
+        raise ConfigError([Problem(str(file), place, got, first["msg"], _ADVICE)]) from error
+    except (ValueError, yaml.YAMLError) as error:
+        got = " ".join(str(error).split())
+        raise ConfigError([Problem(str(file), "", got, "YAML", _ADVICE)]) from error
+
+
+def read_template(file: Path) -> jinja2.Template:
+    """Read a template of a platform; ConfigError names the line that is wrong."""
+    try:
+        return TEMPLATES.from_string(file.read_text())
+    except (OSError, ValueError, jinja2.TemplateError) as error:
+        raise ConfigError([Problem(str(file), "", str(error), "a Jinja template", _ADVICE)]) from error
+
+
+def read_table(file: Path) -> textfsm.TextFSM:
+    """Read a TextFSM template of a platform; ConfigError says what is wrong."""
+    try:
+        with file.open() as stream:
+            return textfsm.TextFSM(stream)
+    except (OSError, ValueError, textfsm.Error) as error:
+        raise ConfigError([Problem(str(file), "", str(error), "a TextFSM template", _ADVICE)]) from error

@@ -1,1 +1,0 @@
-"""One file per vendor: its names, its units and its command line."""

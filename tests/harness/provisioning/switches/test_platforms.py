@@ -1,0 +1,272 @@
+"""Every platform keeps the same contract: exact commands, read back, rolled back, undone."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.fake_switch import hardware, served_switch, wanted
+from helpers.switch_stands import STANDS, Stand
+from pydantic import ValidationError
+
+from rogue.harness.provisioning.switches import platform as module
+from rogue.harness.provisioning.switches.operations import (
+    OpenSwitch,
+    apply,
+    differences,
+    open_switch,
+    plan,
+    plan_from_nothing,
+    undo,
+)
+from rogue.harness.provisioning.switches.platform import PLATFORMS, Command, load_platform
+from rogue.remote.errors import NodeError, RejectedError
+
+PLANS = Path(__file__).parent / "plans"
+DATA = Path(module.__file__).parent / "platforms"
+
+
+@pytest.fixture(params=PLATFORMS)
+def stand(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stand:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    return STANDS[request.param]
+
+
+def golden(stand: Stand) -> list[str]:
+    """The commands of a switch without settings, over its owner's settings, and of undo."""
+    text = (PLANS / f"{stand.wanted.switch_platform}.txt").read_text()
+    return re.split(r"^# .*\n", text, flags=re.MULTILINE)[1:]
+
+
+def shown(commands: list[Command]) -> str:
+    return "".join(f"{each}\n" for each in commands)
+
+
+def check_numbers(opened: OpenSwitch, stand: Stand) -> None:
+    state = opened.state(stand.wanted)
+    for interface in stand.wanted.interfaces:
+        for number, requested in stand.wanted.switch_priorities.items():
+            found = state.port(interface).of_priority(number)
+            assert found is not None
+            assert (found.marks, found.pauses) == (requested.marks, requested.pauses)
+
+
+def test_a_switch_is_planned_set_read_back_and_undone(stand: Stand, tmp_path: Path) -> None:
+    without, over, back = golden(stand)
+    assert shown(plan_from_nothing(load_platform(stand.wanted.switch_platform), stand.wanted)) == without
+    switch = stand.make()
+    before = stand.state(switch)
+    with (
+        served_switch(tmp_path / "tor", switch) as served,
+        open_switch(hardware(stand.wanted, served.login)) as opened,
+    ):
+        assert shown(plan(opened, stand.wanted)) == over
+        assert stand.state(switch) == before, "a plan changes nothing"
+        heard = len(switch.heard)
+        commands = apply(opened, stand.wanted)
+        assert shown(commands) == over
+        read = opened.platform.data.read
+        assert [each for each in switch.heard[heard:] if each != read] == [each.text for each in commands]
+        assert (differences(opened, stand.wanted), apply(opened, stand.wanted)) == ([], [])
+        check_numbers(opened, stand)
+        assert shown(undo(opened)) == back
+        assert stand.state(switch) == before
+        assert (opened.ledger.changes(), undo(opened)) == ([], [])
+
+
+def test_a_rejected_command_is_rolled_back(stand: Stand, tmp_path: Path) -> None:
+    for command in stand.rejected:
+        switch = stand.make()
+        before = stand.state(switch)
+        with (
+            served_switch(tmp_path / "tor", switch) as served,
+            open_switch(hardware(stand.wanted, served.login)) as opened,
+        ):
+            switch.rejects = command
+            with pytest.raises(RejectedError, match=re.escape(command)) as raised:
+                apply(opened, stand.wanted)
+            assert str(raised.value).endswith("; what came before it was put back")
+            assert (stand.state(switch), opened.ledger.changes()) == (before, [])
+
+
+def test_a_lost_session_is_undone_later(stand: Stand, tmp_path: Path) -> None:
+    switch = stand.make()
+    before, switch.drops = stand.state(switch), stand.lost
+    with served_switch(tmp_path / "tor", switch) as served:
+        with (
+            pytest.raises(NodeError, match="`rogue switch undo` puts them back"),
+            open_switch(hardware(stand.wanted, served.login)) as opened,
+        ):
+            apply(opened, stand.wanted)
+        with open_switch(hardware(stand.wanted, served.login)) as opened:
+            undo(opened)
+            assert (stand.state(switch), opened.ledger.changes()) == (before, [])
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_its_data_cites_sources_and_says_that_no_switch_has_run_it(platform: str) -> None:
+    text = (DATA / platform / "platform.yaml").read_text()
+    assert all(re.search(words, text) for words in ("# Units: ", "# Source: ", r"has run this\."))
+
+
+MARKS = {"from_bytes": 208_000, "to_bytes": 208_000}
+SLOPE = {**MARKS, "to_bytes": 416_000, "probability": 0.1}
+PERCENT = "expected whole percent, such as 0.01"
+POWER = "expected a power of two from 1/256 to 64, such as 0.0625"
+NO_HEADROOM = "got headroom_bytes, expected none, as {} sizes it by itself"
+BOTH = "expected both, as the driver sizes no buffer by itself"
+PAUSE = {"pauses": True, "headroom_bytes": 9}
+
+
+@pytest.mark.parametrize(
+    ("platform", "settings", "mistake"),
+    [
+        *((platform, {"dscp": [26], "marks": MARKS}, None) for platform in PLATFORMS),
+        *(
+            (platform, {"marks": {**MARKS, "probability": 0.005}}, f"got probability 0.005, {PERCENT}")
+            for platform in ("cumulus", "eos", "mlxsw", "sonic")
+        ),
+        ("eos", {"marks": {**MARKS, "probability": 0.29}, "pauses": True}, None),
+        ("eos", {"headroom_bytes": 9}, NO_HEADROOM.format("EOS")),
+        (
+            "eos",
+            {"pause_alpha": 0.5},
+            "got pause_alpha 0.5, expected none, as EOS cannot be told when to pause",
+        ),
+        (
+            "eos",
+            {"marks": {**MARKS, "to_bytes": 256_000_001}},
+            "got 256000001 bytes, expected 256000000 at most",
+        ),
+        ("cumulus", {"headroom_bytes": 9}, NO_HEADROOM.format("Cumulus")),
+        ("comware", {"headroom_bytes": 9}, NO_HEADROOM.format("Comware")),
+        ("comware", {"dscp": [26, 0]}, "got dscp 0, expected 24 to 31, which Comware puts there by itself"),
+        (
+            "comware",
+            {"marks": SLOPE},
+            "got marks with a slope, expected a step, as manuals contradict each other on probabilities",
+        ),
+        (
+            "comware",
+            {"marks": {"from_bytes": 150_000, "to_bytes": 150_000}},
+            "got 150000 bytes, expected a multiple of 208",
+        ),
+        (
+            "comware",
+            {"marks": {"from_bytes": 3_328_000, "to_bytes": 3_328_000}},
+            "got 3328000 bytes, expected fewer than 16000 cells",
+        ),
+        ("onyx", {"dscp": [32]}, "got dscp 32, expected 24 to 31, which Onyx puts there by itself"),
+        ("onyx", {"marks": SLOPE}, "got probability 0.1, expected 1, Onyx's own"),
+        (
+            "onyx",
+            {"marks": {"from_bytes": 1500, "to_bytes": 2000}},
+            "got 1500 bytes, expected a multiple of 1000",
+        ),
+        ("mlxsw", {"pauses": True}, f"got pauses without headroom_bytes, {BOTH}"),
+        ("mlxsw", {"headroom_bytes": 9}, f"got headroom_bytes without pauses, {BOTH}"),
+        ("sonic", {"headroom_bytes": 9}, "got headroom_bytes without pauses, expected both"),
+        ("sonic", {**PAUSE, "pause_alpha": 1 / 256}, None),
+        ("sonic", {**PAUSE, "pause_alpha": 0.3}, f"got pause_alpha 0.3, {POWER}"),
+        ("sonic", {**PAUSE, "pause_alpha": 1 / 512}, f"got pause_alpha 0.00195312, {POWER}"),
+        (
+            "sonic",
+            {"pauses": True, "pause_alpha": 0.5},
+            "got pause_alpha 0.5 without headroom_bytes, expected both, which are one profile",
+        ),
+    ],
+)
+def test_limits(platform: str, settings: dict[str, Any], mistake: str | None) -> None:
+    found = load_platform(platform).mistake(wanted(platform, switch_priorities={"3": settings}))
+    assert found == (None if mistake is None else f"priority 3: {mistake}")
+
+
+def test_cells_need_a_size() -> None:
+    without = wanted("comware", switch_priorities={"3": {"marks": MARKS}}, switch_cell_bytes=None)
+    assert load_platform("comware").mistake(without) == (
+        "priority 3: got marks without switch_cell_bytes, expected the size of the switch's cells"
+    )
+
+
+@pytest.mark.parametrize("interface", ["Ethernet1; reload", "Ethernet1\nreload", "", "Ethernet 1", "$(id)"])
+def test_an_interface_is_one_word(interface: str) -> None:
+    with pytest.raises(ValidationError):
+        wanted("eos", interfaces=(interface,))
+
+
+@pytest.mark.parametrize("name", ["theirs; reboot", "`id`", '"a b"', "theirs | sh", "a\u2028b"])
+def test_no_text_of_a_switch_becomes_a_command_unchecked(name: str) -> None:
+    """A profile that undo would have to bind again is refused before anything is changed."""
+    cumulus = load_platform("cumulus")
+    variables = wanted("cumulus", ("swp1",))
+    found = {(): (f"nv set interface swp1 qos pfc profile {name}",)}
+    with pytest.raises(NodeError, match="expected"):
+        cumulus.commands(cumulus.changes(variables, found), found)
+
+
+def test_only_lines_of_our_ports_are_taken_away() -> None:
+    pauses = ("priority-flow-control priority 5 no-drop",)
+    found = {(f"interface Ethernet{number}",): pauses for number in (1, 2, 9)}
+    changes = load_platform("eos").changes(wanted("eos", switch_priorities={}), found)
+    assert [(change.context[0], change.off) for change in changes] == [
+        ("interface Ethernet1", f"no {pauses[0]}"),
+        ("interface Ethernet2", f"no {pauses[0]}"),
+    ]
+
+
+def test_dscps_that_eos_puts_there_itself_have_no_line() -> None:
+    eos = load_platform("eos")
+    asked = wanted("eos", switch_priorities={"3": {"dscp": [26, 0, 40]}})
+    commands = [each.text for each in plan_from_nothing(eos, asked) if "map" in each.text]
+    assert commands == ["qos map dscp 0 to traffic-class 3", "qos map dscp 40 to traffic-class 3"]
+    found = {(): ("qos map dscp 26 to traffic-class 3", "qos map dscp 40 to traffic-class 3")}
+    assert not any("dscp 26" in str(each) or "dscp 40" in str(each) for each in eos.changes(asked, found))
+
+
+def test_old_profiles_of_ours_go_when_they_are_not_requested() -> None:
+    found = {(): ("nv set qos pfc rogue switch-priority 5", "nv set interface swp1 qos pfc profile theirs")}
+    less = wanted("cumulus", ("swp1",), switch_priorities={})
+    assert [change.off for change in load_platform("cumulus").changes(less, found)] == [
+        "nv unset qos pfc rogue switch-priority 5",
+        "nv unset interface swp1 qos pfc profile",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("platform", "reply", "lines"),
+    [
+        (
+            "cumulus",
+            "nv set interface swp1-2,swp5s0 qos pfc profile a\nnv set qos pfc a switch-priority 3,5-6\nno\n",
+            [
+                *(f"nv set interface {each} qos pfc profile a" for each in ("swp1", "swp2", "swp5s0")),
+                *(f"nv set qos pfc a switch-priority {each}" for each in (3, 5, 6)),
+            ],
+        ),
+        (
+            "onyx",
+            "   interface ethernet 1/1-1/3 qos trust L3\n   lldp\n",
+            [*(f"interface ethernet 1/{each} qos trust L3" for each in (1, 2, 3)), "lldp"],
+        ),
+    ],
+)
+def test_lists_and_ranges_of_ports_are_expanded(platform: str, reply: str, lines: list[str]) -> None:
+    assert load_platform(platform).configuration(reply) == {(): tuple(lines)}
+
+
+def test_queues_that_could_not_be_put_back_are_refused() -> None:
+    mlxsw = load_platform("mlxsw")
+    foreign = '[{"kind": "tbf", "handle": "8:", "dev": "swp2", "root": true, "options": {}}]\n'
+    found = mlxsw.configuration(foreign)
+    marks = {"3": {"marks": MARKS}}
+    assert mlxsw.changes(wanted("mlxsw", ("swp1",), switch_priorities=marks), found)
+    with pytest.raises(NodeError) as raised:
+        mlxsw.changes(wanted("mlxsw", ("swp1", "swp2"), switch_priorities=marks), found)
+    told = "swp2: got foreign queues, tbf 8:, expected none, or ours; take them away with "
+    assert str(raised.value) == f"{told}`tc qdisc del dev swp2 root`"
+
+
+@pytest.mark.parametrize("reply", ["", "\nlo app \nlo pfc \n", "tc: not found\n", '{"a": 1}\n', "[1]\n"])
+def test_a_reply_without_json_is_a_sentence(reply: str) -> None:
+    with pytest.raises(NodeError, match="expected a reply in JSON; install iproute2 there"):
+        load_platform("mlxsw").configuration(reply)

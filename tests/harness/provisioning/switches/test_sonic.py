@@ -1,0 +1,274 @@
+"""SONiC: patches of its configuration database (RFC 6902) that a release accepts."""
+
+import copy
+import json
+import os
+import re
+import subprocess
+import sys
+import types
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.fake_sonic import BUFFER, EVERY, NEW, OTHER, PLAIN, SIZE, TABLE, YELLOW, FakeSonic
+from helpers.fake_switch import LOSSLESS, hardware, served_switch, wanted
+from helpers.switch_stands import STANDS
+
+from rogue.harness.provisioning.switches.change import Change
+from rogue.harness.provisioning.switches.database import is_refused
+from rogue.harness.provisioning.switches.operations import apply, open_switch, plan_from_nothing, undo
+from rogue.harness.provisioning.switches.platform import load_platform
+from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
+from rogue.remote.errors import NodeError
+
+WANTED = STANDS["sonic"].wanted
+SONIC = load_platform("sonic")
+MARKS_ALONE = wanted("sonic", ("Ethernet0", "Ethernet4"))
+
+
+@pytest.fixture
+def switch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSonic:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    made: FakeSonic = STANDS["sonic"].make()
+    return made
+
+
+def patches(directory: Path, switch: FakeSonic, asked: HardwareSwitchVariables) -> list[dict[str, Any]]:
+    """Set a switch, put it back as it was, and return the operations of the first patch."""
+    before = copy.deepcopy(switch.tables)
+    with (
+        served_switch(directory / "tor", switch) as served,
+        open_switch(hardware(asked, served.login)) as opened,
+    ):
+        apply(opened, asked)
+        assert apply(opened, asked) == []
+        undo(opened)
+    assert switch.tables == before
+    return switch.patches[0]
+
+
+def refusal(directory: Path, switch: FakeSonic, asked: HardwareSwitchVariables) -> str:
+    """The error of an `apply` that changes nothing and remembers nothing."""
+    before = copy.deepcopy(switch.tables)
+    with (
+        served_switch(directory / "tor", switch) as served,
+        open_switch(hardware(asked, served.login)) as opened,
+    ):
+        with pytest.raises(NodeError) as raised:
+            apply(opened, asked)
+        assert (opened.ledger.changes(), switch.tables, switch.patches) == ([], before, [])
+    return str(raised.value)
+
+
+def test_a_patch_names_fields_and_keeps_those_of_others(tmp_path: Path, switch: FakeSonic) -> None:
+    switch.tables["QUEUE"]["Ethernet4|4"]["others"] = ["a b", 1]
+    made = {each["path"]: each for each in patches(tmp_path, switch, WANTED)}
+    assert made["/QUEUE/Ethernet4|4/wred_profile"] == {
+        "op": "remove",
+        "path": "/QUEUE/Ethernet4|4/wred_profile",
+    }
+    assert made["/BUFFER_PROFILE/ROGUE_3"]["value"]["xoff"] == "35776"
+    ports = {path.rpartition("/")[2]: each["value"] for path, each in made.items() if "/Ethernet4/" in path}
+    maps = ("dscp_to_tc_map", "tc_to_queue_map", "tc_to_pg_map", "pfc_to_queue_map")
+    assert ports == {**dict.fromkeys(maps, "ROGUE"), "pfc_enable": "3"}
+
+
+def test_ranges_are_split_and_put_together_again(tmp_path: Path, switch: FakeSonic) -> None:
+    switch.tables["BUFFER_PROFILE"]["pg_lossless_100000_5m_profile"] = {"pool": "ingress_lossless_pool"}
+    group = {"profile": "pg_lossless_100000_5m_profile"}
+    switch.tables["BUFFER_PG"] = {"Ethernet0|3-4": group, "Ethernet4|0": group, "Ethernet4|4-6": group}
+    del switch.tables["QUEUE"]["Ethernet4|4"]
+    switch.tables["QUEUE"]["Ethernet4|2-3"] = {"scheduler": "scheduler.1", "wred_profile": "AZURE"}
+    made = patches(tmp_path, switch, WANTED)
+    assert [each for each in made if each["path"].startswith("/BUFFER_PG/")] == [
+        {"op": "remove", "path": "/BUFFER_PG/Ethernet0|3-4"},
+        {"op": "add", "path": "/BUFFER_PG/Ethernet0|3", "value": {"profile": "ROGUE_3"}},
+        {"op": "add", "path": "/BUFFER_PG/Ethernet0|4", "value": group},
+        {"op": "add", "path": "/BUFFER_PG/Ethernet4|3", "value": {"profile": "ROGUE_3"}},
+    ]
+    queues = {each["path"]: each.get("value") for each in made if "/Ethernet4|" in each["path"]}
+    assert queues["/QUEUE/Ethernet4|2"] == {"scheduler": "scheduler.1"}
+    assert queues["/QUEUE/Ethernet4|3"] == {"scheduler": "scheduler.1", "wred_profile": "ROGUE_3"}
+
+
+def test_an_entry_for_something_else_is_refused(tmp_path: Path, switch: FakeSonic) -> None:
+    found = SONIC.configuration(json.dumps({"QUEUE": {"Ethernet0|3,4": {"scheduler": "a"}}}))
+    with pytest.raises(NodeError, match=r"got QUEUE\|Ethernet0\|3,4, expected a number or a range"):
+        SONIC.changes(WANTED, found)
+
+
+def test_a_name_with_a_slash_is_escaped() -> None:
+    (command,) = plan_from_nothing(SONIC, wanted("sonic", ("Ethernet1/1", "Ethernet1/2")))
+    assert '"path": "/QUEUE/Ethernet1~12|3"' in command.stdin
+
+
+@pytest.mark.parametrize(("alpha", "exponent"), [(None, "0"), (2, "1"), (1 / 16, "-4"), (1 / 256, "-8")])
+def test_alpha_is_an_exponent_of_two(alpha: float | None, exponent: str) -> None:
+    """`dynamic_th` n: a group may hold 2^n times what is free; 1/16 is -4."""
+    settings = {"pauses": True, "headroom_bytes": 35_776, "pause_alpha": alpha}
+    (command,) = plan_from_nothing(SONIC, wanted("sonic", switch_priorities={"3": settings}))
+    assert f'"dynamic_th": "{exponent}"' in command.stdin
+
+
+@pytest.mark.parametrize("reply", ["", "SONiC: 202511\n", '{"PORT": {"Ethernet0"', "{} {}"])
+def test_a_reply_that_is_not_whole_is_a_sentence(reply: str) -> None:
+    with pytest.raises(NodeError, match="expected the configuration as JSON; log in and look"):
+        SONIC.configuration(reply)
+
+
+@pytest.mark.parametrize("asics", [2, 6, 12])
+def test_a_switch_of_several_chips_is_refused(tmp_path: Path, switch: FakeSonic, asics: int) -> None:
+    switch.asics = asics
+    told = refusal(tmp_path, switch, WANTED)
+    assert told.startswith("tor: got a multi-ASIC SONiC, expected one with a single chip; ")
+
+
+def test_a_file_of_an_earlier_version_is_a_sentence() -> None:
+    change = Change(("PORT_QOS_MAP", "Ethernet0"), "pfc_enable 3,4", None, "")
+    with pytest.raises(NodeError, match="got `pfc_enable 3,4`, expected its value as JSON; put the switch"):
+        SONIC.commands([change], {})
+
+
+OLD = [NEW, YELLOW, OTHER, BUFFER, TABLE, PLAIN, SIZE]
+
+
+def release_refuses(build: str, operation: Mapping[str, Any]) -> bool:
+    found = SONIC.configuration(f"SONiC Software Version: SONiC.{build}\n{{}}")
+    return is_refused(SONIC.data.patch_allows, found, f"{operation['op']} {operation['path']}")
+
+
+@pytest.mark.parametrize(
+    ("build", "refused"),
+    [
+        ("202111", []),
+        ("202205", OLD),
+        ("20220531.27", OLD),
+        ("202211", []),
+        ("202305", OLD),
+        ("202311.567841-3ab4e5f", OLD),
+        ("202405", OLD),
+        ("202411", OLD),
+        ("202505", [NEW, YELLOW, BUFFER, TABLE, PLAIN, SIZE]),
+        ("202511", [TABLE, SIZE]),
+        ("master.812345-abc", [TABLE, SIZE]),
+        ("HEAD.0-dirty-20240101", []),
+        ("Enterprise_4.2.0", []),
+        ("20231399", []),
+    ],
+)
+def test_operations_that_a_release_refuses(build: str, refused: list[object]) -> None:
+    assert [each for each in EVERY if release_refuses(build, each)] == refused
+
+
+AZURE_LOSSLESS = {
+    "ecn": "ecn_all",
+    "wred_green_enable": "true",
+    "green_min_threshold": "250000",
+    "green_max_threshold": "1048576",
+    "green_drop_probability": "5",
+    "yellow_min_threshold": "1000000",
+    "yellow_max_threshold": "2000000",
+    "red_min_threshold": "1000000",
+    "red_max_threshold": "2000000",
+}
+
+
+@pytest.mark.parametrize("build", ["20220531.27", "202311.1-x", "202411.1-x", "202505.1-x"])
+def test_an_older_release_tunes_its_own_profile(tmp_path: Path, switch: FakeSonic, build: str) -> None:
+    switch.build = build
+    switch.tables["WRED_PROFILE"]["AZURE_LOSSLESS"] = AZURE_LOSSLESS
+    switch.tables["QUEUE"]["Ethernet0|3"]["wred_profile"] = "AZURE_LOSSLESS"
+    made = patches(tmp_path, switch, MARKS_ALONE)
+    place = "/WRED_PROFILE/AZURE_LOSSLESS/green_"
+    assert [each for each in made if each["path"].startswith("/WRED_PROFILE")] == [
+        {"op": "replace", "path": f"{place}min_threshold", "value": "150000"},
+        {"op": "replace", "path": f"{place}max_threshold", "value": "1500000"},
+        {"op": "replace", "path": f"{place}drop_probability", "value": "10"},
+    ]
+
+
+TWO = {**LOSSLESS, "4": {"marks": {"from_bytes": 1, "to_bytes": 1}}}
+OTHERS: dict[str, Any] = {
+    "no such profile": {"WRED_PROFILE": {}},
+    "it does not mark": {"WRED_PROFILE": {"AZURE_LOSSLESS": {**AZURE_LOSSLESS, "ecn": "ecn_none"}}},
+    "it is off": {"WRED_PROFILE": {"AZURE_LOSSLESS": {**AZURE_LOSSLESS, "wred_green_enable": "false"}}},
+    "another port has it": {"QUEUE": {"Ethernet0|3": {"wred_profile": "AZURE_LOSSLESS"}}},
+    "two markings": {},
+}
+
+
+@pytest.mark.parametrize("case", OTHERS)
+def test_an_older_release_says_what_to_load(tmp_path: Path, switch: FakeSonic, case: str) -> None:
+    """Once that is loaded, which goes past the updater, all of it can be set and undone."""
+    switch.build = "202311.1-x"
+    switch.tables["WRED_PROFILE"]["AZURE_LOSSLESS"] = AZURE_LOSSLESS
+    switch.tables |= OTHERS[case]
+    priorities = TWO if case == "two markings" else LOSSLESS
+    asked = wanted("sonic", ("Ethernet4",), switch_priorities=priorities)
+    told = refusal(tmp_path, switch, asked)
+    assert told.startswith("tor: got changes of WRED_PROFILE for release 202311, whose updater refuses them")
+    for table, entries in json.loads(told.partition("says more): ")[2]).items():
+        switch.tables.setdefault(table, {}).update(entries)
+    switch.tables.get("QUEUE", {}).pop("Ethernet4|4", None)
+    patches(tmp_path, switch, asked)
+
+
+def test_an_older_release_takes_no_new_headroom(tmp_path: Path, switch: FakeSonic) -> None:
+    switch.build = "202505.1-x"
+    switch.tables["WRED_PROFILE"]["AZURE_LOSSLESS"] = AZURE_LOSSLESS
+    load = json.loads(refusal(tmp_path, switch, WANTED).partition("says more): ")[2])
+    assert {table: list(entries) for table, entries in load.items()} == {"BUFFER_PROFILE": ["ROGUE_3"]}
+
+
+CHECKOUT = os.environ.get("SONIC_UTILITIES")
+FOLDER = "generic_config_updater"
+CONFIGURATION = "gcu_field_operation_validators.conf.json"
+
+
+def of_branch(branch: str, name: str) -> str:
+    command = ["git", "-C", str(CHECKOUT), "show", f"{branch}:{FOLDER}/{name}"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+class Pointer:
+    """RFC 6901, as far as paths of patches need it."""
+
+    def __init__(self, path: str) -> None:
+        self.parts = [part.replace("~1", "/").replace("~0", "~") for part in path.split("/")[1:]]
+
+
+@pytest.mark.skipif(not CHECKOUT, reason="needs SONIC_UTILITIES, a bare clone of sonic-utilities")
+@pytest.mark.parametrize("branch", ["202205", "202305", "202311", "202405", "202411", "202505", "202511"])
+def test_the_validators_of_a_release_say_the_same(
+    branch: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The validators are SONiC's, here on a Spectrum-2; passed with the branches of 23 July 2026."""
+    (tmp_path / CONFIGURATION).write_text(of_branch(branch, CONFIGURATION))
+    info = {"asic_type": "mellanox", "build_version": f"{branch}.1-x"}
+    stubs: dict[str, dict[str, object]] = {
+        "jsonpointer": {"JsonPointer": Pointer},
+        "sonic_py_common": {"device_info": types.SimpleNamespace(get_sonic_version_info=lambda: info)},
+        "swsscommon": {"swsscommon": None},
+        "utilities_common": {},
+        "utilities_common.constants": {"DEFAULT_SUPPORTED_FECS_LIST": []},
+        "updater.gu_common": {"GenericConfigUpdaterError": ValueError},
+    }
+    for name, content in stubs.items():
+        module = types.ModuleType(name)
+        vars(module).update(content)
+        monkeypatch.setitem(sys.modules, name, module)
+    text = of_branch(branch, "field_operation_validators.py")
+    made = types.ModuleType("updater.field_operation_validators")
+    made.__package__, made.__file__ = "updater", str(tmp_path / "field_operation_validators.py")
+    exec(compile(text, made.__file__, "exec"), vars(made))
+    vars(made)["get_asic_name"] = lambda: "spc2"
+    tables = json.loads(of_branch(branch, CONFIGURATION))["tables"]
+    scope = [""] if re.search(r"def rdma_config_update_validator\(scope", text) else []
+    for operation in EVERY:
+        table = str(operation["path"]).split("/")[1]
+        names = tables.get(table, {}).get("field_operation_validators", [])
+        functions: list[Callable[..., bool]] = [getattr(made, name.split(".")[-1]) for name in names]
+        accepted = all(function(*scope, operation) for function in functions)
+        assert accepted != release_refuses(branch, operation), operation
