@@ -3,7 +3,7 @@
 .venv/bin/python scripts/fixed_cells.py write DIRECTORY [NAME ...]   # run the cells, keep their tables
 .venv/bin/python scripts/fixed_cells.py compare BEFORE AFTER         # exit code 1 and a list if tables differ
 
-The cell `kernel` needs the kernel of `rogue testbed kernel build`. Its tables move by less than 0.1 % when the agent imports
+The cell `kernel` needs the kernel of `rogue testbed kernel build`. Its tables move when the agent imports
 other modules: reading their files takes virtual time before the first flow starts.
 """
 

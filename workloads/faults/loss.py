@@ -80,7 +80,7 @@ class Loss(Fault):
 
     @property
     def burst_begins_probability(self) -> float:
-        """Return the probability that a run of losses begins with a packet, if the one before it was not lost.
+        """Return the probability that a run of losses begins with a packet if the one before was not lost.
 
         Runs of L packets and gaps of G: p = L / (L + G), so a gap ends with probability
         1 / G = p / ((1 - p) * L) at each packet.
