@@ -23,7 +23,7 @@ from typing import Final, NamedTuple
 from uet_htsim_cases import CASES, CREDIT_CASES, Case
 from uet_htsim_experiment import write_case
 
-from rogue.harness.cell.garbage import gc_paused
+from rogue.harness.cell.demand import gc_paused
 from rogue.harness.experiment.load import load_experiment
 from rogue.harness.plan.cells import plan_cells
 from rogue.harness.testbeds.simulator.network import SimulatedNetwork, build_network

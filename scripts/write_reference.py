@@ -14,15 +14,21 @@ from rogue.agent.core.cc import CONGESTION_CONTROLS
 from rogue.agent.core.estimators import ESTIMATORS
 from rogue.agent.core.settings import TransportSettings
 from rogue.agent.core.transports import TRANSPORTS, settings_for
-from rogue.harness.cell.transport import CHOICES, NumericParameter, as_written
+from rogue.harness.cell.group_settings import OPTIONS
+from rogue.harness.cell.marking import CURVE_PARAMETERS
+from rogue.harness.cell.transport import NumericParameter, as_written
+from rogue.harness.cell.uet_parameters import BALANCERS, LOAD_BALANCING
 from rogue.harness.commands.list import places
 from rogue.harness.experiment.choices import MEASURES, MeasureChoice, TrafficGroup, TransportChoice
 from rogue.harness.experiment.keys import NONE, REQUIRED, Key, keys_of, quantity_of
 from rogue.harness.experiment.model import Experiment
-from rogue.harness.testbeds.simulator.features import FEATURES as SIMULATED
-from rogue.harness.testbeds.simulator.tcp import TCPS
-from rogue.harness.testbeds.simulator.uet import BALANCERS, LOAD_BALANCING
-from rogue.simulator import CONTROLS, RELIABILITIES, SPRAYING_PARAMETERS, ControlParameter
+from rogue.simulator import (
+    CONTROLS,
+    FAIR_RATE_PARAMETERS,
+    RELIABILITIES,
+    SPRAYING_PARAMETERS,
+    ControlParameter,
+)
 from rogue.workloads.faults import FAULTS
 from rogue.workloads.probes import PROBES
 from rogue.workloads.specification import Specification
@@ -244,13 +250,11 @@ def control_parameters() -> list[str]:
                     f"`{as_written(each.name)}: {written(each.name, each.value)}`" for each in other
                 )
                 parts += [f"`variant: {variant.removeprefix(name + '-')}` has {values}."]
-        extra = SIMULATED[name].switch_parameters
+        has_fair_rates = NIC_CONTROLS[name].wants_fair_rates
+        extra: tuple[NumericParameter, ...] = CURVE_PARAMETERS if NIC_CONTROLS[name].wants_marks else ()
+        extra = (*extra, *(FAIR_RATE_PARAMETERS if has_fair_rates else ()))
         if extra:
-            depends = (
-                " `0` stands for a value that depends on the link's rate."
-                if SIMULATED[name].has_fair_rates
-                else ""
-            )
+            depends = " `0` stands for a value that depends on the link's rate." if has_fair_rates else ""
             parts += [f"Of its switches:{depends}"]
             parts += [table(("parameter", "type", "default", "meaning"), map(parameter_row, extra))]
     return parts
@@ -335,7 +339,7 @@ def generated() -> str:
         *ultra_ethernet_parameters(),
         "### Parameters of TCPs",
         "`dctcp` also has `mark_above`, a size: switches mark what comes when more than this waits.",
-        matrix({name: name for name in TCPS}),
+        matrix({name: name for name, kind in RELIABILITIES.items() if kind.controls_window}),
         "### Parameters of drivers on nodes",
         table(
             ("parameter", "type", "default"),
@@ -345,7 +349,7 @@ def generated() -> str:
                     " or ".join(written(key, value) for value in values),
                     f"`{written(key, values[0])}`",
                 )
-                for key, values in CHOICES.items()
+                for key, values in OPTIONS.items()
             ],
         ),
     ]

@@ -42,6 +42,10 @@ class Base:
     """It reacts to marks, which switches are to set for it."""
     control: str | None = None
     """Congestion control that its NIC has without a feature."""
+    recovery: str | None = None
+    """How its NIC repairs losses, by the engine's name; None: as RoCE usually does, or as a TCP."""
+    recovery_values: tuple[tuple[str, float], ...] = ()
+    """Parameters of its loss recovery by which it differs from another transport."""
     one_way: str | None = None
     """Why its packets must not be sprayed; None: nothing speaks against it."""
     is_sprayed: bool = False
@@ -106,6 +110,28 @@ class TransportName:
         return BASES[self.base].service
 
     @property
+    def agent(self) -> str:
+        """The transport that the agent runs, which knows nothing of features and loss recoveries of NICs."""
+        return self.base if BASES[self.base].recovery is None else "roce"
+
+    @property
+    def control(self) -> str | None:
+        """Congestion control of its NICs, without its variant; None if they have none."""
+        words = (BASES[self.base].control, *self.features)
+        return next((word for word in words if word in NIC_CONTROLS), None)
+
+    @property
+    def recovery(self) -> str | None:
+        """How its NICs repair losses, by the engine's name; None: as RoCE usually does, or as a TCP."""
+        recovery = BASES[self.base].recovery
+        return f"{recovery}-{CREDITS}" if self.has_credits else recovery
+
+    @property
+    def has_fair_rates(self) -> bool:
+        """True if switches compute rates and send them to its NICs."""
+        return self.control is not None and NIC_CONTROLS[self.control].wants_fair_rates
+
+    @property
     def packets(self) -> Packets | None:
         """Its own full packets; None: those of the network's MTU."""
         return BASES[self.base].packets
@@ -143,14 +169,12 @@ class TransportName:
     @property
     def has_marked_control(self) -> bool:
         """Whether switches are to mark packets for a control in its NIC."""
-        controls = (NIC_CONTROLS.get(name) for name in (BASES[self.base].control, *self.features) if name)
-        return any(control.wants_marks for control in controls if control is not None)
+        return self.control is not None and NIC_CONTROLS[self.control].wants_marks
 
     @property
     def wants_telemetry(self) -> bool:
         """Whether switches are to write into packets what they hold."""
-        controls = (NIC_CONTROLS.get(feature) for feature in self.features)
-        return any(control.wants_telemetry for control in controls if control is not None)
+        return self.control is not None and NIC_CONTROLS[self.control].wants_telemetry
 
     @property
     def outside(self) -> "tuple[str, str] | None":
@@ -217,12 +241,32 @@ BASES: Final[dict[str, Base]] = {
         ("pfc", "dcqcn", "rocc"),
         one_way=_BY_UC,
     ),
-    "irn": Base("rc", "IRN: selective repeat and a cap on packets in flight", ALL_FEATURES, True),
-    "irn-gbn": Base("rc", "IRN with go-back-N", ALL_FEATURES, True),
-    "irn-nobdp": Base("rc", "IRN without its cap on packets in flight", ALL_FEATURES, True),
-    "roce-lossy": Base("rc", "go-back-N with a fixed timeout, never giving up", ALL_FEATURES, True),
-    "roce-go-back-0": Base("rc", "a loss repeats the whole message, as in early NICs", (), True),
-    "resilient_roce": Base("rc", "go-back-N and DCQCN without flow control", (), True, control="dcqcn"),
+    "irn": Base(
+        "rc", "IRN: selective repeat and a cap on packets in flight", ALL_FEATURES, True, recovery="irn"
+    ),
+    "irn-gbn": Base("rc", "IRN with go-back-N", ALL_FEATURES, True, recovery="irn-gbn"),
+    "irn-nobdp": Base(
+        "rc",
+        "IRN without its cap on packets in flight",
+        ALL_FEATURES,
+        True,
+        recovery="irn",
+        recovery_values=(("cap_packets", 0),),
+    ),
+    "roce-lossy": Base(
+        "rc", "go-back-N with a fixed timeout, never giving up", ALL_FEATURES, True, recovery="go-back-n"
+    ),
+    "roce-go-back-0": Base(
+        "rc", "a loss repeats the whole message, as in early NICs", (), True, recovery="go-back-0"
+    ),
+    "resilient_roce": Base(
+        "rc",
+        "go-back-N and DCQCN without flow control",
+        (),
+        True,
+        control="dcqcn",
+        recovery="go-back-n",
+    ),
     "uet": Base(
         "rc",
         "Ultra Ethernet: selective acknowledgements, NSCC and packet spraying",
@@ -231,6 +275,7 @@ BASES: Final[dict[str, Base]] = {
         one_way="it spreads its packets by itself: see its load_balancing",
         is_sprayed=True,
         wants_curve=True,
+        recovery="uet",
     ),
     "dctcp": Base(
         "tcp",

@@ -7,7 +7,6 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Final
 
-from rogue.harness.cell.carried import carried
 from rogue.harness.cell.demand import (
     PROBE_GROUP,
     PROBE_TRANSPORT,
@@ -15,10 +14,10 @@ from rogue.harness.cell.demand import (
     FlowGroup,
     Group,
     PlannedFlow,
+    carried,
     carried_verbs,
 )
-from rogue.harness.cell.faults import faults_struck
-from rogue.harness.cell.network import NetworkSpec, network_spec
+from rogue.harness.cell.network import NetworkSpec, faults_struck, network_spec
 from rogue.harness.cell.timing import SECOND_NS, Timing, switch_ports, timing_of
 from rogue.harness.experiment.choices import Scalar, TrafficGroup, TransportChoice
 from rogue.harness.experiment.model import Experiment
@@ -79,7 +78,9 @@ class Cell:
         probe = self.experiment.probe
         if probe is None:
             return None
-        carrier = FlowGroup(PROBE_GROUP, PROBE_TRANSPORT, str(PROBE_TRANSPORT), {}, self.groups[0].priority)
+        carrier = FlowGroup(
+            PROBE_GROUP, PROBE_TRANSPORT, str(PROBE_TRANSPORT), {}, self.groups[0].priority, self.topology
+        )
         target = probe.target or self.busiest_receiver
         return PlannedFlow(carrier, probe.flow(self.topology.probe_host(), target, self.seed), is_probe=True)
 
@@ -126,6 +127,7 @@ class Cell:
             label=str(asked.transport) if asked.transport else self.transport.shown,
             parameters={**cells_own, **asked.parameters},
             priority=asked.priority,
+            topology=self.topology,
             asked=asked,
             demand=Demand(asked.workload, self.experiment.placement, self.seed, carried_verbs(transport)),
         )

@@ -1,16 +1,33 @@
 """Groups of traffic in a cell: their flows, transport and traffic class."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Final, NamedTuple, get_args
+import gc
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from typing import Final, Literal, NamedTuple, get_args
 
-from rogue.harness.cell.garbage import gc_paused
+from rogue.agent.core.settings import TransportSettings
+from rogue.harness.cell.group_settings import GroupSettings, TcpSettings, group_settings
+from rogue.harness.cell.transport import ParameterError, ParameterMistake
 from rogue.harness.experiment.choices import Scalar, TrafficGroup
-from rogue.workloads.topologies import Placement
+from rogue.workloads.topologies import Placement, Topology
 from rogue.workloads.traffic import Flow, Verb, Workload
 from rogue.workloads.traffic.waiting import WaitingOrder
 from rogue.workloads.transports import TransportName
+
+
+@contextmanager
+def gc_paused() -> Iterator[None]:
+    """Pause the garbage collector while many objects are made that all stay: it would double the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 class Demand(NamedTuple):
@@ -25,7 +42,7 @@ class Demand(NamedTuple):
     @property
     def flows(self) -> tuple[Flow, ...]:
         """The flows; drawn once, because a hundred thousand arrivals take a while."""
-        return _carried(self)
+        return _flows(self)
 
     @property
     def order(self) -> WaitingOrder:
@@ -57,7 +74,7 @@ def _order(demand: Demand) -> WaitingOrder:
 
 
 @lru_cache(maxsize=8)
-def _carried(demand: Demand) -> tuple[Flow, ...]:
+def _flows(demand: Demand) -> tuple[Flow, ...]:
     carried = dict(demand.verbs)
     return tuple(
         flow if carried[flow.verb] == flow.verb else replace(flow, verb=carried[flow.verb])
@@ -69,7 +86,7 @@ PROBE_GROUP: Final = "probe"
 PROBE_TRANSPORT: Final = TransportName("roce")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FlowGroup:
     """What carries the flows of one name."""
 
@@ -82,6 +99,12 @@ class FlowGroup:
     """Of the transport, as written."""
     priority: int
     """Traffic class in the network."""
+    topology: Topology = field(repr=False)
+
+    @cached_property
+    def settings(self) -> GroupSettings:
+        """Its parameters for all testbeds, translated once; ParameterError if one cannot be."""
+        return group_settings(self.topology, self.transport, self.parameters)
 
     @property
     def duration_ns(self) -> int | None:
@@ -89,7 +112,7 @@ class FlowGroup:
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Group(FlowGroup):
     """A traffic group: its transport, and what it asks of the network."""
 
@@ -119,7 +142,7 @@ class Group(FlowGroup):
 
 @dataclass(frozen=True, slots=True)
 class PlannedFlow:
-    """One flow and what carries it."""
+    """A flow and the group that carries it; testbeds extend it by what they plan or run."""
 
     carrier: FlowGroup
     flow: Flow
@@ -130,3 +153,82 @@ class PlannedFlow:
     def flow_id(self) -> str:
         """Group and ends."""
         return self.flow.name_in(self.carrier.name)
+
+    @property
+    def settings(self) -> TransportSettings | TcpSettings:
+        """The settings of what drives it: the agent at its initiator, or a TCP."""
+        return self.carrier.settings.of_host(self.carrier.topology.host_rate_bps(self.flow.initiator))
+
+
+def first_mistake(
+    groups: Sequence[Group], parameters: Mapping[str, Scalar], check: Callable[[Group], object]
+) -> ParameterMistake | None:
+    """Return the first ParameterError of a check of every group, with the group if the parameter is its own.
+
+    parameters: of the cell's transport, which carries nothing where every group has its own transport.
+    """
+    for group in groups:
+        try:
+            check(group)
+        except ParameterError as error:
+            is_own = group.states(error.mistake.key)
+            return replace(error.mistake, group=group.name) if is_own else error.mistake
+    if parameters and all(group.asked.transport is not None for group in groups):
+        expected = "no parameter of a transport that carries nothing: every group has its own"
+        return ParameterMistake(next(iter(parameters)), expected, "state it in a group's parameters")
+    return None
+
+
+BITS_NS = 8 * 1_000_000_000
+
+Direction = Literal["out", "in"]
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """How much of a demand's finite transfers the links of hosts carry at most."""
+
+    capacity_bytes: Mapping[str, int]
+    """Bytes that a host's link carries in one direction while the traffic lasts."""
+    shares: Mapping[tuple[str, Direction], float]
+    """Part of the bytes of all transfers from or to a host that its link carries, where that is not all."""
+
+    def sizes_bytes(self, flow: Flow) -> Mapping[int, int]:
+        """Return the counts of a flow's finite transfers by size, which is at most what its links carry."""
+        largest_bytes = min(self.capacity_bytes[flow.source], self.capacity_bytes[flow.destination])
+        if not flow.arrivals:
+            return {min(flow.size_bytes, largest_bytes): flow.count or 0}
+        sizes = Counter(flow.arrived_sizes_bytes)
+        if max(sizes) <= largest_bytes:
+            return sizes
+        return Counter(min(size_bytes, largest_bytes) for size_bytes in sizes.elements())
+
+    def share(self, flow: Flow) -> float:
+        """Return the part of these bytes that is moved."""
+        return min(self.shares.get((flow.source, "out"), 1.0), self.shares.get((flow.destination, "in"), 1.0))
+
+    def finite_bytes(self, flows: Iterable[Flow]) -> float:
+        """Return the bytes of finite transfers that are moved."""
+        return sum(self.share(flow) * _total_bytes(self.sizes_bytes(flow)) for flow in flows)
+
+
+@lru_cache(maxsize=8)
+def carried(topology: Topology, demand: Demand, traffic_ns: int) -> Carried:
+    """Return how much of a demand fits into the time; all of it where the cell waits for every transfer."""
+    capacity_bytes = {
+        host: topology.host_rate_bps(host) * traffic_ns // BITS_NS for host in topology.host_names()
+    }
+    whole = Carried(capacity_bytes, {})
+    if demand.workload.duration_ns is None:
+        return whole
+    asked_bytes: Counter[tuple[str, Direction]] = Counter()
+    for flow in demand.flows:
+        flow_bytes = _total_bytes(whole.sizes_bytes(flow))
+        asked_bytes[flow.source, "out"] += flow_bytes
+        asked_bytes[flow.destination, "in"] += flow_bytes
+    shares = {end: capacity_bytes[end[0]] / asked for end, asked in asked_bytes.items() if asked}
+    return Carried(capacity_bytes, {end: share for end, share in shares.items() if share < 1})
+
+
+def _total_bytes(sizes_bytes: Mapping[int, int]) -> int:
+    return sum(size_bytes * count for size_bytes, count in sizes_bytes.items())

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import Final, Literal
 
-from rogue.harness.cell.demand import FlowGroup
 from rogue.harness.cell.transport import (
     ParameterError,
     ParameterMistake,
@@ -17,6 +16,7 @@ from rogue.harness.cell.transport import (
 from rogue.harness.experiment.choices import Scalar
 from rogue.workloads.ideal import longest_round_trip_ns
 from rogue.workloads.topologies import Topology
+from rogue.workloads.transports import TransportName
 
 MARK_ABOVE: Final = "mark_above_bytes"
 FRAME_BYTES: Final = 1518
@@ -65,15 +65,20 @@ CURVE_PARAMETERS: Final = (
 """What an experiment may set of that curve."""
 
 
-def requested_marking(topology: Topology, carrier: FlowGroup) -> MarkingCurve | None:
-    """The curve that a transport asks for, None if it needs no marks; ParameterError if there is no such."""
-    if carrier.transport.wants_marks:
-        above_bytes = marked_above_bytes(topology, carrier)
+def requested_marking(
+    topology: Topology, transport: TransportName, parameters: Mapping[str, Scalar]
+) -> MarkingCurve | None:
+    """Return the curve that a transport requests, None if it needs no marks.
+
+    Raises ParameterError if a parameter of the curve cannot be.
+    """
+    if transport.wants_marks:
+        above_bytes = _marked_above_bytes(topology, parameters)
         return MarkingCurve(above_bytes, above_bytes, pmax=1.0, at="arrival")
-    if carrier.transport.wants_curve:
-        curve = replace(round_trip_curve(topology), spares_hosts=carrier.transport.has_credits)
-        return _changed(curve, carrier.parameters)
-    return _changed(DCQCN_CURVE, carrier.parameters) if carrier.transport.has_marked_control else None
+    if transport.wants_curve:
+        curve = replace(round_trip_curve(topology), spares_hosts=transport.has_credits)
+        return _changed(curve, parameters)
+    return _changed(DCQCN_CURVE, parameters) if transport.has_marked_control else None
 
 
 def round_trip_curve(topology: Topology) -> MarkingCurve:
@@ -98,13 +103,13 @@ def round_trip_packets(topology: Topology) -> int:
     return -(-round_trip_ns * rate_bps // (wire_bytes * 8 * 10**9))
 
 
-def marked_above_bytes(topology: Topology, carrier: FlowGroup) -> int:
-    """K, as a transport asks for it: by its parameter, or in proportion to the hosts' line rate.
+def _marked_above_bytes(topology: Topology, parameters: Mapping[str, Scalar]) -> int:
+    """Return K: the parameter's value, or in proportion to the hosts' line rate.
 
     ParameterError if the parameter is not a number of bytes.
     """
-    if as_written(MARK_ABOVE) in carrier.parameters:
-        value = carrier.parameters[as_written(MARK_ABOVE)]
+    if as_written(MARK_ABOVE) in parameters:
+        value = parameters[as_written(MARK_ABOVE)]
         return checked_threshold(translated(as_written(MARK_ABOVE), value, (MARK_ABOVE,))[1])
     rate_bps = topology.host_rate_max_bps
     return FRAME_BYTES * max(MARKED_FRAMES_MIN, round(MARKED_FRAMES * rate_bps / MARKED_FRAMES_RATE_BPS))

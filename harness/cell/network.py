@@ -1,13 +1,16 @@
 """Describe the network that a cell requests: links, switches and ports."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from functools import lru_cache
+from typing import Final, TypeAlias
 
 from rogue.harness.cell.demand import FlowGroup
-from rogue.harness.cell.marking import MarkingCurve, requested_marking
+from rogue.harness.cell.marking import MarkingCurve
+from rogue.harness.experiment.model import Experiment
 from rogue.workloads.faults import Breakage, Fault, LinkCut, Loss
 from rogue.workloads.framing import FRAMINGS, Packets
+from rogue.workloads.streams import random_stream
 from rogue.workloads.topologies import Link, Switch, Topology
 
 
@@ -56,7 +59,7 @@ def link_specs(topology: Topology, faults: Sequence[Fault]) -> tuple[LinkSpec, .
     losses: dict[Link, list[Loss]] = {}
     for fault in faults:
         if isinstance(fault, Loss):
-            losses.setdefault(_struck(fault, topology), []).append(fault)
+            losses.setdefault(_link_of(fault, topology), []).append(fault)
     spread_ns = topology.delay_spread_ns
     return tuple(
         LinkSpec(link.a, link.b, link.rate_bps, link.delay_ns, spread_ns, tuple(losses.get(link, ())))
@@ -66,7 +69,7 @@ def link_specs(topology: Topology, faults: Sequence[Fault]) -> tuple[LinkSpec, .
 
 def outage_specs(topology: Topology, faults: Sequence[Fault]) -> tuple[OutageSpec, ...]:
     """Every outage; those of one link that are one are joined already."""
-    cuts = ((fault, _struck(fault, topology)) for fault in faults if isinstance(fault, LinkCut))
+    cuts = ((fault, _link_of(fault, topology)) for fault in faults if isinstance(fault, LinkCut))
     return tuple(
         OutageSpec(
             *cut.ends(link),
@@ -79,7 +82,7 @@ def outage_specs(topology: Topology, faults: Sequence[Fault]) -> tuple[OutageSpe
     )
 
 
-def _struck(fault: Fault, topology: Topology) -> Link:
+def _link_of(fault: Fault, topology: Topology) -> Link:
     link = fault.link(topology)
     assert link is not None, "an experiment with a fault that strikes no link"
     return link
@@ -219,7 +222,7 @@ def _ip_packet_bytes(topology: Topology, carrier: FlowGroup) -> int:
 
 
 def _priority(topology: Topology, number: int, carriers: Sequence[FlowGroup]) -> PrioritySpec:
-    curves = dict.fromkeys(requested_marking(topology, carrier) for carrier in carriers)
+    curves = dict.fromkeys(carrier.settings.marking for carrier in carriers)
     has_pauses = {carrier.transport.has_pauses for carrier in carriers}
     return PrioritySpec(
         curves=tuple(curve for curve in curves if curve is not None),
@@ -237,3 +240,56 @@ def _pauses(topology: Topology) -> Pauses:
         watchdog_ns=topology.pause_watchdog_ns,
         watchdog_restore_ns=topology.pause_watchdog_restore_ns,
     )
+
+
+_Same: TypeAlias = tuple[tuple[str, str], bool, int | None]
+
+
+def faults_struck(experiment: Experiment, seed: int) -> tuple[Fault, ...]:
+    """The faults of an experiment, drawn one after the other: what one cuts the next one leaves alone.
+
+    Outages of one link and with the same `reroute_after` that adjoin or overlap are one.
+    """
+    return _struck(experiment.topology, tuple(experiment.faults), seed) if experiment.faults else ()
+
+
+@lru_cache(maxsize=16)
+def _struck(topology: Topology, faults: tuple[Fault, ...], seed: int) -> tuple[Fault, ...]:
+    """Cells of one seed have the same; of a large network a drawing takes a second."""
+    struck = _cut(topology, faults)
+    found: list[Fault] = []
+    for number, fault in enumerate(faults):
+        drawn = fault.drawn(topology, random_stream(seed, f"faults/{number}"), struck)
+        struck |= _cut(topology, drawn)
+        found += drawn
+    return tuple(_joined(topology, found))
+
+
+def _joined(topology: Topology, faults: Sequence[Fault]) -> Iterable[Fault]:
+    """Each where it, or the first outage of its link, was written."""
+    outages: dict[_Same, list[LinkCut]] = {}
+    for cut in sorted((fault for fault in faults if isinstance(fault, LinkCut)), key=lambda cut: cut.at_ns):
+        of_link = outages.setdefault(_same(topology, cut), [])
+        if of_link and cut.at_ns <= _end_ns(of_link[-1]):
+            end_ns = max(_end_ns(cut), _end_ns(of_link[-1]))
+            of_link[-1] = of_link[-1].model_copy(update={"duration_ns": end_ns - of_link[-1].at_ns})
+        else:
+            of_link.append(cut)
+    for fault in faults:
+        yield from outages.pop(_same(topology, fault), ()) if isinstance(fault, LinkCut) else (fault,)
+
+
+def _end_ns(cut: LinkCut) -> int:
+    return cut.at_ns + cut.duration_ns
+
+
+def _same(topology: Topology, cut: LinkCut) -> _Same:
+    """What outages have in common that can be one."""
+    link = cut.link(topology)
+    assert link is not None, "an experiment with an outage of no link"
+    return cut.ends(link), cut.one_way, cut.reroute_after_ns
+
+
+def _cut(topology: Topology, faults: Iterable[Fault]) -> set[Link]:
+    cut = (fault.link(topology) for fault in faults if isinstance(fault, LinkCut))
+    return {link for link in cut if link is not None}

@@ -1,13 +1,9 @@
-"""Translate a transport and its parameters from the experiment file into settings."""
+"""Read parameters of transports: their names, units and bounds, and the mistakes in them."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Final, Literal, Protocol
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, Protocol
 
-from rogue.agent.core.errors import ContradictionError, SettingsError
-from rogue.agent.core.settings import TransportSettings
-from rogue.agent.core.transports import parameter_names, settings_for
-from rogue.harness.cell.demand import Group
 from rogue.harness.experiment.choices import Scalar
 from rogue.workloads.printable import did_you_mean
 from rogue.workloads.units import QUANTITY_OF_SUFFIX, UnitError
@@ -28,116 +24,15 @@ class ParameterMistake:
 
 
 class ParameterError(Exception):
-    """A parameter that the agent does not take."""
+    """A parameter of a transport that cannot be."""
 
     def __init__(self, mistake: ParameterMistake) -> None:
         super().__init__(mistake)
         self.mistake = mistake
 
 
-def first_mistake(
-    groups: Sequence[Group], parameters: Mapping[str, Scalar], check: Callable[[Group], None]
-) -> ParameterMistake | None:
-    """The first ParameterError of a check of every group, with the group if the parameter is its own.
-
-    parameters: of the cell's transport, which carries nothing where every group has a transport of its own.
-    """
-    for group in groups:
-        try:
-            check(group)
-        except ParameterError as error:
-            is_own = group.states(error.mistake.key)
-            return replace(error.mistake, group=group.name) if is_own else error.mistake
-    if parameters and all(group.asked.transport is not None for group in groups):
-        expected = "no parameter of a transport that carries nothing: every group has its own"
-        return ParameterMistake(next(iter(parameters)), expected, "state it in a group's parameters")
-    return None
-
-
-CHOICES: Final[dict[str, tuple[Scalar, ...]]] = {
-    "completions": ("event", "polling"),
-    "record_inputs": (False, True),
-}
-"""The default comes first.
-
-completions: waited for, or polled without pause, with the NIC's timestamps where it has some.
-record_inputs: a log of all that a connection is told, from which its decisions can be replayed.
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class DriverOptions:
-    """How a flow's ends work on their nodes."""
-
-    completions: Literal["event", "polling"] = "event"
-    record_inputs: bool = False
-
-
-def driver_options(parameters: Mapping[str, Scalar]) -> DriverOptions:
-    """The options among a transport's parameters."""
-    is_polled = parameters.get("completions") == "polling"
-    return DriverOptions("polling" if is_polled else "event", parameters.get("record_inputs") is True)
-
-
-def without_options(parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
-    """The parameters that are the transport's own."""
-    return {key: value for key, value in parameters.items() if key not in CHOICES}
-
-
-def option_mistake(parameters: Mapping[str, Scalar]) -> ParameterMistake | None:
-    """The first option with a value that it does not take."""
-    for key, values in CHOICES.items():
-        value = parameters.get(key, values[0])
-        if not any(value is each or (isinstance(each, str) and value == each) for each in values):
-            shown = " or ".join(str(each).lower() for each in values)
-            return ParameterMistake(key, shown, "choose one of them")
-    return None
-
-
-def agent_settings(
-    name: str, line_rate_bps: int, parameters: Mapping[str, Scalar], others: tuple[str, ...] = ()
-) -> TransportSettings:
-    """Settings of a transport; ParameterError names the first parameter that does not fit.
-
-    A parameter has its unit in the value, not in the key: `base_rtt_floor: 25us` is the agent's
-    `base_rtt_floor_ns`. The error also names `others`, which somebody else takes.
-    """
-    try:
-        return settings_for(name, line_rate_bps, agent_overrides(name, line_rate_bps, parameters, others))
-    except ContradictionError as error:
-        raise ParameterError(_contradiction(error, parameters)) from error
-    except SettingsError as error:
-        key = as_written(error.key)
-        raise ParameterError(ParameterMistake(key, error.expected, "correct the value")) from error
-
-
-def _contradiction(error: ContradictionError, parameters: Mapping[str, Scalar]) -> ParameterMistake:
-    """Blames the one of two parameters that the file states."""
-    key, bound_key = as_written(error.key), as_written(error.bound_key)
-    if key in parameters:
-        expected = f"up to {bound_key}, {_with_unit(error.bound_key, error.bound)}"
-        return ParameterMistake(key, expected, f"lower it, or raise {bound_key}")
-    expected = f"at least {key}, {_with_unit(error.key, error.got)}"
-    return ParameterMistake(bound_key, expected, f"raise it, or lower {key}")
-
-
-def _with_unit(name: str, value: object) -> str:
-    return f"{value:.15g}{name.removeprefix(as_written(name)).replace('_', ' ')}"
-
-
-def agent_overrides(
-    name: str, line_rate_bps: int, parameters: Mapping[str, Scalar], others: tuple[str, ...] = ()
-) -> dict[str, Scalar]:
-    """The same parameters by the agent's own names, in base units; without options of its driver."""
-    own = without_options(parameters)
-    choosing: dict[str, Scalar] = {key: own[key] for key in ("cc", "estimator") if key in own}
-    known = (*others, *parameter_names(settings_for(name, line_rate_bps, choosing)))
-    rest = {key: value for key, value in own.items() if key not in choosing}
-    return {**choosing, **dict(translated(key, value, known) for key, value in rest.items())}
-
-
 def translated(key: str, value: Scalar, known: tuple[str, ...]) -> tuple[str, Scalar]:
-    """Name and value as the agent wants them."""
+    """Return name and value in base units; ParameterError if the name is unknown or the unit is wrong."""
     for suffix, quantity in QUANTITY_OF_SUFFIX.items():
         if key + suffix in known:
             try:
@@ -145,14 +40,19 @@ def translated(key: str, value: Scalar, known: tuple[str, ...]) -> tuple[str, Sc
             except UnitError as error:
                 raise ParameterError(ParameterMistake(key, error.expected, error.advice)) from error
     if key not in known or as_written(key) != key:
-        names = [as_written(name) for name in known]
-        expected = f"one of the parameters {', '.join(names)}"
-        raise ParameterError(ParameterMistake(key, expected, did_you_mean(key, names)))
+        raise unknown_parameter(key, known)
     return key, value
 
 
+def unknown_parameter(key: str, known: Iterable[str]) -> ParameterError:
+    """Return the error for a key that is none of the known parameters."""
+    names = [as_written(name) for name in known]
+    expected = f"one of the parameters {', '.join(names)}"
+    return ParameterError(ParameterMistake(key, expected, did_you_mean(key, names)))
+
+
 def as_written(name: str) -> str:
-    """The agent's name for a parameter, as an experiment file has it."""
+    """Return a parameter's name as an experiment file has it: without its unit."""
     for suffix in QUANTITY_OF_SUFFIX:
         if name.endswith(suffix):
             return name.removesuffix(suffix)

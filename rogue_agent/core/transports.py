@@ -62,6 +62,9 @@ def roce_uc(line_rate_bps: int) -> TransportSettings:
     return replace(roce(line_rate_bps), transport="roce-uc", service="uc")
 
 
+CHOICES = ("cc", "estimator")
+"""Keys of overrides that choose an algorithm."""
+
 TRANSPORTS: dict[str, Callable[[int], TransportSettings]] = {
     "rogue": rogue,
     "rogue-uc": rogue_uc,
@@ -73,36 +76,56 @@ TRANSPORTS: dict[str, Callable[[int], TransportSettings]] = {
 def settings_for(transport: str, line_rate_bps: int, overrides: Mapping[str, object]) -> TransportSettings:
     """Return a transport's settings at a line rate, with parameters replaced by name.
 
-    A key is a field of TransportSettings (`cc` first: it decides which parameters there are) or of the
-    congestion control's parameters. Raises SettingsError(key, got, expected).
+    A key is `cc`, `estimator`, or one of `parameter_names`. Raises SettingsError(key, got, expected).
+    """
+    choices = {key: overrides[key] for key in CHOICES if key in overrides}
+    rest = {key: overrides[key] for key in overrides if key not in CHOICES}
+    return with_parameters(chosen_settings(transport, line_rate_bps, choices), rest)
+
+
+def chosen_settings(transport: str, line_rate_bps: int, choices: Mapping[str, object]) -> TransportSettings:
+    """Return a transport's defaults at a line rate with another `cc` or `estimator`.
+
+    These two decide which parameters there are. Raises SettingsError(key, got, expected).
     """
     settings = TRANSPORTS[_one_of("transport", transport, TRANSPORTS)](line_rate_bps)
-    rest = dict(overrides)
-    if "cc" in rest:
-        cc = _one_of("cc", rest.pop("cc"), CONGESTION_CONTROLS)
-        settings = replace(
-            settings, cc=cc, cc_parameters=CONGESTION_CONTROLS[cc].for_line_rate(line_rate_bps)
-        )
-    if "estimator" in rest:
-        settings = replace(settings, estimator=_one_of("estimator", rest.pop("estimator"), ESTIMATORS))
+    if "cc" in choices:
+        cc = _one_of("cc", choices["cc"], CONGESTION_CONTROLS)
+        cc_parameters = CONGESTION_CONTROLS[cc].for_line_rate(line_rate_bps)
+        settings = replace(settings, cc=cc, cc_parameters=cc_parameters)
+    if "estimator" in choices:
+        estimator = _one_of("estimator", choices["estimator"], ESTIMATORS)
+        settings = replace(settings, estimator=estimator)
     kind = None if settings.estimator is None else ESTIMATORS[settings.estimator]
     if kind is not None and kind.needs_batch_acknowledgements and not settings.has_batch_acknowledgements:
         raise SettingsError(
             "estimator", settings.estimator, f"one for {transport}, whose service is reliable"
         )
+    return settings
+
+
+def with_parameters(settings: TransportSettings, parameters: Mapping[str, object]) -> TransportSettings:
+    """Return the settings with parameters replaced by name.
+
+    A key is a field of TransportSettings or of the congestion control's parameters. Raises
+    SettingsError(key, got, expected).
+    """
     known = parameter_names(settings)
-    of_cc = {each.name for each in fields(settings.cc_parameters)}
-    for key, value in rest.items():
+    for key, value in parameters.items():
         if key not in known:
-            raise SettingsError(key, value, f"a parameter of {transport}: one of {', '.join(known)}")
-    cc_parameters = override(settings.cc_parameters, {key: rest[key] for key in rest if key in of_cc})
+            raise SettingsError(key, value, f"a parameter of {settings.transport}: one of {', '.join(known)}")
+    of_cc = {each.name for each in fields(settings.cc_parameters)}
+    cc_parameters = override(
+        settings.cc_parameters, {key: parameters[key] for key in parameters if key in of_cc}
+    )
     return override(
-        replace(settings, cc_parameters=cc_parameters), {key: rest[key] for key in rest if key not in of_cc}
+        replace(settings, cc_parameters=cc_parameters),
+        {key: parameters[key] for key in parameters if key not in of_cc},
     )
 
 
 def parameter_names(settings: TransportSettings) -> tuple[str, ...]:
-    """Return every key that `settings_for` takes for the same transport and congestion control, in order."""
+    """Return every key that `with_parameters` takes for these settings, in order."""
     fixed = {"transport", "service", "cc_parameters"}
     own = {each.name for each in fields(settings)} - fixed
     return tuple(sorted(own | {each.name for each in fields(settings.cc_parameters)}))

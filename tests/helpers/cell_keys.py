@@ -8,10 +8,10 @@ from helpers.experiments import SIZES
 from pydantic import BaseModel
 
 from rogue.agent.core.transports import TRANSPORTS, parameter_names, settings_for
+from rogue.harness.cell.group_settings import OPTIONS
 from rogue.harness.cell.marking import CURVE_PARAMETERS, MARK_ABOVE
-from rogue.harness.cell.transport import CHOICES, NumericParameter, as_written
+from rogue.harness.cell.transport import NumericParameter, as_written
 from rogue.harness.experiment.choices import MEASURES
-from rogue.harness.testbeds.simulator.tcp import TCPS
 from rogue.simulator import CONTROLS, FAIR_RATE_PARAMETERS, RELIABILITIES
 from rogue.workloads.transports import NIC_CONTROLS
 from rogue.workloads.units import QUANTITY_OF_SUFFIX
@@ -356,10 +356,11 @@ def parameters() -> Iterator[Parameter]:
                 value = getattr(settings.cc_parameters, each, None)
             words = [word for word in WORDS.get(each, ()) if word != value]
             yield Parameter(name, as_written(each), tuple(words or other_values(each, value)))
-        for key, values in CHOICES.items():
+        for key, values in OPTIONS.items():
             yield Parameter(name, key, tuple(str(each).lower() for each in values[1:]))
-    for name in TCPS:
-        yield from _table(name, RELIABILITIES[name].parameters)
+    for name, kind in RELIABILITIES.items():
+        if kind.controls_window:
+            yield from _table(name, kind.parameters)
     yield Parameter("dctcp", as_written(MARK_ABOVE), ("50KB",))
     for name in NIC_CONTROLS:
         yield from _table(f"roce+{name}", CONTROLS[name].parameters)

@@ -93,9 +93,9 @@ def cell_of(directory: Path, *settings: str, text: str = SMALL, index: int = 0) 
     return plan_cells(load_text(directory, text, *settings))[index]
 
 
-def carrier(transport: str, parameters: Mapping[str, Scalar] | None = None) -> FlowGroup:
-    """A transport with parameters, as a group has them."""
-    return FlowGroup("main", parse_transport(transport), transport, parameters or {}, 0)
+def group_in(cell: Cell, transport: str, parameters: Mapping[str, Scalar] | None = None) -> FlowGroup:
+    """Return a group in the cell's network with this transport and these parameters."""
+    return FlowGroup("main", parse_transport(transport), transport, parameters or {}, 0, cell.topology)
 
 
 RIGHT = """\

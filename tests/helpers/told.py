@@ -77,7 +77,7 @@ def told_by_kernel(cell: Cell) -> tuple[str, ...]:
     """What the conductor inside reads, and which tables are made of what it leaves."""
     tables = [measure for measure in ("throughput", "latency", "rtt") if cell.experiment.measures(measure)]
     flows = plan_roles(cell)
-    return (orders_of(cell, flows).text(), str([flow.planned.carrier for flow in flows]), *tables)
+    return (orders_of(cell, flows).text(), str([flow.carrier for flow in flows]), *tables)
 
 
 def nodes_of(

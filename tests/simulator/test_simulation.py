@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from helpers.networks import MILLISECOND_NS, Host, ReferenceSimulation, Star, connect, direct
 
-from rogue.harness.cell.garbage import gc_paused
+from rogue.harness.cell.demand import gc_paused
 from rogue.simulator import CX3PRO, QueuePair, Simulation, SimulationError, Timer
 
 MTU = 1024

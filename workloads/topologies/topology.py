@@ -265,10 +265,15 @@ class Topology(Specification, ABC):
         (link,) = self.links_of[host].values()
         return link.rate_bps
 
+    @cached_property
+    def host_rates_bps(self) -> tuple[int, ...]:
+        """Every rate of a host's link, once, in the order of the hosts."""
+        return tuple(dict.fromkeys(map(self.host_rate_bps, self.host_names())))
+
     @property
     def host_rate_max_bps(self) -> int:
         """Rate of the fastest host's link."""
-        return max(self.host_rate_bps(host) for host in self.host_names())
+        return max(self.host_rates_bps)
 
     def nic_of(self, host: str) -> str:
         """Name of the host's NIC profile."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from rogue.agent.core.transports import TRANSPORTS, settings_for
+from rogue.agent.core.transports import TRANSPORTS
 from rogue.agent.drivers.limiters import SLOTS
 from rogue.agent.node.messages import ARRIVALS_MAX, After, Arrivals, Load, Prepare
 from rogue.harness.cell.timing import Timing
@@ -76,7 +76,7 @@ def _messages_of_all(flow: NodeFlow) -> int:
 
 
 def _segment_bytes(flow: NodeFlow) -> int:
-    return settings_for(flow.transport, flow.line_rate_bps, flow.overrides).segment_bytes
+    return flow.settings.segment_bytes
 
 
 def prepare_request(
@@ -96,7 +96,7 @@ def prepare_request(
         address=address,
         transport=flow.transport,
         buffer_bytes=memory_bytes(flow, end),
-        parameters=flow.overrides,
+        parameters=dict(flow.carrier.settings.overrides),
         verb=flow.flow.verb,
         fill_seed=fill_seed(flow, end),
         line_rate_bps=flow.line_rate_bps,
@@ -108,8 +108,8 @@ def prepare_request(
         first_sample_ns=interval_ns - flow.flow.start_ns % interval_ns,
         record_rtt=flow.has_limiter,
         record_control=flow.has_limiter and flow.records_control,
-        completions=flow.options.completions,
-        record_inputs=flow.options.record_inputs and end == "requester",
+        completions=flow.carrier.settings.options.completions,
+        record_inputs=flow.carrier.settings.options.record_inputs and end == "requester",
         tells=list(flow.tells),
     )
 

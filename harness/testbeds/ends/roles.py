@@ -5,12 +5,10 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Final, Literal, get_args
 
-from rogue.agent.core.transports import TRANSPORTS
 from rogue.agent.node.messages import WAITS_MAX, After, Prepared
 from rogue.agent.node.supervisor import ROLES_MAX
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.demand import PROBE_GROUP, FlowGroup, Group, PlannedFlow
-from rogue.harness.cell.transport import DriverOptions, agent_overrides, agent_settings, driver_options
 from rogue.harness.testbeds.base import Fact
 from rogue.harness.testbeds.ends.limiter_classes import LimiterClass, limiter_classes, limiters_of
 from rogue.workloads.traffic import Flow, Moment
@@ -21,11 +19,10 @@ MEMORY_BYTES_MAX: Final = 32 * 2**20
 EndName = Literal["requester", "responder"]
 
 
-@dataclass(frozen=True, slots=True)
-class NodeFlow:
-    """A planned flow, and the requests to its two nodes."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeFlow(PlannedFlow):
+    """A planned flow, and the numbers for its two nodes."""
 
-    planned: PlannedFlow
     name: str
     """Stem of its roles' names."""
     line_rate_bps: int
@@ -34,9 +31,6 @@ class NodeFlow:
     """How long it runs at the longest, from its start."""
     limiter: LimiterClass = field(default_factory=LimiterClass)
     """What paces it."""
-    overrides: dict[str, object] = field(default_factory=dict)
-    """Parameters of the transport by the agent's names."""
-    options: DriverOptions = field(default_factory=DriverOptions)
     memory_bytes_max: int = MEMORY_BYTES_MAX
     """The largest memory that one of its ends gets."""
     records_control: bool = False
@@ -47,29 +41,14 @@ class NodeFlow:
     """Names of the flows of its group, by `Flow.ends`."""
 
     @property
-    def flow(self) -> Flow:
-        """Its schedule."""
-        return self.planned.flow
-
-    @property
-    def flow_id(self) -> str:
-        """Group and ends."""
-        return self.planned.flow_id
-
-    @property
-    def is_probe(self) -> bool:
-        """Whether it measures latency and moves nothing."""
-        return self.planned.is_probe
-
-    @property
     def transport(self) -> str:
         """The agent's name for it."""
-        return self.planned.carrier.transport.base
+        return self.carrier.transport.base
 
     @property
     def service(self) -> str:
         """Reliable connection, unreliable connection or TCP."""
-        return self.planned.carrier.transport.service
+        return self.carrier.transport.service
 
     @property
     def source_end(self) -> EndName:
@@ -103,22 +82,19 @@ def plan_roles(cell: Cell, memory_bytes_max: int = MEMORY_BYTES_MAX) -> list[Nod
         host: iter(limiter_classes(flows, limiters_of(cell.topology)))
         for host, flows in limited_flows(cell).items()
     }
-    for each in (PlannedFlow(group, flow) for group in cell.groups for flow in group.flows):
-        carrier, flow = each.carrier, each.flow
-        line_rate_bps, name = cell.topology.host_rate_bps(flow.initiator), carrier.transport.base
+    for carrier, flow in ((group, flow) for group in cell.groups for flow in group.flows):
+        line_rate_bps = cell.topology.host_rate_bps(flow.initiator)
         is_own = is_limited(carrier, line_rate_bps)
-        overrides = agent_overrides(name, line_rate_bps, carrier.parameters) if name in TRANSPORTS else {}
         planned.append(
             NodeFlow(
-                each,
-                names[carrier.name][flow.ends],
-                line_rate_bps,
-                cell.topology.mtu_bytes,
-                _run_ns(cell, carrier, flow),
-                next(limiters[flow.source]) if is_own else LimiterClass(),
-                dict(overrides),
-                driver_options(carrier.parameters),
-                memory_bytes_max,
+                carrier,
+                flow,
+                name=names[carrier.name][flow.ends],
+                line_rate_bps=line_rate_bps,
+                mtu_bytes=cell.topology.mtu_bytes,
+                run_ns=_run_ns(cell, carrier, flow),
+                limiter=next(limiters[flow.source]) if is_own else LimiterClass(),
+                memory_bytes_max=memory_bytes_max,
                 records_control=cell.experiment.measures("control"),
                 tells=tells[carrier.name],
                 names=names[carrier.name],
@@ -160,19 +136,23 @@ def _run_ns(cell: Cell, carrier: FlowGroup, flow: Flow) -> int:
 
 def is_limited(carrier: FlowGroup, line_rate_bps: int) -> bool:
     """Whether the agent's congestion control sees samples, and so sets rates."""
-    name = carrier.transport.base
-    if name not in TRANSPORTS:
-        return False
-    return agent_settings(name, line_rate_bps, carrier.parameters).estimator is not None
+    return carrier.settings.of_host(line_rate_bps).estimator is not None
 
 
 def _probe(cell: Cell) -> NodeFlow | None:
-    """The probe is over when the traffic should be."""
-    if cell.probe is None or not cell.experiment.measures("latency"):
+    """Return the probe, which is over when the traffic should be; None if latency is not measured."""
+    probe = cell.probe
+    if probe is None or not cell.experiment.measures("latency"):
         return None
-    line_rate_bps = cell.topology.host_rate_bps(cell.probe.flow.source)
-    run_ns = max(1, cell.timing.traffic_ns - cell.probe.flow.start_ns)
-    return NodeFlow(cell.probe, PROBE_GROUP, line_rate_bps, cell.topology.mtu_bytes, run_ns)
+    return NodeFlow(
+        probe.carrier,
+        probe.flow,
+        is_probe=True,
+        name=PROBE_GROUP,
+        line_rate_bps=cell.topology.host_rate_bps(probe.flow.source),
+        mtu_bytes=cell.topology.mtu_bytes,
+        run_ns=max(1, cell.timing.traffic_ns - probe.flow.start_ns),
+    )
 
 
 KNOWN_BY: Mapping[Moment, EndName] = {"start": "requester", "end": "requester", "arrival": "responder"}

@@ -3,11 +3,11 @@
 from typing import Final
 
 from rogue.agent.core.estimators import ESTIMATORS
-from rogue.agent.core.transports import TRANSPORTS
+from rogue.agent.core.transports import TRANSPORTS, parameter_names
 from rogue.agent.node.messages import SAMPLE_INTERVAL_NS_MIN
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.demand import Group
-from rogue.harness.cell.transport import ParameterError, ParameterMistake, agent_settings, option_mistake
+from rogue.harness.cell.transport import ParameterError, ParameterMistake, unknown_parameter
 from rogue.harness.testbeds.ends.roles import unorderable
 
 ORACLES: Final = tuple(name for name, kind in ESTIMATORS.items() if kind.is_oracle)
@@ -62,15 +62,14 @@ def too_fine(cell: Cell) -> str | None:
     return f"{least}, not every {interval_ns / 1000:g} us: raise the interval of measure's throughput"
 
 
-def check_parameters(cell: Cell, group: Group) -> None:
+def check_parameters(group: Group) -> None:
     """ParameterError names the first parameter that the agent on a node does not take."""
     if group.transport.base not in TRANSPORTS:
         return
-    if mistake := option_mistake(group.parameters):
-        raise ParameterError(mistake)
     if group.parameters.get("estimator") in ORACLES:
         honest = ", ".join(name for name in ESTIMATORS if name not in ORACLES)
         advice = "no NIC tells what this one asks for"
         raise ParameterError(ParameterMistake("estimator", f"one of {honest}", advice))
-    line_rate_bps = cell.topology.host_rate_bps(cell.topology.host_names()[0])
-    agent_settings(group.transport.base, line_rate_bps, group.parameters)
+    settings = group.settings
+    for key in settings.outside_agent:
+        raise unknown_parameter(key, parameter_names(next(iter(settings.agents.values()))))

@@ -7,7 +7,7 @@ from typing import Final
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.demand import FlowGroup
-from rogue.harness.cell.marking import MARK_ABOVE, MarkingCurve, marked_above_bytes
+from rogue.harness.cell.marking import MARK_ABOVE, MarkingCurve
 from rogue.harness.cell.network import OutageSpec, PortSpec
 from rogue.harness.cell.transport import ParameterError, ParameterMistake, as_written
 from rogue.harness.provisioning.ports import PROMPT_RED_BYTES_MIN, PortSettings
@@ -61,9 +61,10 @@ def unsupported_marking(cell: Cell) -> str | None:
     return None
 
 
-def check_marking(cell: Cell, carrier: FlowGroup) -> None:
-    """ParameterError if a transport asks for marks above a queue that is shorter than RED can tell."""
-    if carrier.transport.wants_marks and marked_above_bytes(cell.topology, carrier) <= PROMPT_RED_BYTES_MIN:
+def check_marking(group: FlowGroup) -> None:
+    """ParameterError if a transport requests marks above a queue that is shorter than RED can tell."""
+    curve = group.settings.marking if group.transport.wants_marks else None
+    if curve is not None and curve.kmin_bytes <= PROMPT_RED_BYTES_MIN:
         expected = f"more than {PROMPT_RED_BYTES_MIN} bytes, as Linux's RED marks"
         raise ParameterError(ParameterMistake(as_written(MARK_ABOVE), expected, "raise it"))
 

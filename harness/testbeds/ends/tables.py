@@ -153,7 +153,7 @@ def transfers_of(readings: Readings, flows: Iterable[NodeFlow]) -> Transfers:
             transfer.arrived_ns = arrivals_ns.get(transfer.transfer_id)
             if role := row.get("waited_for_role"):
                 transfer.waited_for = flow_ids[role], int(row["waited_for_transfer"])
-            yield flow.planned, transfer
+            yield flow, transfer
 
 
 def _arrivals_ns(readings: Readings, flow: NodeFlow) -> dict[int, HostNs]:
@@ -291,7 +291,7 @@ def _must_agree(flow: NodeFlow, result: Results) -> bool:
 def _late(cell: Cell, flows: Sequence[NodeFlow], results: Mapping[str, Results]) -> Failure | None:
     """Return the failure of flows whose transfers must all be done, and are not at the time limit."""
     carriers = [flow for flow in flows if not flow.is_probe]
-    waited_for = [flow for flow in carriers if flow.planned.carrier.duration_ns is None]
+    waited_for = [flow for flow in carriers if flow.carrier.duration_ns is None]
     late = [flow for flow in waited_for if results[flow.role("requester")].transfers_unfinished]
     if not late:
         return None

@@ -3,7 +3,6 @@
 import platform
 import sys
 import tempfile
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -12,9 +11,9 @@ from rogue.agent.node.bundle import agent_archive
 from rogue.agent.node.messages import KERNEL_TCPS
 from rogue.agent.node.orders import ORDERS, REACHED
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.demand import Group
+from rogue.harness.cell.demand import Group, first_mistake
 from rogue.harness.cell.marking import MARK_ABOVE
-from rogue.harness.cell.transport import ParameterMistake, as_written, first_mistake
+from rogue.harness.cell.transport import ParameterMistake, as_written
 from rogue.harness.plugins.loading import packed_plugins
 from rogue.harness.testbeds.base import CellResult, Failure, Progress, Testbed, TestbedError
 from rogue.harness.testbeds.ends import support as ends
@@ -54,10 +53,10 @@ def unsupported(cell: Cell) -> str | None:
     )
 
 
-def check_parameters(cell: Cell, group: Group) -> None:
+def check_parameters(group: Group) -> None:
     """ParameterError names the first parameter that neither an agent nor a switch takes."""
-    ends.check_parameters(cell, group)
-    check_marking(cell, group)
+    ends.check_parameters(group)
+    check_marking(group)
 
 
 def _unsupported_transports(cell: Cell) -> str | None:
@@ -156,7 +155,7 @@ class KernelTestbed(Testbed):
 
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
         """The first parameter that the agent does not take."""
-        return first_mistake(cell.groups, cell.transport.parameters, partial(check_parameters, cell))
+        return first_mistake(cell.groups, cell.transport.parameters, check_parameters)
 
     def estimate_seconds(self, cell: Cell) -> float:
         """From the ends of flows, and the packets that links to receivers can carry in the traffic's time."""

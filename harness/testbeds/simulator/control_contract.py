@@ -8,7 +8,6 @@ from random import Random
 from typing import Final
 
 from rogue.harness.plugins.contract import ANOTHER_RESULT, LINE_RATES_BPS, metrics_fault
-from rogue.harness.testbeds.simulator.features import FEATURES
 from rogue.simulator import (
     CONTROLS,
     IDEAL,
@@ -165,7 +164,7 @@ def _tell(told: _Told, name: str, line_rate_bps: int, stream: Random) -> str:
     told.call("on_sent", packets * MTU_BYTES)
     calls = ["on_cnp"]
     calls += ["on_acknowledgement"] if CONTROLS[name].wants_acknowledgements else []
-    calls += ["on_feedback"] if name in FEATURES and FEATURES[name].has_fair_rates else []
+    calls += ["on_feedback"] if CONTROLS[name].wants_feedback else []
     call = stream.choice(calls)
     if call == "on_cnp":
         told.call(call)
@@ -206,14 +205,14 @@ def _faults_in_a_network(name: str) -> list[str]:
 
 
 def _run_nics(name: str) -> Simulation:
-    feature, wants_telemetry = FEATURES.get(name), CONTROLS[name].wants_telemetry
+    wants_telemetry = CONTROLS[name].wants_telemetry
     simulation = Simulation(seed=1, framing=with_telemetry(ROCEV2) if wants_telemetry else ROCEV2)
     simulation.add_switch(
         "s0",
         buffer_bytes=9_000_000,
         alpha=1.0,
         marking=Marking(kmin_bytes=5_000, kmax_bytes=200_000, pmax=0.01),
-        fair_rates=FairRates({}) if feature is not None and feature.has_fair_rates else None,
+        fair_rates=FairRates({}) if CONTROLS[name].wants_feedback else None,
         has_telemetry=wants_telemetry,
     )
     for index in range(NIC_SENDERS + 1):

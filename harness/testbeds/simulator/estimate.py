@@ -1,24 +1,22 @@
 """How long a simulation takes: by the packets that cross links, and what Python does per flow and segment."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import ceil, log10
 from typing import Final, NamedTuple, TypeAlias
 
-from rogue.harness.cell.carried import Carried, carried
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.demand import Demand, FlowGroup
+from rogue.harness.cell.demand import Carried, Demand, FlowGroup, carried
 from rogue.harness.cell.timing import SECOND_NS
-from rogue.harness.cell.transport import agent_settings, as_written, values_of
-from rogue.harness.testbeds.simulator.features import Feature, agent_transport, cell_transports, features_of
+from rogue.harness.testbeds.simulator.features import cell_transports
 from rogue.harness.testbeds.simulator.nics import profile_of
 from rogue.harness.testbeds.simulator.tcp import WRITE_BYTES
 from rogue.simulator import CONTROLS, RELIABILITIES, NicProfile
 from rogue.workloads.topologies import Link, Topology
 from rogue.workloads.traffic import Flow
-from rogue.workloads.transports import full_packets
+from rogue.workloads.transports import TransportName, full_packets
 
 START_SECONDS: Final = 0.5
 HOP_SECONDS: Final = 5e-8
@@ -239,25 +237,24 @@ def _certain_way(topology: Topology, source: str, destination: str) -> list[tupl
 
 
 def _moving(cell: Cell, carrier: FlowGroup) -> _Moving:
-    topology = cell.topology
-    base, features = carrier.transport.base, features_of(carrier.transport)
-    if stream := carrier.transport.packets:
+    topology, transport = cell.topology, carrier.transport
+    base = transport.base
+    if stream := transport.packets:
         parameters = RELIABILITIES[base].parameters
         (every,) = (int(each.value) for each in parameters if each.name == "ack_every_segments")
         return _Moving(
             stream.payload_bytes, float(stream.payload_fraction), every, WRITE_BYTES, is_stream=True
         )
     host = topology.host_names()[0]
-    segment = {key: value for key, value in carrier.parameters.items() if key == "segment"}
-    settings = agent_settings(agent_transport(carrier.transport), topology.host_rate_bps(host), segment)
-    packets = full_packets(carrier.transport, cell_transports(cell), topology.frames, topology.mtu_bytes)
-    is_held_back = carrier.transport.has_pauses or any(feature.control for feature in features)
+    settings = carrier.settings.agents[topology.host_rate_bps(host)]
+    packets = full_packets(transport, cell_transports(cell), topology.frames, topology.mtu_bytes)
+    is_held_back = transport.has_pauses or transport.control is not None
     return _Moving(
         topology.mtu_bytes,
         float(packets.payload_fraction),
         _uet_acknowledged_every(topology, carrier)
         if base == "uet"
-        else _acknowledged_every(settings.service, features, profile_of(topology, host)),
+        else _acknowledged_every(transport, profile_of(topology, host)),
         settings.segment_bytes,
         1.0 if is_held_back else REPEATS.get(base, 1.0),
         1.0 if is_held_back else REPEATS_ALONE.get(base, 1.0),
@@ -278,15 +275,11 @@ def _uet_acknowledged_every(topology: Topology, carrier: FlowGroup) -> float:
 
 def _uet_value(carrier: FlowGroup, reliability: str, name: str) -> float:
     (usual,) = (each for each in RELIABILITIES[reliability].parameters if each.name == name)
-    asked = {key: value for key, value in carrier.parameters.items() if key == as_written(name)}
-    return values_of((usual,), asked).get(name, usual.value)
+    recovery = carrier.settings.recovery
+    return usual.value if recovery is None else recovery.values.get(name, usual.value)
 
 
-def _acknowledged_every(service: str, features: Sequence[Feature], profile: NicProfile) -> int | None:
-    acknowledges_all = any(
-        feature.reliability or (feature.control and CONTROLS[feature.control].wants_acknowledgements)
-        for feature in features
-    )
-    if acknowledges_all:
+def _acknowledged_every(transport: TransportName, profile: NicProfile) -> int | None:
+    if transport.recovery or (transport.control and CONTROLS[transport.control].wants_acknowledgements):
         return 1
-    return None if service == "uc" else profile.ack_every_packets
+    return None if transport.service == "uc" else profile.ack_every_packets

@@ -1,99 +1,25 @@
-"""What the words of a transport's name (`roce+pfc`) ask of the simulated network: one line for each."""
+"""Configure the simulated switches for the words of transports' names, such as `pfc` in `roce+pfc`."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Final
 
-from rogue.agent.core.transports import TRANSPORTS
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.marking import CURVE_PARAMETERS
-from rogue.harness.cell.transport import NumericParameter
 from rogue.harness.testbeds.base import Fact
 from rogue.harness.testbeds.simulator.plugin_controls import judge_of
-from rogue.harness.testbeds.simulator.tcp import TCPS
 from rogue.simulator import (
     CONTROLS,
-    FAIR_RATE_PARAMETERS,
     FRAMINGS,
-    WITH_CREDITS,
     Framing,
     Marking,
     PriorityFlowControl,
-    Reliability,
     Trimming,
     with_telemetry,
 )
 from rogue.workloads.topologies import Switch
-from rogue.workloads.transports import (
-    CREDITS,
-    NIC_CONTROLS,
-    PAUSING,
-    SPRAYING,
-    ControlFeature,
-    TransportName,
-)
+from rogue.workloads.transports import TransportName
 
 DATAGRAM_MTU_BYTES: Final = 1024
 """The agents' messages are no larger, whatever the path MTU."""
-
-
-@dataclass(frozen=True, slots=True)
-class Feature:
-    """What one word asks for."""
-
-    control: str | None = None
-    """Congestion control of the NICs, a key of `simulator.CONTROLS`."""
-    reliability: Reliability | None = None
-    """How the NICs repair losses, if not by the usual go-back-N."""
-    agent: str | None = None
-    """The transport that the agent runs, if it is not the word itself."""
-    has_fair_rates: bool = False
-    """Switches work out rates and tell them to senders."""
-    wants_curve: bool = False
-    """Switches mark packets for it, whatever its control."""
-
-    @property
-    def is_marked(self) -> bool:
-        """Whether switches mark packets for it."""
-        return self.wants_curve or (self.control is not None and NIC_CONTROLS[self.control].wants_marks)
-
-    @property
-    def switch_parameters(self) -> tuple[NumericParameter, ...]:
-        """What an experiment may set of the switches' part."""
-        curves = CURVE_PARAMETERS if self.is_marked else ()
-        return (*curves, *(FAIR_RATE_PARAMETERS if self.has_fair_rates else ()))
-
-
-def control_feature(name: str, control: ControlFeature) -> Feature:
-    """Return what a control of NICs asks of NICs and switches."""
-    return Feature(control=name, has_fair_rates=control.wants_fair_rates)
-
-
-CREDITS_ASKED: Final = Feature(reliability=Reliability(WITH_CREDITS))
-"""What every control of receivers asks for."""
-FEATURES: Final[dict[str, Feature]] = {
-    PAUSING: Feature(),  # which asks for nothing but pauses
-    **{name: control_feature(name, control) for name, control in NIC_CONTROLS.items()},
-    SPRAYING: Feature(),  # which is a matter of connections
-    CREDITS: CREDITS_ASKED,
-}
-"""What may be added to transports, where they take it at all."""
-BASES: Final[dict[str, Feature]] = {
-    "irn": Feature(agent="roce", reliability=Reliability("irn")),
-    "irn-gbn": Feature(agent="roce", reliability=Reliability("irn-gbn")),
-    "irn-nobdp": Feature(agent="roce", reliability=Reliability("irn", {"cap_packets": 0})),
-    "roce-lossy": Feature(agent="roce", reliability=Reliability("go-back-n")),
-    "roce-go-back-0": Feature(agent="roce", reliability=Reliability("go-back-0")),
-    "resilient_roce": Feature(agent="roce", reliability=Reliability("go-back-n"), control="dcqcn"),
-    "uet": Feature(agent="roce", reliability=Reliability("uet"), wants_curve=True),
-}
-"""What a transport asks for by its name alone."""
-KNOWN: Final = (*TRANSPORTS, *TCPS, *BASES)
-
-
-def features_of(name: TransportName) -> list[Feature]:
-    """Everything that a transport asks for."""
-    base = [BASES[name.base]] if name.base in BASES else []
-    return [*base, *(FEATURES[feature] for feature in name.features if feature in FEATURES)]
 
 
 def cell_transports(cell: Cell) -> list[TransportName]:
@@ -101,18 +27,8 @@ def cell_transports(cell: Cell) -> list[TransportName]:
     return sorted({group.transport for group in cell.groups}, key=str)
 
 
-def agent_transport(name: TransportName) -> str:
-    """The transport that the agent runs, which knows nothing of NIC and switch features."""
-    return BASES[name.base].agent or name.base if name.base in BASES else name.base
-
-
 def unsupported_feature(cell: Cell) -> str | None:
-    """The reason why the network cannot serve a transport; None if it can."""
-    for name in cell_transports(cell):
-        missing = [feature for feature in name.features if feature not in FEATURES]
-        if name.base not in KNOWN or missing:
-            added = ", ".join(f"+{feature}" for feature in FEATURES)
-            return f"the simulator has no {name}; it has {', '.join(KNOWN)}, and of features {added}"
+    """Return the reason why the network cannot serve a transport; None if it can."""
     return (
         _unsupported_priorities(cell)
         or _unacknowledged_reads(cell)
@@ -165,8 +81,8 @@ def _asks_for_marks(name: TransportName) -> bool:
 def _unacknowledged_reads(cell: Cell) -> str | None:
     """READs are not acknowledged, so that controls that learn from acknowledgements never act on them."""
     for group in cell.groups:
-        controls = [feature.control for feature in features_of(group.transport) if feature.control]
-        learns = any(CONTROLS[control].wants_acknowledgements for control in controls)
+        control = group.transport.control
+        learns = control is not None and CONTROLS[control].wants_acknowledgements
         if learns and any(flow.verb == "read" for flow in group.flows):
             got = "acknowledgements, and responses to READs have none"
             return f"{group.transport} learns from {got}: use the verb write"

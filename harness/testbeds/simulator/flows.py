@@ -14,38 +14,24 @@ from rogue.agent.drivers.simulated_nic import Fabric, NicQueuePair
 from rogue.agent.drivers.simulated_path import SimulatedPath, open_path
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.demand import FlowGroup, PlannedFlow
-from rogue.harness.testbeds.simulator.nics import profile_of
+from rogue.harness.cell.group_settings import TcpSettings
+from rogue.harness.testbeds.simulator.nics import NicSettings, nic_settings, profile_of
 from rogue.harness.testbeds.simulator.order import OnTransfer, Order
-from rogue.harness.testbeds.simulator.tcp import TcpFlow, TcpSettings, connect_tcp
+from rogue.harness.testbeds.simulator.tcp import TcpFlow, connect_tcp
 from rogue.harness.testbeds.transfer_tables import schedule_of
-from rogue.simulator import NicControl, QueuePair, Reliability, Simulation, Spraying
+from rogue.simulator import QueuePair, Simulation
 from rogue.workloads.streams import random_stream, source_port
 from rogue.workloads.topologies import Topology
-from rogue.workloads.traffic import Flow
 
 Pair = tuple[QueuePair, QueuePair]
 """Both ends of a TCP connection."""
 
 
-@dataclass(frozen=True, slots=True)
-class NicFlow:
-    """A planned flow, and what its transport makes of NICs and agents."""
-
-    planned: PlannedFlow
-    settings: TransportSettings | TcpSettings
-    control: NicControl | None = None
-    """Congestion control in the NICs, if the transport asks for one."""
-    reliability: Reliability | None = None
-    """How the NICs repair losses, if not by go-back-N."""
-    spraying: Spraying | None = None
-    """How packets are spread over the ways, if they do not all take one."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunningFlow:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunningFlow(PlannedFlow):
     """A flow and what drives it."""
 
-    asked: NicFlow
+    nics: NicSettings
     qp_nums: tuple[int, ...]
     """Queue pairs at the initiating end."""
     all_qp_nums: tuple[int, ...]
@@ -73,26 +59,6 @@ class RunningFlow:
         return self.agent.carriages if isinstance(self.agent, SimulatedFlow) else ()
 
     @property
-    def flow(self) -> Flow:
-        """Its schedule."""
-        return self.asked.planned.flow
-
-    @property
-    def flow_id(self) -> str:
-        """Group and ends."""
-        return self.asked.planned.flow_id
-
-    @property
-    def carrier(self) -> FlowGroup:
-        """What carries it."""
-        return self.asked.planned.carrier
-
-    @property
-    def settings(self) -> TransportSettings | TcpSettings:
-        """Of its agent."""
-        return self.asked.settings
-
-    @property
     def is_done(self) -> bool:
         """Every transfer has ended, or the connection is lost and nothing more will start."""
         transfers = self.agent.transfers
@@ -110,101 +76,104 @@ def shared_limiters(simulation: Simulation, topology: Topology) -> dict[str, Nic
     }
 
 
-class FlowFabric:
-    """A simulation in which new connections have a flow's priority and the control of its NICs."""
+class GroupFabric:
+    """A simulation in which new connections have a group's priority and the settings of its NICs."""
 
-    def __init__(self, simulation: Simulation, asked: NicFlow) -> None:
+    def __init__(
+        self, simulation: Simulation, limiters: Mapping[str, NicLimiters], cell: Cell, group: FlowGroup
+    ) -> None:
+        self.simulation, self.limiters, self.cell = simulation, limiters, cell
+        self.nics = nic_settings(cell, group)
         self.connect = partial(
             simulation.connect,
-            control=asked.control,
-            reliability=asked.reliability,
-            spraying=asked.spraying,
-            priority=asked.planned.carrier.priority,
+            control=self.nics.control,
+            reliability=self.nics.reliability,
+            spraying=self.nics.spraying,
+            priority=group.priority,
         )
         self.datagram_queue_pair = simulation.datagram_queue_pair
         self.schedule = simulation.schedule
         self.timer = simulation.timer
 
 
-def connect_flow(
-    simulation: Simulation, limiters: Mapping[str, NicLimiters], cell: Cell, asked: NicFlow
-) -> SimulatedPath | Pair:
+def connect_flow(fabric: GroupFabric, planned: PlannedFlow) -> SimulatedPath | Pair:
     """Connect a flow's two hosts: a TCP connection from the source, or queue pairs from the initiator.
 
-    No limiter holds TCP back. Queue pairs with a control have limiters of their own, and the agent's ones are
-    none of its business.
+    No limiter holds TCP back. NICs with a control limit rates themselves, so the agent takes no limiter.
     """
-    flow, settings = asked.planned.flow, asked.settings
-    path_seed = source_port(cell.seed, asked.planned.flow_id)
+    flow, settings = planned.flow, planned.settings
+    path_seed = source_port(fabric.cell.seed, planned.flow_id)
     if isinstance(settings, TcpSettings):
         ends = connect_tcp(
-            simulation,
+            fabric.simulation,
             flow.source,
             flow.destination,
             settings,
-            priority=asked.planned.carrier.priority,
+            priority=planned.carrier.priority,
             path_seed=path_seed,
         )
         for host, end in zip((flow.source, flow.destination), ends, strict=True):
-            if host in limiters:
-                limiters[host].leave_unlimited((cast("NicQueuePair", end),))
+            if host in fabric.limiters:
+                fabric.limiters[host].leave_unlimited((cast("NicQueuePair", end),))
         return ends
     return open_path(
-        cast("Fabric", FlowFabric(simulation, asked)),
+        cast("Fabric", fabric),
         flow.initiator,
         flow.responder,
         settings=settings,
-        mtu_bytes=cell.topology.mtu_bytes,
+        mtu_bytes=fabric.cell.topology.mtu_bytes,
         path_seed=path_seed,
-        limiters={} if asked.control else limiters,
+        limiters={} if fabric.nics.control else fabric.limiters,
     )
 
 
-def start_flow(
-    simulation: Simulation,
-    limiters: Mapping[str, NicLimiters],
-    cell: Cell,
-    asked: NicFlow,
-    order: Order | None = None,
-) -> RunningFlow:
+def start_flow(fabric: GroupFabric, planned: PlannedFlow, order: Order | None = None) -> RunningFlow:
     """Connect the two hosts, and let the agent begin at the flow's start.
 
     `order` has the group's transfers that wait for others.
     """
-    planned = asked.planned
-    connected = connect_flow(simulation, limiters, cell, asked)
+    connected = connect_flow(fabric, planned)
     agent: SimulatedFlow | TcpFlow
     listeners = (None, None) if order is None else order.listeners(planned.flow)
     if isinstance(connected, SimulatedPath):
-        agent = _agent(simulation, cell, asked, connected, listeners)
+        agent = _agent(fabric, planned, connected, listeners)
         pairs = [*connected.pairs, *((connected.side_channel,) if connected.side_channel else ())]
         all_qp_nums = tuple(end.qp_num for pair in pairs for end in pair)
         qp_nums = tuple(own_end.qp_num for own_end, _ in connected.pairs)
         sending = connected.main[planned.flow.source != planned.flow.initiator].qp_num
     else:
-        agent = TcpFlow(simulation, connected[0], schedule_of(planned.flow), *listeners)
+        agent = TcpFlow(fabric.simulation, connected[0], schedule_of(planned.flow), *listeners)
         all_qp_nums = tuple(end.qp_num for end in connected)
         qp_nums = (connected[0].qp_num,)
         sending = connected[0].qp_num
     if order is not None:
         order.join(planned.flow, agent)
     agent.start()
-    return RunningFlow(asked, qp_nums, all_qp_nums, agent, order, sending)
+    return RunningFlow(
+        planned.carrier,
+        planned.flow,
+        planned.is_probe,
+        nics=fabric.nics,
+        qp_nums=qp_nums,
+        all_qp_nums=all_qp_nums,
+        agent=agent,
+        order=order,
+        sending_qp_num=sending,
+    )
 
 
 def _agent(
-    simulation: Simulation,
-    cell: Cell,
-    asked: NicFlow,
+    fabric: GroupFabric,
+    planned: PlannedFlow,
     path: SimulatedPath,
     listeners: tuple[OnTransfer | None, OnTransfer | None],
 ) -> SimulatedFlow:
-    """The agent at the initiating end."""
-    planned, settings = asked.planned, asked.settings
+    """Return the agent at the initiating end."""
+    settings, cell = planned.settings, fabric.cell
     assert isinstance(settings, TransportSettings)
     flow, topology = planned.flow, cell.topology
     return SimulatedFlow(
-        simulation,
+        fabric.simulation,
         path,
         settings=settings,
         link=_link_facts(topology, flow.initiator),

@@ -4,17 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from rogue.agent.core.settings import TransportSettings
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.demand import Group, PlannedFlow
-from rogue.harness.cell.garbage import gc_paused
-from rogue.harness.cell.transport import agent_settings
-from rogue.harness.experiment.choices import Scalar
+from rogue.harness.cell.demand import PlannedFlow, gc_paused
 from rogue.harness.testbeds.base import Columns
-from rogue.harness.testbeds.simulator.controls import agent_parameters, nic_control, switch_fair_rates
 from rogue.harness.testbeds.simulator.faults import arrange_faults, link_loss, misroute
 from rogue.harness.testbeds.simulator.features import (
-    agent_transport,
     flow_control,
     framing,
     has_telemetry,
@@ -22,19 +16,16 @@ from rogue.harness.testbeds.simulator.features import (
     thresholds_at_bps,
     trimming,
 )
-from rogue.harness.testbeds.simulator.flows import NicFlow, RunningFlow, shared_limiters, start_flow
-from rogue.harness.testbeds.simulator.nics import profile_of
+from rogue.harness.testbeds.simulator.flows import GroupFabric, RunningFlow, shared_limiters, start_flow
+from rogue.harness.testbeds.simulator.nics import profile_of, switch_fair_rates
 from rogue.harness.testbeds.simulator.order import Order
 from rogue.harness.testbeds.simulator.packets import start_recording
 from rogue.harness.testbeds.simulator.plugin_controls import judge_of, switch_controls
-from rogue.harness.testbeds.simulator.reliability import nic_reliability, nic_spraying
-from rogue.harness.testbeds.simulator.tcp import TCPS, TcpSettings, tcp_settings
 from rogue.harness.testbeds.transfer_tables import columns_of
 from rogue.simulator import Marking, Simulation
 from rogue.workloads.faults import SlowReceiver
 from rogue.workloads.records import ControlRow
 from rogue.workloads.streams import random_stream
-from rogue.workloads.traffic import Flow
 
 NO_CONTROL: Final = "{transport} has no control that tells, or no flow lasted for a sample"
 """Why there is no row."""
@@ -45,7 +36,7 @@ class NicControlSamples:
 
     def __init__(self, simulation: Simulation, flows: Sequence[RunningFlow], interval_ns: int) -> None:
         self._simulation = simulation
-        self._flows = [(flow, flow.sending_qp_num) for flow in flows if flow.asked.control is not None]
+        self._flows = [(flow, flow.sending_qp_num) for flow in flows if flow.nics.control is not None]
         self._interval_ns = interval_ns
         self.rows: list[ControlRow] = []
         if self._flows:
@@ -145,11 +136,10 @@ def _connect(cell: Cell, simulation: Simulation) -> SimulatedNetwork:
     for group in cell.groups:
         running = flows if not group.asked.workload.is_probing else probes
         order = Order(simulation, group.flows, tells_arrivals=group.tells_arrivals)
-        running += [
-            start_flow(simulation, limiters, cell, flow, order)
-            for flow in nic_flows(cell, group, group.flows)
-        ]
-    probes += [start_flow(simulation, limiters, cell, flow) for flow in nic_probes(cell)]
+        fabric = GroupFabric(simulation, limiters, cell, group)
+        running += [start_flow(fabric, PlannedFlow(group, flow), order) for flow in group.flows]
+    if (probe := cell.probe) is not None:
+        probes.append(start_flow(GroupFabric(simulation, limiters, cell, probe.carrier), probe))
     arrange_faults(cell, simulation)
     if experiment.measures("throughput"):
         simulation.sample_throughput(timing.throughput_interval_ns)
@@ -162,28 +152,6 @@ def _connect(cell: Cell, simulation: Simulation) -> SimulatedNetwork:
         nic_controls = NicControlSamples(simulation, flows, timing.throughput_interval_ns)
     start_recording(cell, simulation, (*flows, *probes))
     return SimulatedNetwork(simulation, tuple(flows), tuple(probes), nic_controls)
-
-
-def nic_flows(cell: Cell, group: Group, flows: Sequence[Flow]) -> Iterator[NicFlow]:
-    """The flows of a group, or some of them, with what its transport makes of NICs and agents."""
-    rates_bps = {flow.initiator: cell.topology.host_rate_bps(flow.initiator) for flow in flows}
-    name, agents_own = agent_transport(group.transport), agent_parameters(group)
-    settings = {rate: _settings(name, rate, agents_own) for rate in set(rates_bps.values())}
-    control, reliability, spraying = (
-        nic_control(cell, group),
-        nic_reliability(cell, group),
-        nic_spraying(group),
-    )
-    for flow in flows:
-        planned, own = PlannedFlow(group, flow), settings[rates_bps[flow.initiator]]
-        yield NicFlow(planned, own, control, reliability, spraying)
-
-
-def _settings(
-    base: str, line_rate_bps: int, parameters: Mapping[str, Scalar]
-) -> TransportSettings | TcpSettings:
-    """The settings of an agent's transport, or of a TCP."""
-    return tcp_settings(base, parameters) if base in TCPS else agent_settings(base, line_rate_bps, parameters)
 
 
 def build_links(cell: Cell) -> Simulation:
@@ -215,10 +183,3 @@ def build_links(cell: Cell) -> Simulation:
         )
     misroute(cell, simulation)
     return simulation
-
-
-def nic_probes(cell: Cell) -> Iterator[NicFlow]:
-    """The experiment's probe, if it has one."""
-    if (probe := cell.probe) is not None:
-        line_rate_bps = cell.topology.host_rate_bps(probe.flow.initiator)
-        yield NicFlow(probe, agent_settings(probe.carrier.transport.base, line_rate_bps, {}))

@@ -1,13 +1,40 @@
-"""What a host's NIC is like in a cell."""
+"""Configure the NICs of a cell: profile, congestion control, spraying and fair rates of switches."""
 
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final, TypeAlias
 
-from rogue.simulator import PROFILES, NicProfile
+from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.demand import FlowGroup, first_mistake
+from rogue.harness.cell.transport import ParameterError, ParameterMistake, as_written
+from rogue.harness.errors import ConfigError, Problem
+from rogue.harness.plugins.loading import place_in_plugin
+from rogue.harness.testbeds.base import Fact
+from rogue.harness.testbeds.simulator.plugin_controls import receiver_control
+from rogue.harness.testbeds.simulator.recovery import empty_round_trip, recovery_values
+from rogue.simulator import (
+    CONTROL_PRIORITY,
+    CONTROLS,
+    PROFILES,
+    ControlError,
+    FairRates,
+    NicControl,
+    NicProfile,
+    Reliability,
+    SimulationError,
+    Spraying,
+    check_parameters,
+    spraying_of,
+)
 from rogue.workloads.topologies import Topology
+from rogue.workloads.units import RATE
+
+BASE_RTT: Final = "base_rtt_ns"
 
 
 def profile_of(topology: Topology, host: str) -> NicProfile:
-    """The profile that the topology names, with as many limiters for flows as it states.
+    """Return the profile that the topology names, with as many limiters for flows as it states.
 
     One more is never programmed: it serves what has no rate, as priority 0 does on nodes.
     """
@@ -15,3 +42,166 @@ def profile_of(topology: Topology, host: str) -> NicProfile:
     if topology.nic_limiters is None:
         return profile
     return replace(profile, limiter_scope="per_priority", limiters=topology.nic_limiters + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class NicSettings:
+    """What a group's transport makes of NICs, for the simulated network."""
+
+    control: NicControl | None
+    """Congestion control."""
+    reliability: Reliability | None
+    """Loss recovery; None: the usual go-back-N."""
+    spraying: Spraying | None
+    """How packets are spread over paths; None: all packets of a flow take one path."""
+
+
+def nic_settings(cell: Cell, group: FlowGroup) -> NicSettings:
+    """Add to a group's settings what follows from the network; ParameterError if the engine refuses them."""
+    return NicSettings(_control(cell, group), _reliability(cell, group), _spraying(group))
+
+
+def parameter_mistake(cell: Cell) -> ParameterMistake | None:
+    """Return the first parameter that the agent, TCP, NICs or switches do not take; None if all do."""
+    return first_mistake(cell.groups, cell.transport.parameters, partial(_check_group, cell))
+
+
+def _check_group(cell: Cell, group: FlowGroup) -> None:
+    if (tcp := group.settings.tcp) is not None:
+        check_together(partial(check_parameters, tcp.transport), tcp.parameters)
+    nic_settings(cell, group)
+    _fair_rates(cell, group)
+
+
+def _control(cell: Cell, group: FlowGroup) -> NicControl | None:
+    """Return the control in NICs; a base round trip that is not stated is the network's longest one."""
+    part = group.settings.control
+    if part is None:
+        return None
+    usual: dict[str, float] = {}
+    if any(parameter.name == BASE_RTT for parameter in CONTROLS[part.name].parameters):
+        usual[BASE_RTT] = float(empty_round_trip(cell).round_trip_ns)
+
+    def check(values: Mapping[str, float]) -> None:
+        for rate_bps in cell.topology.host_rates_bps:
+            try:
+                NicControl(part.name, {**usual, **values}).check(rate_bps)
+            except ControlError as error:
+                raise ConfigError([_problem(part.name, error)]) from error
+
+    check_together(check, part.values, cell.topology)
+    return NicControl(part.name, {**usual, **part.values})
+
+
+def _problem(name: str, error: ControlError) -> Problem:
+    """Return a sentence with the place in the plug-in: no value of the experiment is to blame."""
+    place = error.place or place_in_plugin(error.__cause__ or error) or _place_of(name)
+    got, _, expected = str(error).partition(": expected ")
+    if not expected:
+        return Problem(place, "", got, "a control that can be made", "correct the line")
+    expected, _, value = expected.partition(", got ")
+    return Problem(place, got, value, expected, "correct it where it is set")
+
+
+def _place_of(name: str) -> str:
+    """Return where a prototype is made."""
+    prototype = CONTROLS[name].prototype
+    assert prototype is not None, f"{name} raised, and is the engine's"
+    code = prototype.__init__.__code__
+    return f"{code.co_filename}:{code.co_firstlineno}"
+
+
+def _reliability(cell: Cell, group: FlowGroup) -> Reliability | None:
+    part = group.settings.recovery
+    if part is None:
+        return None
+    all_values = partial(recovery_values, cell, group.transport)
+    check_together(lambda values: check_parameters(part.name, all_values(values)), part.values, cell.topology)
+    priority = CONTROL_PRIORITY if group.transport.base == "uet" else None
+    return Reliability(part.name, all_values(part.values), priority, receiver_control(group))
+
+
+def _spraying(group: FlowGroup) -> Spraying | None:
+    values = group.settings.spraying
+    if values is None:
+        return None
+    check_together(lambda stated: spraying_of(stated).check(), values)
+    return spraying_of(values)
+
+
+def switch_fair_rates(cell: Cell) -> FairRates | None:
+    """Return the congestion points in the switches, if a transport requests them."""
+    rates = (_fair_rates(cell, group) for group in cell.groups)
+    return next((each for each in rates if each is not None), None)
+
+
+def _fair_rates(cell: Cell, group: FlowGroup) -> FairRates | None:
+    stated = group.settings.fair_rates
+    if stated is None:
+        return None
+    rates_bps = {link.rate_bps for link in cell.topology.links()}
+
+    def check(values: Mapping[str, float]) -> None:
+        for rate_bps in rates_bps:
+            FairRates(values).check(rate_bps)
+
+    check_together(check, stated, cell.topology)
+    return FairRates(stated)
+
+
+def nic_facts(cell: Cell) -> dict[str, Fact]:
+    """Return loss recovery, paths, base round trip and plug-in of the last group that has them."""
+    facts: dict[str, Fact] = {}
+    for group in cell.groups:
+        nics = nic_settings(cell, group)
+        if nics.reliability is not None:
+            facts |= {name: _shown(value) for name, value in nics.reliability.parameters.items()}
+        if nics.spraying is not None:
+            facts["paths"] = nics.spraying.paths
+        if nics.control is not None and BASE_RTT in nics.control.parameters:
+            facts[BASE_RTT] = nics.control.parameters[BASE_RTT]
+        if group.transport.outside is not None:
+            facts["outside_control"] = ", ".join(group.transport.outside)
+    return facts
+
+
+def _shown(value: float) -> Fact:
+    return int(value) if value == int(value) else value
+
+
+Check: TypeAlias = Callable[[Mapping[str, float]], object]
+"""Raises SimulationError if values contradict each other."""
+
+
+def check_together(check: Check, stated: Mapping[str, float], topology: Topology | None = None) -> None:
+    """Raise ParameterError that names the stated value which the simulator does not take beside the others.
+
+    Where values follow from the topology and are wrong without a stated one, the error names its links.
+    """
+    try:
+        check(stated)
+    except SimulationError as error:
+        key = as_written(_culprit(check, stated))
+        found = str(error) if error.expected is None else f"{error.expected}, got {error.got}"
+        if topology is not None and not _passes(check, {}):
+            links = f"links of {RATE.format(min(link.rate_bps for link in topology.links()))}"
+            expected = f"a rate from which the simulator can work out its values: {found}"
+            raise ParameterError(ParameterMistake(key, expected, "raise it", network=links)) from error
+        raise ParameterError(ParameterMistake(key, found, "correct the value")) from error
+
+
+def _culprit(check: Check, stated: Mapping[str, float]) -> str:
+    """Return the first value without which the others pass, or else the first that is wrong alone."""
+    for key in stated:
+        if _passes(check, {other: value for other, value in stated.items() if other != key}):
+            return key
+    wrong = (key for key, value in stated.items() if not _passes(check, {key: value}))
+    return next(wrong, "parameters")
+
+
+def _passes(check: Check, values: Mapping[str, float]) -> bool:
+    try:
+        check(values)
+    except SimulationError:
+        return False
+    return True

@@ -4,14 +4,13 @@ from typing import Final
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.demand import FlowGroup
+from rogue.harness.cell.group_settings import OF_GRANTING
 from rogue.harness.cell.marking import CURVE_PARAMETERS, MARK_ABOVE
-from rogue.harness.cell.transport import as_written, values_of
+from rogue.harness.cell.transport import as_written
 from rogue.harness.testbeds.base import Fact
 from rogue.simulator import (
-    RECEIVER_CONTROLS,
     RELIABILITIES,
     WITH_CREDITS,
-    ControlParameter,
     ReceiverControl,
     SwitchControl,
 )
@@ -65,8 +64,6 @@ def switch_control_facts(cell: Cell) -> dict[str, Fact]:
     }
 
 
-OF_GRANTING: Final = ("credit_packets", "credit_rate")
-"""Parameters of the engine's own way to grant."""
 SENDERS_KEYS: Final = (
     *(
         as_written(choice.name)
@@ -78,18 +75,10 @@ SENDERS_KEYS: Final = (
 """What experiments call the others of such a transport."""
 
 
-def receiver_control(carrier: FlowGroup) -> ReceiverControl | None:
-    """What grants credit, with what is stated of it; ParameterError if it cannot be."""
-    name = carrier.transport.receiver_control
-    if name is None:
-        return None
-    return ReceiverControl(name, values_of(receiver_parameters(carrier.transport), carrier.parameters))
-
-
-def receiver_parameters(transport: TransportName) -> tuple[ControlParameter, ...]:
-    """All that an experiment may set of it."""
-    name = transport.receiver_control
-    return () if name is None else RECEIVER_CONTROLS[name].parameters
+def receiver_control(group: FlowGroup) -> ReceiverControl | None:
+    """Return the plug-in that grants credit at receivers with its stated parameters, or None."""
+    part = group.settings.receiver
+    return None if part is None else ReceiverControl(part.name, part.values)
 
 
 def unsupported_receiver_control(cell: Cell) -> str | None:

@@ -9,7 +9,6 @@ from rogue.harness.testbeds.simulator.control_contract import (
     receiver_control_faults,
     switch_control_faults,
 )
-from rogue.harness.testbeds.simulator.features import CREDITS_ASKED, FEATURES, control_feature
 from rogue.harness.testbeds.simulator.plugin_controls import SENDERS_KEYS
 from rogue.simulator import (
     CONTROLS,
@@ -105,7 +104,6 @@ def register_receiver_control(control: ReceiverKind) -> None:
     _check_keys(control.name, parameters, SENDERS_KEYS)
     parts = (
         (RECEIVER_CONTROLS, ReceiverControlKind(control.name, meaning, parameters, control)),
-        (FEATURES, CREDITS_ASKED),
         (RECEIVERS, ReceiverControlEntry(meaning, OF_RECEIVERS, _written(parameters))),
         (WORDS, meaning),
     )
@@ -135,7 +133,6 @@ def _add(kind: ControlKind, control: type[PrototypeControl] | CompiledKind, made
     )
     parts = (
         (CONTROLS, kind),
-        (FEATURES, control_feature(kind.name, feature)),
         (NIC_CONTROLS, feature),
         (WORDS, kind.meaning),
     )

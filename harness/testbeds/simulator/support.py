@@ -7,23 +7,20 @@ from itertools import product
 from typing import Final
 
 from rogue.agent.core.settings import TransportSettings
-from rogue.agent.core.transports import TRANSPORTS
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.demand import Demand, FlowGroup, Group
+from rogue.harness.cell.demand import Demand, FlowGroup, Group, PlannedFlow
+from rogue.harness.cell.group_settings import OPTIONS
 from rogue.harness.cell.timing import switch_ports
-from rogue.harness.cell.transport import CHOICES, ParameterError, agent_settings
 from rogue.harness.experiment.choices import MeasureKind
-from rogue.harness.testbeds.simulator.controls import agent_parameters
 from rogue.harness.testbeds.simulator.faults import arrange_faults, is_misrouted, unsupported_fault
 from rogue.harness.testbeds.simulator.features import (
-    agent_transport,
     cell_transports,
     flow_control,
     framing,
     unsupported_feature,
 )
-from rogue.harness.testbeds.simulator.flows import NicFlow, connect_flow
-from rogue.harness.testbeds.simulator.network import PICOSECONDS, build_links, nic_flows, nic_probes
+from rogue.harness.testbeds.simulator.flows import GroupFabric, connect_flow
+from rogue.harness.testbeds.simulator.network import PICOSECONDS, build_links
 from rogue.harness.testbeds.simulator.nics import profile_of
 from rogue.harness.testbeds.simulator.packets import never_recorded
 from rogue.harness.testbeds.simulator.plugin_controls import (
@@ -117,19 +114,11 @@ def missing_limiters(cell: Cell) -> str | None:
 
 
 def _flows(cell: Cell) -> Iterator[tuple[Flow, TransportSettings]]:
-    """Every flow of the traffic with its agent's settings; other checks report a mistake in these."""
+    """Yield every flow of the traffic that an agent drives, with the agent's settings."""
     for group in cell.groups:
-        name = agent_transport(group.transport)
-        if name not in TRANSPORTS:
-            continue
-        parameters = agent_parameters(group)
-        rates_bps = {flow.initiator: cell.topology.host_rate_bps(flow.initiator) for flow in group.flows}
-        try:
-            settings = {rate: agent_settings(name, rate, parameters) for rate in set(rates_bps.values())}
-        except ParameterError:
-            return
-        for flow in group.flows:
-            yield flow, settings[rates_bps[flow.initiator]]
+        if group.settings.tcp is None:
+            for flow in group.flows:
+                yield flow, group.settings.agents[cell.topology.host_rate_bps(flow.initiator)]
 
 
 DRAWN_FEW: Final = 1000
@@ -144,8 +133,10 @@ def unbuildable(cell: Cell) -> str | None:
     """What of the network the engine refuses, in its words; None if nothing."""
     try:
         simulation = build_links(cell)
-        for planned in _different(cell):
-            connect_flow(simulation, {}, cell, planned)
+        for group, flows in _different(cell):
+            fabric = GroupFabric(simulation, {}, cell, group)
+            for flow in flows:
+                connect_flow(fabric, PlannedFlow(group, flow))
         arrange_faults(cell, simulation)
     except ControlError as error:
         return f"the plug-in raises at {error.place}: {error}" if error.place else str(error)
@@ -178,16 +169,16 @@ def _enough(topology: Topology, sources: tuple[str, ...], destinations: tuple[st
     return OF_A_KIND * kinds.total() / min(kinds.values(), default=1)
 
 
-def _different(cell: Cell) -> Iterator[NicFlow]:
-    """Flows that the engine may judge differently.
+def _different(cell: Cell) -> Iterator[tuple[FlowGroup, Sequence[Flow]]]:
+    """Yield by group the flows that the engine may judge differently.
 
     All of them where a hash decides what gets there; else one of each group, on each shape of path.
     """
     is_hashed = is_misrouted(cell)
     for group in cell.groups:
-        flows = group.flows if is_hashed else _one_of_each_shape(cell.topology, group.demand)
-        yield from nic_flows(cell, group, flows)
-    yield from nic_probes(cell)
+        yield group, group.flows if is_hashed else _one_of_each_shape(cell.topology, group.demand)
+    if cell.probe is not None:
+        yield cell.probe.carrier, [cell.probe.flow]
 
 
 @lru_cache(maxsize=8)
@@ -241,7 +232,7 @@ def unsupported(cell: Cell) -> str | None:
 
 
 def _option_for_nodes(cell: Cell) -> str | None:
-    asked = [key for key in CHOICES if any(key in group.parameters for group in cell.groups)]
+    asked = [key for key in OPTIONS if any(key in group.parameters for group in cell.groups)]
     return f"{asked[0]} is about drivers on nodes; the simulator has none: leave it out" if asked else None
 
 

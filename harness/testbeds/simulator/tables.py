@@ -101,7 +101,7 @@ def has_estimator(network: SimulatedNetwork) -> bool:
 
 def transfers_of(flows: Sequence[RunningFlow]) -> Transfers:
     """By flow and then in order."""
-    return ((flow.asked.planned, transfer) for flow in flows for transfer in flow.transfers)
+    return ((flow, transfer) for flow in flows for transfer in flow.transfers)
 
 
 def _events(network: SimulatedNetwork) -> Iterator[EventRow]:

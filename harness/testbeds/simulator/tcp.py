@@ -1,8 +1,6 @@
-"""TCP as a transport of the simulator: its parameters, and flows that follow a schedule."""
+"""Let a TCP connection of the simulator follow a schedule."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable
 from typing import Final, cast
 
 from rogue.agent.core.actions import SUCCESS, RttSample, status_name
@@ -12,59 +10,11 @@ from rogue.agent.drivers.simulated import FlowEvent
 from rogue.agent.drivers.simulated_nic import NicQueuePair
 from rogue.agent.drivers.simulated_path import Arrivals
 from rogue.agent.drivers.step import ControlSample
-from rogue.harness.cell.marking import MARK_ABOVE, checked_threshold
-from rogue.harness.cell.transport import ParameterError, ParameterMistake, as_written, translated
-from rogue.harness.experiment.choices import Scalar
-from rogue.harness.testbeds.simulator.values import check_together
-from rogue.simulator import (
-    RELIABILITIES,
-    QueuePair,
-    Reliability,
-    Simulation,
-    check_parameters,
-)
-from rogue.workloads.transports import BASES
+from rogue.harness.cell.group_settings import TcpSettings
+from rogue.simulator import QueuePair, Reliability, Simulation
 
-TCPS: Final = tuple(name for name, kind in RELIABILITIES.items() if kind.controls_window)
 WRITE_BYTES: Final = 1 << 20
 """An estimate of what host software hands to the socket at once; it costs next to nothing here."""
-
-
-@dataclass(frozen=True, slots=True)
-class TcpSettings:
-    """A TCP with its parameters, defaults left out; the rest is what an agent's settings have besides."""
-
-    transport: str
-    parameters: Mapping[str, float]
-    mark_above_bytes: int | None = None
-    estimator: None = None
-    cc_parameters: None = None
-
-    @property
-    def segment_bytes(self) -> int:
-        """Payload of a full segment."""
-        options = 12 if self.parameters.get("timestamps") else 0
-        packets = BASES[self.transport].packets
-        assert packets is not None, "a TCP has packets of its own"
-        return packets.payload_bytes - options
-
-
-def tcp_settings(name: str, parameters: Mapping[str, Scalar]) -> TcpSettings:
-    """Settings of a TCP; ParameterError names the first parameter that does not fit.
-
-    A parameter has its unit in the value: `rto_min: 10ms` is the simulator's `rto_min_ns`.
-    """
-    kind = RELIABILITIES[name]
-    own = (MARK_ABOVE,) if BASES[name].wants_marks else ()
-    known = (*(parameter.name for parameter in kind.parameters), *own)
-    values = dict(translated(key, value, known) for key, value in parameters.items())
-    for key, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise ParameterError(ParameterMistake(as_written(key), "a number", "correct the value"))
-    above_bytes = checked_threshold(values.pop(MARK_ABOVE)) if MARK_ABOVE in values else None
-    numbers = {key: float(value) for key, value in values.items()}
-    check_together(partial(check_parameters, name), numbers)
-    return TcpSettings(name, numbers, above_bytes)
 
 
 class TcpFlow:

@@ -8,21 +8,19 @@ from typing import Final
 
 from rogue.agent.core.errors import SettingsError
 from rogue.harness.cell.cell import Cell, cell_facts
-from rogue.harness.cell.garbage import gc_paused
+from rogue.harness.cell.demand import gc_paused
 from rogue.harness.cell.timing import Timing, switch_ports
 from rogue.harness.cell.transport import ParameterMistake
 from rogue.harness.testbeds.base import CellResult, Fact, Failure, Progress, Testbed, TestbedError
 from rogue.harness.testbeds.simulator import support
-from rogue.harness.testbeds.simulator.controls import control_facts, parameter_mistake
 from rogue.harness.testbeds.simulator.delivered import ResentBytes
 from rogue.harness.testbeds.simulator.estimate import estimate_seconds, expected_packet_hops
 from rogue.harness.testbeds.simulator.features import feature_facts
 from rogue.harness.testbeds.simulator.flows import RunningFlow
 from rogue.harness.testbeds.simulator.network import NO_CONTROL, SimulatedNetwork, build_network
-from rogue.harness.testbeds.simulator.nics import profile_of
+from rogue.harness.testbeds.simulator.nics import nic_facts, parameter_mistake, profile_of
 from rogue.harness.testbeds.simulator.packets import packet_facts
 from rogue.harness.testbeds.simulator.plugin_controls import receiver_control_facts, switch_control_facts
-from rogue.harness.testbeds.simulator.reliability import reliability_facts, spraying_facts
 from rogue.harness.testbeds.simulator.stall import StallWatch
 from rogue.harness.testbeds.simulator.support import SAMPLES_MAX, is_same_for_every_seed
 from rogue.harness.testbeds.simulator.tables import collect_tables, has_estimator
@@ -203,10 +201,8 @@ def _facts(cell: Cell, network: SimulatedNetwork) -> dict[str, Fact]:
         **_probe_facts(cell, network),
         "base_rtt_floor_ns": floor_ns,
         **feature_facts(cell),
-        **reliability_facts(cell),
+        **nic_facts(cell),
         **receiver_control_facts(cell),
-        **spraying_facts(cell),
-        **control_facts(cell),
         **switch_control_facts(cell),
         "queue_interval_ns": cell.timing.queue_interval_ns,
         "simulated_ns": network.simulation.now_ns,

@@ -8,12 +8,11 @@ from rogue.agent.core.segmentation import AcknowledgedSegmenter
 from rogue.agent.core.settings import TransportSettings
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.demand import PlannedFlow
-from rogue.harness.testbeds.simulator import uet
+from rogue.harness.cell.group_settings import TcpSettings
 from rogue.harness.testbeds.simulator.features import cell_transports, framing
-from rogue.harness.testbeds.simulator.flows import NicFlow, RunningFlow
+from rogue.harness.testbeds.simulator.flows import RunningFlow
 from rogue.harness.testbeds.simulator.network import SimulatedNetwork
 from rogue.harness.testbeds.simulator.nics import profile_of
-from rogue.harness.testbeds.simulator.tcp import TcpSettings
 from rogue.harness.testbeds.transfer_tables import Yardstick
 from rogue.simulator import Reliability, Simulation
 from rogue.workloads.framing import TCP, Packets
@@ -31,7 +30,7 @@ def yardsticks(cell: Cell, network: SimulatedNetwork) -> Callable[[PlannedFlow],
         nic = cell.topology.nic_of(flow.flow.initiator)
         alike = flow.carrier.name, id(flow.settings), flow.flow.verb_bytes, nic
         if alike not in rules:
-            rules[alike] = _rules(cell, flow.asked)
+            rules[alike] = _rules(cell, flow)
         known[flow.flow_id] = Yardstick(_route(cell, network.simulation, flow), rules[alike])
     return lambda planned: known[planned.flow_id]
 
@@ -40,7 +39,7 @@ def _route(cell: Cell, simulation: Simulation, running: RunningFlow) -> Route:
     """The path of its queue pairs, or all paths where every packet may take another."""
     flow, topology = running.flow, cell.topology
     chooses = any(control.entry.chooses for control in topology.switch_controls)
-    if running.asked.spraying is not None or chooses:
+    if running.nics.spraying is not None or chooses:
         route = sprayed_route(topology, flow.initiator, flow.responder)
         if route is not None:
             return route
@@ -48,8 +47,9 @@ def _route(cell: Cell, simulation: Simulation, running: RunningFlow) -> Route:
     return Route(Links(path.there_bps, path.back_bps), path.delay_ps)
 
 
-def _rules(cell: Cell, asked: NicFlow) -> PacketRules:
-    settings, transport, flow = asked.settings, asked.planned.carrier.transport, asked.planned.flow
+def _rules(cell: Cell, running: RunningFlow) -> PacketRules:
+    settings, transport, flow = running.settings, running.carrier.transport, running.flow
+    control, reliability = running.nics.control, running.nics.reliability
     if isinstance(settings, TcpSettings):
         return _segment_rules(cell, settings)
     topology = cell.topology
@@ -58,13 +58,13 @@ def _rules(cell: Cell, asked: NicFlow) -> PacketRules:
     rules = PacketRules(packets, verb_bytes=verb_bytes)
     if settings.service == "uc":
         return _unreliable_rules(cell, settings, rules)
-    if asked.reliability is None:
-        is_each_told = asked.control is not None and asked.control.wants_acknowledgements
+    if reliability is None:
+        is_each_told = control is not None and control.wants_acknowledgements
         every = 1 if is_each_told else profile_of(topology, flow.initiator).ack_every_packets
         return replace(rules, acknowledged_every=every)
-    if asked.reliability.name in uet.NAMES:
-        return _uet_rules(asked.reliability, rules)
-    return replace(rules, acknowledged_every=None if asked.reliability.name == "go-back-0" else 1)
+    if transport.base == "uet":
+        return _uet_rules(reliability, rules)
+    return replace(rules, acknowledged_every=None if reliability.name == "go-back-0" else 1)
 
 
 def _segment_rules(cell: Cell, settings: TcpSettings) -> PacketRules:

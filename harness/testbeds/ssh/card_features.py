@@ -7,7 +7,6 @@ from rogue.agent.core.transports import TRANSPORTS
 from rogue.agent.node.messages import Capabilities
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.demand import PlannedFlow
-from rogue.harness.cell.transport import ParameterError, agent_settings
 from rogue.harness.provisioning.inventory import HostVariables, Inventory
 from rogue.harness.testbeds.ends.limiter_classes import limiters_of, short_of
 from rogue.harness.testbeds.ssh.declared_switches import missing_on_switches
@@ -153,13 +152,10 @@ def missing_limiters(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capab
 
 
 def _limited_flows(cell: Cell) -> Iterator[tuple[PlannedFlow, int]]:
-    """Flows that have rates, with the time of a batch at line rate; other checks report wrong parameters."""
+    """Yield flows that have rates, with the time of a batch at line rate."""
     for group in cell.groups:
-        for flow in group.flows if group.transport.base in TRANSPORTS else ():
+        for flow in group.flows:
             rate_bps = cell.topology.host_rate_bps(flow.source)
-            try:
-                settings = agent_settings(group.transport.base, rate_bps, group.parameters)
-            except ParameterError:
-                return
+            settings = group.settings.of_host(rate_bps)
             if settings.estimator is not None:
                 yield PlannedFlow(group, flow), settings.segment_bytes * 8 * 10**9 // rate_bps

@@ -136,7 +136,7 @@ class CollectedCell:
             **marking_facts(self._cell, self._environment.inventory),
             **allowed_differences(self._cell, self._environment.inventory),
             "completions": prepared.completions,
-            "inputs_recorded": first.options.record_inputs,
+            "inputs_recorded": first.carrier.settings.options.record_inputs,
             "node_kernel": node.capabilities.kernel,
             "node_python": node.capabilities.python,
             "node_cores": node.capabilities.cores,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.marking import MARK_ABOVE, MarkingCurve, requested_marking
+from rogue.harness.cell.marking import MARK_ABOVE, MarkingCurve
 from rogue.harness.cell.network import Pauses
 from rogue.harness.cell.transport import as_written
 from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
@@ -53,7 +53,7 @@ def _refused_marks(cell: Cell, inventory: Inventory) -> str | None:
 def _other_marks(cell: Cell, inventory: Inventory) -> Iterator[tuple[HardwareSwitch, TransportName, str]]:
     """Each switch that marks otherwise than a transport asks, with the sentence that says so."""
     for group in cell.groups:
-        asked = requested_marking(cell.topology, group)
+        asked = group.settings.marking
         if asked is None:
             continue
         for switch in _switches(inventory):

@@ -8,7 +8,7 @@ from rogue.agent.node.messages import Capabilities
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.demand import PROBE_TRANSPORT, Group
 from rogue.harness.cell.marking import MARK_ABOVE
-from rogue.harness.cell.transport import agent_settings, as_written
+from rogue.harness.cell.transport import as_written
 from rogue.harness.errors import HarnessError
 from rogue.harness.experiment.choices import MeasureKind
 from rogue.harness.provisioning.cards import card_profile
@@ -138,10 +138,7 @@ def _advice(line_rate_bps: int) -> str:
 
 def core_full_bps(group: Group, line_rate_bps: int) -> float | None:
     """Payload of one flow at which a core has nothing left; None for what takes no samples."""
-    name = group.transport.base
-    if name not in TRANSPORTS:
-        return None
-    settings = agent_settings(name, line_rate_bps, group.parameters)
+    settings = group.settings.of_host(line_rate_bps)
     return None if settings.estimator is None else 8e9 * settings.segment_bytes / SAMPLED_VERB_NS
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -10,9 +9,9 @@ from rich.console import Console
 
 from rogue.agent.node.messages import Capabilities
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.demand import Group
+from rogue.harness.cell.demand import Group, first_mistake
 from rogue.harness.cell.timing import SECOND_NS
-from rogue.harness.cell.transport import ParameterMistake, first_mistake
+from rogue.harness.cell.transport import ParameterMistake
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.doctor import examine
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
@@ -104,7 +103,7 @@ class SshTestbed(Testbed):
 
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
         """The first parameter that the agent does not take, or that only a simulator can give it."""
-        return first_mistake(cell.groups, cell.transport.parameters, partial(_check_parameters, cell))
+        return first_mistake(cell.groups, cell.transport.parameters, _check_parameters)
 
     def differences(self, cell: Cell) -> list[str]:
         """Marks of emulated machines, a core that is full; what of hardware switches may differ."""
@@ -153,9 +152,9 @@ class SshTestbed(Testbed):
             close_nodes(self.inventory)
 
 
-def _check_parameters(cell: Cell, group: Group) -> None:
-    check_parameters(cell, group)
-    check_marking(cell, group)
+def _check_parameters(group: Group) -> None:
+    check_parameters(group)
+    check_marking(group)
 
 
 def _lead(conductor: Conductor, environment: CellEnvironment, progress: Progress) -> None:

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from rogue.harness.cell.demand import carried_verbs
-from rogue.harness.cell.garbage import gc_paused
+from rogue.harness.cell.demand import carried_verbs, gc_paused
 from rogue.workloads.transports import parse_transport
 
 GROUP = "traffic=[{name: bulk, workload: {kind: incast, senders: 2, size: 1MB, verb: read}}]"

@@ -24,13 +24,12 @@ from helpers.experiments import cell_of
 from helpers.told import nodes_of, refusal, told_by_kernel, told_by_nodes, told_by_simulator
 
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.transport import CHOICES
+from rogue.harness.cell.group_settings import OPTIONS
 from rogue.harness.experiment.choices import MEASURES, MeasureChoice, TrafficGroup, TransportChoice
 from rogue.harness.experiment.model import Experiment
 from rogue.harness.testbeds.kernel import KernelTestbed
 from rogue.harness.testbeds.kernel.outcome import NOT_MEASURED
 from rogue.harness.testbeds.simulator import SimulatorTestbed
-from rogue.harness.testbeds.simulator.tcp import TCPS
 from rogue.simulator import RELIABILITIES
 from rogue.workloads.faults import FAULTS
 from rogue.workloads.probes import PROBES
@@ -95,7 +94,8 @@ def test_no_key_is_left_out() -> None:
         case.key for case in MORE
     }
     variants = {name for name in RELIABILITIES if name.startswith("go-back-n-")}
-    assert {*OF_BASES.values(), *TCPS, *variants} == set(RELIABILITIES)
+    tcps = {name for name, kind in RELIABILITIES.items() if kind.controls_window}
+    assert {*OF_BASES.values(), *tcps, *variants} == set(RELIABILITIES)
     cases = {case.key for case in CASES}
     for section, kinds, own in (("workload", WORKLOADS, WORKLOADS_OWN), ("faults", FAULTS, FAULTS_OWN)):
         assert set(kinds) == set(own)
@@ -166,7 +166,7 @@ def test_a_parameter_of_a_group_on_the_simulator(
             assert of_simulator(*group(parameter.transport, beside)) != of_simulator(*asked)
             return
         assert reason.startswith(parameter.key)
-    assert parameter.key in CHOICES, "no other value of it can be"
+    assert parameter.key in OPTIONS, "no other value of it can be"
 
 
 @pytest.mark.parametrize("parameter", PARAMETERS, ids=str)

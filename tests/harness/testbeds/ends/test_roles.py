@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from helpers.experiments import carrier, cell_of
+from helpers.experiments import cell_of, group_in
 
 from rogue.agent.core.transports import TRANSPORTS
 from rogue.agent.node.messages import WAITS_MAX, After, Prepared
@@ -55,8 +55,9 @@ def test_a_read_is_asked_for_by_the_host_that_gets_the_bytes(tmp_path: Path) -> 
 def test_only_what_has_a_congestion_control_of_ours_has_a_limiter(tmp_path: Path) -> None:
     assert [flow.limiter.priority for flow in planned(tmp_path)] == [1, 1, 0]
     assert [flow.has_limiter for flow in planned(tmp_path, index=1)] == [False, False, False]
-    assert [name for name in TRANSPORTS if is_limited(carrier(name), 10**8)] == ["rogue", "rogue-uc"]
-    assert not is_limited(carrier("dctcp"), 10**8)
+    cell = cell_of(tmp_path)
+    assert [name for name in TRANSPORTS if is_limited(group_in(cell, name), 10**10)] == ["rogue", "rogue-uc"]
+    assert not is_limited(group_in(cell, "dctcp"), 10**10)
 
 
 def test_a_control_that_is_chosen_has_a_limiter_too(tmp_path: Path) -> None:
@@ -80,7 +81,7 @@ def test_ends_tell_arrivals_of_an_operation_in_which_nothing_waits(tmp_path: Pat
 
 def test_parameters_reach_the_agent_by_its_own_names(tmp_path: Path) -> None:
     chosen = "transports=[{name: rogue, base_rtt_floor: 10ms, segment: 16KiB}]"
-    assert planned(tmp_path, chosen)[0].overrides == {
+    assert planned(tmp_path, chosen)[0].carrier.settings.overrides == {
         "base_rtt_floor_ns": 10_000_000,
         "segment_bytes": 16_384,
     }
@@ -95,9 +96,10 @@ def test_a_groups_own_parameters_reach_its_roles(tmp_path: Path) -> None:
         "transports=[{name: rogue, base_rtt_floor: 10ms}]",
         "probe=null",
     )
-    assert first.overrides == {"base_rtt_floor_ns": 10_000_000, "alpha_packets": 1}
-    assert second.overrides == {"segment_bytes": 16_384}
-    assert (first.options.completions, second.options.completions) == ("event", "polling")
+    assert first.carrier.settings.overrides == {"base_rtt_floor_ns": 10_000_000, "alpha_packets": 1}
+    assert second.carrier.settings.overrides == {"segment_bytes": 16_384}
+    completions = [flow.carrier.settings.options.completions for flow in (first, second)]
+    assert completions == ["event", "polling"]
 
 
 def test_a_flow_that_starts_long_after_the_others_ends_with_them(tmp_path: Path) -> None:

@@ -61,12 +61,16 @@ def test_traffic_that_only_the_simulator_has(tmp_path: Path, group: str, reason:
 
 @pytest.mark.parametrize(
     ("parameter", "words"),
-    [("estimator: nic_tx_stamp", "no NIC tells"), ("completions: seldom", "completions")],
+    [
+        ("name: rogue, estimator: nic_tx_stamp", "no NIC tells"),
+        ("name: rogue, completions: seldom", "completions"),
+        ("name: roce+dcqcn, kmin: 20KB", "kmin"),
+    ],
 )
 def test_parameters_that_no_agent_on_a_node_takes(tmp_path: Path, parameter: str, words: str) -> None:
-    cell = cell_of(tmp_path, f"transports=[{{name: rogue, {parameter}}}]")
+    cell = cell_of(tmp_path, f"transports=[{{{parameter}}}]")
     with pytest.raises(ParameterError) as refusal:
-        check_parameters(cell, cell.groups[0])
+        check_parameters(cell.groups[0])
     assert words in str(refusal.value.args[0])
 
 

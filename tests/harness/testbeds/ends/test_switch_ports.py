@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from helpers.cell_keys import FAULTS_OWN
-from helpers.experiments import carrier, cell_of
+from helpers.experiments import cell_of, group_in
 
 from rogue.harness.cell.network import OutageSpec, PortSpec
 from rogue.harness.cell.transport import ParameterError
@@ -96,10 +96,10 @@ def test_ports_have_one_threshold(tmp_path: Path) -> None:
 
 def test_a_queue_too_short_for_red_is_a_mistake(tmp_path: Path) -> None:
     cell = cell_of(tmp_path)
-    check_marking(cell, carrier("dctcp", {"mark_above": "3KB"}))
-    check_marking(cell, carrier("rogue"))
+    check_marking(group_in(cell, "dctcp", {"mark_above": "3KB"}))
+    check_marking(group_in(cell, "rogue"))
     with pytest.raises(ParameterError) as caught:
-        check_marking(cell, carrier("dctcp", {"mark_above": "2KB"}))
+        check_marking(group_in(cell, "dctcp", {"mark_above": "2KB"}))
     assert caught.value.mistake.key == "mark_above"
 
 

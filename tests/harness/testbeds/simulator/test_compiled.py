@@ -10,7 +10,6 @@ from helpers.plugin_files import FOLDER, plugin
 from rogue.harness.errors import ConfigError
 from rogue.harness.plugins.loading import load_plugins, unload_plugins
 from rogue.harness.plugins.source import read_plugin
-from rogue.harness.testbeds.simulator.features import FEATURES
 from rogue.simulator import CONTROLS, ControlError, NicControl, Simulation
 from rogue.workloads.transports import NIC_CONTROLS
 
@@ -43,10 +42,11 @@ def sending(mood: int, kind: type[Simulation] = Simulation) -> Simulation:
 def test_it_is_known_like_any_other() -> None:
     assert CONTROLS["moody"].meaning == "It does what it likes (a compiled control from outside the engine)"
     assert [(each.name, each.maximum) for each in CONTROLS["moody"].parameters] == [("mood", 9)]
-    assert (FEATURES["moody"].is_marked, NIC_CONTROLS["moody"].wants_telemetry) == (False, True)
+    moody = NIC_CONTROLS["moody"]
+    assert (moody.wants_marks, moody.wants_telemetry) == (False, True)
     assert NicControl("moody").wants_acknowledgements, "for telemetry comes with them"
     unload_plugins()
-    assert "moody" not in {*CONTROLS, *FEATURES, *NIC_CONTROLS}
+    assert "moody" not in {*CONTROLS, *NIC_CONTROLS}
 
 
 @pytest.mark.usefixtures("moody")

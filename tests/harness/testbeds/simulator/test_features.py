@@ -3,25 +3,20 @@
 from pathlib import Path
 
 import pytest
-from helpers.experiments import carrier, cell_of
+from helpers.experiments import cell_of
 
+from rogue.agent.core.transports import TRANSPORTS
 from rogue.harness.testbeds.base import CellResult
 from rogue.harness.testbeds.simulator import SimulatorTestbed
-from rogue.harness.testbeds.simulator.controls import nic_control
 from rogue.harness.testbeds.simulator.features import (
-    BASES,
-    FEATURES,
-    agent_transport,
     cell_transports,
     feature_facts,
     flow_control,
     marking,
     unsupported_feature,
 )
-from rogue.simulator import CONTROLS, Marking
-from rogue.workloads.transports import BASES as CATALOGUE
-from rogue.workloads.transports import CREDITS, NIC_CONTROLS, parse_transport
-from rogue.workloads.transports import FEATURES as NAMED
+from rogue.simulator import CONTROLS, RELIABILITIES, Marking
+from rogue.workloads.transports import BASES, NIC_CONTROLS, parse_transport
 
 INCAST = """\
 name: pauses
@@ -71,8 +66,7 @@ def test_without_it_the_incast_drops_and_with_it_nobody_does(tmp_path: Path) -> 
     assert sum(native.tables["flows"]["retransmitted_bytes"]) == 0
 
 
-def test_names(tmp_path: Path) -> None:
-    assert agent_transport(parse_transport("rogue-uc+pfc")) == "rogue-uc"
+def test_transports_of_a_cell(tmp_path: Path) -> None:
     assert [str(name) for name in cell_transports(cell_of(tmp_path, text=GROUPS))] == ["roce", "roce+pfc"]
 
 
@@ -126,11 +120,6 @@ def test_a_control_in_the_nics_keeps_the_queue_shorter(tmp_path: Path) -> None:
 
 
 def test_who_reacts_to_marks(tmp_path: Path) -> None:
-    cell = cell_of(tmp_path, text=INCAST)
-    assert nic_control(cell, carrier("roce", {})) is None
-    control = nic_control(cell, carrier("roce+pfc+dcqcn", {}))
-    assert control is not None
-    assert control.name == "dcqcn"
     assert marking(cell_of(tmp_path, text=INCAST)) == {}
     assert marking(cell_of(tmp_path, "transports=[roce+dcqcn]", text=INCAST)) == {0: DCQCN_MARKING}
 
@@ -177,41 +166,6 @@ def test_dcqcn_beside_dctcp(tmp_path: Path) -> None:
     queues = result.tables["queues"]
     marked = {p for p, count in zip(queues["priority"], queues["marks"], strict=True) if count > 0}
     assert marked == {1, 3}
-
-
-@pytest.mark.parametrize(
-    ("setting", "key"),
-    [
-        ("kmin: 2MB", "kmin"),
-        ("pmax: 1.5", "pmax"),
-        ("kmax: soon", "kmax"),
-        ("kmax: 1KB", "kmax"),
-        ("drops_above: 0.5", "drops_above"),
-        ("drops_instead: 2", "drops_instead"),
-        ("average_weight: -1", "average_weight"),
-    ],
-)
-def test_marking_that_cannot_be(tmp_path: Path, setting: str, key: str) -> None:
-    cell = cell_of(tmp_path, f"transports=[{{name: roce+dcqcn, {setting}}}]", text=INCAST)
-    found = SimulatorTestbed().parameter_mistake(cell)
-    assert found is not None and found.key == key
-
-
-@pytest.mark.parametrize("name", FEATURES)
-def test_a_feature_is_a_word_that_names_may_have(name: str) -> None:
-    assert name in NAMED
-    asked = FEATURES[name]
-    transport = parse_transport(f"uet+{name}" if name == CREDITS else f"roce+{name}")
-    assert transport.has_pauses or transport.is_sprayed or transport.has_credits or asked.control
-    assert asked.control is None or asked.control in CONTROLS
-
-
-def test_agents() -> None:
-    assert [agent_transport(parse_transport(name)) for name in ("irn+pfc", "resilient_roce", "rogue")] == [
-        "roce",
-        "roce",
-        "rogue",
-    ]
 
 
 @pytest.mark.parametrize(
@@ -284,16 +238,19 @@ def test_input_queued_switches_have_a_buffer_for_each_link(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("name", NIC_CONTROLS)
-def test_catalogue_and_engine_agree_on_who_needs_telemetry(name: str) -> None:
-    control = FEATURES[name].control
-    assert control is not None
-    assert NIC_CONTROLS[name].wants_telemetry == CONTROLS[control].wants_telemetry
+def test_catalogue_and_engine_agree_on_what_a_control_needs(name: str) -> None:
+    assert NIC_CONTROLS[name].wants_telemetry == CONTROLS[name].wants_telemetry
+    assert NIC_CONTROLS[name].wants_fair_rates == CONTROLS[name].wants_feedback
 
 
-def test_the_catalogue_names_the_control_that_a_base_has_by_itself() -> None:
-    assert {name: base.control for name, base in CATALOGUE.items() if base.control} == {
-        name: base.control for name, base in BASES.items() if base.control
-    }
+@pytest.mark.parametrize("name", BASES)
+def test_the_engine_has_every_base_of_the_catalogue(name: str) -> None:
+    transport = parse_transport(name)
+    if transport.service == "tcp":
+        assert RELIABILITIES[name].controls_window
+    else:
+        assert transport.agent in TRANSPORTS
+        assert transport.recovery is None or transport.recovery in RELIABILITIES
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from helpers.plugin_files import plugin
 
 from rogue.harness.errors import ConfigError
 from rogue.harness.plugins.loading import load_plugins, unload_plugins
-from rogue.harness.testbeds.simulator.features import FEATURES
 from rogue.harness.testbeds.simulator.plugins import ControlParameter, register_nic_control
 from rogue.simulator import CONTROLS, RECEIVER_CONTROLS, SWITCH_CONTROLS, PrototypeControl
 from rogue.workloads.switch_controls import SWITCH_CONTROLS as NAMES
@@ -37,14 +36,14 @@ def nothing_stays() -> Iterator[None]:
 def test_what_it_wants_is_asked_of_the_network() -> None:
     register_nic_control("marked", Marked)
     register_nic_control("told", Told)
-    assert (FEATURES["marked"].is_marked, FEATURES["marked"].has_fair_rates) == (True, False)
-    assert (FEATURES["told"].is_marked, FEATURES["told"].has_fair_rates) == (False, True)
+    marked, told = (parse_transport(f"irn+{name}") for name in ("marked", "told"))
+    assert (marked.has_marked_control, marked.has_fair_rates) == (True, False)
+    assert (told.has_marked_control, told.has_fair_rates) == (False, True)
     assert (CONTROLS["marked"].wants_acknowledgements, CONTROLS["told"].wants_acknowledgements) == (
         True,
         False,
     )
-    assert parse_transport("irn+marked").wants_telemetry
-    assert parse_transport("irn+marked").has_marked_control
+    assert marked.wants_telemetry
     assert NIC_CONTROLS["told"].meaning == "It wants to be told (a prototype in Python, slow)"
     assert parse_transport("roce+pfc+told").outside == ("told", "a prototype in Python, slow")
     assert parse_transport("roce+dcqcn").outside is None
@@ -57,7 +56,7 @@ def test_it_goes_where_any_control_goes_and_alone() -> None:
     with pytest.raises(TransportNameError, match="at most one of"):
         parse_transport("roce+told+dcqcn")
     unload_plugins()
-    assert "told" not in {*FEATURES, *CONTROLS, *NIC_CONTROLS}
+    assert "told" not in {*CONTROLS, *NIC_CONTROLS}
     with pytest.raises(TransportNameError):
         parse_transport("roce+told")
 
@@ -81,7 +80,7 @@ def test_what_cannot_be_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=expected):
         register_nic_control(name, control, parameters)
-    assert "told" not in {*FEATURES, *CONTROLS, *NIC_CONTROLS}
+    assert "told" not in {*CONTROLS, *NIC_CONTROLS}
 
 
 SWITCH = """\
@@ -145,12 +144,12 @@ def test_a_control_of_receivers_is_a_word_of_transports_and_gone_again() -> None
         True,
         ("mine", RECEIVERS["mine"].made_as),
     )
-    assert FEATURES["mine"] == FEATURES["rccc"]
+    assert name.recovery == parse_transport("uet+rccc").recovery
     assert [base for base in BASES if "mine" in BASES[base].allowed] == ["uet"]
     with pytest.raises(TransportNameError, match="at most one of rccc, mine"):
         parse_transport("uet+rccc+mine")
     unload_plugins()
-    assert "mine" not in {*RECEIVER_CONTROLS, *RECEIVERS, *FEATURES}
+    assert "mine" not in {*RECEIVER_CONTROLS, *RECEIVERS}
 
 
 @pytest.mark.parametrize(

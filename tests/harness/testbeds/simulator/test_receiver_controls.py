@@ -10,18 +10,15 @@ from helpers.receiver_files import NAMES, RECEIVERS, loaded
 from rogue.harness.cell.cell import Cell
 from rogue.harness.testbeds.kernel import KernelTestbed
 from rogue.harness.testbeds.simulator import SimulatorTestbed
-from rogue.harness.testbeds.simulator.controls import parameter_mistake
 from rogue.harness.testbeds.simulator.features import marking
+from rogue.harness.testbeds.simulator.nics import nic_settings, parameter_mistake
 from rogue.harness.testbeds.simulator.plugin_controls import (
     SENDERS_KEYS,
     receiver_control,
     receiver_control_facts,
-    receiver_parameters,
     unsupported_receiver_control,
 )
-from rogue.harness.testbeds.simulator.reliability import nic_reliability, reliability_parameters
 from rogue.simulator import ReceiverControl
-from rogue.workloads.transports import parse_transport
 
 BASE = """\
 name: small
@@ -54,7 +51,7 @@ def cell(folder: Path, transport: str = "uet+ndp") -> Cell:
 def test_the_engine_is_told_of_it_with_its_values(tmp_path: Path) -> None:
     asked = cell(tmp_path, "{name: uet+eqds, credit_packets: 3, nscc: 0, credit_max: 50KB}")
     (group,) = asked.groups
-    reliability = nic_reliability(asked, group)
+    reliability = nic_settings(asked, group).reliability
     assert reliability is not None
     assert reliability.receiver == ReceiverControl("eqds", {"credit_packets": 3})
     assert (reliability.name, reliability.parameters["credit_max_bytes"]) == ("uet-rccc", 50_000)
@@ -68,14 +65,10 @@ def test_who_has_none_is_told_of_none(tmp_path: Path) -> None:
         usual = cell(tmp_path, transport)
         assert receiver_control(usual.groups[0]) is None
         assert receiver_control_facts(usual) == {}
-        assert receiver_parameters(usual.groups[0].transport) == ()
 
 
 def test_its_parameters_take_the_place_of_the_engines(tmp_path: Path) -> None:
-    own = reliability_parameters(parse_transport("uet+ndp"))
-    assert "share" in own
-    assert "credit_rate" not in own
-    assert "credit_rate" in reliability_parameters(parse_transport("uet+rccc"))
+    assert parameter_mistake(cell(tmp_path, "{name: uet+rccc, credit_rate: 0.9}")) is None
     assert {"nscc", "credit_max", "kmin"} < set(SENDERS_KEYS)
     mistake = parameter_mistake(cell(tmp_path, "{name: uet+ndp, credit_rate: 0.9}"))
     assert mistake is not None

@@ -6,9 +6,10 @@ import pytest
 from helpers.experiments import SMALL, cell_of, load_text
 
 from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.demand import PlannedFlow
 from rogue.harness.plan.plan import make_plan
 from rogue.harness.testbeds.simulator import SimulatorTestbed, support
-from rogue.harness.testbeds.simulator.flows import NicFlow, connect_flow
+from rogue.harness.testbeds.simulator.flows import GroupFabric, connect_flow
 from rogue.harness.testbeds.simulator.network import build_links, build_network
 from rogue.harness.testbeds.simulator.support import is_same_for_every_seed, unbuildable, unsupported
 from rogue.simulator import Simulation, SimulationError
@@ -116,9 +117,9 @@ def test_a_network_is_built_once_for_all_repetitions(tmp_path: Path, monkeypatch
         built.append(cell.id)
         return build_links(cell)
 
-    def connect(simulation: Simulation, limiters: object, cell: Cell, asked: NicFlow) -> object:
-        connected.append(asked.planned.flow_id)
-        return connect_flow(simulation, {}, cell, asked)
+    def connect(fabric: GroupFabric, planned: PlannedFlow) -> object:
+        connected.append(planned.flow_id)
+        return connect_flow(fabric, planned)
 
     monkeypatch.setattr(support, "build_links", build)
     monkeypatch.setattr(support, "connect_flow", connect)

@@ -6,7 +6,7 @@ import pytest
 from helpers.experiments import cell_of
 
 from rogue.harness.cell.cell import Cell
-from rogue.harness.testbeds.simulator import features, support
+from rogue.harness.testbeds.simulator import support
 from rogue.harness.testbeds.simulator.support import (
     missing_buffer,
     missing_limiters,
@@ -154,12 +154,6 @@ def test_an_all_to_all_of_1024_hosts_is_within_the_bounds(tmp_path: Path) -> Non
     assert connections * support.CONNECTION_BYTES < support.CONNECTIONS_BYTES_MAX
     assert connections * support.LARGER_BYTES["uet"] < support.CONNECTIONS_BYTES_MAX
     assert connections * support.LARGER_BYTES["rogue"] > support.CONNECTIONS_BYTES_MAX
-
-
-def test_a_base_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(features, "KNOWN", ("rogue",))
-    reason = f"the simulator has no roce; it has rogue, and of features +{', +'.join(features.FEATURES)}"
-    assert unsupported(cell_of(tmp_path, "transports=[roce]")) == reason
 
 
 def test_a_card_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

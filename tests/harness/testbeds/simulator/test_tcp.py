@@ -1,4 +1,4 @@
-"""TCP as a transport of the simulator: parameters, the marking of switches, flows that follow a schedule."""
+"""Tests: let a TCP connection of the simulator follow a schedule."""
 
 from pathlib import Path
 
@@ -7,10 +7,9 @@ from helpers.experiments import cell_of
 
 from rogue.harness.testbeds.base import CellResult
 from rogue.harness.testbeds.simulator import SimulatorTestbed
-from rogue.harness.testbeds.simulator.controls import parameter_mistake
-from rogue.harness.testbeds.simulator.features import marking
+from rogue.harness.testbeds.simulator.nics import parameter_mistake
 from rogue.harness.testbeds.simulator.support import unsupported
-from rogue.harness.testbeds.simulator.tcp import TCPS
+from rogue.simulator import RELIABILITIES
 from rogue.workloads.transports import BASES
 
 INCAST = """\
@@ -40,7 +39,8 @@ def run(tmp_path: Path, text: str = INCAST, index: int = 0, *settings: str) -> C
 
 
 def test_every_tcp_has_a_name_and_packets() -> None:
-    assert set(TCPS) == {name for name, base in BASES.items() if base.service == "tcp"}
+    tcps = {name for name, kind in RELIABILITIES.items() if kind.controls_window}
+    assert tcps == {name for name, base in BASES.items() if base.service == "tcp"}
     assert all((base.packets is not None) is (base.service == "tcp") for base in BASES.values())
 
 
@@ -81,38 +81,9 @@ def test_rdma_and_tcp_share_a_network(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rate", "threshold_bytes"), [("1Gbps", 20 * 1518), ("10Gbps", 65 * 1518), ("40Gbps", 260 * 1518)]
-)
-def test_switches_mark_above_a_threshold_in_proportion_to_the_rate(
-    tmp_path: Path, rate: str, threshold_bytes: int
-) -> None:
-    cell = cell_of(tmp_path, f"topology.rate={rate}", "topology.nic=ideal", text=INCAST)
-    rule = marking(cell)[0]
-    assert (rule.kmin_bytes, rule.kmax_bytes, rule.at) == (
-        threshold_bytes,
-        threshold_bytes,
-        "arrival",
-    )
-
-
-def test_the_threshold_is_a_parameter(tmp_path: Path) -> None:
-    cell = cell_of(tmp_path, "transports=[{name: dctcp, mark_above: 60KB}]", text=INCAST)
-    assert marking(cell)[0].kmin_bytes == 60_000
-
-
-def test_other_tcps_ask_for_no_marks(tmp_path: Path) -> None:
-    assert marking(cell_of(tmp_path, text=INCAST, index=1)) == {}
-
-
-@pytest.mark.parametrize(
     ("transport", "key", "expected"),
     [
-        ("{name: dctcp, rto_min: 10}", "rto_min", "time"),
         ("{name: dctcp, g: 2}", "g", "g from 1e-09 to 1, got 2"),
-        ("{name: cubic, g: 0.5}", "g", "one of the parameters timestamps"),
-        ("{name: cubic, mark_above: 60KB}", "mark_above", "one of the parameters"),
-        ("{name: dctcp, mark_above: 9000TB}", "mark_above", "from 0 to 1000000000000 bytes"),
-        ("{name: reno, sack: no}", "sack", "a number"),
         ("{name: reno, delayed_ack: 300ms}", "delayed_ack", "delayed_ack_ns below rto_min_ns"),
     ],
 )

@@ -11,7 +11,7 @@ from helpers.experiments import FLOWS, SMALL, cell_of
 from helpers.networks import reference_engine
 
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.garbage import gc_paused
+from rogue.harness.cell.demand import gc_paused
 from rogue.harness.results.tables import encode
 from rogue.harness.testbeds.base import CellResult, TestbedError
 from rogue.harness.testbeds.simulator import SimulatorTestbed, testbed

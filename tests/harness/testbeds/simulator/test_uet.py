@@ -3,14 +3,13 @@
 from pathlib import Path
 
 import pytest
-from helpers.experiments import carrier, cell_of
+from helpers.experiments import cell_of
 
-from rogue.harness.cell.marking import MarkingCurve, requested_marking
+from rogue.harness.cell.marking import MarkingCurve
 from rogue.harness.testbeds.kernel.testbed import unsupported as unsupported_by_kernel
-from rogue.harness.testbeds.simulator.controls import parameter_mistake
 from rogue.harness.testbeds.simulator.features import feature_facts, unsupported_feature
 from rogue.harness.testbeds.simulator.network import build_network
-from rogue.harness.testbeds.simulator.reliability import nic_reliability, reliability_facts
+from rogue.harness.testbeds.simulator.nics import nic_facts, nic_settings, parameter_mistake
 from rogue.harness.testbeds.simulator.testbed import SimulatorTestbed
 from rogue.harness.testbeds.ssh.support import may_carry
 from rogue.simulator import CONTROL_PRIORITY, Spraying
@@ -28,7 +27,7 @@ UET = "transports=[uet]"
 def test_its_numbers_fit_the_network(tmp_path: Path) -> None:
     """12 us, 4160 and 64 bytes over six links: 14 027.5 ns, three quarters of it; 15 us and six queues."""
     cell = cell_of(tmp_path, *HTSIM, UET)
-    reliability = nic_reliability(cell, cell.groups[0])
+    reliability = nic_settings(cell, cell.groups[0]).reliability
     assert reliability is not None
     assert reliability.acknowledgement_priority == CONTROL_PRIORITY
     assert reliability.parameters == {
@@ -43,7 +42,7 @@ def test_its_numbers_fit_the_network(tmp_path: Path) -> None:
 def test_without_trimming_it_aims_at_a_round_trip_and_waits_for_a_full_buffer(tmp_path: Path) -> None:
     network = HTSIM[0].replace("unbounded, trim_above: 178450B", "1MB")
     cell = cell_of(tmp_path, network, *HTSIM[1:], UET)
-    reliability = nic_reliability(cell, cell.groups[0])
+    reliability = nic_settings(cell, cell.groups[0]).reliability
     assert reliability is not None
     assert reliability.parameters["target_delay_ns"] == 14_028
     assert reliability.parameters["rto_ns"] == 14_028 + 80_000
@@ -51,25 +50,24 @@ def test_without_trimming_it_aims_at_a_round_trip_and_waits_for_a_full_buffer(tm
 
 def test_switches_mark_between_a_fifth_and_four_fifths_of_the_round_trip(tmp_path: Path) -> None:
     """43 packets: 9 and 35 of them."""
-    topology = cell_of(tmp_path, *HTSIM).topology
-    assert requested_marking(topology, carrier("uet")) == MarkingCurve(9 * 4160, 35 * 4160, 1.0)
-    stated = requested_marking(topology, carrier("uet", {"kmin": "37350B", "kmax": "145250B"}))
-    assert stated == MarkingCurve(37_350, 145_250, 1.0)
+    stated = "{name: uet, kmin: 37350B, kmax: 145250B}"
+    usual, other = (cell_of(tmp_path, *HTSIM, f"transports=[{each}]") for each in ("uet", stated))
+    assert usual.network.curves == {0: MarkingCurve(9 * 4160, 35 * 4160, 1.0)}
+    assert other.network.curves == {0: MarkingCurve(37_350, 145_250, 1.0)}
 
 
 def test_with_credits_of_receivers_it_is_another_kind_with_the_same_numbers(tmp_path: Path) -> None:
     plain, asked = (cell_of(tmp_path, *HTSIM, f"transports=[{name}]") for name in ("uet", "uet+rccc"))
-    reliability = nic_reliability(asked, asked.groups[0])
-    alone = nic_reliability(plain, plain.groups[0])
+    reliability = nic_settings(asked, asked.groups[0]).reliability
+    alone = nic_settings(plain, plain.groups[0]).reliability
     assert reliability is not None and alone is not None
     assert (reliability.name, reliability.acknowledgement_priority) == ("uet-rccc", CONTROL_PRIORITY)
     assert reliability.parameters == alone.parameters
 
 
 def test_with_credits_switches_mark_nothing_in_front_of_hosts(tmp_path: Path) -> None:
-    topology = cell_of(tmp_path, *HTSIM).topology
-    asked = requested_marking(topology, carrier("uet+rccc"))
-    assert asked == MarkingCurve(9 * 4160, 35 * 4160, 1.0, spares_hosts=True)
+    cell = cell_of(tmp_path, *HTSIM, "transports=[uet+rccc]")
+    assert cell.network.curves == {0: MarkingCurve(9 * 4160, 35 * 4160, 1.0, spares_hosts=True)}
 
 
 def test_receivers_alone_and_their_numbers(tmp_path: Path) -> None:
@@ -77,13 +75,10 @@ def test_receivers_alone_and_their_numbers(tmp_path: Path) -> None:
         "transports=[{name: uet+rccc, nscc: 0, credit_packets: 8, credit_rate: 0.9, load_balancing: reps}]"
     )
     cell = cell_of(tmp_path, *HTSIM, stated)
-    reliability = nic_reliability(cell, cell.groups[0])
+    reliability = nic_settings(cell, cell.groups[0]).reliability
     assert reliability is not None
     told = {"nscc": 0, "credit_packets": 8, "credit_rate": 0.9, "load_balancing": 2}
     assert told.items() <= reliability.parameters.items()
-    plain = cell_of(tmp_path, *HTSIM, "transports=[{name: uet, credit_rate: 0.9}]")
-    mistake = parameter_mistake(plain)
-    assert mistake is not None and mistake.key == "credit_rate"
 
 
 @pytest.mark.parametrize(("word", "number"), [("oblivious", 0), ("bitmap", 1), ("reps", 2), ("mixed", 3)])
@@ -91,46 +86,10 @@ def test_load_balancing_is_a_word(tmp_path: Path, word: str, number: int) -> Non
     cell = cell_of(tmp_path, *HTSIM, f"transports=[{{name: uet, load_balancing: {word}, paths: 128}}]")
     assert parameter_mistake(cell) is None
     flow = build_network(cell).flows[0]
-    assert flow.asked.spraying == Spraying(128)
-    assert flow.asked.reliability is not None
-    assert flow.asked.reliability.parameters["load_balancing"] == number
-    assert reliability_facts(cell)["load_balancing"] == number
-
-
-@pytest.mark.parametrize(
-    ("parameter", "key", "expected"),
-    [
-        ("load_balancing: 2", "load_balancing", "one of oblivious, bitmap, reps, mixed"),
-        ("load_balancing: random", "load_balancing", "one of oblivious, bitmap, reps, mixed"),
-        ("paths: 48", "paths", "paths as a power of two"),
-        ("gamma: 2", "gamma", "from 0 to 1"),
-        ("freeze: 1ms", "freeze", "load_balancing: reps beside it"),
-        ("explored_paths: 3, load_balancing: mixed", "explored_paths", "load_balancing: reps beside it"),
-        ("mprdma: 1, nscc: 0", "nscc", "1 beside mprdma"),
-        ("smartt: 1, nscc: 0", "nscc", "1 beside smartt"),
-        ("smartt: 1, mprdma: 1", "smartt", "0 beside mprdma"),
-        ("fair_gain: 2", "fair_gain", "smartt: 1 beside it"),
-        ("delay_gain: 2, smartt: 0", "delay_gain", "smartt: 1 beside it"),
-        ("cap_packets: 3", "cap_packets", "one of the parameters"),
-        ("kmin: 1MB", "kmin", "up to kmax"),
-        ("retry_count: 3", "retry_count", "no such parameter"),
-    ],
-)
-def test_mistakes(tmp_path: Path, parameter: str, key: str, expected: str) -> None:
-    mistake = parameter_mistake(cell_of(tmp_path, *HTSIM, f"transports=[{{name: uet, {parameter}}}]"))
-    assert mistake is not None
-    assert mistake.key == key
-    assert mistake.expected.startswith(expected)
-    if key == "retry_count":
-        assert mistake.advice == "its timeout is rto"
-
-
-@pytest.mark.parametrize(
-    "stated",
-    ["freeze: 1ms, load_balancing: reps", "mprdma: 1", "mprdma: 0, nscc: 0", "smartt: 1, fair_gain: 2"],
-)
-def test_what_may_be_beside_each_other(tmp_path: Path, stated: str) -> None:
-    assert parameter_mistake(cell_of(tmp_path, *HTSIM, f"transports=[{{name: uet, {stated}}}]")) is None
+    assert flow.nics.spraying == Spraying(128)
+    assert flow.nics.reliability is not None
+    assert flow.nics.reliability.parameters["load_balancing"] == number
+    assert nic_facts(cell)["load_balancing"] == number
 
 
 def test_an_incast_is_trimmed_and_everything_arrives(tmp_path: Path) -> None:
