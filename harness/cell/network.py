@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from rogue.harness.cell.demand import FlowGroup
 from rogue.harness.cell.marking import MarkingCurve
@@ -12,26 +12,6 @@ from rogue.workloads.faults import Breakage, Fault, LinkCut, Loss
 from rogue.workloads.framing import FRAMINGS, Packets
 from rogue.workloads.streams import random_stream
 from rogue.workloads.topologies import Link, Switch, Topology
-
-
-@dataclass(frozen=True, slots=True)
-class LinkSpec:
-    """A full-duplex link."""
-
-    a: str
-    b: str
-    rate_bps: int
-    delay_ns: int
-    """One way."""
-    delay_spread_ns: int
-    """It is longer by up to this, drawn from the cell's seed."""
-    losses: tuple[Loss, ...]
-    """Of each direction on its own; one that loses nothing is among them."""
-
-    @property
-    def ports(self) -> tuple[str, str]:
-        """Both directions."""
-        return _ports(self.a, self.b)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +31,18 @@ class OutageSpec:
     @property
     def ports(self) -> tuple[str, ...]:
         """The directions that are lost."""
-        return _ports(self.a, self.b)[: 1 if self.one_way else 2]
+        there, back = f"{self.a}->{self.b}", f"{self.b}->{self.a}"
+        return (there,) if self.one_way else (there, back)
 
 
-def link_specs(topology: Topology, faults: Sequence[Fault]) -> tuple[LinkSpec, ...]:
-    """Every link, in the order of the topology."""
-    losses: dict[Link, list[Loss]] = {}
+def losses_by_link(topology: Topology, faults: Sequence[Fault]) -> dict[Link, tuple[Loss, ...]]:
+    """Return the losses of links that have some; one that loses nothing is among them."""
+    losses: dict[Link, tuple[Loss, ...]] = {}
     for fault in faults:
         if isinstance(fault, Loss):
-            losses.setdefault(_link_of(fault, topology), []).append(fault)
-    spread_ns = topology.delay_spread_ns
-    return tuple(
-        LinkSpec(link.a, link.b, link.rate_bps, link.delay_ns, spread_ns, tuple(losses.get(link, ())))
-        for link in topology.links()
-    )
+            link = _link_of(fault, topology)
+            losses[link] = (*losses.get(link, ()), fault)
+    return losses
 
 
 def outage_specs(topology: Topology, faults: Sequence[Fault]) -> tuple[OutageSpec, ...]:
@@ -88,25 +66,16 @@ def _link_of(fault: Fault, topology: Topology) -> Link:
     return link
 
 
-def _ports(a: str, b: str) -> tuple[str, str]:
-    return f"{a}->{b}", f"{b}->{a}"
-
-
 ETHERNET_BYTES: Final = 18
 """Link header 14 and frame check sequence 4."""
 
 
-@dataclass(frozen=True, slots=True)
-class PortSpec:
+class SwitchPort(NamedTuple):
     """An egress port of a switch."""
 
-    rate_bps: int
-    delay_ns: int
-    """Of its cable, one way."""
-    buffer_bytes: int | None
-    """Of its switch, whose ports share it; None: it never drops."""
-    alpha: float
-    """The port may hold so many times what is free of that buffer."""
+    switch: Switch
+    """Its ports share the buffer."""
+    link: Link
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,14 +116,18 @@ class PrioritySpec:
 class NetworkSpec:
     """What all switches of a cell are to be."""
 
-    ports: Mapping[str, PortSpec]
+    ports: Mapping[str, SwitchPort]
     """Every egress of a switch, by name, such as `s0->h1`."""
     priorities: Mapping[int, PrioritySpec]
     """Those that carry groups, in the order of the groups."""
     ip_packet_bytes: int
     """Of the largest packet, which every port has to carry."""
     switches: tuple[Switch, ...]
-    links: tuple[LinkSpec, ...]
+    links: tuple[Link, ...]
+    losses: Mapping[Link, tuple[Loss, ...]]
+    """Of each direction on its own, for the links that have some."""
+    delay_spread_ns: int
+    """Every link is longer by up to this, drawn from the cell's seed."""
     outages: tuple[OutageSpec, ...]
     """Of links, as written."""
     breakages: tuple[Breakage, ...]
@@ -196,20 +169,22 @@ def network_spec(
     for carrier in carriers:
         by_priority.setdefault(carrier.priority, []).append(carrier)
     return NetworkSpec(
-        ports=port_specs(topology),
+        ports=egress_ports(topology),
         priorities={each: _priority(topology, each, found) for each, found in by_priority.items()},
         ip_packet_bytes=max(_ip_packet_bytes(topology, carrier) for carrier in carriers),
         switches=tuple(topology.switches()),
-        links=link_specs(topology, faults),
+        links=topology.links(),
+        losses=losses_by_link(topology, faults),
+        delay_spread_ns=topology.delay_spread_ns,
         outages=outage_specs(topology, faults),
         breakages=tuple(fault for fault in faults if isinstance(fault, Breakage)),
     )
 
 
-def port_specs(topology: Topology) -> dict[str, PortSpec]:
-    """Every egress of a switch, by name."""
+def egress_ports(topology: Topology) -> dict[str, SwitchPort]:
+    """Return every egress of a switch, by name."""
     return {
-        f"{switch.name}->{peer}": PortSpec(link.rate_bps, link.delay_ns, switch.buffer_bytes, switch.alpha)
+        f"{switch.name}->{peer}": SwitchPort(switch, link)
         for switch in topology.switches()
         for peer, link in topology.links_of[switch.name].items()
     }

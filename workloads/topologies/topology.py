@@ -249,7 +249,7 @@ class Topology(Specification, ABC):
 
     def ports(self) -> tuple[str, ...]:
         """Every port, as node->neighbour."""
-        return tuple(f"{a}->{b}" for link in self.links() for a, b in ((link.a, link.b), (link.b, link.a)))
+        return tuple(port for link in self.links() for port in link.ports)
 
     @cached_property
     def links_of(self) -> dict[str, dict[str, Link]]:

@@ -8,15 +8,16 @@ from typing import Final
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.demand import FlowGroup
 from rogue.harness.cell.marking import MARK_ABOVE, MarkingCurve
-from rogue.harness.cell.network import OutageSpec, PortSpec
+from rogue.harness.cell.network import OutageSpec, SwitchPort
 from rogue.harness.cell.transport import ParameterError, ParameterMistake, as_written
 from rogue.harness.provisioning.ports import PROMPT_RED_BYTES_MIN, PortSettings
 from rogue.workloads.faults import LinkCut, Loss
+from rogue.workloads.topologies import Switch
 
 _UNBOUNDED_BYTES: Final = 1_000_000_000
 
 
-def linux_ports(asked: Mapping[str, PortSpec], hosts: Collection[str]) -> dict[str, PortSettings]:
+def linux_ports(asked: Mapping[str, SwitchPort], hosts: Collection[str]) -> dict[str, PortSettings]:
     """Settings by port; bursts, and the shortest delay, are each testbed's own.
 
     A port to a host delays for a sender's cable and the receiver's, which are alike: hosts delay nothing.
@@ -26,9 +27,9 @@ def linux_ports(asked: Mapping[str, PortSpec], hosts: Collection[str]) -> dict[s
     """
     return {
         name: PortSettings(
-            rate_bps=port.rate_bps,
-            queue_bytes=_queue_bytes(port),
-            delay_ns=(2 if leads_to(hosts, name) else 1) * port.delay_ns,
+            rate_bps=port.link.rate_bps,
+            queue_bytes=_queue_bytes(port.switch),
+            delay_ns=(2 if leads_to(hosts, name) else 1) * port.link.delay_ns,
         )
         for name, port in asked.items()
     }
@@ -48,10 +49,10 @@ def uneven_delays(cell: Cell) -> str | None:
     return None
 
 
-def _queue_bytes(port: PortSpec) -> int:
-    if port.buffer_bytes is None:
+def _queue_bytes(switch: Switch) -> int:
+    if switch.buffer_bytes is None:
         return _UNBOUNDED_BYTES
-    return max(1, int(port.buffer_bytes * port.alpha / (1 + port.alpha)))
+    return max(1, int(switch.buffer_bytes * switch.alpha / (1 + switch.alpha)))
 
 
 def unsupported_marking(cell: Cell) -> str | None:
@@ -98,7 +99,7 @@ NO_REROUTING: Final = "only the simulator's switches forward around a link: leav
 
 def unsupported_fault(cell: Cell) -> str | None:
     """The reason why ports of Linux switches cannot carry out a fault; None if they can."""
-    reasons = (_unsupported_loss(loss) for link in cell.network.links for loss in link.losses)
+    reasons = (_unsupported_loss(loss) for losses in cell.network.losses.values() for loss in losses)
     broken = (f"a Linux switch has no {type(fault).__name__}" for fault in cell.network.breakages)
     rerouted = (NO_REROUTING for outage in cell.network.outages if outage.reroute_after_ns is not None)
     halved = (NO_DIRECTION for outage in cell.network.outages if outage.one_way)
@@ -108,7 +109,7 @@ def unsupported_fault(cell: Cell) -> str | None:
 def first_fault(cell: Cell) -> str | None:
     """The kind of some fault; None if nothing goes wrong on purpose."""
     network = cell.network
-    losses = (type(loss).__name__ for link in network.links for loss in link.losses)
+    losses = (type(loss).__name__ for found in network.losses.values() for loss in found)
     cuts = (LinkCut.__name__ for _ in network.outages)
     broken = (type(fault).__name__ for fault in network.breakages)
     return next(chain(losses, cuts, broken), None)
@@ -129,8 +130,8 @@ def faulty_ports(cell: Cell, ports: Mapping[str, PortSettings]) -> dict[str, Por
     switch's; losses of a host's link strike what comes to it.
     """
     faulty = dict(ports)
-    for link in cell.network.links:
-        for loss in link.losses:
+    for link, losses in cell.network.losses.items():
+        for loss in losses:
             for name in _here(link.ports, ports):
                 faulty[name] = _losing(loss, faulty[name])
     return faulty

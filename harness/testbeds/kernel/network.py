@@ -7,7 +7,7 @@ from typing import Final
 
 from rogue.agent.node.orders import Command
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.network import OutageSpec, PortSpec
+from rogue.harness.cell.network import OutageSpec, SwitchPort
 from rogue.harness.provisioning.ports import MIN_WIRE_BYTES, WIRE_OVERHEAD_BYTES, PortSettings, port_lines
 from rogue.harness.testbeds.ends import switch_ports
 from rogue.harness.testbeds.ends.switch_ports import leads_to, linux_ports, marking_ports
@@ -192,13 +192,13 @@ def _limiters(host: str, link: Link, *, is_crowded: bool) -> Iterator[str]:
         yield f"filter add dev {host} parent 1: protocol ip prio 1 {marked} classid 1:1{priority}"
 
 
-def port_settings(asked: Mapping[str, PortSpec], hosts: Collection[str]) -> dict[str, PortSettings]:
+def port_settings(asked: Mapping[str, SwitchPort], hosts: Collection[str]) -> dict[str, PortSettings]:
     """How each port of the switches is set."""
     return {
         name: replace(
             port,
             delay_ns=max(_DELAY_NS_MIN, port.delay_ns),
-            burst_bytes=burst_bytes(asked[name].rate_bps),
+            burst_bytes=burst_bytes(asked[name].link.rate_bps),
             loses_what_comes=leads_to(hosts, name),
         )
         for name, port in linux_ports(asked, hosts).items()

@@ -1,8 +1,9 @@
 """Carry out losses, outages and other faults of a cell in the simulator."""
 
+from collections.abc import Iterable
+
 from rogue import simulator
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.network import LinkSpec
 from rogue.harness.testbeds.simulator.features import cell_transports, flow_control
 from rogue.simulator import Simulation, unsprayable
 from rogue.workloads.faults import ForwardingFault, Loss
@@ -15,7 +16,7 @@ def unsupported_fault(cell: Cell) -> str | None:
         return "the simulator's NICs pause their switch for one reason each; take a fault away"
     if pausing and flow_control(cell) is None:
         return f"{pausing[0]} pauses its switch, which obeys only with +pfc; add it, or take the fault away"
-    if any(len(_losing(link)) > 1 for link in cell.network.links):
+    if any(len(_losing(losses)) > 1 for losses in cell.network.losses.values()):
         return "the simulator's links lose packets in one way each; take a loss away"
     return _unsupported_rerouting(cell)
 
@@ -34,13 +35,13 @@ def _unsupported_rerouting(cell: Cell) -> str | None:
     return None
 
 
-def link_loss(link: LinkSpec) -> simulator.Loss | None:
+def link_loss(losses: Iterable[Loss]) -> simulator.Loss | None:
     """Return how a link loses packets in each direction; None if it loses none."""
-    return next(map(_engine_loss, _losing(link)), None)
+    return next(map(_engine_loss, _losing(losses)), None)
 
 
-def _losing(link: LinkSpec) -> list[Loss]:
-    return [loss for loss in link.losses if loss.mean_probability > 0]
+def _losing(losses: Iterable[Loss]) -> list[Loss]:
+    return [loss for loss in losses if loss.mean_probability > 0]
 
 
 def _engine_loss(loss: Loss) -> simulator.Loss:

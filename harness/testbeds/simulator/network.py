@@ -172,14 +172,14 @@ def build_links(cell: Cell) -> Simulation:
         )
     cables = random_stream(cell.seed, "cables")
     for link in cell.network.links:
-        spread_ps = cables.randint(0, link.delay_spread_ns * PICOSECONDS)
+        spread_ps = cables.randint(0, cell.network.delay_spread_ns * PICOSECONDS)
         delay_ps = link.delay_ns * PICOSECONDS + spread_ps
         simulation.add_link(
             link.a,
             link.b,
             rate_bps=link.rate_bps,
             delay_ps=delay_ps,
-            loss=link_loss(link),
+            loss=link_loss(cell.network.losses.get(link, ())),
         )
     misroute(cell, simulation)
     return simulation

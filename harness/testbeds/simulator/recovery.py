@@ -111,7 +111,7 @@ def _fitted(given: dict[str, float], fitting: Fitting, path: RoundTrip, *, loses
 def _has_losses(cell: Cell) -> bool:
     """True if the experiment makes links or watchdogs drop what flow control would keep."""
     network = cell.network
-    is_lossy = any(link.losses for link in network.links) or network.outages
+    is_lossy = network.losses or network.outages
     return bool(is_lossy) or cell.topology.pause_watchdog_ns is not None
 
 

@@ -66,7 +66,7 @@ def _rooms_bytes(cell: Cell, control: PriorityFlowControl) -> dict[str, list[int
 
     rooms_bytes: dict[str, list[int]] = {switch.name: [] for switch in cell.network.switches}
     for link in cell.network.links:
-        own_bytes = room_bytes(link.rate_bps, link.delay_ns + link.delay_spread_ns)
+        own_bytes = room_bytes(link.rate_bps, link.delay_ns + cell.network.delay_spread_ns)
         for end in (link.a, link.b):
             if end in rooms_bytes:
                 rooms_bytes[end].append(own_bytes)

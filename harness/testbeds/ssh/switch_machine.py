@@ -6,7 +6,7 @@ from typing import Final
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.marking import MARK_ABOVE
-from rogue.harness.cell.network import port_specs
+from rogue.harness.cell.network import egress_ports
 from rogue.harness.cell.transport import as_written
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.inventory import Inventory
@@ -70,9 +70,9 @@ def ports_of(topology: Topology, inventory: Inventory) -> dict[str, PortSettings
         _check_wiring(topology, inventory)
         return {}
     there = {port.name for port in inventory.switch.variables.ports}
-    asked = port_specs(topology)
+    asked = egress_ports(topology)
     ports = {
-        name: port if asked[name].delay_ns >= SMALLEST_DELAY_NS else replace(port, delay_ns=0)
+        name: port if asked[name].link.delay_ns >= SMALLEST_DELAY_NS else replace(port, delay_ns=0)
         for name, port in linux_ports(asked, topology.host_names()).items()
     }
     _check_names(ports, there, inventory)
@@ -109,7 +109,7 @@ def unsupported_fault(cell: Cell, inventory: Inventory) -> str | None:
     """The reason why the switch cannot carry out a fault; None if it can."""
     if inventory.switch is None and (kind := switch_ports.first_fault(cell)):
         return f"no {kind}: the inventory has no switch that this project sets up; leave faults out"
-    losses = (loss for link in cell.network.links for loss in link.losses)
+    losses = (loss for losses in cell.network.losses.values() for loss in losses)
     if any(loss.model == "identification" for loss in losses) and _is_over_ipv6(inventory):
         return "a Linux switch loses packets by the IP ID, which IPv6 has not; choose the model independent"
     return switch_ports.unsupported_fault(cell)

@@ -6,7 +6,7 @@ from typing import Final
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.marking import MarkingCurve
-from rogue.harness.cell.network import Pauses, PortSpec, PrioritySpec
+from rogue.harness.cell.network import Pauses, PrioritySpec, SwitchPort
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
 from rogue.harness.provisioning.switches.platform import load_platform
@@ -20,6 +20,7 @@ from rogue.harness.provisioning.switches.settings import (
 )
 from rogue.harness.testbeds.ends.support import simulators_topology
 from rogue.harness.testbeds.ssh.declared_switches import is_same, stated_pause_points
+from rogue.workloads.topologies import Switch
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +70,18 @@ def _of_pauses(cell: Cell, number: int, asked: Pauses, stands: PrioritySettings)
         yield Mismatch("pauses", wanted, f"keeps {stands.headroom_bytes} bytes")
 
 
-def of_port(asked: PortSpec, ip_packet_bytes: int, has: PortState) -> Iterator[Mismatch]:
+def of_port(asked: SwitchPort, ip_packet_bytes: int, has: PortState) -> Iterator[Mismatch]:
     """Rate and MTU of one egress."""
-    if has.rate_bps is not None and has.rate_bps != asked.rate_bps:
-        yield Mismatch("rate", f"{asked.rate_bps / 1e9:g} Gb/s", f"has {has.rate_bps / 1e9:g} Gb/s")
+    rate_bps = asked.link.rate_bps
+    if has.rate_bps is not None and has.rate_bps != rate_bps:
+        yield Mismatch("rate", f"{rate_bps / 1e9:g} Gb/s", f"has {has.rate_bps / 1e9:g} Gb/s")
     if has.mtu_bytes is not None and has.mtu_bytes < ip_packet_bytes:
         yield Mismatch("mtu", f"packets of {ip_packet_bytes} bytes", f"takes {has.mtu_bytes} bytes")
 
 
 def of_buffer(cell: Cell, buffer_bytes: int | None) -> Iterator[Mismatch]:
     """The buffer of one switch."""
-    for asked_bytes in {port.buffer_bytes for port in cell.network.ports.values()}:
+    for asked_bytes in {port.switch.buffer_bytes for port in cell.network.ports.values()}:
         if buffer_bytes is not None and asked_bytes != buffer_bytes:
             wanted = "an unbounded buffer" if asked_bytes is None else f"a buffer of {asked_bytes} bytes"
             yield Mismatch("buffer", wanted, f"has one of {buffer_bytes} bytes")
@@ -124,15 +126,16 @@ def unreported(cell: Cell, switch: HardwareSwitch) -> list[str]:
         if port.name in cell.network.ports
     }
     found = []
-    for rate_bps in sorted({port.rate_bps for port in asked.values()}):
-        interfaces = [name for name, port in asked.items() if port.rate_bps == rate_bps]
+    for rate_bps in sorted({port.link.rate_bps for port in asked.values()}):
+        interfaces = [name for name, port in asked.items() if port.link.rate_bps == rate_bps]
         found.append(f"{rate_bps / 1e9:g} Gb/s at {', '.join(interfaces)}")
-    return found + sorted({_buffer(port) for port in asked.values()})
+    return found + sorted({_buffer(port.switch) for port in asked.values()})
 
 
-def _buffer(port: PortSpec) -> str:
-    size = "an unbounded buffer" if port.buffer_bytes is None else f"a buffer of {port.buffer_bytes} bytes"
-    return f"{size}, of which a port may hold {port.alpha:g} times what is free"
+def _buffer(switch: Switch) -> str:
+    size_bytes = switch.buffer_bytes
+    size = "an unbounded buffer" if size_bytes is None else f"a buffer of {size_bytes} bytes"
+    return f"{size}, of which a port may hold {switch.alpha:g} times what is free"
 
 
 def _one_priority(cell: Cell) -> PrioritySpec:

@@ -7,9 +7,10 @@ from helpers.experiments import cell_of
 
 from rogue.harness.cell.cell import fault_events
 from rogue.harness.cell.marking import DCQCN_CURVE, MarkingCurve
-from rogue.harness.cell.network import OutageSpec, Pauses, PortSpec, PrioritySpec, faults_struck
+from rogue.harness.cell.network import OutageSpec, Pauses, PrioritySpec, SwitchPort, faults_struck
 from rogue.harness.cell.transport import ParameterError
 from rogue.workloads.faults import LinkCut
+from rogue.workloads.topologies import Link
 
 DUMBBELL = "topology={kind: dumbbell, hosts_per_side: 2, rate: 10Gbps, bottleneck_rate: 1Gbps, delay: 3us}"
 LATER = "{kind: link_cut, target: s0-s1, at: 2ms, duration: 1ms}"
@@ -17,19 +18,21 @@ SOONER = "{kind: link_cut, target: h1, at: 1ms, duration: 5ms}"
 
 
 def test_every_link_has_its_numbers(tmp_path: Path) -> None:
-    links = cell_of(tmp_path, DUMBBELL).network.links
+    network = cell_of(tmp_path, DUMBBELL).network
+    links = network.links
     assert [(link.a, link.b, link.rate_bps) for link in links if "s1" in (link.a, link.b)] == [
         ("h2", "s1", 10**10), ("h3", "s1", 10**10), ("s0", "s1", 10**9),
     ]  # fmt: skip
-    assert {(link.delay_ns, link.delay_spread_ns, link.losses) for link in links} == {(3_000, 5, ())}
+    assert {link.delay_ns for link in links} == {3_000}
+    assert (network.delay_spread_ns, network.losses) == (5, {})
     assert links[0].ports == (f"{links[0].a}->{links[0].b}", f"{links[0].b}->{links[0].a}")
 
 
 def test_losses_are_their_links(tmp_path: Path) -> None:
     """Also those of nothing: who asks for them asks for a network that may lose packets."""
     losses = "faults=[{kind: loss, target: s0-s1, one_in: 8}, {kind: loss, target: h2, probability: 0}]"
-    by_ports = {link.ports: link.losses for link in cell_of(tmp_path, DUMBBELL, losses).network.links}
-    lossy = {ports: [loss.mean_probability for loss in found] for ports, found in by_ports.items() if found}
+    by_link = cell_of(tmp_path, DUMBBELL, losses).network.losses
+    lossy = {link.ports: [loss.mean_probability for loss in found] for link, found in by_link.items()}
     assert lossy == {("s0->s1", "s1->s0"): [0.125], ("h2->s1", "s1->h2"): [0.0]}
 
 
@@ -70,10 +73,12 @@ STEP = MarkingCurve(98_670, 98_670, pmax=1.0, at="arrival")
 
 def test_every_egress_of_a_switch_is_a_port(tmp_path: Path) -> None:
     asked = "topology={kind: dumbbell, hosts_per_side: 2, rate: 10Gbps, bottleneck_rate: 1Gbps, buffer: 1MB}"
-    ports = cell_of(tmp_path, asked, "topology.alpha=2.0", "topology.delay=3us").network.ports
+    network = cell_of(tmp_path, asked, "topology.alpha=2.0", "topology.delay=3us").network
+    ports, (switch, _) = network.ports, network.switches
     assert sorted(ports) == ["s0->h0", "s0->h1", "s0->s1", "s1->h2", "s1->h3", "s1->s0"]
-    assert ports["s0->h0"] == PortSpec(10_000_000_000, 3_000, 1_000_000, 2.0)
-    assert ports["s0->s1"] == PortSpec(1_000_000_000, 3_000, 1_000_000, 2.0)
+    assert (switch.buffer_bytes, switch.alpha) == (1_000_000, 2.0)
+    assert ports["s0->h0"] == SwitchPort(switch, Link("h0", "s0", 10_000_000_000, 3_000))
+    assert ports["s0->s1"] == SwitchPort(switch, Link("s0", "s1", 1_000_000_000, 3_000))
 
 
 def test_a_priority_has_what_its_groups_ask_for(tmp_path: Path) -> None:

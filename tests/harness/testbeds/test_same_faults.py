@@ -10,7 +10,6 @@ from helpers.experiments import cell_of
 from helpers.told import nodes_of, refusal, told_by_nodes
 
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.network import LinkSpec
 from rogue.harness.provisioning.ports import PortSettings
 from rogue.harness.testbeds.kernel import KernelTestbed
 from rogue.harness.testbeds.kernel.network import cell_ports as kernels_ports
@@ -80,9 +79,11 @@ def test_the_engine_is_told_all(
     links, cuts = _engine_of(cell, monkeypatch)
     for link in cell.network.links:
         told = links[link.a, link.b]
-        assert _mean_loss(told["loss"]) == pytest.approx(_asked_loss(link), rel=1e-12)
-        assert _times(told["loss"]) == next(((each.from_ns, each.until_ns) for each in _losing(link)), None)
-        assert 0 <= told["delay_ps"] - 1_000 * link.delay_ns <= 1_000 * link.delay_spread_ns
+        assert _mean_loss(told["loss"]) == pytest.approx(_asked_loss(cell, link), rel=1e-12)
+        assert _times(told["loss"]) == next(
+            ((each.from_ns, each.until_ns) for each in _losing(cell, link)), None
+        )
+        assert 0 <= told["delay_ps"] - 1_000 * link.delay_ns <= 1_000 * cell.network.delay_spread_ns
     assert cuts == [(each.a, each.b, each.at_ns, each.duration_ns, None) for each in cell.network.outages]
 
 
@@ -187,17 +188,17 @@ def _times(told: Any) -> tuple[int, int | None] | None:
     return None if told is None else (told.from_ns, told.until_ns)
 
 
-def _losing(link: LinkSpec) -> list[Any]:
-    return [loss for loss in link.losses if loss.mean_probability > 0]
+def _losing(cell: Cell, link: Link) -> list[Any]:
+    return [loss for loss in cell.network.losses.get(link, ()) if loss.mean_probability > 0]
 
 
-def _asked_loss(link: LinkSpec) -> float:
-    return sum(loss.mean_probability for loss in link.losses)
+def _asked_loss(cell: Cell, link: Link) -> float:
+    return sum(loss.mean_probability for loss in cell.network.losses.get(link, ()))
 
 
 def _check_ports(cell: Cell, ports: Mapping[str, PortSettings]) -> None:
     """Losses strike those directions that begin at a switch; a way is as long as its cables."""
-    asked = {name: _asked_loss(link) for link in cell.network.links for name in link.ports}
+    asked = {name: _asked_loss(cell, link) for link in cell.network.links for name in link.ports}
     for name, port in ports.items():
         by_id = 0.0 if port.lost_ip_id_mask is None else 1 / (port.lost_ip_id_mask + 1)
         assert port.loss_probability + by_id == asked[name]

@@ -6,7 +6,7 @@ import pytest
 from helpers.cell_keys import FAULTS_OWN
 from helpers.experiments import cell_of, group_in
 
-from rogue.harness.cell.network import OutageSpec, PortSpec
+from rogue.harness.cell.network import OutageSpec, SwitchPort
 from rogue.harness.cell.transport import ParameterError
 from rogue.harness.provisioning.ports import PortSettings
 from rogue.harness.testbeds.ends.switch_ports import (
@@ -21,6 +21,7 @@ from rogue.harness.testbeds.ends.switch_ports import (
     unsupported_marking,
 )
 from rogue.workloads.faults import FAULTS
+from rogue.workloads.topologies import Link, Switch
 
 UNEVEN = """\
 links:
@@ -38,7 +39,8 @@ def test_a_port_holds_what_it_could_hold_alone(
     buffer_bytes: int | None, alpha: float, queue_bytes: int
 ) -> None:
     """alpha / (1 + alpha) of the buffer: half of it with 1, two thirds with 2."""
-    (port,) = linux_ports({"s0->h0": PortSpec(10**10, 1_000, buffer_bytes, alpha)}, ["h0"]).values()
+    switch, link = Switch("s0", buffer_bytes, alpha, "shared"), Link("s0", "h0", 10**10, 1_000)
+    (port,) = linux_ports({"s0->h0": SwitchPort(switch, link)}, ["h0"]).values()
     assert (port.rate_bps, port.queue_bytes, port.red_max_bytes) == (10**10, queue_bytes, None)
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from helpers.experiments import cell_of
 
-from rogue.harness.cell.network import OutageSpec, port_specs
+from rogue.harness.cell.network import OutageSpec, egress_ports
 from rogue.harness.provisioning.ports import PortSettings
 from rogue.harness.testbeds.kernel.network import (
     addresses,
@@ -48,7 +48,7 @@ SHAPE = "htb rate 10000000000bit burst 1375 cburst 1375 quantum 10000 overhead 2
 
 
 def set_ports(topology: Topology) -> dict[str, PortSettings]:
-    return port_settings(port_specs(topology), topology.host_names())
+    return port_settings(egress_ports(topology), topology.host_names())
 
 
 def test_a_star(tmp_path) -> None:  # type: ignore[no-untyped-def]

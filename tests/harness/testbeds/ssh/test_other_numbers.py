@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from rogue.harness.cell.network import PortSpec
+from rogue.harness.cell.network import SwitchPort
 from rogue.harness.provisioning.switches.readback import PortState, marking_reported, priority_reported
 from rogue.harness.provisioning.switches.settings import PrioritySettings
 from rogue.harness.testbeds.ssh.switch_request import Mismatch, of_buffer, of_port, of_priority
+from rogue.workloads.topologies import Link, Switch
 
 DCTCP, ROCE, PFC = "transports=[dctcp]", "transports=[roce]", "transports=[roce+pfc]"
 NOTHING = priority_reported()
@@ -66,7 +67,7 @@ def test_marks_and_pauses(
 
 def test_rate_and_mtu_of_a_port() -> None:
     """The first packet of a WRITE with MTU 1024 is 1024 + 60 bytes of IP."""
-    asked = PortSpec(10**10, 1_000, 9_000_000, 1.0)
+    asked = SwitchPort(Switch("s0", 9_000_000, 1.0, "shared"), Link("s0", "h0", 10**10, 1_000))
     assert list(of_port(asked, 1084, PortState())) == []
     assert list(of_port(asked, 1084, PortState(rate_bps=10**10, mtu_bytes=1084))) == []
     found = list(of_port(asked, 1084, PortState(rate_bps=25 * 10**9, mtu_bytes=1083)))
