@@ -16,8 +16,7 @@ from rogue.agent.core.settings import TransportSettings
 from rogue.agent.core.transports import TRANSPORTS, settings_for
 from rogue.harness.cell.group_settings import OPTIONS
 from rogue.harness.cell.marking import CURVE_PARAMETERS
-from rogue.harness.cell.transport import NumericParameter, as_written
-from rogue.harness.cell.uet_parameters import BALANCERS, LOAD_BALANCING
+from rogue.harness.cell.transport import BALANCERS, LOAD_BALANCING, NumericParameter, as_written
 from rogue.harness.commands.list import places
 from rogue.harness.experiment.choices import MEASURES, MeasureChoice, TrafficGroup, TransportChoice
 from rogue.harness.experiment.keys import NONE, REQUIRED, Key, keys_of, quantity_of

@@ -16,8 +16,8 @@ from rogue.harness.cell.transport import (
     as_written,
     translated,
     values_of,
+    with_numbers,
 )
-from rogue.harness.cell.uet_parameters import with_numbers
 from rogue.harness.experiment.choices import Scalar
 from rogue.simulator import (
     CONTROLS,

@@ -11,8 +11,8 @@ from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.demand import Carried, Demand, FlowGroup, carried
 from rogue.harness.cell.timing import SECOND_NS
 from rogue.harness.testbeds.simulator.features import cell_transports
+from rogue.harness.testbeds.simulator.flows import WRITE_BYTES
 from rogue.harness.testbeds.simulator.nics import profile_of
-from rogue.harness.testbeds.simulator.tcp import WRITE_BYTES
 from rogue.simulator import CONTROLS, RELIABILITIES, NicProfile
 from rogue.workloads.topologies import Link, Topology
 from rogue.workloads.traffic import Flow

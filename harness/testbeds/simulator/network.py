@@ -12,7 +12,9 @@ from rogue.harness.testbeds.simulator.features import (
     flow_control,
     framing,
     has_telemetry,
+    judge_of,
     marking,
+    switch_controls,
     thresholds_at_bps,
     trimming,
 )
@@ -20,7 +22,6 @@ from rogue.harness.testbeds.simulator.flows import GroupFabric, RunningFlow, sha
 from rogue.harness.testbeds.simulator.nics import profile_of, switch_fair_rates
 from rogue.harness.testbeds.simulator.order import Order
 from rogue.harness.testbeds.simulator.packets import start_recording
-from rogue.harness.testbeds.simulator.plugin_controls import judge_of, switch_controls
 from rogue.harness.testbeds.transfer_tables import columns_of
 from rogue.simulator import Marking, Simulation
 from rogue.workloads.faults import SlowReceiver

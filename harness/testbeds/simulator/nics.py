@@ -11,7 +11,7 @@ from rogue.harness.cell.transport import ParameterError, ParameterMistake, as_wr
 from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.plugins.loading import place_in_plugin
 from rogue.harness.testbeds.base import Fact
-from rogue.harness.testbeds.simulator.plugin_controls import receiver_control
+from rogue.harness.testbeds.simulator.features import receiver_control
 from rogue.harness.testbeds.simulator.recovery import empty_round_trip, recovery_values
 from rogue.simulator import (
     CONTROL_PRIORITY,

@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 from typing import Final
 
+from rogue.harness.testbeds.simulator.plugin_controls import SENDERS_KEYS
+
 from rogue.harness.cell.transport import as_written
 from rogue.harness.testbeds.simulator.control_contract import (
     nic_control_faults,
     receiver_control_faults,
     switch_control_faults,
 )
-from rogue.harness.testbeds.simulator.plugin_controls import SENDERS_KEYS
+from rogue.harness.testbeds.simulator.features import SENDERS_KEYS
 from rogue.simulator import (
     CONTROLS,
     RECEIVER_CONTROLS,

@@ -14,19 +14,16 @@ from rogue.harness.cell.timing import switch_ports
 from rogue.harness.experiment.choices import MeasureKind
 from rogue.harness.testbeds.simulator.faults import arrange_faults, is_misrouted, unsupported_fault
 from rogue.harness.testbeds.simulator.features import (
-    cell_transports,
     flow_control,
     framing,
     unsupported_feature,
+    unsupported_receiver_control,
+    unsupported_switch_control,
 )
 from rogue.harness.testbeds.simulator.flows import GroupFabric, connect_flow
 from rogue.harness.testbeds.simulator.network import PICOSECONDS, build_links
 from rogue.harness.testbeds.simulator.nics import profile_of
 from rogue.harness.testbeds.simulator.packets import never_recorded
-from rogue.harness.testbeds.simulator.plugin_controls import (
-    unsupported_receiver_control,
-    unsupported_switch_control,
-)
 from rogue.simulator import PROFILES, ControlError, PriorityFlowControl, SimulationError
 from rogue.workloads.topologies import PathShape, Switch, Topology
 from rogue.workloads.traffic import Flow
@@ -189,8 +186,6 @@ def _one_of_each_shape(topology: Topology, demand: Demand) -> tuple[Flow, ...]:
     return tuple(first.values())
 
 
-SERVICES: Final = ("rc", "uc", "tcp")
-VERBS: Final = ("write", "read", "send")
 SAMPLES_MAX: Final = 50_000_000
 CONTROL_SAMPLES_MAX: Final = 5_000_000
 PROBES_MAX: Final = 5_000_000
@@ -213,9 +208,6 @@ def unsupported(cell: Cell) -> str | None:
     """Why the simulator cannot run a cell, naming what it has; None if it can."""
     if reason := unsupported_feature(cell) or _option_for_nodes(cell):
         return reason
-    for name in cell_transports(cell):
-        if name.service not in SERVICES:
-            return f"the simulator has no service {name.service} for {name}; it has {', '.join(SERVICES)}"
     checks: Iterable[Callable[[Cell], str | None]] = (
         _unsupported_network,
         unsupported_switch_control,
@@ -248,9 +240,6 @@ def _unsupported_traffic(cell: Cell) -> str | None:
     if reason := _too_many_connections(cell) or cell.idleness:
         return reason
     for group in cell.groups:
-        missing = sorted({flow.verb for flow in group.flows} - set(VERBS))
-        if missing:
-            return f"the simulator's NICs have no verb {missing[0]}; they have {', '.join(VERBS)}"
         if waits(group.flows) and (reason := _waits_in_vain(group)):
             return reason
         if group.transport.service == "tcp" and (reason := _too_large(group.flows)):

@@ -15,16 +15,18 @@ from rogue.harness.testbeds.base import CellResult, Fact, Failure, Progress, Tes
 from rogue.harness.testbeds.simulator import support
 from rogue.harness.testbeds.simulator.delivered import ResentBytes
 from rogue.harness.testbeds.simulator.estimate import estimate_seconds, expected_packet_hops
-from rogue.harness.testbeds.simulator.features import feature_facts
+from rogue.harness.testbeds.simulator.features import (
+    feature_facts,
+    receiver_control_facts,
+    switch_control_facts,
+)
 from rogue.harness.testbeds.simulator.flows import RunningFlow
 from rogue.harness.testbeds.simulator.network import NO_CONTROL, SimulatedNetwork, build_network
 from rogue.harness.testbeds.simulator.nics import nic_facts, parameter_mistake, profile_of
 from rogue.harness.testbeds.simulator.packets import packet_facts
-from rogue.harness.testbeds.simulator.plugin_controls import receiver_control_facts, switch_control_facts
-from rogue.harness.testbeds.simulator.stall import StallWatch
 from rogue.harness.testbeds.simulator.support import SAMPLES_MAX, is_same_for_every_seed
 from rogue.harness.testbeds.simulator.tables import collect_tables, has_estimator
-from rogue.simulator import ControlError, SimulationError
+from rogue.simulator import ControlError, Simulation, SimulationError, explained
 from rogue.workloads.records import FailureKind
 from rogue.workloads.units import TIME
 
@@ -65,6 +67,56 @@ def _end_ns(flow: RunningFlow, now_ns: int) -> int:
     """Return when its last transfer ended: the end of the run if one is unfinished."""
     ends_ns = (now_ns if record.end_ns is None else record.end_ns for record in flow.agent.transfers)
     return max(ends_ns, default=now_ns)
+
+
+PATIENCE_NS: Final = 100_000_000
+"""Longer than a timeout of the queue pairs, 67 ms: who can try again has tried."""
+
+
+class StallWatch:
+    """Notices that ports stand paused while no packet reaches any host.
+
+    Silence alone is no stall: a link may be cut, and queue pairs may wait before they try again.
+    """
+
+    def __init__(self, network: SimulatedNetwork) -> None:
+        self._simulation = network.simulation
+        self._verbs_done = -1
+        self._since_ns = 0
+        self._arrived_bytes = -1
+
+    def failure(self) -> Failure | None:
+        """What is wrong, if no packet reached a host for `PATIENCE_NS` while ports stood paused."""
+        now_ns = self._simulation.now_ns
+        verbs_done = self._simulation.statistics()["verbs_done"]
+        if verbs_done != self._verbs_done:
+            self._verbs_done, self._since_ns, self._arrived_bytes = verbs_done, now_ns, -1
+        if now_ns - self._since_ns < PATIENCE_NS:
+            return None
+        before, self._arrived_bytes = self._arrived_bytes, _sum_arrived_bytes(self._simulation)
+        self._since_ns = now_ns
+        if before != self._arrived_bytes or not has_long_pauses(self._simulation):
+            return None
+        silence = f"no packet reached a host for {PATIENCE_NS // 1_000_000} ms"
+        who = explained(self._simulation.waits(), self._simulation.deadlock())
+        return Failure(FailureKind.STALLED, f"{silence}, at {now_ns / 1e9:g} simulated seconds: {who}")
+
+
+def _sum_arrived_bytes(simulation: Simulation) -> int:
+    """Frame bytes that switches have sent to hosts."""
+    sent = (row for row in simulation.counters() if row[2] == "tx_bytes")
+    return sum(value for _, port, _, value in sent if port.partition("->")[2].startswith("h"))
+
+
+def has_long_pauses(simulation: Simulation) -> bool:
+    """Whether a port that has something to send has been paused for `PATIENCE_NS` without an end."""
+    waiting = {wait.port for wait in simulation.waits()}
+    table, now_ns = simulation.pause_table(), simulation.now_ns
+    rows = zip(table["port"], table["start_ns"].tolist(), table["duration_ns"].tolist(), strict=True)
+    return any(
+        port in waiting and start_ns + duration_ns >= now_ns and duration_ns >= PATIENCE_NS
+        for port, start_ns, duration_ns in rows
+    )
 
 
 SLICES_MAX = 2_000

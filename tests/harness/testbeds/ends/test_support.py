@@ -15,21 +15,6 @@ from rogue.harness.testbeds.ends.support import (
 )
 
 
-@pytest.mark.parametrize(
-    ("setting", "words"),
-    [
-        ("framing=ns3", "topology.framing is for the simulator"),
-        ("delay_spread=1us", "topology.delay_spread is for the simulator"),
-        ("ttl_hops=9", "topology.ttl_hops is for the simulator"),
-        ("switch=voq", "topology.switch is for the simulator"),
-        ("framing=rocev2", None),
-    ],
-)
-def test_keys_that_only_the_simulator_carries_out(tmp_path: Path, setting: str, words: str | None) -> None:
-    reason = simulators_topology(cell_of(tmp_path, f"topology.{setting}"))
-    assert reason is None if words is None else words in str(reason)
-
-
 def test_nics_of_several_ports_are_the_simulators(tmp_path: Path) -> None:
     one_way = "topology={kind: multi_plane, planes: 1, leaves: 1, spines: 0, rate: 1Gbps}"
     told = simulators_topology(cell_of(tmp_path, one_way))

@@ -10,14 +10,14 @@ from helpers.receiver_files import NAMES, RECEIVERS, loaded
 from rogue.harness.cell.cell import Cell
 from rogue.harness.testbeds.kernel import KernelTestbed
 from rogue.harness.testbeds.simulator import SimulatorTestbed
-from rogue.harness.testbeds.simulator.features import marking
-from rogue.harness.testbeds.simulator.nics import nic_settings, parameter_mistake
-from rogue.harness.testbeds.simulator.plugin_controls import (
+from rogue.harness.testbeds.simulator.features import (
     SENDERS_KEYS,
+    marking,
     receiver_control,
     receiver_control_facts,
     unsupported_receiver_control,
 )
+from rogue.harness.testbeds.simulator.nics import nic_settings, parameter_mistake
 from rogue.simulator import ReceiverControl
 
 BASE = """\

@@ -27,27 +27,6 @@ GROUP = "traffic=[{name: a, workload: {kind: incast, senders: 1, size: 1MB}, %s}
 
 
 @pytest.mark.parametrize(
-    "transport",
-    [
-        "rogue",
-        "roce+pfc",
-        "rogue-uc+pfc",
-        "roce+pfc+dcqcn",
-        "roce+timely",
-        "roce+timely-patched",
-        "roce-uc+rocc",
-        "roce+hpcc",
-        "irn+pfc+timely",
-        "irn+hpcc",
-        "roce-lossy+hpcc",
-        "resilient_roce",
-    ],
-)
-def test_what_it_can(tmp_path: Path, transport: str) -> None:
-    assert unsupported(cell_of(tmp_path, f"transports=[{transport}]")) is None
-
-
-@pytest.mark.parametrize(
     ("setting", "reason"),
     [
         (
@@ -96,29 +75,6 @@ def test_responses_to_reads_teach_nothing(tmp_path: Path, transport: str) -> Non
     assert unsupported(cell) is None
 
 
-@pytest.mark.parametrize(
-    ("group", "reason"),
-    [
-        ("transport: roce+pfc, priority: 0", "+pfc needs switches with a buffer: set topology.buffer"),
-        (
-            "priority: 3",
-            "switches without +pfc, marking and topology.weights have one traffic class: set priority to 0",
-        ),
-    ],
-)
-def test_groups_are_asked_too(tmp_path: Path, group: str, reason: str) -> None:
-    assert unsupported(cell_of(tmp_path, GROUP % group, text=NO_WORKLOAD)) == reason
-
-
-def test_there_are_no_drivers(tmp_path: Path) -> None:
-    reason = "{} is about drivers on nodes; the simulator has none: leave it out"
-    cell = cell_of(tmp_path, "transports=[{name: rogue, completions: polling}]")
-    assert unsupported(cell) == reason.format("completions")
-    workload = "workload: {kind: incast, senders: 2, size: 1MB}"
-    traffic = f"traffic=[{{name: own, {workload}, parameters: {{record_inputs: true}}}}]"
-    assert unsupported(cell_of(tmp_path, "workload=null", traffic)) == reason.format("record_inputs")
-
-
 def test_connections_have_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two of RoGUE take 42 KB, three of native RoCE 37.5 KB."""
     monkeypatch.setattr(support, "CONNECTIONS_BYTES_MAX", 42_000)
@@ -160,16 +116,6 @@ def test_a_card_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(support, "PROFILES", {"ideal": PROFILES["ideal"]})
     assert unsupported(cell_of(tmp_path)) == "the simulator has no NIC cx3pro; it has ideal: set topology.nic"
     assert unsupported(cell_of(tmp_path, "topology.nic=ideal")) is None
-
-
-def test_a_verb_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(support, "VERBS", ("send",))
-    assert unsupported(cell_of(tmp_path)) == "the simulator's NICs have no verb write; they have send"
-
-
-def test_a_service_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(support, "SERVICES", ("uc",))
-    assert unsupported(cell_of(tmp_path)) == "the simulator has no service rc for rogue; it has uc"
 
 
 def test_only_what_was_asked_for_needs_a_reason(tmp_path: Path) -> None:
@@ -261,9 +207,8 @@ def test_one_reader_more_is_told_before_the_run(tmp_path: Path, writers: int) ->
     assert unsupported(crowded) == reason
 
 
-@pytest.mark.parametrize("transport", ["roce", "{name: rogue, nonsense: 1}"])
-def test_who_sets_no_rates_needs_none_and_mistakes_are_told_elsewhere(tmp_path: Path, transport: str) -> None:
-    assert missing_limiters(cell(tmp_path, 9, f"transports=[{transport}]")) is None
+def test_flows_without_rates_need_no_limiter(tmp_path: Path) -> None:
+    assert missing_limiters(cell(tmp_path, 9, "transports=[roce]")) is None
 
 
 def test_a_card_with_a_limiter_for_each_queue_pair_serves_all(tmp_path: Path) -> None:

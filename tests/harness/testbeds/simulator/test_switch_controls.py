@@ -10,9 +10,8 @@ from helpers.switch_files import NAMES, SWITCHES, loaded
 from rogue.harness.cell.cell import Cell
 from rogue.harness.testbeds.kernel import KernelTestbed
 from rogue.harness.testbeds.simulator import SimulatorTestbed
-from rogue.harness.testbeds.simulator.features import marking
+from rogue.harness.testbeds.simulator.features import judge_of, marking, switch_control_facts, switch_controls
 from rogue.harness.testbeds.simulator.network import build_network
-from rogue.harness.testbeds.simulator.plugin_controls import judge_of, switch_control_facts, switch_controls
 
 BASE = """\
 name: small

@@ -17,9 +17,8 @@ from rogue.harness.testbeds.base import CellResult, TestbedError
 from rogue.harness.testbeds.simulator import SimulatorTestbed, testbed
 from rogue.harness.testbeds.simulator.estimate import expected_packet_hops
 from rogue.harness.testbeds.simulator.network import SimulatedNetwork, build_network
-from rogue.harness.testbeds.simulator.stall import PATIENCE_NS
 from rogue.harness.testbeds.simulator.support import SAMPLES_MAX
-from rogue.harness.testbeds.simulator.testbed import unmeasured_throughput, unsampled_queues
+from rogue.harness.testbeds.simulator.testbed import PATIENCE_NS, unmeasured_throughput, unsampled_queues
 from rogue.simulator import PROFILES, Simulation, SimulationError
 from rogue.simulator._core import Engine
 from rogue.workloads.records import FailureKind

@@ -205,12 +205,9 @@ def nodes(node: Capabilities = CAPABILITIES) -> dict[str, Capabilities]:
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
-        ("framing=ns3", "topology.framing is for the simulator"),
         ("nic=cx3pro", "h0 has no cx3pro: leave topology.nic out"),
         ("nic=soft_roce", None),
         ("delay=50us", "topology.delay is 50 us, and a Linux switch delays packets by 100 us or more"),
-        ("switch=voq", "topology.switch is for the simulator"),
-        ("framing=rocev2", None),
         ("delay=1us", None),
         ("delay=100us", None),
     ],
