@@ -1,1 +1,1 @@
-"""What one cell asks for, worked out for every testbed."""
+"""Work out a cell once for every testbed: groups, network, timing."""

@@ -44,7 +44,7 @@ class Cell:
     """With the factors applied."""
 
     def __getstate__(self) -> dict[str, object]:
-        """What was worked out is not sent to other processes: of a large network that takes longer."""
+        """Leave out the derived values: to send those of a large network takes longer than to derive them."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @property
@@ -59,12 +59,12 @@ class Cell:
 
     @cached_property
     def network(self) -> NetworkSpec:
-        """What it asks of switches and links; ParameterError if some parameter makes no sense."""
+        """The switches and links that it requests; ParameterError if a parameter of a transport cannot be."""
         return network_spec(self.topology, self.groups, self.faults)
 
     @cached_property
     def faults(self) -> tuple[Fault, ...]:
-        """What goes wrong on purpose, drawn where chance decides."""
+        """Its faults, drawn where chance decides."""
         return faults_struck(self.experiment, self.seed)
 
     @cached_property
@@ -74,7 +74,7 @@ class Cell:
 
     @cached_property
     def probe(self) -> PlannedFlow | None:
-        """The experiment's probe: from a host of its own, in the first group's traffic class."""
+        """The experiment's probe: from a host without other traffic, in the first group's traffic class."""
         probe = self.experiment.probe
         if probe is None:
             return None
@@ -97,7 +97,7 @@ class Cell:
 
     @property
     def replaced_verbs(self) -> str | None:
-        """What moves the bytes instead of what was asked for; None if nothing had to be replaced."""
+        """A sentence on verbs that other verbs replace; None if all verbs are as requested."""
         sentences = {
             f"{group.transport} has no {verb}: {instead} in the same direction of data"
             for group in self.groups
@@ -107,7 +107,7 @@ class Cell:
 
     @property
     def idleness(self) -> str | None:
-        """Return why one of its groups has no transfer; None if all have one."""
+        """Why one of its groups has no transfer; None if all have one."""
         idle = next((group for group in self.groups if not group.flows), None)
         if idle is None:
             return None
@@ -187,7 +187,7 @@ def cell_facts(cell: Cell) -> dict[str, str | float | bool | None]:
 
 
 def _bus_facts(cell: Cell) -> dict[str, float | None]:
-    """What a rank of the only collective operation moves, and the payload rate of the slowest one's link."""
+    """Return a rank's bytes in the only collective operation, and the payload rate of the slowest link."""
     groups = [group for group in cell.groups if group.asked.workload.bus_bytes is not None]
     if len(groups) != 1:
         return {"bus_bytes": None, "rank_goodput_bps": None}
@@ -202,7 +202,7 @@ def _bus_facts(cell: Cell) -> dict[str, float | None]:
 def _arriving_ns(cell: Cell) -> int | None:
     """When the last transfer has started, where all traffic drains after that.
 
-    None where some goes on, and where so few samples tell of that time that it is a burst and no load.
+    None where some traffic continues, and where that time has too few samples: it is a burst, not a load.
     """
     times = [group.asked.workload.arriving_ns for group in cell.groups]
     known = [time for time in times if time is not None]
@@ -211,7 +211,7 @@ def _arriving_ns(cell: Cell) -> int | None:
 
 
 def _repeats(cell: Cell) -> bool:
-    """Whether every flow starts its next transfer after the one before, until a time that cuts the last."""
+    """True if every flow starts a transfer after the one before, until a time that cuts the last."""
     flows = [flow for group in cell.groups for flow in group.flows if flow.size_bytes > 0]
     return all(flow.repeat_until_ns is not None and flow.interval_ns is None for flow in flows)
 
@@ -239,7 +239,7 @@ CELL_BYTES: Final = 20_000
 
 
 def expected_bytes(cell: Cell) -> float:
-    """What the tables of a cell take on a disk, if every receiver is as busy as it can be."""
+    """Return the bytes of a cell's tables on a disk if every receiver is as busy as it can be."""
     experiment, timing = cell.experiment, cell.timing
     flows = [flow for group in cell.groups for flow in group.flows]
     moved_bytes = _received_bytes(cell, flows)
@@ -259,12 +259,12 @@ def expected_bytes(cell: Cell) -> float:
 
 
 def _packets(cell: Cell, flows: list[Flow], moved_bytes: float) -> float:
-    """Packets at the ports of the longest way, each with an acknowledgement, up to the bound."""
+    """Return the packets at the ports of the longest path, with acknowledgements, up to the bound."""
     asked = cell.experiment.asked("packets")
     if asked is None:
         return 0
-    ways = {(flow.source, flow.destination) for flow in flows}
-    hops = max((len(cell.topology.path(*ends)) for ends in ways), default=0)
+    pairs = {(flow.source, flow.destination) for flow in flows}
+    hops = max((len(cell.topology.path(*pair)) for pair in pairs), default=0)
     return min(asked.packets_max, 2 * hops * moved_bytes / cell.topology.mtu_bytes)
 
 
@@ -292,7 +292,7 @@ def _received_bytes(cell: Cell, flows: list[Flow]) -> float:
 
 
 def _capacity_bytes(cell: Cell, flows: Iterable[Flow]) -> float:
-    """What the receivers of these flows can receive while the traffic lasts."""
+    """Return the bytes that the receivers of these flows can receive while the traffic lasts."""
     receivers = {flow.destination for flow in flows}
     rates_bps = sum(cell.topology.host_rate_bps(host) for host in receivers)
     return rates_bps / 8 * cell.timing.traffic_ns / SECOND_NS

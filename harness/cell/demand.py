@@ -37,7 +37,7 @@ class Demand(NamedTuple):
     placement: Placement
     seed: int
     verbs: tuple[tuple[Verb, Verb], ...]
-    """Each verb that may be asked for, with the one that moves the bytes: all that a transport changes."""
+    """Each verb, with the verb that moves the bytes: the only property of a transport that changes flows."""
 
     @property
     def flows(self) -> tuple[Flow, ...]:
@@ -46,18 +46,18 @@ class Demand(NamedTuple):
 
     @property
     def order(self) -> WaitingOrder:
-        """The order in which transfers wait for each other; worked out once, for there may be millions."""
+        """The order in which transfers wait for each other; derived once, because there may be millions."""
         return _order(self)
 
     @property
     def replaced(self) -> tuple[tuple[Verb, Verb], ...]:
-        """The verbs asked for that another verb replaces."""
+        """The requested verbs that another verb replaces."""
         asked = {flow.verb for flow in _drawn(self.workload, self.placement, self.seed)}
         return tuple((verb, instead) for verb, instead in self.verbs if verb in asked and verb != instead)
 
 
 def carried_verbs(transport: TransportName) -> tuple[tuple[Verb, Verb], ...]:
-    """Each verb that may be asked for, with the one that moves the bytes."""
+    """Return each verb with the verb that moves the bytes."""
     return tuple((verb, transport.carried(verb)) for verb in get_args(Verb))
 
 
@@ -88,13 +88,13 @@ PROBE_TRANSPORT: Final = TransportName("roce")
 
 @dataclass(frozen=True)
 class FlowGroup:
-    """What carries the flows of one name."""
+    """The transport that carries the flows of one name."""
 
     name: str
     """The name of the traffic group, or of the probe."""
     transport: TransportName
     label: str
-    """What results call the transport."""
+    """The transport's name in results."""
     parameters: Mapping[str, Scalar]
     """Of the transport, as written."""
     priority: int
@@ -132,11 +132,11 @@ class Group(FlowGroup):
 
     @property
     def tells_arrivals(self) -> bool:
-        """Whether it is measured by arrivals, though nothing waits for them; what UC loses has none."""
+        """True if it is measured by arrivals without transfers that wait; UC may lose bytes."""
         return self.asked.workload.is_whole and self.transport.service != "uc"
 
     def states(self, key: str) -> bool:
-        """Whether a parameter is its own rather than the cell's."""
+        """True if a parameter is the group's and not the cell's."""
         return self.asked.transport is not None or key in self.asked.parameters
 
 

@@ -42,7 +42,7 @@ record_inputs: a log of all inputs of a connection, from which its decisions can
 VARIANT: Final = "variant"
 """A parameter beside the control's own: whose reading of it, as in `variant: ns3-rdma`."""
 OF_GRANTING: Final = ("credit_packets", "credit_rate")
-"""Parameters of the engine's own way to grant credit, which a plug-in replaces."""
+"""Parameters of the engine's credit rule, which a plug-in replaces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class TcpSettings:
         """Payload of a full segment."""
         options = 12 if self.parameters.get("timestamps") else 0
         packets = BASES[self.transport].packets
-        assert packets is not None, "a TCP has packets of its own"
+        assert packets is not None, "every TCP names its packets"
         return packets.payload_bytes - options
 
 

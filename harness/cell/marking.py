@@ -40,9 +40,9 @@ class MarkingCurve:
     average_weight: float = 1.0
     """Of each arrival's sight of the queue; 1: no average."""
     drops_above: bool = False
-    """What comes above `kmax_bytes` is dropped."""
+    """Packets above `kmax_bytes` are dropped."""
     drops_instead: bool = False
-    """What it would mark is dropped."""
+    """Packets that it would mark are dropped."""
     spares_hosts: bool = False
     """Ports towards hosts mark nothing."""
 
@@ -62,7 +62,7 @@ CURVE_PARAMETERS: Final = (
     SwitchParameter("drops_above", 0, 0, 1, "1: what comes above kmax is dropped, as WRED does"),
     SwitchParameter("drops_instead", 0, 0, 1, "1: drops what it would mark, as queues without ECN"),
 )
-"""What an experiment may set of that curve."""
+"""Parameters of that curve that an experiment may state."""
 
 
 def requested_marking(

@@ -23,10 +23,10 @@ class OutageSpec:
     at_ns: int
     duration_ns: int
     reroute_after_ns: int | None = None
-    """Switches forward around it from then on, counted from its beginning, and so long beyond its end; None
-    also if it is over by then."""
+    """Switches forward around it this long after its beginning, until this long after its end; None also if it
+    is over by then."""
     one_way: bool = False
-    """Whether only what goes from `a` to `b` is lost."""
+    """True if only packets from `a` to `b` are lost."""
 
     @property
     def ports(self) -> tuple[str, ...]:
@@ -80,18 +80,18 @@ class SwitchPort(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Pauses:
-    """When a switch tells the far end of a link to pause; it goes on two of the largest frames below that."""
+    """When a switch tells the far end of a link to pause; it resumes two of the largest frames below that."""
 
     alpha: float
-    """What came over the link may hold so many times what is free of the buffer."""
+    """Packets from the link may hold alpha times the free part of the buffer."""
     xoff_bytes: int | None
     """Instead of alpha: a fixed threshold."""
     headroom_bytes: int | None
     """For what still comes over a paused link; None: as the link needs it."""
     watchdog_ns: int | None
-    """A port to a host that is paused for so long drops what waits for it; None: never."""
+    """A port to a host that is paused for longer drops its queue; None: never."""
     watchdog_restore_ns: int
-    """The port sends again when nobody has paused it for so long."""
+    """The port sends again after this time without a pause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class PrioritySpec:
 
 @dataclass(frozen=True, slots=True)
 class NetworkSpec:
-    """What all switches of a cell are to be."""
+    """The switches and links that a cell requests."""
 
     ports: Mapping[str, SwitchPort]
     """Every egress of a switch, by name, such as `s0->h1`."""
@@ -125,7 +125,7 @@ class NetworkSpec:
     switches: tuple[Switch, ...]
     links: tuple[Link, ...]
     losses: Mapping[Link, tuple[Loss, ...]]
-    """Of each direction on its own, for the links that have some."""
+    """Of links that have some; each direction loses packets independently of the other."""
     delay_spread_ns: int
     """Every link is longer by up to this, drawn from the cell's seed."""
     outages: tuple[OutageSpec, ...]
@@ -164,7 +164,7 @@ class NetworkSpec:
 def network_spec(
     topology: Topology, carriers: Sequence[FlowGroup], faults: Sequence[Fault] = ()
 ) -> NetworkSpec:
-    """What a topology, the transports on it and faults ask for; ParameterError if a parameter cannot be."""
+    """Combine a topology, its transports and faults; ParameterError if a parameter cannot be."""
     by_priority: dict[int, list[FlowGroup]] = {}
     for carrier in carriers:
         by_priority.setdefault(carrier.priority, []).append(carrier)
@@ -259,7 +259,7 @@ def _end_ns(cut: LinkCut) -> int:
 
 
 def _same(topology: Topology, cut: LinkCut) -> _Same:
-    """What outages have in common that can be one."""
+    """Return a key that outages share if they can be merged."""
     link = cut.link(topology)
     assert link is not None, "an experiment with an outage of no link"
     return cut.ends(link), cut.one_way, cut.reroute_after_ns

@@ -98,7 +98,7 @@ class SwitchParameter:
 
 
 def values_of(table: tuple[NumericParameter, ...], parameters: Mapping[str, Scalar]) -> dict[str, float]:
-    """The parameters that are in the table, by its names; ParameterError names the first that cannot be."""
+    """Return the parameters that are in the table, by its names; ParameterError names the first bad one."""
     known = {as_written(parameter.name): parameter for parameter in table}
     return {known[key].name: _value(known[key], key, parameters[key]) for key in parameters if key in known}
 
@@ -125,19 +125,19 @@ def _within(parameter: NumericParameter, key: str, value: float, unit: str) -> f
     raise ParameterError(ParameterMistake(key, expected, "correct the value"))
 
 
-LOAD_BALANCING: Final = "load_balancing"
+LOAD_BALANCING: Final = "load_balancing"  # of Ultra Ethernet
 BALANCERS: Final = ("oblivious", "bitmap", "reps", "mixed")
 """By the numbers of the engine's parameter. Source: uet-htsim, uec_mp.cpp."""
 OF_REPS: Final = ("freeze", "explored_paths")
-"""What only REPS has."""
+"""Parameters of REPS alone."""
 OF_SMARTT: Final = ("fair_gain", "delay_gain")
-"""What only SMaRTT's window has."""
+"""Parameters of SMaRTT's window alone."""
 WINDOWS: Final = ("mprdma", "smartt")
-"""Those that stand in NSCC's place."""
+"""Windows that replace NSCC."""
 
 
 def with_numbers(parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
-    """The parameters, with the engine's number for the way to choose paths; ParameterError for mistakes."""
+    """Return the parameters with `load_balancing` as the engine's number; ParameterError for mistakes."""
     _check_together(parameters)
     if LOAD_BALANCING not in parameters:
         return dict(parameters)
@@ -149,7 +149,7 @@ def with_numbers(parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
 
 
 def _check_together(parameters: Mapping[str, Scalar]) -> None:
-    """ParameterError for what would do nothing beside the rest."""
+    """ParameterError for a parameter that has no effect beside the rest."""
     for key in OF_REPS:
         if key in parameters and parameters.get(LOAD_BALANCING) != "reps":
             expected = f"{LOAD_BALANCING}: reps beside it"

@@ -1,4 +1,4 @@
-"""The limiter of the card for each flow with rates: a limiter of its own, or turns at the rest."""
+"""Assign the card's limiters to flows with rates: one each, or turns at the rest."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -27,9 +27,9 @@ def limiters_of(topology: Topology) -> int:
 
 
 def can_take_turns(planned: PlannedFlow) -> bool:
-    """Whether a flow can go from one limiter to another: only when nothing of it is outstanding.
+    """True if a flow can move from one limiter to another, which needs a moment with nothing outstanding.
 
-    Nobody can ask for that where READs are responded to. Over UC the queue pair loses for good what its peer
+    A responder to READs cannot request that. Over UC the queue pair loses for good what its peer
     sends while it is moved.
     """
     return planned.flow.verb != "read" and planned.carrier.transport.service == "rc"

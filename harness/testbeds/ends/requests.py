@@ -34,7 +34,7 @@ def memory_bytes(flow: NodeFlow, end: EndName) -> int:
 
 
 def fill_seed(flow: NodeFlow, end: EndName) -> int | None:
-    """What an end's memory is filled with: nothing, unless the bytes come from there."""
+    """Return the seed of the bytes in an end's memory; None unless the bytes come from there."""
     return FILL_SEED if end == flow.source_end and not flow.is_probe else None
 
 
@@ -57,7 +57,7 @@ def compared_bytes(flow: NodeFlow) -> int:
 
 
 def _lands_in_ring(flow: NodeFlow) -> bool:
-    """Whether a transfer's messages are segments, which fit the receives."""
+    """True if a transfer's messages are segments, which fit the receives."""
     asked = flow.flow
     if asked.verb != "send" or flow.transport not in TRANSPORTS or asked.arrivals:
         return False
@@ -82,7 +82,7 @@ def _segment_bytes(flow: NodeFlow) -> int:
 def prepare_request(
     role: tuple[NodeFlow, EndName], address: str, limiter: str, timing: Timing, limit_ms: int
 ) -> Prepare:
-    """What one end of a flow needs to know before it meets the other.
+    """Return the request that prepares one end of a flow for the other end.
 
     limiter: the kind that its host offers, for an end that sets rates.
     """

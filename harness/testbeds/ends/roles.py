@@ -30,11 +30,11 @@ class NodeFlow(PlannedFlow):
     run_ns: int
     """How long it runs at the longest, from its start."""
     limiter: LimiterClass = field(default_factory=LimiterClass)
-    """What paces it."""
+    """The limiter that paces it."""
     memory_bytes_max: int = MEMORY_BYTES_MAX
     """The largest memory that one of its ends gets."""
     records_control: bool = False
-    """Whether what its control believes is written down."""
+    """True if the metrics of its control are recorded."""
     tells: tuple[Moment, ...] = ()
     """The events of transfers that its ends send; empty if no transfer waits for another."""
     names: Mapping[str, str] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class NodeFlow(PlannedFlow):
 
     @property
     def has_limiter(self) -> bool:
-        """Whether the agent sets a rate."""
+        """True if the agent sets a rate."""
         return self.limiter.priority > 0
 
     def priority_of(self, end: EndName) -> int:
@@ -135,7 +135,7 @@ def _run_ns(cell: Cell, carrier: FlowGroup, flow: Flow) -> int:
 
 
 def is_limited(carrier: FlowGroup, line_rate_bps: int) -> bool:
-    """Whether the agent's congestion control sees samples, and so sets rates."""
+    """True if the agent's congestion control sees samples, and so sets rates."""
     return carrier.settings.of_host(line_rate_bps).estimator is not None
 
 
@@ -160,7 +160,7 @@ KNOWN_BY: Mapping[Moment, EndName] = {"start": "requester", "end": "requester", 
 
 
 def after_requests(flow: NodeFlow, role: str, limit_ms: int) -> Iterator[After]:
-    """Whom the transfers of a requester wait for, by who knows of it."""
+    """Yield the events that a requester's transfers wait for, by the role that sends them."""
     causes: dict[tuple[str, Moment], list[list[int]]] = {}
     for number, arrival in enumerate(flow.flow.arrivals):
         for each in arrival.after:

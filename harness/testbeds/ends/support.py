@@ -1,4 +1,4 @@
-"""What no real stack can do, wherever it runs, said before the run."""
+"""Refuse what no real stack can do, before the run."""
 
 from typing import Final
 
@@ -49,7 +49,7 @@ def simulators_traffic(cell: Cell) -> str | None:
 
 
 def is_same_for_every_seed(cell: Cell) -> bool:
-    """Whether repetitions ask the same of the network: where only instants of starting are drawn."""
+    """True if repetitions request the same of the network: only start times are drawn."""
     return not any(group.workload.is_drawn for group in cell.experiment.groups)
 
 

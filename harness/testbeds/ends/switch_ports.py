@@ -36,7 +36,7 @@ def linux_ports(asked: Mapping[str, SwitchPort], hosts: Collection[str]) -> dict
 
 
 def leads_to(hosts: Collection[str], port: str) -> bool:
-    """Whether a host stands behind an egress."""
+    """True if an egress leads to a host."""
     return port.partition("->")[2] in hosts
 
 

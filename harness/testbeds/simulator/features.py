@@ -58,7 +58,7 @@ def _unsupported_priorities(cell: Cell) -> str | None:
 
 
 def _chooses_nothing(cell: Cell) -> str | None:
-    """Why a coin would choose among no packets; None if there are some, or no coin is asked for."""
+    """Return why a coin would choose among no packets; None if there are some, or no coin is requested."""
     if cell.topology.trim == "arriving" or cell.topology.trim_above_bytes is not None:
         return None
     told = f"topology.trim: {cell.topology.trim} chooses what is trimmed"
@@ -66,7 +66,7 @@ def _chooses_nothing(cell: Cell) -> str | None:
 
 
 def _scales_nothing(cell: Cell) -> str | None:
-    """Why thresholds that follow rates would change nothing in any cell; None if they would, or nobody asks.
+    """Return why thresholds that follow rates would change no cell; None if they would, or are not requested.
 
     A transport that uses no marks may stand beside one that does.
     """
@@ -97,7 +97,7 @@ def _unacknowledged_reads(cell: Cell) -> str | None:
 
 
 def flow_control(cell: Cell) -> PriorityFlowControl | None:
-    """The flow control of all switches, for the priorities whose transports ask for it."""
+    """Return the flow control of all switches, for the priorities whose transports request it."""
     pausing, topology = cell.network.pausing, cell.topology
     if not pausing:
         return None
@@ -133,7 +133,7 @@ def thresholds_at_bps(cell: Cell) -> int | None:
 
 
 def has_telemetry(cell: Cell) -> bool:
-    """Whether switches write into packets what they hold."""
+    """True if switches write telemetry into packets."""
     return any(name.wants_telemetry for name in cell_transports(cell))
 
 
@@ -209,7 +209,7 @@ def unsupported_switch_control(cell: Cell) -> str | None:
 
 
 def _one_way(transport: TransportName) -> str | None:
-    """Why all packets of a connection must go one way."""
+    """Return why all packets of a connection must take one path; None if they need not."""
     if transport.service == "uc":
         return BASES[transport.base].one_way
     reasons = (NIC_CONTROLS[word].one_way for word in transport.features if word in NIC_CONTROLS)
@@ -217,7 +217,7 @@ def _one_way(transport: TransportName) -> str | None:
 
 
 def switch_control_facts(cell: Cell) -> dict[str, Fact]:
-    """What is worth knowing about them, with all parameters."""
+    """Return each part of switches, with all its parameters."""
     return {
         f"switch_control_{control.name}": ", ".join(
             f"{each.name} {control.parameters.get(each.name, each.value):.15g}"
@@ -236,7 +236,7 @@ SENDERS_KEYS: Final = (
     ),
     *(as_written(choice.name) for choice in CURVE_PARAMETERS),
 )
-"""What experiments call the others of such a transport."""
+"""Names, as written, of the other parameters of such a transport."""
 
 
 def receiver_control(group: FlowGroup) -> ReceiverControl | None:
@@ -260,7 +260,7 @@ def unsupported_receiver_control(cell: Cell) -> str | None:
 
 
 def receiver_control_facts(cell: Cell) -> dict[str, Fact]:
-    """What is worth knowing about it, with all parameters."""
+    """Return each control of receivers, with all its parameters."""
     controls = (receiver_control(group) for group in cell.groups)
     return {
         f"receiver_control_{control.name}": ", ".join(

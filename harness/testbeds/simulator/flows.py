@@ -309,7 +309,7 @@ def _shared_facts(line_rate_bps: int, mtu_bytes: int, framing: str, rate_step_bp
 
 
 def _instruments(cell: Cell, planned: PlannedFlow, settings: TransportSettings) -> Instruments:
-    """Disturbances that the transport's parameters ask for, each flow's from a stream of its own."""
+    """Return the disturbances that the parameters request, drawn from one stream per flow."""
     if not settings.rtt_noise_ns:
         return NO_INSTRUMENTS
     return Instruments(random=random_stream(cell.seed, f"rtt_noise/{planned.flow_id}").random)

@@ -53,7 +53,7 @@ class NicControlSamples:
 
 
 def control_table(flows: Sequence[RunningFlow], nics: NicControlSamples) -> Columns:
-    """What agents believed after each sample, then what NICs were found to."""
+    """Return the metrics of agents after each sample, then the sampled metrics of NICs."""
     hosts = (
         row
         for flow in flows
@@ -110,11 +110,11 @@ class SimulatedNetwork:
 
     simulation: Simulation
     flows: tuple[RunningFlow, ...]
-    """What moves bytes."""
+    """Flows that move bytes."""
     probes: tuple[RunningFlow, ...]
-    """What measures latency: the experiment's probe, and the groups that do nothing else."""
+    """Flows that measure latency: the experiment's probe, and groups that do nothing else."""
     nic_controls: NicControlSamples | None = None
-    """What controls in NICs believed, if that is measured."""
+    """Sampled metrics of controls in NICs, if these are measured."""
 
 
 @gc_paused()

@@ -46,7 +46,7 @@ def profile_of(topology: Topology, host: str) -> NicProfile:
 
 @dataclass(frozen=True, slots=True)
 class NicSettings:
-    """What a group's transport makes of NICs, for the simulated network."""
+    """The parts of NICs that carry a group."""
 
     control: NicControl | None
     """Congestion control."""

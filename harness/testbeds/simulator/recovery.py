@@ -36,7 +36,7 @@ def empty_round_trip(cell: Cell) -> RoundTrip:
 def _full_buffer_ns(topology: Topology) -> int | None:
     """Everything that a switch can hold leaves over one of its slowest links.
 
-    What waits in NICs is not sent yet.
+    Packets that wait in NICs are not sent yet.
     """
     waits_ns = [0]
     for switch in topology.switches():
@@ -55,14 +55,14 @@ CAP: Final = "cap_packets"
 LOW: Final = "rto_low_ns"
 HIGH: Final = "rto_high_ns"
 RTO_LOW_NS: Final = 100_000
-"""What short messages should wait at most. Source: Mittal et al., SIGCOMM 2018, section 4.1."""
+"""The longest wait of short messages. Source: Mittal et al., SIGCOMM 2018, section 4.1."""
 USUAL_RTO_NS: Final = 67_108_864
 """Where a full buffer has no bound: 4.096 us * 2^14, a usual timeout of InfiniBand's NICs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fitting:
-    """What follows from the network, for one way to repair losses."""
+    """The values of a loss recovery that follow from the network."""
 
     has_cap: bool
     has_short_timeout: bool

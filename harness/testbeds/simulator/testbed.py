@@ -70,7 +70,7 @@ def _end_ns(flow: RunningFlow, now_ns: int) -> int:
 
 
 PATIENCE_NS: Final = 100_000_000
-"""Longer than a timeout of the queue pairs, 67 ms: who can try again has tried."""
+"""Longer than a timeout of the queue pairs, 67 ms, after which they have tried again."""
 
 
 class StallWatch:
@@ -86,7 +86,7 @@ class StallWatch:
         self._arrived_bytes = -1
 
     def failure(self) -> Failure | None:
-        """What is wrong, if no packet reached a host for `PATIENCE_NS` while ports stood paused."""
+        """Return the failure if no packet reached a host for `PATIENCE_NS` while ports were paused."""
         now_ns = self._simulation.now_ns
         verbs_done = self._simulation.statistics()["verbs_done"]
         if verbs_done != self._verbs_done:
@@ -109,7 +109,7 @@ def _sum_arrived_bytes(simulation: Simulation) -> int:
 
 
 def has_long_pauses(simulation: Simulation) -> bool:
-    """Whether a port that has something to send has been paused for `PATIENCE_NS` without an end."""
+    """True if a port with packets to send has been paused for `PATIENCE_NS` without an end."""
     waiting = {wait.port for wait in simulation.waits()}
     table, now_ns = simulation.pause_table(), simulation.now_ns
     rows = zip(table["port"], table["start_ns"].tolist(), table["duration_ns"].tolist(), strict=True)
@@ -143,7 +143,7 @@ class SimulatorTestbed(Testbed):
         return is_same_for_every_seed(cell)
 
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
-        """The first parameter that neither the agent nor TCP, NICs and switches take."""
+        """Return the first parameter that agent, TCP, NICs and switches do not take."""
         return parameter_mistake(cell)
 
     def estimate_seconds(self, cell: Cell) -> float:
@@ -239,7 +239,7 @@ def _timeout(network: SimulatedNetwork, timing: Timing) -> Failure:
 
 
 def _facts(cell: Cell, network: SimulatedNetwork) -> dict[str, Fact]:
-    """What is worth knowing about the cell and stands in no table."""
+    """Return the facts of the cell that are in no table."""
     first = (*network.flows, *network.probes)[0]
     profile = profile_of(cell.topology, first.flow.source)
     statistics = network.simulation.statistics()
