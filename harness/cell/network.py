@@ -23,8 +23,10 @@ class OutageSpec:
     at_ns: int
     duration_ns: int
     reroute_after_ns: int | None = None
-    """Switches forward around it this long after its beginning, until this long after its end; None also if it
-    is over by then."""
+    """Switches forward around it this long after its beginning, and until this long after its end.
+
+    None also if it is over by then.
+    """
     one_way: bool = False
     """True if only packets from `a` to `b` are lost."""
 
