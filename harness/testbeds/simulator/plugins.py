@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Final
 
-from rogue.harness.testbeds.simulator.plugin_controls import SENDERS_KEYS
-
 from rogue.harness.cell.transport import as_written
 from rogue.harness.testbeds.simulator.control_contract import (
     nic_control_faults,
