@@ -5,7 +5,7 @@ from rogue.simulator.control import CONTROLS, ControlKind, Hop, NicControl, Path
 from rogue.simulator.datagram import DatagramQueuePair, Memory
 from rogue.simulator.errors import ControlError, InvariantViolation, QueuePairError, SimulationError
 from rogue.simulator.faults import BurstLoss, IndependentLoss, IpIdLoss, Loss
-from rogue.simulator.flow_control import PriorityFlowControl
+from rogue.simulator.flow_control import PriorityFlowControl, Wait, explained, find_deadlock
 from rogue.simulator.framing import FRAMINGS, ROCEV2, Framing
 from rogue.simulator.marking import (
     CONTROL_PRIORITY,
@@ -28,7 +28,6 @@ from rogue.simulator.profiles import CX3PRO, CX4, IDEAL, PROFILES, NicProfile
 from rogue.simulator.reliability import RELIABILITIES, WITH_CREDITS, Reliability, check_parameters
 from rogue.simulator.simulation import Simulation
 from rogue.simulator.spraying import SPRAYING_PARAMETERS, Spraying, spraying_of, unsprayable
-from rogue.simulator.waits import Wait, explained, find_deadlock
 
 __all__ = [
     "CONTROLS",

@@ -60,7 +60,7 @@ _SEND: Final = 16
 _MARKED: Final = 1 << 8
 _NEGATIVE: Final = 1 << 12
 _ACKNOWLEDGEMENT: Final = 8
-"""Of a reliability of its own: it is recorded with the packet that is expected next."""
+"""Kind of the acknowledgements of reliabilities other than go-back-N; they carry the packet expected next."""
 _PAUSE: Final = KINDS.index("pause")
 _STRAY: Final = KINDS.index("stray")
 

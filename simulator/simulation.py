@@ -12,7 +12,7 @@ from rogue.simulator.control import NicControl, ack_every_of
 from rogue.simulator.datagram import DatagramQueuePair, Memory
 from rogue.simulator.errors import SimulationError
 from rogue.simulator.faults import Faults, IndependentLoss, Loss
-from rogue.simulator.flow_control import PRIORITIES, FlowControls
+from rogue.simulator.flow_control import PRIORITIES, FlowControls, Wait, find_deadlock
 from rogue.simulator.framing import ROCEV2, Framing
 from rogue.simulator.packets import Packets
 from rogue.simulator.parameters import (
@@ -34,7 +34,6 @@ from rogue.simulator.rerouting import Forwarding, Rerouting
 from rogue.simulator.spraying import Spraying, path_arguments, with_choosers
 from rogue.simulator.switches import Switches
 from rogue.simulator.topology import Path, Topology
-from rogue.simulator.waits import Wait, find_deadlock
 
 Table: TypeAlias = dict[str, NDArray[Any]]
 
@@ -225,7 +224,7 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         self._engine.record_memory_writes()
 
     def run_until(self, host_ns: int) -> None:
-        """Run everything up to and including that time of the host clock; the clock then stands there.
+        """Run everything up to and including that time of the host clock; the clock then has that time.
 
         Ctrl-C raises KeyboardInterrupt between two instants, and exceptions of host software pass through.
         The run may be continued after either; switches may be ahead then, as they are of a callback.
@@ -355,8 +354,8 @@ class Simulation(Faults, Switches, Forwarding, Packets):
     ) -> tuple[list[int], list[int]]:
         """Return the way there and the way back, which need not be the same.
 
-        ``path_seed`` stands for the source port: it is hashed with both hosts and the simulation's seed. What
-        is sprayed takes the first for its destination only, and answers that are not take the second.
+        ``path_seed`` is in place of the source port: it is hashed with both hosts and the simulation's seed.
+        What is sprayed takes the first for its destination only, and answers that are not take the second.
         """
         require_integer(where, "path_seed", path_seed, 0, 2**63 - 1)
         self._rerouting.allow(where, control)

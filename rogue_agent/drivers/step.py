@@ -47,7 +47,7 @@ class Driver(Protocol):
         """Post a verb; return the NIC's clock read just before. Raises PostRefused if it cannot be posted."""
 
     def set_rate(self, rate_bps: int) -> int | None:
-        """Program the limiter; return the rate it really applies, None if that is told later."""
+        """Program the limiter; return the rate it really applies, None if that is known later."""
 
     def arm_timer(self, deadline_ns: HostNs | None) -> None:
         """Have `Connection.on_timer` called at this instant, or not at all."""
@@ -118,7 +118,7 @@ class RecoveringFlow(PeerListener, ABC):
 
     @abstractmethod
     def _turn_to(self, qp_num: int) -> None:
-        """Post to this queue pair from now on, and first what `again_bytes` has been told of last."""
+        """Post to this queue pair from now on, and first the bytes that `again_bytes` counted last."""
 
     @abstractmethod
     def _reset(self, qp_num: int) -> None:

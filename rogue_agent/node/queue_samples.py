@@ -37,8 +37,8 @@ class QueueReader:
     def __init__(self, interfaces: "dict[str, str]", handle: int) -> None:
         """`interfaces`: those to read, each under the name that its reading gets.
 
-        handle: major number of the qdisc that is read; what stands around it also counts what waits in it,
-        and what only travels along a cable.
+        handle: major number of the qdisc that is read. Those around it also count what waits in it, and what
+        only travels along a cable.
         """
         self._handle = handle << 16
         self._names = {socket.if_nametoindex(interface): name for name, interface in interfaces.items()}

@@ -28,7 +28,7 @@ class LinkCut(Fault):
     duration_ns: Time
     """How long it is down."""
     reroute_after_ns: Delay | None = None
-    """Switches leave it out so long after it went down, until so long after it is back; by default never."""
+    """Delay until switches leave it out, and until they use it again when it is back; by default never."""
     one_way: bool = False
     """Whether only what goes from the first of `target` to the second is lost; of a host, what it sends."""
 

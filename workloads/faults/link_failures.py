@@ -20,7 +20,7 @@ FAILURES_MAX: Final = 10_000
 class LinkFailures(Fault):
     """Links between switches that go down at random, each once: which ones, the cell's seed decides.
 
-    Each is a link cut of its own. All transports of a repetition meet the same failures, each repetition
+    Each is one link cut. All transports of a repetition meet the same failures, each repetition
     others. What is left joins all switches, also beside other faults that cut links, unless there are not
     enough other links to draw. Ways around are those of `link_cut`.
     """
@@ -33,7 +33,7 @@ class LinkFailures(Fault):
     at_ns: Delay
     """When they go down."""
     within_ns: Delay = 0
-    """Each goes down at an instant of its own, up to so long after `at`."""
+    """Each goes down at a random instant, at most this long after `at`."""
     duration_ns: Time
     """How long each is down."""
     reroute_after_ns: Delay | None = None

@@ -29,7 +29,7 @@ class Loss(Fault):
     model: Literal["independent", "burst", "identification"] = "independent"
     """Which packets are lost."""
     one_in: Annotated[int, Field(ge=0, le=2**40)] | None = None
-    """One packet in so many is lost, in the mean; 0: none."""
+    """One packet in this number is lost, in the mean; 0: none."""
     probability: Annotated[float, Field(ge=0, lt=1)] | None = None
     """The same as a probability; either this or one_in."""
     burst_packets: Annotated[float, Field(gt=1, le=1_000_000)] = 8.0

@@ -9,8 +9,8 @@ from rogue.workloads.specification import Delay, Time
 class PauseStorm(HostFault):
     """A host's NIC breaks: it pauses its switch all the time, sends nothing else and takes nothing in.
 
-    Under priority flow control whatever waits for that host then stands in the way of all others, and the
-    pauses spread. `topology.pause_watchdog` sets watchdogs in the switches, `nic_watchdog` one in the NIC.
+    Under priority flow control packets for that host then block all others, and the pauses spread.
+    `topology.pause_watchdog` sets watchdogs in the switches, `nic_watchdog` one in the NIC.
 
     Source: Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016, section 4.3.
     """

@@ -9,7 +9,7 @@ from rogue.workloads.specification import Delay, Rate, Size, Time, mistake, mist
 
 
 class SlowReceiver(HostFault):
-    """A host's NIC takes in only so many frame bytes per second, and pauses its switch when they pile up.
+    """A host's NIC takes in frame bytes at a limited rate, and pauses its switch when they pile up.
 
     So did NICs whose cache of page addresses was too small: the network is idle, and pauses spread in it.
 

@@ -104,7 +104,7 @@ class Readings:
     def delivered(self, flow: NodeFlow) -> tuple[EndName, list[Row]]:
         """Samples of the end that sees what arrives.
 
-        Over RC that is whoever is told by acknowledgements, and over UC and TCP only the receiver.
+        Over RC that is the requester, which gets acknowledgements; over UC and TCP it is the receiver.
         """
         end: EndName = "requester" if flow.service == "rc" else "responder"
         return end, self.rows(flow, end, "throughput")
@@ -157,7 +157,7 @@ def transfers_of(readings: Readings, flows: Iterable[NodeFlow]) -> Transfers:
 
 
 def _arrivals_ns(readings: Readings, flow: NodeFlow) -> dict[int, HostNs]:
-    """When transfers were whole in their receiver's memory, where it told."""
+    """Return when transfers were whole in their receiver's memory, if it reports that."""
     shift = readings.shift(flow, "responder")
     rows = readings.rows(flow, "responder", "arrivals")
     return {int(row["transfer_id"]): HostNs(shift(row["arrived_ns"])) for row in rows}
