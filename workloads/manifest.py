@@ -180,17 +180,17 @@ class Manifest(Record):
 
 
 def checksum_of(content: Mapping[str, object]) -> str:
-    """SHA-256 of all that a manifest says but the checksum itself, however it is spaced and ordered."""
+    """Return the SHA-256 of a manifest's content without its checksum, independent of spaces and order."""
     said = {key: value for key, value in content.items() if key != CHECKSUM}
     text = json.dumps(said, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def manifest_content(manifest: Manifest) -> dict[str, object]:
-    """Return what a manifest's file has; its checksum stands last.
+    """Return the content of a manifest's file, with its checksum last.
 
-    One that was changed gets none that is right: it stays changed, whoever writes a report's files into it.
-    One of an older schema gets none until its run goes on: nobody knows whether it is as it was written.
+    A changed manifest keeps a wrong checksum, also after a report has added its files. A manifest of an older
+    schema gets no checksum until its run is resumed.
     """
     content: dict[str, object] = manifest.model_dump(mode="json")
     if manifest.soundness is Soundness.CHANGED:
@@ -201,9 +201,9 @@ def manifest_content(manifest: Manifest) -> dict[str, object]:
 
 
 def parse_manifest(text: bytes) -> Manifest:
-    """Read the content of a manifest's file; ManifestError if it is none, or one of a later version.
+    """Return the manifest of a file's content; ManifestError if it is damaged or of a later version.
 
-    One that was changed since it was written is read, and says so by `soundness`.
+    `soundness` tells whether it was changed since it was written.
     """
     try:
         content = parse_json(text)

@@ -7,37 +7,36 @@ from typing import Final
 
 
 def did_you_mean(word: object, known: Iterable[str], otherwise: str = "choose one of them") -> str:
-    """What to do about a word that is none of those known: write the closest one, or something else."""
+    """Return advice about an unknown word: the closest known one, or else `otherwise`."""
     close = get_close_matches(str(word), list(known), n=1)
     return f"write {close[0]} if that is meant" if close else otherwise
 
 
 REPLACEMENT: Final = "\ufffd"
 _STEERING: Final = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs", "Co"})
-"""Unicode's categories of what steers a terminal, turns the direction of writing, begins a line, is not seen
-or means something else on every computer, and of halves of pairs."""
+"""Unicode categories of control, format, line-separating, surrogate and private-use characters."""
 
 
 def printable(text: str) -> str:
-    """Return the text on one line, with a mark in place of all that steers a terminal or that nobody sees.
+    """Return the text on one line; characters that steer a terminal or are invisible become a mark.
 
-    A tab stays.  A line feed does not: whoever names a file could forge a line of ours with it.
+    A tab stays. A line feed becomes a mark, because the name of a file could forge a line of output.
     """
     return _marked(text, "\t")
 
 
 def printable_lines(text: str) -> str:
-    """Return the text like `printable`, but on the lines that it has: for texts whose lines are ours."""
+    """Return the text like `printable`, and keep its lines."""
     return _marked(text, "\t\n")
 
 
 def is_printable(text: str) -> bool:
-    """Whether nothing in the lines of a text steers a terminal or is not seen."""
+    """True if no character of a text steers a terminal or is invisible."""
     return printable_lines(text) == text
 
 
 def first_line(error: BaseException, most: int) -> str:
-    """Return what an error says in its first line, or its kind if it says nothing."""
+    """Return the first line of an error's message, or its class if it has none."""
     words = str(error).strip().splitlines() or [type(error).__name__]
     return printable(words[0][:most])
 

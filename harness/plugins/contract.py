@@ -41,7 +41,7 @@ _NUMBERS: Final = (4, 2, 1, 0.5)
 
 
 def traffic_faults(kind: str, name: str) -> list[str]:
-    """Of an entry; nothing for kinds that have no contract."""
+    """Return the faults of a workload or a topology; none for kinds without a contract."""
     if kind == "workload":
         return _faults_of(WORKLOADS[name], _workload_faults)
     if kind == "topology":
@@ -61,14 +61,14 @@ def _faults_of(entry: type[T], check: Callable[[T], Iterable[str]]) -> list[str]
         return [*found, made]
     try:
         for fault in check(made):
-            found.append(fault)  # one by one: what was found says why it raises
+            found.append(fault)  # one by one, because a fault may explain the next exception
     except Exception as error:
         found.append(f"it raises {type(error).__name__}: {error}")
     return found
 
 
 def _made(entry: type[T]) -> T | str:
-    """One with its defaults, and with values that are tried for the keys without one."""
+    """Return an entry with its defaults and tried values for required keys, or the fault that prevents it."""
     first = ""
     for number in _NUMBERS:
         values: dict[str, object] = {"kind": entry.model_fields["kind"].default}
@@ -134,7 +134,7 @@ LINE_RATES_BPS: Final = (10**10, 4 * 10**10, 10**11)
 SEQUENCES: Final = 60
 CALLS: Final = 120
 COARSE: Final = 0.05
-"""So many samples are of round trips that a clock did not see."""
+"""Share of samples whose round trip is shorter than a tick of the clock."""
 CWND_PACKETS_MAX: Final = 1e6
 SEGMENTS: Final = Segments(65_536, 131_072)
 ANOTHER_RESULT: Final = "the same calls gave another result, expected no clock and no unseeded random numbers"
@@ -205,7 +205,7 @@ def _end(exit_code: int | None) -> str:
 
 
 def contract_faults(plugin: LoadedPlugin) -> list[str]:
-    """What is wrong with what a plug-in registered; nothing for kinds that have no contract."""
+    """Return the faults of all entries that a plug-in registered; none for kinds without a contract."""
     found: list[str] = []
     for added in plugin.adds:
         kind, name = added.split()
@@ -218,7 +218,7 @@ def contract_faults(plugin: LoadedPlugin) -> list[str]:
 
 
 def control_faults(parameters: type[CongestionControlParameters]) -> list[str]:
-    """Of a control: the first of each kind."""
+    """Return the first fault of each kind of a congestion control."""
     found = list(_unexplained(parameters))
     for line_rate_bps in LINE_RATES_BPS:
         for seed in range(SEQUENCES):
@@ -235,7 +235,7 @@ def _unexplained(parameters: type[CongestionControlParameters]) -> Iterator[str]
 
 
 def _calls(stream: Random) -> Iterator[Call]:
-    """Any order of samples, losses and timeouts; times rise, and some round trips are 0."""
+    """Yield samples, losses and timeouts in random order; times rise, and some round trips are 0."""
     now_ns = 0
     for _ in range(CALLS):
         what = stream.random()
@@ -281,7 +281,7 @@ def _words(call: Call) -> str:
 
 
 def _fault_now(one: CongestionControl, other: CongestionControl, keys: set[str]) -> str | None:
-    """What is wrong after a call with one of two that were told the same."""
+    """Return the fault of one of two controls with the same inputs after a call."""
     rate_bps, metrics = one.target_rate_bps, one.metrics()
     if not 0 < one.cwnd_packets <= CWND_PACKETS_MAX:
         return f"cwnd_packets is {one.cwnd_packets}, expected above 0 and up to a million"
@@ -297,7 +297,7 @@ def _fault_now(one: CongestionControl, other: CongestionControl, keys: set[str])
 
 
 def metrics_fault(metrics: Mapping[str, float], keys: set[str]) -> str | None:
-    """What is wrong with what any control tells of itself, which had these names at first."""
+    """Return the fault of a control's metrics; keys: their names after the first call."""
     if set(metrics) != keys:
         return f"metrics() has other names than before: {', '.join(sorted(set(metrics) ^ keys))}"
     if not all(math.isfinite(value) for value in metrics.values()):

@@ -1,4 +1,4 @@
-"""Plug-ins of an existing run: code, perhaps of another author, that runs only if it is named."""
+"""Load plug-ins that a run keeps, which are code and need the user's permission."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,23 +13,23 @@ from rogue.workloads.manifest import PluginRecord
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """What a person has said about the plug-ins of a run: which files to run, or all that the run keeps."""
+    """Permission to run plug-ins of a run: the named files, or all that the run keeps."""
 
     files: tuple[Path, ...] = ()
     is_whole: bool = False
 
     def named(self) -> list[PluginSource]:
-        """The files."""
+        """Read the files."""
         return [read_plugin(str(file), f"--plugin {file}") for file in self.files]
 
 
 NOBODY = Trust()
 SHOWN_KINDS: Final = ("measure", "figure")
-"""What a plug-in adds to reports."""
+"""Kinds of entries that reports show."""
 
 
 def load_trusted(records: Sequence[PluginRecord], trust: Trust) -> tuple[LoadedPlugin, ...]:
-    """Load every plug-in of a run, with the texts of its manifest; UsageError if one is not trusted."""
+    """Load all plug-ins of a run from the texts in its manifest; UsageError if one is not permitted."""
     named, kept = trust.named(), [source_of(record) for record in records]
     strangers = [source.file for source in named if source.identity not in {each.identity for each in kept}]
     if strangers:
@@ -42,9 +42,9 @@ def load_trusted(records: Sequence[PluginRecord], trust: Trust) -> tuple[LoadedP
 
 
 def load_what_is_trusted(records: Sequence[PluginRecord], trust: Trust) -> list[PluginRecord]:
-    """Load what is named and what is installed, and what runs keep if it is trusted; return what is not.
+    """Load named and installed plug-ins, and those that runs keep if permitted; return the others.
 
-    UsageError if runs keep two versions of a plug-in: one name means one thing in a report.
+    UsageError if runs keep two versions of a plug-in, because one name means one thing in a report.
     """
     known = [*installed_plugins(), *trust.named()]
     taken = {name for plugin in load_plugins(known) for name in plugin.adds}
@@ -62,7 +62,7 @@ def load_what_is_trusted(records: Sequence[PluginRecord], trust: Trust) -> list[
 
 
 def left_out(records: Sequence[PluginRecord]) -> list[str]:
-    """Say what of plug-ins is not shown. Reports and figures do without what else plug-ins add."""
+    """Return a sentence for each plug-in whose measures or figures are left out."""
     shown = {
         record.file: [each for each in record.adds if each.split()[0] in SHOWN_KINDS] for record in records
     }
@@ -74,7 +74,7 @@ def left_out(records: Sequence[PluginRecord]) -> list[str]:
 
 
 def changed_plugins(records: Sequence[PluginRecord]) -> list[str]:
-    """The files whose text differs from the one that a run keeps; a missing file does not count."""
+    """Return the files whose text differs from the one that a run keeps, without missing files."""
     changed = []
     for record in records:
         try:
@@ -89,7 +89,7 @@ def changed_plugins(records: Sequence[PluginRecord]) -> list[str]:
 def _untrusted(
     records: Sequence[PluginRecord], known: Sequence[PluginSource], trust: Trust
 ) -> list[PluginRecord]:
-    """The plug-ins that the user has not allowed to run."""
+    """Return the plug-ins that the user has not permitted."""
     trusted = {source.identity for source in known}
     return [] if trust.is_whole else [each for each in records if source_of(each).identity not in trusted]
 

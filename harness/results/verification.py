@@ -25,12 +25,12 @@ _LEFT: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Something in a run's directory that is not as the manifest says."""
+    """A file of a run's directory that differs from the manifest."""
 
     path: str
     what: str
     is_unlisted: bool = False
-    """The manifest says nothing of it."""
+    """True if the manifest does not list the file."""
 
     def __str__(self) -> str:
         return f"{printable(self.path) or '.'}: {self.what}"
@@ -38,13 +38,13 @@ class Difference:
 
 @dataclass(slots=True)
 class Comparison:
-    """What came of it."""
+    """Result of comparing a run with its manifest."""
 
     differences: list[Difference] = field(default_factory=list)
     leftovers: set[str] = field(default_factory=set)
-    """Paths of what a write has under way, or has left."""
+    """Paths of temporary files and folders of a write that is under way or was stopped."""
     links: set[str] = field(default_factory=set)
-    """Paths of files of the run that are links; what they lead to is as the manifest says."""
+    """Paths of links whose targets have the content that the manifest states."""
 
 
 def compare_run(run: Path, manifest: Manifest) -> Comparison:
@@ -62,7 +62,7 @@ def compare_run(run: Path, manifest: Manifest) -> Comparison:
 
 
 def check_files(run: Path, expected: Mapping[str, str]) -> list[str]:
-    """What differs from the manifest: one sentence per file that is missing, changed or added."""
+    """Return one sentence for each file that is missing, changed or added."""
     return [str(each) for each in compare_files(run, expected).differences]
 
 

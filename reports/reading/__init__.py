@@ -1,1 +1,1 @@
-"""What a run says: its files, read with bounds, whoever made them."""
+"""Read the files and tables of a run, whose author may be somebody else."""

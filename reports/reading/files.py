@@ -14,9 +14,9 @@ from rogue.workloads.manifest import MANIFEST, Manifest, ManifestError, parse_ma
 
 CLAIMS: Final = "claims.json"
 REPORT: Final = "report.html"
-"""What becomes of a run, in its directory."""
+"""Files that a report writes into the run's directory."""
 TEXT_BYTES_MAX: Final = 256_000_000
-"""Of a manifest or a list of outcomes: one of 10 000 cells has 30 MB."""
+"""Largest manifest or list of outcomes; a manifest of 10 000 cells has 30 MB."""
 TABLE_BYTES_MAX: Final = 4_000_000_000
 _PART_BYTES: Final = 1 << 16
 _READ: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
@@ -24,7 +24,7 @@ _WRITE_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_
 
 
 def open_regular(path: Path) -> int:
-    """Open a file to read; OSError for a pipe or a device, which could be read for ever."""
+    """Return a descriptor of a regular file; OSError for a pipe or a device, which may have no end."""
     descriptor = os.open(path, _READ)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -33,10 +33,10 @@ def open_regular(path: Path) -> int:
 
 
 def read_regular(path: Path, bytes_max: int = TEXT_BYTES_MAX) -> bytes:
-    """Read a whole file; OSError for one that is no regular file, or larger than this."""
+    """Return the content of a regular file; OSError for any other file, or more than `bytes_max`."""
     with os.fdopen(open_regular(path), "rb") as stream:
         size_bytes = min(os.fstat(stream.fileno()).st_size, bytes_max)
-        parts = [stream.read(size_bytes + 1)]  # which takes as much memory, whatever is there
+        parts = [stream.read(size_bytes + 1)]  # allocates as much memory as it may read
         while (left := bytes_max + 1 - sum(map(len, parts))) and parts[-1]:
             parts.append(stream.read(min(left, _PART_BYTES)))
     if not left:
@@ -45,7 +45,7 @@ def read_regular(path: Path, bytes_max: int = TEXT_BYTES_MAX) -> bytes:
 
 
 def checksum(path: Path, bytes_max: int = TABLE_BYTES_MAX) -> str:
-    """SHA-256 of a regular file's content; OSError if it is larger than this, or than it says."""
+    """Return the SHA-256 of a regular file; OSError beyond `bytes_max` or beyond the size that it states."""
     with os.fdopen(open_regular(path), "rb") as stream:
         left_bytes = os.fstat(stream.fileno()).st_size
         if left_bytes > bytes_max:
@@ -53,17 +53,14 @@ def checksum(path: Path, bytes_max: int = TABLE_BYTES_MAX) -> str:
         hasher = hashlib.sha256()
         while part := stream.read(_PART_BYTES):
             left_bytes -= len(part)
-            if left_bytes < 0:  # a file of the kernel's says that it is empty, and may have no end
+            if left_bytes < 0:  # files in /proc state size 0, and some have no end
                 raise OSError(errno.EFBIG, "it has more bytes than it says", str(path))
             hasher.update(part)
         return hasher.hexdigest()
 
 
 def write_new(path: Path, content: bytes) -> None:
-    """Write a file of this name that nobody made before, and sync it: what stands there is removed first.
-
-    Nothing is written through a link, whoever put it there.
-    """
+    """Write a new file and sync it; a file or link of this name is removed first and not written through."""
     path.unlink(missing_ok=True)
     try:
         with os.fdopen(os.open(path, _WRITE_NEW, 0o666), "wb") as stream:
@@ -75,7 +72,7 @@ def write_new(path: Path, content: bytes) -> None:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file so that a reader sees the old one or the new one, never a part."""
+    """Replace a file so that a reader sees the old content or the new one, never a part."""
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         try:
@@ -90,7 +87,7 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def read_manifest(directory: Path) -> Manifest:
-    """Read and check the manifest of a run directory; a sentence in a ReportError if that is impossible."""
+    """Return the manifest of a run directory; ReportError says why it cannot be read."""
     path = directory / MANIFEST
     try:
         return parse_manifest(read_regular(path))
@@ -109,9 +106,9 @@ _BEGINNING: Final = ["rogue", "run"]
 
 
 def repeating_command(facts: Mapping[str, object]) -> str | None:
-    """Return the command among a cell's facts; None unless it is one `rogue run`, and nothing besides.
+    """Return the command that repeats a cell, from its facts; None unless it is a single `rogue run`.
 
-    Who hands you a run can write there whatever he likes.
+    The author of a run can write any text into its facts.
     """
     told = facts.get("reproduce")
     if not isinstance(told, str):

@@ -1,4 +1,4 @@
-"""Reads the tables of a run. What cannot be read becomes a sentence, and the rest goes on."""
+"""Read the tables of a run; a table that cannot be read becomes a sentence."""
 
 import hashlib
 from collections import OrderedDict

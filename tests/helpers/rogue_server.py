@@ -79,7 +79,7 @@ def _become(call: dict[str, Any], out: int, err: int) -> None:
     if INTERRUPTED_AT in call["environment"]:
         _interrupt_at(call["environment"][INTERRUPTED_AT])
     if SPAWN not in call["environment"]:
-        rogue.harness.execution.slot._CONTEXT = multiprocessing.get_context("fork")
+        vars(rogue.harness.execution.slot)["_CONTEXT"] = multiprocessing.get_context("fork")
 
 
 def _interrupt_at(name: str) -> None:

@@ -38,7 +38,7 @@ from rogue.simulator import (
 SEQUENCES: Final = 20
 CALLS: Final = 200
 TIMERS_MAX: Final = 1000
-"""Of one control between two calls, which are half a millisecond apart at most."""
+"""Timers of a control between two calls, at most half a millisecond apart."""
 PAUSE_PS_MAX: Final = 500_000_000
 MTU_BYTES: Final = 1024
 HOPS: Final = 2
@@ -47,26 +47,26 @@ RUN_NS: Final = 3_000_000
 
 
 def nic_control_faults(name: str) -> list[str]:
-    """The faults of a control that the first failing trial finds; after a fault the next may not end."""
+    """Return the faults of the first failing trial; after a fault the next trial might not end."""
     kind = CONTROLS[name]
     found = [*unexplained(kind.parameters), *_unbuildable(kind)]
     return found or _faults_alone(name) or _faults_in_a_network(name)
 
 
 def error_words(error: Exception) -> str:
-    """What a control of any kind raised, with its place if it knows that."""
+    """Return a sentence about an exception of a control, with its place if it is known."""
     if not isinstance(error, ControlError):
         return f"it raises {type(error).__name__}: {error}"
     return f"{error.place}: {error}" if error.place else str(error)
 
 
 def unexplained(parameters: Sequence[ControlParameter]) -> list[str]:
-    """A fault for each parameter that has no meaning."""
+    """Return a fault for each parameter without a meaning."""
     return [f"{each.name} has no meaning in words" for each in parameters if not each.meaning.strip()]
 
 
 def settings_to_try(parameters: Sequence[ControlParameter]) -> Iterator[tuple[dict[str, float], str]]:
-    """The defaults and each bound of each parameter, and how they are called."""
+    """Yield the defaults and each bound of each parameter, with a description."""
     bounds = [{each.name: bound} for each in parameters for bound in (each.minimum, each.maximum)]
     for values in ({}, *bounds):
         yield values, ", ".join(f"{key} = {value:g}" for key, value in values.items()) or "its defaults"
@@ -92,7 +92,7 @@ def _result(simulation: Simulation) -> tuple[object, ...]:
 
 
 def _unbuildable(kind: ControlKind) -> Iterator[str]:
-    """With the defaults, and with each bound of each parameter: a refusal must be a sentence."""
+    """Build a control with the defaults and each bound; a refusal must be a SimulationError."""
     for values, stated in settings_to_try(kind.parameters):
         for line_rate_bps in LINE_RATES_BPS:
             try:
@@ -100,7 +100,7 @@ def _unbuildable(kind: ControlKind) -> Iterator[str]:
             except ControlError as error:
                 yield f"with {stated}, at {line_rate_bps} bit/s: {error_words(error)}"
                 break
-            except SimulationError as error:  # beside the other parameters it makes no sense, and says so
+            except SimulationError as error:  # a bound may contradict other parameters
                 if not values:
                     yield f"with {stated}: {error}"
                     break
@@ -122,7 +122,7 @@ class _Told:
             getattr(control, name)(self.now_ps, *arguments, **named)
 
     def wait(self, until_ps: int) -> str | None:
-        """Timers that come due, in order; a sentence if they never end."""
+        """Call due timers in order; return a fault if they never end."""
         for _ in range(TIMERS_MAX):
             deadline_ps = self.one.deadline_ps
             if deadline_ps is None or deadline_ps > until_ps:
@@ -157,7 +157,7 @@ def _first_fault(name: str, line_rate_bps: int, stream: Random) -> str | None:
 
 
 def _tell(told: _Told, name: str, line_rate_bps: int, stream: Random) -> str:
-    """Something has left; then perhaps a CNP, an acknowledgement or what a switch says comes."""
+    """Call `on_sent`, then one random other callback; return the name of that one."""
     packets = stream.randrange(1, 64)
     told.psn += packets
     told.sent_bytes += packets * MTU_BYTES

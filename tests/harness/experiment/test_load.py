@@ -14,7 +14,6 @@ from rogue.harness.errors import ConfigError
 from rogue.harness.experiment.document import Document
 from rogue.harness.experiment.load import POINTS_MAX, find_problems, hidden_values, load_experiment, resolve
 from rogue.harness.experiment.model import Experiment
-from rogue.harness.plugins.loading import unload_plugins
 
 EXPERIMENTS = Path(__file__).parents[3] / "experiments"
 
@@ -50,44 +49,6 @@ def test_a_file_of_data_that_does_not_fit_is_told_with_its_line(tmp_path: Path) 
         load_text(tmp_path, text)
     with pytest.raises(ConfigError, match="got 'No such file or directory' on opening"):
         load_text(tmp_path, text, "workload.file=none.csv")
-
-
-ENDLESS = """
-from typing import Literal
-from rogue.workloads.plugins import register_workload
-from rogue.workloads.traffic import Incast
-
-
-class Endless(Incast):
-    kind: Literal["endless"] = "endless"
-
-    def hosts_min(self) -> int:
-        while self.senders > 2:
-            pass
-        return super().hosts_min()
-
-
-register_workload(Endless)
-"""
-
-
-def test_a_plug_in_that_never_returns_while_the_file_is_checked_is_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("rogue.harness.experiment.load.SILENT_S_MAX", 1.0)
-    (tmp_path / "endless.py").write_text(ENDLESS)
-    text = SMALL.replace("kind: incast", "kind: endless") + "plugins: [endless.py]\n"
-    try:
-        assert load_text(tmp_path, text).plugins
-        with pytest.raises(ConfigError) as caught:
-            load_text(tmp_path, text + "factors: {workload.senders: [2, 3]}\n")
-    finally:
-        unload_plugins()
-    assert str(caught.value) == (
-        f"{tmp_path}/endless.py: got a plug-in that has not returned after 1 s of checking"
-        f" {tmp_path}/experiment.yaml, expected an end of each call; correct what never ends;"
-        " `rogue check-plugin` shows more."
-    )
 
 
 def test_a_file_may_be_a_factor(tmp_path: Path) -> None:
