@@ -7,9 +7,10 @@ import copy
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from rogue.harness.provisioning.switches.change import Change, Configuration, Context, Line
+from rogue.harness.provisioning.switches.platform_data import Release
 from rogue.remote.errors import NodeError
 
 _RELEASE: Final[Context] = ("", "release")
@@ -22,19 +23,7 @@ Allowed = Mapping[str, Mapping[str, re.Pattern[str]]]
 """By the first release with them: by guarded table, the operations that the release accepts."""
 
 
-class Named(Protocol):
-    """A pattern of a reply, and the release that it means."""
-
-    @property
-    def match(self) -> re.Pattern[str]:
-        """The pattern."""
-
-    @property
-    def name(self) -> str:
-        """The release, with groups as in re.sub."""
-
-
-def configuration(reply: str, releases: Iterable[Named]) -> Configuration:
+def configuration(reply: str, releases: Iterable[Release]) -> Configuration:
     """Return the lines of a reply that ends with the database as JSON; NodeError if it does not."""
     begin = re.search(r"^\{", reply, re.MULTILINE)
     try:

@@ -21,7 +21,6 @@ from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
 _PRIORITIES: Final = range(8)
 _NOT_KNOWN: Final = "NOT_KNOWN"
 """The column of lines from which marks and pauses cannot be read."""
-_LINE: Final = "LINE"
 _NAMES: Final = ("PORT", "QUEUE", "USES_", "IN_")
 _RANGE: Final = re.compile(r"([0-7])(?:-([0-7]))?")
 _NUMBER: Final = re.compile(r"-?\d+")
@@ -101,7 +100,7 @@ def read_state(
     rows = list(_rows(table, found))
     given = {"cell_bytes": wanted.switch_cell_bytes, "ports": _json_object_in(ports)}
     read = {each: _Port(numbers, rows, {**given, "interface": each}).state() for each in wanted.interfaces}
-    everywhere = _merged(row for row in rows if not row.ports and row.profile is None)
+    everywhere = _columns(row for row in rows if not row.ports and row.profile is None)
     return SwitchState(read, _whole(_value(numbers.buffer_bytes, everywhere)), found)
 
 
@@ -129,9 +128,7 @@ class _Port:
 
     def state(self) -> PortState:
         """Return marks and pauses in numbers, or the lines from which they cannot be read."""
-        values = dict(self._given)
-        for row in self._own:
-            values |= {name: _number(each) for name, each in row.columns.items() if isinstance(each, str)}
+        values = {**self._given, **_columns(self._own)}
         rate_bps, mtu_bytes = (
             _whole(_value(each, values)) for each in (self._numbers.rate_bps, self._numbers.mtu_bytes)
         )
@@ -198,6 +195,12 @@ class _Port:
         if not (isinstance(from_bytes, int) and isinstance(to_bytes, int) and isinstance(percent, int)):
             raise NotKnownError(lines)
         return marking_reported(from_bytes, to_bytes, percent)
+
+
+def _columns(rows: Iterable[Row]) -> dict[str, Any]:
+    """Return the columns of several rows, digits as numbers, without lists; the last row counts."""
+    named = (each for row in rows for each in row.columns.items())
+    return {name: _number(value) for name, value in named if isinstance(value, str)}
 
 
 def _merged(rows: Iterable[Row]) -> dict[str, Any]:
