@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import groupby, product
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import jinja2
 import textfsm
@@ -55,13 +55,6 @@ class Command:
 
     def __str__(self) -> str:
         return f"{self.text} <<\n{self.stdin}" if self.stdin else self.text
-
-
-class Session(Protocol):
-    """An open connection to a switch: its command line, or a shell on it."""
-
-    def run(self, command: str, text: str = "") -> str:
-        """Return the reply; RejectedError, or NodeError if the switch is gone."""
 
 
 @cache
@@ -213,9 +206,7 @@ class Platform:
             or (rule.owned == "here" and match["interface"] in wanted.interfaces)
             if not any(text == key or text.startswith(f"{key} ") for key in keys.get(context, ()))
         ]
-        changes = requested_changes(lines, found)
-        defaults = [change for change in changes if change.after is None]
-        return [*defaults, *extra, *(change for change in changes if change.after is not None)]
+        return requested_changes(lines, found, extra)
 
     def _known(self, found: Configuration) -> Iterator[tuple[Context, str, LineRule, re.Match[str]]]:
         for context, texts in found.items():

@@ -123,14 +123,6 @@ class LineRule(_Data):
         return self
 
 
-class Release(_Data):
-    """How the release is read: the first pattern that matches the reply, and its name."""
-
-    match: re.Pattern[str]
-    name: str
-    """Groups of the match are written as in re.sub."""
-
-
 class NumbersData(_Data):
     """Expressions over the columns of `numbers.textfsm`, for a port or for one of its priorities."""
 
@@ -183,7 +175,8 @@ class PlatformData(_Data):
     lines: tuple[LineRule, ...]
     limits: tuple[Limit, ...] = ()
     numbers: NumbersData
-    release: tuple[Release, ...] = ()
+    release: Mapping[str, re.Pattern[str]] = {}
+    """Names of releases by the pattern of the reply; a name may have groups, as in re.sub."""
     patch_allows: Mapping[str, Mapping[str, re.Pattern[str]]] = {}
     """By the first release with them: by guarded table, the operations that the updater accepts."""
     refused_replies: Mapping[str, re.Pattern[str]] = Field(default_factory=dict)
