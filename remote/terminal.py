@@ -1,4 +1,4 @@
-"""The command line of a switch, over SSH with its host key verified; netmiko knows how vendors prompt."""
+"""The command line of a switch, over SSH with a verified host key; netmiko knows the vendors' prompts."""
 
 import re
 from collections.abc import Iterator
@@ -15,17 +15,17 @@ from rogue.remote.known_hosts import KnownKeys
 from rogue.remote.login import Dialect, Login
 
 REPLY_LIMIT_S: Final = 60.0
-"""For each step of logging in, and for each command: a commit takes a switch some seconds."""
+"""For each step of the login and for each command: a commit takes a switch some seconds."""
 NAME_CHARACTERS: Final = 16
-"""Of a long name modes show no more; netmiko counts on as many."""
+"""Modes show at most this part of a long name; netmiko expects as many."""
 _NO_KEY: Final = "No authentication methods available"
-"""What paramiko says where it has nothing to offer."""
+"""Message of paramiko without a key or password."""
 _LIMITS: Final = ("conn_timeout", "auth_timeout", "banner_timeout", "blocking_timeout")
 
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """What keys and agents do not open; neither shown nor stored."""
+    """Passwords; they are not shown and not stored."""
 
     password: str | None = field(default=None, repr=False)
     enable: str | None = field(default=None, repr=False)
@@ -47,7 +47,7 @@ class Terminal:
         _notice_the_end(session, conversation)
 
     def run(self, command: str, text: str = "") -> str:
-        """What it says to a command; RejectedError if it does not take it, NodeError if it is gone."""
+        """Return the reply to a command; RejectedError if it is rejected, NodeError if the switch is gone."""
         assert not text, "a command line of a switch has no standard input"
         self._is_lost = True  # until it has replied
         with reported(self.node), _told(self.node, f"`{command}`"):
@@ -65,12 +65,12 @@ class Terminal:
         return words
 
     def _prompt(self) -> str:
-        """The switch's name and what its line ends with, so that no line of a reply is taken for it."""
+        """Return the pattern of the prompt: with the switch's name, so that no line of a reply matches."""
         name = re.escape(self._session.base_prompt.strip()[:NAME_CHARACTERS])
         return rf"{name}[^\n]*(?:{self._dialect.prompt})"
 
     def close(self) -> None:
-        """Leave the session; one that does not reply is cut."""
+        """Leave the session; cut it if the switch does not reply."""
         if self._is_lost:
             self._session.paramiko_cleanup()
         else:
@@ -78,7 +78,7 @@ class Terminal:
 
 
 def _notice_the_end(session: netmiko.BaseConnection, conversation: paramiko.Channel) -> None:
-    """Netmiko would go on reading from a channel that is closed until its time is over."""
+    """Make reads fail on a closed channel; netmiko reads on until its time limit."""
     read = session.channel.read_channel
 
     def read_or_fail() -> str:
@@ -94,7 +94,7 @@ def _notice_the_end(session: netmiko.BaseConnection, conversation: paramiko.Chan
 def open_terminal(
     login: Login, dialect: Dialect, secrets: Secrets, *, limit_s: float = REPLY_LIMIT_S
 ) -> Iterator[Terminal]:
-    """Log in to a switch, through the hosts on the way, and into its privileged mode."""
+    """Log in to a switch, through its jump hosts, and enter the privileged mode."""
     with ExitStack() as stack:
         with reported(login.node), _told(login.node, "logging in"):
             session = _log_in(login, dialect, secrets, limit_s, stack)
@@ -108,7 +108,7 @@ def open_terminal(
 def _log_in(
     login: Login, dialect: Dialect, secrets: Secrets, limit_s: float, stack: ExitStack
 ) -> netmiko.BaseConnection:
-    """A session; netmiko takes one key file at a time, so each is tried."""
+    """Open a session; netmiko takes one key file at a time, so each is tried."""
     known = KnownKeys(login)
     options: dict[str, Any] = {
         "device_type": dialect.device_type,
@@ -137,7 +137,7 @@ def _log_in(
 
 
 def _opened(session: netmiko.BaseConnection, known: KnownKeys) -> netmiko.BaseConnection:
-    """Connect with our judgement of host keys, for which netmiko's constructor has no argument."""
+    """Connect with our policy for host keys, for which netmiko's constructor has no argument."""
     session.key_policy = known
     try:
         session._open()
@@ -166,7 +166,7 @@ def _tunnel(gateway: Connection, login: Login, limit_s: float) -> paramiko.Chann
 
 
 def _keys(login: Login) -> list[paramiko.PKey | None]:
-    """Return the keys that can be read; one with a passphrase, or of a FIDO token, is the agent's."""
+    """Return the readable keys; a key with a passphrase or of a FIDO token belongs in the agent."""
     keys: list[paramiko.PKey | None] = []
     for path in login.key_files:
         try:
@@ -178,7 +178,7 @@ def _keys(login: Login) -> list[paramiko.PKey | None]:
 
 @contextmanager
 def _told(node: str, what: str) -> Iterator[None]:
-    """Turn what netmiko raises into a sentence; it says much, and names passwords nowhere."""
+    """Turn errors of netmiko into sentences; none of them has a password."""
     try:
         yield
     except netmiko.NetmikoAuthenticationException as error:
@@ -193,14 +193,12 @@ def _told(node: str, what: str) -> Iterator[None]:
         if isinstance(error.__context__, paramiko.SSHException):
             raise error.__context__ from error
         raise NodeError(f"{node}: {what} failed: {' '.join(str(error).split())}") from error
-    except netmiko.NetmikoBaseException as error:
-        raise NodeError(f"{node}: {what} failed: {' '.join(str(error).split())}") from error
-    except ValueError as error:  # what netmiko says where no privileged mode is to be had
+    except (netmiko.NetmikoBaseException, ValueError) as error:  # ValueError without a privileged mode
         raise NodeError(f"{node}: {what} failed: {' '.join(str(error).split())}") from error
 
 
 def _closed(node: str, what: str) -> str:
     return (
-        f"{node}: {what} failed: got no entrance, expected that a key or ROGUE_SWITCH_PASSWORD opens it; put "
-        "the key into the agent, or export the password."
+        f"{node}: {what} failed: got a refused login, expected a key or ROGUE_SWITCH_PASSWORD that opens it; "
+        "put the key into the agent, or export the password."
     )

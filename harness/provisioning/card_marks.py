@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from rogue.harness.provisioning.findings import Facts, Finding
 from rogue.harness.provisioning.inventory import Inventory
+from rogue.harness.provisioning.measured_marks import at_once
 from rogue.harness.provisioning.places import WITH_PROGRAMS
 from rogue.harness.provisioning.rdma_transfers import (
     TCP_PORT,
@@ -19,7 +20,6 @@ from rogue.harness.provisioning.rdma_transfers import (
     transferred,
     untried_over_ipv6,
 )
-from rogue.harness.provisioning.switches.measured_marks import at_once
 from rogue.remote.connection import Shell
 from rogue.remote.errors import NodeError
 

@@ -25,7 +25,7 @@ _CANCEL_CUTS: Final = (
     "for cut in /run/rogue-cut-*; do "
     '[ -e "$cut" ] || continue; kill -- "-${cut##*-}" 2>/dev/null; rm -f "$cut"; done; '
 )
-# A cut holds out by itself: the link comes back even if nobody is there any more to say so.
+# A cut ends by itself: the link comes back even if the connection is lost.
 _CUT: Final = """\
 touch /run/rogue-cut-$$
 left=$(( ({at_ns} - $(date +%s%N)) / 1000000 ))
@@ -59,9 +59,9 @@ class SwitchConnection:
         self._stack.close()
 
     def apply(self, ports: Mapping[str, PortSettings]) -> None:
-        """Set every port anew, by name; ports left out do what the kernel does by itself.
+        """Set every port anew, by name; ports that are left out get the kernel's own queues.
 
-        What an earlier cell left is gone: queues, counters, cuts that are still to come.
+        Queues, counters and pending cuts of an earlier cell are removed.
         """
         up, lines = [], []
         for interface, tree in port_trees(self._login.node, self._interfaces, ports).items():
@@ -70,7 +70,7 @@ class SwitchConnection:
         self._run("".join([_CANCEL_CUTS, *up, "tc -batch -"]), "".join(f"{line}\n" for line in lines))
 
     def counters(self) -> dict[str, PortCounters]:
-        """What every port has counted."""
+        """Return the counters of every port."""
         disciplines: dict[str, list[dict[str, Any]]] = {}
         for discipline in json.loads(self._run("tc -s -j qdisc show")):
             disciplines.setdefault(discipline["dev"], []).append(discipline)
@@ -80,16 +80,16 @@ class SwitchConnection:
         }
 
     def cut(self, port: str, *, after_s: float, duration_s: float) -> None:
-        """Take a link down, both directions, so long after now and for so long; does not wait.
+        """Take a link down in both directions, after a delay and for a duration; do not wait.
 
-        What stands in the port's queue is lost, what comes is dropped, and the port's settings stay.
+        Queued packets are lost, arriving packets are dropped, and the port's settings stay.
         """
         at_ns = round((time.time() + self._offset_s + after_s) * 1e9)
         script = _CUT.format(at_ns=at_ns, interface=self._interface(port), duration_s=duration_s)
         self._run(f"setsid sh -c {shlex.quote(script)} </dev/null >/dev/null 2>&1 &")
 
     def _filtered(self, interface: str, disciplines: Mapping[str, list[dict[str, Any]]]) -> int:
-        """Packets that the port's filter for IP IDs has dropped."""
+        """Return the packets that the port's filter for IP IDs has dropped."""
         kinds = {discipline["kind"] for discipline in disciplines.get(interface, [])}
         if "clsact" not in kinds:
             return 0

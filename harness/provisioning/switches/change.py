@@ -73,7 +73,9 @@ def line_with_key(configuration: Configuration, context: Context, key: str) -> s
     return next(begins, None)
 
 
-def requested_changes(lines: Iterable[Line], found: Configuration) -> list[Change]:
+def requested_changes(
+    lines: Iterable[Line], found: Configuration, unwanted: Iterable[Change] = ()
+) -> list[Change]:
     """Return the changes after which all lines are in the configuration; unwanted lines go first."""
     gone, changes = [], []
     for line in lines:
@@ -84,7 +86,7 @@ def requested_changes(lines: Iterable[Line], found: Configuration) -> list[Chang
             changes.append(Change(line.context, line.text, before, line.off, line.opens))
         elif before is not None:
             gone.append(Change(line.context, None, before, line.off))
-    return [*gone, *changes]
+    return [*gone, *unwanted, *changes]
 
 
 def each_line(text: str) -> Iterator[tuple[Context, str]]:

@@ -7,7 +7,7 @@ import copy
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from rogue.harness.provisioning.switches.change import Change, Configuration, Context, Line
 from rogue.remote.errors import NodeError
@@ -22,19 +22,7 @@ Allowed = Mapping[str, Mapping[str, re.Pattern[str]]]
 """By the first release with them: by guarded table, the operations that the release accepts."""
 
 
-class Named(Protocol):
-    """A pattern of a reply, and the release that it means."""
-
-    @property
-    def match(self) -> re.Pattern[str]:
-        """The pattern."""
-
-    @property
-    def name(self) -> str:
-        """The release, with groups as in re.sub."""
-
-
-def configuration(reply: str, releases: Iterable[Named]) -> Configuration:
+def configuration(reply: str, releases: Mapping[str, re.Pattern[str]]) -> Configuration:
     """Return the lines of a reply that ends with the database as JSON; NodeError if it does not."""
     begin = re.search(r"^\{", reply, re.MULTILINE)
     try:
@@ -44,7 +32,7 @@ def configuration(reply: str, releases: Iterable[Named]) -> Configuration:
     if begin is None or not isinstance(tables, dict):
         raise NodeError(f"got {reply[-60:]!r}, expected the configuration as JSON; log in and look")
     head = reply[: begin.start()]
-    names = (found.expand(each.name) for each in releases if (found := each.match.search(head)))
+    names = (found.expand(name) for name, each in releases.items() if (found := each.search(head)))
     return {**_lines_of(tables), _RELEASE: (next(names, ""),)}
 
 
@@ -79,7 +67,7 @@ def changes(
     return [
         Change(context, _line(field, new), _line(field, old), "")
         for context in dict.fromkeys([*parted, *(change.context for change in made)])
-        for old, new in [(_entry(before, context) or {}, _entry(after, context) or {})]
+        for old, new in [[tables.get(context[0], {}).get(context[1], {}) for tables in (before, after)]]
         for field in {**old, **new}
         if _line(field, old) != _line(field, new)
     ]
@@ -190,20 +178,20 @@ def _patch(before: Tables, after: Tables, contexts: Sequence[Context]) -> Iterat
     """Yield the operations, entry by entry; a new table comes with its first entry."""
     there = {table: set(rows) for table, rows in before.items()}
     for table, entry in contexts:
-        path, fields = f"/{_escaped(table)}/{_escaped(entry)}", _entry(after, (table, entry))
+        path, fields = f"/{_escaped(table)}/{_escaped(entry)}", after.get(table, {}).get(entry)
         known = there.setdefault(table, set())
         if fields is None:
             if entry in known:
                 yield {"op": "remove", "path": f"/{table}" if known == {entry} else path}
             known.discard(entry)
-            continue
-        if entry in known:
-            yield from _patch_of_entry(path, _entry(before, (table, entry)) or {}, fields)
+        elif entry in known:
+            yield from _patch_of_entry(path, before[table][entry], fields)
         elif known:
             yield {"op": "add", "path": path, "value": fields}
         else:
             yield {"op": "add", "path": f"/{table}", "value": {entry: fields}}
-        known.add(entry)
+        if fields is not None:
+            known.add(entry)
 
 
 def _patch_of_entry(path: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -215,10 +203,6 @@ def _patch_of_entry(path: str, old: Mapping[str, Any], new: Mapping[str, Any]) -
             yield {"op": "add", "path": place, "value": new[field]}
         elif old[field] != new[field]:
             yield {"op": "replace", "path": place, "value": new[field]}
-
-
-def _entry(tables: Tables, context: Context) -> dict[str, Any] | None:
-    return tables.get(context[0], {}).get(context[1])
 
 
 def _escaped(name: str) -> str:

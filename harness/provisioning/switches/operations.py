@@ -1,27 +1,31 @@
 """Plan, apply, check and undo the configuration of one hardware switch."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, ParamSpec, TypeVar
 
 from rogue.harness.provisioning.findings import Finding, finding_of
 from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
 from rogue.harness.provisioning.switches.change import Change, Configuration, sentences
 from rogue.harness.provisioning.switches.ledger import Ledger, ledgers
-from rogue.harness.provisioning.switches.platform import Command, Platform, Session, load_platform
+from rogue.harness.provisioning.switches.platform import Command, Platform, load_platform
 from rogue.harness.provisioning.switches.readback import SwitchState
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
-from rogue.remote.connection import connect
+from rogue.remote.connection import Shell, connect
 from rogue.remote.errors import NodeError, RejectedError
 from rogue.remote.login import Login
-from rogue.remote.terminal import REPLY_LIMIT_S, Secrets, open_terminal
+from rogue.remote.terminal import REPLY_LIMIT_S, Secrets, Terminal, open_terminal
 
 PASSWORD: Final = "ROGUE_SWITCH_PASSWORD"
 ENABLE: Final = "ROGUE_SWITCH_ENABLE"
 """Variables of the environment; no file and no inventory has them."""
 _ADVICE: Final = "run `rogue switch apply`, or declare what the switch does"
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,38 +34,37 @@ class OpenSwitch:
 
     node: str
     platform: Platform
-    session: Session
+    session: Shell | Terminal
     ledger: Ledger
 
     def configuration(self) -> Configuration:
         """Read the configuration in force."""
-        reply = self.session.run(self.platform.data.read)
-        with _named(self.node):
-            return self.platform.configuration(reply)
+        return self._named(self.platform.configuration, self.session.run(self.platform.data.read))
 
     def state(self, wanted: HardwareSwitchVariables) -> SwitchState:
         """Read marks, pauses, rates, MTUs and the buffer in numbers."""
-        found = self.configuration()
-        with _named(self.node):
-            return self.platform.state(found, self._ports(), wanted)
+        return self._named(self.platform.state, self.configuration(), self._ports(), wanted)
 
     def _ports(self) -> str:
-        if not self.platform.data.read_ports:
-            return ""
         try:
-            return self.session.run(self.platform.data.read_ports)
+            return self.session.run(self.platform.data.read_ports) if self.platform.data.read_ports else ""
         except RejectedError:
             return ""
 
     def changes(self, wanted: HardwareSwitchVariables, found: Configuration) -> list[Change]:
         """Return the changes to the requested settings; NodeError if the platform cannot make them."""
-        with _named(self.node):
-            return self.platform.changes(wanted, found)
+        return self._named(self.platform.changes, wanted, found)
 
     def commands(self, changes: Sequence[Change], found: Configuration) -> list[Command]:
         """Return the commands that make the changes; NodeError if the platform has none."""
-        with _named(self.node):
-            return self.platform.commands(changes, found)
+        return self._named(self.platform.commands, changes, found)
+
+    def _named(self, function: Callable[P, T], *arguments: P.args, **others: P.kwargs) -> T:
+        """Call a function; put the switch's name in front of its NodeError."""
+        try:
+            return function(*arguments, **others)
+        except NodeError as error:
+            raise NodeError(f"{self.node}: {error}") from error
 
     def run(self, commands: Iterable[Command]) -> None:
         """Give commands, one after the other."""
@@ -138,15 +141,6 @@ def undo(switch: OpenSwitch) -> list[Command]:
         advice = f"delete {switch.ledger.file} to leave the switch as it is"
         raise NodeError("\n  ".join([f"{switch.node}: not everything could be put back", *lines, advice]))
     return commands
-
-
-@contextmanager
-def _named(node: str) -> Iterator[None]:
-    """Put the switch's name in front of an error."""
-    try:
-        yield
-    except NodeError as error:
-        raise NodeError(f"{node}: {error}") from error
 
 
 def _make(switch: OpenSwitch, changes: Sequence[Change], commands: Sequence[Command]) -> None:

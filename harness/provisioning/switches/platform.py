@@ -3,11 +3,12 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby, product
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import jinja2
 import textfsm
@@ -24,10 +25,6 @@ from rogue.harness.provisioning.switches.change import (
     requested_changes,
 )
 from rogue.harness.provisioning.switches.platform_data import (
-    CONFIGURATION,
-    DATA,
-    NUMBERS,
-    REPLY,
     LineRule,
     PlatformData,
     read_data,
@@ -40,9 +37,9 @@ from rogue.remote.errors import NodeError
 from rogue.remote.login import Dialect
 
 _SHIPPED: Final = Path(__file__).parent / "platforms"
-PLATFORMS: Final = tuple(sorted(file.parent.name for file in _SHIPPED.glob(f"*/{DATA}")))
+PLATFORMS: Final = tuple(sorted(file.parent.name for file in _SHIPPED.glob("*/platform.yaml")))
 """Names of the platforms that ship with this package."""
-_SAFE: Final = re.compile(r"[A-Za-z0-9_ .,:/@%+=|~^*-]+")
+_SAFE: Final = re.compile(r"[A-Za-z0-9_ .,:/@%+=-]+")
 """Commands have no quotes, no separators of a shell and one line."""
 _RANGE: Final = re.compile(r"(.*?)(\d+)-(?:\1)?(\d+)")
 _ANNOTATION: Final = re.compile(r"(?P<text>.*?)(?: !(?P<default>default)| !remove (?P<remove>.+))?")
@@ -60,13 +57,6 @@ class Command:
         return f"{self.text} <<\n{self.stdin}" if self.stdin else self.text
 
 
-class Session(Protocol):
-    """An open connection to a switch: its command line, or a shell on it."""
-
-    def run(self, command: str, text: str = "") -> str:
-        """Return the reply; RejectedError, or NodeError if the switch is gone."""
-
-
 @cache
 def load_platform(name: str) -> "Platform":
     """Return a platform by its name, or by the path of its folder; ConfigError if its data is wrong."""
@@ -78,11 +68,11 @@ class Platform:
 
     def __init__(self, folder: Path) -> None:
         self.name = folder.name
-        self.data: PlatformData = read_data(folder)
-        self._template = read_template(folder / CONFIGURATION)
-        self._reply = read_template(folder / REPLY) if (folder / REPLY).exists() else None
-        self._table: textfsm.TextFSM = read_table(folder / NUMBERS)
-        self._file = str(folder / CONFIGURATION)
+        self.data: PlatformData = read_data(folder / "platform.yaml")
+        self._folder = folder
+        self._template = read_template(folder / "configuration.j2")
+        self._reply = read_template(reply) if (reply := folder / "reply.j2").exists() else None
+        self._table: textfsm.TextFSM = read_table(folder / "numbers.textfsm")
 
     @property
     def dialect(self) -> Dialect | None:
@@ -95,10 +85,19 @@ class Platform:
         for each in _values(wanted)["priorities"]:
             values = {**each, "cell_bytes": wanted.switch_cell_bytes}
             for limit in self.data.limits:
-                if limit.when(values):
-                    got, expected = limit.got.render(values), limit.expected.render(values)
-                    return f"priority {each['number']}: got {got}, expected {expected}"
+                with self._blamed():
+                    if limit.when(values):
+                        got, expected = limit.got.render(values), limit.expected.render(values)
+                        return f"priority {each['number']}: got {got}, expected {expected}"
         return None
+
+    @contextmanager
+    def _blamed(self) -> Iterator[None]:
+        """Turn errors of a template or an expression into a ConfigError that names the folder."""
+        try:
+            yield
+        except (jinja2.TemplateError, TypeError, ValueError) as error:
+            raise self._error(str(error), "templates and expressions that render") from error
 
     def lines(self, wanted: HardwareSwitchVariables, found: Configuration | None = None) -> list[Line]:
         """Return the lines that make up the settings, in an order that the switch accepts.
@@ -107,10 +106,8 @@ class Platform:
         """
         found = found or {}
         refuses = lambda operation: database.is_refused(self.data.patch_allows, found, operation)  # noqa: E731
-        try:
+        with self._blamed():
             text = self._template.render(**_values(wanted), found=found, patch_refuses=refuses)
-        except (jinja2.TemplateError, TypeError, ValueError) as error:
-            raise self._error(str(error), "a template that renders") from error
         return [line for context, words in each_line(text) for line in self._line(context, words)]
 
     def _line(self, context: Context, words: str) -> Iterator[Line]:
@@ -121,13 +118,13 @@ class Platform:
         if self.data.modes.fullmatch(path):
             return
         if (kind := self._kind(context, text)) is None:
-            raise self._error(f"the line `{path}`", f"a line of a kind in {DATA}")
+            raise self._error(f"the line `{path}`", "a line of a kind in platform.yaml")
         rule, found = kind
         off = parts["remove"] or self._off(rule, found, text)
         yield Line(context, text, _key(found, text), off, rule.opens, parts["default"] is not None)
 
     def _error(self, got: str, expected: str) -> ConfigError:
-        return ConfigError([Problem(self._file, "", got, expected, "correct the template")])
+        return ConfigError([Problem(str(self._folder), "", got, expected, "correct its data")])
 
     def _kind(self, context: Context, text: str) -> tuple[LineRule, re.Match[str]] | None:
         path = " / ".join((*context, text))
@@ -136,7 +133,8 @@ class Platform:
 
     def _off(self, rule: LineRule, found: re.Match[str], text: str) -> str:
         values = {**found.groupdict(), "line": text, "key": _key(found, text)}
-        return (rule.remove or self.data.remove).render(values)
+        with self._blamed():
+            return (rule.remove or self.data.remove).render(values)
 
     def configuration(self, reply: str) -> Configuration:
         """Return the lines of a reply to `read`; NodeError if the reply cannot be read."""
@@ -189,7 +187,11 @@ class Platform:
                 raise NodeError(rule.refused.render(match.groupdict()))
         if self.data.patch:
             return database.changes(lines, found, lambda split: self._changes(lines, split, wanted))
-        return self._changes(lines, found, wanted)
+        changes = self._changes(lines, found, wanted)
+        for change in changes:
+            if change.before is not None:
+                self._command(change.reversed())
+        return changes
 
     def _changes(
         self, lines: Sequence[Line], found: Configuration, wanted: HardwareSwitchVariables
@@ -204,9 +206,7 @@ class Platform:
             or (rule.owned == "here" and match["interface"] in wanted.interfaces)
             if not any(text == key or text.startswith(f"{key} ") for key in keys.get(context, ()))
         ]
-        changes = requested_changes(lines, found)
-        defaults = [change for change in changes if change.after is None]
-        return [*defaults, *extra, *(change for change in changes if change.after is not None)]
+        return requested_changes(lines, found, extra)
 
     def _known(self, found: Configuration) -> Iterator[tuple[Context, str, LineRule, re.Match[str]]]:
         for context, texts in found.items():
@@ -217,29 +217,27 @@ class Platform:
     def commands(self, changes: Sequence[Change], found: Configuration) -> list[Command]:
         """Return the commands that make the changes, in their order.
 
-        NodeError if a command or the command that undoes it is not safe, or if the release refuses it.
+        NodeError if a command is not safe, or if the release refuses it.
         """
         if not changes:
             return []
         if self.data.patch:
             operations = database.patch_of(changes, found, self.data.patch_allows)
             return [Command(self.data.patch, json.dumps(operations, indent=1))] if operations else []
-        for change in changes:
-            for each in (change, change.reversed()):
-                _check(self._command(each))
         texts = [*self.data.begin, *self._in_contexts(changes), *self.data.end]
         return [Command(text) for text in texts]
 
     def _command(self, change: Change) -> str:
-        """Return the command of a change; NodeError for a line of no kind that the platform knows."""
+        """Return the command of a change; NodeError if it is not safe, or if no kind of line matches."""
         if change.after is None:
-            return change.off
+            return _check(change.off)
         if (kind := self._kind(change.context, change.after)) is None:
             raise NodeError(
                 f"got `{change.after}`, expected a line that can be put back; remove it from the switch"
             )
         rule, found = kind
-        return change.after if rule.set is None else rule.set.render(found.groupdict())
+        with self._blamed():
+            return _check(change.after if rule.set is None else rule.set.render(found.groupdict()))
 
     def _in_contexts(self, changes: Iterable[Change]) -> Iterator[str]:
         """Enter each context, give its commands and leave it."""

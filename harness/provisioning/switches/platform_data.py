@@ -2,34 +2,20 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Self
 
 import jinja2
 import textfsm
 import yaml
 from jinja2.sandbox import ImmutableSandboxedEnvironment
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from rogue.harness.errors import ConfigError, Problem
 
-DATA: Final = "platform.yaml"
-CONFIGURATION: Final = "configuration.j2"
-NUMBERS: Final = "numbers.textfsm"
-REPLY: Final = "reply.j2"
-"""Only where the switch replies in JSON: the template that makes lines of the reply."""
 _BIT_RATE: Final = re.compile(r"(\d+(?:\.\d+)?)([MG])")
-_ADVICE: Final = "correct the file; docs/SWITCHES.md describes it"
-
-
-def _environment(undefined: type[jinja2.Undefined]) -> ImmutableSandboxedEnvironment:
-    made = ImmutableSandboxedEnvironment(
-        undefined=undefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
-    )
-    made.filters |= {"percent": _percent, "exponent": _exponent, "bit_rate": _bit_rate}
-    made.tests |= {"whole_percent": _is_whole_percent, "power_of_two": _is_power_of_two}
-    return made
 
 
 def _percent(probability: float) -> int:
@@ -41,22 +27,23 @@ def _is_whole_percent(probability: float) -> bool:
     return _percent(probability) >= 1 and abs(100 * probability - _percent(probability)) < 1e-9
 
 
-def _exponent(number: float) -> int:
-    """Return the exponent of a power of two."""
-    return round(math.log2(number))
-
-
-def _is_power_of_two(number: float) -> bool:
-    return number > 0 and math.log2(number).is_integer()
-
-
 def _bit_rate(text: object) -> int | None:
     """Return the bits per second of a text such as `2.5G` or `100M`; None for another text."""
     found = _BIT_RATE.fullmatch(str(text))
     return None if found is None else round(float(found[1]) * {"M": 10**6, "G": 10**9}[found[2]])
 
 
-TEMPLATES: Final = _environment(jinja2.StrictUndefined)
+def _environment(undefined: type[jinja2.Undefined]) -> ImmutableSandboxedEnvironment:
+    made = ImmutableSandboxedEnvironment(undefined=undefined, trim_blocks=True, lstrip_blocks=True)
+    made.filters["percent"] = _percent
+    made.filters["exponent"] = lambda number: round(math.log2(number))
+    made.filters["bit_rate"] = _bit_rate
+    made.tests["whole_percent"] = _is_whole_percent
+    made.tests["power_of_two"] = lambda number: math.log2(number).is_integer()
+    return made
+
+
+_TEMPLATES: Final = _environment(jinja2.StrictUndefined)
 _EXPRESSIONS: Final = _environment(jinja2.ChainableUndefined)
 
 
@@ -65,7 +52,7 @@ class Expression:
 
     def __init__(self, text: object) -> None:
         try:
-            self._compiled = _EXPRESSIONS.compile_expression(str(text), undefined_to_none=True)
+            self._compiled = _EXPRESSIONS.compile_expression(str(text))
         except jinja2.TemplateError as error:
             raise ValueError(f"a Jinja expression: {error}") from error
 
@@ -79,7 +66,7 @@ class Expression:
 
 def _template(text: object) -> jinja2.Template:
     try:
-        return TEMPLATES.from_string(str(text))
+        return _TEMPLATES.from_string(str(text))
     except jinja2.TemplateError as error:
         raise ValueError(f"a Jinja template: {error}") from error
 
@@ -129,13 +116,11 @@ class LineRule(_Data):
     refused: Text | None = None
     """Why a switch with such a line at one of the ports is not set."""
 
-
-class Release(_Data):
-    """How the release is read: the first pattern that matches the reply, and its name."""
-
-    match: re.Pattern[str]
-    name: str
-    """Groups of the match are written as in re.sub."""
+    @model_validator(mode="after")
+    def _has_interface(self) -> Self:
+        if (self.owned == "here" or self.refused) and "interface" not in self.match.groupindex:
+            raise ValueError("a group `interface` in `match`, for `owned: here` and `refused`")
+        return self
 
 
 class NumbersData(_Data):
@@ -186,47 +171,49 @@ class PlatformData(_Data):
     """Advice for a reply without JSON."""
     modes: re.Pattern[str] = re.compile("(?!)")
     """Lines, with the lines that lead to them, that only lead to other lines."""
-    remove: Text = TEMPLATES.from_string("no {{ line }}")
+    remove: Text = _template("no {{ line }}")
     lines: tuple[LineRule, ...]
     limits: tuple[Limit, ...] = ()
     numbers: NumbersData
-    release: tuple[Release, ...] = ()
+    release: Mapping[str, re.Pattern[str]] = {}
+    """Names of releases by the pattern of the reply; a name may have groups, as in re.sub."""
     patch_allows: Mapping[str, Mapping[str, re.Pattern[str]]] = {}
     """By the first release with them: by guarded table, the operations that the updater accepts."""
     refused_replies: Mapping[str, re.Pattern[str]] = Field(default_factory=dict)
     """Sentences about switches that are not set, by the pattern of their reply."""
 
 
-def read_data(folder: Path) -> PlatformData:
-    """Read `platform.yaml`; ConfigError names the key that is wrong."""
-    file = folder / DATA
+@contextmanager
+def _wrong_file(file: Path, expected: str) -> Iterator[None]:
+    """Turn what a reader raises into a ConfigError that names the file and, in YAML, the key."""
+    key = ""
     try:
-        return PlatformData.model_validate(yaml.safe_load(file.read_text()))
-    except OSError as error:
-        got = error.strerror or type(error).__name__
-        raise ConfigError([Problem(str(file), "", got, "the data of a switch platform", _ADVICE)]) from error
+        yield
+        return
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        got = f"{first['input']!r:.60}"
-        raise ConfigError([Problem(str(file), place, got, first["msg"], _ADVICE)]) from error
-    except (ValueError, yaml.YAMLError) as error:
+        key, got, expected = ".".join(map(str, first["loc"])), f"{first['input']!r:.60}", first["msg"]
+    except OSError as error:
+        got = error.strerror or type(error).__name__
+    except (ValueError, yaml.YAMLError, jinja2.TemplateError, textfsm.Error) as error:
         got = " ".join(str(error).split())
-        raise ConfigError([Problem(str(file), "", got, "YAML", _ADVICE)]) from error
+    advice = "correct the file; docs/SWITCHES.md describes it"
+    raise ConfigError([Problem(str(file), key, got, expected, advice)])
+
+
+def read_data(file: Path) -> PlatformData:
+    """Read `platform.yaml`; ConfigError names the key that is wrong."""
+    with _wrong_file(file, "the data of a switch platform"):
+        return PlatformData.model_validate(yaml.safe_load(file.read_text()))
 
 
 def read_template(file: Path) -> jinja2.Template:
-    """Read a template of a platform; ConfigError names the line that is wrong."""
-    try:
-        return TEMPLATES.from_string(file.read_text())
-    except (OSError, ValueError, jinja2.TemplateError) as error:
-        raise ConfigError([Problem(str(file), "", str(error), "a Jinja template", _ADVICE)]) from error
+    """Read a template of a platform; ConfigError says what is wrong."""
+    with _wrong_file(file, "a Jinja template"):
+        return _TEMPLATES.from_string(file.read_text())
 
 
 def read_table(file: Path) -> textfsm.TextFSM:
     """Read a TextFSM template of a platform; ConfigError says what is wrong."""
-    try:
-        with file.open() as stream:
-            return textfsm.TextFSM(stream)
-    except (OSError, ValueError, textfsm.Error) as error:
-        raise ConfigError([Problem(str(file), "", str(error), "a TextFSM template", _ADVICE)]) from error
+    with _wrong_file(file, "a TextFSM template"), file.open() as stream:
+        return textfsm.TextFSM(stream)

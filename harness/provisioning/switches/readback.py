@@ -19,38 +19,35 @@ from rogue.harness.provisioning.switches.platform_data import Expression, Number
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking, PrioritySettings
 
 _PRIORITIES: Final = range(8)
-_NOT_KNOWN: Final = "NOT_KNOWN"
-"""The column of lines from which marks and pauses cannot be read."""
-_LINE: Final = "LINE"
 _NAMES: Final = ("PORT", "QUEUE", "USES_", "IN_")
 _RANGE: Final = re.compile(r"([0-7])(?:-([0-7]))?")
 _NUMBER: Final = re.compile(r"-?\d+")
 
 
+class NotKnownError(Exception):
+    """The configuration does not say in numbers what a port marks and pauses; the message names the lines."""
+
+
 class Row(NamedTuple):
-    """What one line of the configuration says."""
+    """Columns that a line of the configuration fills."""
 
     line: str
     columns: Mapping[str, Any]
     profile: tuple[str, str] | None
-    """Kind and name of the profile that the line is about; None if it is about a port, or about all."""
+    """Kind and name of the profile that the line is about."""
 
     @property
     def ports(self) -> tuple[str, ...]:
         """Interfaces that the line is about; empty if it is about all."""
-        return tuple(str(self.columns["PORT"]).split(",")) if "PORT" in self.columns else ()
+        return tuple(self.columns["PORT"].split(",")) if "PORT" in self.columns else ()
 
     def queues(self) -> range:
-        """Queues that the line is about, an empty range if it is about none; NotKnownError for other text."""
+        """Return the queues that the line is about; NotKnownError for something else."""
         if "QUEUE" not in self.columns:
             return range(0)
-        if (found := _RANGE.fullmatch(str(self.columns["QUEUE"]))) is None:
+        if (found := _RANGE.fullmatch(self.columns["QUEUE"])) is None:
             raise NotKnownError(self.line)
         return range(int(found[1]), int(found[2] or found[1]) + 1)
-
-
-class NotKnownError(Exception):
-    """The configuration does not say in numbers what a port marks and pauses; the message names the lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +98,7 @@ def read_state(
     rows = list(_rows(table, found))
     given = {"cell_bytes": wanted.switch_cell_bytes, "ports": _json_object_in(ports)}
     read = {each: _Port(numbers, rows, {**given, "interface": each}).state() for each in wanted.interfaces}
-    everywhere = _merged(row for row in rows if not row.ports and row.profile is None)
+    everywhere = _columns(row for row in rows if not row.ports and row.profile is None)
     return SwitchState(read, _whole(_value(numbers.buffer_bytes, everywhere)), found)
 
 
@@ -129,12 +126,9 @@ class _Port:
 
     def state(self) -> PortState:
         """Return marks and pauses in numbers, or the lines from which they cannot be read."""
-        values = dict(self._given)
-        for row in self._own:
-            values |= {name: _number(each) for name, each in row.columns.items() if isinstance(each, str)}
-        rate_bps, mtu_bytes = (
-            _whole(_value(each, values)) for each in (self._numbers.rate_bps, self._numbers.mtu_bytes)
-        )
+        values = {**self._given, **_columns(self._own)}
+        rate_bps = _whole(_value(self._numbers.rate_bps, values))
+        mtu_bytes = _whole(_value(self._numbers.mtu_bytes, values))
         try:
             priorities = self._priorities()
         except NotKnownError as error:
@@ -148,7 +142,7 @@ class _Port:
         queues: dict[int, list[Row]] = {number: [] for number in _PRIORITIES}
         whole: dict[object, list[Row]] = {}
         for row in [*self._own, *self._referenced()]:
-            if _NOT_KNOWN in row.columns:
+            if "NOT_KNOWN" in row.columns:
                 raise NotKnownError(row.line)
             for number in row.queues():
                 queues[number].append(row)
@@ -200,6 +194,12 @@ class _Port:
         return marking_reported(from_bytes, to_bytes, percent)
 
 
+def _columns(rows: Iterable[Row]) -> dict[str, Any]:
+    """Return the columns of several rows, digits as numbers, without lists; the last row counts."""
+    named = (each for row in rows for each in row.columns.items())
+    return {name: _number(value) for name, value in named if isinstance(value, str)}
+
+
 def _merged(rows: Iterable[Row]) -> dict[str, Any]:
     """Return the columns of several rows, digits as numbers, lists joined.
 
@@ -235,14 +235,12 @@ def _whole(value: object) -> int | None:
     return (int(value) or None) if isinstance(value, str) and value.isdecimal() else None
 
 
-def _json_object_in(text: str) -> Mapping[str, Any]:
-    """Return the object in a reply; an empty one if there is none."""
-    begin = text.find("{")
+def _json_object_in(text: str) -> object:
+    """Return the object in a reply; None if there is none."""
     try:
-        found = json.JSONDecoder().raw_decode(text[begin:])[0] if begin >= 0 else {}
+        return json.loads(text[text.find("{") : text.rfind("}") + 1])
     except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
+        return None
 
 
 def marking_reported(from_bytes: int, to_bytes: int, percent: int) -> Marking:

@@ -86,8 +86,10 @@ def test_its_lines_are_read_back_as_they_were_set(folder: Path) -> None:
         ("platform.yaml", "[0-7]'", "[0-7'", "platform.yaml: lines.0.match: got "),
         ("platform.yaml", "from_bytes: K", "from_bytes: K +", "platform.yaml: numbers.from_bytes: got "),
         ("platform.yaml", "lines:", "lines: [", "platform.yaml: got "),
+        ("platform.yaml", "?P<interface>", "", "expected Value error, a group `interface` in `match`"),
+        ("platform.yaml", "no {{ key }}", "no {{ keys }}", "plain: got 'keys' is undefined"),
         ("configuration.j2", "{% endif %}", "", "configuration.j2: got "),
-        ("configuration.j2", "{{ dscp }}", "{{ dscps }}", "configuration.j2: got 'dscps' is undefined"),
+        ("configuration.j2", "{{ dscp }}", "{{ dscps }}", "plain: got 'dscps' is undefined"),
         (
             "configuration.j2",
             "dscp {{",

@@ -124,7 +124,7 @@ NUMBERS = ("ecn enable", "min-threshold 1", "max-threshold 2", "probability 3")
         ),
         (BINDS + CLASS.format("theirs", "ecn disable"), {}),
         (BINDS + CLASS.format("theirs", "ecn enable"), NOT_KNOWN),
-        ("nv set qos roce mode lossless\n", NOT_KNOWN),
+        ("nv set qos roce\nnv set qos roce mode lossless\n", NOT_KNOWN),
     ],
 )
 def test_cumulus(reply: str, expected: Mapping[int, PrioritySettings] | None) -> None:

@@ -22,7 +22,7 @@ class _Named(Protocol):
 
     @property
     def name(self) -> str:
-        """The host's."""
+        """Name of the host."""
 
 
 HostT = TypeVar("HostT", bound=_Named)
@@ -31,9 +31,9 @@ HostT = TypeVar("HostT", bound=_Named)
 def at_once(
     inventory: Inventory, hosts: Sequence[HostT]
 ) -> Iterator[list[tuple[HostT, tuple[HostT, HostT]]]]:
-    """Receivers with their senders that may send at the same time, for they share no link between switches.
+    """Yield groups of receivers with two senders each that may send at the same time.
 
-    Three hosts at least.
+    The groups share no link between switches. hosts: at least three.
     """
     switches = {
         port.peer: switch.name
@@ -54,7 +54,7 @@ def at_once(
 
 
 def incasts(hosts: Sequence[HostT]) -> Iterator[list[tuple[HostT, tuple[HostT, HostT]]]]:
-    """Each host once as receiver with two senders, in rounds in which no host takes part twice."""
+    """Yield rounds in which no host takes part twice; each host receives once, from two others."""
     whole = len(hosts) - len(hosts) % _GROUP
     groups = [hosts[first : first + _GROUP] for first in range(0, whole, _GROUP)]
     for turn in range(_GROUP):
@@ -65,15 +65,15 @@ def incasts(hosts: Sequence[HostT]) -> Iterator[list[tuple[HostT, tuple[HostT, H
 
 
 Flooded = tuple["Arrived", list[dict[str, Any]]]
-"""What arrived, and what each sender says that it sent."""
+"""Packets that arrived, and the report of each sender."""
 HOSTS_MIN: Final = 3
 LIMIT_S: Final = 60.0
 COUNTERS: Final = "cat /proc/net/netstat; cat /proc/net/snmp6 2>/dev/null || true"
 _ARRIVED_MIN: Final = 0.05
-"""The share of sent packets; two senders at the rate of the port lose half of them."""
+"""Share of the sent packets; two senders at the rate of the port lose half of them."""
 _LOST_MIN: Final = 0.01
 _FULL: Final = 0.9
-"""Of the line rate: the port was full though nothing was lost, as where pauses hold senders back."""
+"""Share of the line rate above which a port counts as full without losses, as with pauses."""
 _WHAT: Final = "marks by the switch"
 _BELIEVED: Final = "what the inventory declares is believed"
 
@@ -101,7 +101,7 @@ class Arrived:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What two hosts sent at once, what came of it, and what was marked when one sent alone."""
+    """Counts of a test: packets of two senders, their arrival, and marks while one sender was alone."""
 
     sent_packets: int
     sent_bytes: int
@@ -123,7 +123,7 @@ class Heard:
 def measure_marks(
     inventory: Inventory, facts: Mapping[str, Facts], shells: Mapping[str, Shell]
 ) -> list[Finding]:
-    """What is wrong with the marks that an inventory says hardware switches make; none where it says none.
+    """Return findings about marks that the inventory declares; without declared marks there are none.
 
     shells: of all hosts.
     """
@@ -153,10 +153,10 @@ def measure_marks(
 def judge(
     receiver: Host, heard: Heard, line_rate_bps: float | None = None, sender_bps: float | None = None
 ) -> Finding | None:
-    """What the counts mean for the switch's port to this host.
+    """Return the finding about the switch's port to this host; None if its marks are right.
 
-    line_rate_bps, sender_bps: of the ports of this host, and of the one that sent alone; None if nobody
-    knows them, and then nobody knows whether one host fills a port.
+    line_rate_bps, sender_bps: of the ports of this host and of the host that sent alone; None if unknown, so
+    that one host may fill the port.
     """
     arrived, sent = arrived_words(heard), heard.sent_packets
     if heard.arrived.packets < _ARRIVED_MIN * sent:
@@ -185,7 +185,7 @@ def judge(
 
 
 def _is_full(heard: Heard, line_rate_bps: float | None) -> bool:
-    """Whether the port had more to send than it could; a host that is too slow loses packets, too."""
+    """True if the port was full; losses alone do not show it, because a slow host also loses packets."""
     has_lost = heard.lost > _LOST_MIN
     if line_rate_bps is None:
         return has_lost
@@ -194,13 +194,16 @@ def _is_full(heard: Heard, line_rate_bps: float | None) -> bool:
 
 
 def arrived_words(heard: Heard) -> str:
-    """What arrived, as part of a sentence."""
+    """Return the counts as part of a sentence."""
     arrived = heard.arrived
     return f"{arrived.packets} packets, {arrived.marked} of them marked and {arrived.capable} that could be"
 
 
 def arrived_until_now(said: str) -> Arrived:
-    """Counters of IPv4 in /proc/net/netstat: a line of names, one of numbers; of IPv6 a line for each."""
+    """Parse the ECN counters of COUNTERS; NodeError if there are none.
+
+    IPv4 has a line of names and a line of numbers, IPv6 a line for each counter.
+    """
     rows = [line.split() for line in said.splitlines() if line.startswith("IpExt:")]
     if len(rows) != 2:
         raise NodeError(f"got {len(rows)} lines IpExt in /proc/net/netstat, expected two")
@@ -214,7 +217,7 @@ def arrived_until_now(said: str) -> Arrived:
 
 
 def flood_command(sender: Host, receiver: Host) -> str:
-    """What a sender runs; as its own user, since no port and no setting of it needs more."""
+    """Return the command of a sender, which needs no root."""
     words = ["timeout", f"{LIMIT_S:.0f}", "python3", AGENT, "flood"]
     words += [str(receiver.variables.experiment_address), "--dscp", str(sender.variables.dscp or 0)]
     return shlex.join([*words, "--mtu", str(sender.variables.experiment_mtu)])
@@ -239,7 +242,7 @@ def _flooded(shells: Mapping[str, Shell], receiver: Host, senders: Sequence[Host
 
 
 def _sent(shell: Shell, sender: Host, receiver: Host) -> dict[str, Any]:
-    """What a sender says; NodeError if that is no JSON."""
+    """Return the report of a sender; NodeError if it is not JSON."""
     said = shell.run(flood_command(sender, receiver), limit_s=LIMIT_S)
     try:
         found: dict[str, Any] = json.loads(said)
@@ -250,6 +253,6 @@ def _sent(shell: Shell, sender: Host, receiver: Host) -> dict[str, Any]:
 
 
 def _line_rate_bps(facts: Facts) -> float | None:
-    """Of the card's port; soft-RoCE names a rate that nothing has."""
+    """Return the rate of the card's port; None for soft-RoCE, whose reported rate means nothing."""
     own = next((port for port in facts.get("rdma_ports", []) if port["is_asked_for"]), None)
     return own["rate_bps"] if own and own.get("hca_type") else None

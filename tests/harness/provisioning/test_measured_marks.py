@@ -10,7 +10,7 @@ from helpers.fake_switch import hardware, wanted
 
 from rogue.harness.provisioning.findings import Finding
 from rogue.harness.provisioning.inventory import Host, Inventory
-from rogue.harness.provisioning.switches.measured_marks import (
+from rogue.harness.provisioning.measured_marks import (
     Arrived,
     Heard,
     arrived_until_now,
