@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from rogue.harness.errors import ConfigError, Problem
+from rogue.harness.execution.scheduler import Quiet
 from rogue.harness.execution.slot import InlineSlot
-from rogue.harness.execution.task import Task
 from rogue.harness.experiment.document import Document
 from rogue.harness.experiment.find import load_named
 from rogue.harness.experiment.load import LoadedExperiment, load_document
@@ -21,7 +21,6 @@ from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.run_directory import DEFAULT_OUT, locked
 from rogue.harness.run import Workers, cells_left, start_run, work
 from rogue.harness.testbeds import DEFAULT_TESTBED, ready_testbed
-from rogue.workloads.manifest import CellRecord
 from rogue.workloads.records import CellStatus
 
 if TYPE_CHECKING:
@@ -71,22 +70,12 @@ def run(
     plan = make_plan(loaded, ready_testbed(testbed, None, is_trusted=False))
     begun = start_run(plan, Path(out), ("rogue.run",))
     with locked(begun.directory):
-        work(begun, plan, cells_left(begun, plan), Workers(1, InlineSlot), _Unwatched())
+        work(begun, plan, cells_left(begun, plan), Workers(1, InlineSlot), Quiet())
     failed = [cell for cell in begun.manifest.cells if cell.status is CellStatus.FAILED]
     if failed:
         of_all = f"{len(failed)} of {len(begun.manifest.cells)} cells failed"
         warnings.warn(f"{of_all}, the first, {failed[0].id}: {failed[0].message}", stacklevel=2)
     return load(begun.directory, plugins, trusts_plugins=True)
-
-
-class _Unwatched:
-    """Nobody looks while it runs."""
-
-    def on_started(self, task: Task) -> None: ...
-
-    def on_progress(self, task: Task, fraction: float) -> None: ...
-
-    def on_finished(self, record: CellRecord) -> None: ...
 
 
 def _loaded(

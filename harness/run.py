@@ -172,6 +172,8 @@ class Workers:
 
     jobs: int
     make_slot: Callable[[], CellSlot] | None = None
+    kept: list[CellSlot] | None = None
+    """Idle slots of the caller, who closes them; None: slots end with the tasks."""
 
 
 def work(run: Run, plan: Plan, cells: Sequence[PlannedCell], workers: Workers, watcher: Watcher) -> None:
@@ -185,7 +187,7 @@ def work_through(run: Run, tasks: Sequence[Task], workers: Workers, watcher: Wat
     run.manifest.status = "running"
     run.write()
     try:
-        run_tasks(tasks, workers.jobs, _Bookkeeper(run, watcher), workers.make_slot)
+        run_tasks(tasks, workers.jobs, _Bookkeeper(run, watcher), workers.make_slot, workers.kept)
     finally:
         run.note_stored()
         run.note_deleted()

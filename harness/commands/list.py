@@ -185,11 +185,11 @@ def _experiments() -> list[str]:
 
 def _spaces() -> list[str]:
     from rogue.harness.experiment.find import DIRECTORY, space_files
-    from rogue.harness.search.space import read_space
+    from rogue.harness.search.space import Space, check_file, read_file
 
     rows = []
     for file in space_files():
-        aim = read_space(str(file)).aim
+        aim = check_file(read_file(str(file), "space"), Space).aim
         rows.append((str(file.relative_to(DIRECTORY)), "" if aim is None else aim.text))
     return align(rows)
 

@@ -31,6 +31,19 @@ class Watcher(Protocol):
         """A cell is over; its directory stands."""
 
 
+class Quiet:
+    """A watcher that ignores the progress of cells."""
+
+    def on_started(self, task: Task) -> None:
+        """Do nothing."""
+
+    def on_progress(self, task: Task, fraction: float) -> None:
+        """Do nothing."""
+
+    def on_finished(self, record: CellRecord) -> None:
+        """Do nothing."""
+
+
 class CellSlot(Protocol):
     """What runs one cell at a time: a process on this computer, or a worker elsewhere."""
 
@@ -83,16 +96,21 @@ class _Running:
 
 
 def run_tasks(
-    tasks: Sequence[Task], jobs: int, watcher: Watcher, make_slot: Callable[[], CellSlot] | None = None
+    tasks: Sequence[Task],
+    jobs: int,
+    watcher: Watcher,
+    make_slot: Callable[[], CellSlot] | None = None,
+    kept: list[CellSlot] | None = None,
 ) -> None:
     """Run every task, at most `jobs` at a time; whatever ends this early also ends the processes.
 
-    `make_slot` gives what runs cells; by default processes on this computer.
+    `make_slot` gives what runs cells; by default processes on this computer. The caller of several runs keeps
+    idle slots in `kept`, and closes them.
     """
     at_once = min(jobs, len(tasks))
     waiting = deque(replace(task, at_once=at_once) for task in tasks)
     running: dict[Future[CellRecord], _Running] = {}
-    with _slots(at_once, make_slot or Slot) as free:
+    with _slots(at_once, make_slot or Slot, kept) as free:
         try:
             while waiting or running:
                 while waiting and free:
@@ -114,12 +132,15 @@ def run_tasks(
 
 
 @contextmanager
-def _slots(count: int, make_slot: Callable[[], CellSlot]) -> Iterator[list[CellSlot]]:
-    slots = [make_slot() for _ in range(count)]
+def _slots(
+    count: int, make_slot: Callable[[], CellSlot], kept: list[CellSlot] | None
+) -> Iterator[list[CellSlot]]:
+    slots = [] if kept is None else kept
+    slots += [make_slot() for _ in range(count - len(slots))]
     try:
-        yield list(reversed(slots))
+        yield list(reversed(slots[:count]))
     finally:
-        for slot in slots:
+        for slot in slots if kept is None else ():
             slot.close()
 
 

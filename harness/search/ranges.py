@@ -1,8 +1,8 @@
-"""What a search may write at a key: a range of quantities or numbers, or a list of choices."""
+"""Define the range of one key: two quantities or numbers, or a list of choices."""
 
 import math
 from functools import cached_property
-from typing import Annotated, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -10,17 +10,19 @@ from rogue.harness.experiment.choices import Parameter, Scalar
 from rogue.workloads.specification import FromList, Specification, mistake, mistakes_at
 from rogue.workloads.units import RATE, SIZE, TIME, Quantity, UnitError
 
+if TYPE_CHECKING:
+    import optuna
+
 DIGITS: Final = 2
-"""Significant digits of a quantity or a fraction that is drawn, so that a person can read it."""
+"""Significant digits of a value that is drawn, so that it is easy to read."""
 WIDE: Final = 0.5
-"""A range that is at least so wide, in parts of its greater end, needs no more digits than that."""
+"""A range that is at least this wide, in parts of its greater end, needs no more digits."""
 STEPS_MIN: Final = 10
-"""In a narrow range, digits are enough to tell so many values apart."""
-_QUANTITIES: Final = (SIZE, RATE, TIME)
+"""A narrow range has digits for at least this many values."""
 
 
 class Range(Specification):
-    """The values that a search may write at one key of the experiment, drawn without knowledge."""
+    """The values that a search may write at one key of the experiment, and where the bounds come from."""
 
     from_: Annotated[Parameter | None, Field(alias="from")] = None
     """The least value: a quantity with its unit, or a number."""
@@ -33,49 +35,40 @@ class Range(Specification):
     unit: Annotated[str, Field(min_length=1, max_length=40)] | None = None
     """Unit of plain numbers, such as `packets`; quantities have their own."""
     source: Annotated[str, Field(min_length=1, max_length=300)]
-    """Why these bounds: a document, a device, or that nobody knows."""
+    """Where the bounds come from: a document, a device, or an assumption."""
     shrink: Literal["from", "to", "none"] = "none"
-    """Towards which end a find is made simpler; what the experiment itself says is always tried."""
+    """The end towards which a finding is made simpler; the experiment's own value is always tried."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        ends = (self.from_, self.to)
+        if (self.choices is None) is (None in ends) or (self.choices is not None and ends != (None, None)):
+            at = "choices" if self.choices is not None else "from" if self.from_ is None else "to"
+            raise mistakes_at({at: mistake("from and to, or choices", "write one of the two")})
         if self.choices is not None:
-            self._check_choices()
-        elif self.from_ is None or self.to is None:
-            missing = "from" if self.from_ is None else "to"
-            raise mistakes_at(
-                {missing: mistake("from and to, or choices", "write one of the two", "nothing")}
-            )
-        else:
-            self._check_bounds()
-        return self
-
-    def _check_choices(self) -> None:
-        if self.from_ is not None or self.to is not None:
-            raise mistakes_at({"choices": mistake("from and to, or choices", "write one of the two")})
-        if self.shrink != "none":
-            raise mistakes_at({"shrink": mistake("none, for choices have no end", "leave it out")})
-
-    def _check_bounds(self) -> None:
+            if self.shrink != "none":
+                raise mistakes_at({"shrink": mistake("none, because choices have no end", "leave it out")})
+            return self
         low, high = self._ends
         if not low < high:
             raise mistakes_at({"to": mistake("a value above from", "raise it")})
         if self.scale == "log" and low <= 0:
-            raise mistakes_at({"from": mistake("a value above zero, for the scale is log", "raise it")})
+            raise mistakes_at({"from": mistake("a value above zero, because the scale is log", "raise it")})
         if self.quantity is None and self.unit is None:
             found = mistake("the unit of the numbers, such as packets", "add it", "nothing")
             raise mistakes_at({"unit": found})
+        return self
 
     @cached_property
     def quantity(self) -> Quantity | None:
         """The kind of both ends; None for numbers and choices."""
-        if isinstance(self.from_, str) or isinstance(self.to, str):
-            for quantity in _QUANTITIES:
-                if all(_is_of(quantity, end) for end in (self.from_, self.to)):
-                    return quantity
-            expected = "two sizes, two rates, two times or two numbers"
-            raise mistakes_at({"to": mistake(expected, "write both ends in the same kind of unit")})
-        return None
+        if not isinstance(self.from_, str) and not isinstance(self.to, str):
+            return None
+        for quantity in (SIZE, RATE, TIME):
+            if all(_is_of(quantity, end) for end in (self.from_, self.to)):
+                return quantity
+        expected = "two sizes, two rates, two times or two numbers"
+        raise mistakes_at({"to": mistake(expected, "write both ends in the same kind of unit")})
 
     @cached_property
     def _ends(self) -> tuple[float, float]:
@@ -88,36 +81,57 @@ class Range(Specification):
             raise mistakes_at({"to": mistake("two numbers, or two quantities with units", "correct them")})
         return float(str(self.from_)), float(str(self.to))
 
-    def at(self, share: float) -> Scalar:
-        """Return the value at a share of the way from one end to the other, 0 to 1, as a file has it.
+    @property
+    def distribution(self) -> "optuna.distributions.BaseDistribution":
+        """Return what Optuna draws from: choices, or numbers in the base unit."""
+        from optuna.distributions import CategoricalDistribution, FloatDistribution
 
-        Each of several choices has the same part of the way.
-        """
         if self.choices is not None:
-            return self.choices[min(int(share * len(self.choices)), len(self.choices) - 1)]
-        low, high = self._ends
-        is_log = self.scale == "log"
-        value = low * (high / low) ** share if is_log else low + (high - low) * share
-        ends = {0.0: low, 1.0: high}  # as they are, whatever the arithmetic makes of them
-        return self._written(ends.get(share, value), low, high)
+            return CategoricalDistribution(self.choices)
+        return FloatDistribution(*self._ends, log=self.scale == "log")
 
-    def share_of(self, written: Scalar) -> float:
-        """Return how far on the way from one end to the other a value stands."""
-        low, high = self._ends
-        value = float(self.quantity.parse(written)) if self.quantity else float(written)
-        share = (
-            math.log(value / low) / math.log(high / low)
-            if self.scale == "log"
-            else (value - low) / (high - low)
-        )
-        return min(1.0, max(0.0, share))
-
-    def _written(self, value: float, low: float, high: float) -> Scalar:
-        if all(isinstance(end, int) for end in (self.from_, self.to)):
+    def written(self, drawn: Scalar) -> Scalar:
+        """Return a value that Optuna drew as the experiment file has it."""
+        if self.choices is not None:
+            return drawn
+        value, (low, high) = float(drawn), self._ends
+        if isinstance(self.from_, int) and isinstance(self.to, int):
             return round(value)
         if value not in (low, high):
             value = min(high, max(low, float(f"{value:.{_digits(low, high)}g}")))
         return value if self.quantity is None else self.quantity.format(round(value))
+
+    def at(self, share: float) -> Scalar:
+        """Return the value at a share of the range, 0 to 1, as the experiment file has it."""
+        if self.choices is not None:
+            return self.choices[min(int(share * len(self.choices)), len(self.choices) - 1)]
+        low, high = self._ends
+        if share in (0.0, 1.0):  # exactly, despite the logarithm's rounding
+            return self.written(high if share else low)
+        return self.written(
+            low * (high / low) ** share if self.scale == "log" else low + (high - low) * share
+        )
+
+    def share_of(self, written: Scalar) -> float | None:
+        """Return where in the range a value lies, 0 to 1; None if it does not."""
+        if self.choices is not None:
+            return self.choices.index(written) / (len(self.choices) - 1) if written in self.choices else None
+        low, high = self._ends
+        try:
+            value = float(self.quantity.parse(written)) if self.quantity else float(written)
+        except ValueError:
+            return None
+        if not low <= value <= high:
+            return None
+        is_log = self.scale == "log"
+        return math.log(value / low) / math.log(high / low) if is_log else (value - low) / (high - low)
+
+    @property
+    def text(self) -> str:
+        """Return the values in words."""
+        if self.choices is not None:
+            return f"one of {', '.join(map(str, self.choices))}"
+        return f"{self.from_} to {self.to}{f' {self.unit}' if self.unit else ''}, {self.scale}"
 
 
 def _digits(low: float, high: float) -> int:

@@ -1,112 +1,106 @@
-"""A known weakness: a find, tried with another transport or on another testbed."""
+"""Try a finding again, with its transport or with another one, and judge the result."""
 
-import json
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
+from math import inf
 from pathlib import Path
+from typing import Final
 
-from rogue.harness.errors import UsageError
-from rogue.harness.experiment.load import LoadedExperiment, check_document
-from rogue.harness.experiment.settings import apply_settings
+from rogue.harness.errors import ConfigError, HarnessError
+from rogue.harness.execution.scheduler import Watcher
+from rogue.harness.experiment.load import LoadedExperiment
+from rogue.harness.plan.plan import Plan
 from rogue.harness.results.recorded_run import Run
-from rogue.harness.search.base import Base, make_base
-from rogue.harness.search.question import Target, make_target, value_by_seed
-from rogue.harness.search.space import Aim
+from rogue.harness.run import Workers
+from rogue.harness.search.candidates import (
+    CONTROL_FREE,
+    Candidates,
+    checked_candidates,
+    make_candidates,
+    problem_text,
+    with_subject,
+)
+from rogue.harness.search.finding import read_criterion
+from rogue.harness.search.objective import Measured, Objective
+from rogue.harness.search.target import Target, make_target
 from rogue.harness.testbeds.base import Testbed
-from rogue.reports.reading.load import Run as ReadRun
-
-
-class Verdict(StrEnum):
-    """What became of a weakness."""
-
-    SHARED = "shares it"
-    PARTLY = "shares it on some seeds"
-    NOT_SHARED = "does not share it"
-    UNKNOWN = "cannot be tried"
+from rogue.reports.quantities import counted
 
 
 @dataclass(frozen=True, slots=True)
 class Weakness:
-    """A find, with whom it is tried."""
-
-    name: str
-    base: Base
-    target: Target
-
-    @property
-    def title(self) -> str:
-        """What the find shows, as its experiment is called."""
-        experiment = self.base.loaded.experiment
-        return experiment.title or experiment.name
-
-
-@dataclass(frozen=True, slots=True)
-class Tried:
-    """What a weakness gave."""
+    """A finding that is tried, with the plan of its cells."""
 
     name: str
     title: str
     target: Target
-    numbers: tuple[float | None, ...] = ()
-    """By seed."""
-    reason: str = ""
-    """Why there are no numbers."""
+    candidates: Candidates | None
+    plan: Plan | str
+    """A text says why the transport cannot be tried."""
+    seeds: range
 
-    @property
-    def verdict(self) -> Verdict:
-        """Return whether the transport has this weakness, on all seeds or on some."""
-        known = [number for number in self.numbers if number is not None]
-        if not known or len(known) < len(self.numbers):
-            return Verdict.UNKNOWN
-        finds = sum(self.target.is_find(number) for number in known)
-        if finds == len(known):
-            return Verdict.SHARED
-        return Verdict.PARTLY if finds else Verdict.NOT_SHARED
+    def measure(self, run: Run, workers: Workers, watcher: Watcher) -> Measured:
+        """Run the cells in a run without any."""
+        assert self.candidates is not None, "it was planned"
+        objective = Objective(run, self.candidates, self.target, inf, workers=workers, watcher=watcher)
+        (measured,) = objective.measure([{}], self.seeds)
+        return measured
 
 
-def make_weakness(
-    file: Path, loaded: LoadedExperiment, aim: Aim, testbed: Testbed, transport: str | None
-) -> Weakness:
-    """Return a find with its own transport, or with another in its place.
-
-    ConfigError or UsageError if the find cannot be made with it.
-    """
-    base = make_base(loaded, testbed, aim, loaded.experiment.seed)
-    if transport is not None:
-        base = _with_transport(base, transport)
-    return Weakness(file.stem, base, make_target(aim))
-
-
-def _with_transport(base: Base, transport: str) -> Base:
-    """Return the same with a transport in the place of the one that is looked at; it has its defaults."""
-    choices = base.loaded.experiment.transports
-    if base.against is not None and transport == str(choices[base.against].name):
-        raise UsageError(f"{transport} is what {choices[base.subject].shown} is compared with here.")
-    written = list(_written_transports(base))
-    written[base.subject] = transport
-    added = (f"transports={json.dumps(written)}",)
-    document = apply_settings(base.document, added)
-    loaded = check_document(document, (*base.loaded.settings, *added), base.loaded.plugins)
-    return replace(base, loaded=loaded)
+def read_weakness(file: Path, loaded: LoadedExperiment, testbed: Testbed, transport: str | None) -> Weakness:
+    """Read a finding, with another transport in the place of its own unless that is None."""
+    aim, experiment = read_criterion(file), loaded.experiment
+    target = make_target(aim, is_ratio=aim.against is not None)
+    seeds = range(experiment.seed, experiment.seed + experiment.repetitions)
+    candidates: Candidates | None = None
+    plan: Plan | str
+    try:
+        own = make_candidates(loaded, testbed, aim, experiment.seed)
+        candidates = checked_candidates(own if transport is None else with_subject(own, transport))
+        plan = candidates.plan({}, seeds, inf)
+    except ConfigError as error:
+        plan = problem_text(error)
+    except HarnessError as error:
+        plan = str(error)
+    return Weakness(file.stem, experiment.title or experiment.name, target, candidates, plan, seeds)
 
 
-def _written_transports(base: Base) -> Sequence[object]:
-    written = base.document.data.get("transports")
-    assert isinstance(written, list), "the experiment was checked"
-    return written
+class Verdict(StrEnum):
+    """Whether a transport shares a finding."""
+
+    SHARED = "shares it"
+    PARTLY = "shares it on some seeds"
+    NOT_SHARED = "does not share it"
+    NO_WEAKNESS = "is no weakness of the control"
+    UNKNOWN = "cannot be tried"
 
 
-def tried(weakness: Weakness, run: Run) -> Tried:
-    """Read what a run of a weakness gave, seed by seed."""
-    read, base = ReadRun(run.directory, run.manifest), weakness.base
-    of_each = [
-        [cell for cell in run.manifest.cells if cell.transport == choice.shown]
-        for choice in base.compared(base.loaded)
-    ]
-    subject, against = of_each[0], of_each[1] if len(of_each) > 1 else []
-    numbers = value_by_seed(read, weakness.target, subject, against)
-    failed = next((cell.message for cell in (*subject, *against) if cell.message), None)
-    none = f"{weakness.target.metric.name} was not measured"
-    reason = "" if None not in numbers else failed or none
-    return Tried(weakness.name, weakness.title, weakness.target, tuple(numbers), reason)
+SUMMED: Final = {
+    Verdict.SHARED: "shared",
+    Verdict.PARTLY: "shared on some seeds",
+    Verdict.NOT_SHARED: "not shared",
+    Verdict.NO_WEAKNESS: "shared without congestion control as well",
+    Verdict.UNKNOWN: "that cannot be tried",
+}
+
+
+def judge(measured: Measured, target: Target) -> Verdict:
+    """Return whether a transport shares a finding, on all seeds or on some."""
+    if measured.is_shared:
+        return Verdict.NO_WEAKNESS
+    if not measured.known or len(measured.known) < len(measured.by_seed):
+        return Verdict.UNKNOWN
+    findings = sum(target.is_finding(number) for number in measured.known)
+    if findings == len(measured.known):
+        return Verdict.SHARED
+    return Verdict.PARTLY if findings else Verdict.NOT_SHARED
+
+
+def judged_text(measured: Measured, target: Target) -> str:
+    """Return the numbers on all seeds and the bound, or why there are none."""
+    if not measured.known or None in measured.by_seed:
+        return measured.problem or "no number"
+    seeds = counted(len(measured.by_seed), "seed")
+    own = f"{target.metric.name} is {target.range_text(measured.by_seed)} on {seeds}"
+    other = target.range_text(measured.control_free)
+    return f"{own}{f', {CONTROL_FREE}: {other}' if measured.control_free else ''}; {target.bound_text}"

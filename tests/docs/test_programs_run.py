@@ -17,9 +17,10 @@ from rogue.harness.experiment.document import read_document
 from rogue.harness.experiment.load import load_experiment
 from rogue.harness.plan.plan import Plan
 from rogue.harness.results.tables import encode
-from rogue.harness.search.base import make_base
-from rogue.harness.search.question import make_target
-from rogue.harness.search.space import check_variation, read_space
+from rogue.harness.search.candidates import make_candidates
+from rogue.harness.search.space import Space, check_file, read_file
+from rogue.harness.search.target import make_target
+from rogue.harness.search.variation import Variation
 from rogue.harness.testbeds import find_testbed
 from rogue.workloads.records import TABLES
 
@@ -118,18 +119,25 @@ def test_three_are_held_out() -> None:
 
 FOUND = ROOT / "experiments/found"
 PAGE = (ROOT / "docs/SEARCH.md").read_text()
+
+
+def read_space(file: Path) -> Space:
+    return check_file(read_file(str(file), "space"), Space)
+
+
 SPACES = sorted(file.stem for file in (FOUND / "spaces").glob("*.yml"))
 
 
 @pytest.mark.parametrize("name", SPACES)
 def test_a_space_can_be_searched_from_its_start_with_the_command_at_its_head(name: str) -> None:
     file, start = FOUND / f"spaces/{name}.yml", FOUND / f"start/{name}.yml"
-    space = read_space(str(file))
+    space = read_space(file)
     command = f"rogue search {start.relative_to(ROOT)} --space {file.relative_to(ROOT)}"
     assert file.read_text().splitlines()[0] == f"# {command}"
     assert space.aim is not None and make_target(space.aim).bound is not None
-    base = make_base(load_experiment(str(start)), find_testbed("simulator"), space.aim, space.seeds.first)
-    assert isinstance(base.cells_at({}, space.seeds.numbers, space.budget.cell_ns / 1e9), Plan)
+    loaded, seeds = load_experiment(str(start)), space.seeds
+    candidates = make_candidates(loaded, find_testbed("simulator"), space.aim, seeds.first)
+    assert isinstance(candidates.plan({}, seeds.numbers, space.budget.cell_ns / 1e9), Plan)
 
 
 def test_the_commands_of_the_page_find_something(tmp_path: Path) -> None:
@@ -140,14 +148,14 @@ def test_the_commands_of_the_page_find_something(tmp_path: Path) -> None:
     for line in commands.splitlines():
         done = rogue(tmp_path, *shlex.split(line)[1:], "--jobs", "1")
         assert done.code == 0, done.err
-    assert "Find: aggregate_share of rogue is" in done.out
+    assert "Finding: aggregate_share of rogue is" in done.out
     found = load_experiment(str(tmp_path / done.run / "find.yml")).experiment
     assert found.name == "mine-found"
 
 
 @pytest.mark.parametrize("file", sorted(FOUND.glob("*.yml")), ids=lambda file: file.stem)
 def test_a_find_is_an_experiment_with_a_sentence_and_stands_on_the_page(file: Path) -> None:
-    found, seeds = load_experiment(str(file)).experiment, read_space(str(FOUND / f"spaces/{file.name}")).seeds
+    found, seeds = load_experiment(str(file)).experiment, read_space(FOUND / f"spaces/{file.name}").seeds
     assert (found.seed, found.repetitions) == (seeds.held_out.start, len(seeds.held_out))
     head = "".join(line for line in file.read_text().splitlines() if line.startswith("# "))
     assert f"on seeds {seeds.held_out.start} to {seeds.held_out.stop - 1}" in head.replace("# ", " ").replace(
@@ -161,7 +169,7 @@ def test_what_varies_starts_from_an_experiment_with_the_command_at_its_head() ->
         words = shlex.split(file.read_text().splitlines()[0].removeprefix("# "))
         assert f"experiments/found/vary/{file.name}" in PAGE
         assert words[-1] == str(file.relative_to(ROOT)) and (ROOT / words[2]).is_file()
-        assert check_variation(read_document(str(file))).keys
+        assert check_file(read_document(str(file)), Variation).keys
 
 
 @pytest.mark.long

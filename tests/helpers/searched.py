@@ -1,25 +1,17 @@
-"""Searches and screenings on a testbed with known results."""
+"""Searches and analyses on a testbed where a number follows from the values."""
 
-from datetime import UTC, datetime
+import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import NamedTuple
 
 import pytest
-from helpers.experiments import load_text
 from helpers.fake_testbed import FakeTestbed, flows
 
 from rogue.harness.cell.cell import Cell
+from rogue.harness.cli import app, run_guarded
 from rogue.harness.execution.slot import InlineSlot
-from rogue.harness.experiment.document import Document, read_document
-from rogue.harness.experiment.load import LoadedExperiment
-from rogue.harness.plan.plan import Plan
-from rogue.harness.run import Workers, begin_run
-from rogue.harness.search.analysis import Analysed, analyse
-from rogue.harness.search.asked import Asked
-from rogue.harness.search.base import make_base
-from rogue.harness.search.bench import Bench, KeptSlots
-from rogue.harness.search.question import Question, make_target
-from rogue.harness.search.space import Aim, Variation, check_variation
+from rogue.harness.search.candidates import CONTROL_FREE
 from rogue.harness.testbeds import TESTBEDS
 from rogue.harness.testbeds.base import CellResult, Progress
 from rogue.workloads.streams import start_jitter_ns
@@ -28,7 +20,7 @@ EXPERIMENT = """\
 name: hill
 topology: {kind: star, hosts: 9, rate: 10Gbps, buffer: 9MB}
 workload: {kind: incast, senders: 2, size: 1MB}
-transports: [{name: roce, label: own}, {name: irn, label: other}]
+transports: [{name: rogue, label: own}, {name: irn, label: other}]
 """
 SPACE = """\
 aim: {metric: fct_mean_ns, direction: most, bound: 5000, transport: own}
@@ -52,64 +44,85 @@ seeds: {count: 2}
 
 
 class HillTestbed(FakeTestbed):
-    """A transfer takes 1000 ns for each sender; the other transport takes 500 ns for each."""
-
-    ran: list[str]
+    """A transfer takes a time for each sender, which depends on the transport's label."""
 
     def __init__(self) -> None:
-        self.ran = []
+        self.ran: list[str] = []
+        self.ns_per_sender = {"own": 1000, "other": 500, CONTROL_FREE: 100}
+        self.before_cell: Callable[[Cell], None] = lambda _: None
+        self.extra_ns: Callable[[Cell], int] = lambda _: 0
 
     def run(self, cell: Cell, progress: Progress) -> CellResult:
+        self.before_cell(cell)
         self.ran.append(cell.id)
-        senders = len(cell.groups[0].flows)
-        duration_ns = senders * (1000 if cell.transport.shown == "own" else 500)
-        start_ns = start_jitter_ns(cell.seed, "fake")
-        changed = {"fct_ns": [duration_ns], "end_ns": [start_ns + duration_ns]}
-        return CellResult({"flows": {**flows(cell), **changed}})
+        each_ns = self.ns_per_sender.get(cell.transport.shown, 500)
+        duration_ns = len(cell.groups[0].flows) * each_ns + self.extra_ns(cell)
+        end_ns = start_jitter_ns(cell.seed, "fake") + duration_ns
+        return CellResult({"flows": {**flows(cell), "fct_ns": [duration_ns], "end_ns": [end_ns]}})
 
 
-def hill(directory: Path, *settings: str) -> LoadedExperiment:
-    """The experiment of a search."""
-    return load_text(directory, EXPERIMENT, *settings)
+class Printed(NamedTuple):
+    """The result of a command: its exit code, lines on standard output, and standard error."""
+
+    code: int
+    lines: list[str]
+    err: str
+
+    @property
+    def run(self) -> Path:
+        """The path on the last line."""
+        return Path(self.lines[-1])
 
 
-def hill_bench(directory: Path, testbed: HillTestbed, aim: Aim, keys: tuple[str, ...]) -> Bench:
-    """What measures in a new run."""
-    loaded = hill(directory)
-    run = begin_run(Plan(loaded, testbed, ()), directory, ("rogue",), datetime(2026, 11, 20, tzinfo=UTC))
-    base = make_base(loaded, testbed, aim, 1)
-    return Bench(run, base, make_target(aim), Workers(1, KeptSlots().lend), 60.0, keys)
+class Terminal:
+    """Runs commands of `rogue` in this process, in a directory with the experiment and both files."""
 
+    def __init__(self, capsys: pytest.CaptureFixture[str], patch: pytest.MonkeyPatch, place: Path) -> None:
+        self._capsys, self._patch, self.place = capsys, patch, place
+        self.testbed = HillTestbed()
 
-def space_document(directory: Path, text: str = SPACE) -> Document:
-    """A space file, read."""
-    file = directory / "space.yml"
-    file.write_text(text)
-    return read_document(str(file))
+    def write(self, name: str, text: str) -> str:
+        """Write a file; return its name."""
+        (self.place / name).write_text(text)
+        return name
+
+    def rogue(self, *words: str) -> Printed:
+        """Run a command."""
+        self._patch.setattr(sys, "argv", ["rogue", *words])
+        code = run_guarded(lambda: app(list(words), prog_name="rogue", standalone_mode=False))
+        out, err = self._capsys.readouterr()
+        return Printed(code, out.splitlines(), err)
+
+    def search(self, *options: str, space: str = SPACE, experiment: str = EXPERIMENT) -> Printed:
+        """Search with the space."""
+        files = self.write("hill.yml", experiment), "--space", self.write("space.yml", space)
+        return self.rogue("search", *files, *options)
+
+    def sensitivity(self, *options: str, vary: str = VARIATION) -> Printed:
+        """Analyse with the file of ranges."""
+        files = self.write("hill.yml", EXPERIMENT), "--vary", self.write("vary.yml", vary)
+        return self.rogue("sensitivity", *files, *options)
+
+    def stop_after(self, cells: int) -> None:
+        """Press Ctrl-C when this number of cells has run."""
+
+        def stop(_: Cell) -> None:
+            if len(self.testbed.ran) == cells:
+                raise KeyboardInterrupt
+
+        self.testbed.before_cell = stop
+
+    def go_on(self) -> None:
+        """Let all further cells run."""
+        self.testbed.before_cell = lambda _: None
 
 
 @pytest.fixture
-def testbed(monkeypatch: pytest.MonkeyPatch) -> HillTestbed:
-    """The testbed that every command finds, with cells in this process."""
-    made = HillTestbed()
-    for name in ("simulator", made.name):
-        monkeypatch.setitem(TESTBEDS, name, lambda: made)
-    monkeypatch.setattr("rogue.harness.search.bench.Slot", InlineSlot)
+def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
+    """A terminal in an empty directory; every command finds the same testbed, with cells in this process."""
+    made = Terminal(capsys, monkeypatch, tmp_path)
+    for name in ("simulator", made.testbed.name):
+        monkeypatch.setitem(TESTBEDS, name, lambda: made.testbed)
+    monkeypatch.setattr("rogue.harness.execution.scheduler.Slot", InlineSlot)
+    monkeypatch.chdir(tmp_path)
     return made
-
-
-AIM: Final = Aim(metric="fct_mean_ns", direction="most", transport="own")
-WHOLE: Final = VARIATION + "flip: 8\nsobol: {keys: 2, samples: 4}\n"
-
-
-def analysed(
-    tmp_path: Path, testbed: HillTestbed, text: str = WHOLE, *, claims: bool = True
-) -> tuple[Analysed, Variation]:
-    """What came of one question, a claim that holds below 5 µs, and the file that was asked."""
-    variation = check_variation(space_document(tmp_path, text))
-    question = Question("C-1: It is short.", AIM, (lambda number: number < 5000) if claims else None)
-    told: list[object] = []
-    bench = hill_bench(tmp_path, testbed, AIM, tuple(variation.keys))
-    (found,) = analyse([Asked(question, bench)], variation, lambda *each: told.append(each))
-    assert len(told) == len(found.ran)
-    return found, variation

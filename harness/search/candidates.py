@@ -1,0 +1,187 @@
+"""Plan the cells of candidate values: an experiment and the transports that are compared in it."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from rogue.harness.data.files import DataFiles
+from rogue.harness.errors import ConfigError, UsageError
+from rogue.harness.experiment.choices import Scalar, TransportChoice
+from rogue.harness.experiment.document import Document, with_setting
+from rogue.harness.experiment.load import LoadedExperiment, check_document
+from rogue.harness.experiment.settings import FACTORS, SCALE, SCALES, apply_settings, parse_path
+from rogue.harness.plan.plan import Plan, make_plan
+from rogue.harness.search.space import Aim
+from rogue.harness.testbeds.base import Testbed
+from rogue.workloads.printable import did_you_mean
+from rogue.workloads.transports import PAUSING, SPRAYING
+
+_NAME_LENGTH_MAX: Final = 63
+UNCONTROLLED: Final = ("roce", "roce-uc", "roce-lossy", "roce-go-back-0")
+"""Bases of transports without congestion control."""
+CONTROL_FREE: Final = "no congestion control"
+"""Label of the transport that findings are checked against."""
+
+Values = Mapping[str, Scalar]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """An experiment, its testbed, and the places of the compared transports in the experiment's list."""
+
+    loaded: LoadedExperiment
+    testbed: Testbed
+    subject: int
+    """Place of the transport whose measure is read."""
+    against: int | None
+    """Place of the transport by whose measure it is divided."""
+    control_free: int | None
+    """Place of the transport without congestion control that findings are checked against."""
+    first_seed: int
+    files: DataFiles | None = None
+    """Data files that a resumed run keeps."""
+
+    @property
+    def compared(self) -> list[int]:
+        """Return the places of the subject and of the transport that it is divided by."""
+        return [self.subject] if self.against is None else [self.subject, self.against]
+
+    @property
+    def title(self) -> str:
+        """Return the title of the experiment, or its name."""
+        return self.loaded.experiment.title or self.loaded.experiment.name
+
+    @property
+    def measure_text(self) -> str:
+        """Return whose measure it is, in words."""
+        names = [each.shown for each in self.loaded.experiment.transports]
+        over = "" if self.against is None else f" over that of {names[self.against]}"
+        return f"{names[self.subject]}{over}"
+
+    def plan(self, values: Values, seeds: range, seconds_max: float) -> Plan | str:
+        """Plan the cells of all transports at these values, or return why there are none."""
+        try:
+            loaded = self._at(values, seeds)
+            cells = [each for each in make_plan(loaded, self.testbed).cells if each.cell.seed in seeds]
+        except ConfigError as error:
+            return problem_text(error)
+        compared = [loaded.experiment.transports[place].shown for place in self.compared]
+        for each in (one for one in cells if one.cell.transport.shown in compared):
+            if each.unsupported is not None:
+                return each.unsupported
+            if each.seconds > seconds_max:
+                return f"a cell should take {each.seconds:.0f} s, expected at most {seconds_max:g} s"
+        return Plan(loaded, self.testbed, tuple(cells))
+
+    def _at(self, values: Values, seeds: range) -> LoadedExperiment:
+        """Return the experiment with one value per factor.
+
+        Repetitions are counted from the first seed of the search, so that a seed has one number in all cells.
+        """
+        factors = json.dumps({key: [value] for key, value in values.items()})
+        count = seeds.stop - self.first_seed
+        settings = (f"{FACTORS}={factors}", f"seed={self.first_seed}", f"repetitions={count}")
+        return with_settings(self.loaded, settings, self.files)
+
+    def own_value(self, key: str) -> Scalar:
+        """Return the experiment's value of a key; `default` if it has none."""
+        written = self.loaded.document.written(parse_path(key) or ())
+        return written if isinstance(written, Scalar) else "default"
+
+
+def make_candidates(
+    loaded: LoadedExperiment, testbed: Testbed, aim: Aim, first_seed: int, files: DataFiles | None = None
+) -> Candidates:
+    """Find the transports that an aim names; UsageError if the experiment cannot be searched."""
+    if loaded.factors:
+        got = f"search: got factors in {loaded.document.file}, expected one point to start from"
+        raise UsageError(f"{got}; add --set 'factors={{}}'.")
+    choices = loaded.experiment.transports
+    against = None if aim.against is None else place_of(aim.against, choices)
+    own = [at for at, each in enumerate(choices) if at != against and each.label != CONTROL_FREE]
+    if aim.transport is None and len(own) != 1:
+        known = ", ".join(choices[at].shown for at in own)
+        got = f"search: got {len(own)} transports and no name of the one to look at"
+        raise UsageError(f"{got}, expected transport in the aim; it is one of {known}.")
+    subject = own[0] if aim.transport is None else place_of(aim.transport, choices)
+    return Candidates(loaded, testbed, subject, against, None, first_seed, files)
+
+
+def checked_candidates(candidates: Candidates) -> Candidates:
+    """Add the transport without congestion control that findings are checked against.
+
+    It is RoCE, with pauses if the subject has them. A subject without congestion control is not checked.
+    """
+    loaded = candidates.loaded
+    choices = loaded.experiment.transports
+    name = choices[candidates.subject].name
+    if name.base in UNCONTROLLED and {*name.features} <= {PAUSING, SPRAYING}:
+        return candidates
+    if choices[-1].label != CONTROL_FREE:  # which a resumed run has
+        added = {"name": f"roce+{PAUSING}" if name.has_pauses else "roce", "label": CONTROL_FREE}
+        loaded = with_settings(loaded, [_transports(loaded, added, len(choices))], candidates.files)
+    return replace(candidates, loaded=loaded, control_free=len(loaded.experiment.transports) - 1)
+
+
+def with_subject(candidates: Candidates, transport: str) -> Candidates:
+    """Return the same with another transport, which has its defaults, in the place of the subject."""
+    loaded, place = candidates.loaded, candidates.subject
+    choices = loaded.experiment.transports
+    if candidates.against is not None and transport == str(choices[candidates.against].name):
+        raise UsageError(f"{transport} is what {choices[place].shown} is compared with here.")
+    loaded = with_settings(loaded, [_transports(loaded, transport, place)], candidates.files)
+    return replace(candidates, loaded=loaded)
+
+
+def _transports(loaded: LoadedExperiment, transport: object, place: int) -> str:
+    """Return the `--set` option that puts a transport at a place of the list."""
+    written = loaded.document.data.get("transports")
+    assert isinstance(written, list), "the experiment was checked"
+    return f"transports={json.dumps([*written[:place], transport, *written[place + 1 :]])}"
+
+
+def with_settings(
+    loaded: LoadedExperiment, settings: Sequence[str], files: DataFiles | None = None
+) -> LoadedExperiment:
+    """Return the experiment with more `--set` options; ConfigError if it cannot have them."""
+    document = apply_settings(loaded.document, settings)
+    return check_document(document, (*loaded.settings, *settings), loaded.plugins, files)
+
+
+def place_of(named: str, choices: Sequence[TransportChoice]) -> int:
+    """Return the place of a transport by label or name; UsageError if there is not exactly one."""
+    found = [place for place, each in enumerate(choices) if named in (each.shown, str(each.name))]
+    if len(found) != 1:
+        known = [each.shown for each in choices]
+        got = f"search: got the transport {named!r}, expected one of {', '.join(known)}"
+        raise UsageError(f"{got}; {did_you_mean(named, known)}.")
+    return found[0]
+
+
+def check_places(document: Document, keys: Iterable[str]) -> None:
+    """UsageError if the experiment has no place for a key."""
+    for key in keys:
+        try:
+            with_setting(document, parse_path(key) or (), None, document.file)
+        except LookupError as error:
+            got = f"search: got the key {key}, and {document.file} has no {error.args[0]} for it"
+            advice = "write a transport as {name: ..., label: ...} if it is one of its parameters"
+            raise UsageError(f"{got}, expected a key of the experiment; {advice}.") from error
+
+
+def problem_text(error: ConfigError) -> str:
+    """Return the first problem without its place in a file."""
+    problem = error.problems[0]
+    return f"{problem.key}: got {problem.got}, expected {problem.expected}"
+
+
+def named_for(document: Document, suffix: str, without: str = "") -> Document:
+    """Return the experiment under its name with a suffix in the place of another, and without its scale.
+
+    The document has the scale's changes already; to apply it again to a candidate would undo later settings.
+    """
+    name = str(document.data.get("name", "")).removesuffix(suffix).removesuffix(without)
+    data = {key: value for key, value in document.data.items() if key not in (SCALE, SCALES)}
+    named = f"{name[: _NAME_LENGTH_MAX - len(suffix)]}{suffix}"
+    return with_setting(replace(document, data=data), ("name",), named, document.place(("name",)))

@@ -1,0 +1,254 @@
+"""`rogue search` from the experiment to the finding, on a testbed where a number follows from the values."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from helpers.fake_testbed import OBSTACLE
+from helpers.searched import EXPERIMENT, SPACE, Terminal, terminal
+
+from rogue.harness.cell.cell import Cell
+from rogue.harness.errors import ExitCode
+from rogue.harness.experiment.load import load_experiment
+from rogue.harness.results.manifest import read_manifest, write_manifest
+from rogue.harness.results.verification import compare_run
+from rogue.harness.search.candidates import CONTROL_FREE
+from rogue.harness.search.finding import read_criterion
+from rogue.harness.search.study import JOURNAL
+
+__all__ = ["terminal"]
+
+
+def page(run: Path) -> str:
+    return (run / "search.html").read_text()
+
+
+def cells(run: Path) -> list[str]:
+    return [cell.id for cell in read_manifest(run).cells]
+
+
+def test_a_finding_is_confirmed_checked_shrunk_and_an_experiment(terminal: Terminal) -> None:
+    done = terminal.search()
+    assert done.code == 0, done.err
+    assert done.lines[0] == "fct_mean_ns of own, largest; a finding is at least 5 µs."
+    assert done.lines[-2].startswith("Finding: fct_mean_ns of own is ")
+    assert f"({CONTROL_FREE}: 600 ns) on seeds 101 to 103 at workload.senders 6" in done.lines[-2]
+    file = done.run / "find.yml"
+    found = load_experiment(str(file)).experiment
+    assert (found.name, found.seed, found.repetitions) == ("hill-found", 101, 3)
+    assert len(found.groups[0].workload.flows(found.placement, 1)) == 6, (
+        "the fewest that were tried and meet the bound"
+    )
+    assert found.topology.buffer_bytes == 9_000_000, "the buffer does not matter"
+    assert [each.shown for each in found.transports] == ["own", "other"]
+    assert file.read_text().splitlines()[1].startswith("# Found by: rogue search hill.yml --space")
+    assert read_criterion(file).bound == 5000
+    manifest = read_manifest(done.run)
+    assert manifest.status == "complete" and compare_run(done.run, manifest).differences == []
+    assert {cell.seed for cell in manifest.cells} == {1, 2, 101, 102, 103}
+    keys = ["workload.senders", "workload.size", "topology.buffer"]
+    assert all(list(cell.factors) == keys for cell in manifest.cells), "a report needs all of them"
+    assert "without a number" in done.lines[1], "10 senders need 11 hosts"
+    assert "Proposals of tpe" in page(done.run) and "Proposals of random" in page(done.run)
+    assert done.lines[-2] in page(done.run)
+
+
+def test_what_happens_without_congestion_control_as_well_is_no_finding(terminal: Terminal) -> None:
+    terminal.testbed.ns_per_sender[CONTROL_FREE] = 1000
+    done = terminal.search()
+    assert done.lines[-2] == "No finding within this space and budget."
+    assert "met the bound, but no congestion control does as well" in done.lines[-3]
+    assert f"none (7 µs, but 7 µs with {CONTROL_FREE})" in done.err
+    assert not (done.run / "find.yml").exists()
+
+
+def test_a_transport_without_control_is_not_checked(terminal: Terminal) -> None:
+    terminal.testbed.ns_per_sender[CONTROL_FREE] = 1000
+    done = terminal.search(experiment=EXPERIMENT.replace("name: rogue", "name: roce"))
+    assert done.lines[-2].startswith("Finding:") and CONTROL_FREE not in done.lines[-2]
+
+
+def test_what_does_not_hold_on_the_held_out_seeds_is_no_finding(terminal: Terminal) -> None:
+    terminal.testbed.extra_ns = lambda cell: -3000 if cell.seed == 102 else 0
+    space = SPACE.replace("from: 1, to: 12", "from: 6, to: 7")
+    done = terminal.search(space=space)
+    assert done.lines[-2].startswith("No finding") and not (done.run / "find.yml").exists()
+    assert any(line.startswith("Not a finding on the held-out seeds: ") for line in done.lines)
+
+
+def test_jobs_change_no_cell_and_no_result(terminal: Terminal) -> None:
+    one, several = terminal.search("--no-baseline"), terminal.search("--no-baseline", "--jobs", "3")
+    assert page(one.run) == page(several.run) and cells(one.run) == cells(several.run)
+
+
+@pytest.mark.parametrize("sampler", ["tpe", "nsga2", "random"])
+def test_five_stops_and_resumes_give_the_same_tables(terminal: Terminal, sampler: str) -> None:
+    space = f"{SPACE}sampler: {sampler}\n"
+    straight = terminal.search(space=space)
+    count = len(terminal.testbed.ran)
+    terminal.testbed.ran.clear()
+    terminal.stop_after(2)
+    stopped = terminal.search(space=space)
+    for share in (2, 3, 4, 5):
+        assert stopped.code == ExitCode.INTERRUPTED and "--resume" in stopped.err
+        assert "Stopped before it was over; --resume continues." in stopped.lines
+        assert read_manifest(stopped.run).status == "partial"
+        assert compare_run(stopped.run, read_manifest(stopped.run)).differences == []
+        terminal.stop_after(count * share // 6)
+        stopped = terminal.rogue("search", "--resume", str(stopped.run))
+    terminal.go_on()
+    resumed = terminal.rogue("search", "--resume", str(stopped.run))
+    assert resumed.code == 0 and len(terminal.testbed.ran) == count, "no cell ran twice"
+    assert page(resumed.run) == page(straight.run) and cells(resumed.run) == cells(straight.run)
+    assert resumed.lines[:-1] == straight.lines[:-1]
+
+
+def test_a_journal_that_a_crash_has_cut_off_goes_on_and_a_damaged_one_is_a_sentence(
+    terminal: Terminal,
+) -> None:
+    straight = terminal.search("--no-baseline")
+    journal = straight.run / JOURNAL
+    lines = journal.read_bytes().splitlines(keepends=True)
+    (straight.run / f"{JOURNAL}.lock").touch()
+    journal.write_bytes(b"".join(lines[:-1]) + lines[-1][:20])
+    resumed = terminal.rogue("search", "--resume", str(straight.run))
+    assert resumed.code == 0 and lines[-1][:20] in journal.read_bytes().splitlines(keepends=True)[-1]
+    assert resumed.lines == straight.lines
+    other = b"".join(lines).replace(b"measured", b"measures")
+    for damaged in (b"{}\n", lines[0] + b"[\n{}\n", b"[" * 100_000 + b"\n{}\n", other):
+        journal.write_bytes(damaged)
+        refused = terminal.rogue("search", "--resume", str(straight.run))
+        assert JOURNAL in refused.err and "start a new search" in refused.err, refused.err
+
+
+def test_a_search_of_an_earlier_version_is_refused_with_what_to_do(terminal: Terminal) -> None:
+    done = terminal.search("--no-baseline")
+    (done.run / "search.json").write_text('{"space_file": "x", "space_sha256": "y", "space": {}}')
+    refused = terminal.rogue("search", "--resume", str(done.run))
+    assert refused.code == ExitCode.USAGE
+    assert "`rogue report` opens others; begin a new search" in refused.err
+    assert "search --resume" in terminal.rogue("run", "--resume", str(done.run)).err
+
+
+def test_beside_another_transport_the_number_is_a_ratio(terminal: Terminal) -> None:
+    done = terminal.search("--against", "other", space=SPACE.replace("bound: 5000", "bound: 3"))
+    assert done.lines[0] == "fct_mean_ns of own over that of other, largest; a finding is at least 3 times."
+    assert "furthest 2 times at 1" in done.lines[1] and done.lines[-2].startswith("No finding")
+
+
+def test_a_plan_runs_nothing(terminal: Terminal) -> None:
+    done = terminal.search("--plan", "--jobs", "100", "--against", "other")
+    assert "workload.senders: 1 to 12 hosts, linear; a test" in done.lines
+    assert "at most 24 cells, about 3 s with 12 at once" in done.lines[-1], "3 values, 2 seeds, 2 transports"
+    assert terminal.testbed.ran == [] and not (terminal.place / "results").exists()
+
+
+def test_the_last_batch_fits_the_budget(terminal: Terminal) -> None:
+    text = SPACE.replace("cells: 12, batch: 3", "cells: 5, batch: 50").replace("bound: 5000, ", "")
+    done = terminal.search("--no-baseline", space=text.replace("to: 12", "to: 8"))
+    assert len(cells(done.run)) == 6, "each value has two seeds"
+    assert done.lines[0].endswith("the aim has no bound, so nothing is a finding.")
+
+
+def test_two_aims_have_a_front(terminal: Terminal) -> None:
+    second = "also: {metric: transfer_rate_mean_bps, direction: most, bound: 1e9}\nsampler: nsga2\n"
+    done = terminal.search(space=SPACE + second)
+    front = [line for line in done.lines if line.startswith("On the front: nsga2")]
+    assert front and all("transfer_rate_mean_bps" in line for line in front)
+    refused = terminal.search(space=SPACE + "also: {metric: jain}\n")
+    assert "expected nsga2 or random" in refused.err
+
+
+def test_keys_with_the_same_last_word_do_not_share_a_cell(terminal: Terminal) -> None:
+    experiment = EXPERIMENT.replace(
+        "workload: {kind: incast, senders: 2, size: 1MB}",
+        "traffic: [{name: a, workload: {kind: incast, senders: 2, size: 1MB}},"
+        " {name: b, workload: {kind: incast, senders: 2, size: 1MB}}]",
+    )
+    ranges = "{from: 1, to: 4, unit: hosts, source: a test}"
+    keys = f"keys:\n  traffic[0].workload.senders: {ranges}\n  traffic[1].workload.senders: {ranges}\n"
+    space = SPACE[: SPACE.index("keys:")] + keys + SPACE[SPACE.index("budget:") :]
+    done = terminal.search("--no-baseline", space=space.replace("bound: 5000, ", ""), experiment=experiment)
+    assert done.code == 0, done.err
+    factors = {(cell.seed, *cell.factors.values()): cell.id for cell in read_manifest(done.run).cells}
+    assert len(set(factors.values())) == len(factors) == len(terminal.testbed.ran)
+
+
+def test_a_lost_cell_runs_again_and_a_failed_one_does_not(terminal: Terminal) -> None:
+    space = SPACE.replace("cells: 12, batch: 3", "cells: 2, batch: 1").replace("bound: 5000, ", "")
+
+    def fail(_: Cell) -> None:
+        raise ZeroDivisionError
+
+    terminal.testbed.before_cell = fail
+    done = terminal.search("--no-baseline", space=space)
+    assert "without a number" in done.lines[1]
+    manifest = read_manifest(done.run)
+    assert {cell.status for cell in manifest.cells} == {"failed"}
+    terminal.go_on()
+    terminal.rogue("search", "--resume", str(done.run))
+    assert terminal.testbed.ran == []
+
+
+def test_the_testbed_has_to_be_able_to_measure(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(OBSTACLE, "a node is gone")
+    for done in (terminal.search(), terminal.sensitivity()):
+        assert "cannot measure, so nothing was run" in done.err and "a node is gone" in done.err
+    assert not (terminal.place / "results").exists()
+
+
+def test_an_inventory_that_only_the_run_names_is_not_opened(terminal: Terminal) -> None:
+    for done, command in ((terminal.search(), "search"), (terminal.sensitivity(), "sensitivity")):
+        manifest = read_manifest(done.run)
+        manifest.testbed = "inventory.yml"
+        write_manifest(done.run, manifest)
+        refused = terminal.rogue(command, "--resume", str(done.run))
+        assert "--resume: got no --testbed, expected the inventory" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("space", "options", "words"),
+    [
+        (SPACE.replace(", transport: own", ""), (), "got 2 transports and no name"),
+        (SPACE.replace("transport: own", "transport: owl"), (), "write own if that is meant"),
+        (SPACE.replace("topology.buffer", '"faults[0].one_in"'), (), "has no faults"),
+        (SPACE, ("--set", "factors={workload.senders: [1, 2]}"), "got factors"),
+        (SPACE[SPACE.index("keys:") :], (), "got no aim"),
+        (SPACE.replace("fct_mean_ns", "fct_men_ns"), (), "write fct_mean_ns if that is meant"),
+        (SPACE, ("--worst", "fct_men_ns"), "write fct_mean_ns if that is meant"),
+        (SPACE, ("--resume", "results/x"), "expected the search alone"),
+        (SPACE + "sampler: cmaes\n", (), "expected one of 'tpe', 'nsga2' or 'random'"),
+        (SPACE.replace("cells: 12", "cells: 0"), (), "at least 1"),
+        (SPACE.replace("held_out_first: 101", "held_out_first: 2"), (), "expected seeds above 2"),
+        (SPACE.replace("workload.senders", "budget.senders"), (), "dotted keys that start with topology"),
+        (SPACE.replace("metric: fct_mean_ns", "metrics: x"), (), "write metric if that is meant"),
+        ("x", (), "expected a mapping"),
+    ],
+)
+def test_what_cannot_be_searched_is_a_sentence(
+    terminal: Terminal, space: str, options: tuple[str, ...], words: str
+) -> None:
+    refused = terminal.search(*options, space=space)
+    assert refused.code == ExitCode.USAGE and words in refused.err, refused.err
+    assert not (terminal.place / "results").exists()
+
+
+def test_a_missing_file_is_a_sentence(terminal: Terminal) -> None:
+    experiment = terminal.write("hill.yml", EXPERIMENT)
+    assert "got no --space" in terminal.rogue("search", experiment).err
+    refused = terminal.rogue("search", experiment, "--space", "none.yml")
+    assert "none.yml" in refused.err and refused.code == ExitCode.USAGE
+
+
+@pytest.mark.parametrize("end", ["\n", "\x85", "\u2028", "\x1b"])
+def test_no_word_of_a_findings_head_begins_a_line(terminal: Terminal, end: str) -> None:
+    name, label = f"space{end}seed: 7.yml", "own\nseed: 6"
+    experiment = terminal.write("hill.yml", EXPERIMENT.replace("label: own", f"label: {json.dumps(label)}"))
+    space = SPACE.replace("transport: own", f"transport: {json.dumps(label)}")
+    terminal.testbed.ns_per_sender[label] = 1000
+    done = terminal.rogue("search", experiment, "--space", terminal.write(name, space), "--no-baseline")
+    text = (done.run / "find.yml").read_text()
+    head = text.partition("\nname: ")[0]
+    assert all(line.startswith("# ") for line in head.splitlines())
+    assert yaml.safe_load(text)["seed"] == 101

@@ -1,0 +1,159 @@
+"""`rogue sensitivity` on a testbed where a number follows from one key, and SALib's results."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from helpers.searched import VARIATION, Terminal, terminal
+from SALib.analyze import morris
+
+from rogue.harness.errors import ClusterLostError, ExitCode
+from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.verification import compare_run
+from rogue.harness.search.sensitivity import AnalysisPlan, elementary_effects, trajectories
+from rogue.harness.search.space import Aim
+from rogue.harness.search.variation import Question, Variation, question_of_claim
+
+__all__ = ["terminal"]
+
+
+def page(run: Path) -> str:
+    return (run / "sensitivity.html").read_text()
+
+
+def test_the_key_that_moves_the_number_comes_first_and_the_others_do_nothing(terminal: Terminal) -> None:
+    done = terminal.sensitivity()
+    title, head, first, second, directory = done.lines
+    assert title == "fct_mean_ns: 9 of 9 points have a number."
+    assert head.split() == ["key", "mu*", "mu", "sigma", "turned"]
+    assert first.split() == ["workload.senders", "6", "µs", "6", "µs", "0", "ns"], "1000 ns for six more"
+    assert second.split()[:3] == ["workload.size", "0", "ns"]
+    manifest = read_manifest(done.run)
+    assert manifest.status == "complete" and compare_run(done.run, manifest).differences == []
+    assert len(terminal.testbed.ran) == len(manifest.cells) == 12, "six points; three come twice"
+    assert {cell.transport for cell in manifest.cells} == {"own"}, "no check: nothing is a finding"
+    assert "workload.senders" in page(done.run) and page(done.run).count("<svg") == 2
+    again = terminal.rogue("sensitivity", "--resume", directory)
+    assert again.lines == done.lines and len(terminal.testbed.ran) == 12
+    assert "sensitivity --resume" in terminal.rogue("run", "--resume", directory).err
+
+
+def test_values_that_cannot_run_cost_their_steps_alone(terminal: Terminal) -> None:
+    done = terminal.sensitivity(vary=VARIATION.replace("to: 8", "to: 10"))
+    assert "of 9 points have a number" in done.lines[0] and "9 of 9" not in done.lines[0]
+    assert done.lines[2].split()[:3] == ["workload.senders", "12", "µs"], (
+        "the steps with two numbers are exact"
+    )
+
+
+@pytest.fixture
+def claim(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A file for all parts of an analysis of the claim C-1; both keys move the number, senders turn it."""
+    aim = Aim(metric="fct_mean_ns", direction="most", transport="own")
+    question = Question("C-1: it is short.", aim, lambda number: number < 5000, published=5000.0)
+    monkeypatch.setattr("rogue.harness.search.sensitivity.question_of_claim", lambda _: question)
+    terminal.testbed.extra_ns = lambda cell: 10 * (cell.groups[0].flows[0].size_bytes > 100_000)
+    return VARIATION.replace("count: 2", "count: 1") + "flip: 8\nsobol: {keys: 2, samples: 8}\n"
+
+
+def test_a_claim_has_its_turn_and_the_leading_keys_have_indices(terminal: Terminal, claim: str) -> None:
+    done = terminal.sensitivity("--claim", "C-1", vary=claim)
+    said = "\n".join(done.lines)
+    assert "C-1: it is short. 9 of 9 points have a number, and it holds at " in done.lines[0]
+    assert (
+        "It holds at the experiment's own values (2.01 µs). It turns at workload.senders from 2 to 5" in said
+    )
+    assert said.count("with 3 of 3 other seeds") == 1
+    indices = [line.split() for line in done.lines if "±" in line]
+    assert [row[0] for row in indices] == ["workload.senders", "workload.size"] * 2, "claim and measure"
+    assert float(indices[0][1]) > 0.8 > 0.2 > float(indices[1][1])
+    assert "does not hold" in page(done.run) and "published" in page(done.run)
+
+
+def test_jobs_change_no_cell_and_no_page(terminal: Terminal, claim: str) -> None:
+    one = terminal.sensitivity("--claim", "C-1", vary=claim)
+    several = terminal.sensitivity("--claim", "C-1", "--jobs", "2", vary=claim)
+    assert one.lines[:-1] == several.lines[:-1] and page(one.run) == page(several.run)
+    ids = [[cell.id for cell in read_manifest(each.run).cells] for each in (one, several)]
+    assert ids[0] == ids[1]
+
+
+def test_a_stopped_analysis_resumes_to_the_same_end(terminal: Terminal, claim: str) -> None:
+    straight = terminal.sensitivity("--claim", "C-1", vary=claim)
+    count = len(terminal.testbed.ran)
+    for cells in (3, count - 2):
+        terminal.testbed.ran.clear()
+        terminal.stop_after(cells)
+        stopped = terminal.sensitivity("--claim", "C-1", vary=claim)
+        assert stopped.code == ExitCode.INTERRUPTED and "sensitivity --resume" in stopped.err
+        terminal.go_on()
+        resumed = terminal.rogue("sensitivity", "--resume", stopped.lines[-1])
+        assert resumed.lines[:-1] == straight.lines[:-1] and page(resumed.run) == page(straight.run)
+        assert len(terminal.testbed.ran) == count, "no cell ran twice"
+
+
+def test_a_plan_runs_nothing(terminal: Terminal, claim: str) -> None:
+    done = terminal.sensitivity("--claim", "C-1", "--plan", vary=claim)
+    assert done.lines[-1].startswith("at most 96 cells, about ")
+    assert not terminal.testbed.ran and not (terminal.place / "results").exists()
+
+
+def test_a_lost_cluster_says_how_to_continue(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lost(*_: object) -> None:
+        raise ClusterLostError("the scheduler is gone")
+
+    monkeypatch.setattr(AnalysisPlan, "analyse", lost)
+    done = terminal.sensitivity()
+    assert "gone; finished cells are kept; to continue: " in done.err and "sensitivity --resume" in done.err
+
+
+@pytest.mark.parametrize(
+    ("vary", "options", "words"),
+    [
+        (VARIATION.replace("measures: [fct_mean_ns]\n", ""), (), "got neither measures"),
+        (VARIATION.replace("fct_mean_ns", "fct_men_ns"), (), "write fct_mean_ns if that is meant"),
+        (VARIATION, ("--claim", "X-2-10"), "got the transport 'roce+dcqcn'"),
+        (VARIATION, ("--claim", "X-2-1O"), "expected the id of a claim; write X-2-10"),
+        (VARIATION.replace("levels: 4", "levels: 5"), (), "an even number"),
+        (VARIATION.replace("workload.senders", "seed.first"), (), "dotted keys that start with"),
+        (VARIATION.replace("{count: 2}", "{counts: 2}"), (), "write count if that is meant"),
+        (VARIATION + "sobol: {samples: 12}\n", (), "a power of two"),
+        (VARIATION + "held_out: {first: 2}\n", (), "expected seeds above 2"),
+    ],
+)
+def test_what_cannot_be_analysed_is_a_sentence(
+    terminal: Terminal, vary: str, options: tuple[str, ...], words: str
+) -> None:
+    refused = terminal.sensitivity(*options, vary=vary)
+    assert refused.code == ExitCode.USAGE and words in refused.err, refused.err
+    assert not (terminal.place / "results").exists()
+
+
+def test_effects_are_those_of_the_package() -> None:
+    variation = Variation.model_validate(yaml.safe_load(VARIATION))
+    shares = trajectories(variation)
+    numbers = np.sin(shares @ np.array([3.0, 1.0]))
+    problem = {"num_vars": 2, "names": ["a", "b"], "bounds": [[0.0, 1.0]] * 2}
+    theirs = morris.analyze(problem, shares, numbers, num_levels=variation.levels, seed=1)
+    ours = np.array([elementary_effects(shares[at : at + 3], numbers[at : at + 3]) for at in (0, 3, 6)])
+    assert ours.mean(axis=0) == pytest.approx(theirs["mu"])
+    assert np.abs(ours).mean(axis=0) == pytest.approx(np.array(theirs["mu_star"]))
+    assert ours.std(axis=0, ddof=1) == pytest.approx(theirs["sigma"])
+
+
+def test_a_claim_holds_on_its_side_and_within_its_tolerance() -> None:
+    oscillates, close = question_of_claim("X-2-10"), question_of_claim("R-25-jain")
+    assert oscillates.holds is not None and close.holds is not None and close.published is not None
+    assert oscillates.holds(1.0) and not oscillates.holds(0.1)
+    assert close.holds(close.published) and not close.holds(0.5)
+
+
+def test_a_claim_may_compare_with_other_values(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    falls = question_of_claim("R-15-falls")
+    assert falls.target.is_ratio and dict(falls.beside) == {"faults[0].one_in": 65536}
+    aim = Aim(metric="fct_mean_ns", direction="most", transport="own")
+    question = Question("C-2: it grows.", aim, lambda number: number > 2, {"workload.senders": 1})
+    monkeypatch.setattr("rogue.harness.search.sensitivity.question_of_claim", lambda _: question)
+    done = terminal.sensitivity("--claim", "C-2")
+    assert done.lines[2].split()[:3] == ["workload.senders", "6", "times"], done.lines
