@@ -12,7 +12,7 @@ from helpers.sample_run import write_sample_run
 from helpers.small_runs import cell, manifest
 
 from rogue.harness.commands import runs
-from rogue.harness.commands.runs import remove_runs, tag_run, update_index, update_index_of
+from rogue.harness.commands.runs import rm, tag, update_index, update_index_of
 from rogue.harness.errors import ExitCode, HarnessError, StoppedError, UsageError
 from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.run_directory import locked, partial_report
@@ -69,17 +69,17 @@ def test_a_tag_stands_in_the_list_of_runs_and_the_run_stays(tmp_path: Path) -> N
     (tmp_path / "results" / name).mkdir(parents=True)
     run = run.rename(tmp_path / "results" / name / read_manifest(run).run_id)
     before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
-    assert tag_run(run, ["submitted"]) is ExitCode.OK
+    assert tag(run, ["submitted"]) is ExitCode.OK
     assert "<td>submitted</td>" in (tmp_path / "results/index.html").read_text()
     assert before == {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
     with pytest.raises(UsageError, match="got 'NO', expected small letters"):
-        tag_run(run, ["NO"])
+        tag(run, ["NO"])
 
 
 def test_a_run_that_was_moved_has_no_place_for_tags(tmp_path: Path) -> None:
     run = write_sample_run(tmp_path / "run")
     with pytest.raises(UsageError, match="a run that was moved, expected one below a directory of results"):
-        tag_run(run, ["submitted"])
+        tag(run, ["submitted"])
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def test_a_run_goes_with_its_directory_and_the_page_knows(
     partial_report(run).write_text("x")
     update_index(results)
     assert run.name in (results / "index.html").read_text()
-    assert remove_runs([run, run], yes=True) == 0
+    assert rm([run, run], yes=True) == 0
     assert sorted(path.name for path in results.iterdir()) == ["index.html", "shuffle"]
     page = (results / "index.html").read_text()
     assert run.name not in page
@@ -114,7 +114,7 @@ def test_a_run_goes_with_its_directory_and_the_page_knows(
 
 def test_without_a_terminal_it_wants_yes(run: Path) -> None:
     with pytest.raises(UsageError, match="got no terminal to ask on, expected --yes; add it to delete 1 dir"):
-        remove_runs([run], yes=False)
+        rm([run], yes=False)
     assert run.exists()
 
 
@@ -126,7 +126,7 @@ def test_on_a_terminal_it_asks(run: Path, answer: bytes, code: int) -> None:
 
 def test_a_run_that_somebody_works_on_stays(run: Path) -> None:
     with locked(run), pytest.raises(UsageError, match="another process is writing"):
-        remove_runs([run], yes=True)
+        rm([run], yes=True)
     assert (run / "cells/rogue-r1/flows.parquet").exists()
 
 
@@ -149,7 +149,7 @@ def test_what_is_no_run_stays(run: Path) -> None:
         (linked, "got a directory that rogue did not write"),
     ):
         with pytest.raises(UsageError, match=words):
-            remove_runs([run, path], yes=True)
+            rm([run, path], yes=True)
     assert run.exists()
 
 
@@ -157,7 +157,7 @@ def test_links_inside_a_run_are_not_followed(run: Path, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/notes.txt").write_text("mine")
     (run / "cells/link").symlink_to(tmp_path / "mine")
-    remove_runs([run], yes=True)
+    rm([run], yes=True)
     assert (tmp_path / "mine/notes.txt").read_text() == "mine"
 
 
@@ -166,7 +166,7 @@ def test_a_damaged_run_and_a_report_on_several_go_too(run: Path) -> None:
     report = run.parent.parent / "reports/20261120T101500Z-abcdef"
     report.mkdir(parents=True)
     (report / "runs.json").write_text('{"schema": 1, "runs": []}')
-    remove_runs([run, report], yes=True)
+    rm([run, report], yes=True)
     assert not run.exists()
     assert not report.exists()
 
@@ -179,10 +179,10 @@ def test_after_a_stop_the_same_command_deletes_the_rest(run: Path, monkeypatch: 
     with monkeypatch.context() as patched:
         patched.setattr(shutil, "rmtree", stopped)
         with pytest.raises(StoppedError, match="the rest goes with the same `rogue rm`") as caught:
-            remove_runs([run], yes=True)
+            rm([run], yes=True)
     assert caught.value.exit_code == 130
     assert run.exists()
-    remove_runs([run], yes=True)
+    rm([run], yes=True)
     assert not run.exists()
 
 
@@ -192,11 +192,11 @@ def test_a_place_that_does_not_let_go(run: Path, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(shutil, "rmtree", refused)
     with pytest.raises(HarnessError, match=r"Permission denied; the rest of .* is left"):
-        remove_runs([run], yes=True)
+        rm([run], yes=True)
 
 
 @pytest.mark.parametrize("content", [b'{"run_id": 1e999, "cells": [], "experiment": {}}', b"[" * 200_000])
 def test_a_manifest_of_nonsense_is_no_reason_to_stay(run: Path, content: bytes) -> None:
     (run / "manifest.json").write_bytes(content)
-    remove_runs([run], yes=True)
+    rm([run], yes=True)
     assert not run.exists()

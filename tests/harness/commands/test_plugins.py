@@ -9,7 +9,7 @@ import pytest
 from helpers.command_line import Finished, rogue
 from helpers.plugin_files import FIXED_TWICE, FOLDER, SHOWN, SWIFT, example
 
-from rogue.harness.commands.import_file import import_file
+from rogue.harness.commands.import_file import import_
 from rogue.harness.data.files import files_beside
 from rogue.harness.errors import UsageError
 from rogue.harness.plugins.start import write_start
@@ -261,13 +261,13 @@ def test_a_file_of_another_simulator_becomes_ours_and_back(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "flow.txt").write_text(FLOWS)
-    import_file("hpcc-flows", tmp_path / "flow.txt", tmp_path / "flows.csv", is_back=False)
+    import_("hpcc-flows", tmp_path / "flow.txt", tmp_path / "flows.csv", is_back=False)
     shown = capsys.readouterr()
     assert (shown.out, shown.err) == (f"{tmp_path / 'flows.csv'}\n", "rogue: ports are left out.\n")
     rows = files_beside(str(tmp_path / "x.yaml")).read(TraceRows, "flows.csv")
     assert isinstance(rows, TraceRows)
     assert rows.sizes_bytes.tolist() == [5, 6]
-    import_file("hpcc-flows", tmp_path / "flows.csv", None, is_back=True)
+    import_("hpcc-flows", tmp_path / "flows.csv", None, is_back=True)
     assert capsys.readouterr().out == "2\n2 1 3 100 5 0.000000000\n1 2 3 100 6 0.500000000\n"
 
 
@@ -276,26 +276,26 @@ def test_what_ours_would_refuse_is_not_written(tmp_path: Path) -> None:
         "6 2 4\n4 5\n0 4 1Gbps 1ns 0\n1 4 1Gbps 1ns 0\n2 5 1Gbps 1ns 0\n3 5 1Gbps 1ns 0\n"
     )
     with pytest.raises(UsageError, match="expected a network in one piece"):
-        import_file("hpcc-topology", tmp_path / "t.txt", tmp_path / "net.yaml", is_back=False)
+        import_("hpcc-topology", tmp_path / "t.txt", tmp_path / "net.yaml", is_back=False)
     assert not (tmp_path / "net.yaml").exists()
 
 
 def test_a_network_is_read_as_it_was_written(tmp_path: Path) -> None:
     (tmp_path / "t.txt").write_text("3 1 2\n2\n0 2 1Gbps 1ns 0\n1 2 1Gbps 1ns 0\n")
-    import_file("hpcc-topology", tmp_path / "t.txt", tmp_path / "net.yaml", is_back=False)
+    import_("hpcc-topology", tmp_path / "t.txt", tmp_path / "net.yaml", is_back=False)
     assert isinstance(files_beside(str(tmp_path / "x.yaml")).read(LinkList, "net.yaml"), LinkList)
 
 
 def test_starts_of_a_matrix_may_have_another_unit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.cm").write_text("Nodes 2\nConnections 1\n0->1 start 16 size 7\n")
     for unit, start_ns, words in ((None, 0, "taken as picoseconds"), ("us", 16_000, "taken as microseconds")):
-        import_file("htsim-cm", tmp_path / "a.cm", None, is_back=False, start_unit=unit)
+        import_("htsim-cm", tmp_path / "a.cm", None, is_back=False, start_unit=unit)
         shown = capsys.readouterr()
         assert shown.out == f"start_ns,src,dst,size_bytes\n{start_ns},h0,h1,7\n"
         assert words in shown.err
     for name, unit, expected in (("htsim-cm", "min", "one of ps, us"), ("hpcc-flows", "us", "no unit")):
         with pytest.raises(UsageError, match=f"--start-unit: got '{unit}', expected {expected} for {name}; "):
-            import_file(name, tmp_path / "a.cm", None, is_back=False, start_unit=unit)
+            import_(name, tmp_path / "a.cm", None, is_back=False, start_unit=unit)
 
 
 def test_mistakes_are_sentences(tmp_path: Path) -> None:
@@ -307,4 +307,4 @@ def test_mistakes_are_sentences(tmp_path: Path) -> None:
         ("htsim-topo", "flow.txt", True, "--back: got htsim-topo, expected one of hpcc-flows, "),
     ):
         with pytest.raises(UsageError, match=words):
-            import_file(name, tmp_path / file, None, is_back=is_back)
+            import_(name, tmp_path / file, None, is_back=is_back)

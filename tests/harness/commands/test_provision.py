@@ -8,7 +8,6 @@ from helpers.nodes import read_inventory, write_inventory
 
 from rogue.harness.commands import provision as command
 from rogue.harness.errors import ExitCode, StoppedError, UsageError
-from rogue.harness.provisioning.named_inventory import NamedInventory
 from rogue.harness.provisioning.playbook import Interrupted
 from rogue.harness.provisioning.playbook_events import PlaybookResult
 from rogue.harness.provisioning.ports import PortSettings
@@ -60,7 +59,7 @@ def provisioner(monkeypatch: pytest.MonkeyPatch) -> Provisioner:
 def test_it_says_how_much_was_changed(
     path: Path, provisioner: Provisioner, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert command.provision_nodes(NamedInventory(str(path)), None, None, is_check=False) is ExitCode.OK
+    assert command.provision(str(path)) is ExitCode.OK
     assert capsys.readouterr().out == "changed: 2, on 1 of 3 nodes\n"
     assert provisioner.ports == {}
 
@@ -68,7 +67,7 @@ def test_it_says_how_much_was_changed(
 def test_with_check_it_says_what_would_be(
     path: Path, provisioner: Provisioner, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command.provision_nodes(NamedInventory(str(path)), None, None, is_check=True)
+    command.provision(str(path), is_check=True)
     assert capsys.readouterr().out.splitlines() == [
         "would be changed: 2, on 1 of 3 nodes",
         "  h0: mtu eth1",
@@ -80,7 +79,7 @@ def test_an_experiment_gives_the_switch_its_rates(
     path: Path, tmp_path: Path, provisioner: Provisioner
 ) -> None:
     (tmp_path / "star.yaml").write_text(STAR)
-    command.provision_nodes(NamedInventory(str(path)), str(tmp_path / "star.yaml"), None, is_check=False)
+    command.provision(str(path), experiment=str(tmp_path / "star.yaml"))
     assert {port: settings.rate_bps for port, settings in provisioner.ports.items()} == {
         "s0->h0": 100_000_000,
         "s0->h1": 100_000_000,
@@ -92,13 +91,13 @@ def test_ctrl_c_says_how_to_go_on_and_how_to_go_back(path: Path, provisioner: Pr
     with pytest.raises(
         StoppedError, match=r"stopped in task 3; to go on: .* provision .*; to put .* teardown "
     ) as stop:
-        command.provision_nodes(NamedInventory(str(path)), None, None, is_check=False)
+        command.provision(str(path))
     assert stop.value.exit_code is ExitCode.INTERRUPTED
 
 
 def test_an_inventory_that_is_not_there_is_a_wrong_command(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"nowhere\.yaml"):
-        command.provision_nodes(NamedInventory(str(tmp_path / "nowhere.yaml")), None, None, is_check=False)
+        command.provision(str(tmp_path / "nowhere.yaml"))
 
 
 @pytest.mark.usefixtures("provisioner")
@@ -111,7 +110,7 @@ def test_ports_of_an_experiment_need_a_switch(
     )
     (tmp_path / "star.yaml").write_text(STAR)
     with pytest.raises(UsageError, match="got no switch, expected one whose ports an experiment can set"):
-        command.provision_nodes(NamedInventory(str(path)), str(tmp_path / "star.yaml"), None, is_check=False)
+        command.provision(str(path), experiment=str(tmp_path / "star.yaml"))
 
 
 @pytest.mark.parametrize(("is_check", "done"), [(False, ["set up tor"]), (True, ["planned tor"])])
@@ -124,7 +123,7 @@ def test_hardware_switches_are_set_up_too(
     monkeypatch.setattr("rogue.harness.provisioning.provision.provision", Provisioner().provision)
     monkeypatch.setattr(command, "set_up", lambda switch: seen.append(f"set up {switch.name}"))
     monkeypatch.setattr(command, "show_plan", lambda switch: seen.append(f"planned {switch.name}"))
-    assert command.provision_nodes(NamedInventory(str(path)), None, None, is_check=is_check) is ExitCode.OK
+    assert command.provision(str(path), is_check=is_check) is ExitCode.OK
     assert seen == done
 
 
@@ -135,6 +134,6 @@ def test_a_switch_that_follows_experiments_waits_for_one(
     rack = replace(read_inventory(path), switch=None, hardware_switches=(hardware(FOLLOWS, LOGIN),))
     monkeypatch.setattr("rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: rack)
     monkeypatch.setattr("rogue.harness.provisioning.provision.provision", Provisioner().provision)
-    assert command.provision_nodes(NamedInventory("rack.yaml"), None, None, is_check=is_check) is ExitCode.OK
+    assert command.provision("rack.yaml", is_check=is_check) is ExitCode.OK
     told = "tor follows experiments: rogue switch apply rack.yaml EXPERIMENT"
     assert capsys.readouterr().out.splitlines()[-1] == told

@@ -7,7 +7,6 @@ from helpers.nodes import read_inventory, write_inventory
 
 from rogue.harness.commands import provision as command
 from rogue.harness.errors import ExitCode, StoppedError
-from rogue.harness.provisioning.named_inventory import NamedInventory
 from rogue.harness.provisioning.playbook import Interrupted
 from rogue.harness.provisioning.playbook_events import PlaybookResult
 from rogue.remote.errors import NodeError
@@ -30,7 +29,7 @@ def test_it_says_how_much_was_put_back(
         "rogue.harness.provisioning.provision.teardown",
         lambda *_: PlaybookResult(changes={"h0": ["mtu eth1"]}),
     )
-    assert command.restore_nodes(NamedInventory(str(path)), None) is ExitCode.OK
+    assert command.teardown(str(path)) is ExitCode.OK
     assert capsys.readouterr().out == "put back: 1, on 1 of 3 nodes\n"
 
 
@@ -40,7 +39,7 @@ def test_ctrl_c_loses_nothing_that_is_written_down(path: Path, monkeypatch: pyte
 
     monkeypatch.setattr("rogue.harness.provisioning.provision.teardown", interrupted)
     with pytest.raises(StoppedError, match="what is left stays written down on the nodes"):
-        command.restore_nodes(NamedInventory(str(path)), None)
+        command.teardown(str(path))
 
 
 def test_hardware_switches_are_put_back_and_their_failures_stop_nobody(
@@ -59,5 +58,5 @@ def test_hardware_switches_are_put_back_and_their_failures_stop_nobody(
         lambda *_: torn_down.append("nodes") or PlaybookResult(),
     )
     with pytest.raises(NodeError, match=r"^tor: it is gone$"):
-        command.restore_nodes(NamedInventory(str(path)), None)
+        command.teardown(str(path))
     assert torn_down == ["nodes"]
