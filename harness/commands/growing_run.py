@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from rogue.harness.commands.call_again import call_again
 from rogue.harness.commands.run import begun_testbed, jobs_at_once, opened_cluster, resume_options
 from rogue.harness.errors import ClusterLostError, StoppedError, UsageError, termination_as_interrupt
-from rogue.harness.terminal import call_again
 from rogue.harness.testbeds import DEFAULT_TESTBED, ready_testbed
 
 if TYPE_CHECKING:

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from rogue.harness.commands import completion
+from rogue.harness.commands.call_again import call_again
 from rogue.harness.commands.opening import open_runs
 from rogue.harness.commands.options import AcceptsDamage, Plugins, TrustsPlugins
 from rogue.harness.commands.runs import update_index_of
 from rogue.harness.errors import BusyRunError, ExitCode
-from rogue.harness.terminal import CountDisplay, call_again, notify
+from rogue.harness.terminal import CountDisplay, notify
 from rogue.workloads.printable import printable
 from rogue.workloads.records import CellStatus
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from rogue.harness.commands.call_again import call_again
 from rogue.harness.errors import ExitCode, StoppedError, UsageError, termination_as_interrupt
 from rogue.harness.provisioning.named_inventory import VIRTUAL
-from rogue.harness.terminal import align, call_again, notify
+from rogue.harness.terminal import align, notify
 from rogue.virtual.errors import VirtualTestbedError
 from rogue.workloads.printable import did_you_mean
 

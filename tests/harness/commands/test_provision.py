@@ -1,8 +1,13 @@
+import os
+import signal
+import socket
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import paramiko
 import pytest
+from helpers.command_line import rogue, start_rogue
 from helpers.fake_switch import LOGIN, hardware, wanted
 from helpers.nodes import read_inventory, write_inventory
 
@@ -11,6 +16,8 @@ from rogue.harness.errors import ExitCode, StoppedError, UsageError
 from rogue.harness.provisioning.playbook import Interrupted
 from rogue.harness.provisioning.playbook_events import PlaybookResult
 from rogue.harness.provisioning.ports import PortSettings
+from rogue.harness.provisioning.reach import REACH_LIMIT_S
+from rogue.remote.errors import NodeError
 
 
 @pytest.fixture(scope="module")
@@ -95,11 +102,6 @@ def test_ctrl_c_says_how_to_go_on_and_how_to_go_back(path: Path, provisioner: Pr
     assert stop.value.exit_code is ExitCode.INTERRUPTED
 
 
-def test_an_inventory_that_is_not_there_is_a_wrong_command(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"nowhere\.yaml"):
-        command.provision(str(tmp_path / "nowhere.yaml"))
-
-
 @pytest.mark.usefixtures("provisioner")
 def test_ports_of_an_experiment_need_a_switch(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -137,3 +139,72 @@ def test_a_switch_that_follows_experiments_waits_for_one(
     assert command.provision("rack.yaml", is_check=is_check) is ExitCode.OK
     told = "tor follows experiments: rogue switch apply rack.yaml EXPERIMENT"
     assert capsys.readouterr().out.splitlines()[-1] == told
+
+
+PATIENCE_S = 60
+
+
+@pytest.mark.parametrize("command", ["provision", "doctor", "teardown"])
+def test_a_missing_inventory_is_a_wrong_command_and_a_sentence(tmp_path: Path, command: str) -> None:
+    done = rogue(tmp_path, command, "nowhere.yaml")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("rogue: inventory: got nowhere.yaml, expected a file")
+
+
+def test_ctrl_c_while_a_node_does_not_reply_ends_everything_at_once(tmp_path: Path) -> None:
+    key = paramiko.ECDSAKey.generate()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.settimeout(PATIENCE_S)
+        port = silent.getsockname()[1]
+        changes = [(f" {old}", f" {port}{old[4:]}") for old in ("4001,", "4002,", "4003\n")]
+        path, log = write_inventory(tmp_path, *changes), tmp_path / "log"
+        known = f"[127.0.0.1]:{port} {key.get_name()} {key.get_base64()}\n"
+        (tmp_path / "known_hosts").write_text(known)
+        running = start_rogue(tmp_path, "provision", str(path), "--log", str(log))
+        connection, _ = silent.accept()
+        with connection:  # it is kept waiting
+            os.killpg(running.pid, signal.SIGINT)
+            out, err = running.communicate(timeout=REACH_LIMIT_S / 2)
+    assert (running.returncode, out) == (130, "")
+    assert "rogue: stopped before the first task; to go on: " in err
+    assert not log.exists(), "Ansible went nowhere"
+
+
+def test_it_says_how_much_was_put_back(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(
+        "rogue.harness.provisioning.provision.teardown",
+        lambda *_: PlaybookResult(changes={"h0": ["mtu eth1"]}),
+    )
+    assert command.teardown(str(path)) is ExitCode.OK
+    assert capsys.readouterr().out == "put back: 1, on 1 of 3 nodes\n"
+
+
+def test_ctrl_c_loses_nothing_that_is_written_down(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> PlaybookResult:
+        raise Interrupted(PlaybookResult())
+
+    monkeypatch.setattr("rogue.harness.provisioning.provision.teardown", interrupted)
+    with pytest.raises(StoppedError, match="what is left stays written down on the nodes"):
+        command.teardown(str(path))
+
+
+def test_hardware_switches_are_put_back_and_their_failures_stop_nobody(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rack = replace(read_inventory(path), switch=None, hardware_switches=(hardware(wanted("eos"), LOGIN),))
+    torn_down = []
+
+    def gone(_switch: object) -> None:
+        raise NodeError("tor: it is gone")
+
+    monkeypatch.setattr("rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: rack)
+    monkeypatch.setattr(command, "put_back", gone)
+    monkeypatch.setattr(
+        "rogue.harness.provisioning.provision.teardown",
+        lambda *_: torn_down.append("nodes") or PlaybookResult(),
+    )
+    with pytest.raises(NodeError, match=r"^tor: it is gone$"):
+        command.teardown(str(path))
+    assert torn_down == ["nodes"]

@@ -11,7 +11,7 @@ from helpers.small_runs import manifest
 
 from rogue.harness.cell.transport import ParameterError
 from rogue.harness.experiment.load import resolve
-from rogue.harness.plan.cells import plan_cells
+from rogue.harness.plan.plan import plan_cells
 from rogue.harness.results.tables import encode
 from rogue.harness.testbeds.simulator import SimulatorTestbed
 from rogue.harness.testbeds.simulator.nics import profile_of
