@@ -23,7 +23,7 @@ import numpy as np
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.experiment.load import load_experiment
-from rogue.harness.plan.cells import plan_cells
+from rogue.harness.plan.plan import plan_cells
 from rogue.harness.testbeds.base import CellResult
 from rogue.harness.testbeds.kernel import KernelTestbed
 from rogue.virtual.kernel.build import cache_directory, obtain

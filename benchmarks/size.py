@@ -19,8 +19,7 @@ from typing import Final
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.experiment.load import LoadedExperiment, load_experiment
-from rogue.harness.plan.cells import plan_cells
-from rogue.harness.plan.plan import make_plan
+from rogue.harness.plan.plan import make_plan, plan_cells
 from rogue.harness.testbeds.simulator.network import SimulatedNetwork, build_links, build_network
 from rogue.harness.testbeds.simulator.nics import profile_of
 from rogue.harness.testbeds.simulator.testbed import SimulatorTestbed

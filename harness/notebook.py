@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.execution.scheduler import Quiet
@@ -21,10 +21,8 @@ from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.run_directory import DEFAULT_OUT, locked
 from rogue.harness.run import Workers, cells_left, start_run, work
 from rogue.harness.testbeds import DEFAULT_TESTBED, ready_testbed
+from rogue.reports.results.loaded import LoadedRun
 from rogue.workloads.records import CellStatus
-
-if TYPE_CHECKING:
-    from rogue.reports.results.loaded import LoadedRun
 
 DICTIONARY: Final = "<dictionary>"
 """In place of the name of an experiment's file."""
@@ -35,15 +33,13 @@ def load(
     plugins: Iterable[str | PathLike[str]] = (),
     *,
     trusts_plugins: bool = False,
-) -> "LoadedRun":
+) -> LoadedRun:
     """Open a run directory, such as `results/quickstart/<run id>`.
 
     `plugins` are files that add measures; `trusts_plugins` runs those that the run keeps, which can do
     whatever you can. What a plug-in of the run would have added and nobody named is left out, with a warning.
     An error is a sentence: `rogue.ReportError` if there is no run, `rogue.HarnessError` about a plug-in.
     """
-    from rogue.reports.results.loaded import LoadedRun
-
     run = LoadedRun(directory)
     trust = Trust(tuple(map(Path, plugins)), trusts_plugins)
     untrusted = load_what_is_trusted(read_manifest(Path(directory)).plugins, trust)
@@ -59,7 +55,7 @@ def run(
     settings: Sequence[str] = (),
     out: str | PathLike[str] = DEFAULT_OUT,
     testbed: str = DEFAULT_TESTBED,
-) -> "LoadedRun":
+) -> LoadedRun:
     """Run an experiment in this process, one cell after the other, and open the run.
 
     `experiment` has the keys of a file, or is the name of one; `settings` change it as `--set` does. Files

@@ -1,11 +1,7 @@
-"""Print messages, aligned columns, progress counts and commands to copy."""
+"""Print messages, aligned columns and progress counts."""
 
-import shlex
-import shutil
-import sys
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self, TextIO
 
 import typer
@@ -27,40 +23,6 @@ def align(rows: Sequence[Sequence[str]]) -> list[str]:
 def notify(*lines: str) -> None:
     """Print sentences, each on a line of its own; no text of another author in one begins a line."""
     typer.echo("\n".join(map(printable, (f"rogue: {lines[0]}", *lines[1:]))), err=True)
-
-
-NAME = "rogue"
-
-
-def call_again(*words: object) -> str:
-    """Return a shell command that works where the person is: with the path if `rogue` is not on it.
-
-    It is one line, whatever the words: somebody else may have written one of them.
-    """
-    return " ".join(_quoted(str(word)) for word in (_program(), *words))
-
-
-def _quoted(word: str) -> str:
-    """Quote a word for a shell; Bash, Zsh and POSIX of 2024 know the quotes in which letters are numbers."""
-    if word.isprintable():
-        return shlex.quote(word)
-    shown = (_escaped(letter) if letter in "\\'" or not letter.isprintable() else letter for letter in word)
-    return f"$'{''.join(shown)}'"
-
-
-def _escaped(letter: str) -> str:
-    """Return the bytes of a letter as octal numbers, of which none is longer than three digits."""
-    half_of_a_pair = "surrogateescape" if "\udc80" <= letter <= "\udcff" else "surrogatepass"
-    return "".join(f"\\{byte:03o}" for byte in letter.encode("utf-8", half_of_a_pair))
-
-
-def _program() -> str:
-    """The installed command as it was called; for `python -m rogue` the command beside that python."""
-    called = Path(sys.argv[0])
-    command = called if called.name == NAME else Path(sys.executable).parent / NAME
-    if shutil.which(NAME) is not None or not command.exists():
-        return NAME
-    return str(command.relative_to(Path.cwd()) if command.is_relative_to(Path.cwd()) else command)
 
 
 SHOWN_AFTER_SECONDS: Final = 1.0

@@ -25,7 +25,7 @@ from uet_htsim_experiment import write_case
 
 from rogue.harness.cell.demand import gc_paused
 from rogue.harness.experiment.load import load_experiment
-from rogue.harness.plan.cells import plan_cells
+from rogue.harness.plan.plan import plan_cells
 from rogue.harness.testbeds.simulator.network import SimulatedNetwork, build_network
 
 MEASURED: Final = CASES.with_name("measured.csv")

@@ -20,37 +20,33 @@ if TYPE_CHECKING:
     from rogue.reports.board import BoardClaim, BoardRun, Earlier, StoredOutcome
 
 
-Results = Annotated[
-    list[Path] | None,
-    typer.Argument(
-        metavar="RESULTS...",
-        help="Directories with runs, or claims.json of an earlier board; by default results.",
-        show_default=False,
-    ),
-]
-
-
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="The page; claims.json is written beside it. By default claims.html below RESULTS.",
-    ),
-]
-
-
-Readme = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Put the tally between its marks in this file, too.")
-]
-
-
-AcceptsDamage = Annotated[
-    bool, typer.Option("--accept-damage", help="Go on although files are not as their runs wrote them.")
-]
+DEFAULT_RESULTS: Final = Path("results")
+PAGE: Final = "claims.html"
+CONTENT: Final = "claims.json"
 
 
 def claims(
-    results: Results = None, out: Out = None, readme: Readme = None, accepts_damage: AcceptsDamage = False
+    results: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="RESULTS...",
+            help="Directories with runs, or claims.json of an earlier board; by default results.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The page; claims.json is written beside it. By default claims.html below RESULTS.",
+        ),
+    ] = None,
+    readme: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Put the tally between its marks in this file, too.")
+    ] = None,
+    accepts_damage: Annotated[
+        bool, typer.Option("--accept-damage", help="Go on although files are not as their runs wrote them.")
+    ] = False,
 ) -> ExitCode:
     """Compare all runs with all claims, and write a page with the best evidence for each claim.
 
@@ -66,28 +62,11 @@ def claims(
       rogue claims results docs/claims/claims.json --out docs/claims/index.html --readme README.md
       rogue claims results elsewhere/results --out claims.html
     """
-    return write_board(tuple(results or ()), out, readme, accepts_damage=accepts_damage)
-
-
-DEFAULT_RESULTS: Final = Path("results")
-PAGE: Final = "claims.html"
-CONTENT: Final = "claims.json"
-
-
-def write_board(
-    results: Sequence[Path], out: Path | None, readme: Path | None = None, *, accepts_damage: bool = False
-) -> ExitCode:
-    """Write the page and its data, and print claims, tally and, in the last line, the path of the page.
-
-    A file among the results is the claims.json of an earlier board. Its verdicts compete with those of the
-    runs, so that a board keeps the evidence of runs that are not on this computer.
-    DamagedRunError if a run is not as it was written, unless accepts_damage is set.
-    """
     from rogue.reports.board import best_evidence, board_content, board_page
     from rogue.reports.claims import read_claims
     from rogue.workloads.manifest import MANIFEST
 
-    named = tuple(results) or (DEFAULT_RESULTS,)
+    named = tuple(results or ()) or (DEFAULT_RESULTS,)
     earlier = _earlier([each for each in named if each.is_file()])
     page = out or _default_page(named[0])
     if (page.parent / MANIFEST).exists():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,9 +16,7 @@ from rogue.harness.terminal import CountDisplay, align, notify
 from rogue.workloads.printable import printable
 
 if TYPE_CHECKING:
-    from rogue.harness.plugins.trust import Trust
-    from rogue.reports.comparison.two_runs import Compared
-    from rogue.reports.results import Results
+    pass
 
 
 def compare(  # noqa: PLR0913  (one parameter per option)
@@ -48,51 +45,30 @@ def compare(  # noqa: PLR0913  (one parameter per option)
       rogue compare results/quickstart/20261120T101500Z-3f9a1c results/quickstart/20261121T093000Z-77d02e
     """
     from rogue.harness.plugins.trust import Trust
-
-    trust = Trust(tuple(plugins or ()), trusts_plugins)
-    return compare_runs(run_a, run_b, trust, everything=everything, page=html, accepts_damage=accepts_damage)
-
-
-def compare_runs(  # noqa: PLR0913  (one parameter per option)
-    first: Path,
-    second: Path,
-    trust: Trust | None = None,
-    *,
-    everything: bool,
-    page: Path | None = None,
-    accepts_damage: bool = False,
-) -> ExitCode:
-    """Print how two runs differ, and whether that is more than chance; `page` is a file to write it to."""
-    if page is not None and (page.is_dir() or not page.parent.is_dir()):
-        raise UsageError(f"--html: got {page}, expected a file in a directory that there is; name another.")
-    open_runs([first, second], trust, accepts_damage=accepts_damage)
-    from rogue.reports.comparison.two_runs import HEAD, compare, conclusions, shown, told_apart
+    from rogue.reports.comparison import two_runs
+    from rogue.reports.pages.build import write_comparison
     from rogue.reports.reading.load import Run
     from rogue.reports.results import Results
 
-    results = Results(Run(first)), Results(Run(second))
-    compared = compare(*results)
+    if html is not None and (html.is_dir() or not html.parent.is_dir()):
+        raise UsageError(f"--html: got {html}, expected a file in a directory that there is; name another.")
+    open_runs([run_a, run_b], Trust(tuple(plugins or ()), trusts_plugins), accepts_damage=accepts_damage)
+    results = Results(Run(run_a)), Results(Run(run_b))
+    compared = two_runs.compare(*results)
     for each in results:
         for problem in each.run.problems:
             notify(f"{each.run.directory}: {problem}")
     if not compared:
         expected = "two runs with a transport and factor point in common that finished in both"
-        raise UsageError(f"compare: got {first} and {second}, expected {expected}.")
-    lines = [f"A: {first}", f"B: {second}", *told_apart(*results), ""]
-    rows = [each.row for each in shown(compared, results[0], everything=everything)]
-    lines += [*align([HEAD, *rows]), "", *conclusions(compared)]
+        raise UsageError(f"compare: got {run_a} and {run_b}, expected {expected}.")
+    lines = [f"A: {run_a}", f"B: {run_b}", *two_runs.told_apart(*results), ""]
+    rows = [each.row for each in two_runs.shown(compared, results[0], everything=everything)]
+    lines += [*align([two_runs.HEAD, *rows]), "", *two_runs.conclusions(compared)]
     if len(rows) < len(compared):
         lines.append(f"{len(compared) - len(rows)} comparisons are not shown; --all shows them.")
     typer.echo("\n".join(map(printable, lines)))
-    if page is not None:
-        _write_page(compared, results, page)
+    if html is not None:
+        with CountDisplay(sys.stderr) as counted:
+            write_comparison(list(compared), *results, html, counted)
+        typer.echo(f"page: {html}", err=True)
     return ExitCode.OK
-
-
-def _write_page(compared: Sequence[Compared], results: tuple[Results, Results], page: Path) -> None:
-    """Write the page, and say on standard error how far that is and where it stands."""
-    from rogue.reports.pages.build import write_comparison
-
-    with CountDisplay(sys.stderr) as counted:
-        write_comparison(list(compared), *results, page, counted)
-    typer.echo(f"page: {page}", err=True)

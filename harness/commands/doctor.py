@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rogue.harness.commands.call_again import call_again
 from rogue.harness.commands.inventory import open_inventory
 from rogue.harness.commands.opening import write_output
 from rogue.harness.commands.options import (
@@ -24,7 +25,7 @@ from rogue.harness.commands.options import (
 from rogue.harness.commands.switch import compared_switch, hardware_of, requested_switch
 from rogue.harness.errors import ExitCode, StoppedError, UsageError
 from rogue.harness.provisioning.named_inventory import NamedInventory
-from rogue.harness.terminal import align, call_again
+from rogue.harness.terminal import align
 from rogue.remote.errors import NodeError
 from rogue.workloads.printable import printable
 

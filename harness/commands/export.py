@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,8 +15,7 @@ from rogue.harness.terminal import notify
 from rogue.workloads.printable import printable
 
 if TYPE_CHECKING:
-    from rogue.harness.plugins.trust import Trust
-    from rogue.reports.results import Results
+    pass
 
 
 def export(  # noqa: PLR0913  (one parameter per option)
@@ -51,73 +49,34 @@ def export(  # noqa: PLR0913  (one parameter per option)
       rogue export results/quickstart/20261120T101500Z-3f9a1c --timeline --cell rogue-r1
     """
     from rogue.harness.plugins.trust import Trust
-
-    kinds = tuple(kind for kind, is_asked in (("pcap", pcap), ("timeline", timeline)) if is_asked)
-    trust = Trust(tuple(plugins or ()), trusts_plugins)
-    return export_run(ExportOptions(run, kinds, tuple(cells or ()), out, trust, accepts_damage))
-
-
-@dataclass(frozen=True, slots=True)
-class ExportOptions:
-    """What `rogue export` was asked for: tables as CSV, or a file of one of the kinds for each cell."""
-
-    run: Path
-    kinds: tuple[str, ...] = ()
-    cells: tuple[str, ...] = ()
-    out: Path | None = None
-    trust: Trust | None = None
-    accepts_damage: bool = False
-
-
-def export_run(options: ExportOptions) -> ExitCode:
-    """Write files beside a run, or where `out` says; the run itself stays as it is."""
-    kinds = options.kinds
-    if len(kinds) > 1:
-        got = " and ".join(f"--{kind}" for kind in kinds)
-        raise UsageError(f"export: got {got}, expected one of them; call it once for each.")
-    if options.cells and not kinds:
-        raise UsageError("export: got --cell alone, expected --pcap or --timeline with it; add one.")
-    directory = _new_directory(options)
+    from rogue.reports.errors import ReportError
+    from rogue.reports.export import csv_files
+    from rogue.reports.export.cell_files import write_cell_files
     from rogue.reports.reading.load import Run
     from rogue.reports.results import Results
 
-    results = Results(Run(options.run))
-    return _write_cells(results, options, directory) if kinds else _write_tables(results, directory)
-
-
-def _new_directory(options: ExportOptions) -> Path:
-    """Where the files go: a directory that is not there yet."""
-    (manifest,) = open_runs([options.run], options.trust, accepts_damage=options.accepts_damage)
-    suffix = (*options.kinds, "csv")[0]
-    directory = options.out or options.run.resolve().with_name(f"{manifest.run_id}-{suffix}")
+    kind = "pcap" if pcap else "timeline" if timeline else "csv"
+    if pcap and timeline:
+        raise UsageError("export: got --pcap and --timeline, expected one of them; call it once for each.")
+    if cells and kind == "csv":
+        raise UsageError("export: got --cell alone, expected --pcap or --timeline with it; add one.")
+    trust = Trust(tuple(plugins or ()), trusts_plugins)
+    (manifest,) = open_runs([run], trust, accepts_damage=accepts_damage)
+    directory = out or run.resolve().with_name(f"{manifest.run_id}-{kind}")
     if directory.exists():
         raise UsageError(
             f"export: {directory} is there already, expected a new directory; name one with --out."
         )
-    return directory
-
-
-def _write_tables(results: Results, directory: Path) -> ExitCode:
-    from rogue.reports.export.csv_files import export
-
-    names = export(results, directory)
-    return _say(results.run.problems, names, directory)
-
-
-def _write_cells(results: Results, options: ExportOptions, directory: Path) -> ExitCode:
-    """A capture of each cell's packets, or a timeline."""
-    from rogue.reports.errors import ReportError
-    from rogue.reports.export.cell_files import write_cell_files
-
+    results = Results(Run(run))
     try:
-        names, notes = write_cell_files(results, options.kinds[0], directory, options.cells)
+        notes: Sequence[str] = ()
+        if kind == "csv":
+            names = csv_files.export(results, directory)
+        else:
+            names, notes = write_cell_files(results, kind, directory, cells or ())
     except ReportError as error:
         raise UsageError(f"export: {error}.") from error
-    return _say([*results.run.problems, *notes], names, directory)
-
-
-def _say(problems: Sequence[str], names: Sequence[str], directory: Path) -> ExitCode:
-    for problem in problems:
+    for problem in [*results.run.problems, *notes]:
         notify(problem)
     typer.echo(printable(f"{len(names)} file{'s' * (len(names) != 1)}: {', '.join(names)}"), err=True)
     typer.echo(directory)

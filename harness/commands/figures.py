@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from string import ascii_lowercase, digits
 from typing import TYPE_CHECKING, Annotated, Final
@@ -18,7 +17,6 @@ from rogue.harness.terminal import notify
 from rogue.workloads.printable import did_you_mean, printable
 
 if TYPE_CHECKING:
-    from rogue.harness.plugins.trust import Trust
     from rogue.reports.export.figure_files import FigureResult, FilesWanted
     from rogue.reports.results import Results
 
@@ -59,46 +57,6 @@ def figures(  # noqa: PLR0913  (one parameter per option)
       rogue figures results/quickstart/20261120T101500Z-3f9a1c --only throughput --width 84mm --format pdf
     """
     from rogue.harness.plugins.trust import Trust
-
-    trust = Trust(tuple(plugins or ()), trusts_plugins)
-    wanted = FigureOptions(run, tuple(only or ()), formats, width, style, out, trust, accepts_damage)
-    return write_run_figures(wanted)
-
-
-INCHES: Final = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
-"""Units of a width; a point is TeX's, in which \\columnwidth is given."""
-TABLES: Final = "tex"
-"""The format of tables: LaTeX."""
-WIDTH_INCHES: Final = (1.5, 30.0)
-PAGE_HEIGHT_INCHES: Final = 9.2
-"""What a page of a paper has for a figure and its caption."""
-TYPE_POINTS_MIN: Final = 6.0
-
-
-@dataclass(frozen=True, slots=True)
-class FigureOptions:
-    """What `rogue figures` was asked for, as it was written."""
-
-    run: Path
-    only: tuple[str, ...]
-    formats: str
-    width: str
-    style: Path | None
-    out: Path | None
-    trust: Trust | None = None
-    accepts_damage: bool = False
-
-
-def write_run_figures(options: FigureOptions) -> ExitCode:
-    """Write a run's figures as files into a directory beside it; the run itself stays as it is."""
-    (manifest,) = open_runs([options.run], options.trust, accepts_damage=options.accepts_damage)
-    width_inches = parsed_width(options.width)
-    formats = parsed_formats(options.formats)
-    directory = options.out or options.run.resolve().with_name(f"{manifest.run_id}-figures")
-    if directory.exists():
-        raise UsageError(
-            f"figures: {directory} is there already, expected a new directory; name one with --out."
-        )
     from rogue.reports.claims import hold_against, read_claims
     from rogue.reports.drawing.style_sheet import NO_SHEET, read_style_sheet
     from rogue.reports.errors import ReportError
@@ -109,16 +67,24 @@ def write_run_figures(options: FigureOptions) -> ExitCode:
     from rogue.reports.reading.load import Run
     from rogue.reports.results import Results
 
-    names = _known_names(options.only, list(FIGURES))
+    trust = Trust(tuple(plugins or ()), trusts_plugins)
+    (manifest,) = open_runs([run], trust, accepts_damage=accepts_damage)
+    width_inches, kinds = parsed_width(width), parsed_formats(formats)
+    directory = out or run.resolve().with_name(f"{manifest.run_id}-figures")
+    if directory.exists():
+        raise UsageError(
+            f"figures: {directory} is there already, expected a new directory; name one with --out."
+        )
+    names = _known_names(only or (), list(FIGURES))
     try:
-        sheet = read_style_sheet(options.style) if options.style else NO_SHEET
-        results = Results(Run(options.run))
+        sheet = read_style_sheet(style) if style else NO_SHEET
+        results = Results(Run(run))
     except ReportError as error:
         raise UsageError(str(error)) from error
     hold_against(read_claims(), results)
-    names = _drawable(results, names, asked_for=bool(options.only))
-    tables = latex_tables(results) if TABLES in formats else {}
-    drawn = tuple(kind for kind in formats if kind != TABLES)
+    names = _drawable(results, names, asked_for=bool(only))
+    tables = latex_tables(results) if TABLES in kinds else {}
+    drawn = tuple(kind for kind in kinds if kind != TABLES)
     written = _write(results, FilesWanted(width_inches, tuple(names), drawn, sheet, tables), directory)
     for problem in results.run.problems:
         notify(problem)
@@ -126,6 +92,16 @@ def write_run_figures(options: FigureOptions) -> ExitCode:
     typer.echo(f"{len(written)} files of {counted(len(names), 'figure')}{of_tables}.", err=True)
     typer.echo(directory)
     return ExitCode.OK
+
+
+INCHES: Final = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
+"""Units of a width; a point is TeX's, in which \\columnwidth is given."""
+TABLES: Final = "tex"
+"""The format of tables: LaTeX."""
+WIDTH_INCHES: Final = (1.5, 30.0)
+PAGE_HEIGHT_INCHES: Final = 9.2
+"""What a page of a paper has for a figure and its caption."""
+TYPE_POINTS_MIN: Final = 6.0
 
 
 def parsed_width(text: str) -> float:

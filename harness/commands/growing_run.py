@@ -11,6 +11,7 @@ from typing import Literal, TypeVar
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
+from rogue.harness.commands.call_again import call_again
 from rogue.harness.commands.run import begun_testbed, jobs_at_once, opened_cluster, resume_options
 from rogue.harness.commands.runs import update_index_of
 from rogue.harness.data.files import DataFiles, kept_files
@@ -29,7 +30,6 @@ from rogue.harness.search.candidates import named_for
 from rogue.harness.search.sensitivity import AnalysisPlan
 from rogue.harness.search.space import Request, read_file
 from rogue.harness.search.study import SearchPlan
-from rogue.harness.terminal import call_again
 from rogue.harness.testbeds import find_testbed, ready_testbed
 from rogue.harness.testbeds.base import Testbed
 from rogue.reports.reading.files import checksum, read_regular

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +15,7 @@ from rogue.workloads.printable import did_you_mean
 if TYPE_CHECKING:
     from pydantic_core import PydanticCustomError
 
-    from rogue.harness.data.formats.format import Converted, Format
+    from rogue.harness.data.formats.format import Format
 
 
 def import_(  # noqa: PLR0913 - as typed
@@ -43,27 +42,15 @@ def import_(  # noqa: PLR0913 - as typed
       rogue import htsim-cm permutation.cm --start-unit us --out flows.csv
       rogue import htsim-cm flows.csv --back --out flows.cm
     """
-    return import_file(name, file, out, tuple(plugins or ()), is_back=is_back, start_unit=start_unit)
-
-
-def import_file(  # noqa: PLR0913 - as typed
-    name: str,
-    file: Path,
-    out: Path | None,
-    plugins: Sequence[Path] = (),
-    *,
-    is_back: bool,
-    start_unit: str | None = None,
-) -> ExitCode:
-    """Convert a file, print or write the result, and report what was left out."""
     from pydantic_core import PydanticCustomError
 
     from rogue.harness.data.formats import FORMATS, OURS
     from rogue.harness.data.source import data_source, read_source
     from rogue.harness.plugins.loading import load_plugins
     from rogue.harness.plugins.source import plugins_at
+    from rogue.reports.reading.files import write_whole
 
-    load_plugins(plugins_at(plugins))
+    load_plugins(plugins_at(plugins or ()))
     if name not in FORMATS:
         known = ", ".join(FORMATS)
         raise UsageError(f"import: got {name!r}, expected one of {known}; {did_you_mean(name, FORMATS)}.")
@@ -80,7 +67,13 @@ def import_file(  # noqa: PLR0913 - as typed
             OURS[form.becomes](data_source(f"what {file} becomes", made.text.encode()))
     except PydanticCustomError as error:
         raise UsageError(_sentence(error)) from error
-    _put(made, out)
+    if out is None:
+        typer.echo(made.text, nl=False)
+    else:
+        write_whole(out, made.text)
+        typer.echo(out)
+    for note in made.notes:
+        notify(f"{note}.")
     return ExitCode.OK
 
 
@@ -97,15 +90,3 @@ def _in_unit(form: Format, name: str, start_unit: str | None) -> Format:
 def _sentence(error: PydanticCustomError) -> str:
     context = error.context or {}
     return f"import: got {context.get('got')}, expected {context.get('expected')}; {context.get('advice')}."
-
-
-def _put(made: Converted, out: Path | None) -> None:
-    from rogue.reports.reading.files import write_whole
-
-    if out is None:
-        typer.echo(made.text, nl=False)
-    else:
-        write_whole(out, made.text)
-        typer.echo(out)
-    for note in made.notes:
-        notify(f"{note}.")

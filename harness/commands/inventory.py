@@ -15,7 +15,6 @@ from rogue.harness.provisioning.named_inventory import NamedInventory
 from rogue.harness.terminal import align
 
 if TYPE_CHECKING:
-    from rogue.harness.provisioning.cloudlab_inventory import Choices
     from rogue.harness.provisioning.cloudlab_manifest import Lan, Manifest
     from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
 
@@ -61,9 +60,25 @@ def from_manifest(
       rogue inventory from-manifest manifest.xml > nodes.yaml
       rogue inventory from-manifest manifest.xml --user alice --lan lan0 > nodes.yaml
     """
-    from rogue.harness.provisioning.cloudlab_inventory import Choices
+    from rogue.harness.provisioning.cloudlab_inventory import Choices, inventory_text
+    from rogue.harness.provisioning.cloudlab_manifest import choose_lan, read_manifest
 
-    return print_inventory_of_manifest(manifest, lan, Choices(user or getpass.getuser(), interface, rdma))
+    choices = Choices(user or getpass.getuser(), interface, rdma)
+    read = read_manifest(manifest)
+    chosen = choose_lan(read, lan)
+    typer.echo(inventory_text(read, chosen, choices), nl=False)
+    hosts = {interface.node for interface in chosen.interfaces}
+    nodes = [node for node in read.nodes if node.name in hosts]
+    for line in _remarks(read, chosen):
+        typer.echo(line, err=True)
+    scans = "\n".join(_scans({node.logins[choices.user] for node in nodes}))
+    typer.echo(
+        "The nodes' host keys are verified: add them with\n"
+        f"{scans}\n"
+        "and compare them with what the nodes' consoles show. Then: rogue inventory check, rogue provision.",
+        err=True,
+    )
+    return ExitCode.OK
 
 
 @app.command()
@@ -80,30 +95,30 @@ def check(
     \b
       rogue inventory check nodes.yaml
     """
-    from rogue.harness.provisioning.named_inventory import NamedInventory
-
-    return check_inventory(NamedInventory(inventory_file, trusts_inventory, tuple(plugins or ())))
-
-
-def print_inventory_of_manifest(path: Path, lan_name: str | None, choices: Choices) -> ExitCode:
-    """Print the inventory; what is left out, and left to do, goes to standard error."""
-    from rogue.harness.provisioning.cloudlab_inventory import inventory_text
-    from rogue.harness.provisioning.cloudlab_manifest import choose_lan, read_manifest
-
-    manifest = read_manifest(path)
-    lan = choose_lan(manifest, lan_name)
-    typer.echo(inventory_text(manifest, lan, choices), nl=False)
-    hosts = {interface.node for interface in lan.interfaces}
-    nodes = [node for node in manifest.nodes if node.name in hosts]
-    for line in _remarks(manifest, lan):
-        typer.echo(line, err=True)
-    scans = "\n".join(_scans({node.logins[choices.user] for node in nodes}))
-    typer.echo(
-        "The nodes' host keys are verified: add them with\n"
-        f"{scans}\n"
-        "and compare them with what the nodes' consoles show. Then: rogue inventory check, rogue provision.",
-        err=True,
-    )
+    inventory = open_inventory(NamedInventory(inventory_file, trusts_inventory, tuple(plugins or ())))
+    rows: list[tuple[str, ...]] = [("node", "SSH", "experiment network", "interface", "MTU", "verbs")]
+    for host in inventory.hosts:
+        login, variables = host.login, host.variables
+        rows.append(
+            (
+                host.name,
+                f"{login.user}@{login.address}:{login.port}",
+                str(variables.experiment_address),
+                variables.experiment_interface or f"the one with {variables.experiment_mac}",
+                str(variables.experiment_mtu),
+                variables.rdma_device_kind,
+            )
+        )
+    if inventory.switch is not None:
+        login, ports = inventory.switch.login, inventory.switch.variables.ports
+        names = ", ".join(port.name for port in ports)
+        rows.append((login.node, f"{login.user}@{login.address}:{login.port}", names, "", "", ""))
+    rows += [_hardware_row(hardware) for hardware in inventory.hardware_switches]
+    typer.echo("\n".join(align(rows)))
+    for hardware in inventory.hardware_switches:
+        typer.echo(f"{hardware.name}: {hardware.variables}")
+    for switch in inventory.allocated_switches:
+        typer.echo(f"allocated switch {switch.name} ({switch.hardware}): this project does not set it up")
     return ExitCode.OK
 
 
@@ -138,35 +153,6 @@ def _hardware_row(switch: HardwareSwitch) -> tuple[str, ...]:
     place = "no login" if login is None else f"{login.user}@{login.address}:{login.port}"
     ports = ", ".join(port.name for port in variables.switch_ports)
     return (switch.name, place, ports, "", "", variables.platform_name)
-
-
-def check_inventory(named: NamedInventory) -> ExitCode:
-    """Print the nodes of an inventory in order; a mistake in it is an error with its place."""
-    inventory = open_inventory(named)
-    rows: list[tuple[str, ...]] = [("node", "SSH", "experiment network", "interface", "MTU", "verbs")]
-    for host in inventory.hosts:
-        login, variables = host.login, host.variables
-        rows.append(
-            (
-                host.name,
-                f"{login.user}@{login.address}:{login.port}",
-                str(variables.experiment_address),
-                variables.experiment_interface or f"the one with {variables.experiment_mac}",
-                str(variables.experiment_mtu),
-                variables.rdma_device_kind,
-            )
-        )
-    if inventory.switch is not None:
-        login, ports = inventory.switch.login, inventory.switch.variables.ports
-        names = ", ".join(port.name for port in ports)
-        rows.append((login.node, f"{login.user}@{login.address}:{login.port}", names, "", "", ""))
-    rows += [_hardware_row(hardware) for hardware in inventory.hardware_switches]
-    typer.echo("\n".join(align(rows)))
-    for hardware in inventory.hardware_switches:
-        typer.echo(f"{hardware.name}: {hardware.variables}")
-    for switch in inventory.allocated_switches:
-        typer.echo(f"allocated switch {switch.name} ({switch.hardware}): this project does not set it up")
-    return ExitCode.OK
 
 
 def open_inventory(named: NamedInventory) -> Inventory:

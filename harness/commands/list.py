@@ -163,7 +163,7 @@ def places(names: Sequence[TransportName]) -> str:
 
 def _runs(testbed: Testbed, transport: TransportName) -> bool:
     from rogue.harness.experiment.find import load_named
-    from rogue.harness.plan.cells import plan_cells
+    from rogue.harness.plan.plan import plan_cells
 
     loaded = load_named(PROBE, (f"transports=[{transport}]",))
     return testbed.unsupported(plan_cells(loaded)[0]) is None

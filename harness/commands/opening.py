@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from rogue.harness.commands.call_again import call_again
 from rogue.harness.errors import DamagedRunError, HarnessError, StorageError
-from rogue.harness.terminal import call_again, notify
+from rogue.harness.terminal import notify
 
 if TYPE_CHECKING:
     from rogue.harness.plugins.trust import Trust

@@ -101,7 +101,7 @@ class NamedCells:
     def load(self, plugins: Sequence[Path]) -> list[Cell]:
         """The cells that nodes can carry, of the first repetition; or the one that is named."""
         from rogue.harness.experiment.find import load_named
-        from rogue.harness.plan.cells import plan_cells
+        from rogue.harness.plan.plan import plan_cells
         from rogue.harness.testbeds.ssh.support import may_carry
 
         cells = plan_cells(load_named(self.experiment, self.settings, plugins))

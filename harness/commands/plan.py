@@ -9,11 +9,10 @@ import typer
 
 from rogue.harness.commands.options import Experiment, Jobs, Plugins, Settings, TestbedName, TrustsInventory
 from rogue.harness.errors import ExitCode
-from rogue.harness.provisioning.named_inventory import NamedInventory
 from rogue.harness.terminal import CountDisplay
 
 if TYPE_CHECKING:
-    from rogue.harness.experiment.load import LoadedExperiment
+    pass
 
 
 def plan(  # noqa: PLR0913  (one parameter per option)
@@ -30,23 +29,17 @@ def plan(  # noqa: PLR0913  (one parameter per option)
       rogue plan experiments/quickstart.yaml --set 'transports=[rogue]'
     """
     from rogue.harness.experiment.find import load_named
-
-    loaded = load_named(experiment, tuple(settings or ()), tuple(plugins or ()))
-    return print_plan(loaded, NamedInventory(testbed, trusts_inventory), jobs)
-
-
-def print_plan(loaded: LoadedExperiment, testbed: NamedInventory, jobs: int | None) -> ExitCode:
-    """Print what would be run."""
     from rogue.harness.plan.plan import make_plan
     from rogue.harness.plan.text import ALLOW, exceeded, plan_text
     from rogue.harness.results.provenance import available_cores
     from rogue.harness.results.run_directory import DEFAULT_OUT
     from rogue.harness.testbeds import find_testbed
 
+    loaded = load_named(experiment, tuple(settings or ()), tuple(plugins or ()))
     with CountDisplay(sys.stderr) as counted:
-        plan = make_plan(loaded, find_testbed(testbed.argument, is_trusted=testbed.is_trusted), counted)
+        planned = make_plan(loaded, find_testbed(testbed, is_trusted=trusts_inventory), counted)
     wanted = jobs or available_cores()
-    typer.echo(plan_text(plan, wanted), nl=False)
-    if beyond := exceeded(plan.cells, plan.jobs(wanted), DEFAULT_OUT):
+    typer.echo(plan_text(planned, wanted), nl=False)
+    if beyond := exceeded(planned.cells, planned.jobs(wanted), DEFAULT_OUT):
         typer.echo(f"note: `rogue run` expects {beyond}, unless {ALLOW} says that it is meant")
     return ExitCode.OK

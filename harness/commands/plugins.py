@@ -1,4 +1,4 @@
-"""Write, check and import what users add: plug-ins and files of other simulators."""
+"""`rogue new` and `rogue check-plugin`: write a plug-in to start from, and check one."""
 
 from __future__ import annotations
 
@@ -10,6 +10,13 @@ import typer
 from rogue.harness.errors import ExitCode
 from rogue.harness.terminal import notify
 from rogue.workloads.printable import printable
+
+KINDS: Final = {
+    "nic_control": "NIC control",
+    "switch_control": "switch control",
+    "receiver_control": "receiver control",
+}
+"""Display names of registries whose key has an underscore."""
 
 
 def new(
@@ -47,7 +54,11 @@ def new(
       rogue new receiver-control pull
       rogue run uet-rccc --plugin pull.h --set 'transports=[uet+rccc, {name: uet+pull, nscc: 0}]'
     """
-    return new_plugin(kind, name, directory, language)
+    from rogue.harness.plugins.start import write_start
+
+    for file in write_start(kind, name, directory, language):
+        typer.echo(file)
+    return ExitCode.OK
 
 
 def check_plugin(
@@ -60,28 +71,6 @@ def check_plugin(
     \b
       rogue check-plugin halve.py
     """
-    return check_plugin_file(file)
-
-
-KINDS: Final = {
-    "nic_control": "NIC control",
-    "switch_control": "switch control",
-    "receiver_control": "receiver control",
-}
-"""Display names of registries whose key has an underscore."""
-
-
-def new_plugin(kind: str, name: str, directory: Path, language: str | None) -> ExitCode:
-    """Write a start and its test; print the files."""
-    from rogue.harness.plugins.start import write_start
-
-    for file in write_start(kind, name, directory, language):
-        typer.echo(file)
-    return ExitCode.OK
-
-
-def check_plugin_file(file: Path) -> ExitCode:
-    """Load a plug-in and try what it registers; print what it adds, and every fault."""
     from rogue.harness.plugins.contract import TIME_LIMIT_S, try_plugin
     from rogue.harness.plugins.source import installed_plugins, read_plugin
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rogue.harness.commands.call_again import call_again
 from rogue.harness.commands.inventory import open_inventory
 from rogue.harness.commands.options import InventoryArgument, Plugins, TrustsInventory
 from rogue.harness.commands.switch import each_of, hardware_of, put_back, set_up, show_plan
 from rogue.harness.errors import ExitCode, StoppedError, UsageError
 from rogue.harness.provisioning.named_inventory import NamedInventory
-from rogue.harness.terminal import call_again
 from rogue.remote.errors import NodeError
 
 if TYPE_CHECKING:
@@ -63,10 +63,27 @@ def provision(  # noqa: PLR0913  (one parameter per option)
     Exit codes: 0 done; 2 wrong command or inventory; 7 a node failed, with its name, the task and why;
     130 Ctrl-C: call it again to go on, or `rogue teardown`.
     """
-    from rogue.harness.provisioning.named_inventory import NamedInventory
+    from rich.console import Console
+
+    from rogue.harness.provisioning import provision as nodes
+    from rogue.harness.provisioning.playbook import Interrupted
 
     named = NamedInventory(inventory, trusts_inventory, tuple(plugins or ()))
-    return provision_nodes(named, experiment, log, is_check=is_check)
+    opened = open_inventory(named)
+    ports = _ports(opened, experiment)
+    try:
+        played = nodes.provision(
+            opened, ports, nodes.log_file(log, "provision"), Console(stderr=True), is_check=is_check
+        )
+    except Interrupted as stop:
+        raise StoppedError(_stopped(named, stop.played), stop) from stop
+    typer.echo(_summary(opened, played, is_check))
+    hardware = hardware_of(opened)
+    for switch in hardware:
+        if switch.variables.switch_follows_experiments:
+            typer.echo(f"{switch.name} follows experiments: rogue switch apply {named.argument} EXPERIMENT")
+    stated = [switch for switch in hardware if not switch.variables.switch_follows_experiments]
+    return each_of(stated, show_plan if is_check else set_up)
 
 
 def teardown(
@@ -87,35 +104,27 @@ def teardown(
     \b
     Exit codes: 0 done; 2 wrong command or inventory; 7 a node failed, or something could not be put back.
     """
-    from rogue.harness.provisioning.named_inventory import NamedInventory
-
-    return restore_nodes(NamedInventory(inventory, trusts_inventory, tuple(plugins or ())), log)
-
-
-def provision_nodes(
-    named: NamedInventory, experiment: str | None, log: Path | None, *, is_check: bool
-) -> ExitCode:
-    """Provision every node, with an agent that has the named plug-ins; say what was changed."""
     from rich.console import Console
 
-    from rogue.harness.provisioning.playbook import Interrupted
-    from rogue.harness.provisioning.provision import log_file, provision
+    from rogue.harness.provisioning import provision as nodes
 
-    inventory = open_inventory(named)
-    ports = _ports(inventory, experiment)
+    named = NamedInventory(inventory, trusts_inventory, tuple(plugins or ()))
+    opened = open_inventory(named)
+    failures = _failures_of_switches(opened)
     try:
-        played = provision(
-            inventory, ports, log_file(log, "provision"), Console(stderr=True), is_check=is_check
-        )
-    except Interrupted as stop:
-        raise StoppedError(_stopped(named, stop.played), stop) from stop
-    typer.echo(_summary(inventory, played, is_check))
-    hardware = hardware_of(inventory)
-    for switch in hardware:
-        if switch.variables.switch_follows_experiments:
-            typer.echo(f"{switch.name} follows experiments: rogue switch apply {named.argument} EXPERIMENT")
-    stated = [switch for switch in hardware if not switch.variables.switch_follows_experiments]
-    return each_of(stated, show_plan if is_check else set_up)
+        played = nodes.teardown(opened, nodes.log_file(log, "teardown"), Console(stderr=True))
+    except NodeError as error:
+        raise NodeError("\n".join([*failures, str(error)])) from error
+    except KeyboardInterrupt as stop:
+        again = call_again("teardown", *named.words)
+        raise StoppedError(
+            f"stopped; what is left stays written down on the nodes; to go on: {again}", stop
+        ) from stop
+    if failures:
+        raise NodeError("\n".join(failures))
+    of_all = f"{len(played.changes)} of {len(opened.logins)} nodes"
+    typer.echo(f"put back: {played.changed}, on {of_all}")
+    return ExitCode.OK
 
 
 def _ports(inventory: Inventory, experiment: str | None) -> Mapping[str, PortSettings]:
@@ -146,30 +155,6 @@ def _stopped(named: NamedInventory, played: PlaybookResult) -> str:
     again, back = call_again("provision", *named.words), call_again("teardown", *named.words)
     place = f"in task {played.tasks_done}" if played.tasks_done else "before the first task"
     return f"stopped {place}; to go on: {again}; to put everything back: {back}"
-
-
-def restore_nodes(named: NamedInventory, log: Path | None) -> ExitCode:
-    """Put every node back, and say how much that was."""
-    from rich.console import Console
-
-    from rogue.harness.provisioning.provision import log_file, teardown
-
-    inventory = open_inventory(named)
-    failures = _failures_of_switches(inventory)
-    try:
-        played = teardown(inventory, log_file(log, "teardown"), Console(stderr=True))
-    except NodeError as error:
-        raise NodeError("\n".join([*failures, str(error)])) from error
-    except KeyboardInterrupt as stop:
-        again = call_again("teardown", *named.words)
-        raise StoppedError(
-            f"stopped; what is left stays written down on the nodes; to go on: {again}", stop
-        ) from stop
-    if failures:
-        raise NodeError("\n".join(failures))
-    nodes = len(inventory.logins)
-    typer.echo(f"put back: {played.changed}, on {len(played.changes)} of {nodes} nodes")
-    return ExitCode.OK
 
 
 def _failures_of_switches(inventory: Inventory) -> list[str]:

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from rogue.harness.commands import completion
+from rogue.harness.commands.call_again import call_again
 from rogue.harness.commands.opening import open_runs
 from rogue.harness.commands.options import AcceptsDamage, Plugins, TrustsPlugins
 from rogue.harness.commands.runs import update_index_of
 from rogue.harness.errors import BusyRunError, ExitCode
-from rogue.harness.terminal import CountDisplay, call_again, notify
+from rogue.harness.terminal import CountDisplay, notify
 from rogue.workloads.printable import printable
 from rogue.workloads.records import CellStatus
 
 if TYPE_CHECKING:
-    from rogue.harness.plugins.trust import Trust
     from rogue.workloads.manifest import Manifest
 
 
@@ -47,24 +47,9 @@ def report(
       rogue report results/quickstart/* --out both.html
     """
     from rogue.harness.plugins.trust import Trust
-
-    return build_report(runs, out, Trust(tuple(plugins or ()), trusts_plugins), accepts_damage=accepts_damage)
-
-
-TRACEBACK: Final = "report-error.txt"
-REPORT_FILES: Final = ("claims.json", "report.html", TRACEBACK)
-"""All that a report adds to a run. A report over several stands in a directory of its own."""
-
-Going = Mapping[Path, "Manifest"]
-"""Runs that another process works on, with what they have so far; nothing is written into them."""
-
-
-def build_report(
-    runs: Sequence[Path], out: Path | None = None, trust: Trust | None = None, *, accepts_damage: bool = False
-) -> ExitCode:
-    """Build the report of one or several runs, and print where it is."""
     from rogue.harness.results.run_directory import partial_report
 
+    trust = Trust(tuple(plugins or ()), trusts_plugins)
     open_runs(runs, trust, accepts_damage=accepts_damage)
     with ExitStack() as locks:
         going = _lock(runs, locks)
@@ -77,6 +62,14 @@ def build_report(
         _tell_of(run, manifest)
     typer.echo(path)
     return ExitCode.OK
+
+
+TRACEBACK: Final = "report-error.txt"
+REPORT_FILES: Final = ("claims.json", "report.html", TRACEBACK)
+"""All that a report adds to a run. A report over several stands in a directory of its own."""
+
+Going = Mapping[Path, "Manifest"]
+"""Runs that another process works on, with what they have so far; nothing is written into them."""
 
 
 def _lock(runs: Sequence[Path], locks: ExitStack) -> dict[Path, Manifest]:

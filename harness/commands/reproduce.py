@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from rogue.harness.commands.claims import find_runs, write_board
+from rogue.harness.commands.claims import claims, find_runs
 from rogue.harness.commands.options import Dask
 from rogue.harness.commands.run import RunOptions, run_experiment
 from rogue.harness.errors import ExitCode, HarnessError, UsageError
@@ -23,12 +23,6 @@ if TYPE_CHECKING:
     from rogue.workloads.manifest import Manifest
 
 
-Settings = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Change every experiment, e.g. scale=quick; repeatable."),
-]
-
-
 def reproduce(  # noqa: PLR0913  (one parameter per option)
     paper: Annotated[
         str,
@@ -38,7 +32,12 @@ def reproduce(  # noqa: PLR0913  (one parameter per option)
             " smartt or all.",
         ),
     ],
-    settings: Settings = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="Change every experiment, e.g. scale=quick; repeatable."
+        ),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Directory of the runs.", show_default="results")] = None,
     jobs: Annotated[
         int | None,
@@ -65,7 +64,17 @@ def reproduce(  # noqa: PLR0913  (one parameter per option)
       rogue reproduce all --set scale=quick
       rogue reproduce uet --again
     """
-    return reproduce_paper(ReproduceOptions(paper, tuple(settings or ()), out, jobs, dask, is_again, is_dry))
+    options = ReproduceOptions(paper, tuple(settings or ()), out, jobs, dask, is_again)
+    steps = paper_steps(options)
+    _print_steps(steps, is_dry=is_dry)
+    if is_dry:
+        return ExitCode.OK
+    left = [step for step in steps if step.action is not Action.NONE]
+    worst = ExitCode.OK
+    for number, step in enumerate(left, start=1):
+        typer.echo(f"[{number}/{len(left)}] {step.name}", err=True)
+        worst = max(worst, run_experiment(_options(step, options)))
+    return max(worst, claims([options.place]))
 
 
 class Action(StrEnum):
@@ -92,8 +101,6 @@ class ReproduceOptions:
     """Address of a scheduler; None for processes on this computer."""
     is_again: bool = False
     """True to run every experiment, also those that have a complete run."""
-    is_dry: bool = False
-    """True to print the steps and do nothing else."""
 
     @property
     def place(self) -> Path:
@@ -114,23 +121,6 @@ class Step:
     """The run that is complete or resumes."""
     seconds: float = 0.0
     """Expected time on one core of the cells that are missing."""
-
-
-def reproduce_paper(options: ReproduceOptions) -> ExitCode:
-    """Print the steps, run what is missing, then write the board; return the worst exit code.
-
-    All experiments are read first, so that a wrong setting is reported before anything runs.
-    """
-    steps = paper_steps(options)
-    _print_steps(steps, is_dry=options.is_dry)
-    if options.is_dry:
-        return ExitCode.OK
-    left = [step for step in steps if step.action is not Action.NONE]
-    worst = ExitCode.OK
-    for number, step in enumerate(left, start=1):
-        typer.echo(f"[{number}/{len(left)}] {step.name}", err=True)
-        worst = max(worst, run_experiment(_options(step, options)))
-    return max(worst, write_board((options.place,), None))
 
 
 def paper_steps(options: ReproduceOptions) -> list[Step]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rogue.harness.commands import completion
+from rogue.harness.commands.call_again import call_again
 from rogue.harness.commands.options import (
     Dask,
     Jobs,
@@ -34,7 +35,7 @@ from rogue.harness.errors import (
     termination_as_interrupt,
 )
 from rogue.harness.provisioning.named_inventory import TRUST, is_virtual
-from rogue.harness.terminal import CountDisplay, call_again, notify
+from rogue.harness.terminal import CountDisplay, notify
 from rogue.harness.testbeds import DEFAULT_TESTBED, TESTBEDS, ready_testbed
 from rogue.workloads.records import CellStatus
 

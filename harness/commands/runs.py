@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -36,7 +36,21 @@ def tag(
     \b
       rogue tag results/quickstart/20261120T101500Z-3f9a1c submitted figure-3
     """
-    return tag_run(run, tags or [])
+    from rogue.harness.results.manifest import read_manifest
+    from rogue.harness.results.run_directory import results_directory
+    from rogue.reports.index.tags import write_tags
+
+    manifest = read_manifest(run)
+    place = results_directory(run, str(manifest.experiment.get("name")))
+    if place is None:
+        expected = "one below a directory of results, RESULTS/EXPERIMENT/RUN, which is where tags are kept"
+        raise UsageError(f"tag: got {run}, a run that was moved, expected {expected}; move it back.")
+    try:
+        write_tags(place, manifest.run_id, tags or [])
+    except ReportError as error:
+        raise UsageError(str(error)) from error
+    update_index(place)
+    return ExitCode.OK
 
 
 def rm(
@@ -52,7 +66,25 @@ def rm(
       rogue rm results/quickstart/20261120T101500Z-3f9a1c
       rogue rm results/quickstart/20261120T* --yes
     """
-    return remove_runs(runs, yes)
+    from rogue.harness.results.run_directory import locked
+
+    doomed = {run.resolve(): _described(run) for run in runs}
+    for run, line in doomed.items():
+        with locked(run):
+            typer.echo(printable(line), err=True)
+    if not yes:
+        _ask(len(doomed))
+    places = dict.fromkeys(run.parent.parent for run in doomed)
+    try:
+        for run in doomed:
+            _remove(run)
+    except KeyboardInterrupt as stop:
+        raise StoppedError("stopped; the rest goes with the same `rogue rm`.", stop) from stop
+    finally:
+        for place in places:
+            if (place / "index.html").exists():
+                update_index(place)
+    return ExitCode.OK
 
 
 PATIENCE_SECONDS: Final = 5.0
@@ -107,50 +139,8 @@ def _one_at_a_time(results: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def tag_run(run: Path, tags: Sequence[str]) -> ExitCode:
-    """Note the tags of a run beside it, and write the list of runs anew."""
-    from rogue.harness.results.manifest import read_manifest
-    from rogue.harness.results.run_directory import results_directory
-    from rogue.reports.index.tags import write_tags
-
-    manifest = read_manifest(run)
-    place = results_directory(run, str(manifest.experiment.get("name")))
-    if place is None:
-        expected = "one below a directory of results, RESULTS/EXPERIMENT/RUN, which is where tags are kept"
-        raise UsageError(f"tag: got {run}, a run that was moved, expected {expected}; move it back.")
-    try:
-        write_tags(place, manifest.run_id, tags)
-    except ReportError as error:
-        raise UsageError(str(error)) from error
-    update_index(place)
-    return ExitCode.OK
-
-
 _KEYS: Final = {"manifest.json": {"run_id", "cells", "experiment"}, "runs.json": {"schema", "runs"}}
 """Files that a run and a report over several have, and keys of them."""
-
-
-def remove_runs(runs: Sequence[Path], yes: bool) -> ExitCode:
-    """Delete runs and reports over several, after asking."""
-    from rogue.harness.results.run_directory import locked
-
-    doomed = {run.resolve(): _described(run) for run in runs}
-    for run, line in doomed.items():
-        with locked(run):
-            typer.echo(printable(line), err=True)
-    if not yes:
-        _ask(len(doomed))
-    places = dict.fromkeys(run.parent.parent for run in doomed)
-    try:
-        for run in doomed:
-            _remove(run)
-    except KeyboardInterrupt as stop:
-        raise StoppedError("stopped; the rest goes with the same `rogue rm`.", stop) from stop
-    finally:
-        for place in places:
-            if (place / "index.html").exists():
-                update_index(place)
-    return ExitCode.OK
 
 
 def _ask(count: int) -> None:

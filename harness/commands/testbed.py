@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from rogue.harness.commands.call_again import call_again
 from rogue.harness.errors import ExitCode, StoppedError, UsageError, termination_as_interrupt
 from rogue.harness.provisioning.named_inventory import VIRTUAL
-from rogue.harness.terminal import align, call_again, notify
+from rogue.harness.terminal import align, notify
 from rogue.virtual.errors import VirtualTestbedError
 from rogue.workloads.printable import did_you_mean
 
@@ -23,6 +24,9 @@ app: Final = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup
 
 
 Name = Annotated[str, typer.Option(help="Name of the testbed; several can be up side by side.")]
+_HOSTS: Final = 4
+_ANY_RATE: Final = "100Mbps"  # a topology has one; cables do without
+_MIB: Final = 2**20
 
 
 @app.callback()
@@ -62,7 +66,23 @@ def up(
       rogue testbed up --topology dumbbell --hosts 4 --name second
       rogue testbed up experiments/virtual-incast.yaml
     """
-    return bring_up(name, network_asked_for(experiment, topology, hosts))
+    from rogue.virtual import persistent, prerequisites
+    from rogue.virtual.image.build import cache_directory, obtain
+    from rogue.virtual.machines.assembly import choose
+
+    asked = network_asked_for(experiment, topology, hosts)
+    try:
+        with termination_as_interrupt():
+            prerequisites.require(prerequisites.MACHINES)
+            cache = cache_directory()
+            image = obtain(cache, _tell)
+            testbed = persistent.up(name, asked, image, choose(image, cache, _tell), _tell)
+    except KeyboardInterrupt as stop:
+        raise StoppedError(f"stopped; nothing of testbed {name} is left.", stop) from stop
+    argument = VIRTUAL if name == persistent.DEFAULT_NAME else f"{VIRTUAL}:{name}"
+    _tell(f"to use it: {call_again('provision', argument)}")
+    typer.echo(testbed.inventory)
+    return ExitCode.OK
 
 
 kernel: Final = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
@@ -90,7 +110,18 @@ def build_kernel() -> ExitCode:
       rogue testbed kernel build
       rogue run kernel-incast --testbed kernel
     """
-    return build()
+    from rogue.virtual import prerequisites
+    from rogue.virtual.kernel.build import cache_directory as kernel_cache
+    from rogue.virtual.kernel.build import obtain as obtain_kernel
+
+    try:
+        prerequisites.ensure(prerequisites.KERNEL, _tell)
+        kernel = obtain_kernel(kernel_cache(), _tell)
+    except VirtualTestbedError as error:
+        notify(*str(error).splitlines())
+        return ExitCode.TESTBED
+    typer.echo(kernel.directory)
+    return ExitCode.OK
 
 
 @app.command()
@@ -98,20 +129,23 @@ def status(
     name: Annotated[str, typer.Option(help="Show this testbed; by default all of yours.")] = "",
 ) -> ExitCode:
     """Show every machine: whether it has power and replies, since when it is up, the memory it takes."""
+    from rogue.virtual import persistent
 
-    return show_status(name)
+    shown = [persistent.state_directory(name).name] if name else persistent.names()
+    if not shown:
+        typer.echo("no testbed is up")
+    codes = [_show(each) for each in shown]
+    return ExitCode.OK if all(codes) and shown else ExitCode.TESTBED
 
 
 @app.command()
 def down(name: Name = "default") -> ExitCode:
     """Switch the machines off and delete the testbed's files, also after a crash."""
+    from rogue.virtual import persistent
 
-    return take_down(name)
-
-
-_HOSTS: Final = 4
-_ANY_RATE: Final = "100Mbps"  # a topology has one; cables do without
-_MIB: Final = 2**20
+    had_something = persistent.down(name, _tell)
+    _tell(f"testbed {name}: {'down; nothing is left of it' if had_something else 'was not up'}")
+    return ExitCode.OK
 
 
 def network_asked_for(experiment: str, topology: str, hosts: int | None) -> VirtualNetwork:
@@ -176,36 +210,6 @@ def _wrong_number(kind: str, hosts: int, why: str) -> UsageError:
     )
 
 
-def bring_up(name: str, asked: VirtualNetwork) -> ExitCode:
-    """Bring the testbed up; print its inventory last."""
-    from rogue.virtual import persistent, prerequisites
-    from rogue.virtual.image.build import cache_directory, obtain
-    from rogue.virtual.machines.assembly import choose
-
-    try:
-        with termination_as_interrupt():
-            prerequisites.require(prerequisites.MACHINES)
-            cache = cache_directory()
-            image = obtain(cache, _tell)
-            testbed = persistent.up(name, asked, image, choose(image, cache, _tell), _tell)
-    except KeyboardInterrupt as stop:
-        raise StoppedError(f"stopped; nothing of testbed {name} is left.", stop) from stop
-    _tell(f"to use it: {call_again('provision', _argument(name))}")
-    typer.echo(testbed.inventory)
-    return ExitCode.OK
-
-
-def show_status(name: str) -> ExitCode:
-    """Print a table per testbed; exit code 7 unless every machine of it is well."""
-    from rogue.virtual import persistent
-
-    shown = [persistent.state_directory(name).name] if name else persistent.names()
-    if not shown:
-        typer.echo("no testbed is up")
-    codes = [_show(each) for each in shown]
-    return ExitCode.OK if all(codes) and shown else ExitCode.TESTBED
-
-
 def _show(name: str) -> bool:
     from rogue.virtual import persistent
 
@@ -237,36 +241,5 @@ def _or_dash(value: float | None, text: Callable[[float], str]) -> str:
     return "-" if value is None else text(value)
 
 
-def take_down(name: str) -> ExitCode:
-    """Take the testbed down, whatever state it is in."""
-    from rogue.virtual import persistent
-
-    had_something = persistent.down(name, _tell)
-    _tell(f"testbed {name}: {'down; nothing is left of it' if had_something else 'was not up'}")
-    return ExitCode.OK
-
-
-def _argument(name: str) -> str:
-    from rogue.virtual import persistent
-
-    return VIRTUAL if name == persistent.DEFAULT_NAME else f"{VIRTUAL}:{name}"
-
-
 def _tell(text: str) -> None:
     typer.echo(text, err=True)
-
-
-def build() -> ExitCode:
-    """Have the kernel built if it is not there, and print where it is."""
-    from rogue.virtual import prerequisites
-    from rogue.virtual.kernel.build import cache_directory as kernel_cache
-    from rogue.virtual.kernel.build import obtain as obtain_kernel
-
-    try:
-        prerequisites.ensure(prerequisites.KERNEL, _tell)
-        kernel = obtain_kernel(kernel_cache(), _tell)
-    except VirtualTestbedError as error:
-        notify(*str(error).splitlines())
-        return ExitCode.TESTBED
-    typer.echo(kernel.directory)
-    return ExitCode.OK

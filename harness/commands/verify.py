@@ -33,20 +33,6 @@ def verify(
       rogue verify results/quickstart/20261120T101500Z-3f9a1c
       rogue verify results/quickstart/*
     """
-    return verify_runs(runs)
-
-
-SHOWN_MAX: Final = 100
-"""Lines about one run of one kind; the rest is counted."""
-LEFT: Final = "left by a write that was stopped; it is no part of the run and may be deleted"
-LINK: Final = "a link; what it leads to is as in the manifest, and stands outside of what was verified"
-NO_CHECKSUM: Final = (
-    "the manifest is of a version that wrote no checksum of it, so that a change of it is not seen"
-)
-
-
-def verify_runs(runs: Sequence[Path]) -> ExitCode:
-    """Verify each run and print a line with its result; return the worst exit code."""
     codes = [ExitCode.OK]
     for run in dict.fromkeys(runs):
         try:
@@ -58,6 +44,15 @@ def verify_runs(runs: Sequence[Path]) -> ExitCode:
             notify(f"{error.filename or run}: {error.strerror or error}.")
             codes.append(ExitCode.STORAGE)
     return max(codes)
+
+
+SHOWN_MAX: Final = 100
+"""Lines about one run of one kind; the rest is counted."""
+LEFT: Final = "left by a write that was stopped; it is no part of the run and may be deleted"
+LINK: Final = "a link; what it leads to is as in the manifest, and stands outside of what was verified"
+NO_CHECKSUM: Final = (
+    "the manifest is of a version that wrote no checksum of it, so that a change of it is not seen"
+)
 
 
 def verify_run(run: Path) -> ExitCode:

@@ -16,7 +16,7 @@ from rogue.harness.errors import ExitCode, StoppedError, termination_as_interrup
 
 if TYPE_CHECKING:
     from rogue.harness.execution.scheduler import Watcher
-    from rogue.harness.live.run_state import RunState
+    from rogue.harness.live.run_page import RunState
     from rogue.harness.plan.plan import Plan
     from rogue.harness.results.recorded_run import Run
 
@@ -60,7 +60,7 @@ def watch(
 
 def run_state_of(run: Path) -> RunState:
     """How far a run has come that another process works on, as its files say."""
-    from rogue.harness.live.run_state import RunState
+    from rogue.harness.live.run_page import RunState
     from rogue.harness.results.recorded_run import present_manifest
 
     manifest = present_manifest(run)
@@ -83,8 +83,7 @@ def _ended(run: Path) -> str:
 @contextlib.contextmanager
 def show_live(run: Run, plan: Plan) -> Iterator[Callable[[Watcher], Watcher]]:
     """Show a run of this process; yield a function that puts the page before another watcher."""
-    from rogue.harness.live.run_page import RunPage
-    from rogue.harness.live.run_state import LiveWatcher, Running, RunState
+    from rogue.harness.live.run_page import LiveWatcher, Running, RunPage, RunState
 
     running, started = Running(), time.monotonic()
     seconds = {each.cell.id: each.seconds for each in plan.runnable}

@@ -23,9 +23,10 @@ class BuiltIn:
     kind: str
     """The name of its class there."""
 
-    def __call__(self) -> "Testbed":
+    def __call__(self, *arguments: object, **options: object) -> "Testbed":
         """Return a new testbed."""
-        testbed: Testbed = getattr(import_module(f"{__name__}.{self.module}"), self.kind)()
+        kind = getattr(import_module(f"{__name__}.{self.module}"), self.kind)
+        testbed: Testbed = kind(*arguments, **options)
         return testbed
 
 
@@ -35,6 +36,7 @@ TESTBEDS: Final[dict[str, "Callable[[], Testbed]"]] = {
 }
 """Those that need no inventory; the command line completes their names."""
 
+_NODES: Final = BuiltIn("ssh", "SshTestbed")
 DEFAULT_TESTBED: Final = "simulator"
 
 
@@ -54,9 +56,7 @@ def find_testbed(name: str, *, is_trusted: bool = False) -> "Testbed":
         known = known_testbeds()
         expected = f"{', '.join(known)}, or the file of an inventory"
         raise UsageError(f"--testbed: got {name!r}, expected {expected}; {did_you_mean(name, known)}.")
-    from rogue.harness.testbeds.ssh import SshTestbed
-
-    return SshTestbed(name, inventory_file_of(name), is_trusted=is_trusted)
+    return _NODES(name, inventory_file_of(name), is_trusted=is_trusted)
 
 
 def ready_testbed(name: str, dask: str | None, *, is_trusted: bool, command: str = "run") -> "Testbed":

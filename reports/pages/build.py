@@ -2,27 +2,35 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from rogue.reports.claims import hold_against, read_claims
 from rogue.reports.claims.rows import table_anchor
+from rogue.reports.claims.verdict import claims_text
 from rogue.reports.comparison.two_runs import HEAD, Compared, JointRun, conclusions, shown, told_apart
 from rogue.reports.errors import ReportError
 from rogue.reports.index.combined import RUNS, combined_directory, make_combined_directory, runs_text
-from rogue.reports.pages.page import FigureSection, dressed, figure_sections, transports_of
+from rogue.reports.pages.page import (
+    FigureSection,
+    dressed,
+    figure_sections,
+    render,
+    run_section,
+    transports_of,
+)
+from rogue.reports.pages.side_by_side import side_by_side
+from rogue.reports.pages.summary import in_brief
 from rogue.reports.pages.tables import CsvRow, Head, ReportTable, Value, csv_href
 from rogue.reports.reading.files import CLAIMS, REPORT, write_whole
+from rogue.reports.reading.load import Run
 from rogue.reports.results import Counted, Results, in_silence
-
-if TYPE_CHECKING:
-    from rogue.reports.reading.load import Run
-    from rogue.workloads.manifest import Manifest
+from rogue.workloads.manifest import Manifest
 
 
 def build(
     run_dirs: Path | Sequence[Path],
     output: Path | None = None,
-    going: Mapping[Path, "Manifest"] | None = None,
-    counted: "Counted | None" = None,
+    going: Mapping[Path, Manifest] | None = None,
+    counted: Counted | None = None,
     told: Callable[[str], object] | None = None,
 ) -> Path:
     """Write one offline HTML report over one or several runs, and `claims.json` into each run directory.
@@ -33,13 +41,6 @@ def build(
     measured and how many figures drawn, `told` the result of a single run in a sentence or two. A run that
     cannot be read becomes a sentence in the report; if none can be read, that sentence is the ReportError.
     """
-    from rogue.reports.claims import hold_against, read_claims
-    from rogue.reports.claims.verdict import claims_text
-    from rogue.reports.pages.page import render, run_section
-    from rogue.reports.pages.side_by_side import side_by_side
-    from rogue.reports.pages.summary import in_brief
-    from rogue.reports.results import Results, in_silence
-
     directories = [run_dirs] if isinstance(run_dirs, Path) else list(run_dirs)
     if not directories:
         raise ReportError("No run directory was given; give at least one, results/<experiment>/<time>-<id>.")
@@ -69,9 +70,7 @@ def build(
     return path
 
 
-def _load(directories: list[Path], going: Mapping[Path, "Manifest"]) -> tuple[list["Run"], list[str]]:
-    from rogue.reports.reading.load import Run
-
+def _load(directories: list[Path], going: Mapping[Path, Manifest]) -> tuple[list[Run], list[str]]:
     runs, unreadable = [], []
     for directory in directories:
         try:

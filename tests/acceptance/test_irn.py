@@ -6,7 +6,7 @@ import pytest
 from helpers.experiments import cell_of
 
 from rogue.harness.experiment.load import load_experiment
-from rogue.harness.plan.cells import plan_cells
+from rogue.harness.plan.plan import plan_cells
 from rogue.harness.testbeds.simulator import SimulatorTestbed
 from rogue.harness.testbeds.simulator.recovery import empty_round_trip
 from rogue.reports.claims.claim import read_claims

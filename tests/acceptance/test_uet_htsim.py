@@ -3,7 +3,7 @@
 import pytest
 
 from rogue.harness.experiment.load import load_experiment
-from rogue.harness.plan.cells import plan_cells
+from rogue.harness.plan.plan import plan_cells
 from rogue.harness.testbeds.simulator.network import build_network
 from rogue.workloads.shipped import shipped
 

@@ -17,7 +17,7 @@ from rogue.harness.data.source import data_source
 from rogue.harness.data.trace import read_trace
 from rogue.harness.experiment.choices import Scalar
 from rogue.harness.experiment.load import LoadedExperiment, load_experiment
-from rogue.harness.plan.cells import plan_cells
+from rogue.harness.plan.plan import plan_cells
 from rogue.harness.results.tables import encode, to_arrow
 from rogue.harness.testbeds.base import CellResult
 from rogue.harness.testbeds.simulator import SimulatorTestbed

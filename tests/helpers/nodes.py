@@ -11,7 +11,7 @@ from helpers.fake_switch import hardware, wanted
 
 from rogue.agent.node.messages import Capabilities
 from rogue.harness.experiment.load import load_experiment
-from rogue.harness.plan.cells import plan_cells
+from rogue.harness.plan.plan import plan_cells
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
 from rogue.harness.testbeds.ssh.support import unsupported
 from rogue.harness.testbeds.ssh.testbed import SshTestbed

@@ -8,7 +8,7 @@ from uet_htsim_cases import DATACENTER, Case
 from uet_htsim_experiment import default_tree, document, failed_links, network_text, write_case
 
 from rogue.harness.experiment.load import load_experiment
-from rogue.harness.plan.cells import plan_cells
+from rogue.harness.plan.plan import plan_cells
 
 PLAIN = "-load_balancing_algo mixed -paths 64"
 SPINES = """\

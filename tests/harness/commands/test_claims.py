@@ -8,14 +8,14 @@ import pytest
 from helpers.sample_run import Sample, write_sample_run
 from helpers.small_runs import outcome, write_run
 
-from rogue.harness.commands.claims import find_runs, write_board
+from rogue.harness.commands.claims import claims, find_runs
 from rogue.harness.errors import DamagedRunError, UsageError
 from rogue.reports.board.tally import BEGIN, END
 
 
 def test_board_is_written_below_the_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(tmp_path / "x" / "a", outcome())
-    write_board((tmp_path,), None)
+    claims([tmp_path], None)
     said = capsys.readouterr().out.splitlines()
     assert said[-1] == str(tmp_path / "claims.html")
     assert said[0].split()[:3] == ["claim", "verdict", "kind"]
@@ -26,7 +26,7 @@ def test_board_is_written_below_the_results(tmp_path: Path, capsys: pytest.Captu
     content = json.loads((tmp_path / "claims.json").read_text())
     assert content["headline"]["rogue"]["reproduced"] == 1
     assert "claim-R-16-p50" in (tmp_path / "claims.html").read_text()
-    write_board((tmp_path,), None)  # its own files are no run
+    claims([tmp_path], None)  # its own files are no run
     assert json.loads((tmp_path / "claims.json").read_text()) == content
 
 
@@ -34,7 +34,7 @@ def test_page_and_readme_may_stand_elsewhere(tmp_path: Path) -> None:
     run = write_run(tmp_path / "results" / "x" / "a", outcome())
     readme = tmp_path / "README.md"
     readme.write_text(f"{BEGIN}\n{END}\n")
-    write_board((run,), tmp_path / "docs" / "index.html", readme)
+    claims([run], tmp_path / "docs" / "index.html", readme)
     assert (tmp_path / "docs" / "claims.json").exists()
     assert "1 reproduced" in readme.read_text()
 
@@ -42,58 +42,58 @@ def test_page_and_readme_may_stand_elsewhere(tmp_path: Path) -> None:
 def test_an_earlier_board_keeps_the_evidence_of_runs_on_another_computer(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write_board((write_run(tmp_path / "results" / "a", outcome()),), tmp_path / "board" / "index.html")
+    claims([write_run(tmp_path / "results" / "a", outcome())], tmp_path / "board" / "index.html")
     earlier = tmp_path / "board" / "claims.json"
     before = json.loads(earlier.read_text())
     shutil.rmtree(tmp_path / "results")
-    write_board((earlier,), None)
+    claims([earlier], None)
     assert json.loads(earlier.read_text()) == before
     assert (tmp_path / "board" / "claims.html").exists()
     changed = {**before, "claims": [{**each, "judging_sha256": "0"} for each in before["claims"]]}
     earlier.write_text(json.dumps(changed))
     with pytest.raises(UsageError, match=r"would lose its verdicts of R-16-p50, .*; expected another file"):
-        write_board((earlier,), None)
+        claims([earlier], None)
     assert json.loads(earlier.read_text()) == changed
-    write_board((earlier,), tmp_path / "other" / "index.html")
+    claims([earlier], tmp_path / "other" / "index.html")
     assert "left out, since their definition has changed: R-16-p50" in capsys.readouterr().err
     earlier.write_text("{}")
     with pytest.raises(UsageError, match=r"claims: .* expected the claims.json of a board"):
-        write_board((earlier,), None)
+        claims([earlier], None)
 
 
 def test_new_verdicts_join_an_earlier_board_claim_by_claim(tmp_path: Path) -> None:
     old = write_run(tmp_path / "old" / "a", outcome(), outcome("R-16-p10"))
-    write_board((old,), tmp_path / "board" / "index.html")
+    claims([old], tmp_path / "board" / "index.html")
     shutil.rmtree(tmp_path / "old")
     changes = {"verdict": "missed", "verdict_text": "missed"}
     write_run(tmp_path / "new" / "b", outcome(**changes), created_utc="2026-12-01T00:00:00Z")
     earlier = tmp_path / "board" / "claims.json"
-    write_board((tmp_path / "new", earlier), tmp_path / "board" / "index.html")
+    claims([tmp_path / "new", earlier], tmp_path / "board" / "index.html")
     content = json.loads(earlier.read_text())
     runs = {each["id"]: (each["verdict"], each["run"]["run_id"]) for each in content["claims"] if each["run"]}
     assert runs == {"R-16-p50": ("missed", "b"), "R-16-p10": ("reproduced", "a")}
 
 
 def test_a_new_verdict_replaces_that_of_a_claim_whose_definition_has_changed(tmp_path: Path) -> None:
-    write_board((write_run(tmp_path / "results" / "a", outcome()),), tmp_path / "board" / "index.html")
+    claims([write_run(tmp_path / "results" / "a", outcome())], tmp_path / "board" / "index.html")
     earlier = tmp_path / "board" / "claims.json"
     before = json.loads(earlier.read_text())
     run = next(each for each in before["claims"] if each["run"])
     gone = {**run, "id": "gone", "judging_sha256": "0"}
     changed = [{**each, "judging_sha256": "0"} for each in before["claims"]]
     earlier.write_text(json.dumps({**before, "claims": [gone, *changed]}))
-    write_board((tmp_path / "results", earlier), tmp_path / "board" / "index.html")
+    claims([tmp_path / "results", earlier], tmp_path / "board" / "index.html")
     assert json.loads(earlier.read_text()) == before
 
 
 def test_a_run_alone_keeps_its_own_verdicts(tmp_path: Path) -> None:
     run = write_run(tmp_path / "results" / "a", outcome())
     before = (run / "claims.json").read_text()
-    write_board((run,), None)
+    claims([run], None)
     assert (run / "claims.json").read_text() == before
     assert (tmp_path / "results" / "claims.html").exists()
     with pytest.raises(UsageError, match="in the directory of a run"):
-        write_board((run,), run / "claims.html")
+        claims([run], run / "claims.html")
 
 
 @pytest.fixture
@@ -106,10 +106,10 @@ def test_an_old_run_is_judged_again_and_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, old_run: Path
 ) -> None:
     monkeypatch.setattr("rogue.harness.commands.claims.note_report_files", lambda run: None)
-    write_board((tmp_path / "results",), None)
+    claims([tmp_path / "results"], None)
     assert f"run 1 of 1: {old_run} is evaluated" in capsys.readouterr().err
     assert json.loads((old_run / "claims.json").read_text())["schema"] == 1
-    write_board((tmp_path / "results",), None)
+    claims([tmp_path / "results"], None)
     assert "is evaluated" not in capsys.readouterr().err
 
 
@@ -120,7 +120,7 @@ def test_a_run_that_may_not_be_written_stays_as_it_is(
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("rogue.harness.results.run_directory.locked", refuse)
-    write_board((tmp_path / "results",), tmp_path / "claims.html")
+    claims([tmp_path / "results"], tmp_path / "claims.html")
     assert not (old_run / "claims.json").exists()
     content = json.loads((tmp_path / "claims.json").read_text())
     assert any(claim["run"] for claim in content["claims"])
@@ -130,9 +130,9 @@ def test_nothing_is_claimed_from_a_damaged_run(tmp_path: Path, capsys: pytest.Ca
     write_run(tmp_path / "a", outcome())
     write_run(tmp_path / "b", outcome(), files={"cells/rogue-r1/flows.parquet": "0" * 64})
     with pytest.raises(DamagedRunError, match="b: 1 file is not as the run wrote it:\n  cells/rogue-r1"):
-        write_board((tmp_path,), None)
+        claims([tmp_path], None)
     assert not (tmp_path / "claims.html").exists()
-    write_board((tmp_path,), None, accepts_damage=True)
+    claims([tmp_path], None, accepts_damage=True)
     assert "flows.parquet: missing" in capsys.readouterr().err
 
 
@@ -143,8 +143,8 @@ def test_a_run_without_a_manifest_that_can_be_read_is_left_out_if_that_is_accept
     damaged = write_run(tmp_path / "b", outcome())
     (damaged / "manifest.json").write_text("{")
     with pytest.raises(DamagedRunError, match="to go on without it: --accept-damage"):
-        write_board((tmp_path,), None)
-    write_board((tmp_path,), None, accepts_damage=True)
+        claims([tmp_path], None)
+    claims([tmp_path], None, accepts_damage=True)
     assert f"rogue: left out: {damaged}" in capsys.readouterr().err
 
 
@@ -154,7 +154,7 @@ def test_verdicts_that_somebody_changed_are_not_believed(
     run = write_run(tmp_path / "a", outcome(), files={"claims.json": "0" * 64})
     asked: list[Path] = []
     monkeypatch.setattr("rogue.harness.commands.claims._evaluated", lambda run: asked.append(run) or [])
-    write_board((tmp_path,), None)
+    claims([tmp_path], None)
     assert asked == [run]
 
 
@@ -166,13 +166,13 @@ def test_runs_are_found_once_and_not_inside_of_others(tmp_path: Path) -> None:
 
 def test_nothing_to_show_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="without any run"):
-        write_board((tmp_path,), None)
+        claims([tmp_path], None)
     with pytest.raises(UsageError, match="expected a directory with runs"):
-        write_board((tmp_path / "gone",), None)
+        claims([tmp_path / "gone"], None)
 
 
 def test_readme_without_marks_is_a_sentence(tmp_path: Path) -> None:
     write_run(tmp_path / "a", outcome())
     (tmp_path / "README.md").write_text("# Title\n")
     with pytest.raises(UsageError, match="add them where the tally belongs"):
-        write_board((tmp_path,), None, tmp_path / "README.md")
+        claims([tmp_path], None, tmp_path / "README.md")

@@ -1,14 +1,15 @@
 from pathlib import Path
 
 import pytest
+from helpers.command_line import rogue
 from helpers.experiments import write_experiment
 from helpers.fake_eos import FakeEos
 from helpers.fake_switch import LOGIN, served_switch
 from helpers.nodes import host_facts, rack_of, read_inventory, switch_facts, write_inventory
 
 from rogue.harness.commands import doctor as command
-from rogue.harness.commands.options import NamedCells
-from rogue.harness.errors import ExitCode
+from rogue.harness.commands.options import NamedCells, requested_cells
+from rogue.harness.errors import ExitCode, UsageError
 from rogue.harness.provisioning.clocks import ClockOffset
 from rogue.harness.provisioning.findings import Examination, Finding
 from rogue.harness.provisioning.named_inventory import NamedInventory
@@ -143,3 +144,19 @@ def test_packets_that_do_not_fit_the_hosts_network_refuse(
         "refused: packets of 2048 bytes (topology.mtu) need an MTU of 2144 bytes, and the"
     )
     assert lines[-1] == "measuring is refused; findings that refuse: 1"
+
+
+def test_a_testbed_that_is_not_up_is_told(tmp_path: Path) -> None:
+    done = rogue(tmp_path, "doctor", "virtual:nobody", XDG_STATE_HOME=str(tmp_path))
+    assert done.code == 7
+    assert "rogue testbed up" in done.err
+
+
+@pytest.mark.parametrize(("settings", "cell", "got"), [(["seed=2"], None, "--set"), (None, "a-r1", "--cell")])
+def test_what_belongs_to_an_experiment_needs_one(
+    settings: list[str] | None, cell: str | None, got: str
+) -> None:
+    with pytest.raises(UsageError) as told:
+        requested_cells("doctor", "", settings, cell)
+    expected = "expected both; name one after the inventory."
+    assert str(told.value) == f"doctor: got {got} without an experiment, {expected}"

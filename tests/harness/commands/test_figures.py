@@ -1,14 +1,14 @@
 """`rogue figures`: what it writes, and what each mistake costs."""
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers.sample_run import Sample, write_sample_run
 from helpers.small_runs import FIELDS
 
-from rogue.harness.commands.figures import FigureOptions, parsed_formats, parsed_width, write_run_figures
+from rogue.harness.commands.figures import figures, parsed_formats, parsed_width
 from rogue.harness.errors import DamagedRunError, ExitCode, HarnessError
 from rogue.reports.claims import Claim
 
@@ -20,15 +20,15 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def asked(run: Path, tmp_path: Path) -> FigureOptions:
-    return FigureOptions(run, ("throughput",), "csv", "3.3in", None, tmp_path / "out")
+def asked(run: Path, tmp_path: Path) -> dict[str, Any]:
+    return {"run": run, "only": ["throughput"], "formats": "csv", "out": tmp_path / "out"}
 
 
 def test_files_stand_beside_the_run_by_default(
-    run: Path, asked: FigureOptions, capsys: pytest.CaptureFixture[str]
+    run: Path, asked: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = sorted(run.rglob("*"))
-    assert write_run_figures(replace(asked, formats="csv,pdf", out=None)) is ExitCode.OK
+    assert figures(**(asked | {"formats": "csv,pdf", "out": None})) is ExitCode.OK
     out, err = capsys.readouterr()
     directory = Path(out.splitlines()[-1])
     assert directory.parent == run.parent
@@ -41,41 +41,37 @@ def test_files_stand_beside_the_run_by_default(
     assert sorted(run.rglob("*")) == before
 
 
-def test_a_damaged_run_has_no_figures_unless_it_is_asked_for(asked: FigureOptions, tmp_path: Path) -> None:
-    run = Path(shutil.copytree(asked.run, tmp_path / "run"))
+def test_a_damaged_run_has_no_figures_unless_it_is_asked_for(asked: dict[str, Any], tmp_path: Path) -> None:
+    run = Path(shutil.copytree(asked["run"], tmp_path / "run"))
     table = next(run.rglob("throughput.parquet"))
     table.chmod(0o644)
     table.write_bytes(table.read_bytes() + b"x")
     with pytest.raises(DamagedRunError, match=r"throughput\.parquet"):
-        write_run_figures(replace(asked, run=run))
-    assert asked.out is not None
-    assert not asked.out.exists()
+        figures(**(asked | {"run": run}))
+    assert not asked["out"].exists()
 
 
 def test_all_that_can_be_drawn_and_why_others_cannot(
-    asked: FigureOptions, capsys: pytest.CaptureFixture[str]
+    asked: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert write_run_figures(replace(asked, only=())) is ExitCode.OK
+    assert figures(**(asked | {"only": ()})) is ExitCode.OK
     assert "cpu_load: not drawn. No finished cell has rows in cpu.parquet" in capsys.readouterr().err
-    assert asked.out is not None
-    assert (asked.out / "queue_over_time.csv").exists()
-    assert not (asked.out / "cpu_load.csv").exists()
+    assert (asked["out"] / "queue_over_time.csv").exists()
+    assert not (asked["out"] / "cpu_load.csv").exists()
 
 
-def test_tables_are_a_format(asked: FigureOptions, capsys: pytest.CaptureFixture[str]) -> None:
-    assert write_run_figures(replace(asked, formats="tex")) is ExitCode.OK
-    assert asked.out is not None
-    table = (asked.out / "table-delay-and-queue.tex").read_text()
+def test_tables_are_a_format(asked: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    assert figures(**(asked | {"formats": "tex"})) is ExitCode.OK
+    table = (asked["out"] / "table-delay-and-queue.tex").read_text()
     assert "\\toprule" in table
-    assert not list(asked.out.glob("*.pdf"))
+    assert not list(asked["out"].glob("*.pdf"))
     assert "of 1 figure and " in capsys.readouterr().err
 
 
-def test_figures_know_the_published_numbers(asked: FigureOptions, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_figures_know_the_published_numbers(asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rogue.reports.claims.read_claims", lambda: [Claim.model_validate(FIELDS)])
-    assert write_run_figures(replace(asked, only=("published_beside",))) is ExitCode.OK
-    assert asked.out is not None
-    assert "X-1" in (asked.out / "published_beside.csv").read_text()
+    assert figures(**(asked | {"only": ("published_beside",)})) is ExitCode.OK
+    assert "X-1" in (asked["out"] / "published_beside.csv").read_text()
 
 
 @pytest.mark.parametrize(
@@ -99,10 +95,10 @@ def test_figures_know_the_published_numbers(asked: FigureOptions, monkeypatch: p
     ],
 )
 def test_mistakes_are_sentences_and_leave_nothing(
-    asked: FigureOptions, tmp_path: Path, changed: dict[str, object], words: str
+    asked: dict[str, Any], tmp_path: Path, changed: dict[str, object], words: str
 ) -> None:
     with pytest.raises(HarnessError) as caught:
-        write_run_figures(replace(asked, **changed))  # type: ignore[arg-type]
+        figures(**(asked | changed))
     assert words in str(caught.value)
     assert caught.value.exit_code is ExitCode.USAGE
     assert list(tmp_path.iterdir()) == []

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from helpers.small_runs import cell, manifest
 
-from rogue.harness.commands.compare import compare_runs
-from rogue.harness.commands.export import ExportOptions, export_run
+from rogue.harness.commands.compare import compare
+from rogue.harness.commands.export import export
 from rogue.harness.commands.opening import refuse_damage, write_output
-from rogue.harness.commands.report import build_report
+from rogue.harness.commands.report import report
 from rogue.harness.errors import DamagedRunError, StorageError
 from rogue.harness.results.files import checksums
 from rogue.harness.results.manifest import write_manifest
@@ -47,9 +47,9 @@ def test_nothing_is_said_about_a_damaged_run(
     assert callable(damage)
     damage(run)
     for command in (
-        lambda: build_report([run]),
-        lambda: export_run(ExportOptions(run)),
-        lambda: compare_runs(run, run, everything=False),
+        lambda: report([run]),
+        lambda: export(run),
+        lambda: compare(run, run),
     ):
         with pytest.raises(
             DamagedRunError, match=r"1 file is not as .*\n.*flows\.parquet.*\n.*--accept-damage"

@@ -9,7 +9,7 @@ import pytest
 from helpers.command_line import Finished, rogue
 from helpers.plugin_files import FIXED_TWICE, FOLDER, SHOWN, SWIFT, example
 
-from rogue.harness.commands.import_file import import_file
+from rogue.harness.commands.import_file import import_
 from rogue.harness.data.files import files_beside
 from rogue.harness.errors import UsageError
 from rogue.harness.plugins.start import write_start
@@ -261,13 +261,13 @@ def test_a_file_of_another_simulator_becomes_ours_and_back(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "flow.txt").write_text(FLOWS)
-    import_file("hpcc-flows", tmp_path / "flow.txt", tmp_path / "flows.csv", is_back=False)
+    import_("hpcc-flows", tmp_path / "flow.txt", tmp_path / "flows.csv", is_back=False)
     shown = capsys.readouterr()
     assert (shown.out, shown.err) == (f"{tmp_path / 'flows.csv'}\n", "rogue: ports are left out.\n")
     rows = files_beside(str(tmp_path / "x.yaml")).read(TraceRows, "flows.csv")
     assert isinstance(rows, TraceRows)
     assert rows.sizes_bytes.tolist() == [5, 6]
-    import_file("hpcc-flows", tmp_path / "flows.csv", None, is_back=True)
+    import_("hpcc-flows", tmp_path / "flows.csv", None, is_back=True)
     assert capsys.readouterr().out == "2\n2 1 3 100 5 0.000000000\n1 2 3 100 6 0.500000000\n"
 
 
@@ -276,26 +276,26 @@ def test_what_ours_would_refuse_is_not_written(tmp_path: Path) -> None:
         "6 2 4\n4 5\n0 4 1Gbps 1ns 0\n1 4 1Gbps 1ns 0\n2 5 1Gbps 1ns 0\n3 5 1Gbps 1ns 0\n"
     )
     with pytest.raises(UsageError, match="expected a network in one piece"):
-        import_file("hpcc-topology", tmp_path / "t.txt", tmp_path / "net.yaml", is_back=False)
+        import_("hpcc-topology", tmp_path / "t.txt", tmp_path / "net.yaml", is_back=False)
     assert not (tmp_path / "net.yaml").exists()
 
 
 def test_a_network_is_read_as_it_was_written(tmp_path: Path) -> None:
     (tmp_path / "t.txt").write_text("3 1 2\n2\n0 2 1Gbps 1ns 0\n1 2 1Gbps 1ns 0\n")
-    import_file("hpcc-topology", tmp_path / "t.txt", tmp_path / "net.yaml", is_back=False)
+    import_("hpcc-topology", tmp_path / "t.txt", tmp_path / "net.yaml", is_back=False)
     assert isinstance(files_beside(str(tmp_path / "x.yaml")).read(LinkList, "net.yaml"), LinkList)
 
 
 def test_starts_of_a_matrix_may_have_another_unit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.cm").write_text("Nodes 2\nConnections 1\n0->1 start 16 size 7\n")
     for unit, start_ns, words in ((None, 0, "taken as picoseconds"), ("us", 16_000, "taken as microseconds")):
-        import_file("htsim-cm", tmp_path / "a.cm", None, is_back=False, start_unit=unit)
+        import_("htsim-cm", tmp_path / "a.cm", None, is_back=False, start_unit=unit)
         shown = capsys.readouterr()
         assert shown.out == f"start_ns,src,dst,size_bytes\n{start_ns},h0,h1,7\n"
         assert words in shown.err
     for name, unit, expected in (("htsim-cm", "min", "one of ps, us"), ("hpcc-flows", "us", "no unit")):
         with pytest.raises(UsageError, match=f"--start-unit: got '{unit}', expected {expected} for {name}; "):
-            import_file(name, tmp_path / "a.cm", None, is_back=False, start_unit=unit)
+            import_(name, tmp_path / "a.cm", None, is_back=False, start_unit=unit)
 
 
 def test_mistakes_are_sentences(tmp_path: Path) -> None:
@@ -307,4 +307,68 @@ def test_mistakes_are_sentences(tmp_path: Path) -> None:
         ("htsim-topo", "flow.txt", True, "--back: got htsim-topo, expected one of hpcc-flows, "),
     ):
         with pytest.raises(UsageError, match=words):
-            import_file(name, tmp_path / file, None, is_back=is_back)
+            import_(name, tmp_path / file, None, is_back=is_back)
+
+
+BAD = """\
+from dataclasses import dataclass
+from rogue.agent.core.cc.fixed import FixedParameters
+from rogue.agent.core.plugins import register_control
+
+@dataclass(frozen=True, slots=True)
+class Parameters(FixedParameters):
+    "Constants."
+
+register_control("silent", Parameters)
+"""
+
+
+def test_a_start_is_written_and_passes(tmp_path: Path) -> None:
+    written = rogue(tmp_path, "new", "control", "mine")
+    assert (written.code, written.out) == (0, "mine.py\ntest_mine.py\n")
+    checked = rogue(tmp_path, "check-plugin", "mine.py")
+    assert (checked.code, checked.out) == (0, "mine.py: control mine keeps the contract\n")
+    again = rogue(tmp_path, "new", "control", "mine")
+    assert again.code == 2
+    assert "mine.py, which is there already" in again.err
+
+
+def test_what_a_control_says_does_not_steer_the_terminal(tmp_path: Path) -> None:
+    rogue(tmp_path, "new", "nic-control", "mine", "--language", "c++")
+    text = (tmp_path / "mine.h").read_text()
+    (tmp_path / "mine.h").write_text(
+        text.replace("deadline_ps = now", 'rogue::fail("\\x1b[2J"); deadline_ps = now', 1)
+    )
+    checked = rogue(tmp_path, "check-plugin", "mine.h")
+    assert checked.code == 1
+    assert "\ufffd[2J" in checked.out
+    assert "\x1b" not in checked.out
+
+
+def test_what_breaks_the_contract_is_said(tmp_path: Path) -> None:
+    (tmp_path / "bad.py").write_text(BAD)
+    checked = rogue(tmp_path, "check-plugin", "bad.py")
+    assert checked.code == 1
+    expected = "bad.py: control silent: the docstring of Parameters does not explain window_packets\n"
+    assert checked.out == expected
+
+
+@pytest.mark.parametrize("words", [("plan", "quickstart"), ("list", "controls")])
+def test_a_plugin_that_ends_its_process_does_not_end_the_command(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    (tmp_path / "mine.py").write_text("import os\nos._exit(0)\n")
+    done = rogue(tmp_path, *words, "--plugin", "mine.py")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(
+        "rogue: mine.py: got a plug-in that ends the process that loads it, by an exit"
+    )
+
+
+def test_a_file_is_printed_or_refused_with_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "a.cm").write_text("Nodes 2\nConnections 1\n0->1 start 0 size 7\n")
+    done = rogue(tmp_path, "import", "htsim-cm", "a.cm")
+    assert (done.code, done.out) == (0, "start_ns,src,dst,size_bytes\n0,h0,h1,7\n")
+    refused = rogue(tmp_path, "import", "htsim-topo", "a.cm")
+    assert refused.code == 2
+    assert refused.err.startswith("rogue: import: got ")

@@ -1,17 +1,23 @@
+import os
+import signal
+import socket
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import paramiko
 import pytest
+from helpers.command_line import rogue, start_rogue
 from helpers.fake_switch import LOGIN, hardware, wanted
 from helpers.nodes import read_inventory, write_inventory
 
 from rogue.harness.commands import provision as command
 from rogue.harness.errors import ExitCode, StoppedError, UsageError
-from rogue.harness.provisioning.named_inventory import NamedInventory
 from rogue.harness.provisioning.playbook import Interrupted
 from rogue.harness.provisioning.playbook_events import PlaybookResult
 from rogue.harness.provisioning.ports import PortSettings
+from rogue.harness.provisioning.reach import REACH_LIMIT_S
+from rogue.remote.errors import NodeError
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +66,7 @@ def provisioner(monkeypatch: pytest.MonkeyPatch) -> Provisioner:
 def test_it_says_how_much_was_changed(
     path: Path, provisioner: Provisioner, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert command.provision_nodes(NamedInventory(str(path)), None, None, is_check=False) is ExitCode.OK
+    assert command.provision(str(path)) is ExitCode.OK
     assert capsys.readouterr().out == "changed: 2, on 1 of 3 nodes\n"
     assert provisioner.ports == {}
 
@@ -68,7 +74,7 @@ def test_it_says_how_much_was_changed(
 def test_with_check_it_says_what_would_be(
     path: Path, provisioner: Provisioner, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command.provision_nodes(NamedInventory(str(path)), None, None, is_check=True)
+    command.provision(str(path), is_check=True)
     assert capsys.readouterr().out.splitlines() == [
         "would be changed: 2, on 1 of 3 nodes",
         "  h0: mtu eth1",
@@ -80,7 +86,7 @@ def test_an_experiment_gives_the_switch_its_rates(
     path: Path, tmp_path: Path, provisioner: Provisioner
 ) -> None:
     (tmp_path / "star.yaml").write_text(STAR)
-    command.provision_nodes(NamedInventory(str(path)), str(tmp_path / "star.yaml"), None, is_check=False)
+    command.provision(str(path), experiment=str(tmp_path / "star.yaml"))
     assert {port: settings.rate_bps for port, settings in provisioner.ports.items()} == {
         "s0->h0": 100_000_000,
         "s0->h1": 100_000_000,
@@ -92,13 +98,8 @@ def test_ctrl_c_says_how_to_go_on_and_how_to_go_back(path: Path, provisioner: Pr
     with pytest.raises(
         StoppedError, match=r"stopped in task 3; to go on: .* provision .*; to put .* teardown "
     ) as stop:
-        command.provision_nodes(NamedInventory(str(path)), None, None, is_check=False)
+        command.provision(str(path))
     assert stop.value.exit_code is ExitCode.INTERRUPTED
-
-
-def test_an_inventory_that_is_not_there_is_a_wrong_command(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"nowhere\.yaml"):
-        command.provision_nodes(NamedInventory(str(tmp_path / "nowhere.yaml")), None, None, is_check=False)
 
 
 @pytest.mark.usefixtures("provisioner")
@@ -111,7 +112,7 @@ def test_ports_of_an_experiment_need_a_switch(
     )
     (tmp_path / "star.yaml").write_text(STAR)
     with pytest.raises(UsageError, match="got no switch, expected one whose ports an experiment can set"):
-        command.provision_nodes(NamedInventory(str(path)), str(tmp_path / "star.yaml"), None, is_check=False)
+        command.provision(str(path), experiment=str(tmp_path / "star.yaml"))
 
 
 @pytest.mark.parametrize(("is_check", "done"), [(False, ["set up tor"]), (True, ["planned tor"])])
@@ -124,7 +125,7 @@ def test_hardware_switches_are_set_up_too(
     monkeypatch.setattr("rogue.harness.provisioning.provision.provision", Provisioner().provision)
     monkeypatch.setattr(command, "set_up", lambda switch: seen.append(f"set up {switch.name}"))
     monkeypatch.setattr(command, "show_plan", lambda switch: seen.append(f"planned {switch.name}"))
-    assert command.provision_nodes(NamedInventory(str(path)), None, None, is_check=is_check) is ExitCode.OK
+    assert command.provision(str(path), is_check=is_check) is ExitCode.OK
     assert seen == done
 
 
@@ -135,6 +136,75 @@ def test_a_switch_that_follows_experiments_waits_for_one(
     rack = replace(read_inventory(path), switch=None, hardware_switches=(hardware(FOLLOWS, LOGIN),))
     monkeypatch.setattr("rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: rack)
     monkeypatch.setattr("rogue.harness.provisioning.provision.provision", Provisioner().provision)
-    assert command.provision_nodes(NamedInventory("rack.yaml"), None, None, is_check=is_check) is ExitCode.OK
+    assert command.provision("rack.yaml", is_check=is_check) is ExitCode.OK
     told = "tor follows experiments: rogue switch apply rack.yaml EXPERIMENT"
     assert capsys.readouterr().out.splitlines()[-1] == told
+
+
+PATIENCE_S = 60
+
+
+@pytest.mark.parametrize("command", ["provision", "doctor", "teardown"])
+def test_a_missing_inventory_is_a_wrong_command_and_a_sentence(tmp_path: Path, command: str) -> None:
+    done = rogue(tmp_path, command, "nowhere.yaml")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("rogue: inventory: got nowhere.yaml, expected a file")
+
+
+def test_ctrl_c_while_a_node_does_not_reply_ends_everything_at_once(tmp_path: Path) -> None:
+    key = paramiko.ECDSAKey.generate()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.settimeout(PATIENCE_S)
+        port = silent.getsockname()[1]
+        changes = [(f" {old}", f" {port}{old[4:]}") for old in ("4001,", "4002,", "4003\n")]
+        path, log = write_inventory(tmp_path, *changes), tmp_path / "log"
+        known = f"[127.0.0.1]:{port} {key.get_name()} {key.get_base64()}\n"
+        (tmp_path / "known_hosts").write_text(known)
+        running = start_rogue(tmp_path, "provision", str(path), "--log", str(log))
+        connection, _ = silent.accept()
+        with connection:  # it is kept waiting
+            os.killpg(running.pid, signal.SIGINT)
+            out, err = running.communicate(timeout=REACH_LIMIT_S / 2)
+    assert (running.returncode, out) == (130, "")
+    assert "rogue: stopped before the first task; to go on: " in err
+    assert not log.exists(), "Ansible went nowhere"
+
+
+def test_it_says_how_much_was_put_back(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(
+        "rogue.harness.provisioning.provision.teardown",
+        lambda *_: PlaybookResult(changes={"h0": ["mtu eth1"]}),
+    )
+    assert command.teardown(str(path)) is ExitCode.OK
+    assert capsys.readouterr().out == "put back: 1, on 1 of 3 nodes\n"
+
+
+def test_ctrl_c_loses_nothing_that_is_written_down(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> PlaybookResult:
+        raise Interrupted(PlaybookResult())
+
+    monkeypatch.setattr("rogue.harness.provisioning.provision.teardown", interrupted)
+    with pytest.raises(StoppedError, match="what is left stays written down on the nodes"):
+        command.teardown(str(path))
+
+
+def test_hardware_switches_are_put_back_and_their_failures_stop_nobody(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rack = replace(read_inventory(path), switch=None, hardware_switches=(hardware(wanted("eos"), LOGIN),))
+    torn_down = []
+
+    def gone(_switch: object) -> None:
+        raise NodeError("tor: it is gone")
+
+    monkeypatch.setattr("rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: rack)
+    monkeypatch.setattr(command, "put_back", gone)
+    monkeypatch.setattr(
+        "rogue.harness.provisioning.provision.teardown",
+        lambda *_: torn_down.append("nodes") or PlaybookResult(),
+    )
+    with pytest.raises(NodeError, match=r"^tor: it is gone$"):
+        command.teardown(str(path))
+    assert torn_down == ["nodes"]

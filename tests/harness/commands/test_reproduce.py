@@ -1,12 +1,13 @@
 """`rogue reproduce`: run what is missing, the cheapest first, and nothing twice."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers.paper_runs import NAMES, loaded, present
 
 from rogue.harness.commands import reproduce
-from rogue.harness.commands.reproduce import ReproduceOptions, is_alike, paper_experiments, reproduce_paper
+from rogue.harness.commands.reproduce import is_alike, paper_experiments
 from rogue.harness.commands.run import RunOptions
 from rogue.harness.errors import ConfigError, ExitCode, UsageError
 from rogue.harness.results.manifest import read_manifest
@@ -23,17 +24,17 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[RunOptions]:
         return ExitCode.CELLS_FAILED if len(options) == 1 else ExitCode.OK
 
     monkeypatch.setattr(reproduce, "run_experiment", run)
-    monkeypatch.setattr(reproduce, "write_board", lambda places, out: ExitCode.OK)
+    monkeypatch.setattr(reproduce, "claims", lambda places: ExitCode.OK)
     monkeypatch.setattr("rogue.harness.results.provenance.git_facts", lambda: Git(commit="c", dirty=False))
     return options
 
 
-def options(out: Path, **changes: object) -> ReproduceOptions:
-    return ReproduceOptions(**{"paper": "irn", "settings": ("scale=quick",), "out": out, **changes})  # type: ignore[arg-type]
+def options(out: Path, **changes: object) -> dict[str, Any]:
+    return {"paper": "irn", "settings": ["scale=quick"], "out": out, **changes}
 
 
 def test_all_of_a_paper_is_run_and_the_worst_code_returned(calls: list[RunOptions], tmp_path: Path) -> None:
-    code = reproduce_paper(options(tmp_path, jobs=2))
+    code = reproduce.reproduce(**options(tmp_path, jobs=2))
     assert [each.experiment for each in calls] == NAMES, "the cheaper one first"
     assert all(each.loaded and each.loaded.experiment.scale == "quick" for each in calls)
     assert all(each.is_cheap_first and each.allows_long for each in calls)
@@ -45,7 +46,7 @@ def test_all_of_a_paper_is_run_and_the_worst_code_returned(calls: list[RunOption
 
 def test_a_cluster_is_handed_on(calls: list[RunOptions], tmp_path: Path) -> None:
     stopped = present(tmp_path, NAMES[1], "scale=quick", status="partial")
-    reproduce_paper(options(tmp_path, dask="tcp://head:8786"))
+    reproduce.reproduce(**options(tmp_path, dask="tcp://head:8786"))
     assert [each.dask for each in calls] == ["tcp://head:8786"] * 2
     assert {each.arguments[-2:] for each in calls} == {("--dask", "tcp://head:8786")}
     assert [each.resume for each in calls if each.resume] == [stopped]
@@ -56,7 +57,7 @@ def test_what_is_complete_is_skipped_and_what_was_stopped_resumes(
 ) -> None:
     present(tmp_path, NAMES[0], "scale=quick", commit="b")
     stopped = present(tmp_path, NAMES[1], "scale=quick", status="partial")
-    reproduce_paper(options(tmp_path))
+    reproduce.reproduce(**options(tmp_path))
     (only,) = calls
     assert (only.resume, only.experiment, only.settings, only.out) == (stopped, "", (), None)
     said = capsys.readouterr().err.splitlines()
@@ -70,7 +71,7 @@ def test_a_run_that_was_stopped_at_another_commit_starts_again(
     calls: list[RunOptions], tmp_path: Path
 ) -> None:
     present(tmp_path, NAMES[0], "scale=quick", status="partial", commit="b")
-    reproduce_paper(options(tmp_path))
+    reproduce.reproduce(**options(tmp_path))
     assert [(each.experiment, each.resume) for each in calls] == [(NAMES[0], None), (NAMES[1], None)]
 
 
@@ -79,14 +80,14 @@ def test_a_complete_run_comes_before_a_newer_one_that_was_stopped(
 ) -> None:
     for status in ("complete", "partial"):
         present(tmp_path, NAMES[0], "scale=quick", status=status)
-    reproduce_paper(options(tmp_path))
+    reproduce.reproduce(**options(tmp_path))
     assert [each.experiment for each in calls] == [NAMES[1]]
 
 
 def test_everything_runs_again_if_asked(calls: list[RunOptions], tmp_path: Path) -> None:
     for name, status in zip(NAMES, ("complete", "partial"), strict=True):
         present(tmp_path, name, "scale=quick", status=status)
-    reproduce_paper(options(tmp_path, is_again=True))
+    reproduce.reproduce(**options(tmp_path, is_again=True))
     assert [(each.experiment, each.resume) for each in calls] == [(NAMES[0], None), (NAMES[1], None)]
 
 
@@ -94,7 +95,7 @@ def test_a_dry_run_prints_the_steps_and_runs_nothing(
     calls: list[RunOptions], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     present(tmp_path, NAMES[0], "scale=quick")
-    assert reproduce_paper(options(tmp_path, is_dry=True)) is ExitCode.OK
+    assert reproduce.reproduce(**options(tmp_path, is_dry=True)) is ExitCode.OK
     assert calls == []
     said = capsys.readouterr().out
     assert f"{NAMES[0]}: complete\n" in said and f"{NAMES[1]}: starts (" in said
@@ -119,7 +120,7 @@ def test_only_a_run_of_the_same_experiment_and_settings_counts(tmp_path: Path, c
 
 def test_a_wrong_setting_is_reported_before_anything_runs(calls: list[RunOptions], tmp_path: Path) -> None:
     with pytest.raises(ConfigError):
-        reproduce_paper(options(tmp_path, settings=("workload.nothing=1",)))
+        reproduce.reproduce(**options(tmp_path, settings=["workload.nothing=1"]))
     assert calls == []
 
 

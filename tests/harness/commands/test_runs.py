@@ -1,14 +1,206 @@
-"""What one does with runs, from outside."""
+"""Tests: keep the list of runs, tag runs and delete them."""
 
+import fcntl
+import json
 import os
-import signal
+import shutil
 from pathlib import Path
 
 import pytest
-from helpers.browser import LOGGED, browse, complaints
-from helpers.command_line import rogue, start_rogue
+from helpers.command_line import rogue, rogue_at_terminal
 from helpers.experiments import write_experiment
-from helpers.waiting_run import PATIENCE_SECONDS, Waiting, page_with
+from helpers.sample_run import write_sample_run
+from helpers.small_runs import cell, manifest
+
+from rogue.harness.commands import runs
+from rogue.harness.commands.runs import rm, tag, update_index, update_index_of
+from rogue.harness.errors import ExitCode, HarnessError, StoppedError, UsageError
+from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.run_directory import locked, partial_report
+
+
+def make(results: Path) -> Path:
+    run = results / "tiny/20261120T101500Z-000001"
+    run.mkdir(parents=True)
+    told = manifest([cell()], git={"commit": None, "dirty": None}, sessions=[], versions={})
+    told |= {"source": {"file": "x.yaml", "sha256": "", "set": [], "data": {}}}
+    told |= {"host": {"cpu": None, "cores": 1, "memory_bytes": None, "kernel": "Linux"}}
+    told["cells"] = [{**cell(), "transport_name": "rogue"}]
+    (run / "manifest.json").write_text(json.dumps(told))
+    return run
+
+
+def test_the_results_of_a_run_get_their_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = make(tmp_path)
+    update_index_of([run, run])
+    assert run.name in (tmp_path / "index.html").read_text()
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_run_elsewhere_gets_none(tmp_path: Path) -> None:
+    run = make(tmp_path).rename(tmp_path / "copy")
+    update_index_of([run, tmp_path / "gone"])
+    assert not list(tmp_path.rglob("index.html"))
+
+
+def test_a_page_that_cannot_be_written_costs_a_message(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "index.html").write_text("mine")
+    update_index(tmp_path)
+    update_index(tmp_path / "gone")
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith("rogue: the list of runs was not written (ReportError: ")
+    assert second.startswith("rogue: the list of runs was not written (FileNotFoundError: ")
+    assert (tmp_path / "index.html").read_text() == "mine"
+
+
+def test_somebody_who_hangs_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "PATIENCE_SECONDS", 0.0)
+    descriptor = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    update_index(tmp_path)
+    os.close(descriptor)
+    assert (tmp_path / "index.html").exists()
+
+
+def test_a_tag_stands_in_the_list_of_runs_and_the_run_stays(tmp_path: Path) -> None:
+    run = write_sample_run(tmp_path / "run")
+    name = str(read_manifest(run).experiment["name"])
+    (tmp_path / "results" / name).mkdir(parents=True)
+    run = run.rename(tmp_path / "results" / name / read_manifest(run).run_id)
+    before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    assert tag(run, ["submitted"]) is ExitCode.OK
+    assert "<td>submitted</td>" in (tmp_path / "results/index.html").read_text()
+    assert before == {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    with pytest.raises(UsageError, match="got 'NO', expected small letters"):
+        tag(run, ["NO"])
+
+
+def test_a_run_that_was_moved_has_no_place_for_tags(tmp_path: Path) -> None:
+    run = write_sample_run(tmp_path / "run")
+    with pytest.raises(UsageError, match="a run that was moved, expected one below a directory of results"):
+        tag(run, ["submitted"])
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return make_of_remove(tmp_path / "results", "incast", "20261120T101500Z-000001")
+
+
+def make_of_remove(results: Path, name: str, identifier: str) -> Path:
+    run = results / name / identifier
+    (run / "cells/rogue-r1").mkdir(parents=True)
+    (run / "cells/rogue-r1/flows.parquet").write_bytes(b"x" * 3_000_000)
+    told = manifest([cell()], run_id=identifier, experiment={"name": name})
+    (run / "manifest.json").write_text(json.dumps(told))
+    return run
+
+
+def test_a_run_goes_with_its_directory_and_the_page_knows(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = run.parent.parent
+    other = make_of_remove(results, "shuffle", "20261121T101500Z-000002")
+    partial_report(run).write_text("x")
+    update_index(results)
+    assert run.name in (results / "index.html").read_text()
+    assert rm([run, run], yes=True) == 0
+    assert sorted(path.name for path in results.iterdir()) == ["index.html", "shuffle"]
+    page = (results / "index.html").read_text()
+    assert run.name not in page
+    assert other.name in page
+    assert capsys.readouterr().err == f"{run}: incast, complete, 1 cell, 3 MB\n"
+
+
+def test_without_a_terminal_it_wants_yes(run: Path) -> None:
+    with pytest.raises(UsageError, match="got no terminal to ask on, expected --yes; add it to delete 1 dir"):
+        rm([run], yes=False)
+    assert run.exists()
+
+
+@pytest.mark.parametrize(("answer", "code"), [(b"y\n", 0), (b"n\n", 2), (b"\n", 2)])
+def test_on_a_terminal_it_asks(run: Path, answer: bytes, code: int) -> None:
+    assert rogue_at_terminal(run.parent, "rm", str(run), typed=answer).code == code
+    assert run.exists() == (code != 0)
+
+
+def test_a_run_that_somebody_works_on_stays(run: Path) -> None:
+    with locked(run), pytest.raises(UsageError, match="another process is writing"):
+        rm([run], yes=True)
+    assert (run / "cells/rogue-r1/flows.parquet").exists()
+
+
+def test_what_is_no_run_stays(run: Path) -> None:
+    results = run.parent.parent
+    other = results / "webapp"
+    other.mkdir()
+    (other / "manifest.json").write_text('{"name": "an app"}')
+    (results / "link").symlink_to(run)
+    linked = results / "linked"
+    linked.mkdir()
+    (linked / "manifest.json").symlink_to(run / "manifest.json")
+    for path, words in (
+        (results, "got a directory that rogue did not write"),
+        (run.parent, "got a directory that rogue did not write"),
+        (run / "cells", "got a directory that rogue did not write"),
+        (results / "gone", "got no directory"),
+        (other, "got a directory that rogue did not write"),
+        (results / "link", "is a link, expected the directory of a run"),
+        (linked, "got a directory that rogue did not write"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            rm([run, path], yes=True)
+    assert run.exists()
+
+
+def test_links_inside_a_run_are_not_followed(run: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/notes.txt").write_text("mine")
+    (run / "cells/link").symlink_to(tmp_path / "mine")
+    rm([run], yes=True)
+    assert (tmp_path / "mine/notes.txt").read_text() == "mine"
+
+
+def test_a_damaged_run_and_a_report_on_several_go_too(run: Path) -> None:
+    (run / "manifest.json").write_text("{")
+    report = run.parent.parent / "reports/20261120T101500Z-abcdef"
+    report.mkdir(parents=True)
+    (report / "runs.json").write_text('{"schema": 1, "runs": []}')
+    rm([run, report], yes=True)
+    assert not run.exists()
+    assert not report.exists()
+
+
+def test_after_a_stop_the_same_command_deletes_the_rest(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(directory: Path) -> None:
+        (directory / "manifest.json").unlink()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "rmtree", stopped)
+        with pytest.raises(StoppedError, match="the rest goes with the same `rogue rm`") as caught:
+            rm([run], yes=True)
+    assert caught.value.exit_code == 130
+    assert run.exists()
+    rm([run], yes=True)
+    assert not run.exists()
+
+
+def test_a_place_that_does_not_let_go(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(path: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(shutil, "rmtree", refused)
+    with pytest.raises(HarnessError, match=r"Permission denied; the rest of .* is left"):
+        rm([run], yes=True)
+
+
+@pytest.mark.parametrize("content", [b'{"run_id": 1e999, "cells": [], "experiment": {}}', b"[" * 200_000])
+def test_a_manifest_of_nonsense_is_no_reason_to_stay(run: Path, content: bytes) -> None:
+    (run / "manifest.json").write_bytes(content)
+    rm([run], yes=True)
+    assert not run.exists()
 
 
 def test_a_run_is_listed_reported_and_removed(tmp_path: Path) -> None:
@@ -38,76 +230,3 @@ def test_a_report_on_several_runs_stands_among_the_results(tmp_path: Path) -> No
     assert all(rogue(tmp_path, "verify", run).code == 0 for run in runs)
     named = rogue(tmp_path, "report", *runs, "--out", "both.html", ROGUE_FAKE_REPORT="real")
     assert (named.code, named.out) == (0, "both.html\n"), named.err
-
-
-class TestLive:
-    def test_a_page_follows_the_run_and_ends_with_it(self, tmp_path: Path) -> None:
-        waiting = Waiting(tmp_path, "throws", "--live")
-        assert waiting.process.stderr is not None
-        url = waiting.process.stderr.readline().removeprefix("live: ").strip()
-        page = page_with("<code>waits-r1</code> 50 %", url, waiting.process)
-        assert '<meta http-equiv="refresh"' in page
-        assert "<code>throws-r1</code> bug: ZeroDivisionError: as asked" in page
-        waiting.end_cell()
-        last = page_with("The run is over", url, waiting.process)
-        assert "<p>nothing</p>" in last or "report.html" in last
-        assert 'http-equiv="refresh"' not in last
-        done = waiting.finish()
-        assert (done.code, done.run) == (1, waiting.run.relative_to(tmp_path))
-        assert rogue(tmp_path, "verify", str(done.run)).code == 0
-
-    def test_ctrl_c_ends_run_and_page_at_once(self, tmp_path: Path) -> None:
-        waiting = Waiting(tmp_path, "ok", "--live")
-        assert waiting.process.stderr is not None
-        url = waiting.process.stderr.readline().removeprefix("live: ").strip()
-        page_with("This run is going", url, waiting.process)
-        os.killpg(waiting.process.pid, signal.SIGINT)
-        done = waiting.finish()
-        assert (done.code, "Traceback" in done.err) == (130, False)
-        assert "1 of 2 cells are finished and kept" in done.err
-
-
-class TestWatch:
-    @pytest.mark.needs("chromium")
-    def test_shows_figures_of_what_is_finished_and_ends_with_the_run(self, tmp_path: Path) -> None:
-        waiting = Waiting(tmp_path)
-        watching = start_rogue(tmp_path, "watch", str(waiting.run))
-        assert watching.stdout is not None
-        url = watching.stdout.readline().strip()
-        before = {path: path.stat().st_mtime_ns for path in waiting.run.rglob("*")}
-        page = page_with("the report of the first 1 finished cell", url, watching)
-        assert "<dt>waiting or running</dt><dd>1</dd>" in page
-        assert "1 of 2 cells are finished" in page
-        assert {path: path.stat().st_mtime_ns for path in waiting.run.rglob("*")} == before
-        shown = browse(url + "report", tmp_path, *LOGGED)
-        assert "1 of 2 cells are finished" in shown.stdout
-        assert complaints(shown) == []
-        page_with("This run is going", url, watching)
-        waiting.end_cell()
-        page_with("The run is over", url, watching)
-        assert waiting.finish().code == 1
-        out, err = watching.communicate(timeout=PATIENCE_SECONDS)
-        assert (watching.returncode, out) == (0, ""), err
-        run = waiting.run
-        assert f"no process works on {run}: it is partial; its report: {run}/report.html" in err
-
-    def test_ctrl_c_ends_the_page_and_not_the_run(self, tmp_path: Path) -> None:
-        waiting = Waiting(tmp_path)
-        watching = start_rogue(tmp_path, "watch", str(waiting.run))
-        assert watching.stdout is not None
-        page_with("This run is going", watching.stdout.readline().strip(), watching)
-        os.killpg(watching.pid, signal.SIGINT)
-        _, err = watching.communicate(timeout=PATIENCE_SECONDS)
-        assert (watching.returncode, "Traceback" in err) == (130, False)
-        assert "the run goes on" in err
-        assert waiting.process.poll() is None
-        waiting.end_cell()
-        assert waiting.finish().code == 1
-
-    def test_a_run_that_is_over_has_nothing_to_show(self, tmp_path: Path) -> None:
-        write_experiment(tmp_path)
-        run = rogue(tmp_path, "run", "experiment.yaml", "--testbed", "fake").run
-        done = rogue(tmp_path, "watch", str(run))
-        assert (done.code, done.out) == (0, "")
-        assert f"no process works on {run}: it is complete; its report: {run}/report.html" in done.err
-        assert rogue(tmp_path, "watch", "nowhere").code == 2

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from helpers.command_line import rogue
 from helpers.pretended_machines import pretend
 
 from rogue.harness.commands import testbed
@@ -71,7 +72,7 @@ def test_what_cannot_be_is_said(experiment: str, kind: str, hosts: int | None, w
 def test_up_prints_the_inventory_and_virtual_names_it(
     state_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert testbed.bring_up("default", network_asked_for("", "star", 2)) is ExitCode.OK
+    assert testbed.up("", "star", 2) is ExitCode.OK
     file = state_home / "rogue/testbeds/default/inventory.yaml"
     out, err = capsys.readouterr()
     assert out == f"{file}\n"
@@ -86,7 +87,7 @@ def test_an_inventory_of_a_testbed_that_is_not_up(state_home: Path) -> None:
 
 
 def test_status_without_testbeds(state_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert testbed.show_status("") is ExitCode.TESTBED
+    assert testbed.status("") is ExitCode.TESTBED
     assert capsys.readouterr().out == "no testbed is up\n"
 
 
@@ -104,11 +105,11 @@ def test_status_shows_every_machine(
     is_well: bool,
     code: ExitCode,
 ) -> None:
-    testbed.bring_up("default", network_asked_for("", "star", 2))
+    testbed.up("", "star", 2)
     states = [state_of("fabric", is_well=True), state_of("h0", is_well=is_well)]
     monkeypatch.setattr(persistent, "machine_states", lambda of: states)
     capsys.readouterr()
-    assert testbed.show_status("") is code
+    assert testbed.status("") is code
     first, _, fabric, host = capsys.readouterr().out.splitlines()
     assert first.startswith(f"testbed default: {2 if is_well else 1} of 2 machines reply; inventory /")
     assert fabric.split() == ["fabric", "4711", "yes", "61", "s", "300", "MiB", "200", "MiB"]
@@ -117,15 +118,15 @@ def test_status_shows_every_machine(
 
 def test_status_of_a_half_started_testbed(state_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (state_home / "rogue/testbeds/half").mkdir(parents=True)
-    assert testbed.show_status("half") is ExitCode.TESTBED
+    assert testbed.status("half") is ExitCode.TESTBED
     assert "testbed half is not up" in capsys.readouterr().out
 
 
 def test_down_says_whether_there_was_anything(state_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    testbed.bring_up("default", network_asked_for("", "star", 2))
-    assert testbed.take_down("default") is ExitCode.OK
+    testbed.up("", "star", 2)
+    assert testbed.down("default") is ExitCode.OK
     assert "testbed default: down; nothing is left of it" in capsys.readouterr().err
-    assert testbed.take_down("default") is ExitCode.OK
+    assert testbed.down("default") is ExitCode.OK
     assert "testbed default: was not up" in capsys.readouterr().err
 
 
@@ -135,7 +136,7 @@ def test_ctrl_c_leaves_nothing_and_says_so(state_home: Path, monkeypatch: pytest
 
     monkeypatch.setattr(lifecycle, "_wait_until_ready", interrupted)
     with pytest.raises(StoppedError, match="stopped; nothing of testbed default is left") as caught:
-        testbed.bring_up("default", network_asked_for("", "star", 2))
+        testbed.up("", "star", 2)
     assert caught.value.exit_code is ExitCode.INTERRUPTED
     assert list((state_home / "rogue/testbeds").iterdir()) == []
     assert processes.find(state_home / "rogue/testbeds/default") == {}
@@ -146,4 +147,22 @@ def test_a_machine_that_fails_is_the_testbeds_fault(
 ) -> None:
     pretend(monkeypatch, tmp_path, {"h0": "dies"})
     with pytest.raises(NodeError, match="machine h0 ended before it was up"):
-        testbed.bring_up("default", network_asked_for("", "star", 2))
+        testbed.up("", "star", 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("up", "--topology", "torus"), ExitCode.USAGE, "rogue: --topology: got 'torus'"),
+        (("up", "--topology", "ring"), ExitCode.USAGE, "network of virtual machines: got a loop"),
+        (("up", "--hosts", "0"), ExitCode.USAGE, "rogue: Invalid value for '--hosts'"),
+        (("up", "no-such-file.yaml"), ExitCode.USAGE, "no-such-file.yaml"),
+        (("down", "--name", "../x"), ExitCode.TESTBED, "rogue: name of a testbed: got '../x'"),
+        (("status",), ExitCode.TESTBED, ""),
+        (("down",), ExitCode.OK, "testbed default: was not up"),
+    ],
+)
+def test_what_a_person_reads(tmp_path: Path, arguments: tuple[str, ...], code: ExitCode, words: str) -> None:
+    done = rogue(tmp_path, "testbed", *arguments, XDG_STATE_HOME=str(tmp_path))
+    assert done.code == code, done.err
+    assert words in done.err

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from helpers.small_runs import cell_record, manifest_of
 
-from rogue.harness.commands.verify import SHOWN_MAX, verify_run, verify_runs
+from rogue.harness.commands.verify import SHOWN_MAX, verify, verify_run
 from rogue.harness.errors import ExitCode
 from rogue.harness.results.cell_directory import store_cell
 from rogue.harness.results.manifest import write_manifest
@@ -35,7 +35,7 @@ def make(run: Path, status: str = "complete", **changes: object) -> Path:
 def test_each_run_has_its_line_and_the_worst_code_is_that_of_all(run: Path, capsys: Shown) -> None:
     damaged, gone = make(run.with_name("b")), run.with_name("c")
     (damaged / MANIFEST).write_text((damaged / MANIFEST).read_text().replace("qp_failures", "qp_fai|ures"))
-    assert verify_runs([run, damaged, run, gone]) is ExitCode.DAMAGED
+    assert verify([run, damaged, run, gone]) is ExitCode.DAMAGED
     said = capsys.readouterr()
     assert said.out.splitlines() == [
         f"{run}: 2 files as in the manifest",
@@ -44,20 +44,20 @@ def test_each_run_has_its_line_and_the_worst_code_is_that_of_all(run: Path, caps
     first, second = said.err.splitlines()
     assert first == f"rogue: {damaged}: 1 difference from the manifest."
     assert second.startswith(f"rogue: {gone}/manifest.json: got 'No such file or directory'")
-    assert verify_runs([gone, run]) is ExitCode.USAGE
-    assert verify_runs([run]) is ExitCode.OK
+    assert verify([gone, run]) is ExitCode.USAGE
+    assert verify([run]) is ExitCode.OK
 
 
 @pytest.mark.parametrize("content", [b"{", b'{"schema_version": 7, "x": 1e999}', b"[" * 300 + b"]" * 300])
 def test_a_manifest_that_is_none_any_more_is_damage(run: Path, content: bytes, capsys: Shown) -> None:
     (run / MANIFEST).write_bytes(content)
-    assert verify_runs([run]) is ExitCode.DAMAGED
+    assert verify([run]) is ExitCode.DAMAGED
     assert capsys.readouterr().err.startswith(f"rogue: {run}/manifest.json: got ")
 
 
 def test_a_manifest_larger_than_any_is_damage(run: Path, capsys: Shown) -> None:
     os.truncate(run / MANIFEST, 2 * 10**12)
-    assert verify_runs([run]) is ExitCode.DAMAGED
+    assert verify([run]) is ExitCode.DAMAGED
     assert "it has more than 256000000 bytes" in capsys.readouterr().err
 
 
@@ -109,7 +109,7 @@ def test_a_file_that_is_a_link_is_told(run: Path, tmp_path: Path, capsys: Shown)
     file = run / "cells/rogue-r1/flows.parquet"
     file.rename(tmp_path / "kept")
     file.symlink_to(tmp_path / "kept")
-    assert verify_runs([run]) is ExitCode.OK
+    assert verify([run]) is ExitCode.OK
     assert capsys.readouterr().out.splitlines() == [
         f"{file}: a link; what it leads to is as in the manifest, and stands outside of what was verified",
         f"{run}: 2 files as in the manifest",

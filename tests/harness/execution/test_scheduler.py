@@ -15,7 +15,7 @@ from helpers.small_runs import cell_record
 from rogue.harness.execution.scheduler import CellSlot, run_tasks
 from rogue.harness.execution.slot import InlineSlot, Slot
 from rogue.harness.execution.task import Task
-from rogue.harness.plan.cells import plan_cells
+from rogue.harness.plan.plan import plan_cells
 from rogue.workloads.manifest import CellRecord
 from rogue.workloads.records import CellStatus, FailureKind
 

@@ -15,7 +15,7 @@ from rogue.harness.execution.dask_slot import run_here
 from rogue.harness.execution.slot import Slot
 from rogue.harness.execution.task import PickledTask, Task, execute, pack, program_facts
 from rogue.harness.experiment.load import load_experiment
-from rogue.harness.plan.cells import plan_cells
+from rogue.harness.plan.plan import plan_cells
 from rogue.harness.plugins.loading import load_plugins, loaded_plugins, unload_plugins
 from rogue.harness.results.manifest import read_cell_record
 from rogue.harness.testbeds.base import CellResult, Progress

@@ -75,7 +75,7 @@ def test_nothing_is_written_into_a_run_that_another_process_writes(run: Path, tm
 def test_the_answer_is_told_and_stands_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """How the run compares, what its numbers say of claims, and what was not run: in that order."""
     claim = Claim.model_validate(FIELDS)
-    monkeypatch.setattr("rogue.reports.claims.read_claims", lambda: [claim])
+    monkeypatch.setattr("rogue.reports.pages.build.read_claims", lambda: [claim])
     sample = Sample(repetitions=2, seconds=1.0, unsupported=("irn",))
     told: list[str] = []
     text = build(write_sample_run(tmp_path, sample), told=told.append).read_text()

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from helpers.command_line import rogue, rogue_at_terminal
+from helpers.command_line import rogue_at_terminal
 from helpers.small_runs import cell, manifest
 
-from rogue.harness.commands.list import LISTS, places, print_runs
+from rogue.harness.commands.list import LISTS, list_, places, print_runs
 from rogue.harness.errors import UsageError
 from rogue.harness.results.run_directory import locked
 from rogue.harness.testbeds import TESTBEDS
@@ -114,7 +114,6 @@ def test_a_terminal_gets_a_table_and_no_escape_of_a_run(results: Path) -> None:
     assert "\x1b[2J" not in written
 
 
-def test_other_lists_take_no_directory(tmp_path: Path) -> None:
-    done = rogue(tmp_path, "list", "figures", "results")
-    assert (done.code, done.out) == (2, "")
-    assert "list figures: got a directory or --experiment, expected neither" in done.err
+def test_only_runs_are_listed_from_a_directory_or_by_experiment() -> None:
+    with pytest.raises(UsageError, match="list workloads: got a directory or --experiment, expected neither"):
+        list_("workloads", experiment="quickstart")
