@@ -1,15 +1,18 @@
 """`python3 rogue-agent.pyz serve`: the agent on a node; `flood` and `card` measure for the doctor."""
 
 import sys
+from pathlib import Path
 
 from rogue.agent.node.card import card
 from rogue.agent.node.flood import flood
 from rogue.agent.node.serve import supervise
+from rogue.agent.node.unpack import unpack
 
 _USAGE = """\
 usage: rogue-agent.pyz serve
        rogue-agent.pyz flood ADDRESS --dscp 0..63 --mtu BYTES
        rogue-agent.pyz card ADDRESS
+       rogue-agent.pyz unpack
 """
 
 
@@ -21,6 +24,8 @@ def main(arguments: list[str]) -> int:
         return flood(arguments[1:])
     if arguments[:1] == ["card"]:
         return card(arguments[1:])
+    if arguments == ["unpack"]:
+        return unpack(Path(sys.argv[0]).absolute())
     sys.stderr.write(_USAGE)
     return 2
 

@@ -149,7 +149,7 @@ def _of_node(node: str, facts: Facts, may_drift: frozenset[str] = frozenset()) -
     for process in facts["processes"]:
         what, advice = "processes", f"end it: kill {process.split()[0]}"
         yield Finding(node, what, f"`{process}` of an earlier run", "none of ours", advice)
-    if facts["changes"] == 0:
+    if not facts["is_provisioned"]:
         yield Finding(node, "state", "a node that is not provisioned", "a provisioned one", _PROVISION)
     if facts["free_bytes"] < FREE_BYTES_MIN:
         got, expected = f"{facts['free_bytes']} bytes", f"{FREE_BYTES_MIN} bytes at least"

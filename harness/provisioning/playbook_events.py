@@ -38,7 +38,9 @@ class PlaybookResult:
 
     failures: list[TaskFailure] = field(default_factory=list)
     changes: dict[str, list[str]] = field(default_factory=dict)
-    """Per node what was changed, or would be."""
+    """Per node the settings and tasks that changed something, or would."""
+    packages_left: dict[str, list[str]] = field(default_factory=dict)
+    """Per node the packages that teardown leaves installed."""
     facts: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Per node what `node_facts` found."""
     complaints: list[str] = field(default_factory=list)
@@ -55,7 +57,7 @@ class PlaybookResult:
         data = event.get("event_data", {})
         match event.get("event"):
             case "runner_on_ok":
-                self._add_result(str(data["host"]), data.get("res", {}))
+                self._add_result(str(data["host"]), task_title(data), data.get("res", {}))
             case "runner_on_failed" | "runner_on_async_failed" if not data.get("ignore_errors"):
                 self.failures.append(
                     TaskFailure(str(data["host"]), task_title(data), _message(data.get("res", {})))
@@ -66,10 +68,11 @@ class PlaybookResult:
             case "error" if event.get("stdout"):
                 self.complaints.append(" ".join(str(event["stdout"]).split()))
 
-    def _add_result(self, node: str, result: Mapping[str, Any]) -> None:
+    def _add_result(self, node: str, title: str, result: Mapping[str, Any]) -> None:
         if result.get("changed"):
             known = self.changes.setdefault(node, [])
-            known += [change for change in result.get("changes", ["something"]) if change not in known]
+            known += [change for change in result.get("changes", [title]) if change not in known]
+        self.packages_left |= {node: result["packages_left"]} if result.get("packages_left") else {}
         if "facts" in result:
             self.facts[node] = result["facts"]
 

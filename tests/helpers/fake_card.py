@@ -7,7 +7,6 @@ that net/dcb/dcbnl.c keeps a table that nobody looks at), hw/mlx5/cong.c,
 Documentation/ABI/testing/configfs-rdma_cm.
 """
 
-import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,7 +14,6 @@ from ansible_collections.rogue.testbed.plugins.module_utils.system import Comman
 from helpers.fake_node import FakeNode
 
 PCI = "0000:03:00.0"
-MODULES = f"/lib/modules/{os.uname().release}"
 INTERRUPTS = ("120", "121", "122")
 _SWAPPED = "0:1 1:0 2:2 3:3 4:4 5:5 6:6 7:7"
 
@@ -31,7 +29,6 @@ class FakeCardNode(FakeNode):
         super().__init__(root)
         self.driver = driver
         self.link_toggles = 0
-        self.builds_modules = True
         self.card_rates["eth1"] = [0] * 8
         self.objects = {
             "ets": {"tc-tsa": _all("vendor"), "tc-bw": _all("100"), "prio-tc": _SWAPPED},
@@ -70,33 +67,11 @@ class FakeCardNode(FakeNode):
             for priority in range(8):
                 self.write(f"/sys/class/net/eth1/ecn/{point}/enable/{priority}", "1\n")
 
-    def with_configfs(self) -> "FakeCardNode":
-        """As if rdma_cm were loaded and somebody had made the device's directory."""
-        device = "mlx5_0" if self.driver == "mlx5_core" else "mlx4_0"
-        port = f"/sys/kernel/config/rdma_cm/{device}/ports/1"
-        self.write(f"{port}/default_roce_mode", "IB/RoCE v1\n")
-        self.write(f"{port}/default_roce_tos", "0\n")
-        return self
-
     def reboot(self) -> None:
         """The driver forgets what it was told."""
         with TemporaryDirectory() as directory:
             fresh = FakeCardNode(Path(directory), self.driver)
         self.objects, self.card_rates = fresh.objects, fresh.card_rates
-
-    def _apt_get(self, command: list[str], text: str) -> None:
-        """doca-host is a file, and brings the repository that has doca-ofed; that has newer libraries."""
-        if command[-1].endswith(".deb"):
-            assert Path(command[-1]).read_bytes(), "fetched before"
-            self.packages.add("doca-host")
-        elif command[-1] == "doca-ofed" and "doca-host" in self.packages:
-            self.packages |= {"doca-ofed", "mlnx-ofed-kernel-dkms"}
-            self.versions |= dict.fromkeys(self.packages & {"libibverbs1", "rdma-core"}, "2410mlnx54")
-            if self.builds_modules:
-                self.write(f"{MODULES}/updates/dkms/mlx5_core.ko.zst", "")
-            self._configure(command, "doca-ofed")
-        else:
-            super()._apt_get(command, text)
 
     def _dcb(self, command: list[str], text: str) -> str:
         words = [word for word in command if word != "-N"]

@@ -1,6 +1,7 @@
 """A node in memory and in a temporary directory: stands in for the few programs that the modules call."""
 
 import json
+import shutil
 from pathlib import Path
 
 from ansible_collections.rogue.testbed.plugins.module_utils.system import CommandError, System
@@ -10,9 +11,6 @@ MODULE_NEEDS = {"rdma_rxe": ("ib_core", "udp_tunnel"), "ib_uverbs": ("ib_core",)
 BY_ITSELF = "qdisc fq_codel 0: root refcnt 2 limit 10240p\n"
 SYSCTLS = {"net.ipv4.tcp_ecn": "2", "net.ipv4.tcp_rmem": "4096\t131072\t6291456"}
 PACKAGES = ("iproute2", "python3")
-MIRROR = ("ethtool", "perftest")
-FIRST = "1.0"
-BROUGHT_ALONG = {"perftest": ("libibumad3",)}
 
 
 class FakeNode(System):
@@ -30,19 +28,9 @@ class FakeNode(System):
         self.iproute2 = "6.1.0"
         self.trees: dict[str, list[str]] = {name: [] for name in interfaces}
         self.packages = set(PACKAGES)
-        self.versions: dict[str, str] = {}
-        """Of packages that have another one than the first."""
         self.addresses = (
             "1: lo    inet 127.0.0.1/8 scope host lo\n2: eth1    inet 10.9.0.10/24 scope global eth1\n"
         )
-        self.package_states: dict[str, str] = {}
-        """Of packages that are not just installed, as dpkg calls them."""
-        self.failing_scripts: set[str] = set()
-        """Packages whose script fails once they are unpacked."""
-        self.broken: set[str] = set()
-        """What apt-get cannot do today, such as `purge`."""
-        self.mirrored = set(MIRROR)
-        """What can be installed, as `name` or `name=version`."""
         self.path("/sys/module").mkdir(parents=True)
         self.write("/etc/os-release", 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nID=debian\n')
         for number, name in enumerate(interfaces):
@@ -89,22 +77,24 @@ class FakeNode(System):
             "roots": dict(self.roots),
             "trees": {name: list(lines) for name, lines in self.trees.items()},
             "card_rates": {name: list(rates) for name, rates in self.card_rates.items()},
-            "packages": {name: self.versions.get(name, FIRST) for name in self.packages},
+            "packages": set(self.packages),
         }
 
-    def _modprobe(self, command: list[str], _text: str) -> str:
-        module = command[-1]
-        needed = (*MODULE_NEEDS.get(module, ()), module)
-        if module == "none_such":
-            raise CommandError(command, "module not found")
-        for each in needed:
-            directory = self.path(f"/sys/module/{each}")
-            if "--remove" in command and each == module:
-                (directory / "refcnt").unlink()
-                directory.rmdir()
-            elif "--remove" not in command:
-                self.write(f"/sys/module/{each}/refcnt", "0\n")
-        return ""
+    def load(self, *modules: str) -> None:
+        """As modprobe does, with what they need."""
+        for module in modules:
+            self.write(f"/sys/module/{module}/refcnt", "0\n")
+            for each in MODULE_NEEDS.get(module, ()):
+                self.write(f"/sys/module/{each}/holders/{module}/name", "")
+                self.write(f"/sys/module/{each}/refcnt", "1\n")
+
+    def _rmmod(self, command: list[str], _text: str) -> None:
+        for module in command[1:]:
+            shutil.rmtree(self.path(f"/sys/module/{module}"))
+            for needed in MODULE_NEEDS.get(module, ()):
+                shutil.rmtree(self.path(f"/sys/module/{needed}/holders/{module}"))
+                if not list(self.path(f"/sys/module/{needed}/holders").iterdir()):
+                    self.write(f"/sys/module/{needed}/refcnt", "0\n")
 
     def _ip(self, command: list[str], _text: str) -> str:
         if "address" in command:
@@ -179,38 +169,7 @@ class FakeNode(System):
     def _dpkg_query(self, command: list[str], _text: str) -> str:
         if command[3] == "${Version}":
             raise CommandError(command, f"dpkg-query: no packages found matching {command[4]}")
-        installed = {name: self.versions.get(name, FIRST) for name in self.packages}
-        return "config-files\tremoved\t1\n" + "".join(
-            f"{self.package_states.get(name, 'installed')}\t{name}\t{version}\n"
-            for name, version in installed.items()
-        )
-
-    def _apt_cache(self, command: list[str], _text: str) -> str:
-        """As apt 2.6 does: a version that is not there is no error."""
-        return "Package: something\n" if command[-1] in self.mirrored else ""
-
-    def _apt_get(self, command: list[str], _text: str) -> None:
-        if self.broken.intersection(command):
-            raise CommandError(command, "E: Unmet dependencies")
-        if "install" in command:
-            for word in command[command.index("install") + 1 :]:
-                if word.endswith("-"):
-                    self.packages.discard(word[:-1])
-                elif word not in self.mirrored:
-                    raise CommandError(command, f"Unable to locate package {word}")
-                else:
-                    name, _, version = word.partition("=")
-                    self.versions[name] = version or FIRST
-                    self.packages |= {name, *BROUGHT_ALONG.get(name, ())}
-                    self._configure(command, name)
-        if "purge" in command:
-            self.packages -= set(command[command.index("purge") + 1 :])
-
-    def _configure(self, command: list[str], package: str) -> None:
-        self.package_states.pop(package, None)
-        if package in self.failing_scripts:
-            self.package_states[package] = "half-configured"
-            raise CommandError(command, "Sub-process /usr/bin/dpkg returned an error code (1)")
+        return "rc  removed\n" + "".join(f"ii  {name}\n" for name in sorted(self.packages))
 
 
 def _bits(rate: str) -> int:

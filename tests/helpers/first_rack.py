@@ -15,8 +15,8 @@ from typing import Any
 
 import paramiko
 import pytest
+from ansible_collections.rogue.testbed.plugins.module_utils.before import establish, keep
 from ansible_collections.rogue.testbed.plugins.module_utils.examination import Question, examine
-from ansible_collections.rogue.testbed.plugins.module_utils.ledger import Entry, Ledger
 from ansible_collections.rogue.testbed.plugins.module_utils.system import CommandError
 from helpers.fake_card import FakeCardNode
 from helpers.fake_sonic import FakeSonic
@@ -122,9 +122,10 @@ class RackNode(FakeCardNode):
         return examine(self, Question(TOOLS, ["eth1"], "", own, peers, MTU_BYTES, files, SPOOL))
 
     def be_provisioned(self) -> None:
-        """What matters of it: packages and files are there, and something is written down."""
+        """Install packages and files, and store the state from before."""
         self.packages |= {"perftest", "python3-pyverbs"}
-        Ledger(self).write(Entry("roce", "mtu", "eth1", MTU_BYTES, MTU_BYTES, MTU_BYTES))
+        keep(self, [], False)
+        establish(self, {"kernel_files": {"/sys/class/net/eth1/mtu": MTU_BYTES}}, False)
         files = {AGENT: agent_archive(packed_plugins()), DOOL: dool_script().read_bytes()}
         for path, content in files.items():
             self.write(path, "")

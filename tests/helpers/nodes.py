@@ -72,7 +72,7 @@ def host_facts(address: str, peer: str) -> dict[str, Any]:
                 "is_asked_for": True, "hca_type": "", "rate_bps": 2_500_000_000,
             }
         ],
-        "changes": 16,
+        "is_provisioned": True,
         "drift": [],
         "files": {"/opt/rogue/dool": "aa" * 32},
         "processes": [],

@@ -1,6 +1,9 @@
-"""What holds for every role, without a machine."""
+"""Tests of every role without a machine: its variables, its place, and what it refuses."""
 
-import ast
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,8 @@ import yaml
 PLAYBOOKS = Path(__file__).parents[2] / "playbooks"
 ROLES = sorted(path.name for path in (PLAYBOOKS / "roles").iterdir())
 OF_THE_INVENTORY = {"experiment_interface", "experiment_mtu"}
+SHARED = {"kernel_modules", "packages"}
+"""Roles that other roles and plays call."""
 PAGE = (PLAYBOOKS.parent / "docs" / "TESTBEDS.md").read_text()
 
 
@@ -37,13 +42,7 @@ def test_what_is_said_to_be_the_default_is_the_default(role: str) -> None:
     assert said == load(role, "defaults/main.yml")
 
 
-@pytest.mark.parametrize("role", ROLES)
-def test_a_role_owns_what_it_changes_and_costs_one_task(role: str) -> None:
-    (task,) = load(role, "tasks/main.yml")
-    assert task["rogue.testbed.node_state"]["owner"] == role
-
-
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("role", [role for role in ROLES if role not in SHARED])
 def test_a_role_is_played_and_its_page_says_what_it_changes(role: str) -> None:
     plays = [
         play
@@ -54,15 +53,82 @@ def test_a_role_is_played_and_its_page_says_what_it_changes(role: str) -> None:
     assert f"| `{role}` |" in PAGE
 
 
-def test_what_users_may_lock_is_one_word_of_one_line() -> None:
-    """Others would be limits of somebody else's choice, for everybody on the node."""
-    (task,) = load("rdma", "tasks/main.yml")
-    text = task["rogue.testbed.node_state"]["files"]["/etc/security/limits.d/rogue.conf"]["text"]
-    template = jinja2.Environment(undefined=jinja2.StrictUndefined).from_string(text)
-    for value in ("unlimited", 65536, "unlimited\nroot hard nproc 0", "1\x0b2 3"):
-        lines = template.render(rdma_locked_memory=value).splitlines()
-        assert [line.split()[:3] for line in lines] == [["*", "soft", "memlock"], ["*", "hard", "memlock"]]
-        assert all(len(line.split()) == 4 for line in lines)
+HOSTILE = {
+    "h0": {"base_package_proxy": 'http://p";\nDPkg::Pre-Invoke {"id";};'},
+    "h1": {"base_package_repository": "deb file:/srv ./\ndeb http://elsewhere ./"},
+    "h2": {"base_packages": ["--allow-unauthenticated"]},
+    "h3": {"base_packages": ["sudo-"]},
+    "h4": {"base_packages": ["/tmp/a.deb"]},
+    "h5": {"rdma_kernel_modules": ["--config=/tmp/a"]},
+    "h6": {"rdma_locked_memory": "unlimited\nroot hard nproc 0"},
+    "h7": {"soft_roce_packages": ["a b"]},
+    "h8": {"ofed_version": "2.9", "ofed_url": "ftp://a", "ofed_sha256": "0" * 64},
+    "h9": {"dcqcn_parameters": {"../../x": 1}},
+    "h10": {"dcqcn_state": "enabled"},
+    "h11": {"tcp_congestion_controls": ["dctcp --force"]},
+}
+"""Variables of an inventory that would become another option, line, file or program."""
+ONLY_ROLES = """\
+- name: Roles
+  hosts: all
+  gather_facts: false
+  vars:
+    node:
+      facts:
+        family: debian
+        kernel: 6.1
+        distribution: Debian
+        interfaces: {eth1: {card: {pci: "", driver: mlx5_core, model: MT4119, dcqcn: {
+          state: unknown, switches: {}, parameters: {}, reason: the inbox driver has no switch}}}}
+    here: {packages: []}
+    experiment_interface: eth1
+    rdma_device_kind: soft_roce
+  tasks:
+    - ansible.builtin.include_role: {name: "{{ item }}"}
+      loop: "{{ roles_to_try }}"
+"""
+
+
+def test_a_role_refuses_values_that_would_be_another_line_option_or_file(tmp_path: Path) -> None:
+    """No task that could change something is reached: the first failure is a role's own sentence."""
+    places = {"base": "01234", "rdma": "67", "ofed": "8", "dcqcn": ("9", "10")}
+    role_of = {f"h{number}": role for role, numbers in places.items() for number in numbers}
+    hosts = {
+        host: {
+            "ansible_connection": "local",
+            "roles_to_try": [role_of.get(host, "kernel_modules")],
+            **variables,
+        }
+        for host, variables in HOSTILE.items()
+    }
+    for host in ("h5", "h11"):
+        play = yaml.safe_load((PLAYBOOKS / "provision.yml").read_text())[1]
+        (role,) = [each for each in play["roles"] if each["role"] == "kernel_modules"]
+        hosts[host] |= (
+            role["vars"] | {"rdma_kernel_modules": [], "tcp_congestion_controls": []} | HOSTILE[host]
+        )
+    (tmp_path / "inventory.yml").write_text(json.dumps({"all": {"hosts": hosts}}))
+    (tmp_path / "play.yml").write_text(ONLY_ROLES)
+    command = [
+        str(Path(sys.executable).with_name("ansible-playbook")),
+        "-i",
+        "inventory.yml",
+        "play.yml",
+        "--check",
+    ]
+    environment = {
+        **os.environ,
+        "ANSIBLE_ROLES_PATH": str(PLAYBOOKS / "roles"),
+        "ANSIBLE_COLLECTIONS_PATH": str(PLAYBOOKS / "collections"),
+        "ANSIBLE_STDOUT_CALLBACK": "ansible.builtin.default",
+        "ANSIBLE_NOCOLOR": "1",
+        "ANSIBLE_FORKS": "12",
+    }
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    failed = [line for line in done.stdout.splitlines() if line.startswith(("fatal:", "failed:"))]
+    assert {line.split("[")[1].split("]")[0] for line in failed} == set(HOSTILE), done.stdout
+    sentences = ("got", "cannot be", "has no parameter", "expected")
+    assert [line for line in failed if not any(each in line for each in sentences)] == []
 
 
 def test_limiters_are_classes_that_packets_reach_by_their_traffic_class() -> None:
@@ -98,16 +164,7 @@ def test_limiters_know_packets_of_the_hosts_own_protocol(address: str, protocol:
     assert f"parent 1: protocol {protocol} prio 1 flower ip_tos 0x20/0xe0" in rendered
 
 
-def test_what_ansible_runs_imports_nothing_of_the_harness() -> None:
-    for path in PLAYBOOKS.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            if isinstance(node, ast.ImportFrom):
-                names = [node.module or ""]
-            assert not any(name.split(".")[0] == "harness" for name in names), path
-
-
-def test_whoever_only_runs_experiments_can_have_the_nodes_looked_at() -> None:
-    """He may be allowed nothing but to start the agent, and `rogue run` asks the doctor first."""
+def test_a_preflight_needs_no_root() -> None:
+    """A user may be allowed to start the agent only, and `rogue run` calls the doctor first."""
     (play,) = yaml.safe_load((PLAYBOOKS / "preflight.yml").read_text())
     assert play["become"] is False

@@ -206,7 +206,7 @@ REFUSALS: dict[str, tuple[str, Change]] = {
         "h1",
         lambda f: f["processes"].append("812 python3 rogue-agent.pyz serve"),
     ),
-    "h1: state: got a node that is not provisioned": ("h1", lambda f: f.update(changes=0)),
+    "h1: state: got a node that is not provisioned": ("h1", lambda f: f.update(is_provisioned=False)),
     "h1: sysctls net.ipv4.tcp_ecn: got something else, expected what provisioning left": (
         "h1",
         lambda f: f["drift"].append("sysctls net.ipv4.tcp_ecn"),
@@ -258,7 +258,7 @@ def test_what_one_should_know_warns(inventory: Inventory, sentence: str) -> None
 def test_a_node_that_does_not_reply_refuses_and_hides_nothing_else(inventory: Inventory) -> None:
     facts = all_facts()
     del facts["h0"]
-    facts["h1"]["changes"] = 0
+    facts["h1"]["is_provisioned"] = False
     found = judge(inventory, FILES, Examination(facts, {"h0": "cannot be reached: timed out"}, {}))
     assert [finding.node for finding in found] == ["h0", "h1"]
     assert "got cannot be reached: timed out, expected a reply" in str(found[0])

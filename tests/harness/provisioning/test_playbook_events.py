@@ -17,7 +17,7 @@ def test_changes_are_counted_per_node_and_thing() -> None:
     played.add(event("runner_on_ok", res={"changed": True, "changes": ["sysctls a", "sysctls b"]}))
     played.add(event("runner_on_ok", res={"changed": True}))
     played.add(event("runner_on_ok", host="h0", res={"changed": False, "changes": []}))
-    assert played.changes == {"h1": ["sysctls a", "sysctls b", "something"]}
+    assert played.changes == {"h1": ["sysctls a", "sysctls b", "tcp: DCTCP"]}
     assert played.changed == 3
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from ansible_collections.rogue.testbed.plugins.module_utils.accelerations import FIELDS
+from ansible_collections.rogue.testbed.plugins.module_utils.cards import FIELDS
 from helpers.fake_verbs import fake_sysfs
 from helpers.verbs_ends import PORT
 

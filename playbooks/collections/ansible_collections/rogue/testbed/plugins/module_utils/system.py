@@ -1,4 +1,4 @@
-"""What the modules need of a node: its programs and its files."""
+"""Access to a node: its programs, its files and its kernel."""
 
 from __future__ import annotations
 
@@ -7,35 +7,34 @@ import socket
 import subprocess
 from pathlib import Path
 
-PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 COMMAND_LIMIT_S = 900
 KERNEL_LIMIT_S = 5
+_ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"}
 _REPLY_BYTES = 16_384
 
 
 class StateError(Exception):
-    """The node cannot be put into the state asked for; the message says what to do."""
+    """The node cannot be set as requested; the message says what to do."""
 
 
 class CommandError(StateError):
-    """A program failed."""
+    """A program failed; `stderr` has its own message."""
 
-    def __init__(self, command: list[str], words: str) -> None:
-        super().__init__(f"`{' '.join(command)}` failed: {words.strip() or 'without a word'}")
-        self.words = words
+    def __init__(self, command: list[str], stderr: str) -> None:
+        super().__init__(f"`{' '.join(command)}` failed: {stderr.strip() or 'it printed no reason'}")
+        self.stderr = stderr
 
 
 class System:
     """The node that the module runs on."""
 
     def run(self, command: list[str], text: str = "") -> str:
-        """Run a program with `text` on its standard input; its output, or CommandError in its own words."""
-        environment = {"PATH": PATH, "LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive"}
+        """Return the output of a program that reads `text`; raise CommandError if it fails."""
         try:
             done = subprocess.run(
                 command,
                 input=text,
-                env=environment,
+                env=_ENVIRONMENT,
                 text=True,
                 capture_output=True,
                 timeout=COMMAND_LIMIT_S,
@@ -44,13 +43,13 @@ class System:
         except FileNotFoundError:
             raise CommandError(command, f"{command[0]} is not installed") from None
         except subprocess.TimeoutExpired:
-            raise CommandError(command, f"no end after {COMMAND_LIMIT_S} s") from None
+            raise CommandError(command, f"it did not end within {COMMAND_LIMIT_S} s") from None
         if done.returncode != 0:
             raise CommandError(command, done.stderr or done.stdout)
         return done.stdout
 
     def ask_kernel(self, message: bytes) -> bytes:
-        """Send one message over rtnetlink; its reply, or CommandError."""
+        """Return the kernel's reply to one rtnetlink message."""
         try:
             with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as channel:
                 channel.settimeout(KERNEL_LIMIT_S)
@@ -60,16 +59,16 @@ class System:
             raise CommandError(["netlink"], str(error)) from None
 
     def is_root(self) -> bool:
-        """Whether the module may do everything."""
+        """Return True if the module runs as root."""
         return os.geteuid() == 0
 
     def path(self, absolute: str) -> Path:
-        """A file of the node."""
+        """Return the path of a file of the node."""
         return Path(absolute)
 
     def read(self, absolute: str) -> str | None:
-        """A small text file; None if it is not there."""
+        """Return the stripped text of a small file; None if it is absent or unreadable."""
         try:
-            return self.path(absolute).read_text()
-        except (FileNotFoundError, NotADirectoryError):
+            return self.path(absolute).read_text().strip()
+        except OSError:
             return None

@@ -1,67 +1,33 @@
 #!/usr/bin/python
-"""Says what is there on a node, for a preflight."""
+"""Return facts about a node for roles and for a preflight."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: node_facts
-short_description: What a preflight wants to know about a node, in one task
-description:
-  - Reads only. What the facts mean is decided by C(rogue doctor).
+short_description: Facts about a node in one task
+description: Reads only. C(rogue doctor) judges the facts.
 options:
-  tools:
-    description: Programs whose versions are wanted.
-    type: list
-    elements: str
-    default: [tc, ping]
-  interfaces:
-    description: Network interfaces to look at.
-    type: list
-    elements: str
-    default: []
-  mac:
-    description: MAC of one more network interface to look at; empty if all are named.
-    type: str
-    default: ""
-  address:
-    description: The node's own address on the experiment network; empty if it has none.
-    type: str
-    default: ""
-  peers:
-    description: Addresses on the experiment network that must be reachable, by name.
-    type: dict
-    default: {}
-  packet_bytes:
-    description: IP packet that must pass in one piece.
-    type: int
-    default: 1500
-  files:
-    description: Files whose checksums are wanted.
-    type: list
-    elements: path
-    default: []
-  spool:
-    description: Directory of the agent's sample files.
-    type: path
-    default: /var/lib/rogue/spool
-author:
-  - RoGUE testbed (@rogue-testbed)
+  tools: {description: Programs whose versions are wanted., type: list, elements: str, default: []}
+  interfaces: {description: Network interfaces to look at., type: list, elements: str, default: []}
+  mac: {description: MAC of one more interface to look at., type: str, default: ""}
+  address: {description: Address of the node on the experiment network., type: str, default: ""}
+  peers: {description: Addresses to ping by name., type: dict, default: {}}
+  packet_bytes: {description: IP packet that must pass in one piece., type: int, default: 1500}
+  files: {description: Files whose checksums are wanted., type: list, elements: path, default: []}
+  spool: {description: Directory of the agent's samples., type: path, default: /var/lib/rogue/spool}
+author: RoGUE testbed (@rogue-testbed)
 """
 
 EXAMPLES = r"""
 - name: Look at the node
   rogue.testbed.node_facts:
     interfaces: [eth1]
-    address: 10.9.0.10
     peers: {h1: 10.9.0.11}
-    packet_bytes: 4300
 """
 
 RETURN = r"""
-facts:
-  description: What is there.
-  returned: success
-  type: dict
+facts: {description: The facts., returned: success, type: dict}
 """
 
 from ansible.module_utils.basic import AnsibleModule  # noqa: E402
@@ -70,7 +36,7 @@ from ..module_utils.examination import Question, examine  # noqa: E402
 from ..module_utils.system import StateError, System  # noqa: E402
 
 _ARGUMENTS = {
-    "tools": {"type": "list", "elements": "str", "default": ["tc", "ping"]},
+    "tools": {"type": "list", "elements": "str", "default": []},
     "interfaces": {"type": "list", "elements": "str", "default": []},
     "mac": {"type": "str", "default": ""},
     "address": {"type": "str", "default": ""},
@@ -82,7 +48,7 @@ _ARGUMENTS = {
 
 
 def main() -> None:
-    """Entry point."""
+    """Run the module."""
     module = AnsibleModule(argument_spec=_ARGUMENTS, supports_check_mode=True)
     try:
         facts = examine(System(), Question(**module.params))

@@ -1,0 +1,76 @@
+#!/usr/bin/python
+"""Set values in /proc and /sys, soft-RoCE, tc trees, and priorities and rates of cards."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: kernel_settings
+short_description: Set kernel and card settings, and restore those from before
+description:
+  - Values from before the first change are stored once in C(/var/lib/rogue/before.json) on the node.
+  - Settings last until the next boot. Idempotent; supports check mode and diff.
+options:
+  state:
+    description: >-
+      C(kept) stores C(paths), loaded modules and installed packages before other tasks change them. C(set)
+      sets the other options. C(restored) restores everything.
+    type: str
+    choices: [kept, set, restored]
+    default: set
+  paths: {description: Files that other tasks change., type: list, elements: path, default: []}
+  kernel_files: {description: "Text by path in C(/proc) or C(/sys).", type: dict, default: {}}
+  soft_roce: {description: Name of a soft-RoCE device by interface., type: dict, default: {}}
+  traffic_control: {description: Lines for C(tc -batch) by interface., type: dict, default: {}}
+  card_priorities: {description: "C(trust), C(dscp), C(priority), C(paused)", type: dict, default: {}}
+  card_rates: {description: Maximum rates in kb/s by interface., type: dict, default: {}}
+author: RoGUE testbed (@rogue-testbed)
+"""
+
+EXAMPLES = r"""
+- name: Put soft-RoCE on the experiment interface
+  rogue.testbed.kernel_settings:
+    kernel_files: {/sys/class/net/eth1/mtu: 4300}
+    soft_roce: {eth1: rxe0}
+"""
+
+RETURN = r"""
+packages: {description: The installed packages., returned: kept, type: list, elements: str}
+changes: {description: What was changed., returned: always, type: list, elements: str}
+packages_left: {description: Packages that stay., returned: restored, type: list, elements: str}
+"""
+
+from ansible.module_utils.basic import AnsibleModule  # noqa: E402
+
+from ..module_utils.before import establish, keep, packages, restore  # noqa: E402
+from ..module_utils.settings import KINDS  # noqa: E402
+from ..module_utils.system import StateError, System  # noqa: E402
+
+
+def main() -> None:
+    """Run the module."""
+    arguments: dict[str, dict[str, object]] = {name: {"type": "dict", "default": {}} for name in KINDS}
+    arguments["paths"] = {"type": "list", "elements": "path", "default": []}
+    arguments["state"] = {"type": "str", "choices": ["kept", "set", "restored"], "default": "set"}
+    module = AnsibleModule(argument_spec=arguments, supports_check_mode=True)
+    system, state, check = System(), module.params["state"], module.check_mode
+    result: dict[str, object] = {}
+    failures: list[str] = []
+    try:
+        if state == "kept":
+            changes = dict.fromkeys(keep(system, module.params["paths"], check), ("not stored", "stored"))
+            result["packages"] = packages(system)
+        elif state == "set":
+            changes = establish(system, {name: module.params[name] for name in KINDS}, check)
+        else:
+            changes, result["packages_left"], failures = restore(system, check)
+    except (StateError, OSError) as error:
+        module.fail_json(msg=str(error))
+    result["changes"] = sorted(changes)
+    if failures:
+        module.fail_json(msg=f"not restored: {'; '.join(failures)}", **result)
+    before, after = ({key: pair[number] for key, pair in changes.items()} for number in (0, 1))
+    module.exit_json(changed=bool(changes), diff={"before": before, "after": after}, **result)
+
+
+if __name__ == "__main__":
+    main()
