@@ -41,7 +41,7 @@ setup: $(VENV)/.engine ## create .venv and build the engine (every other target 
 run-experiment: setup ## run EXPERIMENT=experiments/quickstart.yaml on TESTBED=simulator and write its report
 	@$(BIN)/rogue run $(EXPERIMENT) --testbed $(TESTBED)
 
-provision: setup ## bring the nodes of INVENTORY=virtual into the state that experiments need
+provision: setup ## bring INVENTORY=virtual up if need be, and its nodes into the state that experiments need
 	@$(BIN)/rogue provision $(INVENTORY)
 
 report: setup ## rebuild the report of RUN=results/...

@@ -12,8 +12,9 @@ from rogue.harness.commands.call_again import call_again
 from rogue.harness.commands.inventory import open_inventory
 from rogue.harness.commands.options import InventoryArgument, Plugins, TrustsInventory
 from rogue.harness.commands.switch import each_of, hardware_of, put_back, set_up, show_plan
+from rogue.harness.commands.testbed import bring_up_default
 from rogue.harness.errors import ExitCode, StoppedError, UsageError
-from rogue.harness.provisioning.named_inventory import NamedInventory
+from rogue.harness.provisioning.named_inventory import VIRTUAL, NamedInventory
 from rogue.remote.errors import NodeError
 
 if TYPE_CHECKING:
@@ -44,16 +45,16 @@ def provision(  # noqa: PLR0913  (one parameter per option)
     """Bring every node of an inventory into the state that experiments need.
 
     Installs what is missing, puts soft-RoCE on nodes without a card, sets up rate limiters, DCTCP and the
-    switch's queues, and copies the agent. A second run changes nothing. What was there before is written
-    down on each node, and `rogue teardown` puts it back.
+    switch's queues, and copies the agent. A second run changes nothing. Each node stores what was there
+    before, and `rogue teardown` puts it back. `virtual` is brought up first if it is not up.
 
     \b
     On the virtual testbed, from nothing:
-      rogue testbed up --hosts 3
-      rogue provision virtual --check
       rogue provision virtual
+      rogue provision virtual --check
       rogue doctor virtual
       rogue teardown virtual
+      rogue testbed down
 
     \b
     On your own nodes, described in a file like inventory/example/nodes.yaml:
@@ -69,6 +70,7 @@ def provision(  # noqa: PLR0913  (one parameter per option)
     from rogue.harness.provisioning.playbook import Interrupted
 
     named = NamedInventory(inventory, trusts_inventory, tuple(plugins or ()))
+    is_new = named.argument == VIRTUAL and not is_check and bring_up_default()
     opened = open_inventory(named)
     ports = _ports(opened, experiment)
     try:
@@ -78,6 +80,9 @@ def provision(  # noqa: PLR0913  (one parameter per option)
     except Interrupted as stop:
         raise StoppedError(_stopped(named, stop.played), stop) from stop
     typer.echo(_summary(opened, played, is_check))
+    if is_new:
+        end = call_again("testbed", "down")
+        typer.echo(f"to measure on these machines: --testbed virtual; to end them: {end}")
     hardware = hardware_of(opened)
     for switch in hardware:
         if switch.variables.switch_follows_experiments:
@@ -94,8 +99,8 @@ def teardown(
 ) -> ExitCode:
     """Put back what provisioning changed on the nodes of an inventory.
 
-    Undoes what is written down on each node, newest first, and leaves nothing of ours. Nodes that cannot be
-    reached are named; the others are put back all the same. Without anything to undo it does nothing.
+    Restores what each node stored before its first change (/var/lib/rogue/before.json), and lists the
+    packages that stay installed. Nodes that cannot be reached are named; the others are put back.
 
     \b
       rogue teardown virtual
@@ -124,6 +129,8 @@ def teardown(
         raise NodeError("\n".join(failures))
     of_all = f"{len(played.changes)} of {len(opened.logins)} nodes"
     typer.echo(f"put back: {played.changed}, on {of_all}")
+    for node, packages in played.packages_left.items():
+        typer.echo(f"{node}: not there before provisioning, and still installed: {' '.join(packages)}")
     return ExitCode.OK
 
 

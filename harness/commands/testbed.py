@@ -66,23 +66,42 @@ def up(
       rogue testbed up --topology dumbbell --hosts 4 --name second
       rogue testbed up experiments/virtual-incast.yaml
     """
-    from rogue.virtual import persistent, prerequisites
-    from rogue.virtual.image.build import cache_directory, obtain
-    from rogue.virtual.machines.assembly import choose
+    from rogue.virtual import persistent
 
-    asked = network_asked_for(experiment, topology, hosts)
-    try:
-        with termination_as_interrupt():
-            prerequisites.require(prerequisites.MACHINES)
-            cache = cache_directory()
-            image = obtain(cache, _tell)
-            testbed = persistent.up(name, asked, image, choose(image, cache, _tell), _tell)
-    except KeyboardInterrupt as stop:
-        raise StoppedError(f"stopped; nothing of testbed {name} is left.", stop) from stop
+    testbed = _bring_up(name, network_asked_for(experiment, topology, hosts))
     argument = VIRTUAL if name == persistent.DEFAULT_NAME else f"{VIRTUAL}:{name}"
     _tell(f"to use it: {call_again('provision', argument)}")
     typer.echo(testbed.inventory)
     return ExitCode.OK
+
+
+def bring_up_default() -> bool:
+    """Bring the default testbed up, with progress, if it is not; return True if it was not."""
+    from rogue.virtual import persistent
+
+    try:
+        persistent.find(persistent.DEFAULT_NAME)
+    except VirtualTestbedError:
+        network = network_asked_for("", "", None)
+        _tell(f"testbed default is not up: bringing up {len(network.hosts)} virtual machines and a switch")
+        _bring_up(persistent.DEFAULT_NAME, network)
+        return True
+    return False
+
+
+def _bring_up(name: str, network: VirtualNetwork) -> persistent.PersistentTestbed:
+    from rogue.virtual import persistent, prerequisites
+    from rogue.virtual.image.build import cache_directory, obtain
+    from rogue.virtual.machines.assembly import choose
+
+    try:
+        with termination_as_interrupt():
+            prerequisites.ensure(prerequisites.MACHINES, _tell)
+            cache = cache_directory()
+            image = obtain(cache, _tell)
+            return persistent.up(name, network, image, choose(image, cache, _tell), _tell)
+    except KeyboardInterrupt as stop:
+        raise StoppedError(f"stopped; nothing of testbed {name} is left.", stop) from stop
 
 
 kernel: Final = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)

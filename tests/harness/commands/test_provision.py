@@ -56,6 +56,26 @@ class Provisioner:
         return self.played
 
 
+@pytest.mark.parametrize(("is_check", "comes_up"), [(False, True), (True, False)])
+def test_the_default_inventory_brings_machines_up_and_says_how_to_end_them(
+    path: Path,
+    provisioner: "Provisioner",
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    is_check: bool,
+    comes_up: bool,
+) -> None:
+    called: list[str] = []
+    monkeypatch.setattr(command, "bring_up_default", lambda: called.append("up") or True)
+    monkeypatch.setattr(command, "open_inventory", lambda _named: read_inventory(path))
+    assert command.provision("virtual", is_check=is_check) is ExitCode.OK
+    assert (called == ["up"]) is comes_up
+    assert ("to end them: " in capsys.readouterr().out) is comes_up
+    called.clear()
+    command.provision("virtual:second")
+    assert called == [], "another testbed is brought up by its own command"
+
+
 @pytest.fixture
 def provisioner(monkeypatch: pytest.MonkeyPatch) -> Provisioner:
     fake = Provisioner()

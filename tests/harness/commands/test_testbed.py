@@ -21,7 +21,7 @@ from rogue.virtual.persistent import lifecycle, processes
 def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Where testbeds are kept; none of them survives the test."""
     image = pretend(monkeypatch, tmp_path)
-    monkeypatch.setattr(prerequisites, "require", lambda _needs: None)
+    monkeypatch.setattr(prerequisites, "ensure", lambda _needs, _progress: None)
     monkeypatch.setattr("rogue.virtual.image.build.obtain", lambda cache, tell: image)
     monkeypatch.setattr("rogue.virtual.machines.assembly.choose", lambda image, cache, tell: Accelerator.TCG)
     yield tmp_path
@@ -79,6 +79,18 @@ def test_up_prints_the_inventory_and_virtual_names_it(
     assert "to use it: " in err
     assert err.rstrip().endswith("provision virtual")
     assert inventory_file_of("virtual") == inventory_file_of("virtual:default") == file
+
+
+def test_the_default_testbed_is_brought_up_once_with_progress(
+    state_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert testbed.bring_up_default()
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("testbed default is not up: bringing up 4 virtual machines and a switch\n")
+    assert "  5 of 5: h3" in err
+    assert not testbed.bring_up_default()
+    assert len(persistent.find("default").network.hosts) == 4
 
 
 def test_an_inventory_of_a_testbed_that_is_not_up(state_home: Path) -> None:
