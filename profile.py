@@ -44,7 +44,7 @@ def parameters(context: portal.Context) -> object:
             ("c6525-25g", "c6525-25g: ConnectX-5, 25 Gb/s"),
             ("d6515", "d6515: ConnectX-5, 100 Gb/s"),
         ],
-        longDescription="Types with ConnectX cards; see harness/provisioning/cloudlab_inventory.py.",
+        longDescription="Types with ConnectX cards; see harness/provisioning/cloudlab.py.",
     )
     context.defineParameter(
         "image",

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rogue.harness.provisioning.cloudlab_inventory import CARDS
+from rogue.harness.provisioning.cloudlab import CARDS
 
 PROFILE = Path(__file__).parents[1] / "profile.py"
 

@@ -15,7 +15,7 @@ from rogue.harness.provisioning.named_inventory import NamedInventory
 from rogue.harness.terminal import align
 
 if TYPE_CHECKING:
-    from rogue.harness.provisioning.cloudlab_manifest import Lan, Manifest
+    from rogue.harness.provisioning.cloudlab import Lan, Manifest
     from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
 
 
@@ -60,8 +60,7 @@ def from_manifest(
       rogue inventory from-manifest manifest.xml > nodes.yaml
       rogue inventory from-manifest manifest.xml --user alice --lan lan0 > nodes.yaml
     """
-    from rogue.harness.provisioning.cloudlab_inventory import Choices, inventory_text
-    from rogue.harness.provisioning.cloudlab_manifest import choose_lan, read_manifest
+    from rogue.harness.provisioning.cloudlab import Choices, choose_lan, inventory_text, read_manifest
 
     choices = Choices(user or getpass.getuser(), interface, rdma)
     read = read_manifest(manifest)
@@ -131,8 +130,7 @@ def _scans(servers: Collection[tuple[str, int]]) -> Iterator[str]:
 
 def _remarks(manifest: Manifest, lan: Lan) -> Iterator[str]:
     """What a person should know of the LAN."""
-    from rogue.harness.provisioning.cloudlab_inventory import allocated_switches
-    from rogue.harness.provisioning.cloudlab_manifest import NO_HOSTS
+    from rogue.harness.provisioning.cloudlab import NO_HOSTS, allocated_switches
 
     own = {interface.node for interface in lan.interfaces}
     yield f"LAN {lan.name}: {len(own)} hosts"

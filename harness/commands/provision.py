@@ -19,8 +19,8 @@ from rogue.remote.errors import NodeError
 
 if TYPE_CHECKING:
     from rogue.harness.provisioning.inventory import Inventory
+    from rogue.harness.provisioning.linux_switch import PortSettings
     from rogue.harness.provisioning.playbook_events import PlaybookResult
-    from rogue.harness.provisioning.ports import PortSettings
 
 
 Log = Annotated[

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from rogue.harness.errors import UsageError
-from rogue.harness.provisioning.card_marks import priorities_of_levels
 from rogue.harness.provisioning.cards import card_name
 from rogue.harness.provisioning.inventory import Host, Inventory
 from rogue.harness.provisioning.places import AGENT, WITH_PROGRAMS
-from rogue.harness.provisioning.rdma_transfers import End, mean_gbps, transferred
+from rogue.harness.provisioning.rdma_transfers import End, mean_gbps, priorities_of_levels, transferred
 from rogue.remote.connection import Shell, connect
 from rogue.remote.errors import NodeError
 from rogue.remote.login import Login

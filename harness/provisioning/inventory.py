@@ -13,11 +13,17 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, IPvAnyAddress
 
 from rogue.harness.errors import ConfigError, Problem, UsageError
-from rogue.harness.provisioning.addresses import shared_addresses, unusable_addresses
-from rogue.harness.provisioning.inventory_errors import WholeNumber, find_problems, grouped, spelled
+from rogue.harness.provisioning.inventory_problems import (
+    WholeNumber,
+    find_problems,
+    grouped,
+    misread_numbers,
+    shared_addresses,
+    spelled,
+    unusable_addresses,
+)
 from rogue.harness.provisioning.inventory_source import list_inventory, members
 from rogue.harness.provisioning.inventory_trust import check_static, distrusted, is_program, is_unverified
-from rogue.harness.provisioning.misread_yaml import misread_numbers
 from rogue.harness.provisioning.switches.problems import switch_problems
 from rogue.harness.provisioning.switches.settings import DECLARED, HardwareSwitchVariables
 from rogue.remote.destination import HOST, NODE, PATH, PYTHON, USER, Destination, at_home, without_config

@@ -13,10 +13,10 @@ from rich.console import Console
 from rogue.agent.node.bundle import agent_archive
 from rogue.harness.plugins.loading import packed_plugins
 from rogue.harness.provisioning.inventory import Inventory
+from rogue.harness.provisioning.linux_switch import PortSettings, port_trees
 from rogue.harness.provisioning.places import AGENT, DOOL
 from rogue.harness.provisioning.playbook import Interrupted, Order, run_playbook
 from rogue.harness.provisioning.playbook_events import PlaybookResult, TaskFailure
-from rogue.harness.provisioning.ports import PortSettings, port_trees
 from rogue.harness.provisioning.reach import ANYTHING, reach
 from rogue.remote.errors import NodeError
 from rogue.virtual.cache import cache_directory

@@ -43,7 +43,7 @@ from rogue.harness.provisioning.inventory import (
     SwitchPort,
     SwitchVariables,
 )
-from rogue.harness.provisioning.ports import PortCounters, PortSettings
+from rogue.harness.provisioning.linux_switch import PortCounters, PortSettings
 from rogue.harness.testbeds.ssh.nodes import Node
 from rogue.remote.connection import Shell
 from rogue.remote.errors import NodeError

@@ -27,7 +27,7 @@ from rogue.harness.data.trace import read_trace
 from rogue.harness.errors import HarnessError
 from rogue.harness.experiment.load import load_experiment
 from rogue.harness.provisioning import inventory
-from rogue.harness.provisioning.cloudlab_manifest import read_manifest
+from rogue.harness.provisioning.cloudlab import read_manifest
 from rogue.remote.login import Login
 from rogue.reports.reading.load import parse_table
 from rogue.workloads.manifest import ManifestError, parse_manifest

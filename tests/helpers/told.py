@@ -14,7 +14,7 @@ from helpers.fake_agents import TRANSFERS, FakeAgent, FakeSwitch, fake_inventory
 from rogue.agent.node.messages import Clock
 from rogue.harness.cell.cell import Cell
 from rogue.harness.provisioning.inventory import Host
-from rogue.harness.provisioning.ports import PortSettings
+from rogue.harness.provisioning.linux_switch import PortSettings
 from rogue.harness.testbeds.base import CellResult, Testbed
 from rogue.harness.testbeds.ends.roles import plan_roles
 from rogue.harness.testbeds.kernel.orders import orders_of

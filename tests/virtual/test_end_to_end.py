@@ -8,7 +8,7 @@ import yaml
 from helpers.plugin_files import RACKS, SWIFT
 from helpers.real_rogue import call
 
-from rogue.harness.provisioning.ports import burst_bytes
+from rogue.harness.provisioning.linux_switch import burst_bytes
 from rogue.harness.results.manifest import read_manifest
 from rogue.virtual import persistent
 from rogue.workloads.manifest import Manifest

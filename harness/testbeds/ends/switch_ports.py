@@ -10,7 +10,7 @@ from rogue.harness.cell.demand import FlowGroup
 from rogue.harness.cell.marking import MARK_ABOVE, MarkingCurve
 from rogue.harness.cell.network import OutageSpec, SwitchPort
 from rogue.harness.cell.transport import ParameterError, ParameterMistake, as_written
-from rogue.harness.provisioning.ports import PROMPT_RED_BYTES_MIN, PortSettings
+from rogue.harness.provisioning.linux_switch import PROMPT_RED_BYTES_MIN, PortSettings
 from rogue.workloads.faults import LinkCut, Loss
 from rogue.workloads.topologies import Switch
 

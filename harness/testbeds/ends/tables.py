@@ -12,7 +12,7 @@ from rogue.agent.core.clocks import HostNs
 from rogue.agent.node.messages import Prepared, Results
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.timing import SECOND_NS
-from rogue.harness.provisioning.ports import PortCounters
+from rogue.harness.provisioning.linux_switch import PortCounters
 from rogue.harness.testbeds.base import Columns, Failure, TestbedError
 from rogue.harness.testbeds.ends.requests import compared_bytes
 from rogue.harness.testbeds.ends.roles import EndName, NodeFlow

@@ -8,7 +8,12 @@ from typing import Final
 from rogue.agent.node.orders import Command
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.network import OutageSpec, SwitchPort
-from rogue.harness.provisioning.ports import MIN_WIRE_BYTES, WIRE_OVERHEAD_BYTES, PortSettings, port_lines
+from rogue.harness.provisioning.linux_switch import (
+    MIN_WIRE_BYTES,
+    WIRE_OVERHEAD_BYTES,
+    PortSettings,
+    port_lines,
+)
 from rogue.harness.testbeds.ends import switch_ports
 from rogue.harness.testbeds.ends.switch_ports import leads_to, linux_ports, marking_ports
 from rogue.workloads.framing import TCP_SEGMENTS

@@ -7,7 +7,7 @@ from typing import Final
 from rogue.agent.node.orders import Command, Orders, RoleOrder, TimedCommand
 from rogue.agent.node.wire import encode
 from rogue.harness.cell.cell import Cell
-from rogue.harness.provisioning.ports import QUEUE_HANDLE
+from rogue.harness.provisioning.linux_switch import QUEUE_HANDLE
 from rogue.harness.testbeds.ends.requests import compared_bytes, load_requests, prepare_request
 from rogue.harness.testbeds.ends.roles import EndName, NodeFlow, limited_flows
 from rogue.harness.testbeds.ends.tables import ENDS

@@ -13,7 +13,7 @@ from rogue.agent.node.orders import ACCOUNT, COUNTS, FILES, SAMPLES, Account
 from rogue.harness.cell.cell import Cell, cell_facts
 from rogue.harness.cell.timing import Timing
 from rogue.harness.experiment.choices import MeasureKind
-from rogue.harness.provisioning.ports import (
+from rogue.harness.provisioning.linux_switch import (
     PortCounters,
     filter_drops,
     port_counters,

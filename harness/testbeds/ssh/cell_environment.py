@@ -12,9 +12,8 @@ from typing import Final
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.timing import SECOND_NS
 from rogue.harness.provisioning.inventory import Inventory
-from rogue.harness.provisioning.linux_switch import SwitchConnection
+from rogue.harness.provisioning.linux_switch import PortCounters, SwitchConnection
 from rogue.harness.provisioning.places import DOOL
-from rogue.harness.provisioning.ports import PortCounters
 from rogue.harness.testbeds.base import Columns, TestbedError
 from rogue.harness.testbeds.ends.switch_ports import outages
 from rogue.harness.testbeds.ends.tables import port_counter_rows

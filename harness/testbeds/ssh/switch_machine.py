@@ -10,7 +10,7 @@ from rogue.harness.cell.network import egress_ports
 from rogue.harness.cell.transport import as_written
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.inventory import Inventory
-from rogue.harness.provisioning.ports import PortSettings
+from rogue.harness.provisioning.linux_switch import PortSettings
 from rogue.harness.testbeds.base import Fact
 from rogue.harness.testbeds.ends import switch_ports
 from rogue.harness.testbeds.ends.switch_ports import linux_ports, marking_ports

@@ -1,4 +1,4 @@
-"""Tests: the switch machine while an experiment runs: queues, counters, link cuts."""
+"""Tests: ports of a Linux switch."""
 
 import json
 import subprocess
@@ -9,22 +9,160 @@ from typing import Any
 
 import pytest
 from helpers.nodes import write_inventory
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rogue.harness.provisioning import linux_switch as module
 from rogue.harness.provisioning.clocks import ClockOffset
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
-from rogue.harness.provisioning.linux_switch import SwitchConnection
-from rogue.harness.provisioning.ports import PortCounters, PortSettings, clear_lines, port_lines
+from rogue.harness.provisioning.linux_switch import (
+    PortCounters,
+    PortSettings,
+    SwitchConnection,
+    burst_bytes,
+    clear_lines,
+    filter_drops,
+    port_counters,
+    port_lines,
+    waiting_packets,
+)
 from rogue.remote.errors import NodeError
 from rogue.remote.login import Login
 
-HUNDRED_MBPS = PortSettings(rate_bps=100_000_000)
+HUNDRED_MBPS = PortSettings(rate_bps=100_000_000, queue_bytes=1_500_000)
+
+
+def test_a_rate_and_a_queue() -> None:
+    assert port_lines("eth2", HUNDRED_MBPS) == [
+        "qdisc add dev eth2 root handle 2: htb default 10",
+        "class add dev eth2 parent 2: classid 2:10 htb rate 100000000bit burst 32000 cburst 32000 "
+        "quantum 10000 overhead 24 mpu 84",
+        "qdisc add dev eth2 parent 2:10 handle 3: bfifo limit 1500000",
+    ]
+
+
+def test_a_queue_that_marks_takes_the_fifos_place() -> None:
+    red = replace(HUNDRED_MBPS, red_min_bytes=30_000, red_max_bytes=90_000)
+    # burst: (2 * 30 000 + 90 000) / (3 * 1 000) = 50, and one more than tc asks for
+    assert port_lines("eth2", red)[-1] == (
+        "qdisc add dev eth2 parent 2:10 handle 3: red limit 1500000 min 30000 max 90000 avpkt 1000 burst 51 "
+        "bandwidth 100000000bit probability 1 ecn nodrop"
+    )
+
+
+def test_marks_can_follow_the_last_packets() -> None:
+    prompt = replace(HUNDRED_MBPS, red_min_bytes=60_719, red_max_bytes=60_720, red_is_prompt=True)
+    # as many packets of 1 000 bytes as the least queue holds: tc takes a half as the weight of each
+    assert " avpkt 1000 burst 61 " in port_lines("eth2", prompt)[-1]
+    assert "expected 2000 or more" in (replace(prompt, red_min_bytes=1_999).mistake() or "")
+
+
+def test_delay_and_loss_come_before_the_rate() -> None:
+    port = replace(HUNDRED_MBPS, delay_ns=2_000_000, loss_probability=0.001)
+    # 2 ms at the 1 Gb/s at which packets may come, in packets of 64 bytes: 3906, beside 1000
+    assert port_lines("eth2", port)[:2] == [
+        "qdisc add dev eth2 root handle 1: netem limit 28343 delay 2000.000us loss 0.1000000%",
+        "qdisc add dev eth2 parent 1:1 handle 2: htb default 10",
+    ]
+
+
+def test_loss_by_ip_id_is_a_filter_of_its_own() -> None:
+    assert port_lines("eth2", PortSettings(lost_ip_id_mask=0x0FFF)) == [
+        "qdisc add dev eth2 clsact",
+        "filter add dev eth2 egress protocol ip prio 1 u32 match ip protocol 17 0xff "
+        "match ip dport 4791 0xffff match u16 0x0fff 0x0fff at 4 action drop",
+    ]
+
+
+def test_loss_by_ip_id_may_strike_what_comes_from_the_peer() -> None:
+    lines = port_lines("eth2", PortSettings(lost_ip_id_mask=0x0FFF, loses_what_comes=True))
+    assert lines[1].replace("egress", "ingress").replace("prio 1", "prio 2") == lines[2]
+
+
+def test_nothing_asked_nothing_done() -> None:
+    assert port_lines("eth2", PortSettings()) == []
+
+
+def test_clearing_deletes_only_what_it_made_sure_is_there() -> None:
+    lines = clear_lines("eth2")
+    for made, deleted in zip(lines[::2], lines[1::2], strict=True):
+        assert made.startswith("qdisc replace dev eth2 ")
+        assert deleted == f"qdisc del dev eth2 {made.split()[4]}"
+
+
+@given(rate_bps=st.integers(1, 400_000_000_000))
+def test_a_class_may_always_send_for_a_millisecond(rate_bps: int) -> None:
+    assert burst_bytes(rate_bps) >= rate_bps / 8000 - 1
+    assert burst_bytes(rate_bps) >= 32_000
+
+
+@pytest.mark.parametrize(
+    ("port", "mistake"),
+    [
+        (PortSettings(rate_bps=0), "rate_bps: got 0"),
+        (PortSettings(rate_bps=-1), "rate_bps: got -1"),
+        (PortSettings(queue_bytes=0), "queue_bytes: got 0"),
+        (replace(HUNDRED_MBPS, red_min_bytes=1), "expected both or neither"),
+        (replace(HUNDRED_MBPS, red_min_bytes=9, red_max_bytes=9), "red_max_bytes: got 9"),
+        (replace(HUNDRED_MBPS, red_min_bytes=9, red_max_bytes=1_500_001), "red_max_bytes: got 1500001"),
+        (PortSettings(red_min_bytes=1, red_max_bytes=2), "expected a rate"),
+        (replace(HUNDRED_MBPS, red_probability=0.0), "red_probability: got 0.0"),
+        (PortSettings(delay_ns=-1), "delay_ns: got -1"),
+        (PortSettings(loss_probability=1.5), "loss_probability: got 1.5"),
+        (PortSettings(lost_ip_id_mask=65_536), "lost_ip_id_mask: got 65536"),
+    ],
+)
+def test_each_mistake_is_named(port: PortSettings, mistake: str) -> None:
+    assert mistake in (port.mistake() or "")
+
+
+def test_what_is_right_has_no_mistake() -> None:
+    assert (
+        replace(HUNDRED_MBPS, red_min_bytes=1, red_max_bytes=1_500_000, loss_probability=1.0).mistake()
+        is None
+    )
+
+
+def test_a_fast_port_marks_too() -> None:
+    """tc refuses RED a rate of more than 32 bits of bytes per second."""
+    port = PortSettings(rate_bps=40 * 10**9, red_min_bytes=60_000, red_max_bytes=60_001)
+    assert port_lines("eth2", port)[-1].endswith("bandwidth 34000000000bit probability 1 ecn nodrop")
+    assert 34 * 10**9 // 8 < 2**32 <= 40 * 10**9 // 8
 
 
 def discipline(kind: str, handle: str, **counted: object) -> dict[str, Any]:
     """One element of what `tc -s -j qdisc show` prints."""
     empty = {"dev": "eth1", "bytes": 0, "packets": 0, "drops": 0, "backlog": 0}
     return {**empty, "kind": kind, "handle": handle, **counted}
+
+
+def test_netems_own_losses_are_told_from_the_queues_drops() -> None:
+    counted = [
+        discipline("netem", "1:", root=True, bytes=900, packets=9, drops=10),
+        discipline("htb", "2:", parent="1:1", drops=7),
+        discipline("red", "3:", parent="2:10", drops=7, marked=20, backlog=30),
+    ]
+    assert port_counters(counted, 0) == PortCounters(900, 9, 7, 3, 20, 30)
+
+
+def test_without_a_rate_the_drops_are_the_kernels_own_queues() -> None:
+    alone = [discipline("fq_codel", "0:", root=True, drops=2)]
+    assert port_counters(alone, 0) == PortCounters(dropped_packets=2)
+    lossy = [discipline("netem", "1:", root=True, drops=2)]
+    assert port_counters(lossy, 0) == PortCounters(lost_packets=2)
+
+
+def test_what_waits_is_what_the_root_holds() -> None:
+    tree = [discipline("htb", "2:", qlen=3), discipline("netem", "1:", root=True, qlen=5)]
+    assert waiting_packets(tree) == 5
+    assert waiting_packets([]) == 0
+
+
+def test_filters_without_actions_have_dropped_nothing() -> None:
+    assert filter_drops([{"kind": "u32"}, {"options": {"actions": [{}]}}]) == 0
+
+
+PLAIN_HUNDRED_MBPS = PortSettings(rate_bps=100_000_000)
 
 
 class FakeShell:
@@ -68,14 +206,14 @@ def test_every_port_is_cleared_and_the_named_ones_are_set(
     inventory: Inventory, shells: list[FakeShell]
 ) -> None:
     with SwitchConnection(inventory) as switch:
-        switch.apply({"s0->h1": HUNDRED_MBPS})
+        switch.apply({"s0->h1": PLAIN_HUNDRED_MBPS})
     (command, lines) = shells[0].commands[0]
     assert shells[0].login.node == "fabric"
     assert command.endswith("ip link set dev eth1 up; ip link set dev eth2 up; tc -batch -")
     assert lines.splitlines() == [
         *clear_lines("eth1"),
         *clear_lines("eth2"),
-        *port_lines("eth2", HUNDRED_MBPS),
+        *port_lines("eth2", PLAIN_HUNDRED_MBPS),
     ]
 
 
@@ -86,9 +224,9 @@ def test_a_port_that_is_not_there_or_a_wrong_setting_changes_nothing(
         with pytest.raises(NodeError, match="fabric: got port 's0->h7', expected one of s0->h0, s0->h1"):
             switch.cut("s0->h7", after_s=0, duration_s=1)
         with pytest.raises(NodeError, match="fabric: got port 's0->h7', expected one of s0->h0, s0->h1"):
-            switch.apply({"s0->h7": HUNDRED_MBPS})
+            switch.apply({"s0->h7": PLAIN_HUNDRED_MBPS})
         with pytest.raises(NodeError, match="fabric: port s0->h1: queue_bytes: got 0"):
-            switch.apply({"s0->h1": replace(HUNDRED_MBPS, queue_bytes=0)})
+            switch.apply({"s0->h1": replace(PLAIN_HUNDRED_MBPS, queue_bytes=0)})
     assert shells[0].commands == []
 
 

@@ -1,21 +1,25 @@
-"""Tests: provision the nodes of an inventory, and restore them."""
+"""Tests: provision nodes and restore them."""
 
 import io
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 from helpers.nodes import write_inventory
 from rich.console import Console
 
+from rogue.agent.node import serve
 from rogue.agent.node.bundle import agent_archive
 from rogue.harness.provisioning import provision as module
 from rogue.harness.provisioning.findings import Finding
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
+from rogue.harness.provisioning.linux_switch import PortSettings, port_lines
+from rogue.harness.provisioning.places import AGENT, DOOL, SPOOL
 from rogue.harness.provisioning.playbook import Order
 from rogue.harness.provisioning.playbook_events import PlaybookResult, TaskFailure
-from rogue.harness.provisioning.ports import PortSettings, port_lines
 from rogue.harness.provisioning.provision import (
     LOGS,
     deployed_files,
@@ -127,3 +131,30 @@ def test_the_file_asked_for_is_taken_and_otherwise_one_is_made_up() -> None:
     assert log_file(Path("x.log"), "doctor") == Path("x.log")
     assert log_file(None, "doctor").parent == LOGS
     assert log_file(None, "doctor").name.endswith("Z-doctor.log")
+
+
+PLAYBOOKS = Path(__file__).parents[3] / "playbooks"
+
+
+def task(role: str, module: str) -> dict[str, Any]:
+    tasks = yaml.safe_load((PLAYBOOKS / "roles" / role / "tasks/main.yml").read_text())
+    (found,) = [each for each in tasks if module in each]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("role", "path", "content"), [("agent", AGENT, "agent_archive"), ("monitoring", DOOL, "monitoring_dool")]
+)
+def test_roles_put_files_where_the_harness_looks(role: str, path: str, content: str) -> None:
+    copied = task(role, "ansible.builtin.copy")["ansible.builtin.copy"]
+    assert copied == {"src": f"{{{{ {content} }}}}", "dest": path, "mode": "0755"}
+
+
+def test_samples_have_the_place_that_was_made_for_them() -> None:
+    assert task("agent", "ansible.builtin.file")["loop"] == [str(Path(AGENT).parent), SPOOL]
+    assert str(serve.SPOOL) == SPOOL
+
+
+def test_the_doctor_sums_up_the_same_files() -> None:
+    preflight = (PLAYBOOKS / "preflight.yml").read_text()
+    assert f"['{AGENT}', '{DOOL}']" in preflight

@@ -1,5 +1,6 @@
-"""Going to nodes: an SSH server in this process that runs commands here, and sockets that say nothing."""
+"""Tests: visits to nodes: clocks, Python, sudo, jump hosts."""
 
+import io
 import os
 import signal
 import socket
@@ -11,11 +12,49 @@ from pathlib import Path
 
 import pytest
 from helpers.ssh_server import served_node
+from helpers.sshd import Laboratory, Server, laboratory
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
 
+from rogue.agent.node.bundle import agent_archive
+from rogue.harness.provisioning import inventory_trust
 from rogue.harness.provisioning import reach as module
+from rogue.harness.provisioning.clocks import ClockOffset, best_offset, clock_offset, exchange
+from rogue.harness.provisioning.doctor import look
+from rogue.harness.provisioning.inventory import Inventory, load_inventory
 from rogue.harness.provisioning.places import AGENT_COMMAND
+from rogue.harness.provisioning.provision import provision
 from rogue.harness.provisioning.reach import reach
+from rogue.harness.testbeds.base import TestbedError
+from rogue.harness.testbeds.ssh import nodes as node_module
+from rogue.harness.testbeds.ssh.nodes import open_node
+from rogue.remote.connection import connect
 from rogue.remote.login import Login
+
+
+def test_worked_example() -> None:
+    times = iter([100.0, 100.4])
+    assert exchange(lambda: 107.3, lambda: next(times)) == ClockOffset(pytest.approx(7.1), pytest.approx(0.2))
+
+
+def test_the_clock_of_this_very_machine_is_right(tmp_path: Path) -> None:
+    with served_node(tmp_path) as login, connect(login, limit_s=20.0) as shell:
+        found = clock_offset(shell)
+    assert abs(found.offset_s) <= found.uncertainty_s + 0.001
+
+
+def test_the_quickest_reply_says_most() -> None:
+    offsets = [ClockOffset(1.0, 0.5), ClockOffset(1.2, 0.1), ClockOffset(0.9, 0.3)]
+    assert best_offset(offsets) == ClockOffset(1.2, 0.1)
+
+
+@given(st.floats(-1e6, 1e6), st.floats(0, 10), st.floats(0, 10))
+def test_the_truth_lies_within_the_uncertainty(offset_s: float, there_s: float, back_s: float) -> None:
+    times = iter([0.0, there_s + back_s])
+    found = exchange(lambda: there_s + offset_s, lambda: next(times))
+    assert abs(found.offset_s - offset_s) <= found.uncertainty_s + 1e-9
+
 
 PATIENCE_S = 10
 SUDO = """\
@@ -168,3 +207,85 @@ def test_ctrl_c_leaves_no_thread_that_waits_for_a_silent_node(login: Login) -> N
         for thread in left:
             thread.join(PATIENCE_S)
         assert [thread.name for thread in left if thread.is_alive()] == []
+
+
+pytestmark = pytest.mark.needs("sshd")
+INVENTORY = """\
+hosts:
+  hosts:
+    h0:
+      ansible_host: lab-node
+      ansible_ssh_common_args: -F {config}
+      known_hosts_file: {known_hosts}
+      experiment_address: 127.0.0.1
+      experiment_interface: lo
+      experiment_mtu: 1500
+      rdma_device_kind: card
+"""
+
+
+@pytest.fixture
+def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Laboratory]:
+    monkeypatch.setattr(inventory_trust, "_CONFIGURATIONS", (str(tmp_path),))
+    with laboratory(tmp_path, monkeypatch) as found:
+        yield found
+
+
+def inventory_of(there: Laboratory, directory: Path) -> Inventory:
+    path = directory / "nodes.yaml"
+    path.write_text(INVENTORY.format(config=there.config, known_hosts=there.known_hosts))
+    return load_inventory(path)
+
+
+def test_the_doctor_looks_at_it_with_ansible_and_without(there: Laboratory, tmp_path: Path) -> None:
+    inventory = inventory_of(there, tmp_path)
+    found = look(inventory, tmp_path / "log", Console(file=io.StringIO()))
+    assert (found.failures, list(found.facts), list(found.clocks)) == ({}, ["h0"], ["h0"])
+    # Ours, and one for all of Ansible's tasks; another one where OpenSSH's master is slow to listen.
+    assert there.node.connections() == there.gate.connections()
+    assert 2 <= there.gate.connections() <= 3
+
+
+@pytest.mark.needs("ip")
+@pytest.mark.skipif(os.geteuid() != 0, reason="provisioning needs root, or sudo without a password")
+def test_provisioning_goes_there_with_ansible(there: Laboratory, tmp_path: Path) -> None:
+    """In check mode, for the node is this computer: every role is played, and nothing is changed."""
+    inventory = inventory_of(there, tmp_path)
+    mtu = Path("/sys/class/net/lo/mtu").read_text()
+    played = provision(inventory, {}, tmp_path / "log", Console(file=io.StringIO()), is_check=True)
+    assert (played.failures, Path("/sys/class/net/lo/mtu").read_text()) == ([], mtu)
+    assert any("rogue-agent.pyz" in change for change in played.changes["h0"]), "it would be put there"
+    # Ours, and one for all of Ansible's tasks; another one where OpenSSH's master is slow to listen.
+    assert there.node.connections() == there.gate.connections()
+    assert 2 <= there.gate.connections() <= 3
+
+
+def test_a_run_starts_its_agent_there(
+    there: Laboratory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = tmp_path / "agent.pyz"
+    archive.write_bytes(agent_archive())
+    monkeypatch.setattr(node_module, "start_command", lambda user: f"{sys.executable} {archive} serve")
+    (host,) = inventory_of(there, tmp_path).hosts
+    with open_node(host) as node:
+        assert node.clock_error_ns < 10**9
+    assert there.node.connections() == there.gate.connections() == 1
+
+
+@pytest.mark.parametrize(
+    ("unknown", "named"), [("gate", r"h0: jump host lab-gate: SSH failed: "), ("node", r"h0: SSH failed: ")]
+)
+def test_a_key_that_is_not_known_is_refused_at_either_hop_by_ansible_and_runs(
+    there: Laboratory, tmp_path: Path, unknown: str, named: str
+) -> None:
+    servers: dict[str, Server] = {"gate": there.gate, "node": there.node}
+    stranger = servers.pop(unknown)
+    there.config.write_text(f"StrictHostKeyChecking no\n{there.config.read_text()}")
+    there.know(*servers.values())
+    inventory = inventory_of(there, tmp_path)
+    found = look(inventory, tmp_path / "log", Console(file=io.StringIO()))
+    assert found.facts == {}
+    assert f"got no host key of [127.0.0.1]:{stranger.port}" in found.failures["h0"]
+    with pytest.raises(TestbedError, match=f"^{named}got no host key"), open_node(inventory.hosts[0]):
+        pytest.fail("it let a stranger in")
+    there.gate.connections()

@@ -10,7 +10,7 @@ from helpers.experiments import cell_of
 from helpers.told import nodes_of, refusal, told_by_nodes
 
 from rogue.harness.cell.cell import Cell
-from rogue.harness.provisioning.ports import PortSettings
+from rogue.harness.provisioning.linux_switch import PortSettings
 from rogue.harness.testbeds.kernel import KernelTestbed
 from rogue.harness.testbeds.kernel.network import cell_ports as kernels_ports
 from rogue.harness.testbeds.kernel.network import outages as kernels_outages

@@ -11,7 +11,7 @@ from helpers.told import nodes_of, refusal
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.network import NetworkSpec
-from rogue.harness.provisioning.ports import PortSettings
+from rogue.harness.provisioning.linux_switch import PortSettings
 from rogue.harness.testbeds.kernel import KernelTestbed
 from rogue.harness.testbeds.kernel.network import cell_ports as kernels_ports
 from rogue.harness.testbeds.simulator import SimulatorTestbed, network

@@ -11,9 +11,8 @@ from rich.console import Console
 
 from rogue.harness.provisioning.doctor import open_shells
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
-from rogue.harness.provisioning.linux_switch import SwitchConnection
+from rogue.harness.provisioning.linux_switch import PortSettings, SwitchConnection
 from rogue.harness.provisioning.measured_marks import measure_marks
-from rogue.harness.provisioning.ports import PortSettings
 from rogue.harness.provisioning.provision import provision
 from rogue.virtual import persistent
 from rogue.virtual.image.build import Image

@@ -8,7 +8,7 @@ from helpers.experiments import cell_of, group_in
 
 from rogue.harness.cell.network import OutageSpec, SwitchPort
 from rogue.harness.cell.transport import ParameterError
-from rogue.harness.provisioning.ports import PortSettings
+from rogue.harness.provisioning.linux_switch import PortSettings
 from rogue.harness.testbeds.ends.switch_ports import (
     check_marking,
     faulty_ports,

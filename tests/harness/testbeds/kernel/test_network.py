@@ -5,7 +5,7 @@ from pathlib import Path
 from helpers.experiments import cell_of
 
 from rogue.harness.cell.network import OutageSpec, egress_ports
-from rogue.harness.provisioning.ports import PortSettings
+from rogue.harness.provisioning.linux_switch import PortSettings
 from rogue.harness.testbeds.kernel.network import (
     addresses,
     burst_bytes,

@@ -12,7 +12,7 @@ from helpers.nodes import write_inventory
 from rogue.harness.cell.cell import Cell
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
-from rogue.harness.provisioning.ports import PortSettings
+from rogue.harness.provisioning.linux_switch import PortSettings
 from rogue.harness.testbeds.ssh.switch_machine import (
     cell_ports,
     has_marks_of_its_own,

@@ -1,4 +1,4 @@
-"""Tests: turn validation errors of an inventory into sentences, one for all nodes that share it."""
+"""Tests: mistakes in an inventory's values."""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,12 @@ import pytest
 
 from rogue.harness.errors import Problem
 from rogue.harness.provisioning.inventory import HostVariables
-from rogue.harness.provisioning.inventory_errors import find_problems, grouped
+from rogue.harness.provisioning.inventory_problems import (
+    find_problems,
+    grouped,
+    shared_addresses,
+    unusable_addresses,
+)
 
 GOOD = {
     "experiment_address": "10.9.0.1", "experiment_interface": "eth1", "experiment_mtu": 1500,
@@ -80,3 +85,53 @@ def test_names_with_dots_are_names() -> None:
     assert [each.key for each in found] == ["ports.0.interface of h0.lab.org, h1.lab.org"]
     both = [wrong("h0.lab"), wrong("h0.lab.org.interface", "team0")]
     assert grouped(both, nodes) == both
+
+
+FILE = Path("nodes.yaml")
+
+
+def problems(*addresses: str, mtu: int = 4300) -> list[str]:
+    hosts = [f"h{number}" for number, _ in enumerate(addresses)]
+    variables = {
+        name: {"experiment_address": address, "experiment_mtu": mtu}
+        for name, address in zip(hosts, addresses, strict=True)
+    }
+    found = [*shared_addresses(FILE, hosts, variables), *unusable_addresses(FILE, hosts, variables)]
+    return [str(each) for each in found]
+
+
+@pytest.mark.parametrize("addresses", [("10.9.0.10", "10.9.0.11"), ("fd00::10", "2001:db8::11"), ()])
+def test_one_family_with_an_address_for_each_host(addresses: tuple[str, ...]) -> None:
+    assert problems(*addresses) == []
+
+
+def test_an_address_is_one_hosts_however_it_is_written() -> None:
+    (problem,) = problems("fd00::10", "fd00:0:0::10")
+    assert "h1.experiment_address: got fd00::10, which h0 has, expected an address of its own" in problem
+
+
+def test_hosts_of_two_families_do_not_reach_each_other() -> None:
+    (problem,) = problems("10.9.0.10", "10.9.0.11", "fd00::12")
+    assert "h2.experiment_address: got an address of IPv6, expected one family for all hosts; h0" in problem
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("fe80::10", "got fe80::10, expected an address that counts on the whole node; give the interface"),
+        ("::ffff:10.9.0.10", "expected an address of IPv6, or one of IPv4 as such; write 10.9.0.10."),
+    ],
+)
+def test_what_is_no_address_of_a_host(address: str, words: str) -> None:
+    (problem,) = problems(address)
+    assert words in problem
+
+
+def test_packets_that_are_too_small_for_ipv6() -> None:
+    (problem,) = problems("fd00::10", mtu=1279)
+    assert "h0.experiment_mtu: got 1279, expected 1280 at least, with an address of IPv6" in problem
+    assert problems("10.9.0.10", mtu=576) == []
+
+
+def test_what_is_no_address_at_all_is_said_elsewhere() -> None:
+    assert problems("10.9", "fd00::10") == []
