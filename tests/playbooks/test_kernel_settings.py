@@ -258,7 +258,6 @@ def test_a_module_that_is_in_use_is_named_and_the_rest_is_restored(node: FakeNod
     assert failures == ["module rdma_rxe: in use; end what uses it"]
     assert node.read(ECN) == "2"
     node.write("/sys/module/rdma_rxe/refcnt", "0\n")
-    node.write("/etc/modules-load.d/rogue.conf", "rdma_rxe\n")
     assert restore(node, False)[2] == []
     assert not node.path(BEFORE).exists()
 

@@ -1,4 +1,4 @@
-"""Plan machines: keys, links and TCP ports."""
+"""Describe the machines of a virtual network, and write the files by which they boot and SSH reaches them."""
 
 import socket
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from rogue.virtual.network import EXPERIMENT_MTU_BYTES, PREFIX_LENGTH, VirtualNe
 
 
 def free_ports(count: int) -> list[int]:
-    """Find ``count`` distinct free ports of 127.0.0.1; QEMU takes them right afterwards."""
+    """Return ``count`` distinct free TCP ports of 127.0.0.1; QEMU binds them right afterwards."""
     with ExitStack() as stack:
         ports = []
         for _ in range(count):
@@ -31,15 +31,15 @@ _MEMORY_MIB: Final = 384
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One end of a cable: the socket it listens on, the peer's socket, what its interface is for."""
+    """One end of a cable: a NIC of the machine, joined by two unix sockets with a NIC of another machine."""
 
     socket_name: str
     peer_socket_name: str
     mac: str
     address: str = ""
-    """With prefix length; empty: none."""
+    """IP address with prefix length; empty for none."""
     bridge: str = ""
-    """The bridge that it is a port of; empty: none."""
+    """Bridge that the NIC is a port of; empty for none."""
     soft_roce: bool = False
     """Whether the machine boots with a soft-RoCE device on it."""
     mtu_bytes: int = EXPERIMENT_MTU_BYTES
@@ -47,7 +47,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class MachinePlan:
-    """One machine: its name, its experiment links, the bridges inside it and what joins them, its memory."""
+    """One QEMU machine, before it has keys and ports; ``trunks`` are pairs of its bridges that are joined."""
 
     name: str
     links: tuple[Link, ...]
@@ -57,7 +57,7 @@ class MachinePlan:
 
 
 def machines_of(network: VirtualNetwork) -> tuple[MachinePlan, ...]:
-    """One machine that holds every switch, and one per host; the former boots first."""
+    """Return one machine that holds every switch, and one per host; the first boots first."""
     switching = MachinePlan(
         SWITCHING_MACHINE,
         tuple(
@@ -89,7 +89,7 @@ def _link(name: str, peer: str, number: int, *, address: str = "", bridge: str =
 
 
 def pair(names: Sequence[str] = ("h1", "h2")) -> tuple[MachinePlan, MachinePlan]:
-    """Two hosts with soft-RoCE whose experiment NICs are joined by one cable, without a switch."""
+    """Return two hosts with soft-RoCE whose NICs are joined by one cable, without a switch."""
     first, second = names
     return (
         MachinePlan(first, (_joined(first, second, 1),)),
@@ -116,26 +116,26 @@ KNOWN_HOSTS = "known_hosts"
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The key that opens every machine of the testbed, and each machine's host key."""
+    """SSH keys of a testbed: the client's, which every machine accepts, and each machine's host key."""
 
     client: paramiko.ECDSAKey
     hosts: dict[str, paramiko.ECDSAKey]
 
 
 def generate_keys(names: list[str]) -> Keys:
-    """Make fresh keys; they live and die with the testbed."""
+    """Return new keys for these machines."""
     return Keys(paramiko.ECDSAKey.generate(), {name: paramiko.ECDSAKey.generate() for name in names})
 
 
 def write_client_files(directory: Path, keys: Keys, ports: dict[str, int]) -> None:
-    """Write the client's key and the machines' public keys, so that plain ssh reaches them as well."""
+    """Write the client's private key and known_hosts into a testbed's directory, for plain ssh as well."""
     keys.client.write_private_key_file(str(directory / CLIENT_KEY))
     lines = [f"[{LOOPBACK}]:{ports[name]} {_public(key)}\n" for name, key in keys.hosts.items()]
     (directory / KNOWN_HOSTS).write_text("".join(lines))
 
 
 def seed(machine: MachinePlan, keys: Keys) -> bytes:
-    """The second half of the machine's initial RAM disk: files copied over its root file system."""
+    """Return the part of the initial RAM disk whose files are copied over the machine's root file system."""
     host_key = StringIO()
     keys.hosts[machine.name].write_private_key(host_key)
     return archive(
@@ -150,7 +150,7 @@ def seed(machine: MachinePlan, keys: Keys) -> bytes:
 
 
 def machine_settings(machine: MachinePlan) -> str:
-    """The shell variables that the machine's boot script reads."""
+    """Return the shell variables that the machine's boot script reads."""
     lines = [
         f"name={machine.name}",
         f"management={MANAGEMENT_ADDRESS}",

@@ -1,4 +1,4 @@
-"""Start, find and stop testbeds that outlive a command, and show their state."""
+"""Bring testbeds up that outlive a command, find them, and take them down."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -6,10 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 from rogue.remote.connection import connect
-from rogue.remote.errors import NodeError
 from rogue.remote.login import Login
 from rogue.virtual.errors import VirtualTestbedError
 from rogue.virtual.image.build import Image
@@ -32,7 +30,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class PersistentTestbed:
-    """A testbed that is up, though a machine of it may have lost power since."""
+    """A testbed that was brought up; some of its machines may have lost power since."""
 
     name: str
     directory: Path
@@ -53,9 +51,10 @@ def find(name: str) -> PersistentTestbed:
 def up(
     name: str, network: VirtualNetwork, image: Image, accelerator: Accelerator, progress: Progress
 ) -> PersistentTestbed:
-    """Bring it up if it is not; what an earlier `up` left half-started is cleaned first.
+    """Return the testbed ``name``, after bringing it up if it is not.
 
-    Whatever goes wrong, Ctrl-C too, nothing is left behind.
+    Remains of an earlier `up` are removed first. After an error or Ctrl-C nothing is left.
+    Raises VirtualTestbedError if it is up with another network.
     """
     state = state_directory(name)
     with state.locked(progress):
@@ -106,7 +105,7 @@ def _has_all_machines(state: StateDirectory, record: Record) -> bool:
 def _start(
     state: StateDirectory, network: VirtualNetwork, image: Image, accelerator: Accelerator, progress: Progress
 ) -> Record:
-    """Start all machines at once, wait until each is up and replies, and write down what there is."""
+    """Start all machines at once, wait until each replies over SSH, and write the record."""
     started_s = time.monotonic()
     state.make()
     assembly = assemble(machines_of(network), image, accelerator, state.path)
@@ -137,7 +136,7 @@ def _has_power(directory: Path, machine: str) -> bool:
 
 
 def _log_in(each: Sequence[Login]) -> None:
-    """Log in to every machine at once: each must prove that it is the one that was started."""
+    """Log in to every machine at once; its host key proves that it is the one that was started."""
     with ThreadPoolExecutor(len(each)) as pool:
         for reply in [pool.submit(_greet, login) for login in each]:
             reply.result()
@@ -156,54 +155,3 @@ def _testbed(state: StateDirectory, record: Record) -> PersistentTestbed:
         logins(state.path, record.ssh_ports),
         state.inventory,
     )
-
-
-_REPLY_LIMIT_S: Final = 15.0
-_REQUEST: Final = "cat /proc/uptime /proc/meminfo"
-
-
-@dataclass(frozen=True, slots=True)
-class MachineState:
-    """One machine: whether it has power, whether SSH replies, and what it says of itself."""
-
-    machine: str
-    pid: int | None
-    """Process of this host; None without power."""
-    host_memory_bytes: int
-    """What the process occupies here."""
-    problem: str
-    """Why SSH does not reply; empty if it does."""
-    uptime_s: float | None
-    free_memory_bytes: int | None
-    """What the machine could still give to its programs."""
-
-    @property
-    def is_well(self) -> bool:
-        """Whether it has power and replies."""
-        return self.pid is not None and not self.problem
-
-
-def machine_states(testbed: PersistentTestbed) -> Sequence[MachineState]:
-    """Ask every machine at once; one that does not reply costs the others no time."""
-    pids = processes.find(testbed.directory)
-    with ThreadPoolExecutor(len(testbed.logins)) as pool:
-        return list(pool.map(lambda login: _ask(login, pids.get(login.node)), testbed.logins.values()))
-
-
-def _ask(login: Login, pid: int | None) -> MachineState:
-    if pid is None:
-        return MachineState(login.node, None, 0, "it has no power", None, None)
-    resident_bytes = processes.resident_set_bytes(pid)
-    try:
-        with connect(login, limit_s=_REPLY_LIMIT_S) as shell:
-            uptime_s, free_bytes = parse_reply(shell.run(_REQUEST, limit_s=_REPLY_LIMIT_S))
-    except NodeError as error:
-        return MachineState(login.node, pid, resident_bytes, str(error), None, None)
-    return MachineState(login.node, pid, resident_bytes, "", uptime_s, free_bytes)
-
-
-def parse_reply(text: str) -> tuple[float, int]:
-    """Read uptime in seconds and available memory in bytes out of /proc/uptime and /proc/meminfo."""
-    first, *rest = text.splitlines()
-    (available,) = (line.split()[1] for line in rest if line.startswith("MemAvailable:"))
-    return float(first.split()[0]), int(available) * 1024

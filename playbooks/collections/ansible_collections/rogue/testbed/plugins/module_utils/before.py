@@ -56,8 +56,8 @@ def keep(system: System, paths: list[str], check: bool) -> list[str]:
     document = load(system, BEFORE)
     files = document.get("files", {})
     added = [path for path in paths if path not in files]
-    if not document:
-        document = {"modules": loaded_modules(system), "packages": packages(system), "boot": _boot(system)}
+    if "modules" not in document:
+        document |= {"modules": loaded_modules(system), "packages": packages(system), "boot": _boot(system)}
         added.insert(0, "modules and packages")
     if added and not check:
         save(
@@ -107,7 +107,7 @@ def restore(system: System, check: bool) -> tuple[dict[str, tuple[Any, Any]], li
         return changes, [], failures
     for name in reversed(KINDS):
         for key, value in before.get(name, {}).items():
-            if key.startswith("/proc/irq/") and before["boot"] != _boot(system):
+            if key.startswith("/proc/irq/") and before.get("boot") != _boot(system):
                 continue  # the number may be another device's interrupt now
             try:
                 observed = KINDS[name].observe(system, key)
@@ -117,11 +117,12 @@ def restore(system: System, check: bool) -> tuple[dict[str, tuple[Any, Any]], li
                 if system.path(f"/sys/class/net/{key}").exists() or name == "kernel_files":
                     failures.append(f"{name} {key}: {error}")
                 continue
-            if observed != value:
+            if observed != value and (observed is not None or name != "kernel_files"):
                 changes[f"{name} {key}"] = (observed, value)
     for restored in (_restore_modules, _restore_files):
         restored(system, before, changes, failures, check)
-    packages_left = sorted(set(packages(system)) - set(before["packages"]))
+    installed = packages(system)
+    packages_left = sorted(set(installed) - set(before.get("packages", installed)))
     if not check and not failures:
         for path in (BEFORE, LEFT):
             system.path(path).unlink(missing_ok=True)
@@ -206,10 +207,10 @@ def _restore_files(
     system: System, before: Document, changes: dict[str, tuple[Any, Any]], failures: list[str], check: bool
 ) -> None:
     """Write files back and remove those that were not there; of directories only ours with their content."""
-    for path, value in sorted(before["files"].items(), reverse=True):
+    for path, value in sorted(before.get("files", {}).items(), reverse=True):
         file, observed = system.path(path), _file(system, path)
-        if observed == value:
-            continue
+        if observed == value or (failures and path.startswith("/etc/modules-load.d")):
+            continue  # the next call needs the names of modules that are in use now
         changes[f"file {path}"] = (observed, value)
         try:
             if check:
@@ -241,7 +242,7 @@ def _restore_modules(
     while more - family:
         family |= more
         more = {user for each in family for user in _users(system, each)} | _needs(system, family)
-    ours = family - set(before["modules"])
+    ours = family - set(before.get("modules", family))
     named = ours & set(configured_modules(system))
     left = sorted(ours & set(loaded_modules(system)))
     changes.update({f"module {name}": ("loaded", "not loaded") for name in left})
