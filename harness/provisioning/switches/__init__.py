@@ -1,1 +1,1 @@
-"""Hardware switches: what marks, what pauses, which buffers; set, read back and undone alike everywhere."""
+"""Hardware switches: their marks, pauses and buffers, set, read back and undone alike on every platform."""

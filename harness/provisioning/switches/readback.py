@@ -173,25 +173,24 @@ class _Port:
                 yield from (each._replace(columns={**queue, **each.columns}) for each in own)
 
     def _priority(self, rows: list[Row], values: Mapping[str, Any]) -> PrioritySettings:
-        pauses = bool(_value(self._numbers.pauses, values))
-        kept: dict[str, object] = {}
-        if pauses:
-            kept["headroom_bytes"] = _whole(_value(self._numbers.headroom_bytes, values))
-            kept["pause_alpha"] = _value(self._numbers.pause_alpha, values)
-        return priority_reported(marks=self._marks(rows, values), pauses=pauses, **kept)
-
-    def _marks(self, rows: list[Row], values: Mapping[str, Any]) -> Marking | None:
-        lines = " and ".join(dict.fromkeys(row.line for row in rows))
+        """Return marks and pauses of a queue; NotKnownError if an expression lacks a column."""
+        numbers, lines = self._numbers, " and ".join(dict.fromkeys(row.line for row in rows))
         try:
-            if not rows or not self._numbers.marks(values):
-                return None
+            does_mark, pauses = bool(rows and numbers.marks(values)), bool(numbers.pauses(values))
         except ValueError as error:
-            raise NotKnownError(lines) from error
-        formulas = (self._numbers.from_bytes, self._numbers.to_bytes, self._numbers.percent)
-        from_bytes, to_bytes, percent = (_value(each, values) for each in formulas)
-        if not (isinstance(from_bytes, int) and isinstance(to_bytes, int) and isinstance(percent, int)):
-            raise NotKnownError(lines)
-        return marking_reported(from_bytes, to_bytes, percent)
+            raise NotKnownError(lines or str(error)) from error
+        marks = None
+        if does_mark:
+            formulas = (numbers.from_bytes, numbers.to_bytes, numbers.percent)
+            from_bytes, to_bytes, percent = (_value(each, values) for each in formulas)
+            if not (isinstance(from_bytes, int) and isinstance(to_bytes, int) and isinstance(percent, int)):
+                raise NotKnownError(lines)
+            marks = marking_reported(from_bytes, to_bytes, percent)
+        if not pauses:
+            return priority_reported(marks=marks)
+        headroom_bytes = _whole(_value(numbers.headroom_bytes, values))
+        alpha = _value(numbers.pause_alpha, values)
+        return priority_reported(marks=marks, pauses=True, headroom_bytes=headroom_bytes, pause_alpha=alpha)
 
 
 def _columns(rows: Iterable[Row]) -> dict[str, Any]:

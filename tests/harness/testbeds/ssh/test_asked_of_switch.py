@@ -110,7 +110,7 @@ def test_what_nobody_sets_is_said(tmp_path: Path) -> None:
         (
             ("transports=[roce+pfc]", "topology.pause_alpha=0.5"),
             {},
-            "small: tor: priority 3: got pause_alpha 0.5, expected none, as nobody here can tell eos when to "
+            "small: tor: priority 3: got pause_alpha 0.5, expected none, as EOS cannot be told when to "
             "pause; docs/SWITCHES.md says what each platform takes.",
         ),
         (
