@@ -151,9 +151,10 @@ def with_settings(
 
 def place_of(named: str, choices: Sequence[TransportChoice]) -> int:
     """Return the place of a transport by label or name; UsageError if there is not exactly one."""
-    found = [place for place, each in enumerate(choices) if named in (each.shown, str(each.name))]
+    own = {place: each for place, each in enumerate(choices) if each.label != CONTROL_FREE}
+    found = [place for place, each in own.items() if named in (each.shown, str(each.name))]
     if len(found) != 1:
-        known = [each.shown for each in choices]
+        known = [each.shown for each in own.values()]
         got = f"search: got the transport {named!r}, expected one of {', '.join(known)}"
         raise UsageError(f"{got}; {did_you_mean(named, known)}.")
     return found[0]

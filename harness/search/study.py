@@ -254,10 +254,11 @@ def _recorded(trial: "optuna.Trial", done: "optuna.trial.FrozenTrial") -> Measur
             return Measured(**done.user_attrs[MEASURED])
     except _UNREADABLE as error:
         raise DamagedRunError(
-            f"{JOURNAL}: got trial {done.number} without its result; start anew."
+            f"{JOURNAL}: got trial {done.number} without its result; start a new search."
         ) from error
     got = f"{JOURNAL}: got other values of trial {done.number} than Optuna draws now"
-    raise DamagedRunError(f"{got}, expected the version of Optuna that began the search; start a new search.")
+    expected = "expected the version of Optuna that began the search"
+    raise DamagedRunError(f"{got}, {expected}; start a new search.")
 
 
 def startup_trials(space: Space) -> int:

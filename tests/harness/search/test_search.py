@@ -135,6 +135,10 @@ def test_beside_another_transport_the_number_is_a_ratio(terminal: Terminal) -> N
     done = terminal.search("--against", "other", space=SPACE.replace("bound: 5000", "bound: 3"))
     assert done.lines[0] == "fct_mean_ns of own over that of other, largest; a finding is at least 3 times."
     assert "furthest 2 times at 1" in done.lines[1] and done.lines[-2].startswith("No finding")
+    text = EXPERIMENT.replace("name: irn, label: other", "name: roce")
+    beside = terminal.search("--against", "roce", "--no-baseline", experiment=text)
+    resumed = terminal.rogue("search", "--resume", str(beside.run))
+    assert resumed.lines == beside.lines, "the transport without congestion control is roce as well"
 
 
 def test_a_plan_runs_nothing(terminal: Terminal) -> None:

@@ -4,7 +4,7 @@ import math
 from pathlib import Path
 
 import pytest
-from helpers.browser import DARK, browse, complaints
+from helpers.browser import DARK, LOGGED, browse, complaints
 
 from rogue.reports.pages.search_pages import (
     Part,
@@ -66,8 +66,9 @@ def test_a_tornado_leaves_keys_without_a_number_out() -> None:
     assert tornado_picture(bars[1:], "jain", written, "t") is None
 
 
-@pytest.mark.parametrize("options", [(), DARK], ids=["light", "dark"])
+@pytest.mark.needs("chromium")
+@pytest.mark.parametrize("options", [(), (DARK,)], ids=["light", "dark"])
 def test_the_page_can_be_read(tmp_path: Path, options: tuple[str, ...]) -> None:
     file = tmp_path / "search.html"
     file.write_text(page())
-    assert complaints(browse(file, *options)) == []
+    assert complaints(browse(file, tmp_path, *LOGGED, *options)) == []
