@@ -1,7 +1,6 @@
 """A run from its first cell to its last: start it, stop it, take it up again."""
 
 import json
-import math
 import shlex
 import time
 from collections.abc import Callable, Sequence
@@ -206,8 +205,7 @@ def _task(run: Run, plan: Plan, planned: PlannedCell) -> Task:
     record = _new_record(planned, plan)
     record.session = len(run.manifest.sessions) - 1
     plugins = tuple(each.source for each in plan.loaded.plugins)
-    silent = planned.silent_seconds if plugins else math.inf
-    return Task(planned.cell, plan.testbed, run.cells, record, planned.limit_seconds, plugins, silent)
+    return Task(planned.cell, plan.testbed, run.cells, record, planned.limit_seconds, plugins)
 
 
 def _resolved(loaded: LoadedExperiment) -> dict[str, JsonValue]:

@@ -88,8 +88,6 @@ class DaskSlot:
     A cell that was begun cannot be stopped: after Ctrl-C its worker goes on to its end.
     """
 
-    is_heard: Final = False
-
     def __init__(self, executor: Executor, lookout: DaskLiveness) -> None:
         self._executor = executor
         self._lookout = lookout

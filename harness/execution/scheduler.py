@@ -47,10 +47,6 @@ class Quiet:
 class CellSlot(Protocol):
     """What runs one cell at a time: a process on this computer, or a worker elsewhere."""
 
-    @property
-    def is_heard(self) -> bool:
-        """Whether a running cell reports its progress."""
-
     def start(self, task: Task) -> Future[CellRecord]:
         """Begin a cell; the slot must be free."""
 
@@ -71,27 +67,12 @@ class _Running:
     slot: CellSlot
     task: Task
     started: float = field(default_factory=time.monotonic)
-    heard: float = field(default_factory=time.monotonic)
-    """When it last reported progress."""
-
-    def take_progress(self) -> float | None:
-        """What it reported since the last call."""
-        fraction = self.slot.take_progress()
-        if fraction is not None:
-            self.heard = time.monotonic()
-        return fraction
 
     @property
     def overdue(self) -> str | None:
-        """Say that it runs or is silent for longer than any cell of its kind should; None if it is not."""
-        now, task = time.monotonic(), self.task
-        if self.slot.is_heard and now - self.heard > task.silent_seconds:
-            files = ", ".join(plugin.file for plugin in task.plugins)
-            got = f"{task.silent_seconds:.0f} s of real time without progress of the cell"
-            expected = f"every call of {files} to return"
-            return f"got {got}, expected {expected}; correct what never ends, or raise time_limit"
-        if now - self.started > task.limit_seconds:
-            return f"the cell was not over after {task.limit_seconds:g} s of real time"
+        """Return a sentence if the cell runs for longer than its limit, else None."""
+        if time.monotonic() - self.started > self.task.limit_seconds:
+            return f"the cell was not over after {self.task.limit_seconds:g} s of real time"
         return None
 
 
@@ -146,7 +127,7 @@ def _slots(
 
 def _pass_on_progress(running: Iterable[_Running], watcher: Watcher) -> None:
     for each in running:
-        if (fraction := each.take_progress()) is not None:
+        if (fraction := each.slot.take_progress()) is not None:
             watcher.on_progress(each.task, fraction)
 
 

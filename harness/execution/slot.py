@@ -71,8 +71,6 @@ class _Call:
 class Slot:
     """Runs one cell after the other in a process of its own; a new process replaces one that died."""
 
-    is_heard: Final = True
-
     def __init__(self) -> None:
         self._worker: _Worker | None = None
         self._call: _Call | None = None
@@ -174,8 +172,6 @@ def _signals_kept_from_children() -> Iterator[None]:
 
 class InlineSlot:
     """Runs each cell at once, where a Slot starts a process for it. No limit of time ends such a cell."""
-
-    is_heard: Final = True
 
     def __init__(self) -> None:
         self._fractions: list[float] = []

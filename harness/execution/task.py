@@ -76,8 +76,6 @@ class Task:
     """Real time after which the cell counts as hanging."""
     plugins: tuple[PluginSource, ...] = ()
     """Code from outside, without which the cell cannot even be unpickled."""
-    silent_seconds: float = math.inf
-    """Real time without any word of the cell after which its plug-ins count as hanging."""
     at_once: int = 1
     """How many cells of the run share this computer's memory."""
 

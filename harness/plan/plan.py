@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from rogue.harness.cell.cell import Cell, expected_bytes
-from rogue.harness.cell.timing import SECOND_NS
 from rogue.harness.cell.transport import ParameterMistake
 from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.experiment.choices import Scalar, TransportChoice
@@ -79,8 +78,6 @@ def _with_unique_ids(cells: Sequence[Cell]) -> list[Cell]:
 
 LIMIT_SECONDS_MIN: Final = 600.0
 LIMIT_FACTOR: Final = 50.0
-SILENT_SECONDS_MIN: Final = 60.0
-SILENT_FACTOR: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,18 +96,8 @@ class PlannedCell:
 
     @property
     def limit_seconds(self) -> float:
-        """How long it may take before it counts as hanging: generous, for machines may be busy."""
+        """Seconds of real time after which the cell is stopped; generous, because machines may be busy."""
         return LIMIT_SECONDS_MIN + LIMIT_FACTOR * self.seconds
-
-    @property
-    def silent_seconds(self) -> float:
-        """How long it may report nothing where code from outside may never return."""
-        return patience_seconds(self.cell) + SILENT_FACTOR * self.seconds
-
-
-def patience_seconds(cell: Cell) -> float:
-    """The cell's time limit as real time, but no less than a busy machine needs to start."""
-    return max(SILENT_SECONDS_MIN, cell.timing.limit_ns / SECOND_NS)
 
 
 class Cost(NamedTuple):

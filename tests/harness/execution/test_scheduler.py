@@ -2,14 +2,12 @@
 
 import os
 from collections.abc import Callable
-from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from helpers.experiments import SMALL, load_text
 from helpers.fake_testbed import PIPE, FakeTestbed
-from helpers.plugin_files import FIXED_TWICE, plugin
 from helpers.small_runs import cell_record
 
 from rogue.harness.execution.scheduler import CellSlot, run_tasks
@@ -89,42 +87,6 @@ def test_a_cell_that_hangs_ends_and_the_others_go_on(tmp_path: Path, monkeypatch
     assert record.message == "the cell was not over after 0.2 s of real time"
     assert (tmp_path / "cells/waits-r1.failed-1/cell.json").exists()
     assert watching.finished["ok-r1"].status is CellStatus.OK
-
-
-def test_a_cell_whose_plugin_never_returns_ends_as_soon_as_it_is_silent(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    monkeypatch.setenv(PIPE, str(tmp_path / "pipe"))
-    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
-    (hanging,) = tasks(tmp_path, "waits")
-    watching = Watching()
-    with_plugin = replace(hanging, plugins=(plugin(FIXED_TWICE),), silent_seconds=2.0)
-    run_tasks([with_plugin], jobs=1, watcher=watching)
-    os.close(reader)
-    record = watching.finished["waits-r1"]
-    assert record.failure_kind is FailureKind.TIMEOUT
-    assert record.message == (
-        "got 2 s of real time without progress of the cell, expected every call of my.py to return; "
-        "correct what never ends, or raise time_limit"
-    )
-
-
-class Unheard(InlineSlot):
-    """A worker elsewhere, whose cells report only their end."""
-
-    is_heard = False
-
-    def start(self, task: Task) -> Future[CellRecord]:
-        self.ready = super().start(task)
-        return Future()
-
-
-def test_a_cell_that_cannot_be_heard_is_not_silent(tmp_path: Path) -> None:
-    (task,) = tasks(tmp_path, "ok")
-    watching = Watching()
-    run_tasks([replace(task, silent_seconds=0.0, limit_seconds=0.3)], 1, watching, Unheard)
-    assert watching.finished["ok-r1"].message == "the cell was not over after 0.3 s of real time"
 
 
 def test_nothing_to_do(tmp_path: Path) -> None:
