@@ -1,10 +1,14 @@
 """Tests: build the record tables from the files of the nodes, and judge each flow."""
 
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from helpers.experiments import cell_of
 
+from rogue.agent.core.actions import RttSample
+from rogue.agent.drivers.recording import TRANSFER_COLUMNS as TRANSFERS_WRITTEN
+from rogue.agent.drivers.recording import ThroughputSample
 from rogue.agent.node.messages import Results
 from rogue.harness.cell.cell import Cell
 from rogue.harness.results.tables import encode, to_arrow
@@ -18,7 +22,8 @@ from rogue.harness.testbeds.ends.tables import (
     failure_of,
     node_counters,
 )
-from rogue.workloads.records import FailureKind
+from rogue.harness.testbeds.ends.tables import TRANSFER_COLUMNS as TRANSFERS_READ
+from rogue.workloads.records import FailureKind, FlowRow, RttRow, ThroughputRow
 
 T = 10**12
 TRANSFERS = b"""\
@@ -60,6 +65,22 @@ def readings(tmp_path: Path, files: dict[str, dict[str, bytes]], *settings: str)
     own = {"h0": T, "h1": T, "h2": 2 * T, "h3": 5 * T}
     results = {role: Results(role, "ok", 0, own[host] + 10**9) for role, host in hosts.items()}
     return cell, Readings(flows, Conducted(0, {}, results, everything), own)
+
+
+@pytest.mark.parametrize(
+    ("written", "row"),
+    [(RttSample, RttRow), (ThroughputSample, ThroughputRow)],
+)
+def test_every_field_of_a_sample_is_a_column_of_its_table(
+    written: type[NamedTuple], row: type[NamedTuple]
+) -> None:
+    assert set(written._fields) <= set(row._fields)
+
+
+def test_the_columns_of_transfers_are_in_files_of_requesters_and_in_the_table() -> None:
+    read = {column.name for column in TRANSFERS_READ}
+    assert read | {"waited_for_transfer"} == set(FlowRow._fields) & set(TRANSFERS_WRITTEN)
+    assert {"transfer_id", "size_bytes", "start_ns", "end_ns", "status", "error"} <= set(TRANSFERS_WRITTEN)
 
 
 def test_transfers(tmp_path: Path) -> None:
