@@ -1,4 +1,4 @@
-// What a simulation is built from. Values are checked in simulator/parameters.py before they come here.
+// Configuration of a network: links, ports, paths.
 #pragma once
 
 #include <array>
@@ -10,10 +10,21 @@
 #include <string>
 #include <vector>
 
-#include "base/path_facts.h"
 #include "base/units.h"
 
 namespace simulator {
+
+// What the NIC at one end of a connection knows of the way to the other end before anything is sent.
+
+struct PathFacts {
+  BitsPerSecond line_rate;  // of its own link
+  Picoseconds base_rtt;     // of a full packet and its acknowledgement, while nothing else is on the way
+  Bytes mtu;                // payload of a full packet
+  Bytes packet;             // what a full packet occupies on the wire
+  std::uint32_t hops = 0;   // switches on the way there
+};
+
+// What a simulation is built from. Values are checked in simulator/parameters.py before they come here.
 
 struct NicProfile {
   std::uint32_t limiters = 0;        // 0 = one for each queue pair
@@ -153,5 +164,11 @@ struct ConnectionConfiguration {
   std::uint32_t spray_paths = 0;  // entropies that choose the ways of its packets; 0: they take the routes
   std::optional<std::uint32_t> limiter_of{};  // a queue pair of either host that lends its pair's limiters
 };
+
+// A cable is two links, one each way, with neighbouring numbers.
+
+constexpr std::uint32_t reverse_of(std::uint32_t link) {
+  return link ^ 1;
+}
 
 }  // namespace simulator

@@ -1,9 +1,7 @@
 #include "binding/control_maker.h"
-#include "binding/controller_binding.h"
+#include "binding/controls_binding.h"
 #include "binding/engine_binding.h"
-#include "binding/receiver_control_binding.h"
 #include "binding/reliability_binding.h"
-#include "binding/switch_control_binding.h"
 #include "binding/tcp_binding.h"
 #include "engine/engine.h"
 

@@ -6,9 +6,8 @@
 
 #include "base/configuration.h"
 #include "binding/control_maker.h"
+#include "binding/controls_binding.h"
 #include "binding/fields.h"
-#include "binding/receiver_control_binding.h"
-#include "binding/switch_control_binding.h"
 #include "protocol/framing.h"
 
 namespace simulator {

@@ -17,10 +17,10 @@
 #include <variant>
 #include <vector>
 
+#include "binding/bound_engine.h"
 #include "binding/configuration_fields.h"
+#include "binding/control_maker.h"
 #include "binding/memory_binding.h"
-#include "binding/outside_text.h"
-#include "binding/part_of_engine.h"
 #include "binding/queue_pair_binding.h"
 #include "binding/table_to_numpy.h"
 #include "protocol/fault.h"
@@ -29,7 +29,7 @@
 #include "protocol/queue_pair.h"
 #include "results/packet_log.h"
 #include "results/recorder.h"
-#include "results/wait.h"
+#include "results/records.h"
 
 namespace simulator {
 

@@ -1,5 +1,4 @@
-// Configurations as Python gives them: keywords, a dict, or an object with attributes. A table says which
-// name belongs to which member; types and units follow from the member and from the end of the name.
+// Fields of structs, and lists of parameters, as Python sees them.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -12,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -20,9 +20,13 @@
 
 #include "base/fields.h"
 #include "base/units.h"
-#include "binding/host_time.h"
+#include "binding/host_software.h"
+#include "cc/parameters.h"
 
 namespace simulator {
+
+// Configurations as Python gives them: keywords, a dict, or an object with attributes. A table says which
+// name belongs to which member; types and units follow from the member and from the end of the name.
 
 namespace nb = nanobind;
 
@@ -99,6 +103,19 @@ struct Reading<Owner> {
 template <HasFields Owner>
 Owner read_fields(nb::handle from) {
   return Reading<Owner>::read({}, from);
+}
+
+// Tables of parameters for Python.
+
+namespace nb = nanobind;
+
+inline nb::list parameter_list(std::span<const Parameter> table) {
+  nb::list parameters;
+  for (const Parameter& parameter : table) {
+    parameters.append(nb::make_tuple(std::string(parameter.name), parameter.value, parameter.minimum,
+                                     parameter.maximum, std::string(parameter.meaning)));
+  }
+  return parameters;
 }
 
 }  // namespace simulator

@@ -1,20 +1,25 @@
-// The Python callables that stand for host software, and how they are called: between two instants, never
-// re-entrantly.
+// Python's host software in a run, and its clock.
 #pragma once
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 
 #include <cstdint>
+#include <limits>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "base/units.h"
 #include "results/mailbox.h"
 
 namespace simulator {
+
+// The Python callables that stand for host software, and how they are called: between two instants, never
+// re-entrantly.
 
 namespace nb = nanobind;
 
@@ -126,5 +131,16 @@ class HostSoftware {
   std::vector<ReceivedDatagram> received_;
   std::uint32_t next_once_ = 0;
 };
+
+// Times of host software are nanoseconds, the engine's are picoseconds.
+
+inline Picoseconds to_picoseconds(std::int64_t host_ns) {
+  constexpr std::int64_t kMaxNs = std::numeric_limits<std::int64_t>::max() / kPicosecondsPerNanosecond / 2;
+  if (host_ns < 0 || host_ns > kMaxNs) {
+    throw SimulationError("expected a time from 0 to " + std::to_string(kMaxNs) + " ns (53 days), got " +
+                          std::to_string(host_ns) + " ns");
+  }
+  return {host_ns * kPicosecondsPerNanosecond};
+}
 
 }  // namespace simulator

@@ -11,10 +11,9 @@
 #include <utility>
 
 #include "base/check.h"
-#include "binding/part_of_engine.h"
-#include "protocol/psn.h"
+#include "binding/bound_engine.h"
+#include "protocol/packet_kind.h"
 #include "protocol/queue_pair.h"
-#include "protocol/verb_ring.h"
 
 namespace simulator {
 

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "binding/bound_engine.h"
-#include "binding/parameter_list.h"
+#include "binding/fields.h"
 #include "binding/queue_pair_binding.h"
 #include "catalogue/reliabilities.h"
 

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/path_facts.h"
+#include "base/configuration.h"
 #include "cc/compiled_control.h"
-#include "cc/control.h"
+#include "cc/controller.h"
 #include "cc/parameters.h"
 #include "rogue/nic_control.h"
 

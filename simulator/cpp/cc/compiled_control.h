@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/path_facts.h"
+#include "base/configuration.h"
 #include "base/units.h"
 #include "cc/controller.h"
 #include "cc/outside_control.h"

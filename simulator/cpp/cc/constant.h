@@ -7,7 +7,6 @@
 #include <string>
 
 #include "base/units.h"
-#include "cc/control.h"
 #include "cc/controller.h"
 #include "cc/parameters.h"
 

@@ -1,17 +1,26 @@
+// The interface of congestion controls in a NIC.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/configuration.h"
+#include "base/units.h"
+#include "cc/parameters.h"
+
+namespace simulator {
+
 // A congestion control in the NIC: it sets the rate of one queue pair, and how much of it may be under way.
 // It does no I/O and keeps no clock: an engine tells it what left and what came back, and wakes it at
 // `deadline()`.
-#pragma once
-
-#include <cstdint>
-#include <limits>
-#include <map>
-#include <span>
-#include <string>
-
-#include "base/units.h"
-
-namespace simulator {
 
 using Metrics = std::map<std::string, double>;  // by name with unit
 
@@ -93,5 +102,65 @@ inline Metrics metrics_of(const Controller& controller, Picoseconds now) {
   if (window != Controller::kNoWindow) metrics.emplace("window_bytes", static_cast<double>(window.value));
   return metrics;
 }
+
+// A kind of congestion control, as experiments name it. Its header ends with one; cc/registry.h lists them.
+
+struct Control {
+  std::string_view name;
+  std::string_view meaning;
+  std::span<const Parameter> parameters;
+  std::unique_ptr<Controller> (*create)(const ParameterValues& values, const PathFacts& path);
+};
+
+template <class Kind>
+constexpr Control control(std::string_view name, std::string_view meaning,
+                          std::span<const Parameter> parameters) {
+  return {name, meaning, parameters,
+          [](const ParameterValues& values, const PathFacts& path) -> std::unique_ptr<Controller> {
+            return std::make_unique<Kind>(values, path.line_rate);
+          }};
+}
+
+// Round-trip times of segments: a segment ends with the packet that fills it, and its time is that
+// packet's, from the instant its last byte leaves at the line rate to its acknowledgement. In a burst at
+// line rate that is the completion time of the whole segment less its serialisation.
+
+class Segments {
+ public:
+  Segments(Bytes size, BitsPerSecond line_rate)
+      : size_(size), ps_per_byte_(picoseconds_per_byte(line_rate)) {}
+
+  void on_sent(Picoseconds now, Bytes wire) {
+    gathered_ += wire;
+    if (gathered_ < size_) return;
+    gathered_ = Bytes{};
+    if (waiting_.size() == kWaitingMax) waiting_.pop_front();
+    waiting_.push_back({now, now + duration_of(wire, ps_per_byte_)});
+  }
+
+  // The time of the segment that ends with the packet that is acknowledged, if any. Packets are known by the
+  // instants they left at, so one that was sent again cannot be taken for the first one.
+  std::optional<Picoseconds> on_acknowledgement(Picoseconds now, const Acknowledged& acknowledged) {
+    if (acknowledged.sent == kNever) return {};
+    std::optional<Picoseconds> time;
+    for (; !waiting_.empty() && waiting_.front().began <= acknowledged.sent; waiting_.pop_front()) {
+      if (waiting_.front().began == acknowledged.sent) time = now - waiting_.front().ended;
+    }
+    return time;
+  }
+
+ private:
+  static constexpr std::size_t kWaitingMax = 4096;  // nobody acknowledges responses to READs
+
+  struct Last {
+    Picoseconds began;
+    Picoseconds ended;
+  };
+
+  Bytes size_;
+  double ps_per_byte_;
+  Bytes gathered_;            // of the segment that is being sent
+  std::deque<Last> waiting_;  // last packets of segments, in the order they left
+};
 
 }  // namespace simulator

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "base/units.h"
-#include "cc/control.h"
 #include "cc/controller.h"
 #include "cc/parameters.h"
 

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/units.h"
-#include "cc/control.h"
 #include "cc/controller.h"
 #include "cc/parameters.h"
 

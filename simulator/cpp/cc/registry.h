@@ -9,10 +9,8 @@
 
 #include "base/check.h"
 #include "base/configuration.h"
-#include "base/path_facts.h"
 #include "cc/as_outside.h"
 #include "cc/constant.h"
-#include "cc/control.h"
 #include "cc/controller.h"
 #include "cc/dcqcn.h"
 #include "cc/hpcc.h"
@@ -22,7 +20,6 @@
 #include "cc/swift.h"
 #include "cc/theta_powertcp.h"
 #include "cc/timely.h"
-#include "cc/timely_patched.h"
 #include "protocol/framing.h"
 
 namespace simulator {

@@ -1,6 +1,4 @@
-// TIMELY: the rate follows the gradient of the round-trip time. Short times raise it, very long ones cut it, and
-// in between a growing time cuts it and any other raises it.
-// Source: Mittal et al., "TIMELY: RTT-based congestion control for the datacenter", SIGCOMM 2015, section 4.
+// TIMELY, and Patched TIMELY.
 #pragma once
 
 #include <algorithm>
@@ -8,15 +6,18 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "base/units.h"
-#include "cc/control.h"
 #include "cc/controller.h"
 #include "cc/parameters.h"
-#include "cc/segments.h"
 
 namespace simulator {
+
+// TIMELY: the rate follows the gradient of the round-trip time. Short times raise it, very long ones cut it, and
+// in between a growing time cuts it and any other raises it.
+// Source: Mittal et al., "TIMELY: RTT-based congestion control for the datacenter", SIGCOMM 2015, section 4.
 
 // Source of the values: Zhu, Ghobadi, Misra and Padhye, "ECN or delay: lessons learnt from analysis of DCQCN and
 // TIMELY", CoNEXT 2016, section 4.1, as TIMELY recommends them; segment and increase of its section 4.2. The bounds
@@ -149,5 +150,31 @@ inline constexpr Control kTimely =
     control<Timely>("timely", "TIMELY as its authors' text has it, in bursts", kTimelyParameters);
 inline constexpr Control kTimelyNs3Rdma =
     control<Timely>("timely-ns3-rdma", "TIMELY as the simulator ns3-rdma has it", kTimelyNs3RdmaParameters);
+
+// TIMELY with the repair that gives it a single resting point: between the thresholds the gradient only says how
+// much of an increase and how much of a cut is taken, and the cut grows with the time itself.
+// Source: Zhu, Ghobadi, Misra and Padhye, "ECN or delay: lessons learnt from analysis of DCQCN and TIMELY", CoNEXT
+// 2016, section 4.3.
+
+inline constexpr std::pair<std::string_view, double> kTimelyPatchedChanges[] = {
+    {"beta", 0.008},
+    {"is_bursty", 0},
+};
+inline constexpr auto kTimelyPatchedParameters = changed(kTimelyParameters, kTimelyPatchedChanges);
+
+class TimelyPatched final : public Timely {
+ public:
+  using Timely::Timely;
+
+ private:
+  double between_thresholds(double rate_bps, double rtt_ns) override {
+    const double weight = std::clamp(2 * gradient() + 0.5, 0.0, 1.0);
+    const double error = (rtt_ns - low_ns_) / low_ns_;
+    return additive_bps_ * (1 - weight) + rate_bps * (1 - beta_ * weight * error);
+  }
+};
+
+inline constexpr Control kTimelyPatched = control<TimelyPatched>(
+    "timely-patched", "TIMELY with the repair of \"ECN or delay\"", kTimelyPatchedParameters);
 
 }  // namespace simulator

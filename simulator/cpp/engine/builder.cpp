@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 #include "engine/winner_tree.h"
-#include "protocol/thresholds.h"
+#include "protocol/shared_buffer.h"
 
 namespace simulator {
 

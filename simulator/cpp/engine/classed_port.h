@@ -13,15 +13,15 @@
 #include "base/configuration.h"
 #include "base/random_stream.h"
 #include "base/units.h"
-#include "cc/rocc_point.h"
+#include "cc/rocc.h"
 #include "cc/switch_control.h"
 #include "engine/packet_pool.h"
-#include "engine/virtual_queues.h"
+#include "engine/port.h"
 #include "protocol/marker.h"
+#include "protocol/packet_kind.h"
 #include "protocol/pause_state.h"
-#include "protocol/priorities.h"
+#include "protocol/response_queue.h"
 #include "protocol/shared_buffer.h"
-#include "protocol/weighted_turns.h"
 
 namespace simulator {
 

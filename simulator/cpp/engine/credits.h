@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/configuration.h"
-#include "cc/receiver_control.h"
+#include "cc/switch_control.h"
 #include "engine/world.h"
-#include "reliability/credit_pacer.h"
+#include "reliability/credits.h"
 
 namespace simulator {
 

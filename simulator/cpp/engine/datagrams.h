@@ -9,7 +9,7 @@
 
 #include "base/check.h"
 #include "engine/packet.h"
-#include "protocol/datagram.h"
+#include "protocol/queue_pair.h"
 
 namespace simulator {
 

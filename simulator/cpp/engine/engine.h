@@ -4,7 +4,7 @@
 // A link has one slot in the winner tree: the arrival of its first packet in flight. No event says that a
 // transmission has finished. Code that needs a port at an instant first catches the port up: everything that
 // would have left until then leaves, each packet at its own past instant. Rule: catch up with the old state, then
-// change, then set the link's slot again. Ties: departures, then timers, then arrivals (base/tie_break.h).
+// change, then set the link's slot again. Ties: departures, then timers, then arrivals (base/random_stream.h).
 //
 // Switches run ahead of everybody else, by as much as the links that lead to them take (engine_ahead.cpp).
 #pragma once
@@ -22,25 +22,21 @@
 #include "engine/credits.h"
 #include "engine/datagrams.h"
 #include "engine/faults.h"
-#include "engine/feedback.h"
 #include "engine/forwarding.h"
 #include "engine/prefetch.h"
 #include "engine/reliabilities.h"
-#include "engine/route_ends.h"
 #include "engine/samplers.h"
 #include "engine/timer_queue.h"
 #include "engine/winner_tree.h"
 #include "engine/world.h"
-#include "protocol/datagram.h"
 #include "protocol/framing.h"
 #include "protocol/memories.h"
+#include "protocol/queue_pair.h"
 #include "results/delivery_watch.h"
-#include "results/late_completions.h"
 #include "results/mailbox.h"
 #include "results/packet_log.h"
 #include "results/recorder.h"
 #include "results/records.h"
-#include "results/wait.h"
 
 namespace simulator {
 

@@ -1,9 +1,13 @@
-// Packets that are more than a number and a size: SEND and immediate data, unreliable connections.
+// Messages: SEND and immediate data, READs, unreliable connections and datagrams.
+
 #include <algorithm>
+#include <utility>
 
 #include "engine/departures.h"
 
 namespace simulator {
+
+// Packets that are more than a number and a size: SEND and immediate data, unreliable connections.
 
 PacketDescription Engine::describe_next(std::uint32_t qp) {
   const Sender& sender = world_.senders[qp];
@@ -153,6 +157,90 @@ void Engine::on_departure_timer(std::uint32_t qp) {
   catch_up_host(world_.ports[sender.link]);
   sender.requester.on_left(now_, [&](const Verb& verb) { complete(qp, verb, VerbStatus::kSuccess); });
   watch_departure(qp);
+}
+
+// READs: the responder's NIC sends the responses in turns with its own verbs, paced by its own limiter.
+
+void Engine::on_read_request(PacketIndex index) {
+  const Packet packet = world_.pool[index];
+  const PacketDetails details = world_.details[index];
+  Sender& sender = world_.senders[packet.qp];
+  const auto responses = static_cast<std::uint32_t>(sender.requester.packets_of(details.length));
+  const Reply reply = world_.receivers[packet.qp].responder.on_read(packet.psn, responses);
+  if (reply.kind == ReplyKind::kNak) return turn_into_reply(index, reply);
+  world_.pool.free(index);
+  if (reply.kind == ReplyKind::kNone) return;
+  change_nic(sender.link, [&] {
+    world_.extras_of(packet.qp).responses.add_read(packet.psn, responses, details, now_ - details.left);
+    sender.has_special = true;
+    reconsider(packet.qp);
+    return true;
+  });
+}
+
+// Replies keep the order of their requests: while responses to a READ wait, so does what comes after them.
+// Returns false if none waits any more.
+bool Engine::reply_after_responses(PacketIndex index, const Reply& reply) {
+  const std::uint32_t qp = world_.pool[index].qp;
+  catch_up_host(world_.ports[world_.senders[qp].link]);
+  if (!world_.senders[qp].has_special) return false;
+  world_.extras_of(qp).responses.add_reply(reply);
+  world_.pool.free(index);
+  return true;
+}
+
+void Engine::on_read_response(PacketIndex index) {
+  const Packet packet = world_.pool[index];
+  const PacketDetails details = world_.details[index];
+  world_.pool.free(index);
+  ++world_.receivers[packet.qp].received_replies;
+  if (!world_.senders[packet.qp].is_operational()) return;
+  bool is_accepted = false;
+  on_progress(packet.qp, [&](RcRequester& requester, const auto& on_done) {
+    return requester.on_response(packet.psn, world_.payload_of(packet), details.left, now_, is_accepted,
+                                 on_done);
+  });
+  if (!is_accepted) return;
+  check_delivery(world_.senders[packet.qp].peer);
+  memories_.land(packet.qp, VerbKind::kRead, details, world_.payload_of(packet), now_);
+}
+
+void Engine::forget_responses(std::uint32_t qp) {
+  if (!world_.senders[qp].has_special) return;
+  world_.extras_of(qp).responses.clear();
+  world_.senders[qp].has_special = false;
+}
+
+// Datagrams on their way through the engine.
+
+std::uint32_t Engine::add_datagram_queue_pair(std::uint32_t host) {
+  complete_topology();
+  mailbox_.add_datagram_queue_pair();
+  return datagrams_.add_queue_pair(world_.nodes[host].index);
+}
+
+void Engine::post_datagram(Datagram datagram) {
+  const PacketIndex index = world_.pool.allocate();
+  Packet& packet = world_.pool[index];
+  packet.position = datagram.route;
+  packet.qp = datagram.destination;
+  packet.psn = 0;
+  packet.frame_bytes =
+      static_cast<std::uint16_t>(world_.framing.datagram_frame_bytes(datagram.payload.size()));
+  packet.kind = PacketKind::kDatagram;
+  packet.flags = 0;
+  datagrams_.send(index, std::move(datagram));
+  send_before_data(world_.routes[packet.position], index);
+}
+
+void Engine::on_datagram(PacketIndex index) {
+  Datagram datagram = datagrams_.receive(index);
+  world_.pool.free(index);
+  const std::uint32_t source = datagram_queue_pair_number(datagram.source);
+  recorder_.on_datagram(datagram_queue_pair_number(datagram.destination), source, datagram.wr_id, now_);
+  const std::int64_t nic_ns = world_.nics[datagrams_.nic_of(datagram.destination)].clock.read_ns(now_);
+  mailbox_.receive_datagram(datagram.destination, {source, nic_ns, std::move(datagram.payload)});
+  stop_if_hosts_wait();
 }
 
 }  // namespace simulator

@@ -1,15 +1,18 @@
-// What goes wrong on purpose: links that are cut, NICs that pause their switch, for they break or take packets
-// in slowly, and watchdogs in switches that end that.
+// Faults of links during a run, and routes that end in none.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <vector>
 
 #include "engine/world.h"
 #include "protocol/fault.h"
-#include "protocol/receive_buffer.h"
+#include "protocol/responders.h"
 
 namespace simulator {
+
+// What goes wrong on purpose: links that are cut, NICs that pause their switch, for they break or take packets
+// in slowly, and watchdogs in switches that end that.
 
 class Engine;
 
@@ -39,6 +42,25 @@ class Faults {
   Engine& engine_;
   World& world_;
   std::map<std::uint32_t, Receiver> slow_receivers_;  // by host
+};
+
+// The ends of routes that lead to no host: packets expire in a loop, or a switch floods them.
+
+class Engine;
+
+class RouteEnds {
+ public:
+  RouteEnds(Engine& engine, World& world) : engine_(engine), world_(world) {}
+
+  void prepare(const std::vector<std::uint32_t>& route);
+  bool on_arrival(std::uint32_t link, PacketIndex index);
+
+ private:
+  void flood(std::uint32_t link, PacketIndex index);
+
+  Engine& engine_;
+  World& world_;
+  std::map<std::uint32_t, std::uint32_t> floods_;  // by link: first entry of the routes of what is flooded
 };
 
 }  // namespace simulator

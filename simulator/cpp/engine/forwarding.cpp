@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "base/reverse_link.h"
+#include "base/configuration.h"
 #include "protocol/queue_pair.h"
 
 namespace simulator {

@@ -12,7 +12,6 @@
 #include "base/configuration.h"
 #include "engine/packet.h"
 #include "engine/world.h"
-#include "protocol/oblivious_spray.h"
 #include "protocol/path_hash.h"
 
 namespace simulator {

@@ -8,15 +8,13 @@
 #include <vector>
 
 #include "base/configuration.h"
-#include "engine/ready_queue.h"
+#include "engine/winner_tree.h"
 #include "protocol/limiter.h"
-#include "protocol/nic_clock.h"
-#include "protocol/pci_delay.h"
+#include "protocol/nic_timing.h"
 #include "protocol/queue_pair.h"
 #include "protocol/rc_requester.h"
-#include "protocol/rc_responder.h"
+#include "protocol/responders.h"
 #include "protocol/response_queue.h"
-#include "protocol/uc_responder.h"
 #include "reliability/kind.h"
 #include "results/records.h"
 

@@ -15,8 +15,8 @@
 #include <cstdint>
 #include <span>
 
-#include "base/prefetch_lines.h"
-#include "base/reverse_link.h"
+#include "base/configuration.h"
+#include "base/containers.h"
 #include "engine/forwarding.h"
 #include "engine/reliabilities.h"
 #include "engine/winner_tree.h"

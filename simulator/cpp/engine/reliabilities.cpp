@@ -6,8 +6,8 @@
 
 #include "catalogue/reliabilities.h"
 #include "engine/departures.h"
+#include "reliability/kind.h"
 #include "reliability/receiver_told.h"
-#include "reliability/verbs_allowed.h"
 
 namespace simulator {
 

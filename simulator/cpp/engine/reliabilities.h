@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "engine/packet_table.h"
+#include "engine/packet_pool.h"
 #include "engine/world.h"
 
 namespace simulator {

@@ -11,12 +11,9 @@
 
 #include "base/configuration.h"
 #include "base/random_stream.h"
-#include "base/reverse_link.h"
 #include "engine/classed_port.h"
-#include "engine/ip_ids.h"
 #include "engine/nic.h"
 #include "engine/packet_pool.h"
-#include "engine/packet_table.h"
 #include "engine/port.h"
 #include "engine/winner_tree.h"
 #include "protocol/framing.h"

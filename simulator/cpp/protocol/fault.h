@@ -1,18 +1,24 @@
-// What can be made to go wrong in an engine: one struct per fault, with the names that Python gives it and its
-// fields. A new one stands here, in `Fault` too, and each engine says what it does then: engine/faults.cpp and
-// reference/engine_faults.cpp.
+// Faults of links and routes: losses, outages, and routes that lead to no host.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 #include <tuple>
 #include <variant>
 #include <vector>
 
+#include "base/configuration.h"
 #include "base/fields.h"
+#include "base/random_stream.h"
 #include "base/units.h"
 
 namespace simulator {
+
+// What can be made to go wrong in an engine: one struct per fault, with the names that Python gives it and its
+// fields. A new one stands here, in `Fault` too, and each engine says what it does then: engine/faults.cpp and
+// reference/engine_faults.cpp.
 
 // A link carries nothing for a while, in one direction.
 struct LinkCut {
@@ -68,5 +74,74 @@ struct FieldsOf<SlowReceiver> {
 };
 
 using Fault = std::variant<LinkCut, Rerouting, NicPause, SlowReceiver>;
+
+// Why packets do not reach the far end of a directed link.
+
+// A packet at the far end.
+struct Passage {
+  Picoseconds sent;  // its first bit entered the link
+  Picoseconds arrival;
+  std::uint16_t ip_id;
+};
+
+class LinkLoss {
+ public:
+  LinkLoss(const LossConfiguration& model, RandomStream stream) : model_(model), stream_(stream) {}
+
+  // The cable carries nothing from `start` until `end`.
+  void cut(Picoseconds start, Picoseconds end) { cuts_.push_back({start, end}); }
+
+  bool is_possible() const { return model_.kind != LossKind::kNone || !cuts_.empty(); }
+
+  // Asked once for each packet, in order. A packet that was under way during a cut is lost.
+  bool loses(const Passage& packet) {
+    const auto hits = [&](const Cut& cut) { return packet.sent < cut.end && packet.arrival >= cut.start; };
+    if (std::any_of(cuts_.begin(), cuts_.end(), hits)) return true;
+    if (packet.arrival < model_.from || packet.arrival >= model_.until) return false;
+    switch (model_.kind) {
+      case LossKind::kNone:
+        return false;
+      case LossKind::kIndependent:
+        return stream_.next_fraction() < model_.loss_probability;
+      case LossKind::kBurst:
+        return loses_in_bursts();
+      case LossKind::kIpId:
+        return (packet.ip_id & model_.ip_id_mask) == model_.ip_id_mask;
+    }
+    return false;
+  }
+
+ private:
+  struct Cut {
+    Picoseconds start;
+    Picoseconds end;
+  };
+
+  // Each packet may change the state of the line, and is then lost with the probability of that state.
+  // Source: Gilbert, "Capacity of a burst-noise channel", 1960; Elliott, 1963.
+  bool loses_in_bursts() {
+    if (stream_.next_fraction() < (is_bad_ ? model_.to_good_probability : model_.to_bad_probability)) {
+      is_bad_ = !is_bad_;
+    }
+    return stream_.next_fraction() < (is_bad_ ? model_.loss_probability : model_.good_loss_probability);
+  }
+
+  LossConfiguration model_;
+  RandomStream stream_;
+  std::vector<Cut> cuts_;
+  bool is_bad_ = false;
+};
+
+// What stands at the end of a route that leads to no host, instead of a link's number.
+
+// The packet has made as many hops as it may: RFC 791, section 3.2 (time to live).
+inline constexpr std::uint32_t kExpires = std::numeric_limits<std::uint32_t>::max();
+// The switch does not know where the destination is and sends a copy out of every other port: Guo et al.,
+// "RDMA over commodity Ethernet at scale", SIGCOMM 2016, section 4.2.
+inline constexpr std::uint32_t kFloods = kExpires - 1;
+
+constexpr bool is_route_end(std::uint32_t link) {
+  return link >= kFloods;
+}
 
 }  // namespace simulator

@@ -14,7 +14,7 @@
 
 #include "base/configuration.h"
 #include "base/random_stream.h"
-#include "protocol/priorities.h"
+#include "protocol/packet_kind.h"
 
 namespace simulator {
 

@@ -15,7 +15,6 @@
 #include "base/units.h"
 #include "protocol/packet_kind.h"
 #include "protocol/queue_pair.h"
-#include "protocol/verb_ring.h"
 
 namespace simulator {
 
@@ -30,9 +29,9 @@ struct MemoryWrite {
 template <>
 struct FieldsOf<MemoryWrite> {
   using Row = MemoryWrite;
-  static constexpr auto kTable = std::tuple(Field{"t_ps", &Row::at}, Field{"qp_num", &Row::qp_num},
-                                            Field{"memory", &Row::memory}, Field{"offset", &Row::offset},
-                                            Field{"length_bytes", &Row::length});
+  static constexpr auto kTable =
+      std::tuple(Field{"t_ps", &Row::at}, Field{"qp_num", &Row::qp_num}, Field{"memory", &Row::memory},
+                 Field{"offset", &Row::offset}, Field{"length_bytes", &Row::length});
 };
 
 class Memories {

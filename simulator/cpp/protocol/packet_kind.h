@@ -1,11 +1,14 @@
-// Kinds of packets, and what comes with those that are more than a number and a size.
+// Kinds, priorities and sequence numbers of packets.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "base/units.h"
 
 namespace simulator {
+
+// Kinds of packets, and what comes with those that are more than a number and a size.
 
 enum class PacketKind : std::uint8_t {
   kWrite,  // of an RC WRITE that nothing more need be known about: the fast path
@@ -81,5 +84,53 @@ struct PacketDescription {
   PacketDetails details;
   Picoseconds request_took{};  // to get here, if this is a response to a READ
 };
+
+// The eight priorities of a frame. A larger number goes first. Source: IEEE 802.1Q, priority code point and
+// strict priority algorithm.
+
+inline constexpr std::uint32_t kPriorities = 8;
+
+using PriorityMask = std::uint8_t;  // bit p stands for priority p
+
+constexpr PriorityMask mask_of(std::uint32_t priority) {
+  return static_cast<PriorityMask>(1U << priority);
+}
+constexpr bool has_priority(PriorityMask mask, std::uint32_t priority) {
+  return ((mask >> priority) & 1) != 0;
+}
+constexpr int count_of(PriorityMask mask) {
+  return std::popcount(mask);
+}
+
+// Of a mask that is not empty.
+constexpr std::uint32_t highest_of(PriorityMask mask) {
+  return static_cast<std::uint32_t>(std::bit_width(static_cast<unsigned>(mask))) - 1;
+}
+
+// Calls `visit(priority)` for each one in the mask, the largest first.
+template <class Visit>
+constexpr void for_each_priority(PriorityMask mask, Visit&& visit) {
+  while (mask != 0) {
+    const std::uint32_t priority = highest_of(mask);
+    mask &= static_cast<PriorityMask>(~mask_of(priority));
+    visit(priority);
+  }
+}
+
+// Packet sequence numbers: 24 bits on the wire, counted in 64 bits at both ends.
+
+// A running number starts one round above the number on the wire, so that nothing before it is negative.
+inline constexpr std::uint64_t kPsnRound = std::uint64_t{1} << 24;
+
+// The part of a running number that a packet carries.
+constexpr std::uint32_t packet_psn(std::uint64_t running) {
+  return static_cast<std::uint32_t>(running) & (static_cast<std::uint32_t>(kPsnRound) - 1);
+}
+
+// How far a packet's number lies ahead of a running number, from -2^23 to 2^23 - 1.
+// Source: InfiniBand architecture, volume 1, 9.7.2 (PSN comparison, modulo 2^24).
+constexpr std::int32_t psn_distance(std::uint32_t psn, std::uint64_t running) {
+  return static_cast<std::int32_t>((psn - static_cast<std::uint32_t>(running)) << 8) >> 8;
+}
 
 }  // namespace simulator

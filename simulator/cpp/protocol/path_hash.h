@@ -1,6 +1,4 @@
-// Equal-cost multipath by 5-tuple: addresses and ports are hashed with the seed, and each switch hashes that with
-// its own number. The same as in simulator/routing.py, which memorises a whole route; this is for packets that
-// choose their way switch by switch.
+// Choice of a path by a hash, and by random entropy.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +6,10 @@
 #include "base/random_stream.h"
 
 namespace simulator {
+
+// Equal-cost multipath by 5-tuple: addresses and ports are hashed with the seed, and each switch hashes that with
+// its own number. The same as in simulator/routing.py, which memorises a whole route; this is for packets that
+// choose their way switch by switch.
 
 class PathHash {
  public:
@@ -23,6 +25,30 @@ class PathHash {
 
  private:
   std::uint64_t ends_ = 0;
+};
+
+// Which of its entropies a sprayed queue pair gives to its next packet: all of them in rounds, each round in an
+// order of its own, whatever becomes of the packets. Source: "oblivious" load balancing of uet-htsim
+// (UecMpOblivious, commit 40ccb05), whose rounds count up and XOR the count with a number drawn for the round;
+// so `paths` is a power of two.
+
+class ObliviousSpray {
+ public:
+  ObliviousSpray(RandomStream stream, std::uint32_t paths) : stream_(stream), mask_(paths - 1) {}
+
+  // From 0 to paths - 1.
+  std::uint32_t next() {
+    if (count_ == 0) order_ = static_cast<std::uint32_t>(stream_.next_bits()) & mask_;
+    const std::uint32_t path = count_ ^ order_;
+    count_ = (count_ + 1) & mask_;
+    return path;
+  }
+
+ private:
+  RandomStream stream_;
+  std::uint32_t mask_;
+  std::uint32_t count_ = 0;  // within the round
+  std::uint32_t order_ = 0;  // of the round
 };
 
 }  // namespace simulator

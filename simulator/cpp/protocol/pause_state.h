@@ -9,7 +9,7 @@
 
 #include "base/fields.h"
 #include "base/units.h"
-#include "protocol/priorities.h"
+#include "protocol/packet_kind.h"
 
 namespace simulator {
 
@@ -32,9 +32,8 @@ struct PausedInterval {
 template <>
 struct FieldsOf<PausedInterval> {
   using Row = PausedInterval;
-  static constexpr auto kTable =
-      std::tuple(Field{"link", &Row::link}, Field{"priority", &Row::priority}, Field{"start_ps", &Row::start},
-                 Field{"end_ps", &Row::end});
+  static constexpr auto kTable = std::tuple(Field{"link", &Row::link}, Field{"priority", &Row::priority},
+                                            Field{"start_ps", &Row::start}, Field{"end_ps", &Row::end});
 };
 
 class PauseState {

@@ -11,9 +11,7 @@
 
 #include "base/check.h"
 #include "protocol/packet_kind.h"
-#include "protocol/psn.h"
-#include "protocol/requester_settings.h"
-#include "protocol/verb_ring.h"
+#include "protocol/queue_pair.h"
 
 namespace simulator {
 

@@ -1,3 +1,17 @@
+// The shared buffer of a switch, and thresholds in proportion to the rates of its ports.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "base/configuration.h"
+#include "protocol/packet_kind.h"
+
+namespace simulator {
+
 // The shared buffer (MMU) of a switch with priorities: who may put a frame where, and who has to pause.
 //
 // Each ingress is charged, per priority, for the frames that came in over it and wait. A frame goes to the
@@ -7,17 +21,6 @@
 // or less. Source: IEEE 802.1Qbb-2011 for pausing; Guo et al., "RDMA over commodity Ethernet at scale",
 // SIGCOMM 2016, section 6.2, for the dynamic threshold alpha * (free buffer); switch-mmu.cc of the
 // simulator of HPCC (SIGCOMM 2019) for emptying the headroom first and for resuming below the threshold.
-#pragma once
-
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <limits>
-
-#include "base/configuration.h"
-#include "protocol/priorities.h"
-
-namespace simulator {
 
 // What came in over one link and waits.
 struct alignas(64) IngressAccount {
@@ -115,5 +118,31 @@ class SharedBuffer {
   double alpha_;
   bool is_of_one_input_;
 };
+
+// Thresholds of a switch that are in proportion to the rates of its ports: a queue of a slow port is as long in
+// time as one of a fast port. Source: uet-htsim, datacenter/fat_tree_topology.cpp (alloc_queue, commit 40ccb05),
+// whose slow links trim and mark at their share of the bytes.
+
+// What is stated for a port of `stated_at`, at a port of `rate`; as stated if that is zero.
+inline Bytes at_rate(Bytes threshold, BitsPerSecond rate, BitsPerSecond stated_at) {
+  if (stated_at.value == 0 || rate == stated_at) return threshold;
+  const double share = static_cast<double>(rate.value) / static_cast<double>(stated_at.value);
+  return {static_cast<std::int64_t>(static_cast<double>(threshold.value) * share)};
+}
+
+inline TrimmingConfiguration at_rate(TrimmingConfiguration trimming, BitsPerSecond rate,
+                                     BitsPerSecond stated_at) {
+  if (trimming.above) trimming.above = at_rate(*trimming.above, rate, stated_at);
+  return trimming;
+}
+
+inline std::vector<MarkingConfiguration> at_rate(std::vector<MarkingConfiguration> markings,
+                                                 BitsPerSecond rate, BitsPerSecond stated_at) {
+  for (MarkingConfiguration& marking : markings) {
+    marking.minimum = at_rate(marking.minimum, rate, stated_at);
+    marking.maximum = at_rate(marking.maximum, rate, stated_at);
+  }
+  return markings;
+}
 
 }  // namespace simulator

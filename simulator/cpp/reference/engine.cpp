@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "protocol/fault.h"
 #include "protocol/queue_pair.h"
-#include "protocol/route_end.h"
 
 namespace simulator::reference {
 

@@ -3,7 +3,7 @@
 //
 // It shares the protocol (requester, responder, limiter, clock, framing) with the fast engine, and has its
 // own event queue, ports, switches, NIC arbitration and timers. Same order of events at one instant:
-// departures, then timers in the order they were created, then arrivals (base/tie_break.h).
+// departures, then timers in the order they were created, then arrivals (base/random_stream.h).
 #pragma once
 
 #include <cstdint>
@@ -19,39 +19,28 @@
 #include "base/check.h"
 #include "base/configuration.h"
 #include "base/random_stream.h"
-#include "base/reverse_link.h"
-#include "base/tie_break.h"
 #include "catalogue/reliabilities.h"
 #include "cc/controller.h"
-#include "cc/receiver_control.h"
-#include "cc/rocc_point.h"
+#include "cc/rocc.h"
 #include "cc/switch_control.h"
-#include "protocol/datagram.h"
 #include "protocol/fault.h"
 #include "protocol/framing.h"
 #include "protocol/limiter.h"
-#include "protocol/link_loss.h"
 #include "protocol/memories.h"
-#include "protocol/nic_clock.h"
-#include "protocol/oblivious_spray.h"
+#include "protocol/nic_timing.h"
 #include "protocol/path_hash.h"
 #include "protocol/pause_state.h"
-#include "protocol/pci_delay.h"
+#include "protocol/queue_pair.h"
 #include "protocol/rc_requester.h"
-#include "protocol/rc_responder.h"
-#include "protocol/receive_buffer.h"
+#include "protocol/responders.h"
 #include "protocol/response_queue.h"
 #include "protocol/shared_buffer.h"
-#include "protocol/uc_responder.h"
-#include "reference/link.h"
 #include "reference/packet.h"
-#include "reliability/credit_pacer.h"
+#include "reliability/credits.h"
 #include "results/delivery_watch.h"
-#include "results/late_completions.h"
 #include "results/mailbox.h"
 #include "results/recorder.h"
 #include "results/records.h"
-#include "results/wait.h"
 
 namespace simulator::reference {
 

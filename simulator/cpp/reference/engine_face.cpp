@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "protocol/queue_pair.h"
-#include "protocol/thresholds.h"
+#include "protocol/shared_buffer.h"
 #include "reference/engine.h"
-#include "reliability/verbs_allowed.h"
+#include "reliability/kind.h"
 
 namespace simulator::reference {
 

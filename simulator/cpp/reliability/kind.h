@@ -1,5 +1,4 @@
-// A way to repair losses other than the usual go-back-N, as experiments name it. Its header ends with one;
-// reliability/registry.h and tcp/registry.h list them.
+// A kind of loss recovery, and the verbs that it supports.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +6,16 @@
 #include <span>
 #include <string_view>
 
+#include "base/check.h"
 #include "cc/parameters.h"
+#include "protocol/queue_pair.h"
 #include "reliability/requester.h"
 #include "reliability/responder.h"
 
 namespace simulator {
+
+// A way to repair losses other than the usual go-back-N, as experiments name it. Its header ends with one;
+// reliability/registry.h and tcp/registry.h list them.
 
 // Both halves of one queue pair.
 struct Reliability {
@@ -31,5 +35,18 @@ struct ReliabilityKind {
   Reliability (*create)(const ParameterValues& values, std::uint32_t mtu_bytes);
   bool controls_window = false;  // a TCP, which takes no congestion control of the NIC
 };
+
+// What a queue pair with a reliability of its own cannot do.
+
+inline void require_plain_write(std::uint32_t qp, const Verb& verb) {
+  if (verb.kind == VerbKind::kWrite && !verb.immediate && !verb.moves_bytes) return;
+  throw QueuePairError(queue_pair_name(qp) +
+                       " repairs losses in a way of its own: expected a WRITE without immediate data and "
+                       "without a memory bound to it");
+}
+
+[[noreturn]] inline void refuse_reset(std::uint32_t qp) {
+  throw QueuePairError(queue_pair_name(qp) + " repairs losses in a way of its own: it cannot be reset");
+}
 
 }  // namespace simulator

@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "base/units.h"
-#include "reliability/send_window.h"
 #include "reliability/uet_settings.h"
 
 namespace simulator {

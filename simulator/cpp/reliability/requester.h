@@ -8,14 +8,13 @@
 #include <map>
 #include <string>
 
-#include "base/prefetch_lines.h"
+#include "base/containers.h"
 #include "base/random_stream.h"
 #include "base/units.h"
 #include "protocol/framing.h"
-#include "protocol/requester_settings.h"
-#include "protocol/verb_ring.h"
+#include "protocol/queue_pair.h"
 #include "reliability/acknowledgement.h"
-#include "reliability/credit_account.h"
+#include "reliability/credits.h"
 
 namespace simulator {
 
@@ -47,7 +46,7 @@ class Requester {
   virtual void use_paths(const RandomStream& /*stream*/, std::uint32_t /*paths*/) {}
   virtual std::uint32_t next_path() { return 0; }
 
-  // What a receiver has granted, where one must (reliability/credit_account.h), and the low bits of what is asked
+  // What a receiver has granted, where one must (reliability/credits.h), and the low bits of what is asked
   // for; the latter after on_sent(), for the packet that was sent. `rivals` queue pairs have packets in its NIC.
   virtual const CreditAccount* account() const { return nullptr; }
   virtual std::uint32_t credit_target(std::int64_t /*rivals*/) const { return 0; }

@@ -1,4 +1,4 @@
-// The receiving half of a connection that repairs losses in a way of its own (protocol/rc_responder.h has the
+// The receiving half of a connection that repairs losses in a way of its own (protocol/responders.h has the
 // usual one). A subclass decides what is kept and what is acknowledged.
 #pragma once
 
@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "protocol/framing.h"
 #include "reliability/acknowledgement.h"
-#include "reliability/credit_grants.h"
+#include "reliability/credits.h"
 
 namespace simulator {
 

@@ -1,7 +1,4 @@
-// SMaRTT's window, of which NSCC was made: by the mark and the delay of each acknowledgement, quick adapt when
-// something was trimmed, and a fast increase after a window that met no queue. Source: Bonato et al., "SMaRTT"
-// (arXiv 2404.01630), as its authors' simulator has it (spcl/HTSIM-old, commit 6b0d460, uec.cpp: adjust_window with
-// delayB, do_fast_drop, fast_increase, processNack, apply_timeout_penalty). Deviation: docs/DEVIATIONS.md.
+// The window of SMaRTT, and the fraction of marked packets that it follows.
 #pragma once
 
 #include <algorithm>
@@ -9,10 +6,14 @@
 #include <optional>
 
 #include "base/units.h"
-#include "reliability/send_window.h"
 #include "reliability/uet_settings.h"
 
 namespace simulator {
+
+// SMaRTT's window, of which NSCC was made: by the mark and the delay of each acknowledgement, quick adapt when
+// something was trimmed, and a fast increase after a window that met no queue. Source: Bonato et al., "SMaRTT"
+// (arXiv 2404.01630), as its authors' simulator has it (spcl/HTSIM-old, commit 6b0d460, uec.cpp: adjust_window with
+// delayB, do_fast_drop, fast_increase, processNack, apply_timeout_penalty). Deviation: docs/DEVIATIONS.md.
 
 class SmarttWindow final : public SendWindow {
  public:
@@ -143,6 +144,53 @@ class SmarttWindow final : public SendWindow {
   bool is_adapting_asked_ = false;  // by a trimmed packet
   std::int64_t heard_ = 0;          // bytes, since the last quick adapt
   std::int64_t ignored_ = 0;        // of them tell nothing
+};
+
+// A window that follows marks alone, packet by packet: what comes unmarked adds a packet per window, a marked one
+// takes a quarter of itself away. Source: MP-RDMA (Lu et al., "Multi-path transport for RDMA in datacenters", NSDI
+// 2018) as REPS' artifact has it (commit b751588, uec.cpp: updateCwndOnAck_MPRDMA, updateCwndOnNack_MPRDMA,
+// mark_packet_for_retransmission). Deviation: MP-RDMA takes half a packet for a mark; docs/DEVIATIONS.md.
+
+class MarkWindow final : public SendWindow {
+ public:
+  static constexpr std::int64_t kMarkedShare = 4;
+
+  explicit MarkWindow(const UetSettings& settings)
+      : settings_(settings),
+        base_rtt_(settings.base_rtt),
+        window_max_(settings.most_of_path(settings.base_rtt).value),
+        window_(settings.window_packets == 0 ? window_max_
+                                             : settings.window_packets * settings.frame().value) {}
+
+  Bytes window() const override { return {window_}; }
+  Picoseconds base_rtt() const override { return base_rtt_; }
+
+  void on_acknowledged(Bytes received, std::optional<Picoseconds> rtt, bool is_marked, Bytes /*in_flight*/,
+                       Picoseconds /*now*/) override {
+    if (rtt && *rtt < base_rtt_) {
+      base_rtt_ = *rtt;
+      window_max_ = settings_.most_of_path(*rtt).value;
+    }
+    if (is_marked) {
+      take(received.value / kMarkedShare);
+    } else {
+      window_ = std::min(window_ + received.value * settings_.frame().value / window_, window_max_);
+    }
+  }
+
+  void on_trimmed(Bytes frame, Picoseconds /*rtt*/, bool /*is_left_to_credits*/, Bytes /*in_flight*/,
+                  Picoseconds /*now*/) override {
+    take(frame.value);
+  }
+  void on_timeout(Bytes frame) override { take(frame.value); }
+
+ private:
+  void take(std::int64_t bytes) { window_ = std::max(window_ - bytes, settings_.frame().value); }
+
+  const UetSettings& settings_;  // of the requester that has this window
+  Picoseconds base_rtt_;         // the shortest seen
+  std::int64_t window_max_;
+  std::int64_t window_;
 };
 
 }  // namespace simulator

@@ -12,13 +12,11 @@
 #include <set>
 #include <string>
 
-#include "base/ring.h"
-#include "reliability/mark_window.h"
+#include "base/containers.h"
 #include "reliability/nscc.h"
 #include "reliability/packet_window.h"
-#include "reliability/path_choices.h"
+#include "reliability/path_choice.h"
 #include "reliability/requester.h"
-#include "reliability/send_window.h"
 #include "reliability/smartt_window.h"
 #include "reliability/uet_settings.h"
 

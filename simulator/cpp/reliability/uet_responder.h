@@ -1,19 +1,65 @@
-// The receiving half of the Ultra Ethernet transport: takes packets in any order, and acknowledges many at once
-// with a bitmap. What comes marked, or wants it, is answered at once; what comes without its payload, negatively.
-// Source: Ultra Ethernet specification 1.0, packet delivery (selective acknowledgement); uet-htsim's uec.cpp
-// (UecSink::processData, processTrimmed, sackBitmapBase).
+// The receiver of Ultra Ethernet's transport, and the reassembly of its messages.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
 
-#include "protocol/oblivious_spray.h"
-#include "reliability/reassembly.h"
+#include "base/containers.h"
+#include "base/units.h"
+#include "protocol/path_hash.h"
+#include "reliability/acknowledgement.h"
 #include "reliability/responder.h"
 #include "reliability/uet_settings.h"
 
 namespace simulator {
+
+// Puts packets back in order: what has come beyond the first one that is missing is kept.
+
+class Reassembly {
+ public:
+  enum class Arrival : std::uint8_t { kInOrder, kAhead, kDuplicate };
+
+  Arrival add(std::uint64_t number, std::uint32_t payload_bytes) {
+    if (number < expected_ || has(number)) return Arrival::kDuplicate;
+    slots_.make_room(expected_, number);
+    if (end_ <= number) end_ = number + 1;
+    slots_[number] = payload_bytes + 1;
+    if (number != expected_) return Arrival::kAhead;
+    for (; expected_ != end_ && slots_[expected_] != 0; ++expected_) {
+      delivered_.value += slots_[expected_] - 1;
+      slots_[expected_] = 0;
+    }
+    return Arrival::kInOrder;
+  }
+
+  // What the next packet will need, into the cache.
+  void prefetch() const {
+    if (slots_.empty()) return;
+    __builtin_prefetch(&slots_[expected_]);
+    __builtin_prefetch(&slots_[end_]);
+  }
+
+  std::uint64_t expected() const { return expected_; }
+  Bytes delivered() const { return delivered_; }
+
+  // Something is here that waits for a packet before it.
+  bool has_waiting() const { return end_ > expected_; }
+
+  // The packet is here, and waits for one before it.
+  bool has(std::uint64_t number) const { return number >= expected_ && number < end_ && slots_[number] != 0; }
+
+ private:
+  std::uint64_t expected_ = 0;
+  std::uint64_t end_ = 0;                   // one past the highest that has come
+  NumberedSlots<std::uint32_t, 64> slots_;  // 1 + payload of each packet that waits, else 0
+  Bytes delivered_;
+};
+
+// The receiving half of the Ultra Ethernet transport: takes packets in any order, and acknowledges many at once
+// with a bitmap. What comes marked, or wants it, is answered at once; what comes without its payload, negatively.
+// Source: Ultra Ethernet specification 1.0, packet delivery (selective acknowledgement); uet-htsim's uec.cpp
+// (UecSink::processData, processTrimmed, sackBitmapBase).
 
 class UetResponder final : public Responder {
  public:

@@ -107,14 +107,12 @@ struct PacketRecord {
 template <>
 struct FieldsOf<PacketRecord> {
   using Row = PacketRecord;
-  static constexpr auto kTable =
-      std::tuple(Field{"t_ps", &Row::at}, Field{"link", &Row::link}, Field{"kind", &Row::kind},
-                 Field{"flags", &Row::flags}, Field{"source", &Row::source},
-                 Field{"destination", &Row::destination}, Field{"number", &Row::number},
-                 Field{"bytes", &Row::frame_bytes}, Field{"payload_bytes", &Row::payload},
-                 Field{"priority", &Row::priority}, Field{"fate", &Row::fate},
-                 Field{"message_bytes", &Row::message}, Field{"immediate", &Row::immediate},
-                 Field{"selective", &Row::selective});
+  static constexpr auto kTable = std::tuple(
+      Field{"t_ps", &Row::at}, Field{"link", &Row::link}, Field{"kind", &Row::kind},
+      Field{"flags", &Row::flags}, Field{"source", &Row::source}, Field{"destination", &Row::destination},
+      Field{"number", &Row::number}, Field{"bytes", &Row::frame_bytes}, Field{"payload_bytes", &Row::payload},
+      Field{"priority", &Row::priority}, Field{"fate", &Row::fate}, Field{"message_bytes", &Row::message},
+      Field{"immediate", &Row::immediate}, Field{"selective", &Row::selective});
 };
 
 class PacketLog {

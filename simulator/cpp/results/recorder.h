@@ -41,10 +41,10 @@ struct QueueSample {
 template <>
 struct FieldsOf<QueueSample> {
   using Row = QueueSample;
-  static constexpr auto kTable = std::tuple(
-      Field{"link", &Row::link}, Field{"priority", &Row::priority}, Field{"t_ns", &Row::at},
-      Field{"bytes", &Row::waiting}, Field{"max_bytes", &Row::waiting_max}, Field{"drops", &Row::drops},
-      Field{"marks", &Row::marks});
+  static constexpr auto kTable =
+      std::tuple(Field{"link", &Row::link}, Field{"priority", &Row::priority}, Field{"t_ns", &Row::at},
+                 Field{"bytes", &Row::waiting}, Field{"max_bytes", &Row::waiting_max},
+                 Field{"drops", &Row::drops}, Field{"marks", &Row::marks});
 };
 
 // When the last packet of a signalled verb left its NIC, and when the verb completed.
@@ -73,8 +73,7 @@ class Recorder {
     fold(static_cast<std::uint64_t>(now.value));
     ++verbs_done_;
     if (!records_oracle_ || !verb.is_signaled || status != VerbStatus::kSuccess) return;
-    oracle.push_back(
-        {.qp_num = qp_num, .wr_id = verb.wr_id, .left_nic = verb.left_nic, .completed = now});
+    oracle.push_back({.qp_num = qp_num, .wr_id = verb.wr_id, .left_nic = verb.left_nic, .completed = now});
   }
 
   void on_receive(std::uint32_t qp_num, std::uint64_t wr_id, std::uint32_t immediate, Picoseconds now) {

@@ -1,13 +1,16 @@
-// Small records that engines hand out.
+// Records that engines hand out.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/units.h"
 
 namespace simulator {
+
+// Small records that engines hand out.
 
 enum class RunState { kReachedLimit, kSliceUsedUp, kHostsWaiting };
 
@@ -42,6 +45,15 @@ struct Statistics {
   std::uint64_t packets_live = 0;
   std::uint64_t packets_pool_max = 0;
   std::uint64_t verbs_done = 0;
+};
+
+// Who waits for whom.
+
+// A port that has something to send, but was told to pause; and where at the far end lies what came over it.
+struct Wait {
+  std::uint32_t link;
+  std::uint32_t priority;
+  std::vector<std::uint32_t> behind{};  // ports of the far end; none if that is a host
 };
 
 }  // namespace simulator

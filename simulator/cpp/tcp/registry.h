@@ -5,7 +5,6 @@
 
 #include "tcp/cubic.h"
 #include "tcp/dctcp.h"
-#include "tcp/iwarp.h"
 #include "tcp/reno.h"
 
 namespace simulator {

@@ -1,5 +1,4 @@
-// The window of Reno: one segment more per round trip, half of what is in flight after a loss or a mark.
-// Source: RFC 5681, section 3; RFC 3168, section 6.1.2 (marks).
+// Reno, and iWARP over it.
 #pragma once
 
 #include <array>
@@ -9,6 +8,9 @@
 #include "tcp/window_control.h"
 
 namespace simulator {
+
+// The window of Reno: one segment more per round trip, half of what is in flight after a loss or a mark.
+// Source: RFC 5681, section 3; RFC 3168, section 6.1.2 (marks).
 
 class RenoWindow : public WindowControl {
  public:
@@ -31,5 +33,18 @@ inline constexpr auto kRenoParameters =
 
 inline constexpr ReliabilityKind kReno =
     tcp<RenoWindow>("reno", "TCP with NewReno and SACK", kRenoParameters);
+
+// The TCP of a NIC, under RDMA.
+
+// The TCP of a NIC as IRN's authors compare with (SIGCOMM 2018): its least timeout is IRN's RTOhigh, nothing
+// delays acknowledgements. Source of the framing: RFC 5044 (length 2 and CRC 4 bytes, no markers), RFC 5041 and
+// 5040 (14 bytes of a tagged message).
+inline constexpr auto kIwarpParameters = tcp_parameters(
+    std::array<TcpChange, 4>{
+        {{"framing_bytes", 20}, {"rto_min_ns", 320e3}, {"ack_every_segments", 1}, {"delayed_ack_ns", 40e3}}},
+    std::array<Parameter, 0>{});
+
+inline constexpr ReliabilityKind kIwarp =
+    tcp<RenoWindow>("iwarp", "the TCP of a NIC, under RDMA", kIwarpParameters);
 
 }  // namespace simulator

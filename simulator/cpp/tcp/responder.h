@@ -9,7 +9,7 @@
 
 #include "base/units.h"
 #include "reliability/responder.h"
-#include "tcp/ranges.h"
+#include "tcp/scoreboard.h"
 #include "tcp/settings.h"
 
 namespace simulator {

@@ -1,0 +1,227 @@
+// Credits of Ultra Ethernet's receivers: an account per sender, grants, and the pacer of a host.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "base/units.h"
+#include "reliability/acknowledgement.h"
+
+namespace simulator {
+
+// Receiver-credit congestion control of Ultra Ethernet (RCCC), the sender's side: what credit it has, and how much
+// more it asks for. A connection begins with credit that nobody granted, so that it need not wait for a round trip;
+// what is left of that is void as soon as its receiver is heard of, unless it is kept. Credit may be overdrawn by one
+// packet. Source: Ultra Ethernet specification 1.0, congestion management (RCCC); where it leaves a choice, and for all
+// numbers, uet-htsim's uec.cpp (commit 40ccb05: startConnection, spendCredit, stopSpeculating, handlePull,
+// computePullTarget).
+
+inline constexpr int kCreditShift = 8;
+inline constexpr std::int64_t kCreditQuantum = 1 << kCreditShift;  // bytes; UEC_PULL_QUANTUM
+
+class CreditAccount {
+ public:
+  // `most`: what it begins with, and ever has.
+  CreditAccount(Bytes most, bool keeps_first)
+      : most_(most.value), credit_(most.value), keeps_first_(keeps_first) {}
+
+  bool may_send() const { return credit_ > 0; }
+  bool is_last(Bytes frame) const { return credit_ <= frame.value; }  // no packet may follow this one
+
+  void spend(Bytes frame) {
+    credit_ -= frame.value;
+    spent_ += frame.value;
+  }
+
+  // The receiver was heard of.
+  void end_speculation() {
+    if (is_speculating_ && !keeps_first_ && credit_ > 0) {
+      forgone_ += credit_;
+      credit_ = 0;
+    }
+    is_speculating_ = false;
+  }
+
+  // It has granted so many quanta since the beginning. Those that were told before, or by one that was late, are
+  // no news.
+  void on_granted(std::int64_t quanta) {
+    if (quanta <= granted_) return;
+    credit_ += (quanta - granted_) * kCreditQuantum;
+    granted_ = quanta;
+    if (credit_ <= most_) return;
+    forgone_ += credit_ - most_;
+    credit_ = most_;
+  }
+
+  // The target is a running number: all quanta that were ever granted, and those that are still wanted. A sender
+  // wants what it must send and has no credit for, at most `most`, or a window and a packet. A sender with more
+  // credit than that asks for less than was granted. Queue pairs with packets in the same NIC, `rivals`, divide it.
+  std::int64_t target(Bytes backlog, Bytes frame, std::optional<Bytes> window, std::int64_t rivals) const {
+    std::int64_t wanted = std::min(backlog.value, most_);
+    if (window) wanted = std::min(wanted, (*window + frame).value);
+    wanted -= credit_;
+    if (is_speculating_ && backlog.value > 0) wanted = std::max(wanted, frame.value);
+    wanted = wanted / std::max<std::int64_t>(1, rivals) + granted_ * kCreditQuantum;
+    return (wanted + kCreditQuantum - 1) >> kCreditShift;  // rounded up, also below 0
+  }
+
+  std::int64_t granted() const { return granted_; }  // quanta, as far as it was told
+
+  // Nothing comes from nowhere, and nothing is lost.
+  bool is_balanced() const {
+    return most_ + granted_ * kCreditQuantum == spent_ + credit_ + forgone_ && credit_ <= most_;
+  }
+
+  void add_to(std::map<std::string, double>& metrics) const {
+    metrics["credit_bytes"] = static_cast<double>(credit_);
+    metrics["credit_granted_bytes"] = static_cast<double>(granted_ * kCreditQuantum);
+    metrics["credit_spent_bytes"] = static_cast<double>(spent_);
+    metrics["credit_forgone_bytes"] = static_cast<double>(forgone_);
+  }
+
+ private:
+  std::int64_t most_;
+  std::int64_t credit_;
+  std::int64_t granted_ = 0;  // quanta
+  std::int64_t spent_ = 0;
+  std::int64_t forgone_ = 0;  // void, or above what it ever has
+  bool is_speculating_ = true;
+  bool keeps_first_;
+};
+
+// Receiver-credit congestion control of Ultra Ethernet (RCCC), the receiver's side of one connection: what its sender
+// asks for, and what it was granted. A host takes turns between all that it has (reliability/credits.h). Source:
+// Ultra Ethernet specification 1.0, congestion management (RCCC); uet-htsim's uec.cpp (commit 40ccb05:
+// UecSink::handlePullTarget, pull, backlog, slowCredit).
+
+class CreditGrants {
+ public:
+  // `each`: quanta of one grant. `ahead`: quanta that a sender may have beyond what it asked for. `share` of the
+  // line's rate is granted.
+  CreditGrants(std::int64_t each, std::int64_t ahead, double share)
+      : each_(each), ahead_max_(ahead), share_(share) {}
+
+  // A packet came that says up to where its sender wants credit: the low bits of a running number.
+  void on_target(std::uint32_t target) {
+    const std::uint32_t above = (target - static_cast<std::uint32_t>(asked_)) & DataPacket::kCreditTargetMask;
+    if (above == 0 || above > DataPacket::kCreditTargetMask / 2) return;
+    asked_ += above;
+    wants_turn_ = true;
+  }
+
+  // What was granted must be told again, and more if it is wanted.
+  void ask_again() { wants_turn_ = true; }
+
+  // Whether it must have a turn soon, said once.
+  bool take_wish() {
+    const bool wished = wants_turn_;
+    wants_turn_ = false;
+    return wished;
+  }
+
+  bool is_owed() const { return asked_ > granted_; }
+  bool may_be_ahead() const { return granted_ - asked_ < ahead_max_; }
+
+  // Its turn: grants what is asked for, or in an idle moment a whole grant ahead of that. Returns the quanta.
+  std::int64_t grant(bool is_idle) {
+    const std::int64_t owed = std::max<std::int64_t>(0, asked_ - granted_);
+    const std::int64_t quanta = is_idle ? each_ : std::min(each_, owed);
+    granted_ += quanta;
+    return quanta;
+  }
+
+  // Grants what a control from outside says. What fills no quantum waits for the next grant.
+  void give(Bytes bytes) {
+    rest_bytes_ += bytes.value;
+    granted_ += rest_bytes_ / kCreditQuantum;
+    rest_bytes_ %= kCreditQuantum;
+  }
+
+  std::int64_t granted() const { return granted_; }  // quanta
+  Bytes granted_bytes() const { return {granted_ * kCreditQuantum + rest_bytes_}; }
+  Bytes asked_bytes() const { return {asked_ * kCreditQuantum}; }
+
+  // How long the host grants nothing then. A turn that grants nothing takes time, too (1024 bytes of it).
+  Picoseconds pause_after(std::int64_t quanta, double ps_per_byte) const {
+    const std::int64_t counted = quanta == 0 ? kQuantaOfNothing : quanta;
+    return duration_of(Bytes{counted * kCreditQuantum}, ps_per_byte / share_);
+  }
+
+ private:
+  static constexpr std::int64_t kQuantaOfNothing = 4;
+
+  std::int64_t each_;
+  std::int64_t ahead_max_;
+  double share_;
+  std::int64_t asked_ = 0;  // quanta, as all below
+  std::int64_t granted_ = 0;
+  std::int64_t rest_bytes_ = 0;
+  bool wants_turn_ = false;
+};
+
+// What a host's receivers grant to their senders comes one grant after the other, at a little less than the rate of
+// its link: so their sum never fills the queue in front of it. Those whose senders ask take turns; while nobody asks,
+// those that were satisfied have some credit ahead, for what their senders begin next. It keeps no clock. Source:
+// Ultra Ethernet specification 1.0, congestion management (RCCC); uet-htsim's uec.cpp (commit 40ccb05: UecPullPacer).
+
+class CreditPacer {
+ public:
+  struct Turn {
+    std::uint32_t qp;
+    bool is_idle;  // nobody asks
+  };
+
+  CreditPacer() = default;
+  CreditPacer(CreditPacer&&) = default;
+  CreditPacer& operator=(CreditPacer&&) = default;
+
+  // This receiver's sender asks for credit.
+  void want(std::uint32_t qp) { shift(entry_of(qp), kAsking); }
+
+  // When the next turn is; kNever if nobody has one.
+  Picoseconds deadline() const { return queues_[kAsking].empty() && queues_[kIdle].empty() ? kNever : free_; }
+
+  // Whose turn it is. The caller says afterwards where it goes and how long it takes.
+  Turn take() {
+    const bool is_idle = queues_[kAsking].empty();
+    const Queue::iterator first = queues_[is_idle ? kIdle : kAsking].begin();
+    shift(first, kNowhere);
+    return {first->qp, is_idle};
+  }
+
+  void wait_for_idle_moments(std::uint32_t qp) { shift(entry_of(qp), kIdle); }
+  void wait_until(Picoseconds free) { free_ = free; }
+
+ private:
+  enum Where : std::uint8_t { kNowhere, kAsking, kIdle };
+  struct Entry {
+    std::uint32_t qp;
+    Where where;
+  };
+  using Queue = std::list<Entry>;
+
+  Queue::iterator entry_of(std::uint32_t qp) {
+    const auto [found, is_new] = entries_.try_emplace(qp);
+    if (is_new) found->second = queues_[kNowhere].insert(queues_[kNowhere].end(), {qp, kNowhere});
+    return found->second;
+  }
+
+  // To the end of that queue, unless it stands there.
+  void shift(Queue::iterator entry, Where to) {
+    if (entry->where == to) return;
+    queues_[to].splice(queues_[to].end(), queues_[entry->where], entry);
+    entry->where = to;
+  }
+
+  std::array<Queue, 3> queues_;  // splicing costs the same wherever one stands
+  std::unordered_map<std::uint32_t, Queue::iterator> entries_;
+  Picoseconds free_;
+};
+
+}  // namespace simulator
