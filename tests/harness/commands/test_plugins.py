@@ -353,18 +353,6 @@ def test_what_breaks_the_contract_is_said(tmp_path: Path) -> None:
     assert checked.out == expected
 
 
-@pytest.mark.parametrize("words", [("plan", "quickstart"), ("list", "controls")])
-def test_a_plugin_that_ends_its_process_does_not_end_the_command(
-    tmp_path: Path, words: tuple[str, ...]
-) -> None:
-    (tmp_path / "mine.py").write_text("import os\nos._exit(0)\n")
-    done = rogue(tmp_path, *words, "--plugin", "mine.py")
-    assert (done.code, done.out) == (2, "")
-    assert done.err.startswith(
-        "rogue: mine.py: got a plug-in that ends the process that loads it, by an exit"
-    )
-
-
 def test_a_file_is_printed_or_refused_with_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "a.cm").write_text("Nodes 2\nConnections 1\n0->1 start 0 size 7\n")
     done = rogue(tmp_path, "import", "htsim-cm", "a.cm")
