@@ -262,6 +262,19 @@ def test_a_module_that_is_in_use_is_named_and_the_rest_is_restored(node: FakeNod
     assert not node.path(BEFORE).exists()
 
 
+def test_a_driver_that_uses_the_verbs_stays_loaded(node: FakeNode) -> None:
+    """Its card may carry the network that Ansible uses."""
+    keep(node, PATHS, False)
+    act_as_the_roles(node)
+    node.write("/sys/module/mlx5_ib/refcnt", "0\n")
+    node.write("/sys/module/mlx5_ib/drivers/auxiliary", "")
+    node.write("/sys/module/ib_core/holders/mlx5_ib/name", "")
+    restored, _, failures = restore(node, False)
+    assert failures == []
+    assert "module mlx5_ib" not in restored
+    assert node.read("/sys/module/mlx5_ib/refcnt") == "0"
+
+
 def test_a_directory_in_which_others_put_files_stays(node: FakeNode) -> None:
     keep(node, PATHS, False)
     act_as_the_roles(node)

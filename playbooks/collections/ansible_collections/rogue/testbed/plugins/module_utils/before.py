@@ -236,13 +236,15 @@ def _restore_modules(
     """Unload the modules of roles with what came with them, as far as they were not loaded before.
 
     Modules that came with them need one of them or are needed by one; others may belong to other software.
+    Drivers of devices stay, because a card may carry the network that Ansible uses.
     """
     family: set[str] = set()
     more = {*configured_modules(system), *before.get("loaded_by_settings", [])}
     while more - family:
         family |= more
         more = {user for each in family for user in _users(system, each)} | _needs(system, family)
-    ours = family - set(before.get("modules", family))
+    new = family - set(before.get("modules", family))
+    ours = {name for name in new if not system.path(f"/sys/module/{name}/drivers").exists()}
     named = ours & set(configured_modules(system))
     left = sorted(ours & set(loaded_modules(system)))
     changes.update({f"module {name}": ("loaded", "not loaded") for name in left})
