@@ -29,49 +29,94 @@ _HELP: Final = "NoArgsIsHelpError"
 
 
 COMMANDS: Final = {
-    "run": "run:run",
-    "plan": "plan:plan",
-    "search": "search:search",
-    "sensitivity": "sensitivity:sensitivity",
-    "weaknesses": "weaknesses:weaknesses",
-    "report": "report:report",
-    "compare": "compare:compare",
-    "export": "export:export",
-    "figures": "figures:figures",
-    "verify": "verify:verify",
-    "list": "list:list_",
-    "provision": "provision:provision",
-    "doctor": "doctor:doctor",
-    "teardown": "provision:teardown",
-    "tag": "runs:tag",
-    "rm": "runs:rm",
-    "watch": "watch:watch",
-    "claims": "claims:claims",
-    "reproduce": "reproduce:reproduce",
-    "new": "plugins:new",
-    "check-plugin": "plugins:check_plugin",
-    "import": "import_file:import_",
-    "testbed": "testbed:app",
-    "inventory": "inventory:app",
-    "switch": "switch:app",
+    "run": ("run:run", "Run an experiment, store what it measures and build the report."),
+    "plan": (
+        "plan:plan",
+        "Print the cells of an experiment, what cannot run and why, and the expected time; run nothing.",
+    ),
+    "search": (
+        "search:search",
+        "Look for values at which a measure is worst, and keep the simplest that hold on other seeds.",
+    ),
+    "sensitivity": (
+        "sensitivity:sensitivity",
+        "Say which keys of an experiment move a measure or a claim, and what turns the claim.",
+    ),
+    "weaknesses": (
+        "weaknesses:weaknesses",
+        "Say which known weaknesses a transport shares, or whether a find holds on another testbed.",
+    ),
+    "report": ("report:report", "Build report.html again, for one run or for several together."),
+    "compare": (
+        "compare:compare",
+        "Say how two runs differ, measure by measure, and whether that is more than chance.",
+    ),
+    "export": (
+        "export:export",
+        "Write a run's tables and measures as CSV files, in base units, into a directory beside the run.",
+    ),
+    "figures": (
+        "figures:figures",
+        "Write a run's figures for a paper: as PDF, SVG, PNG, with their data and captions, beside the run.",
+    ),
+    "verify": ("verify:verify", "Compare every file of runs with the checksums in their manifests."),
+    "list": (
+        "list:list_",
+        "List what an experiment file can name, with its parameters; or the runs that are there.",
+    ),
+    "provision": (
+        "provision:provision",
+        "Bring every node of an inventory into the state that experiments need.",
+    ),
+    "doctor": (
+        "doctor:doctor",
+        "Look whether the nodes of an inventory can measure, and say what is in the way; change nothing.",
+    ),
+    "teardown": ("provision:teardown", "Put back what provisioning changed on the nodes of an inventory."),
+    "tag": ("runs:tag", "Give a run tags, in place of those that it has, for the list of runs to show."),
+    "rm": ("runs:rm", "Delete runs, or reports over several, without a way back."),
+    "watch": (
+        "watch:watch",
+        "Show a run that is going as a page on this computer: cells, failures, time left, figures so far.",
+    ),
+    "claims": (
+        "claims:claims",
+        "Compare all runs with all claims, and write a page with the best evidence for each claim.",
+    ),
+    "reproduce": (
+        "reproduce:reproduce",
+        "Run the shipped experiments of a paper, or of all, and write the claims board.",
+    ),
+    "new": ("plugins:new", "Write a plug-in to start from, with comments, and its test."),
+    "check-plugin": (
+        "plugins:check_plugin",
+        "Try what a plug-in registers as everything that is shipped is tried, and say what is wrong.",
+    ),
+    "import": ("import_file:import_", "Make a trace or a network of a file of another simulator."),
+    "testbed": (
+        "testbed:app",
+        "Virtual machines with soft-RoCE and a switch machine between them, for everyone without RDMA NICs.",
+    ),
+    "inventory": ("inventory:app", "Files that say which nodes there are, and how SSH reaches them."),
+    "switch": (
+        "switch:app",
+        "What hardware switches mark and pause: plan it, set it, read it back, undo it.",
+    ),
 }
-"""Commands in the order of the help, each with a module of `rogue.harness.commands` and, in it, a function
-or a Typer app with subcommands. A module is imported when its command is looked up."""
+"""Commands in the order of the help: a module of `rogue.harness.commands` with a function, or with a Typer
+app that has subcommands, and the first line of the command's help. Only the module of the command that is
+called, or whose arguments a shell completes, is imported."""
 
 
 class _Commands(TyperGroup):
     """The commands of `rogue`; some of their errors would make typer end the program with another code."""
 
-    def list_commands(self, ctx: "Context") -> list[str]:
-        """Return the names of all commands."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: "Context", cmd_name: str) -> "Command | None":
-        """Import a command, as Click's documentation of lazy subcommands shows; None for an unknown name."""
-        if cmd_name in COMMANDS:
-            return _import_command(cmd_name)
-        self.commands = {name: _import_command(name) for name in COMMANDS}  # Typer suggests one of them
-        return None
+    def resolve_command(
+        self, ctx: "Context", args: list[str]
+    ) -> "tuple[str | None, Command | None, list[str]]":
+        """Import the command that is called; before that, it has a name and a line of help alone."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command if name is None else _import_command(name), rest
 
     def invoke(self, ctx: "Context") -> object:
         """Call a command, and explain what typer would take for a broken pipe, an abort or an exit."""
@@ -87,7 +132,7 @@ class _Commands(TyperGroup):
 
 def _import_command(name: str) -> "Command":
     """Import the module of a command, and return the command."""
-    module, _, attribute = COMMANDS[name].partition(":")
+    module, _, attribute = COMMANDS[name][0].partition(":")
     found = getattr(import_module(f"rogue.harness.commands.{module}"), attribute)
     if isinstance(found, typer.Typer):
         group = found
@@ -138,6 +183,10 @@ def rogue(
     6 results or standard output cannot be written; 7 machines of a testbed fail; 8 too little memory;
     70 a bug of ours; 130 Ctrl-C; 143 ended by the system.
     """
+
+
+for _name, (_, _help) in COMMANDS.items():
+    app.command(_name, help=_help)(lambda: None)
 
 
 def main() -> None:

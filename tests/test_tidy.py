@@ -75,9 +75,16 @@ def test_a_function_has_at_most_50_lines() -> None:
         for path in code_files()
         for node in ast.walk(tree(path))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and (node.end_lineno or node.lineno) - node.lineno + 1 > FUNCTION_LINES_MAX
+        and (node.end_lineno or node.lineno) - _first_line(node, path) + 1 > FUNCTION_LINES_MAX
     ]
     assert long == []
+
+
+def _first_line(node: ast.FunctionDef | ast.AsyncFunctionDef, path: Path) -> int:
+    """Return the line from which a function counts; the options and the help of a command do not."""
+    if path.parent.name == "commands" and ast.get_docstring(node):
+        return (node.body[0].end_lineno or node.lineno) + 1
+    return node.lineno
 
 
 @pytest.mark.parametrize(("place", "banned"), BANNED_MODULES.items())

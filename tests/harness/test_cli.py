@@ -10,7 +10,7 @@ import pytest
 from helpers.command_line import Finished, rogue
 from helpers.experiments import WRONG_EXPERIMENTS, write_experiment
 
-from rogue.harness.cli import app, run_guarded
+from rogue.harness.cli import COMMANDS, app, run_guarded
 from rogue.harness.errors import ExitCode, UsageError
 from rogue.harness.testbeds.base import TestbedError
 from rogue.workloads.records import FailureKind
@@ -47,11 +47,12 @@ def test_help_teaches_with_examples(here: Here) -> None:
     done = here("--help")
     assert done.code == 0
     assert "rogue run experiments/quickstart.yaml" in done.out
-    commands = re.findall(r"^  (\w+)  ", done.out.partition("Commands:")[2], re.M)
+    commands = re.findall(r"^  ([\w-]+)  ", done.out.partition("Commands:")[2], re.M)
     assert {"run", "plan", "report", "list", "verify"} <= set(commands)
     for command in commands:
         helped = here(command, "--help")
         assert (helped.code, f"rogue {command} " in helped.out) == (0, True)
+        assert COMMANDS[command][1] in " ".join(helped.out.split()), "the line of `rogue --help`"
 
 
 def test_help_loads_nothing_heavy() -> None:
