@@ -40,11 +40,11 @@ COMMANDS: Final = {
     ),
     "sensitivity": (
         "sensitivity:sensitivity",
-        "Say which keys of an experiment move a measure or a claim, and what turns the claim.",
+        "Print which keys of an experiment move a measure or a claim, and what turns the claim.",
     ),
     "weaknesses": (
         "weaknesses:weaknesses",
-        "Say which known weaknesses a transport shares, or whether a find holds on another testbed.",
+        "Print which known weaknesses a transport shares, or whether a finding holds on another testbed.",
     ),
     "report": ("report:report", "Build report.html again, for one run or for several together."),
     "compare": (
