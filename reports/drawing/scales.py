@@ -51,8 +51,13 @@ def _from_zero(axes: Sequence[Axes], side: Side) -> None:
     """Begin at 0 and end above the largest value of the panels that share the axis."""
     for axis in axes:
         shared = (axis.get_shared_x_axes if side == "x" else axis.get_shared_y_axes)().get_siblings(axis)
-        top = max(getattr(one.dataLim, f"{side}max") for one in shared)
+        top = max(_finite(getattr(one.dataLim, f"{side}max")) for one in shared)
         axis.set(**{f"{side}lim": (0, 1.06 * top if top > 0 else 1.0)})
+
+
+def _finite(limit: float) -> float:
+    """Return a limit of data; 0 where there are none."""
+    return limit if math.isfinite(limit) else 0.0
 
 
 def _names(axes: Sequence[Axes], side: Side) -> None:
@@ -97,8 +102,8 @@ def _logarithmic(text: Callable[[float], str]) -> Callable[[Sequence[Axes], Side
 
 def _bytes(axes: Sequence[Axes], side: Side) -> None:
     """Make an axis logarithmic, but linear below 1 KB, so that an empty queue has a place."""
-    least = min(getattr(axis.dataLim, f"{side}min") for axis in axes)
-    most = max(getattr(axis.dataLim, f"{side}max") for axis in axes)
+    least = min(_finite(getattr(axis.dataLim, f"{side}min")) for axis in axes)
+    most = max(_finite(getattr(axis.dataLim, f"{side}max")) for axis in axes)
     high = max(2.0 * LINEAR_BELOW_BYTES, 1.3 * most)
     low = 10.0 ** math.floor(math.log10(least)) if least >= LINEAR_BELOW_BYTES else 0.0
     decades = [10.0**power for power in range(3, 13) if 10.0**power <= high]

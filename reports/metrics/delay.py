@@ -112,7 +112,7 @@ def _metric(service: str, called: str, percent: float, name: str) -> Metric:
     )
 
 
-METRICS = tuple(
+_OF_MESHES = tuple(
     _metric(service, called, percent, name)
     for service, called in (("rc", "RDMA"), ("tcp", "TCP"))
     for percent, name in ((50, "p50"), (99, "p99"), (99.9, "p999"))
@@ -198,4 +198,5 @@ METRICS = (
         ("queues",),
         queue_deviation_share,
     ),
+    *_OF_MESHES,
 )
