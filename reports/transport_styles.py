@@ -66,6 +66,21 @@ GRID: Final = "#d4dae1"
 PAPER: Final = "#ffffff"
 ALARM: Final = "#b3261e"
 
+# From little to much, with the partners on a dark page; words on the first half and on the second half.
+SHADES_AND_PARTNERS: Final = (
+    ("#e6ebef", "#222a32"),
+    ("#c7d5dc", "#33434e"),
+    ("#a7bec9", "#455d6a"),
+    ("#88a8b7", "#567686"),
+    ("#4a7c92", "#678fa1"),
+    ("#37708a", "#78a9bd"),
+    ("#21607b", "#8ac3d9"),
+    ("#0b4f6c", "#9bdcf5"),
+)
+SHADE_COLOURS: Final = [light for light, _ in SHADES_AND_PARTNERS]
+ON_LITTLE: Final = "#15191e"
+ON_MUCH: Final = "#fdfdfd"
+
 # What each colour of a figure becomes on a dark page.
 DARK_PARTNERS: Final[dict[str, str]] = {
     INK: "#e8ebef",
@@ -73,6 +88,9 @@ DARK_PARTNERS: Final[dict[str, str]] = {
     GRID: "#3a424c",
     PAPER: "#14181d",
     ALARM: "#ff8a80",
+    ON_LITTLE: "#f4f6f8",
+    ON_MUCH: "#0d1013",
+    **dict(SHADES_AND_PARTNERS),
     **dict(SPARE_COLOURS),
     **{style.colour: style.colour_dark for style in TRANSPORT_STYLES.values()},
 }

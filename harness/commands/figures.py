@@ -58,9 +58,8 @@ def figures(  # noqa: PLR0913  (one parameter per option)
     """
     from rogue.harness.plugins.trust import Trust
     from rogue.reports.claims import hold_against, read_claims
-    from rogue.reports.drawing.style_sheet import NO_SHEET, read_style_sheet
     from rogue.reports.errors import ReportError
-    from rogue.reports.export.figure_files import FilesWanted
+    from rogue.reports.export.figure_files import FilesWanted, read_style_sheet
     from rogue.reports.figures import FIGURES
     from rogue.reports.pages.tables import latex_tables
     from rogue.reports.quantities import counted
@@ -77,7 +76,7 @@ def figures(  # noqa: PLR0913  (one parameter per option)
         )
     names = _known_names(only or (), list(FIGURES))
     try:
-        sheet = read_style_sheet(style) if style else NO_SHEET
+        sheet = read_style_sheet(style) if style else {}
         results = Results(Run(run))
     except ReportError as error:
         raise UsageError(str(error)) from error

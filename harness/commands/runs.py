@@ -38,7 +38,7 @@ def tag(
     """
     from rogue.harness.results.manifest import read_manifest
     from rogue.harness.results.run_directory import results_directory
-    from rogue.reports.index.tags import write_tags
+    from rogue.reports.index.run_files import write_tags
 
     manifest = read_manifest(run)
     place = results_directory(run, str(manifest.experiment.get("name")))

@@ -21,7 +21,7 @@ from rogue.reports.board.tally import (
 )
 from rogue.reports.claims import VERDICT_MEANINGS, claims_sha256
 from rogue.reports.claims.claim import judging_sha256
-from rogue.reports.claims.rows import claim_anchor, docs_href
+from rogue.reports.claims.links import claim_anchor, docs_href
 from rogue.reports.claims.words import BADGE_MEANINGS, badges_of, claim_content, judged_text, kind_text
 from rogue.reports.reading.files import REPORT
 from rogue.reports.templates.environment import environment, style

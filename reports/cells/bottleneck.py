@@ -1,14 +1,17 @@
-"""Which port limits a cell, and the full packets of its flows."""
+"""Where packets wait in a cell, and how busy its links between switches are."""
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import pandas as pd
+from pydantic import ValidationError
 
 from rogue.reports.cells.transfers import coded
 from rogue.reports.cells.view import CellView, once_per_cell
 from rogue.reports.quantities import size_text
 from rogue.workloads.framing import FRAMINGS, ROCEV2, Packets
+from rogue.workloads.topologies import TOPOLOGIES, Topology
 from rogue.workloads.transports import TransportNameError, full_packets, parse_transport
 
 
@@ -112,3 +115,44 @@ def _without(view: CellView) -> str:
 def _paused_ns(pauses: pd.DataFrame | None, port: str) -> int:
     """Return how long a port had to be silent, all priorities together."""
     return 0 if pauses is None else int(pauses.loc[pauses["port"] == port, "duration_ns"].sum())
+
+
+SENT: Final = "tx_bytes"
+PART: Final = "topology."
+"""The prefix of factors that change the network."""
+
+
+@once_per_cell
+def uses(view: CellView) -> dict[str, float]:
+    """Return of each link between switches the fraction of its rate that was sent while there was traffic."""
+    counters, spans, topology = view.table("counters"), view.spans.values(), topology_of(view)
+    if counters is None or not spans or topology is None:
+        return {}
+    traffic_ns = max(end for _, end in spans) - min(start for start, _ in spans)
+    switches = {*topology.switch_names()}
+    rates_bps = {
+        f"{a}->{b}": link.rate_bps
+        for link in topology.links()
+        for a, b in ((link.a, link.b), (link.b, link.a))
+        if {a, b} <= switches
+    }
+    sent = counters[(counters["name"] == SENT) & counters["port"].isin(rates_bps)]
+    bits = 8 * (sent["after"] - sent["before"])
+    return {
+        str(port): float(each) * 1e9 / (rates_bps[str(port)] * max(traffic_ns, 1))
+        for port, each in zip(sent["port"], bits, strict=True)
+    }
+
+
+def topology_of(view: CellView) -> Topology | None:
+    """Return the cell's network as its experiment has it; None if that is from a file or a plug-in."""
+    written = view.run.manifest.source.data.get("topology")
+    topology = TOPOLOGIES.get(str(written.get("kind"))) if isinstance(written, dict) else None
+    if topology is None or not isinstance(written, dict):
+        return None
+    factors = view.entry.factors.items()
+    changes = {key.removeprefix(PART): value for key, value in factors if key.startswith(PART)}
+    try:
+        return topology.model_validate({**written, **changes})
+    except ValidationError:
+        return None

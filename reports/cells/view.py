@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from rogue.reports.cells.activity import Level, always_busy, levels_of, spans_of
-from rogue.reports.cells.intervals import delivered_between
+from rogue.reports.cells.activity import Level, always_busy, delivered_between, levels_of, spans_of
 from rogue.reports.cells.transfers import Mask, Transfers, coded, transfers_of
 from rogue.reports.reading.load import Run
 from rogue.workloads.manifest import CellRecord
@@ -330,3 +329,16 @@ def common_interval_ns(views: list[CellView]) -> int:
     allowed = [length for length in INTERVALS_NS if length >= sample_ns] or [sample_ns]
     fitting = [length for length in allowed if shortest_ns >= INTERVALS_MIN * length]
     return fitting[0] if fitting else allowed[-1]
+
+
+def loads_by_role(view: CellView) -> dict[str, NDArray[np.float64]]:
+    """Return the busy cores of each host while the traffic lasts, by the role of the host."""
+    flows, cpu = view.table("flows"), view.table("cpu")
+    assert flows is not None and cpu is not None, "only cells with flows and recorded hosts are drawn"
+    is_read = flows["verb"].astype(str) == "read"
+    source, destination = flows["src"].astype(str), flows["dst"].astype(str)
+    ends = {"client": source.where(~is_read, destination), "server": destination.where(~is_read, source)}
+    means = cpu.astype({"host": str}).groupby("host")["busy_cores"].mean()
+    return {
+        role: means[means.index.isin(set(hosts))].to_numpy(dtype=np.float64) for role, hosts in ends.items()
+    }

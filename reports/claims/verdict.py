@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from rogue.reports.claims.claim import Claim, claims_sha256
 from rogue.reports.claims.conditions import NotOwn
 from rogue.reports.claims.measures import measures_sha256
-from rogue.reports.claims.words import claim_content, interval_text, mean_text
+from rogue.reports.claims.words import claim_content, interval_text, is_headline, mean_text
 from rogue.reports.metrics.statistics import MeanInterval
 from rogue.reports.quantities import joined
 from rogue.reports.results import Setting
@@ -236,3 +236,37 @@ def claims_text(manifest: Manifest, outcomes: Sequence[Outcome]) -> str:
         "outcomes": [outcome.as_json() for outcome in outcomes],
     }
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+
+
+_OPEN: Final = (Verdict.OTHER_CONDITIONS, Verdict.FEW_SEEDS)
+"""What a claim has instead of a verdict of its numbers."""
+_FEW_SEEDS: Final = f"a verdict takes {SEEDS_MIN} seeds"
+
+
+def verdict_summary(judged: Sequence[Outcome]) -> list[str]:
+    """Return the verdicts of the headline, and what the numbers alone say of claims without a verdict."""
+    counts = counts_of(
+        each.verdict for each in judged if is_headline(each.claim) and each.verdict not in _OPEN
+    )
+    verdicts = f"Against what was published: {counted_verdicts(counts)}." if counts else None
+    return [sentence for sentence in (verdicts, numbers_summary(judged)) if sentence]
+
+
+def numbers_summary(judged: Sequence[Outcome]) -> str | None:
+    """Return what the numbers alone say of the headline's claims without a verdict, and why they have none.
+
+    None where each has a verdict.
+    """
+    without = [each for each in judged if is_headline(each.claim) and each.verdict in _OPEN]
+    if not without:
+        return None
+    by_reason: dict[str, list[Verdict]] = {}
+    for each in without:
+        by_reason.setdefault(_reason(each), []).append(each.found)
+    parts = [f"{counted_verdicts(counts_of(found))} ({reason})" for reason, found in by_reason.items()]
+    return f"By the numbers alone, which is no verdict: {'; '.join(parts)}."
+
+
+def _reason(outcome: Outcome) -> str:
+    not_own = outcome.evidence.not_own if outcome.evidence else None
+    return not_own.of_run if not_own else _FEW_SEEDS

@@ -3,23 +3,23 @@
 import io
 import math
 import shutil
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
+import numpy as np
 import pandas as pd
-from matplotlib import rc_context, rcParams
+from matplotlib import rc_context, rc_params_from_file, rcParams
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from rogue.reports.drawing.figure_data import figure_data, thinned
-from rogue.reports.drawing.marks import figure_look
-from rogue.reports.drawing.panels import page_width
-from rogue.reports.drawing.style_sheet import NO_SHEET, StyleSheet
+from rogue.reports.drawing.look import figure_look
+from rogue.reports.drawing.panels import TYPE_SIZES, page_width
 from rogue.reports.drawing.svg import standalone_svg
+from rogue.reports.errors import ReportError
 from rogue.reports.export.csv_files import csv_text
 from rogue.reports.figures import FIGURES
 from rogue.reports.figures.captions import caption_of
@@ -42,19 +42,47 @@ class Download:
     href: str
 
 
+def thinned(frame: pd.DataFrame, rows_max: int, line_max: int) -> pd.DataFrame:
+    """Return every k-th row of each line, with its first and its last: about `rows_max` rows in all."""
+    keys = [name for name in ("panel", "series", "mark", "line", "port") if name in frame]
+    groups = list(frame.groupby(keys, sort=False, dropna=False).indices.values())
+    step = max(-(-len(frame) // rows_max), -(-max(map(len, groups), default=0) // line_max))
+    kept = [rows for group in groups for rows in (group[::step], group[-1:])] if step > 1 else groups
+    return frame.iloc[np.unique(np.concatenate(kept))]
+
+
+def short(data: pd.DataFrame) -> pd.DataFrame:
+    """Return data with six significant digits; whole numbers keep all: a megabyte is 1048576."""
+    numbers = data.select_dtypes("float")
+    rounded = numbers.map(lambda value: value if value.is_integer() else float(f"{value:.6g}"))
+    return data.assign(**{str(name): rounded[name] for name in rounded})
+
+
 def downloads(name: str, picture: str, data: pd.DataFrame) -> tuple[Download, ...]:
-    """Return the links of one figure."""
+    """Return the links of one figure; without data it has no table."""
+    svg = Download(
+        "picture (SVG)", f"{name}.svg", f"data:image/svg+xml;charset=utf-8,{quote(picture, _SAFE)}"
+    )
+    if data.empty:
+        return (svg,)
     fewer = thinned(data, ROWS_MAX, LINE_MAX)
     part = "" if len(fewer) == len(data) else f", {len(fewer)} of {len(data)} points"
     return (
-        Download("picture (SVG)", f"{name}.svg", f"data:image/svg+xml;charset=utf-8,{quote(picture, _SAFE)}"),
+        svg,
         Download(
             f"what is drawn (CSV{part})",
             f"{name}.csv",
-            f"data:text/csv;charset=utf-8,{quote(csv_text(fewer), _SAFE)}",
+            f"data:text/csv;charset=utf-8,{quote(csv_text(short(fewer)), _SAFE)}",
         ),
     )
 
+
+_STYLED: Final = (
+    "font.", "text.color", "lines.", "axes.", "grid.", "legend.", "xtick.", "ytick.", "patch.", "errorbar.",
+    "hatch.", "figure.facecolor", "figure.edgecolor",
+)  # fmt: skip
+# Colours of transports come from the report's table; formatters change what labels say.
+_NOT_STYLED: Final = ("axes.prop_cycle", "axes.formatter.", "axes.unicode_minus", "axes3d.")
 
 FORMATS: Final = ("pdf", "svg", "png", "csv")
 PNG_DOTS_PER_INCH: Final = 300
@@ -71,7 +99,8 @@ class FilesWanted:
     width_inches: float
     names: tuple[str, ...] = tuple(FIGURES)
     formats: tuple[str, ...] = FORMATS
-    sheet: StyleSheet = field(default=NO_SHEET)
+    style: Mapping[str, object] = field(default_factory=dict)
+    """Settings of matplotlib over the report's look; see `read_style_sheet`."""
     texts: Mapping[str, str] = field(default_factory=dict)
     """Files beside the figures, by name."""
 
@@ -85,6 +114,39 @@ class FigureResult:
     height_inches: float = 0.0
     type_points: float = 0.0
     skipped: str | None = None
+
+
+def read_style_sheet(path: Path) -> dict[str, object]:
+    """Read a matplotlib style sheet; raise ReportError for what is no setting of looks, or has a wrong value.
+
+    Settings of fonts, lines, axes and the like are looks. Others name programs and files, or change the
+    widths that `--width` gives.
+    """
+    try:
+        read: Any = rc_params_from_file(path, fail_on_error=True, use_default_template=False)
+    except (OSError, ValueError, SyntaxError, UnicodeDecodeError) as error:
+        why = str(error).splitlines()[0].rstrip(".")
+        raise ReportError(
+            f"--style: {path}: expected a matplotlib style sheet (.mplstyle): {why}."
+        ) from error
+    settings: dict[str, object] = dict(read)
+    for key in settings:
+        if not key.startswith(_STYLED) or key.startswith(_NOT_STYLED):
+            raise ReportError(
+                f"--style: {path}: got {key}, expected settings of fonts, sizes, colours, lines, axes, ticks,"
+                " grid or legend; leave the line out."
+            )
+    return settings
+
+
+@contextmanager
+def styled(settings: Mapping[str, Any]) -> Iterator[None]:
+    """Put a style sheet over the current look; a new `font.size` scales the other sizes."""
+    current: Any = rcParams
+    factor = float(settings.get("font.size", current["font.size"])) / float(current["font.size"])
+    sizes: Any = {key: current[key] * factor for key in TYPE_SIZES if not isinstance(current[key], str)}
+    with rc_context(sizes | dict(settings)):
+        yield
 
 
 def skipped_figures(results: Results, names: Sequence[str]) -> dict[str, str]:
@@ -120,7 +182,7 @@ def _write_figure(results: Results, wanted: FilesWanted, name: str, directory: P
     with ExitStack() as look:
         look.enter_context(figure_look())
         look.enter_context(page_width(wanted.width_inches))
-        look.enter_context(wanted.sheet.applied())
+        look.enter_context(styled(wanted.style))
         look.enter_context(rc_context(_EMBEDDED))
         drawn = figure.draw(results)
         width_inches, height_inches = map(float, drawn.get_size_inches())
@@ -137,7 +199,7 @@ def _write_figure(results: Results, wanted: FilesWanted, name: str, directory: P
 def _content(kind: str, drawn: Figure, figure: ReportFigure, results: Results) -> bytes:
     """Return one file's bytes; must be called inside the look of the figure."""
     if kind == "csv":
-        return csv_text(figure_data(drawn)).encode()
+        return csv_text(short(figure.data(results))).encode()
     if kind == "svg":
         return standalone_svg(drawn, figure.title, figure.describe(results)).encode()
     buffer = io.BytesIO()

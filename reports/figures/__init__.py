@@ -2,25 +2,15 @@
 
 from typing import Final
 
-from rogue.reports.figures.bars import Bars
-from rogue.reports.figures.completion_times import CompletionTimes
 from rogue.reports.figures.control import ControlOverTime, WindowOverTime
-from rogue.reports.figures.cpu_load import CpuLoad
-from rogue.reports.figures.critical_path import CriticalPath
-from rogue.reports.figures.estimates import RateEstimate, RttEstimate
-from rogue.reports.figures.factor_sweep import FactorSweep
+from rogue.reports.figures.distributions import ProbeLatency, QueueDistribution, RateEstimate, RttEstimate
 from rogue.reports.figures.figure import ReportFigure
-from rogue.reports.figures.flow_shares import FlowShares, FlowSpread
-from rogue.reports.figures.group_slowdowns import GroupSlowdowns
-from rogue.reports.figures.link_use import LinkUse
-from rogue.reports.figures.probe_latency import ProbeLatency
+from rogue.reports.figures.flows import FlowShares, FlowSpread, ThroughputOverTime
+from rogue.reports.figures.hosts import CpuLoad, RecoveryTimeline
+from rogue.reports.figures.measures import Bars, FactorSweep, TwoFactors
+from rogue.reports.figures.network import LinkUse, QueueMap, QueueOverTime
 from rogue.reports.figures.published_beside import PublishedBeside
-from rogue.reports.figures.queue_depth import QueueDistribution, QueueOverTime
-from rogue.reports.figures.queue_map import QueueMap
-from rogue.reports.figures.recovery import RecoveryTimeline
-from rogue.reports.figures.size_slowdowns import SizeSlowdowns
-from rogue.reports.figures.throughput import ThroughputOverTime
-from rogue.reports.figures.two_factors import TwoFactors
+from rogue.reports.figures.transfers import CompletionTimes, CriticalPath, GroupSlowdowns, SizeSlowdowns
 
 FIGURES: Final[dict[str, type[ReportFigure]]] = {
     "published_beside": PublishedBeside,

@@ -1,59 +1,16 @@
 """Captions of figures, and which figure shows a metric."""
 
-import unicodedata
 from dataclasses import dataclass
 from typing import Final
 
 from rogue.reports.figures.figure import ReportFigure
+from rogue.reports.latex import latex_text
 from rogue.reports.quantities import counted, joined
 from rogue.reports.results import Results
 from rogue.reports.results.headlines import headlines_of
 
 COMMIT_CHARACTERS: Final = 12
 SEEDS_MAX: Final = 6
-_LATEX: Final = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedblright{}",
-    "'": r"\textquoteright{}",
-    "’": r"\textquoteright{}",
-    "‘": r"\textquoteleft{}",
-    "“": r"\textquotedblleft{}",
-    "”": r"\textquotedblright{}",
-    "µ": r"\ensuremath{\mu}",
-    "μ": r"\ensuremath{\mu}",
-    "×": r"\ensuremath{\times}",
-    "−": r"\ensuremath{-}",
-    "≤": r"\ensuremath{\le}",
-    "≥": r"\ensuremath{\ge}",
-    "→": r"\ensuremath{\to}",
-    "…": r"\ldots{}",
-    "–": "--",
-    "—": "---",
-    "\u202f": r"\,",
-    "\u00a0": "~",
-}
-_ACCENTS: Final = {
-    "\u0300": "`",
-    "\u0301": "'",
-    "\u0302": "^",
-    "\u0303": "~",
-    "\u0308": '"',
-    "\u030a": "r",
-    "\u030c": "v",
-    "\u0327": "c",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,21 +30,6 @@ def caption_of(figure: ReportFigure, results: Results) -> Caption:
     shows = figure.caption + figure.omission(results)
     sentences = [f"{figure.title}.", shows, _conditions(results), _runs(results, figure), _origin(results)]
     return Caption(" ".join(" ".join(sentences).split()))
-
-
-def latex_text(text: str) -> str:
-    """Return text that LaTeX prints as it is; a character that it has no sign for becomes its nearest one."""
-    return "".join(_LATEX.get(character) or _latin(character) for character in text)
-
-
-def _latin(character: str) -> str:
-    if character.isascii():
-        return character if character.isprintable() else " "
-    parts = unicodedata.normalize("NFKD", character).replace("\N{FRACTION SLASH}", "/")
-    if len(parts) == 2 and parts[0].isascii() and parts[0].isalpha() and parts[1] in _ACCENTS:
-        return f"\\{_ACCENTS[parts[1]]}{{{parts[0]}}}"
-    nearest = parts.encode("ascii", "ignore").decode()
-    return latex_text(nearest) if nearest else "?"
 
 
 def _conditions(results: Results) -> str:

@@ -1,32 +1,84 @@
-"""Figures: congestion windows, rate limits and control state over time."""
+"""Figures: windows, rate limits and the state of congestion controls over time."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Final
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 
 from rogue.reports.cells.view import CellView
-from rogue.reports.drawing.marks import Values, draw_flow_lines
-from rogue.reports.drawing.panels import panels, plain
-from rogue.reports.figures.figure import ReportFigure
+from rogue.reports.drawing.layers import MEDIAN, ONE_FLOW_STEPS, flow_lines
+from rogue.reports.drawing.look import Values, plain
+from rogue.reports.drawing.panels import Share
+from rogue.reports.drawing.scales import Axis
+from rogue.reports.figures.figure import Plot
 from rogue.reports.metrics.estimates import overruled_share
 from rogue.reports.quantities import Unit, counted, quantity_text
 from rogue.reports.results import Results, Setting
 
+LINES_MAX: Final = 64
+NAMES_MAX: Final = 8
+"""Panels of one setting."""
+WINDOW: Final = {"window": "cwnd_packets", "rate limit": "limiter_bps"}
+UNITS: Final = {
+    "ns": (1e3, "µs"),
+    "ps": (1e6, "µs"),
+    "bps": (1e9, "Gb/s"),
+    "bytes": (1e3, "KB"),
+    "packets": (1.0, "packets"),
+}
+"""The last part of a quantity's name, in units for people."""
+_LINES: Final = (
+    f" Each thin line is one flow of the first repetition, {LINES_MAX} at most. The thick line is the median"
+    " of all flows of all repetitions around that time, the band reaches from the least to the largest."
+)
 
-class WindowOverTime(ReportFigure):
-    """Per setting two panels, window and rate limit: flows of the first repetition, spread of all."""
+
+class QuantitiesOverTime(Plot):
+    """Per setting a panel for each quantity: flows of the first repetition, and the spread of all."""
+
+    x: ClassVar = Axis("time_s", "time", "seconds")
+    y: ClassVar = Axis("value", "")
+    layers: ClassVar = (MEDIAN, ONE_FLOW_STEPS)
+    share: ClassVar[Share] = "none"
+    height_inches: ClassVar = 2.3
+    has_legend: ClassVar = False
+
+    def quantities(self, results: Results, setting: Setting) -> dict[str, str]:
+        """Return the quantities that have a panel, by the part of its title."""
+        raise NotImplementedError
+
+    def samples(self, view: CellView, quantity: str) -> pd.DataFrame:
+        """Return `flow_id`, `t_ns` and the `value` of a quantity in its own unit."""
+        raise NotImplementedError
+
+    def lines(self, results: Results, setting: Setting) -> pd.DataFrame:
+        """Return the lines of each panel; `unit` says what `value` is."""
+        found = []
+        for part, quantity in self.quantities(results, setting).items():
+            scale, unit = _unit(quantity)
+            samples = [self.samples(view, quantity) for view in self.views(results, setting)]
+            lines = flow_lines([each for each in samples if len(each)], scale, LINES_MAX)
+            found.append(lines.assign(part=part, unit=unit or plain(quantity, 24)))
+        return pd.concat(found)
+
+    def finish(self, axes: list[Axes], results: Results) -> None:
+        """Write the unit beside each panel."""
+        units = self.data(results).groupby("panel")["unit"].first()
+        for axis in axes:
+            axis.set_ylabel(units[str(axis.get_label())])
+
+
+class WindowOverTime(QuantitiesOverTime):
+    """Per setting two panels, window and rate limit."""
 
     title: ClassVar = "Congestion window and rate limit over time"
     needs: ClassVar = ("rtt",)
     panels_per_setting: ClassVar = 2
     caption: ClassVar = (
         "The congestion window in packets, and the rate that the NIC’s limiter enforces, after rounding up to"
-        " the limiter’s step; both after each RTT sample that the agent accepted. Each thin line is one flow"
-        " of the first repetition. The thick line is the median of all flows of all repetitions around that"
-        " time, the band reaches from the least to the largest of them."
+        f" the limiter’s step; both after each RTT sample that the agent accepted.{_LINES}"
     )
 
     def usable(self, view: CellView) -> bool:
@@ -35,128 +87,89 @@ class WindowOverTime(ReportFigure):
         return samples is not None and bool(samples["accepted"].any())
 
     def omission(self, results: Results) -> str:
-        """Return the sentence about windows that the floor of two batches overruled, too."""
-        told = []
+        """Return the sentence about windows that the floor of two batches overruled."""
+        found = []
         for setting in self.shown(results):
             shares = [overruled_share(view) for view in self.views(results, setting)]
             known = [share for share in shares if share is not None]
             if any(known):
-                told.append(f"{setting.title} {quantity_text(float(np.mean(known)), Unit.PERCENT)}")
-        overruled = " Two batches are posted whatever the window says. It was smaller after so many samples:"
-        end = "; there the limiter alone controls."
-        return (f"{overruled} {', '.join(told)}{end}" if told else "") + super().omission(results)
+                found.append(f"{setting.title} {quantity_text(float(np.mean(known)), Unit.PERCENT)}")
+        overruled = (
+            " Two batches are posted even if the window is smaller. It was smaller after"
+            f" {', '.join(found)} of the samples; there the limiter alone controls."
+        )
+        return (overruled if found else "") + super().omission(results)
 
-    def draw(self, results: Results) -> Figure:
-        """Draw both panels of each setting."""
-        settings = self.shown(results)
-        titles = [f"{setting.title}: {part}" for setting in settings for part in ("window", "rate limit")]
-        figure, axes = panels(titles, share="none", legend=False)
-        for row, setting in enumerate(settings):
-            views = self.views(results, setting)
-            columns = (("cwnd_packets", 1.0, "window (packets)"), ("limiter_bps", 1e9, "limit (Gb/s)"))
-            for axis, (column, unit, label) in zip(axes[2 * row :], columns, strict=False):
-                samples = [_accepted(view, column) for view in views]
-                draw_flow_lines(axis, samples, (column, unit), setting.style.colour)
-                axis.set_ylim(bottom=0)
-                axis.set_ylabel(label)
-        return figure
+    def quantities(self, results: Results, setting: Setting) -> dict[str, str]:
+        """Return both."""
+        return WINDOW
 
-    def describe(self, results: Results) -> str:
+    def samples(self, view: CellView, quantity: str) -> pd.DataFrame:
+        """Return the samples that the agent accepted and for which it had a value."""
+        samples = view.table("rtt")
+        assert samples is not None, "only cells with samples are drawn"
+        kept = samples.loc[samples["accepted"] & samples[quantity].notna(), ["flow_id", "t_ns", quantity]]
+        return kept.rename(columns={quantity: "value"})
+
+    def finish(self, axes: list[Axes], results: Results) -> None:
+        """Begin at zero."""
+        super().finish(axes, results)
+        for axis in axes:
+            axis.set_ylim(bottom=0)
+
+    def words(self, results: Results, setting: Setting) -> str:
         """Say between which windows eight in ten samples lie."""
-        sentences = []
-        for setting in self.shown(results):
-            views = self.views(results, setting)
-            windows = np.concatenate([_accepted(view, "cwnd_packets")["cwnd_packets"] for view in views])
-            low, high = np.quantile(windows, (0.1, 0.9))
-            sentences.append(
-                f"{setting.title}: {counted(len(windows), 'sample')} in {counted(len(views), 'repetition')},"
-                f" eight in ten windows between {low:.1f} and {high:.1f} packets."
-            )
-        return " ".join(sentences)
+        views = self.views(results, setting)
+        windows = np.concatenate([self.samples(view, "cwnd_packets")["value"] for view in views])
+        low, high = np.quantile(windows, (0.1, 0.9))
+        samples = f"{counted(len(windows), 'sample')} in {counted(len(views), 'repetition')}"
+        return f"{samples}, eight in ten windows between {low:.1f} and {high:.1f} packets"
 
 
-def _accepted(view: CellView, column: str) -> pd.DataFrame:
-    """Return the samples that the agent accepted and for which it had a value."""
-    samples = view.table("rtt")
-    assert samples is not None, "only cells with samples are drawn"
-    return samples.loc[samples["accepted"] & samples[column].notna(), ["flow_id", "t_ns", column]]
-
-
-LINES_MAX: Final = 64
-NAMES_MAX: Final = 8
-"""Panels of one setting."""
-UNITS: Final = {"ns": (1e3, "µs"), "ps": (1e6, "µs"), "bps": (1e9, "Gb/s"), "bytes": (1e3, "KB")}
-"""What the last part of a name says, in units for people."""
-
-
-class ControlOverTime(ReportFigure):
-    """Per setting a panel for each quantity that its controls tell."""
+class ControlOverTime(QuantitiesOverTime):
+    """Per setting a panel for each quantity that its controls report."""
 
     title: ClassVar = "Inside the congestion control over time"
     needs: ClassVar = ("control",)
     panels_per_setting: ClassVar = 4
     caption: ClassVar = (
-        "What the congestion controls of hosts (after each RTT sample) and of NICs (at intervals) believe,"
-        " one panel for each of their quantities. Each thin line is one flow of the first repetition,"
-        f" {LINES_MAX} at most. The thick line is the median of all flows of all repetitions at that time,"
-        " the band reaches from the least to the largest of them."
+        "State of the congestion controls of hosts (after each RTT sample) and of NICs (at intervals), one"
+        f" panel for each of their quantities.{_LINES}"
     )
 
     def usable(self, view: CellView) -> bool:
-        """Return whether a control of the cell told a number."""
+        """Return whether a control of the cell reported a number."""
         return super().usable(view) and bool(_names([view]))
 
     def omission(self, results: Results) -> str:
-        """Return the sentence about quantities that have no panel, too."""
-        hidden = {
-            name for setting in self.shown(results) for name in self._names_of(results, setting)[NAMES_MAX:]
-        }
+        """Return the sentence about quantities that have no panel."""
+        settings = self.shown(results)
+        hidden = {name for each in settings for name in _names(self.views(results, each))[NAMES_MAX:]}
         names = ", ".join(plain(name) for name in sorted(hidden))
         return (f" Without a panel: {names}." if hidden else "") + super().omission(results)
 
-    def draw(self, results: Results) -> Figure:
-        """Draw the panels of each setting, by the names of the quantities."""
-        drawn = [
-            (setting, name)
-            for setting in self.shown(results)
-            for name in self._names_of(results, setting)[:NAMES_MAX]
-        ]
-        titles = [f"{setting.title}: {name}" for setting, name in drawn]
-        figure, axes = panels(titles, share="none", height_inches=2.2, legend=False)
-        for axis, (setting, name) in zip(axes, drawn, strict=True):
-            scale, unit = _unit(name)
-            repetitions = [_values(view, name) for view in self.views(results, setting)]
-            told = [rows for rows in repetitions if len(rows)]
-            draw_flow_lines(axis, told, ("value", scale), setting.style.colour, LINES_MAX)
-            axis.set_ylabel(unit or plain(name, 24))
-        return figure
+    def quantities(self, results: Results, setting: Setting) -> dict[str, str]:
+        """Return the first quantities that controls report."""
+        return {plain(name): name for name in _names(self.views(results, setting))[:NAMES_MAX]}
 
-    def describe(self, results: Results) -> str:
+    def samples(self, view: CellView, quantity: str) -> pd.DataFrame:
+        """Return the finite values."""
+        table = _finite(view)
+        return table[table["name"] == quantity]
+
+    def words(self, results: Results, setting: Setting) -> str:
         """Say the median of each quantity."""
-        sentences = []
-        for setting in self.shown(results):
-            views, medians = self.views(results, setting), []
-            for name in self._names_of(results, setting):
-                scale, unit = _unit(name)
-                values: Values = np.concatenate([_values(view, name)["value"] for view in views])
-                medians.append(f"{plain(name)} {np.median(values) / scale:.4g}{' ' * bool(unit)}{unit}")
-            cells = counted(len(views), "repetition")
-            sentences.append(f"{setting.title}, {cells}, medians: {', '.join(medians)}.")
-        return " ".join(sentences)
-
-    def _names_of(self, results: Results, setting: Setting) -> list[str]:
-        return _names(self.views(results, setting))
+        views, medians = self.views(results, setting), []
+        for name in _names(views):
+            scale, unit = _unit(name)
+            values: Values = np.concatenate([self.samples(view, name)["value"] for view in views])
+            medians.append(f"{plain(name)} {np.median(values) / scale:.4g}{' ' * bool(unit)}{unit}")
+        return f"{counted(len(views), 'repetition')}, medians: {', '.join(medians)}"
 
 
 def _names(views: Sequence[CellView]) -> list[str]:
-    """Return the names of quantities with a finite value, in the order in which controls tell them."""
-    tables = [_finite(view) for view in views]
-    return list(dict.fromkeys(str(name) for table in tables for name in table["name"].unique()))
-
-
-def _values(view: CellView, name: str) -> pd.DataFrame:
-    table = _finite(view)
-    return table[table["name"] == name]
+    """Return the names of quantities with a finite value, in the order in which controls report them."""
+    return list(dict.fromkeys(str(name) for view in views for name in _finite(view)["name"].unique()))
 
 
 def _finite(view: CellView) -> pd.DataFrame:
@@ -167,6 +180,5 @@ def _finite(view: CellView) -> pd.DataFrame:
 
 
 def _unit(name: str) -> tuple[float, str]:
-    """Return how much of a quantity's own unit is one of those for people, and the word for it."""
-    last = name.rpartition("_")[2]
-    return UNITS.get(last, (1.0, "packets" if last == "packets" else ""))
+    """Return the number of a quantity's own units in a unit for people, and its symbol."""
+    return UNITS.get(name.rpartition("_")[2], (1.0, ""))

@@ -1,23 +1,36 @@
-"""What a figure of the report is."""
+"""The two bases of figures: one that draws itself, and one that describes what seaborn draws."""
 
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
+import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rogue.reports.cells.view import CellView, once_per_cell
-from rogue.reports.drawing.factor_axis import chosen_points, points_text, quoted_points
+from rogue.reports.drawing.layers import Layer, Looks, draw, legend_entries
+from rogue.reports.drawing.panels import Share, compared_panels, legend_above, panels, turn_crowded_names
+from rogue.reports.drawing.scales import Axis
 from rogue.reports.results import Results, Setting, settings_by_point
+from rogue.reports.results.points import chosen_points, points_text, quoted_points
+from rogue.reports.results.wording import spoken_text
 
 
 class ReportFigure(ABC):
-    """A figure: it says what it needs, draws itself, and describes in words what it shows."""
+    """A figure: its text, the settings that it shows, its data, its drawing and its alternative in words."""
 
     title: ClassVar[str]
     needs: ClassVar[tuple[str, ...]]
     caption: ClassVar[str]
+    missing: ClassVar[str] = ""
+    """Why it is not drawn; by default that no cell has rows in the tables that it needs."""
     panels_per_setting: ClassVar[int] = 1
     """How many panels a transport takes at each factor point; 0 where the transports share one."""
+    shows_all: ClassVar[bool] = False
+    """True if no factor point is left out, because a point takes no panel."""
+    x: ClassVar[Axis] = Axis("x", "")
+    y: ClassVar[Axis] = Axis("y", "")
+    _known: tuple[Results, pd.DataFrame] | None = None
 
     def settings(self, results: Results) -> list[Setting]:
         """Return the settings that have what the figure needs."""
@@ -25,12 +38,14 @@ class ReportFigure(ABC):
 
     def shown(self, results: Results) -> list[Setting]:
         """Return the settings that are drawn: all transports of every factor point, or of some of many."""
+        if self.shows_all:
+            return self.settings(results)
         points = settings_by_point(self.settings(results))
         chosen = chosen_points(points, quoted_points(results.measured_settings), self.panels_per_setting)
         return [setting for name in chosen for setting in points[name]]
 
     def omission(self, results: Results) -> str:
-        """Return what the caption must add where factor points are left out, empty where none is."""
+        """Return the sentence that the caption adds where factor points are left out, empty where none is."""
         drawn = {setting.title for setting in self.shown(results)}
         hidden = [setting for setting in self.settings(results) if setting.title not in drawn]
         return f" Not drawn: {points_text(hidden)}; the tables have all points." if hidden else ""
@@ -45,12 +60,20 @@ class ReportFigure(ABC):
 
     def skipped_because(self, results: Results) -> str | None:
         """Return why the figure cannot be drawn, or None if it can."""
-        return None if self.settings(results) else self.missing
+        if self.settings(results):
+            return None
+        tables = " and ".join(f"{name}.parquet" for name in self.needs)
+        return self.missing or f"No finished cell has rows in {tables}."
 
-    @property
-    def missing(self) -> str:
-        """Return the sentence that stands in the figure's place if no cell can be drawn."""
-        return f"No finished cell has rows in {' and '.join(f'{name}.parquet' for name in self.needs)}."
+    def data(self, results: Results) -> pd.DataFrame:
+        """Return what is drawn, a row per mark; the CSV beside the figure has it. Empty without `rows`."""
+        if self._known is None or self._known[0] is not results:
+            self._known = results, self.rows(results)
+        return self._known[1]
+
+    def rows(self, results: Results) -> pd.DataFrame:
+        """Work out what is drawn: columns `panel` and `series`, and those of `x` and `y`."""
+        return pd.DataFrame()
 
     @abstractmethod
     def draw(self, results: Results) -> Figure:
@@ -65,3 +88,80 @@ class ReportFigure(ABC):
 def _is_usable(view: CellView, figure: ReportFigure) -> bool:
     """Return whether a figure can draw a cell; it asks often, and the answer may take a large table."""
     return figure.usable(view)
+
+
+class Plot(ReportFigure):
+    """A figure that is a description: its data, its axes, and the layers of marks in which they are drawn.
+
+    By default it has a panel per factor point where `panels_per_setting` is 0, else a panel per setting, and
+    a series per transport. `rogue.reports.drawing.layers` says what columns the data have.
+    """
+
+    layers: ClassVar[tuple[Layer, ...]] = (Layer("line"),)
+    columns: ClassVar[int] = 2
+    share: ClassVar[Share] = "all"
+    height_inches: ClassVar[float] = 2.5
+    row_inches: ClassVar[float] = 0.0
+    """Height of each name on the vertical axis, beyond `height_inches`."""
+    has_legend: ClassVar[bool] = True
+    quoted: ClassVar[dict[str, str]] = {}
+    """Metrics of tables and cards that its words say, each with its name within a sentence."""
+
+    def lines(self, results: Results, setting: Setting) -> pd.DataFrame:
+        """Return the rows of one setting; those with different `part`s have their own panels."""
+        raise NotImplementedError
+
+    def rows(self, results: Results) -> pd.DataFrame:
+        """Return the rows of all settings that are shown, with their panels and series."""
+        found = []
+        for setting in self.shown(results):
+            rows = self.lines(results, setting)
+            place = setting.title if self.panels_per_setting else setting.factor_text
+            parts = rows.pop("part") if "part" in rows else [""] * len(rows)
+            panel = [": ".join(filter(None, (place, part))) for part in parts]
+            found.append(rows.assign(panel=panel, series=setting.style.name))
+        return pd.concat(found, ignore_index=True)
+
+    def arrangement(self, results: Results) -> tuple[int, Share]:
+        """Return the number of columns, and which panels share their scale."""
+        return (compared_panels(self.shown(results))[0] if self.share == "row" else self.columns), self.share
+
+    def looks(self, results: Results) -> Looks:
+        """Return the look of each series."""
+        return {setting.style.name: setting.style for setting in results.settings}
+
+    def draw(self, results: Results) -> Figure:
+        """Draw the data."""
+        data, looks, (x, y) = self.data(results), self.looks(results), (self.x, self.y)
+        titles = list(dict.fromkeys(data["panel"]))
+        columns, share = self.arrangement(results)
+        height = self.height_inches + (self.row_inches and self.row_inches * data[y.column].nunique())
+        figure, axes = panels(titles, columns, share=share, height_inches=height)
+        for axis, title in zip(axes, titles, strict=True):
+            draw(axis, data[data["panel"] == title], self.layers, (x.column, y.column), looks)
+        x.apply(axes, "x")
+        y.apply(axes, "y")
+        self.finish(axes, results)
+        if self.has_legend:
+            entries = legend_entries(data, self.layers, looks)
+            names = self.legend_names(results) if len(titles) == 1 else {}
+            legend_above(figure, {names.get(name, name): artist for name, artist in entries.items()})
+        if not pd.api.types.is_numeric_dtype(data[x.column]):
+            turn_crowded_names(figure)
+        return figure
+
+    def finish(self, axes: list[Axes], results: Results) -> None:
+        """Change what axes and layers do not say; by default nothing."""
+
+    def legend_names(self, results: Results) -> dict[str, str]:
+        """Return what the legend of a single panel says instead of the name of a series."""
+        return {}
+
+    def describe(self, results: Results) -> str:
+        """Return what a reader sees of each setting."""
+        return " ".join(f"{each.title}: {self.words(results, each)}." for each in self.shown(results))
+
+    def words(self, results: Results, setting: Setting) -> str:
+        """Return what is seen of one setting, without a full stop."""
+        said = {name: spoken_text(results, setting, metric) for name, metric in self.quoted.items()}
+        return ", ".join(f"{name} {text}" for name, text in said.items())

@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from rogue.reports.index.combined import RUNS, data_checksum
+from rogue.reports.index.run_files import RUNS, data_checksum
 from rogue.reports.quantities import counted
 from rogue.reports.reading.files import CLAIMS, REPORT, TEXT_BYTES_MAX
 from rogue.workloads.json_text import parse_json

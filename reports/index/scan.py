@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from rogue.reports.index.combined import RUNS
 from rogue.reports.index.run_entries import (
     Entry,
     IsLocked,
@@ -16,7 +15,7 @@ from rogue.reports.index.run_entries import (
     read_entry,
     shown,
 )
-from rogue.reports.index.tags import Tags, read_tags
+from rogue.reports.index.run_files import RUNS, Tags, read_tags
 from rogue.workloads.manifest import MANIFEST
 
 DEPTH_MAX: Final = 2

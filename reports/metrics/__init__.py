@@ -10,12 +10,8 @@ from rogue.reports.metrics import (
     goodput,
     levels,
     losses,
-    mesh,
-    pauses,
     rates,
-    sawtooth,
     settling,
-    standstill,
     waiting,
 )
 from rogue.reports.metrics.metric import Metric
@@ -29,12 +25,8 @@ METRICS: Final[dict[str, Metric]] = {
         completion.METRICS,
         waiting.METRICS,
         delay.METRICS,
-        mesh.METRICS,
         settling.METRICS,
-        sawtooth.METRICS,
         losses.METRICS,
-        pauses.METRICS,
-        standstill.METRICS,
         estimates.METRICS,
     )
     for metric in family

@@ -5,12 +5,12 @@ that repeats for a time has one under way when the time is over: that one counts
 completed none at all.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rogue.reports.cells.transfers import Mask, Transfers
+from rogue.reports.cells.transfers import Mask, Transfers, coded
 from rogue.reports.cells.view import CellView, once_per_cell
 from rogue.reports.metrics.metric import Lost, Metric
 from rogue.reports.metrics.statistics import nearest_rank
@@ -18,6 +18,8 @@ from rogue.reports.quantities import Unit
 
 # The agent cuts larger transfers into segments of this size; smaller ones it leaves whole.
 LONG_FROM_BYTES = 65_536
+ONLY_GROUP = "main."
+"""The prefix of a trace's groups where an experiment has one kind of traffic."""
 _LOST = Lost("unfinished_share", "not completed")
 
 Values = NDArray[np.float64]
@@ -52,6 +54,37 @@ def transfer_times_ns(view: CellView, is_long: bool | None) -> Values | None:
         wanted = wanted & ((transfers.size_bytes >= LONG_FROM_BYTES) == is_long)
     has_ended = transfers.is_ok & ~np.isnan(transfers.fct_ns)
     return np.where(has_ended, transfers.fct_ns, np.inf)[wanted]
+
+
+@once_per_cell
+def times_by_group(view: CellView) -> Mapping[str, tuple[Values, Values]]:
+    """Return slowdown and completion time (ns) of each counted transfer, by the group that a trace named."""
+    flows, transfers, wanted = view.table("flows"), view.transfers, counted(view)
+    if flows is None or transfers is None or wanted is None:
+        return {}
+    known = [
+        np.where(transfers.is_ok & ~np.isnan(values), values, np.inf)
+        for values in (transfers.slowdown, transfers.fct_ns)
+    ]
+    groups = coded(flows["group"])
+    codes = groups.codes[flows["size_bytes"].to_numpy() > 0]
+    own = {name: wanted & (codes == code) for code, name in enumerate(groups.names) if "." in name}
+    return {
+        name.removeprefix(ONLY_GROUP): (known[0][mask], known[1][mask])
+        for name, mask in own.items()
+        if mask.any()
+    }
+
+
+@once_per_cell
+def sizes_and_slowdowns(view: CellView) -> tuple[Values, Values]:
+    """Return size and slowdown of each counted transfer, infinite where one did not complete."""
+    transfers, wanted = view.transfers, counted(view)
+    if transfers is None or wanted is None:
+        return np.empty(0), np.empty(0)
+    known = transfers.is_ok & ~np.isnan(transfers.slowdown)
+    ratios = np.where(known, transfers.slowdown, np.inf)
+    return transfers.size_bytes[wanted].astype(np.float64), ratios[wanted]
 
 
 def mean_ns(view: CellView, _interval_ns: int) -> float | None:

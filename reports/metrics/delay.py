@@ -1,11 +1,16 @@
-"""Delay: what the probe saw, and what stood in the queue."""
+"""Delay: of the probe, of requests in a mesh per service, and in the queue.
+
+A percentile of a mesh counts a request that was lost as infinite. Requests that were still on their way when
+the run ended, and no older than the slowest that came back, are not counted: their time is not known.
+"""
+
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from rogue.reports.cells.view import CellView, once_per_cell
-from rogue.reports.metrics.mesh import PROBE_GROUP
 from rogue.reports.metrics.metric import Lost, Metric
 from rogue.reports.metrics.statistics import nearest_rank
 from rogue.reports.quantities import Unit
@@ -72,6 +77,47 @@ def queue_deviation_share(view: CellView, _interval_ns: int) -> float | None:
 
 
 _LOST = Lost("probe_loss_share", "lost")
+
+
+# The group of the experiment's own probe, which is no mesh.
+PROBE_GROUP = "probe"
+
+
+def percentile_ns(service: str, percent: float) -> Callable[[CellView, int], float | None]:
+    """Return a metric: a percentile over the requests of all meshes over one service."""
+
+    def of_cell(view: CellView, _interval_ns: int) -> float | None:
+        rows = view.table("latency")
+        if rows is None:
+            return None
+        rows = rows[(rows["service"] == service) & (rows["group"] != PROBE_GROUP)]
+        is_done = rows["status"] == TransferStatus.OK
+        slowest_ns = rows.loc[is_done, "rtt_ns"].max()
+        is_young = rows["t_ns"] > rows["t_ns"].max() - slowest_ns
+        rows = rows[is_done | (rows["status"] == TransferStatus.ERROR) | ~is_young]
+        rtt_ns = rows["rtt_ns"].where(rows["status"] == TransferStatus.OK).fillna(np.inf)
+        return nearest_rank(rtt_ns.to_numpy(dtype=np.float64), percent)
+
+    return of_cell
+
+
+def _metric(service: str, called: str, percent: float, name: str) -> Metric:
+    return Metric(
+        f"mesh_{service}_{name}_ns",
+        f"{called} ping {name}",
+        Unit.TIME,
+        f"{percent:g} % of the small requests between many hosts over {called} took at most this.",
+        ("latency",),
+        percentile_ns(service, percent),
+    )
+
+
+_OF_MESHES = tuple(
+    _metric(service, called, percent, name)
+    for service, called in (("rc", "RDMA"), ("tcp", "TCP"))
+    for percent, name in ((50, "p50"), (99, "p99"), (99.9, "p999"))
+)
+
 
 METRICS = (
     Metric(
@@ -152,4 +198,5 @@ METRICS = (
         ("queues",),
         queue_deviation_share,
     ),
+    *_OF_MESHES,
 )

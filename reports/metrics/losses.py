@@ -1,6 +1,9 @@
-"""What was lost: packets, bytes sent again, queue pairs that gave up."""
+"""Packets that are lost or sent again, pauses of ports, silent flows, and ports that wait in a loop."""
+
+from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 
 from rogue.reports.cells.bottleneck import packets_of_flows
 from rogue.reports.cells.transfers import coded
@@ -77,6 +80,69 @@ def failed_queue_pair_share(view: CellView, _interval_ns: int) -> float | None:
     return len(view.failed_flow_ids) / len(view.flow_ids) if view.flow_ids else None
 
 
+def paused_sum_ns(view: CellView, _interval_ns: int) -> float | None:
+    """Return the time that ports were paused, all ports and priorities added up."""
+    pauses = _pauses(view)
+    return None if pauses is None else float(pauses["duration_ns"].sum())
+
+
+def paused_union_ns(view: CellView, _interval_ns: int) -> float | None:
+    """Return the time during which at least one port was paused."""
+    pauses = _pauses(view)
+    if pauses is None:
+        return None
+    return float(union_ns(pauses["start_ns"].tolist(), pauses["duration_ns"].tolist()))
+
+
+def paused_ports(view: CellView, _interval_ns: int) -> float | None:
+    """Return how many ports were paused at least once."""
+    pauses = _pauses(view)
+    return None if pauses is None else float(pauses["port"].nunique())
+
+
+def pauses(view: CellView, _interval_ns: int) -> float | None:
+    """Return how often a port was paused."""
+    found = _pauses(view)
+    return None if found is None else float(len(found))
+
+
+def _pauses(view: CellView) -> pd.DataFrame | None:
+    """The table even if it is empty: no pause at all is a result."""
+    return view.run.table(view.entry.id, "pauses")
+
+
+def union_ns(starts_ns: Sequence[int], durations_ns: Sequence[int]) -> int:
+    """Return for how long at least one of some intervals lasted."""
+    total_ns = 0
+    covered_until_ns: int | None = None
+    for start_ns, duration_ns in sorted(zip(starts_ns, durations_ns, strict=True)):
+        end_ns = start_ns + duration_ns
+        if covered_until_ns is None or start_ns > covered_until_ns:
+            total_ns += duration_ns
+        else:
+            total_ns += max(0, end_ns - covered_until_ns)
+        covered_until_ns = end_ns if covered_until_ns is None else max(covered_until_ns, end_ns)
+    return total_ns
+
+
+def silent_flows(view: CellView, _interval_ns: int) -> float | None:
+    """Return how many flows got nothing through in the last quarter of the window.
+
+    None where flows come and go: then silence may mean that there is nothing to send.
+    """
+    window, rows = view.window, view.deliveries
+    if window is None or rows is None or not view.is_simultaneous:
+        return None
+    late = rows["t_ns"].to_numpy() > window.end_ns - window.duration_ns // 4
+    heard = coded(rows["flow_id"]).rows_of(late & (rows["delivered_bytes"].to_numpy() > 0))
+    return float(sum(flow_id not in heard for flow_id in view.flow_ids))
+
+
+def deadlocked_ports(view: CellView, _interval_ns: int) -> float | None:
+    """Return how many ports waited for each other in a loop at the end."""
+    return view.entry.number("deadlock_ports")
+
+
 METRICS = (
     Metric(
         "drops_packets",
@@ -128,5 +194,54 @@ METRICS = (
         "Queue pairs that failed, as a fraction of all that carried traffic.",
         ("flows",),
         failed_queue_pair_share,
+    ),
+    Metric(
+        "paused_sum_ns",
+        "Paused, sum",
+        Unit.TIME,
+        "Time that ports were paused by priority flow control, all ports and priorities added up.",
+        ("flows",),
+        paused_sum_ns,
+    ),
+    Metric(
+        "paused_union_ns",
+        "Paused, any port",
+        Unit.TIME,
+        "Time during which at least one port was paused.",
+        ("flows",),
+        paused_union_ns,
+    ),
+    Metric(
+        "paused_ports",
+        "Ports paused",
+        Unit.COUNT,
+        "Ports that were paused at least once.",
+        ("flows",),
+        paused_ports,
+    ),
+    Metric(
+        "pauses",
+        "Pauses",
+        Unit.COUNT,
+        "How often priority flow control paused a port, all ports and priorities added up.",
+        ("flows",),
+        pauses,
+    ),
+    Metric(
+        "silent_flows",
+        "Flows silent at the end",
+        Unit.COUNT,
+        "Flows that got nothing through in the last quarter of the time, though they had something to send.",
+        ("flows", "throughput"),
+        silent_flows,
+    ),
+    Metric(
+        "deadlock_ports",
+        "Ports waiting in a loop",
+        Unit.COUNT,
+        "Ports that waited for each other in a loop when the run ended: a deadlock, unless one of them has"
+        " another way out.",
+        ("flows",),
+        deadlocked_ports,
     ),
 )

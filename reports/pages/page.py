@@ -8,25 +8,22 @@ from jinja2 import Template
 from markupsafe import Markup
 
 from rogue.reports.claims import VERDICT_MEANINGS, ClaimRow, Outcome, rows_of
-from rogue.reports.claims.rows import (
-    claim_anchor,
-    claim_links,
-    figure_anchor,
-    numbers_summary,
-    table_anchor,
-    verdict_summary,
+from rogue.reports.claims.links import claim_anchor, claim_links, figure_anchor, table_anchor
+from rogue.reports.claims.verdict import counted_verdicts, counts_of, numbers_summary, verdict_summary
+from rogue.reports.claims.words import (
+    BADGE_MEANINGS,
+    badges_of,
+    is_headline,
+    judged_text,
 )
-from rogue.reports.claims.verdict import counted_verdicts, counts_of
-from rogue.reports.claims.words import BADGE_MEANINGS, badges_of, is_headline, judged_text
-from rogue.reports.drawing.figure_data import figure_data
-from rogue.reports.drawing.marks import figure_look
+from rogue.reports.drawing.look import figure_look
 from rogue.reports.drawing.panels import figure_axes
 from rogue.reports.drawing.svg import css_variable, page_pictures
 from rogue.reports.export.figure_files import Download, downloads
 from rogue.reports.figures import FIGURES
 from rogue.reports.figures.captions import Caption, caption_of
 from rogue.reports.figures.figure import ReportFigure
-from rogue.reports.pages import factor_curves, first_screen, provenance, summary
+from rogue.reports.pages import factor_spread, first_screen, provenance, summary
 from rogue.reports.pages.side_by_side import SideBySide
 from rogue.reports.pages.tables import ReportTable, metric_tables, table_of_runs, zero_in_every_run
 from rogue.reports.quantities import counted, duration_text
@@ -155,14 +152,14 @@ def _drawn(key: str, name: str, figure: ReportFigure, results: Results) -> Figur
     with figure_look():
         drawn = figure.draw(results)
         pictures = page_pictures(drawn, f"{key}-{name}", figure.title, description)
-    files = downloads(f"{results.run.manifest.name}-{name}", pictures.standalone, figure_data(drawn))
+    files = downloads(f"{results.run.manifest.name}-{name}", pictures.standalone, figure.data(results))
     return FigureSection(
         name,
         figure.title,
         figure.caption + figure.omission(results),
         description,
         pictures.inline,
-        figure_axes(drawn),
+        figure_axes(drawn, figure.x.column, figure.y.column),
         downloads=files,
         paste=caption_of(figure, results),
     )
@@ -186,7 +183,7 @@ def dressed(template: str) -> Template:
     pages.globals.update(
         summary=summary,
         first_screen=first_screen,
-        factor_spread=factor_curves,
+        factor_spread=factor_spread,
         zero_in_every_run=zero_in_every_run,
         provenance=provenance,
         counted=counted,

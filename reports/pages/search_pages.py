@@ -9,19 +9,17 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from rogue.reports.drawing.marks import figure_look
-from rogue.reports.drawing.panels import COLUMNS_MAX, legend_above, panels, plain, widen_left
+from rogue.reports.drawing.look import figure_look, plain
+from rogue.reports.drawing.panels import COLUMNS_MAX, drawn_labels, legend_above, panels
+from rogue.reports.drawing.scales import LOG_FROM_RATIO
 from rogue.reports.drawing.svg import css_variable, to_svg
 from rogue.reports.templates.environment import environment, style
 from rogue.reports.transport_styles import DARK_PARTNERS, MUTED, TRANSPORT_STYLES
 
-LOG_FROM_RATIO: Final = 30.0
-"""From this ratio of the largest to the smallest value a linear axis would hide the small ones."""
 _LOOKS: Final = tuple(TRANSPORT_STYLES.values())[:3]
 _LABEL_MAX: Final = 34
 """Characters beside a panel of this height."""
 _BAR_INCHES: Final = 0.28
-_NAME_INCHES: Final = 3.0
 _MARGIN: Final = 0.05
 
 
@@ -86,7 +84,7 @@ def history_picture(
         _scale(axis, [value for own in known.values() for _, value in own], lambda value: f"{value:g}")
         axis.set_xlabel("proposal")
         axis.set_ylabel(plain(measure, _LABEL_MAX))
-        legend_above(figure, [axis])
+        legend_above(figure, drawn_labels([axis]))
         words = f"Worst value so far of {', '.join(values)}."
         return to_svg(figure, "history", "How far each sampler got", words)
 
@@ -100,8 +98,7 @@ def tornado_picture(
         return None
     look = TRANSPORT_STYLES["rogue"]
     with figure_look():
-        figure, (axis,) = panels([""], columns=1, height_inches=1.0 + _BAR_INCHES * len(known), legend=False)
-        widen_left(figure, _NAME_INCHES)
+        figure, (axis,) = panels([""], columns=1, height_inches=1.0 + _BAR_INCHES * len(known))
         places, sizes = range(len(known)), [size for _, size, _ in known]
         axis.barh(places, sizes, color=look.colour, height=0.6, alpha=0.8)
         spreads = [spread for *_, spread in known]
@@ -139,7 +136,7 @@ def response_picture(
             if published is not None:
                 axis.axhline(published, color=MUTED, linestyle="--", linewidth=1.0, label="published")
             _scale(axis, numbers if published is None else [*numbers, published], written)
-        legend_above(figure, axes)
+        legend_above(figure, drawn_labels(axes))
         words = f"The number at each point that ran, against {', '.join(each.key for each in responses)}."
         return to_svg(figure, prefix, "Number against each key", words)
 

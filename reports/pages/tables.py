@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rogue.reports.claims.rows import table_anchor
+from rogue.reports.claims.links import table_anchor
 from rogue.reports.export.csv_files import write_rows
-from rogue.reports.figures.captions import latex_text
+from rogue.reports.latex import latex_text
 from rogue.reports.metrics import METRICS, TABLES
 from rogue.reports.metrics.metric import Metric
 from rogue.reports.metrics.statistics import SINGLE_VALUES_MAX

@@ -113,17 +113,16 @@
     const {axes, x, y} = JSON.parse(figure.querySelector(".plot").dataset.axes);
     const found = [];
     for (const row of rows(figure)) {
-      const [across, up] = [Number(row[row.x_is ? "x" : x]), Number(row[row.y_is ? "y" : y])];
-      const panel = axes.find(each => each.panel === (row.panel || "") && (!row.y_is || row.y_is === each.y_is))
-        || (axes.length === 1 && axes[0]);
-      if (!panel || row[x] === "" || !isFinite(across) || !isFinite(up)) continue;
+      const [across, up] = [Number(row[x]), Number(row[y])];
+      const panel = axes.find(each => each.panel === (row.panel || ""));
+      if (!panel || !row[x] || !row[y] || !isFinite(across) || !isFinite(up)) continue;
       const [left, top, width, height] = panel.box;
       const [right, down] = [along(panel.x, across), 1 - along(panel.y, up)];
       if (right < 0 || right > 1 || down < 0 || down > 1) continue;
       const spread = row.low && row.high ? ` (${row.low} to ${row.high})` : "";
-      const text = `${row.x_is || x} ${row[row.x_is ? "x" : x]}\n${row.y_is || y} ${row[row.y_is ? "y" : y]}${spread}`;
+      const words = [row.series, row.mark, row.line, `${x} ${row[x]}`, `${y} ${row[y]}${spread} ${row.unit || ""}`];
       found.push({left: left + right * width, top: top + down * height,
-        text: [row.series, text].filter(Boolean).join("\n")});
+        text: words.filter(Boolean).join("\n").trim()});
     }
     return found;
   }

@@ -17,7 +17,7 @@ from rogue.reports.errors import ReportError
 from rogue.reports.index import Entry, State, find_entries, run_entries, scan, write_index
 from rogue.reports.index.page import index_page
 from rogue.reports.index.run_entries import shown
-from rogue.reports.index.tags import write_tags
+from rogue.reports.index.run_files import write_tags
 
 
 def make(results: Path, name: str, number: int, **changes: object) -> Path:

@@ -89,7 +89,7 @@ def test_figures_know_the_published_numbers(asked: dict[str, Any], monkeypatch: 
         ({"width": "wide"}, "--width: got 'wide', expected a number"),
         ({"width": "-3in"}, "--width: got '-3in', expected a number"),
         ({"width": "1mm"}, "--width: got 1mm, expected 1.5in to 30in; choose a width between."),
-        ({"style": Path("none.mplstyle")}, "--style: none.mplstyle: got no such file, expected a matplotlib"),
+        ({"style": Path("none.mplstyle")}, "--style: none.mplstyle: expected a matplotlib style sheet"),
         ({"run": Path("nowhere")}, "expected a run's manifest"),
         ({"out": Path()}, "figures: . is there already, expected a new directory; name one with --out."),
     ],

@@ -3,8 +3,7 @@
 import pytest
 from helpers.small_runs import judge, narrow
 
-from rogue.reports.claims.rows import numbers_summary, verdict_summary
-from rogue.reports.claims.verdict import Outcome
+from rogue.reports.claims.verdict import Outcome, numbers_summary, verdict_summary
 from rogue.reports.metrics.statistics import MeanInterval
 from rogue.reports.results import Results
 

@@ -10,15 +10,17 @@ import pandas as pd
 import pytest
 from helpers.needs import path_of
 from helpers.painted import painted
+from matplotlib.figure import Figure
 from PIL import Image
 
-from rogue.reports.drawing.style_sheet import read_style_sheet
+from rogue.reports.errors import ReportError
 from rogue.reports.export.figure_files import (
     FORMATS,
     LINE_MAX,
     FigureResult,
     FilesWanted,
     downloads,
+    read_style_sheet,
     skipped_figures,
     write_figures,
 )
@@ -108,11 +110,30 @@ def test_same_run_same_bytes(results: Results, files: Path, tmp_path: Path) -> N
 
 
 def test_a_style_sheet_is_taken_at_its_word(results: Results, tmp_path: Path) -> None:
-    (tmp_path / "my.mplstyle").write_text("font.size: 12\nfont.family: DejaVu Serif\n")
-    sheet = read_style_sheet(tmp_path / "my.mplstyle")
-    (result,) = write(results, tmp_path / "out", FilesWanted(7.0, ("throughput",), ("pdf",), sheet))
+    """A new size takes the others along."""
+    (tmp_path / "my.mplstyle").write_text("font.size: 12\nfont.family: DejaVu Serif\nlines.linewidth: 0.7\n")
+    style = read_style_sheet(tmp_path / "my.mplstyle")
+    (result,) = write(results, tmp_path / "out", FilesWanted(7.0, ("throughput",), ("pdf",), style))
     assert result.type_points == pytest.approx(12 * 8.5 / 9)
     assert b"DejaVuSerif" in (tmp_path / "out" / "throughput.pdf").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("font.size: big", "expected a matplotlib style sheet (.mplstyle): Key font.size"),
+        ("figure.figsize: 3, 2", "got figure.figsize, expected settings of fonts"),
+        ("text.usetex: True", "got text.usetex, expected settings of fonts"),
+        ("axes.prop_cycle: cycler('color', ['r'])", "got axes.prop_cycle, expected"),
+        ("backend: __import__('os')", "expected"),
+    ],
+)
+def test_mistakes_in_a_style_sheet_are_sentences(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "my.mplstyle").write_text(text)
+    with pytest.raises(ReportError, match=re.escape(words)):
+        read_style_sheet(tmp_path / "my.mplstyle")
+    with pytest.raises(ReportError, match="none"):
+        read_style_sheet(tmp_path / "none.mplstyle")
 
 
 def test_a_figure_that_cannot_be_drawn_says_why(results: Results, tmp_path: Path) -> None:
@@ -123,7 +144,8 @@ def test_a_figure_that_cannot_be_drawn_says_why(results: Results, tmp_path: Path
 
 def test_a_name_is_no_formula(tmp_path: Path, results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
     frame = pd.DataFrame({"panel": ["=1+1"], "y": [-1.5]})
-    monkeypatch.setattr("rogue.reports.export.figure_files.figure_data", lambda _: frame)
+    monkeypatch.setattr(FIGURES["throughput"], "rows", lambda *_: frame)
+    monkeypatch.setattr(FIGURES["throughput"], "draw", lambda *_: Figure())
     write(results, tmp_path / "out", FilesWanted(WIDTH_INCHES, ("throughput",), ("csv",)))
     assert (tmp_path / "out" / "throughput.csv").read_text() == "panel,y\n'=1+1,-1.5\n"
 

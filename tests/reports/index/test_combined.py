@@ -8,7 +8,7 @@ from helpers.sample_run import write_manifest
 from helpers.small_runs import cell, manifest
 
 from rogue.reports.errors import ReportError
-from rogue.reports.index.combined import (
+from rogue.reports.index.run_files import (
     combined_directory,
     data_checksum,
     make_combined_directory,

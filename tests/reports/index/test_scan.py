@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rogue.reports.errors import ReportError
-from rogue.reports.index.tags import TAGS_MAX, read_tags, write_tags
+from rogue.reports.index.run_files import TAGS_MAX, read_tags, write_tags
 
 
 def test_tags_are_kept_by_run_and_replaced(tmp_path: Path) -> None:

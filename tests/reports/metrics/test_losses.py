@@ -6,7 +6,7 @@ import pytest
 from helpers.small_runs import SECOND, delivery, tiny_view, transfer
 
 from rogue.reports.metrics import METRICS
-from rogue.reports.metrics.pauses import union_ns
+from rogue.reports.metrics.losses import union_ns
 from rogue.reports.results import Results
 
 A, B, C = "main/h0->h3", "main/h1->h3", "main/h2->h3"

@@ -1,4 +1,4 @@
-"""Show how measures respond to factors."""
+"""Say in words how the measures of one transport respond to factors."""
 
 from dataclasses import dataclass
 

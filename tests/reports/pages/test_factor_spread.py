@@ -7,7 +7,7 @@ import pytest
 from helpers.sample_run import Sample, write_manifest, write_sample_run, write_table
 from helpers.small_runs import cell, filled, manifest, transfer
 
-from rogue.reports.pages.factor_curves import ROWS_OPEN_MAX, spread
+from rogue.reports.pages.factor_spread import ROWS_OPEN_MAX, spread
 from rogue.reports.quantities import NARROW_SPACE
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
