@@ -27,7 +27,7 @@ def test_a_search_needs_an_experiment_and_a_space_or_a_run(given: dict[str, obje
     [
         ({}, "got no experiment"),
         ({"experiment": "quickstart"}, "got no --vary"),
-        ({"claims": ["X-2-10"], "resume": "results/x"}, "expected the run alone"),
+        ({"claims": ["X-2-10"], "resume": "results/x"}, "--resume: got"),
     ],
 )
 def test_a_screening_needs_an_experiment_and_a_file_or_a_run(given: dict[str, object], words: str) -> None:
