@@ -9,6 +9,7 @@ from helpers.small_runs import SECOND, tiny_view, transfer
 
 from rogue.reports.cells.view import CellView
 from rogue.reports.metrics import METRICS
+from rogue.reports.metrics.completion import sizes_and_slowdowns, times_by_group
 
 PAIR = "main/h0->h1"
 
@@ -179,3 +180,20 @@ def test_a_program_is_over_when_its_last_computing_is(
 ) -> None:
     flows = [transfer("main/h0->h1")]
     assert METRICS["whole_ns"].of(tiny_view(tmp_path, {"flows": flows}, program_ns=program_ns), 0) == whole_ns
+
+
+def test_sizes_slowdowns_and_groups_are_of_counted_transfers(tmp_path: Path) -> None:
+    """None before the warm-up, and no probe; one that did not complete is infinite."""
+    lost = {"end_ns": None, "fct_ns": None, "slowdown": None, "status": "unfinished"}
+    rows = [
+        transfer("main.web/h0->h1", group="main.web", start_ns=0, slowdown=9.0),
+        transfer("main.web/h0->h1", group="main.web", start_ns=50, slowdown=2.0, fct_ns=700, size_bytes=10),
+        transfer("main.web/h2->h1", group="main.web", start_ns=60, size_bytes=20, **lost),
+        transfer("storage/h3->h1", group="storage", start_ns=70, slowdown=4.0, fct_ns=900, size_bytes=30),
+        transfer("probe/h4->h1", group="a.probe", start_ns=80, size_bytes=0),
+    ]
+    view = tiny_view(tmp_path, {"flows": rows}, warm_up_ns=50)
+    sizes, ratios = sizes_and_slowdowns(view)
+    assert (sizes.tolist(), ratios.tolist()) == ([10, 20, 30], [2.0, math.inf, 4.0])
+    groups = {name: [each.tolist() for each in found] for name, found in times_by_group(view).items()}
+    assert groups == {"web": [[2.0, math.inf], [700, math.inf]]}
