@@ -20,7 +20,7 @@ from rogue.remote.errors import NodeError
 if TYPE_CHECKING:
     from rogue.harness.provisioning.inventory import Inventory
     from rogue.harness.provisioning.linux_switch import PortSettings
-    from rogue.harness.provisioning.playbook_events import PlaybookResult
+    from rogue.harness.provisioning.playbook import PlaybookResult
 
 
 Log = Annotated[

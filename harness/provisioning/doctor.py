@@ -13,8 +13,7 @@ from rogue.harness.provisioning.findings import Examination, Facts, Finding, jud
 from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.measured_marks import measure_marks
 from rogue.harness.provisioning.places import AGENT_COMMAND
-from rogue.harness.provisioning.playbook import Order, run_playbook
-from rogue.harness.provisioning.playbook_events import PlaybookResult
+from rogue.harness.provisioning.playbook import Order, PlaybookResult, run_playbook
 from rogue.harness.provisioning.provision import deployed_files
 from rogue.harness.provisioning.rdma_transfers import measure_roce_marks, measure_transfers
 from rogue.harness.provisioning.reach import ANYTHING, PYTHON, Reached, reach

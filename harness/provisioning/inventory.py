@@ -22,8 +22,14 @@ from rogue.harness.provisioning.inventory_problems import (
     spelled,
     unusable_addresses,
 )
-from rogue.harness.provisioning.inventory_source import list_inventory, members
-from rogue.harness.provisioning.inventory_trust import check_static, distrusted, is_program, is_unverified
+from rogue.harness.provisioning.inventory_source import (
+    check_static,
+    distrusted,
+    is_program,
+    is_unverified,
+    list_inventory,
+    members,
+)
 from rogue.harness.provisioning.switches.problems import switch_problems
 from rogue.harness.provisioning.switches.settings import DECLARED, HardwareSwitchVariables
 from rogue.remote.destination import HOST, NODE, PATH, PYTHON, USER, Destination, at_home, without_config

@@ -15,8 +15,7 @@ from rogue.harness.plugins.loading import packed_plugins
 from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.linux_switch import PortSettings, port_trees
 from rogue.harness.provisioning.places import AGENT, DOOL
-from rogue.harness.provisioning.playbook import Interrupted, Order, run_playbook
-from rogue.harness.provisioning.playbook_events import PlaybookResult, TaskFailure
+from rogue.harness.provisioning.playbook import Interrupted, Order, PlaybookResult, TaskFailure, run_playbook
 from rogue.harness.provisioning.reach import ANYTHING, reach
 from rogue.remote.errors import NodeError
 from rogue.virtual.cache import cache_directory

@@ -26,10 +26,9 @@ from helpers.sshd import Server, served, served_crowd, user_agent
 
 from rogue.agent.node.bundle import agent_archive
 from rogue.harness.plugins.loading import packed_plugins
-from rogue.harness.provisioning import doctor, inventory_trust, provision, reach
+from rogue.harness.provisioning import doctor, inventory_source, provision, reach
 from rogue.harness.provisioning.places import AGENT, DOOL, SPOOL
-from rogue.harness.provisioning.playbook import Order
-from rogue.harness.provisioning.playbook_events import PlaybookResult
+from rogue.harness.provisioning.playbook import Order, PlaybookResult
 from rogue.harness.provisioning.provision import dool_script
 from rogue.harness.provisioning.switches.operations import open_switch
 
@@ -235,7 +234,7 @@ def first_rack(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fir
         for module in (doctor, provision):
             monkeypatch.setattr(module, "run_playbook", player.play)
         _be_patient(monkeypatch)
-        monkeypatch.setattr(inventory_trust, "_CONFIGURATIONS", (str(directory),))
+        monkeypatch.setattr(inventory_source, "_CONFIGURATIONS", (str(directory),))
         monkeypatch.setattr(
             "rogue.harness.provisioning.inventory.load_inventory", read_inventory
         )  # Ansible reads it once

@@ -14,8 +14,7 @@ from helpers.nodes import read_inventory, write_inventory
 from rogue.harness.commands import provision as command
 from rogue.harness.errors import ExitCode, StoppedError, UsageError
 from rogue.harness.provisioning.linux_switch import PortSettings
-from rogue.harness.provisioning.playbook import Interrupted
-from rogue.harness.provisioning.playbook_events import PlaybookResult
+from rogue.harness.provisioning.playbook import Interrupted, PlaybookResult
 from rogue.harness.provisioning.reach import REACH_LIMIT_S
 from rogue.remote.errors import NodeError
 

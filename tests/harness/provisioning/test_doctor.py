@@ -19,8 +19,7 @@ from rogue.harness.provisioning.doctor import grouped, measure, open_shells
 from rogue.harness.provisioning.findings import Examination, Finding, judge
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
 from rogue.harness.provisioning.places import AGENT_COMMAND
-from rogue.harness.provisioning.playbook import Order
-from rogue.harness.provisioning.playbook_events import PlaybookResult, TaskFailure
+from rogue.harness.provisioning.playbook import Order, PlaybookResult, TaskFailure
 from rogue.harness.provisioning.reach import PYTHON, Reached
 from rogue.remote.errors import NodeError
 from rogue.remote.login import Login

@@ -10,7 +10,7 @@ import yaml
 from helpers.nodes import write_inventory
 
 from rogue.harness.errors import ConfigError, UsageError
-from rogue.harness.provisioning import inventory_source, inventory_trust
+from rogue.harness.provisioning import inventory_source
 from rogue.harness.provisioning.inventory import interpret, load_inventory
 from rogue.harness.provisioning.inventory_source import members
 from rogue.harness.provisioning.named_inventory import NamedInventory, inventory_file_of
@@ -137,7 +137,7 @@ def test_host_keys_may_be_verified_explicitly(listed: dict[str, Any], checked: o
 def test_what_the_inventory_leaves_open_ssh_says(
     listed: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inventory_trust, "_CONFIGURATIONS", (str(tmp_path),))
+    monkeypatch.setattr(inventory_source, "_CONFIGURATIONS", (str(tmp_path),))
     config = tmp_path / "config"
     config.write_text("Host lab-1\n  HostName 10.0.0.1\n  User bob\n  Port 2222\n  ProxyJump gate\n")
     changed = deepcopy(listed)

@@ -18,12 +18,15 @@ from rogue.harness.provisioning import playbook
 from rogue.harness.provisioning.playbook import (
     Interrupted,
     Order,
+    PlaybookResult,
+    TaskDisplay,
     end_processes,
     find_processes,
+    is_task_start,
     run_playbook,
     ssh_variables,
+    task_title,
 )
-from rogue.harness.provisioning.playbook_events import PlaybookResult, TaskDisplay, is_task_start, task_title
 from rogue.remote.destination import Destination
 from rogue.remote.errors import NodeError
 

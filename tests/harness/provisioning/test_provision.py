@@ -18,8 +18,7 @@ from rogue.harness.provisioning.findings import Finding
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
 from rogue.harness.provisioning.linux_switch import PortSettings, port_lines
 from rogue.harness.provisioning.places import AGENT, DOOL, SPOOL
-from rogue.harness.provisioning.playbook import Order
-from rogue.harness.provisioning.playbook_events import PlaybookResult, TaskFailure
+from rogue.harness.provisioning.playbook import Order, PlaybookResult, TaskFailure
 from rogue.harness.provisioning.provision import (
     LOGS,
     deployed_files,
@@ -68,7 +67,7 @@ def test_todays_agent_and_the_ports_trees_go_to_the_nodes(inventory: Inventory, 
     ports = {"s0->h1": PortSettings(rate_bps=100_000_000)}
     provision(inventory, ports, Path("log"), CONSOLE, is_check=True)
     (order,) = player.orders
-    assert (order.playbook, order.inventory, order.is_check) == ("provision", inventory.text, True)
+    assert (order.playbook, order.inventory, order.is_check) == ("provision", inventory.path, True)
     assert player.agent == agent_archive()
     assert not Path(str(order.variables["agent_archive"])).exists()
     trees = {"eth1": [], "eth2": port_lines("eth2", ports["s0->h1"])}

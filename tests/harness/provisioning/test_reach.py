@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from rogue.agent.node.bundle import agent_archive
-from rogue.harness.provisioning import inventory_trust
+from rogue.harness.provisioning import inventory_source
 from rogue.harness.provisioning import reach as module
 from rogue.harness.provisioning.clocks import ClockOffset, best_offset, clock_offset, exchange
 from rogue.harness.provisioning.doctor import look
@@ -226,7 +226,7 @@ hosts:
 
 @pytest.fixture
 def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Laboratory]:
-    monkeypatch.setattr(inventory_trust, "_CONFIGURATIONS", (str(tmp_path),))
+    monkeypatch.setattr(inventory_source, "_CONFIGURATIONS", (str(tmp_path),))
     with laboratory(tmp_path, monkeypatch) as found:
         yield found
 

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rogue.harness.errors import ConfigError, UsageError
-from rogue.harness.provisioning import inventory_trust
+from rogue.harness.provisioning import inventory_source
 from rogue.harness.provisioning.inventory import interpret, load_inventory
-from rogue.harness.provisioning.inventory_trust import distrusted, forbidden, is_unverified
+from rogue.harness.provisioning.inventory_source import distrusted, forbidden, is_unverified
 from rogue.remote.destination import Destination
 
 SCRIPT = """#!/bin/sh
@@ -190,7 +190,7 @@ def test_what_ends_its_value_or_begins_another_is_refused(text: str) -> None:
     assert list(forbidden(text)) == [REFUSED[text]]
 
 
-@given(st.sampled_from(sorted(inventory_trust._OPTIONS)), st.text(max_size=20))
+@given(st.sampled_from(sorted(inventory_source._OPTIONS)), st.text(max_size=20))
 def test_no_value_of_an_option_means_anything_to_a_shell_a_template_or_a_configuration(
     option: str, value: str
 ) -> None:
