@@ -10,16 +10,22 @@ import pytest
 
 import rogue
 from rogue.harness import testbeds
-from rogue.harness.commands.report import build_report
 from rogue.harness.testbeds import TESTBEDS, BuiltIn, find_testbed, known_testbeds
 from rogue.harness.testbeds.kernel import KernelTestbed
+from rogue.reports.pages.build import build
 
 PLACE = Path(testbeds.__file__).parent
 PACKAGE = testbeds.__name__
 SHARED = ("ends", "transfer_tables", "base")
 """What any testbed may import."""
 OF_INVENTORIES = "ssh"
-FOLDERS = sorted(each.parent.name for each in PLACE.glob("*/__init__.py") if each.parent.name not in SHARED)
+MODULES = sorted({each.stem for each in PLACE.iterdir() if each.stem[:1] != "_"} - {*SHARED, "README"})
+
+
+def files_of(module: str) -> list[Path]:
+    """A testbed is a file or a folder."""
+    file = PLACE / f"{module}.py"
+    return [file] if file.is_file() else list((PLACE / module).rglob("*.py"))
 
 
 def imported(path: Path) -> Iterator[str]:
@@ -35,21 +41,20 @@ def imported(path: Path) -> Iterator[str]:
                 yield name.removeprefix(f"{PACKAGE}.").partition(".")[0]
 
 
-def test_every_folder_is_a_line_of_the_registry() -> None:
+def test_every_testbed_is_a_line_of_the_registry() -> None:
     lines = [each.module for each in TESTBEDS.values() if isinstance(each, BuiltIn)]
-    assert sorted([*lines, OF_INVENTORIES]) == FOLDERS
+    assert sorted([*lines, OF_INVENTORIES]) == MODULES
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
-def test_a_testbed_imports_no_other(folder: str) -> None:
-    for path in (PLACE / folder).rglob("*.py"):
-        assert set(imported(path)) <= {folder, *SHARED}, path
+@pytest.mark.parametrize("module", MODULES)
+def test_a_testbed_imports_no_other(module: str) -> None:
+    for path in files_of(module):
+        assert set(imported(path)) <= {module, *SHARED}, path
 
 
 @pytest.mark.parametrize("shared", SHARED)
 def test_what_they_share_imports_none_of_them(shared: str) -> None:
-    found = PLACE / f"{shared}.py"
-    for path in [found] if found.is_file() else (PLACE / shared).rglob("*.py"):
+    for path in files_of(shared):
         assert set(imported(path)) <= set(SHARED), path
 
 
@@ -93,7 +98,7 @@ def test_a_testbed_of_one_file_runs_an_experiment_and_yields_a_report(fluid: str
     # 4 us there and back, and 1 MB of 1024-byte packets, which take 1106 bytes on the wire with RoCEv2
     assert set(flows["fct_ns"]) == {4_000 + round(8e5 * 1106 / 1024)}
     (directory,) = (tmp_path / "results" / "fluid").iterdir()
-    build_report([directory])
+    build(directory)
     report = (directory / "report.html").read_text()
     assert "A testbed of one file" in report
     assert "the fluid network has transfers only" in report
