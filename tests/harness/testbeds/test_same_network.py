@@ -110,7 +110,7 @@ def _check_simulated(
     for name, port in asked.ports.items():
         told = switches[name.partition("->")[0]]
         assert (told["buffer_bytes"], told["alpha"], rates_bps[name]) == (
-            port.buffer_bytes, port.alpha, port.rate_bps,
+            port.switch.buffer_bytes, port.switch.alpha, port.link.rate_bps,
         )  # fmt: skip
     for told in switches.values():
         assert told["marking"] == {
@@ -136,9 +136,9 @@ def _check_linux(asked: NetworkSpec, ports: Mapping[str, PortSettings]) -> None:
     assert sorted(asked.ports) == sorted(ports)
     for name, port in ports.items():
         wanted = asked.ports[name]
-        share = Fraction(wanted.alpha) / (1 + Fraction(wanted.alpha))
-        assert port.rate_bps == wanted.rate_bps
-        assert port.queue_bytes == int((wanted.buffer_bytes or 0) * share)
+        share = Fraction(wanted.switch.alpha) / (1 + Fraction(wanted.switch.alpha))
+        assert port.rate_bps == wanted.link.rate_bps
+        assert port.queue_bytes == int((wanted.switch.buffer_bytes or 0) * share)
         assert list(_marked(port)) == [curve.kmax_bytes for curve in asked.curves.values()]
 
 

@@ -259,7 +259,7 @@ def test_a_core_is_full_by_the_verbs_that_are_sampled(
 ) -> None:
     """Worked: 65 536 bytes in 13.5 us are 38.8 Gb/s; RoGUE has verbs of 262 144 bytes beyond 40 Gb/s."""
     assert SAMPLED_VERB_NS == 13_500
-    (group,) = cell_of(tmp_path, f"transports=[{transport}]").groups
+    (group,) = cell_of(tmp_path, f"transports=[{transport}]", f"topology.rate={rate}Gbps").groups
     found = core_full_bps(group, rate * 10**9)
     assert found == (None if limit_gbps is None else pytest.approx(limit_gbps * 1e9, rel=0.002))
 
