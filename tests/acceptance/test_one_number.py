@@ -194,7 +194,7 @@ def test_legends_and_words_say_what_the_cards_say(report: Report) -> None:
         numbers = dict(zip((e.text for e in card.all("dt")), (e.text for e in card.all("dd")), strict=True))
         value, *lost = spaced(numbers["Probe, median"]).split(", ")
         assert f"{name} ({lost[0] if lost else f'median {value}'})" in legend
-        assert f"median {' '.join([value, *(f'({each})' for each in lost)])};" in spaced(words)
+        assert f"median {' '.join([value, *(f'({each})' for each in lost)])}," in spaced(words)
 
 
 def spaced(text: str) -> str:

@@ -146,9 +146,9 @@ def commanded(words: list[str]) -> tuple[Any, list[str]]:
     """The command that words name, and what is left of them."""
     command: Any = typer.main.get_command(app)
     while hasattr(command, "commands"):
-        found = command.commands.get(words[0])
-        assert found is not None, f"{command.name} has no {words[0]}"
-        command, words = found, words[1:]
+        _, command, words = command.resolve_command(
+            command.make_context("rogue", ["--help"], resilient_parsing=True), words
+        )
     return command, words
 
 

@@ -9,7 +9,9 @@ import yaml
 from rogue.reports.transport_styles import (
     DARK_PARTNERS,
     GRID,
+    ON_MUCH,
     PAPER,
+    SHADE_COLOURS,
     SPARE_COLOURS,
     TRANSPORT_STYLES,
     style_of,
@@ -37,7 +39,9 @@ def test_contrast_is_computed_as_published() -> None:
     assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
 
 
-@pytest.mark.parametrize("colour", [c for c in DARK_PARTNERS if c not in {GRID, PAPER}])
+@pytest.mark.parametrize(
+    "colour", [c for c in DARK_PARTNERS if c not in {GRID, PAPER, ON_MUCH, *SHADE_COLOURS}]
+)
 def test_lines_are_seen_on_both_papers(colour: str) -> None:
     assert contrast(colour, PAPER) >= 3
     assert contrast(DARK_PARTNERS[colour], DARK_PARTNERS[PAPER]) >= 3

@@ -227,8 +227,8 @@ def write_exiting(
         ("measure", "mine", "report RUN --plugin mine.py", 3),
         ("measure", "mine", "export RUN --plugin mine.py", 2),
         ("measure", "mine", "compare RUN RUN --plugin mine.py", 2),
-        ("figure", "draw", "report RUN --plugin mine.py", 3),
-        ("figure", "draw", "figures RUN --plugin mine.py --only mine", 2),
+        ("figure", "lines", "report RUN --plugin mine.py", 3),
+        ("figure", "lines", "figures RUN --plugin mine.py --only mine", 2),
         ("format", "read_pairs", "import pairs pairs.txt --plugin mine.py", 2),
     ],
 )

@@ -322,7 +322,7 @@ def test_cables_of_hosts_are_as_long_as_each_other(tmp_path: Path) -> None:
 def test_a_queue_too_short_to_mark_from_is_a_mistake(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "transports=[{name: dctcp, mark_above: 1KB}]")
     with pytest.raises(ParameterError) as caught:
-        check_parameters(cell, cell.groups[0])
+        check_parameters(cell.groups[0])
     assert caught.value.mistake.key == "mark_above"
     assert "more than 2000 bytes" in caught.value.mistake.expected
 

@@ -8,9 +8,9 @@ from helpers.experiments import load_text
 from helpers.sample_run import write_manifest
 from helpers.small_runs import cell as entry_of
 from helpers.small_runs import manifest
-from rogue.harness.plan.cells import plan_cells
 
 from rogue.harness.experiment.load import resolve
+from rogue.harness.plan.plan import plan_cells
 from rogue.harness.results.tables import encode
 from rogue.harness.testbeds.simulator import SimulatorTestbed
 from rogue.reports.metrics import METRICS
