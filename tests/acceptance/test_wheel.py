@@ -37,7 +37,7 @@ hosts:
       experiment_address: 127.0.0.1
       experiment_interface: lo
       experiment_mtu: 1500
-      rdma_device_kind: card
+      rdma_device_kind: soft_roce
 """
 SCRIPT = "#!{python}\nimport sys\nfrom {module} import {attr}\nsys.exit({attr}())\n"
 
@@ -173,4 +173,4 @@ def test_a_check_plays_every_role_on_a_node(
         agent = {"SSH_AUTH_SOCK": os.environ["SSH_AUTH_SOCK"]}
         done = rogue(programs, tmp_path, "provision", "nodes.yaml", "--check", **agent)
     assert done.returncode == 0, done.stderr
-    assert "rogue-agent.pyz" in done.stdout + done.stderr
+    assert "/opt/rogue" in done.stdout + done.stderr

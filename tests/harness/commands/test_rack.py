@@ -76,7 +76,7 @@ def _sets_the_switches(person: Person, rack: FirstRack) -> None:
     planned = person.types("switch plan nodes.yaml", 7)
     assert planned[0] == "leaf1 (sonic) would be told:"
     assert planned[-1].startswith(
-        "leaf0: got changes of WRED_PROFILE for SONiC 202311, whose updater refuses "
+        "leaf0: got changes of WRED_PROFILE for release 202311, whose updater refuses "
     )
     assert "`sudo config load -y FILE`" in planned[-1]
     assert rack.leaves["leaf1"].patches == []
