@@ -30,6 +30,7 @@ from rogue.harness.testbeds.base import TestbedError
 from rogue.harness.testbeds.ssh import nodes as node_module
 from rogue.harness.testbeds.ssh.nodes import open_node
 from rogue.remote.connection import connect
+from rogue.remote.errors import NodeError
 from rogue.remote.login import Login
 
 
@@ -249,7 +250,7 @@ def test_the_doctor_looks_at_it_with_ansible_and_without(there: Laboratory, tmp_
 @pytest.mark.needs("ip")
 @pytest.mark.skipif(os.geteuid() != 0, reason="provisioning needs root, or sudo without a password")
 def test_provisioning_goes_there_with_ansible(there: Laboratory, tmp_path: Path) -> None:
-    """In check mode, for the node is this computer: every role is played, and nothing is changed."""
+    """The node is this computer, so it is played in check mode; nothing is changed."""
     inventory = inventory_of(there, tmp_path)
     mtu = Path("/sys/class/net/lo/mtu").read_text()
     played = provision(inventory, {}, tmp_path / "log", Console(file=io.StringIO()), is_check=True)
@@ -289,3 +290,16 @@ def test_a_key_that_is_not_known_is_refused_at_either_hop_by_ansible_and_runs(
     with pytest.raises(TestbedError, match=f"^{named}got no host key"), open_node(inventory.hosts[0]):
         pytest.fail("it let a stranger in")
     there.gate.connections()
+
+
+@pytest.mark.needs("ip")
+@pytest.mark.skipif(os.geteuid() != 0, reason="provisioning needs root, or sudo without a password")
+def test_a_card_without_an_rdma_device_is_refused(there: Laboratory, tmp_path: Path) -> None:
+    """DOCA-OFED is not asked for, so the first role that cannot be played is that of RoCE."""
+    path = tmp_path / "nodes.yaml"
+    text = INVENTORY.format(config=there.config, known_hosts=there.known_hosts)
+    path.write_text(text.replace("soft_roce", "card"))
+    with pytest.raises(
+        NodeError, match="h0: roce: Find the RDMA device: interface lo: there is no RDMA device"
+    ):
+        provision(load_inventory(path), {}, tmp_path / "log", Console(file=io.StringIO()), is_check=True)
