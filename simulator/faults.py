@@ -171,11 +171,10 @@ class Faults:
         xoff_bytes: int = 128_000,
         xon_bytes: int = 64_000,
     ) -> None:
-        """Let a NIC take in only so many frame bytes per second, and pause its switch when they pile up.
+        """Limit the rate at which a NIC takes in frames; it pauses its switch above ``xoff_bytes``.
 
-        A ``start_ns`` of 0 is at once.
-        Packets count as received when they come, not when they leave that buffer. When it ends, what is left
-        in the buffer is taken in at once.
+        It starts at once if ``start_ns`` is 0. Packets count as received when they arrive, not when they
+        leave the buffer. When the fault ends, the NIC takes in the rest of the buffer at once.
         Source: Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016, section 4.4.
         """
         where = f"receive_slowly {host}"

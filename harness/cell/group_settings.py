@@ -36,11 +36,11 @@ OPTIONS: Final[dict[str, tuple[Scalar, ...]]] = {
 }
 """Values of the options of drivers on nodes, the default first.
 
-completions: waited for, or polled without pause, with the NIC's timestamps where it has some.
-record_inputs: a log of all inputs of a connection, from which its decisions can be replayed.
+completions: wait for completion events, or poll all the time, with the NIC's timestamps if it has them.
+record_inputs: log all inputs of a connection, so that its decisions can be replayed.
 """
 VARIANT: Final = "variant"
-"""A parameter beside the control's own: whose reading of it, as in `variant: ns3-rdma`."""
+"""The parameter that chooses an implementation of the control, as in `variant: ns3-rdma`."""
 OF_GRANTING: Final = ("credit_packets", "credit_rate")
 """Parameters of the engine's credit rule, which a plug-in replaces."""
 

@@ -32,7 +32,7 @@ from rogue.reports.transport_styles import (
 )
 
 MARKED_FROM_LINES: Final = 5
-"""From so many lines in a panel on colours and dashes alone are hard to follow."""
+"""Lines in a panel from which they get markers; colours and dashes alone are then hard to follow."""
 DASHES: Final[dict[str, object]] = {"-": "", "--": (4, 2), "-.": (6, 2, 1.2, 2), ":": (1.2, 1.6)}
 RULE: Final[Mapping[str, Any]] = {"linewidth": 0.9, "linestyle": (0, (8, 4)), "zorder": 3}
 SHADE_LEAST: Final = 100.0

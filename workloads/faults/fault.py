@@ -1,4 +1,4 @@
-"""The base classes of faults: what goes wrong on purpose."""
+"""Base classes of injected faults."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
@@ -18,7 +18,7 @@ class FaultyNetwork(Protocol):
     def pause_storm(
         self, host: str, *, start_ns: int, duration_ns: int, watchdog_ns: int | None = None
     ) -> None:
-        """Let a NIC pause its switch all the time."""
+        """Let a NIC pause its switch without a break."""
 
     def receive_slowly(  # noqa: PLR0913 - a receiver has that many properties, all named
         self,
@@ -31,13 +31,13 @@ class FaultyNetwork(Protocol):
         xoff_bytes: int = 128_000,
         xon_bytes: int = 64_000,
     ) -> None:
-        """Let a NIC take in only that many frame bits per second."""
+        """Limit the rate at which a NIC takes in frames; it pauses its switch above `xoff_bytes`."""
 
     def forward(self, switch: str, destination: str, neighbour: str) -> None:
-        """Let a switch send what is for a host to a neighbour."""
+        """Let a switch send packets for a host to a neighbour."""
 
     def flood(self, switch: str, destination: str) -> None:
-        """Let a switch send copies of what is for a host out of all other ports."""
+        """Let a switch send packets for a host out of all other ports."""
 
 
 class Fault(Specification, ABC):

@@ -1,4 +1,4 @@
-// What a run leaves behind: sampled tables, the oracle's round trips and the digest of all completions.
+// Results of a run: sampled tables, the oracle's round trips and the digest of all completions.
 #pragma once
 
 #include <cstdint>
