@@ -190,15 +190,18 @@ class FactorSweep(MeasuresFigure):
     def settings(self, results: Results) -> list[Setting]:
         """Return the settings of the run if it varies something.
 
-        Of too many lines only those that cross the point which the summary quotes are drawn.
+        If there are too many lines, only those that cross the point which the summary quotes are drawn, and
+        none if these have a single point each, as in a search.
         """
         settings = super().settings(results)
         key = swept_factor(settings)
-        if not key or not self.metrics(results, settings) or len(series_of(settings, key)) <= LINES_MAX:
-            return settings if key and self.metrics(results, settings) else []
-        quoted = quoted_points(settings)[-1]
-        crossing = {_others(setting, key) for setting in settings if setting.factor_text == quoted}
-        return [setting for setting in settings if _others(setting, key) in crossing]
+        if not key or not self.metrics(results, settings):
+            return []
+        if len(series_of(settings, key)) > LINES_MAX:
+            quoted = quoted_points(settings)[-1]
+            crossing = {_others(setting, key) for setting in settings if setting.factor_text == quoted}
+            settings = [setting for setting in settings if _others(setting, key) in crossing]
+        return settings if swept_factor(settings) else []
 
     def metrics(self, results: Results, settings: Sequence[Setting]) -> list[Metric]:
         """Return the measures of which a setting has a finite mean, with those of published numbers."""

@@ -190,6 +190,21 @@ def test_two_factors_are_lines_and_fields(crossed: Results) -> None:
     assert "Native RoCE, senders 8, verb read none (100.0 % not completed)" in words("two_factors", crossed)
 
 
+def test_scattered_points_of_a_search_have_no_lines(tmp_path: Path) -> None:
+    """Every point has its values of both factors, so no line has two points."""
+    cells = [
+        (
+            cell(
+                f"rogue-{n}-r1", transport="rogue", factors={"workload.senders": n, "workload.size": f"{n}KB"}
+            ),
+            {"flows": [transfer("main/h0->h1", fct_ns=1000 * n)]},
+        )
+        for n in range(2, 40)
+    ]
+    scattered = Results(Run(write_cells(tmp_path, cells, {"kind": "ping"})))
+    assert FIGURES["factor_sweep"]().settings(scattered) == []
+
+
 def number(results: Results, value: float, measured: float, **changes: object) -> PublishedNumber:
     """Return a claim's number of the run's first setting, and a measurement of it."""
     mean = MeanInterval(measured, measured, measured, 3)
