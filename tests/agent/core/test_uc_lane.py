@@ -132,6 +132,15 @@ def test_a_flight_that_loses_twice_is_told_of_once_however_long_it_takes(
     assert len(told) == 2
 
 
+def test_a_sample_and_a_loss_without_a_sample_each_set_the_rate() -> None:
+    """An RTT of 10 ms lowers the rate. So does a loss that a batch of unknown processing time reveals."""
+    sender = Sender(Transfer(1, 20 * SEGMENT), cwnd_initial_packets=400.0, slow_start=False, cwnd_cap_bdp=1e3)
+    sender.sent(*range(1, 7))
+    for number, processing_ns in ((0, 0), (3, 1000 * MS)):
+        actions = sender.acknowledged(number, at_ns=10 * MS, processing_ns=processing_ns)
+        assert any(isinstance(action, SetRate) for action in actions), number
+
+
 def test_the_wait_worked_example() -> None:
     """4 * 60 us is less than 1 ms; 4 * 500 us is not. It doubles with each failure, up to 64 ms."""
     lane = Sender(Transfer(1, SEGMENT)).connection._writes
