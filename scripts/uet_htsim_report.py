@@ -1,7 +1,4 @@
-"""Write what docs/UET_HTSIM.md shows of the cases of uet-htsim: the shares, every case, and the figure.
-
-.venv/bin/python scripts/uet_htsim_report.py          # a test compares the page with the files
-"""
+"""Write the tables of docs/UET_HTSIM.md and its figure from docs/uet-htsim: `uet_htsim_report.py`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,8 +8,8 @@ from statistics import fmean
 from typing import Final
 
 import matplotlib as mpl
-from uet_htsim_cases import CREDIT_CASES, ROOT, Case
-from uet_htsim_run import BY_COIN, BY_RATE, CREDITS, MEASURED, Measured, read_cases, read_measured
+from uet_htsim_cases import CREDIT_CASES, ROOT, Case, read_cases
+from uet_htsim_run import BY_COIN, BY_RATE, CREDITS, MEASURED, Measured, read_measured
 from write_reference import table
 
 PAGE: Final = ROOT / "docs/UET_HTSIM.md"
@@ -28,31 +25,31 @@ GROUPS: Final = (CHECKS, PERMUTATIONS, INCASTS)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A case, and what came of it here; nothing if it has not been run."""
+    """A case with the results of our runs."""
 
     number: int
     case: Case
     first: tuple[Measured, ...]
-    """With the same bytes at every port, by seed."""
+    """Same thresholds at every port, one per seed."""
     by_rate: tuple[Measured, ...]
-    """With thresholds in proportion to the rates of ports; only cases with slow links have it."""
+    """Thresholds in proportion to port rates; only for cases with slow links."""
     by_coin: tuple[Measured, ...]
-    """Also trimming by a coin; the first seed."""
+    """Also with coin trimming; first seed only."""
 
     @property
     def group(self) -> str:
-        """Where it belongs."""
+        """Section of the page."""
         if self.case.file.startswith("validate_outputs/"):
             return CHECKS
         return INCASTS if self.case.matrix.startswith("incast/") else PERMUTATIONS
 
     @property
     def best(self) -> tuple[Measured, ...]:
-        """As uet-htsim has it, where that is another thing than the same bytes at every port."""
+        """Runs whose thresholds follow uet-htsim's."""
         return self.by_rate or self.first
 
     def deviation(self, runs: Sequence[Measured]) -> float:
-        """How much longer it takes here, mean of the seeds, as a fraction."""
+        """Return how much longer our runs take, as a fraction; mean over seeds."""
         return fmean(each.tail_us for each in runs) / self.case.tail_us - 1
 
 
@@ -62,35 +59,19 @@ def rows(
     by_rate: Sequence[Measured] = (),
     by_coin: Sequence[Measured] = (),
 ) -> list[Row]:
-    """All cases, each with its runs."""
+    """Return all cases, each with its runs."""
     return [
-        Row(
-            number,
-            case,
-            tuple(each for each in first if each.case == number),
-            tuple(each for each in by_rate if each.case == number),
-            tuple(each for each in by_coin if each.case == number),
-        )
+        Row(number, case, *(tuple(m for m in runs if m.case == number) for runs in (first, by_rate, by_coin)))
         for number, case in enumerate(cases, start=1)
     ]
 
 
 def shares(found: Sequence[Row]) -> str:
-    """How many cases are within 5 and 10 %, by group, and how many of uet-htsim's own older results are."""
+    """Return the table of how many cases, and older results of uet-htsim, are within 5 and 10 %."""
     lines = [_share(group, [row for row in found if row.group == group]) for group in GROUPS]
     lines.append(_share("**all**", found))
-    head = (
-        "cases",
-        "run",
-        "same bytes: 5 %",
-        "10 %",
-        "by rate: 5 %",
-        "10 %",
-        "and by coin: 5 %",
-        "10 %",
-        "uet-htsim's older: 5 %",
-        "10 %",
-    )
+    kinds = ("same bytes", "by rate", "and by coin", "uet-htsim's older")
+    head = ("cases", "run", *(text for kind in kinds for text in (f"{kind}: 5 %", "10 %")))
     return table(head, lines)
 
 
@@ -117,21 +98,9 @@ def _within(deviations: Sequence[float]) -> tuple[str, str]:
 
 
 def every_case(found: Sequence[Row]) -> Iterator[str]:
-    """A table for each group."""
-    head = (
-        "",
-        "case",
-        "uet-htsim, µs",
-        "here, µs",
-        "",
-        "by rate, µs",
-        "",
-        "and by coin, µs",
-        "",
-        "seeds",
-        "again there",
-        "again here",
-    )
+    """Yield heading and table of each group."""
+    times = ("here, µs", "", "by rate, µs", "", "and by coin, µs", "")
+    head = ("", "case", "uet-htsim, µs", *times, "seeds", "again there", "again here")
     for group in GROUPS:
         yield f"### {group[0].upper()}{group[1:]}"
         yield table(head, [_line(row) for row in found if row.group == group])
@@ -152,14 +121,14 @@ def _time(row: Row, runs: Sequence[Measured]) -> tuple[str, str]:
 
 
 def named(case: Case) -> str:
-    """The case in the words of its command line."""
+    """Return the case in the words of its command line."""
     matrix = case.matrix.removeprefix("incast/").rpartition(".")[0]
     topology = case.topology.removesuffix(".topo")
     return ", ".join(f"`{each}`" for each in (matrix, topology, case.options) if each)
 
 
 def draw(found: Sequence[Row], path: Path) -> None:
-    """Theirs against ours, and the bands of 5 and 10 %; a cross: slow links with the same bytes."""
+    """Plot their times against ours with bands of 5 and 10 %; crosses: slow links, equal thresholds."""
     from matplotlib.figure import Figure
 
     mpl.rcParams["svg.hashsalt"] = "uet-htsim"
@@ -185,7 +154,7 @@ def draw(found: Sequence[Row], path: Path) -> None:
 
 
 def credit_cases(found: Sequence[Row]) -> Iterator[str]:
-    """The cases in which receivers control congestion, and how many are met."""
+    """Yield the section about cases in which receivers control congestion."""
     run = [row for row in found if row.first]
     met, close = _within([abs(row.deviation(row.first)) for row in run])
     yield "## Credits of receivers"
@@ -198,7 +167,7 @@ def credit_cases(found: Sequence[Row]) -> Iterator[str]:
 def generated(
     files: Mapping[str, Sequence[Measured]], cases: Sequence[Case], of_credits: Sequence[Case]
 ) -> str:
-    """Everything below the mark."""
+    """Return the part of the page below the mark."""
     found = rows(cases, files["first"], files["by_rate"], files["by_coin"])
     beside = rows(of_credits, files["credits"])
     parts = ["## Shares", shares(found), *credit_cases(beside), "## Every case", *every_case(found)]
@@ -206,18 +175,14 @@ def generated(
 
 
 def page(text: str, made: str) -> str:
-    """The page with its tables as they are now; what stands above them is a person's."""
+    """Return the page with its generated part replaced."""
     return text.partition(BEGIN)[0] + BEGIN + "\n" + made
 
 
 def read_files() -> dict[str, list[Measured]]:
-    """What has been measured."""
-    return {
-        "first": read_measured(MEASURED),
-        "by_rate": read_measured(BY_RATE),
-        "by_coin": read_measured(BY_COIN),
-        "credits": read_measured(CREDITS),
-    }
+    """Read all results."""
+    files = {"first": MEASURED, "by_rate": BY_RATE, "by_coin": BY_COIN, "credits": CREDITS}
+    return {name: read_measured(path) for name, path in files.items()}
 
 
 if __name__ == "__main__":

@@ -173,7 +173,7 @@ def test_without_an_ssh_client_the_set_up_goes_on_and_says_so(tmp_path: Path) ->
         ("lint", {"dependencies", "engine", "develop"}),
         ("test-virtual", {"dependencies", "engine", "develop"}),
         ("test", {"dependencies", "engine", "develop", "reference"}),
-        ("mutants", {"dependencies", "engine", "develop", "reference"}),
+        ("coverage", {"dependencies", "engine", "develop", "reference"}),
     ],
 )
 def test_a_target_sets_up_only_the_parts_that_it_needs(tmp_path: Path, target: str, steps: set[str]) -> None:
