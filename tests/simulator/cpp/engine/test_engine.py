@@ -1,12 +1,14 @@
+"""Order of events, shares of buffers, limits of size, and losses that controls hear of."""
+
 import os
+import pytest
 import re
 import subprocess
 import sys
-
-import pytest
-from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, Host, Star, connect
-
-from rogue.simulator import IDEAL, ROCEV2, Simulation, SimulationError, _core
+from collections.abc import Mapping
+from helpers.networks import GBPS, Host, MICROSECOND_PS, MILLISECOND_NS, ReferenceSimulation, Star, connect, counter
+from operator import sub
+from rogue.simulator import CONTROLS, ControlKind, IDEAL, NicControl, PrototypeControl, QueuePair, ROCEV2, Reliability, Simulation, SimulationError, _core
 
 
 def test_more_links_than_sixteen_bits_count() -> None:
@@ -141,3 +143,140 @@ except Exception as error:
 """
     said, complaint = output_of(program)
     assert re.fullmatch(r"SimulationError no memory for more than \d+ packets under way\n", said), complaint
+
+
+ROUNDS = 400
+FIVE_SIGMA = 50
+
+
+def wins(seed: int) -> list[int]:
+    """How often each of four hosts got the port, when two at a time sent and only one could be taken."""
+    simulation = Star(hosts=5, buffer_bytes=1).build(seed=seed)
+    first_try_only = {"timeout_exponent": 0}
+    queue_pairs = [
+        [connect(simulation, f"h{host}", "h4", **first_try_only) for host in ((0, 1), (2, 3))[number % 2]]
+        for number in range(2 * ROUNDS)
+    ]
+    for number, pair in enumerate(queue_pairs):
+        for queue_pair in pair:
+            simulation.schedule(number * 10_000, lambda now, q=queue_pair: q.post_write(1, 1024, True))
+    simulation.run_until(10 * MILLISECOND_NS)
+    assert all(sum(q.delivered_bytes for q in pair) == 1024 for pair in queue_pairs)
+    return [
+        sum(pair[i].delivered_bytes for pair in queue_pairs[j::2]) // 1024 for j in (0, 1) for i in (0, 1)
+    ]
+
+
+def keep_two_verbs_posted(queue_pair: QueuePair) -> None:
+    queue_pair.attach(
+        lambda now, completions: [queue_pair.post_write(0, 65536, True) for _ in completions] and None,
+        lambda now, state: None,
+    )
+    for _ in range(2):
+        queue_pair.post_write(0, 65536, True)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_each_tie_is_decided_anew(seed: int) -> None:
+    assert wins(seed) == pytest.approx([ROUNDS / 2] * 4, abs=FIVE_SIGMA)
+
+
+def test_no_sender_of_a_symmetric_incast_is_favoured() -> None:
+    """Eight hosts in lockstep into a small buffer: who gets how much is chance, not the number."""
+    delivered = [0] * 8
+    for seed in range(20):
+        simulation = Star(hosts=9, buffer_bytes=400_000).build(seed=seed)
+        queue_pairs = [connect(simulation, f"h{i}", "h8", timeout_exponent=8) for i in range(8)]
+        for queue_pair in queue_pairs:
+            keep_two_verbs_posted(queue_pair)
+        simulation.run_until(30 * MILLISECOND_NS)
+        delivered = [
+            sum(pair) for pair in zip(delivered, (q.delivered_bytes for q in queue_pairs), strict=True)
+        ]
+    jain = sum(delivered) ** 2 / (8 * sum(share**2 for share in delivered))
+    assert jain >= 0.99
+    assert sum(delivered[:4]) == pytest.approx(sum(delivered[4:]), rel=0.05)
+
+
+class Losing(PrototypeControl):
+    """Sends at line rate, and notes how often its sender has begun to repeat."""
+
+    wants_acknowledgements = True
+    recoveries: list[list[int]] = []  # noqa: RUF012 - of the test's
+
+    def __init__(self, parameters: Mapping[str, float], line_rate_bps: int) -> None:
+        super().__init__(parameters, line_rate_bps)
+        self._told: list[int] = []
+        self.recoveries.append(self._told)
+
+    def on_acknowledgement(self, *told: object) -> None:
+        self._told.append(int(told[4]))  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    ("reliability", "recoveries"), [(None, [1, 1]), ("irn", [1, 2]), ("go-back-n", [6, 11]), ("uet", [0, 0])]
+)
+@pytest.mark.parametrize("simulation_type", [Simulation, ReferenceSimulation])
+def test_recoveries_are_told_with_the_acknowledgement_that_begins_them(
+    simulation_type: type[Simulation],
+    reliability: str | None,
+    recoveries: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A switch of 40 KB drops. Each recovery has had its NAK; timeouts, all that UET knows here, are none."""
+    kind = ControlKind("losing", "of a test", (), True, False, Losing)
+    monkeypatch.setitem(CONTROLS, "losing", kind)
+    Losing.recoveries.clear()
+    simulation = Star(3, buffer_bytes=40_000).build(simulation_type)
+    for sender in ("h0", "h1"):
+        pair, _ = simulation.connect(
+            sender,
+            "h2",
+            mtu_bytes=1024,
+            retry_count=7,
+            timeout_exponent=14,
+            control=NicControl("losing"),
+            reliability=Reliability(reliability) if reliability else None,
+        )
+        pair.post_write(1, 300_000, True)
+    simulation.run_until(2 * MILLISECOND_NS)
+    told = [each for each in Losing.recoveries if each]
+    assert [each[-1] for each in told] == recoveries
+    assert counter(simulation, "naks") >= sum(recoveries)
+    for each in told:
+        assert set(map(sub, each[1:], each)) <= {0, 1}
+
+
+@pytest.mark.parametrize("simulation_type", [Simulation, ReferenceSimulation])
+def test_gaps_in_responses_to_reads_are_no_recovery(
+    simulation_type: type[Simulation], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are lost on the way here, which is not the way that the control governs."""
+    monkeypatch.setitem(CONTROLS, "losing", ControlKind("losing", "of a test", (), True, False, Losing))
+    Losing.recoveries.clear()
+    simulation = Star(3, buffer_bytes=40_000).build(simulation_type)
+    (reader, _), (rival, _) = (
+        simulation.connect(
+            source,
+            destination,
+            mtu_bytes=1024,
+            retry_count=7,
+            timeout_exponent=14,
+            control=NicControl("losing"),
+        )
+        for source, destination in (("h0", "h1"), ("h2", "h0"))
+    )
+    for number in range(8):
+        reader.post_read(2 * number, 40_000, True)
+        reader.post_write(2 * number + 1, 40_000, True)
+    rival.post_write(1, 300_000, True)
+    simulation.run_until(2 * MILLISECOND_NS)
+    of_reader, *_ = Losing.recoveries
+    gaps = sum(
+        value
+        for _, port, name, value in simulation.counters()
+        if port.startswith("h0") and name.endswith("naks")
+    )
+    assert gaps > 0
+    assert len(of_reader) > 1
+    assert set(of_reader) == {0}

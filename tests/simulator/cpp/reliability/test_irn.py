@@ -1,12 +1,12 @@
-"""IRN's sending half: which packet goes next. Traces are worked by hand from the rules."""
-
-import random
-from collections import deque
+"""IRN and the kinds of go-back-N: traces worked by hand."""
 
 import pytest
-
+import random
+from collections import deque
+from hypothesis import given, strategies as st
 from rogue.simulator import SimulationError
 from rogue.simulator._core import Requester, Responder
+
 
 US = 1_000_000
 LOW_PS, HIGH_PS = 100 * US, 320 * US
@@ -216,3 +216,190 @@ def test_progress_begins_the_count_of_nacks_anew() -> None:
 def test_a_threshold_that_cannot_be(threshold: int) -> None:
     with pytest.raises(SimulationError, match="threshold_nacks"):
         Requester("irn", mtu_bytes=1024, parameters={"threshold_nacks": threshold})
+
+
+Ack = tuple[str, int, int | None]
+
+
+def acknowledged(responder: Responder, number: int, payload_bytes: int = 1024) -> Ack:
+    [ack] = responder.on_packet(number, payload_bytes=payload_bytes)
+    if not ack["is_negative"]:
+        assert ack["selective"] == []
+        return ("ack", ack["expected"], None)
+    [(first, end)] = ack["selective"]
+    assert end == first + 1
+    return ("nack", ack["expected"], first)
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        pytest.param([(0, "ack", 1, None), (1, "ack", 2, None), (2, "ack", 3, None)], id="in order"),
+        pytest.param(
+            [(0, "ack", 1, None), (2, "nack", 1, 2), (3, "nack", 1, 3), (1, "ack", 4, None)], id="one gap"
+        ),
+        pytest.param(
+            [
+                (1, "nack", 0, 1),
+                (3, "nack", 0, 3),
+                (6, "nack", 0, 6),
+                (0, "ack", 2, None),
+                (5, "nack", 2, 5),
+                (2, "ack", 4, None),
+                (4, "ack", 7, None),
+            ],
+            id="three gaps",
+        ),
+        pytest.param(
+            [(0, "ack", 1, None), (0, "ack", 1, None), (2, "nack", 1, 2), (2, "nack", 1, 2)], id="duplicates"
+        ),
+        pytest.param(
+            [(110, "nack", 0, 110), (0, "ack", 1, None), (111, "nack", 1, 111)], id="as far as the cap"
+        ),
+    ],
+)
+def test_traces_by_hand(trace: list[tuple[int, str, int, int | None]]) -> None:
+    responder = Responder("irn", mtu_bytes=1024)
+    for number, kind, expected, selective in trace:
+        assert acknowledged(responder, number) == (kind, expected, selective)
+
+
+def test_bytes_count_in_order_and_once() -> None:
+    responder = Responder("irn", mtu_bytes=1024)
+    delivered = []
+    for number, payload_bytes in ((0, 1024), (2, 100), (2, 100), (3, 0), (1, 1024), (0, 1024)):
+        responder.on_packet(number, payload_bytes=payload_bytes)
+        delivered.append(responder.delivered_bytes)
+    assert delivered == [1024, 1024, 1024, 1024, 2148, 2148]
+
+
+@given(st.permutations(range(12)), st.lists(st.integers(0, 11), max_size=12))
+def test_any_order_is_put_right(order: list[int], again: list[int]) -> None:
+    """Compared with a set: the expected packet is the first one that has not come."""
+    responder = Responder("irn", mtu_bytes=1024)
+    come: set[int] = set()
+    for number in (*order[:6], *again, *order[6:]):
+        is_early = number > min(set(range(13)) - come - {number})
+        come.add(number)
+        expected = min(set(range(13)) - come)
+        assert acknowledged(responder, number, payload_bytes=number + 1) == (
+            ("nack", expected, number) if is_early else ("ack", expected, None)
+        )
+        assert responder.delivered_bytes == sum(range(1, expected + 1))
+
+
+def test_a_mark_and_the_time_of_sending_come_back() -> None:
+    responder = Responder("irn", mtu_bytes=1024)
+    [ack] = responder.on_packet(1, is_marked=True, sent_ps=77)
+    assert (ack["echoes_mark"], ack["echoed_ps"]) == (True, 77)
+
+
+US = 1_000_000
+
+
+def sender(packets: int, **parameters: float) -> Requester:
+    requester = Requester("irn-gbn", mtu_bytes=1024, parameters=parameters)
+    requester.post(packets * 1024)
+    return requester
+
+
+def test_what_comes_early_is_refused_once_per_gap() -> None:
+    responder = Responder("irn-gbn", mtu_bytes=1024)
+    kinds = []
+    for number in (0, 2, 3, 0, 4, 1, 3, 2):
+        acks = responder.on_packet(number)
+        kinds.append([(ack["is_negative"], ack["expected"]) for ack in acks])
+    assert kinds == [
+        [(False, 1)],
+        [(True, 1)],
+        [],
+        [(False, 1)],
+        [],
+        [(False, 2)],
+        [(True, 2)],
+        [(False, 3)],
+    ]
+    assert responder.delivered_bytes == 3 * 1024
+
+
+def test_everything_from_the_gap_on_is_sent_again() -> None:
+    requester = sender(6, cap_packets=5)
+    assert [requester.send(0) for _ in range(6)] == [0, 1, 2, 3, 4, None]
+    requester.on_acknowledgement(now_ps=0, expected=2)
+    requester.on_acknowledgement(now_ps=0, expected=2, selective=[(3, 4)], is_negative=True)
+    assert [requester.send(0) for _ in range(5)] == [2, 3, 4, 5, None]
+    assert (requester.retransmitted_packets, requester.recoveries) == (3, 1)
+
+
+def test_a_stale_negative_acknowledgement_says_nothing() -> None:
+    requester = sender(4)
+    assert [requester.send(0) for _ in range(4)] == [0, 1, 2, 3]
+    requester.on_acknowledgement(now_ps=0, expected=3)
+    requester.on_acknowledgement(now_ps=0, expected=1, selective=[(2, 3)], is_negative=True)
+    assert requester.send(0) is None
+
+
+def test_the_timeout_goes_back_too() -> None:
+    requester = sender(3)
+    assert [requester.send(0) for _ in range(3)] == [0, 1, 2]
+    assert requester.deadline_ps == 100 * US
+    requester.on_deadline(100 * US)
+    assert [requester.send(0) for _ in range(4)] == [0, 1, 2, None]
+
+
+NAK, ACK = True, False
+
+
+def kinds(name: str, packets: list[tuple[int, int]]) -> list[list[tuple[bool, int]]]:
+    """What acknowledges packets at instants in microseconds."""
+    responder = Responder(name, mtu_bytes=1024)
+    return [
+        [(each["is_negative"], each["expected"]) for each in responder.on_packet(number, now_ps=at_us * US)]
+        for number, at_us in packets
+    ]
+
+
+def test_a_gap_is_told_again_after_500_us() -> None:
+    packets = [(0, 0), (2, 1), (3, 500), (4, 501), (5, 502), (1, 600), (3, 601)]
+    told = [[(ACK, 1)], [(NAK, 1)], [], [(NAK, 1)], [], [(ACK, 2)], [(NAK, 2)]]
+    assert kinds("go-back-n-hpcc", packets) == kinds("go-back-n-conweave", packets) == told
+
+
+def test_a_gap_is_told_with_each_packet() -> None:
+    assert kinds("go-back-n-htsim", [(1, 0), (2, 0), (1, 0)]) == [[(NAK, 0)]] * 3
+
+
+def test_duplicates_are_acknowledged_or_not() -> None:
+    assert kinds("go-back-n-hpcc", [(0, 0), (0, 0)]) == [[(ACK, 1)], []]
+    assert kinds("go-back-n-conweave", [(0, 0), (0, 0)]) == [[(ACK, 1)], [(ACK, 1)]]
+
+
+def test_go_back_0_forgets_the_message_at_a_gap() -> None:
+    responder = Responder("go-back-0", mtu_bytes=1024)
+    trace = [
+        (0, False, []),
+        (1, True, [(ACK, 2)]),  # a message of two
+        (2, False, []),
+        (3, False, []),
+        (5, True, [(NAK, 2)]),  # 4 is lost
+        (3, False, []),
+        (2, False, []),
+        (3, False, []),
+        (4, False, []),
+        (5, True, [(ACK, 6)]),
+        (5, True, [(ACK, 6)]),
+    ]
+    for number, is_last, expected in trace:
+        acks = responder.on_packet(number, is_last=is_last)
+        assert [(each["is_negative"], each["expected"]) for each in acks] == expected, number
+    assert responder.delivered_bytes == 6 * 1024
+
+
+def test_go_back_0_sends_the_whole_message_again() -> None:
+    requester = Requester("go-back-0", mtu_bytes=1024)
+    requester.post(2 * 1024)
+    requester.post(4 * 1024)
+    assert [requester.send(0) for _ in range(6)] == [0, 1, 2, 3, 4, 5]
+    requester.on_acknowledgement(now_ps=0, expected=2)
+    requester.on_acknowledgement(now_ps=0, expected=2, selective=[(5, 6)], is_negative=True)
+    assert [requester.send(0) for _ in range(5)] == [2, 3, 4, 5, None]
