@@ -286,9 +286,3 @@ def test_both_ends_of_a_link_between_switches_have_flow_control_or_none() -> Non
         SimulationError, match="add_link s-t: expected flow control in both switches or in none"
     ):
         simulation.add_link("s", "t", rate_bps=GBPS, delay_ps=1)
-
-
-def test_a_priority_is_one_of_eight() -> None:
-    simulation = Star(hosts=2).build()
-    with pytest.raises(SimulationError, match="expected priority as an integer from 0 to 7, got 8"):
-        connect(simulation, "h0", "h1", priority=8)

@@ -9,7 +9,6 @@ from helpers.networks import GBPS, MILLISECOND_NS, Star, connect, counter
 
 from rogue.simulator import (
     CONTROLS,
-    FAIR_RATE_PARAMETERS,
     IDEAL,
     ROCEV2,
     FairRates,
@@ -280,21 +279,6 @@ def test_rocc_leaves_a_single_flow_alone() -> None:
     assert pairs[0].control_rate_bps == 40 * GBPS
 
 
-def test_switches_without_rocc_send_nothing() -> None:
-    """And NICs with RoCC then do nothing."""
-    simulation = Star(hosts=3).build()
-    pairs = [
-        simulation.connect(
-            f"h{i}", "h2", mtu_bytes=1024, retry_count=7, timeout_exponent=14, control=NicControl("rocc")
-        )[0]
-        for i in range(2)
-    ]
-    for queue_pair in pairs:
-        queue_pair.post_write(1, 10**6, True)
-    simulation.run_until(2 * MILLISECOND_NS)
-    assert all(queue_pair.control_rate_bps == 10 * GBPS for queue_pair in pairs)
-
-
 @pytest.mark.parametrize("reliability", [None, Reliability("irn"), Reliability("go-back-n")])
 @pytest.mark.parametrize("mtu_bytes", [256, 1024])
 def test_hpcc_keeps_the_queue_nearly_empty_and_the_port_busy(
@@ -307,32 +291,6 @@ def test_hpcc_keeps_the_queue_nearly_empty_and_the_port_busy(
     busy = sum(rates) * (mtu_bytes + 124) / mtu_bytes / (40 * GBPS)
     assert busy == pytest.approx(0.95, abs=0.01)
     assert queue_bytes < 10_000
-
-
-def test_telemetry_takes_room_in_every_packet() -> None:
-    framing = with_telemetry(ROCEV2)
-    assert framing.data_overhead_bytes == 62 + 42
-    assert framing.ack_frame_bytes == 66 + 42
-    assert framing.wire_overhead_bytes == 20
-
-
-def test_hpcc_without_telemetry_stays_at_the_line_rate() -> None:
-    simulation = Star(hosts=2).build()
-    queue_pair, _ = simulation.connect(
-        "h0", "h1", mtu_bytes=1024, retry_count=7, timeout_exponent=14, control=NicControl("hpcc")
-    )
-    queue_pair.post_write(1, 10**6, True)
-    simulation.run_until(2 * MILLISECOND_NS)
-    assert simulation.control_metrics()[queue_pair.qp_num]["utilisation"] == 1
-    assert counter(simulation, "drops") == 0
-
-
-def test_parameters() -> None:
-    names = [parameter.name for parameter in FAIR_RATE_PARAMETERS]
-    assert names[0] == "rate_unit_bps"
-    for parameter in FAIR_RATE_PARAMETERS:
-        assert parameter.minimum <= parameter.value <= parameter.maximum
-        assert len(parameter.meaning) > 10
 
 
 @pytest.mark.parametrize(

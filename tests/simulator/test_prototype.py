@@ -11,7 +11,6 @@ from rogue.simulator import (
     ControlError,
     ControlKind,
     ControlParameter,
-    Hop,
     Marking,
     NicControl,
     PathFacts,
@@ -185,14 +184,6 @@ def test_what_cannot_be_made_is_a_sentence(
         NicControl("broken").check(10 * GBPS)
     with pytest.raises(ControlError, match=expected):
         sending(NicControl("broken"))
-
-
-def test_a_hop_has_names() -> None:
-    assert Hop(1, 2, 3, 4)._asdict() == {"left_ps": 1, "queue_bytes": 2, "sent_bytes": 3, "rate_bps": 4}
-
-
-def test_departures_are_told_only_to_who_hears_them() -> None:
-    assert (Steady.hears_departures, Curious.hears_departures) == (False, True)
 
 
 def raising(*_: object) -> None:

@@ -1,11 +1,22 @@
 """Priorities that share a port by weights, and switches that trim packets to their headers."""
 
-import pytest
 from collections.abc import Mapping
-from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, counter
-from rogue.simulator import IDEAL, Marking, PriorityFlowControl, QueuePair, Reliability, Simulation, SimulationError, Trimming
-from rogue.simulator.framing import UEC
 from typing import Any
+
+import pytest
+from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, counter
+
+from rogue.simulator import (
+    IDEAL,
+    Marking,
+    PriorityFlowControl,
+    QueuePair,
+    Reliability,
+    Simulation,
+    SimulationError,
+    Trimming,
+)
+from rogue.simulator.framing import UEC
 
 
 def star(weights: Mapping[int, int] | None, flow_control: PriorityFlowControl | None = None) -> Simulation:

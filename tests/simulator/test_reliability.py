@@ -15,8 +15,6 @@ from rogue.simulator import (
     Simulation,
     SimulationError,
     Spraying,
-    spraying_of,
-    unsprayable,
 )
 from rogue.simulator._core import Requester
 
@@ -260,16 +258,6 @@ def test_type_uc_repairs_nothing() -> None:
 CONNECTION = {"mtu_bytes": 1024, "retry_count": 7, "timeout_exponent": 14}
 
 
-def test_there_are_64_paths_unless_said_otherwise() -> None:
-    assert Spraying().paths == spraying_of({}).paths == 64
-    assert spraying_of({"paths": 8.0}) == Spraying(paths=8)
-
-
-@pytest.mark.parametrize("paths", [1, 2, 64, 65_536])
-def test_paths_that_can_be(paths: int) -> None:
-    Spraying(paths).check()
-
-
 @pytest.mark.parametrize("paths", [0, -1, 3, 65_537, 131_072, 2.5, True, "64", None, 2**70])
 def test_paths_that_cannot_be_are_refused_by_a_sentence(paths: int) -> None:
     with pytest.raises(SimulationError, match=r"expected paths as .*, got ") as caught:
@@ -294,12 +282,6 @@ def test_controls_whose_packets_keep_one_way_are_refused(control: str, reason: s
     simulation = Star(hosts=2, features={"has_telemetry": True}).build()
     with pytest.raises(SimulationError, match=f"no spraying beside {control}, .*{reason}"):
         simulation.connect("h0", "h1", spraying=Spraying(), control=NicControl(control), **CONNECTION)
-
-
-@pytest.mark.parametrize("control", ["dcqcn", "timely", "constant"])
-def test_other_controls_are_not(control: str) -> None:
-    assert unsprayable(control) is None
-    Star(hosts=2).build().connect("h0", "h1", spraying=Spraying(), control=NicControl(control), **CONNECTION)
 
 
 def test_a_host_that_switches_have_a_rule_for_is_refused() -> None:

@@ -114,14 +114,6 @@ def test_other_inputs_have_their_own_buffers() -> None:
     assert counter(simulation, "drops", "s0->h6") == 0
 
 
-def test_a_port_is_never_idle_while_something_waits_for_it() -> None:
-    simulation = star(6, buffer_bytes=None)
-    ends = [delivered(simulation, f"h{i}", "h5", ack_every_packets=64) for i in range(5)]
-    simulation.run_until(10 * MILLISECOND_NS)
-    total = sum(end.delivered_bytes for end in ends)
-    assert total == pytest.approx(10e-3 * 10e9 / 8 * 1024 / 1106, rel=0.002)
-
-
 def test_no_head_of_line_blocking() -> None:
     """h0 sends to a port that h1 fills, and to an idle one: the latter gets all that h0 can send."""
     simulation = star(4, buffer_bytes=None)
@@ -233,8 +225,3 @@ def test_a_threshold_must_leave_room_for_headroom() -> None:
         "19999, got 20000",
     ):
         star(1, buffer_bytes=29_999, flow_control=flow_control)
-
-
-def test_a_kind_nobody_knows() -> None:
-    with pytest.raises(SimulationError, match="add_switch s0: expected kind as one of shared, voq, got 'oq'"):
-        Simulation(seed=1).add_switch("s0", buffer_bytes=None, alpha=1.0, kind="oq")  # type: ignore[arg-type]

@@ -1,5 +1,5 @@
 // Ports, switches and the event loop, packet by packet.
-#include "reference/engine.h"
+#include "reference_engine/engine.h"
 
 #include <algorithm>
 

@@ -35,12 +35,11 @@
 #include "protocol/responders.h"
 #include "protocol/response_queue.h"
 #include "protocol/shared_buffer.h"
-#include "reference/packet.h"
+#include "reference_engine/packet.h"
 #include "reliability/credits.h"
 #include "results/delivery_watch.h"
 #include "results/mailbox.h"
 #include "results/recorder.h"
-#include "results/records.h"
 
 namespace simulator::reference {
 

@@ -5,7 +5,7 @@
 
 #include "cc/registry.h"
 #include "protocol/queue_pair.h"
-#include "reference/engine.h"
+#include "reference_engine/engine.h"
 
 namespace simulator::reference {
 

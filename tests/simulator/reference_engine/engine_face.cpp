@@ -3,7 +3,7 @@
 
 #include "protocol/queue_pair.h"
 #include "protocol/shared_buffer.h"
-#include "reference/engine.h"
+#include "reference_engine/engine.h"
 #include "reliability/kind.h"
 
 namespace simulator::reference {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "protocol/fault.h"
-#include "reference/engine.h"
+#include "reference_engine/engine.h"
 
 namespace simulator::reference {
 

@@ -6,7 +6,7 @@
 
 #include "protocol/path_hash.h"
 #include "protocol/queue_pair.h"
-#include "reference/engine.h"
+#include "reference_engine/engine.h"
 
 namespace simulator::reference {
 

@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "protocol/queue_pair.h"
-#include "reference/engine.h"
-#include "reliability/receiver_told.h"
+#include "reference_engine/engine.h"
+#include "reliability/receiver_arguments.h"
 
 namespace simulator::reference {
 

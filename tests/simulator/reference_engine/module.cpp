@@ -1,5 +1,5 @@
 #include "binding/engine_binding.h"
-#include "reference/engine.h"
+#include "reference_engine/engine.h"
 
 NB_MODULE(_reference, module) {
   module.doc() = "An eager engine that tests compare the packet engine with.";

@@ -33,13 +33,6 @@ def increased(control: Controller, times: int) -> list[float]:
     return rates
 
 
-def test_nothing_happens_before_the_first_cnp() -> None:
-    control = controller()
-    control.on_sent(0, 10**9)
-    assert control.rate_bps == LINE_BPS
-    assert control.deadline_ps is None
-
-
 def test_a_cut_and_its_recovery() -> None:
     """Half of 40 Gb/s; five times half-way back; then the target would pass the line rate."""
     control = controller()
@@ -160,16 +153,6 @@ def test_no_cut_goes_below_the_least_rate() -> None:
     for number in range(10):
         control.on_cnp(number)
     assert control.rate_bps == 3 * GBPS
-
-
-def test_the_line_rate_ends_it() -> None:
-    control = controller()
-    control.on_cnp(0)
-    for _ in range(40):
-        if control.deadline_ps is not None:
-            control.on_timer(control.deadline_ps)
-    assert control.rate_bps == LINE_BPS
-    assert control.deadline_ps is None
 
 
 def test_as_the_simulator_of_its_authors_has_it() -> None:

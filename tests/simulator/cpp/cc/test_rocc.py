@@ -1,9 +1,9 @@
 """RoCC by itself: the reaction point in the NIC and the congestion point in the switch."""
 
 import pytest
+
 from rogue.simulator import SimulationError
 from rogue.simulator._core import Controller, RoccPoint
-
 
 GBPS = 10**9
 LINE_BPS = 40 * GBPS
@@ -65,10 +65,6 @@ def test_messages_take_time_to_act() -> None:
     control.on_timer(20 * MICROSECOND_PS)
     assert control.rate_bps == 9 * GBPS
     assert control.deadline_ps == 75 * MICROSECOND_PS
-
-
-GBPS = 10**9
-LINE_BPS = 40 * GBPS
 
 
 def test_proportional_and_integral() -> None:

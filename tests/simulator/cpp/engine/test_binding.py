@@ -1,11 +1,12 @@
 """Python values at the boundary of the engine: names, units, refusals, and callbacks."""
 
-import pytest
 from collections.abc import Callable
+
+import pytest
 from helpers.networks import Star, connect
+
 from rogue.simulator import CX3PRO, ROCEV2, Simulation, SimulationError
 from rogue.simulator._core import Engine, Requester, Responder
-
 
 SLICE_EVENTS = 1 << 16
 """So many events are done before the engine looks for Ctrl-C: anywhere within an instant."""

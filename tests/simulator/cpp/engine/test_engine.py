@@ -1,14 +1,37 @@
 """Order of events, shares of buffers, limits of size, and losses that controls hear of."""
 
 import os
-import pytest
 import re
 import subprocess
 import sys
 from collections.abc import Mapping
-from helpers.networks import GBPS, Host, MICROSECOND_PS, MILLISECOND_NS, ReferenceSimulation, Star, connect, counter
 from operator import sub
-from rogue.simulator import CONTROLS, ControlKind, IDEAL, NicControl, PrototypeControl, QueuePair, ROCEV2, Reliability, Simulation, SimulationError, _core
+
+import pytest
+from helpers.networks import (
+    GBPS,
+    MICROSECOND_PS,
+    MILLISECOND_NS,
+    Host,
+    ReferenceSimulation,
+    Star,
+    connect,
+    counter,
+)
+
+from rogue.simulator import (
+    CONTROLS,
+    IDEAL,
+    ROCEV2,
+    ControlKind,
+    NicControl,
+    PrototypeControl,
+    QueuePair,
+    Reliability,
+    Simulation,
+    SimulationError,
+    _core,
+)
 
 
 def test_more_links_than_sixteen_bits_count() -> None:

@@ -1,20 +1,21 @@
 """The lazy engine and the eager one agree on every completion time, counter and sample."""
 
-import pytest
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+import pytest
 from helpers.benchmark_networks import engine_networks
-from helpers.networks import Builder, GBPS, MILLISECOND_NS, Star, assert_equal_runs, connect, counter
+from helpers.networks import GBPS, MILLISECOND_NS, Builder, Star, assert_equal_runs, connect, counter
 from helpers.random_fabrics import fabric
 from helpers.random_features import flow_controls
 from helpers.random_networks import RandomNetwork, networks
 from helpers.random_pauses import networks_whose_pauses_go_wrong
 from hypothesis import HealthCheck, given, settings
-from itertools import islice
-from rogue.simulator import CONTROLS, CX3PRO, FairRates, Marking, NicControl, PriorityFlowControl, Simulation
-from typing import Any
 
+from rogue.simulator import CONTROLS, CX3PRO, FairRates, Marking, NicControl, PriorityFlowControl, Simulation
 
 SECOND_NS = 10**9
 WORKLOADS = engine_networks.WORKLOADS
@@ -247,9 +248,6 @@ def test_many_random_fabrics(seed: int) -> None:
     run_fabric(seed, flows=500)
 
 
-WORKLOADS = engine_networks.WORKLOADS
-
-
 @dataclass(frozen=True)
 class Excerpt:
     """The first flows of a benchmark's data, cut to a size."""
@@ -287,12 +285,12 @@ def run(excerpt: Excerpt, until_ms: int) -> Simulation:
     return simulation
 
 
-def test_w1() -> None:
+def test_dcqcn_on_w1() -> None:
     simulation = run(Excerpt("W1", 8, size_max_bytes=600_000), until_ms=30)
     assert counter(simulation, "cnps_received") > 100
 
 
-def test_w2() -> None:
+def test_dcqcn_on_w2() -> None:
     run(Excerpt("W2", 150), until_ms=30)
 
 
@@ -301,7 +299,7 @@ def test_a_network_so_large_that_the_engine_prefetches() -> None:
 
 
 @pytest.mark.parametrize("workload", ["W1", "W2"])
-def test_thresholds_of_20_kb(workload: str) -> None:
+def test_dcqcn_with_thresholds_of_20_kb(workload: str) -> None:
     excerpt = Excerpt(workload, 8 if workload == "W1" else 150, size_max_bytes=600_000, xoff_bytes=20_000)
     assert counter(run(excerpt, until_ms=30), "pause_frames") > 200
 
@@ -319,12 +317,12 @@ def test_one_packet_in_two_thousand_is_lost(workload: str) -> None:
 
 
 @pytest.mark.long
-def test_w1_whole() -> None:
+def test_dcqcn_on_the_whole_w1() -> None:
     run(Excerpt("W1", 8), until_ms=1_200)
 
 
 @pytest.mark.long
-def test_w2_whole() -> None:
+def test_dcqcn_on_the_whole_w2() -> None:
     run(Excerpt("W2", 2_035), until_ms=200)
 
 

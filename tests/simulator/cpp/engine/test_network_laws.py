@@ -1,16 +1,17 @@
 """Queueing laws worked out on paper, and properties of random networks."""
 
-import pytest
 import random
-from helpers.networks import GBPS, Host, MICROSECOND_PS, MILLISECOND_NS, Star, connect, counter
+from itertools import pairwise
+from statistics import mean
+
+import pytest
+from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, Host, Star, connect, counter
 from helpers.random_features import flow_controls
 from helpers.random_networks import RandomNetwork, networks
 from hypothesis import HealthCheck, assume, given, settings
-from itertools import pairwise
+
 from rogue.simulator import IDEAL, ROCEV2, Simulation
 from rogue.simulator.framing import NS3
-from statistics import mean
-
 
 MTU = 1024
 SECOND_NS = 10**9

@@ -65,10 +65,6 @@ def test_none_is_ahead_of_a_callback_in_step() -> None:
     assert hops_at(line(RunsAhead), in_step=True) == hops_at(line(ReferenceSimulation), in_step=True)
 
 
-def test_small_networks_keep_step() -> None:
-    assert hops_at(line(Simulation), in_step=False) == hops_at(line(ReferenceSimulation), in_step=False)
-
-
 def test_without_delay_nobody_can_be_ahead() -> None:
     asked = [
         hops_at(line(simulation_type, delay_ps=0), in_step=False)

@@ -1,11 +1,12 @@
 """What host software sees and when: clocks of NICs, delays of PCI, and arrivals at the other end."""
 
-import pytest
 from dataclasses import replace
-from helpers.networks import Host, MILLISECOND_NS, ReferenceSimulation, Star, connect, direct
 from itertools import pairwise
-from rogue.simulator import CX3PRO, IDEAL, NicProfile, QueuePair, Reliability, Simulation
 
+import pytest
+from helpers.networks import MILLISECOND_NS, Host, ReferenceSimulation, Star, connect, direct
+
+from rogue.simulator import CX3PRO, IDEAL, NicProfile, QueuePair, Reliability, Simulation
 
 WITHOUT_PCI = replace(CX3PRO, pci_rc_ns=0, pci_late_ns=0)
 

@@ -1,9 +1,9 @@
-"""Cut cables and queue pairs that are reset. A packet of 1024 bytes takes 0.8976 us on the line and 1 us of cable."""
+"""Cut cables and reset queue pairs. A packet of 1024 bytes takes 0.8976 us on the line and 1 us of cable."""
 
 import pytest
-from helpers.networks import Host, MILLISECOND_NS, Star, connect, counter, direct
-from rogue.simulator import QueuePair, QueuePairError, Simulation, SimulationError
+from helpers.networks import MILLISECOND_NS, Host, Star, connect, counter, direct
 
+from rogue.simulator import QueuePair, QueuePairError, Simulation, SimulationError
 
 MTU = 1024
 
@@ -66,9 +66,6 @@ def test_a_cut_needs_a_link_and_a_time_that_is_not_over() -> None:
         simulation.cut_link("h0", "s0", start_ns=9, duration_ns=1)
     with pytest.raises(SimulationError, match="expected duration_ns as an integer from 1"):
         simulation.cut_link("h0", "s0", start_ns=10, duration_ns=0)
-
-
-MTU = 1024
 
 
 def ends(simulation: Simulation, timeout_exponent: int = 14) -> tuple[QueuePair, QueuePair]:

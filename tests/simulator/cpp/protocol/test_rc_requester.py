@@ -5,12 +5,21 @@ fast link, 8.848 us (8.976) on the slow one. Each link delays by 1 us. Packet 0 
 us and is sent on at once; packets 1 and 2 wait; 3 to 10 are refused; from 10.8736 us on there is room for one
 more, and that is packet 11, which arrives at 11.6304 us."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from dataclasses import replace
-from helpers.networks import GBPS, Host, MICROSECOND_PS, MILLISECOND_NS, connect, counter, direct
-from rogue.simulator import BurstLoss, IDEAL, IndependentLoss, NicProfile, QueuePair, Simulation, SimulationError
+from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, Host, connect, counter, direct
 
+from rogue.simulator import (
+    IDEAL,
+    BurstLoss,
+    IndependentLoss,
+    NicProfile,
+    QueuePair,
+    Simulation,
+    SimulationError,
+)
 
 MTU = 1024
 TIMEOUT_8_PS = 4_096_000 << 8
@@ -158,7 +167,6 @@ def test_a_read_has_no_more_responses_than_their_numbers_can_tell_apart() -> Non
         simulation.run_until(MILLISECOND_NS)
 
 
-MTU = 1024
 WITHHOLDING = replace(IDEAL, withholds_next_verb=True)
 PACKET_PS = 897_600
 ROUND_TRIP_PS = PACKET_PS + 1_000_000 + 68_800 + 1_000_000
@@ -223,10 +231,9 @@ def test_everything_arrives_in_bursts_of_losses(seed: int) -> None:
     simulation.check_invariants()
 
 
-MTU = 1024
 CAPPED = replace(IDEAL, unacknowledged_packets_max=129)
 FIRST_PS = 897_600
-PACKET_PS = 884_800
+MIDDLE_PS = 884_800
 """The first one of a WRITE says where the bytes go."""
 DELAY_PS = 100_000_000
 ACKNOWLEDGED_PS = 2 * DELAY_PS + 68_800
@@ -247,13 +254,13 @@ def completed_ps(profile: NicProfile, packets: int, service: str = "rc") -> int:
 
 def test_a_long_way_is_filled_with_so_many_packets() -> None:
     # The 64th packet asks for an ACK, which lets 64 more leave; so does the 63rd of these, the 192nd of all.
-    first_ps = FIRST_PS + 63 * PACKET_PS + ACKNOWLEDGED_PS
-    second_ps = first_ps + 63 * PACKET_PS + ACKNOWLEDGED_PS
-    assert completed_ps(CAPPED, 258) == second_ps + PACKET_PS + ACKNOWLEDGED_PS
+    first_ps = FIRST_PS + 63 * MIDDLE_PS + ACKNOWLEDGED_PS
+    second_ps = first_ps + 63 * MIDDLE_PS + ACKNOWLEDGED_PS
+    assert completed_ps(CAPPED, 258) == second_ps + MIDDLE_PS + ACKNOWLEDGED_PS
 
 
 def test_what_fits_leaves_at_once() -> None:
-    alone_ps = FIRST_PS + 128 * PACKET_PS + ACKNOWLEDGED_PS
+    alone_ps = FIRST_PS + 128 * MIDDLE_PS + ACKNOWLEDGED_PS
     assert completed_ps(CAPPED, 129) == completed_ps(IDEAL, 129) == alone_ps
 
 

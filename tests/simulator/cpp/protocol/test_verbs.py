@@ -1,18 +1,19 @@
 """SEND, WRITE with immediate, READ, and unreliable connections by hand.
 
-Wire bytes of a packet: 1122 for the first of a WRITE, 1106 for the others, 98 for a READ request, 1110 for its first
-and last response; 0.8 ns each."""
+Wire bytes of a packet: 1122 for the first of a WRITE, 1106 for the others, 98 for a READ request, 1110 for
+its first and last response; 0.8 ns each.
+"""
 
 import pytest
-from helpers.networks import GBPS, Host, MILLISECOND_NS, Star, connect, counter, direct
-from rogue.simulator import QueuePair, QueuePairError, Simulation, SimulationError
+from helpers.networks import GBPS, MILLISECOND_NS, Host, Star, connect, counter, direct
 
+from rogue.simulator import QueuePair, QueuePairError, Simulation, SimulationError
 
 MTU = 1024
 Received = list[tuple[int, int, int, int, int | None]]
 
 
-def ends(simulation: Simulation, timeout_exponent: int = 4) -> tuple[QueuePair, QueuePair]:
+def message_ends(simulation: Simulation, timeout_exponent: int = 4) -> tuple[QueuePair, QueuePair]:
     return simulation.connect(
         "a", "b", mtu_bytes=MTU, retry_count=7, timeout_exponent=timeout_exponent, ack_every_packets=1
     )
@@ -30,7 +31,7 @@ def listen(queue_pair: QueuePair) -> Received:
 
 def test_sends_and_immediates_are_received_in_order() -> None:
     simulation = direct()
-    sender, receiver = ends(simulation)
+    sender, receiver = message_ends(simulation)
     received = listen(receiver)
     sender.post_send(1, MTU, True)
     sender.post_write(2, MTU, True)
@@ -50,7 +51,7 @@ def test_sends_and_immediates_are_received_in_order() -> None:
 @pytest.mark.parametrize("kind", ["send", "write"])
 def test_each_message_is_received_once_in_spite_of_losses(kind: str) -> None:
     simulation = direct(loss_probability=0.2)
-    sender, receiver = ends(simulation)
+    sender, receiver = message_ends(simulation)
     host, received = Host(sender), listen(receiver)
     for wr_id in range(40):
         if kind == "send":
@@ -63,7 +64,6 @@ def test_each_message_is_received_once_in_spite_of_losses(kind: str) -> None:
     simulation.check_invariants()
 
 
-MTU = 1024
 REQUEST_PS = 98 * 800
 EDGE_PS, MIDDLE_PS = 1110 * 800, 1106 * 800
 CABLE_PS = 1_000_000
@@ -221,28 +221,14 @@ def test_the_oracle_tells_when_a_verb_left() -> None:
     assert left_ns == [1_782.4]
 
 
-MTU = 1024
-Received = list[tuple[int, int, int, int, int | None]]
-
-
-def ends(simulation: Simulation, a: str = "a", b: str = "b") -> tuple[QueuePair, QueuePair]:
+def uc_ends(simulation: Simulation, a: str = "a", b: str = "b") -> tuple[QueuePair, QueuePair]:
     return simulation.connect(a, b, mtu_bytes=MTU, retry_count=7, timeout_exponent=4, service="uc")
-
-
-def listen(queue_pair: QueuePair) -> Received:
-    received: Received = []
-    queue_pair.attach(
-        lambda now, completions: None,
-        lambda now, state: None,
-        lambda now, receives: received.extend(receives),
-    )
-    return received
 
 
 def test_a_verb_is_done_when_its_last_packet_has_left() -> None:
     simulation = direct()
     simulation.record_oracle_rtt()
-    sender, _ = ends(simulation)
+    sender, _ = uc_ends(simulation)
     host = Host(sender)
     sender.post_write(1, 10 * MTU, True)
     sender.post_write(2, 0, True)
@@ -263,7 +249,7 @@ def test_a_verb_is_done_when_its_last_packet_has_left() -> None:
 def test_a_limiter_delays_completion() -> None:
     simulation = direct()
     simulation.record_oracle_rtt()
-    sender, _ = ends(simulation)
+    sender, _ = uc_ends(simulation)
     sender.set_rate(GBPS)
     sender.post_write(1, 64 * MTU, True)
     simulation.run_until(MILLISECOND_NS)
@@ -272,7 +258,7 @@ def test_a_limiter_delays_completion() -> None:
 
 def test_an_immediate_completes_a_receive_at_the_other_end() -> None:
     simulation = direct()
-    sender, receiver = ends(simulation)
+    sender, receiver = uc_ends(simulation)
     received = listen(receiver)
     sender.post_write(1, 3 * MTU, True)
     sender.post_write(2, 2 * MTU, True, imm=7)
@@ -286,7 +272,7 @@ def test_an_immediate_completes_a_receive_at_the_other_end() -> None:
 def test_a_message_that_lacks_a_packet_is_not_delivered(lost_at_ns: int) -> None:
     """The first packet of the first message is lost, or its fourth: the second message is not harmed."""
     simulation = direct()
-    sender, receiver = ends(simulation)
+    sender, receiver = uc_ends(simulation)
     received = listen(receiver)
     simulation.cut_link("a", "b", start_ns=lost_at_ns, duration_ns=1)
     for wr_id in range(2):
@@ -299,14 +285,14 @@ def test_a_message_that_lacks_a_packet_is_not_delivered(lost_at_ns: int) -> None
 
 
 def test_there_is_no_read() -> None:
-    sender, _ = ends(direct())
+    sender, _ = uc_ends(direct())
     with pytest.raises(QueuePairError, match="queue pair 2 is of type UC, which has no READ"):
         sender.post_read(1, MTU, True)
 
 
 def test_a_reset_forgets_what_has_not_left() -> None:
     simulation = direct()
-    pair = ends(simulation)
+    pair = uc_ends(simulation)
     host = Host(pair[0])
     pair[0].post_write(1, 10**9, True)
     simulation.run_until(1_000)

@@ -1,12 +1,14 @@
 """IRN and the kinds of go-back-N: traces worked by hand."""
 
-import pytest
 import random
 from collections import deque
-from hypothesis import given, strategies as st
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from rogue.simulator import SimulationError
 from rogue.simulator._core import Requester, Responder
-
 
 US = 1_000_000
 LOW_PS, HIGH_PS = 100 * US, 320 * US
@@ -294,9 +296,6 @@ def test_a_mark_and_the_time_of_sending_come_back() -> None:
     assert (ack["echoes_mark"], ack["echoed_ps"]) == (True, 77)
 
 
-US = 1_000_000
-
-
 def sender(packets: int, **parameters: float) -> Requester:
     requester = Requester("irn-gbn", mtu_bytes=1024, parameters=parameters)
     requester.post(packets * 1024)
@@ -329,14 +328,6 @@ def test_everything_from_the_gap_on_is_sent_again() -> None:
     requester.on_acknowledgement(now_ps=0, expected=2, selective=[(3, 4)], is_negative=True)
     assert [requester.send(0) for _ in range(5)] == [2, 3, 4, 5, None]
     assert (requester.retransmitted_packets, requester.recoveries) == (3, 1)
-
-
-def test_a_stale_negative_acknowledgement_says_nothing() -> None:
-    requester = sender(4)
-    assert [requester.send(0) for _ in range(4)] == [0, 1, 2, 3]
-    requester.on_acknowledgement(now_ps=0, expected=3)
-    requester.on_acknowledgement(now_ps=0, expected=1, selective=[(2, 3)], is_negative=True)
-    assert requester.send(0) is None
 
 
 def test_the_timeout_goes_back_too() -> None:

@@ -1,12 +1,14 @@
 """Both halves of Ultra Ethernet: which packet goes next, and what is acknowledged when."""
 
-import pytest
 import random
+
+import pytest
 from helpers import networks
 from helpers.networks import Window
-from hypothesis import given, strategies as st
-from rogue.simulator._core import Requester, Responder
+from hypothesis import given
+from hypothesis import strategies as st
 
+from rogue.simulator._core import Requester, Responder
 
 PAYLOAD, FRAME = 1000, 1064
 US = 1_000_000

@@ -128,7 +128,7 @@ def test_a_mark_takes_a_quarter_of_what_comes() -> None:
     assert window.acknowledged(20, 0, packets=2, is_marked=True) == 37_000
 
 
-def test_a_trimmed_packet_and_a_timeout_take_their_bytes_away() -> None:
+def test_marks_alone_a_trimmed_packet_and_a_timeout_take_their_bytes_away() -> None:
     assert marked().trimmed(20) == 36_000
     assert marked(rto_ns=50_000).times_out(50) == FRAME  # all ten, each by itself, and one packet at least
 

@@ -1,14 +1,25 @@
 """TCP in a network, and both halves over a path that loses, repeats, reorders and marks."""
 
 import heapq
-import pytest
 from dataclasses import dataclass, field
-from helpers.networks import GBPS, Host, MICROSECOND_PS, MILLISECOND_NS, Star, counter, direct
-from hypothesis import HealthCheck, given, settings, strategies as st
-from rogue.simulator import IDEAL, Marking, NicControl, QueuePair, QueuePairError, Reliability, Simulation, SimulationError
-from rogue.simulator._core import Requester, Responder
 from typing import Any
 
+import pytest
+from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, Host, Star, counter, direct
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rogue.simulator import (
+    IDEAL,
+    Marking,
+    NicControl,
+    QueuePair,
+    QueuePairError,
+    Reliability,
+    Simulation,
+    SimulationError,
+)
+from rogue.simulator._core import Requester, Responder
 
 SEGMENT_BYTES, WIRE_BYTES, ACK_WIRE_BYTES = 1460, 1538, 84
 
@@ -140,8 +151,6 @@ def test_a_timeout_shorter_than_the_path() -> None:
         tcp(direct(), "a", "b", rto_min_ns=2000, delayed_ack_ns=10)
 
 
-SEGMENT_BYTES = 1460
-MICROSECOND_PS = 1_000_000
 NAMES = ("reno", "dctcp", "cubic", "iwarp")
 
 

@@ -1,9 +1,9 @@
 """Windows of Reno, DCTCP and CUBIC, worked by hand in segments of 1460 bytes."""
 
 import pytest
+
 from rogue.simulator import SimulationError
 from rogue.simulator._core import Requester, Responder, TcpWindow, reliabilities
-
 
 SEGMENT_BYTES = 1460
 
@@ -57,9 +57,6 @@ def test_a_mark_halves_the_window() -> None:
     window = TcpWindow("reno", {"ecn": 1})
     window.on_marked()
     assert segments(window) == 5
-
-
-SEGMENT_BYTES = 1460
 
 
 def dctcp(**parameters: float) -> TcpWindow:
@@ -119,7 +116,6 @@ def test_a_weight_that_cannot_be(name: str, value: float) -> None:
         dctcp(**{name: value})
 
 
-SEGMENT_BYTES = 1460
 SECOND_PS = 10**12
 
 
@@ -213,7 +209,6 @@ def test_time_without_use_does_not_count() -> None:
     assert busy.window_bytes == paused.window_bytes > 700 * SEGMENT_BYTES
 
 
-SEGMENT_BYTES = 1460
 TCPS = {name: parameters for name, _, _, parameters, controls_window in reliabilities() if controls_window}
 
 
