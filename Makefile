@@ -11,7 +11,7 @@ KILLS ?= 300
 unexport PYTHONDONTWRITEBYTECODE  # tests start a thousand interpreters, each would compile everything
 ENGINE_SOURCES := CMakeLists.txt pyproject.toml simulator/CMakeLists.txt $(shell find simulator/cpp -type f)
 PACKAGES := $(shell find -L src -name __init__.py)  # an editable install has a map of modules and packages
-COMPILED := $(shell find simulator/cpp simulator/include tests/data/plugins -name '*.h' -o -name '*.cpp')
+COMPILED := $(shell find simulator/cpp simulator/include tests/simulator/reference_engine tests/data/plugins -name '*.h' -o -name '*.cpp')
 FAST_TESTS := tests/test_tidy.py tests/workloads tests/agent/core
 CODE := harness playbooks workloads src/rogue rogue_agent reports remote simulator virtual profile.py tests benchmarks scripts
 
@@ -31,7 +31,7 @@ $(VENV)/.engine: $(VENV)/.dependencies $(ENGINE_SOURCES) $(PACKAGES)
 $(VENV)/.develop: requirements/develop.txt $(VENV)/.dependencies
 	@sh scripts/setup.sh develop $(VENV)
 
-$(VENV)/.reference: $(VENV)/.engine $(VENV)/.develop
+$(VENV)/.reference: $(VENV)/.engine $(VENV)/.develop $(wildcard tests/simulator/reference_engine/*)
 	@sh scripts/setup.sh reference $(VENV)
 
 setup: $(VENV)/.engine ## create .venv and build the engine (every other target does this by itself)

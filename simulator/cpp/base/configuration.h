@@ -17,7 +17,7 @@ namespace simulator {
 // What the NIC at one end of a connection knows of the way to the other end before anything is sent.
 
 struct PathFacts {
-  BitsPerSecond line_rate;  // of its own link
+  BitsPerSecond line_rate;  // of the host's link
   Picoseconds base_rtt;     // of a full packet and its acknowledgement, while nothing else is on the way
   Bytes mtu;                // payload of a full packet
   Bytes packet;             // what a full packet occupies on the wire
@@ -30,7 +30,7 @@ struct NicProfile {
   std::uint32_t limiters = 0;        // 0 = one for each queue pair
   BitsPerSecond rate_step;           // requested rates are rounded up to a multiple; 0 = exact
   Bytes actuation_lag_max;           // wire bytes that still leave at the old rate, at most
-  double clock_drift_ppm_max = 0;    // 0: it starts at 0, too
+  double clock_drift_ppm_max = 0;    // 0: it also starts at 0
   bool withholds_next_verb = false;  // this and the next: see RequesterSettings
   std::uint64_t unacknowledged_packets_max = 0;
   std::int64_t pci_rc_ns = 0;  // these four: see PciDelay
@@ -47,15 +47,15 @@ struct PauseConfiguration {
   Bytes xon_gap;                        // resume so far below the threshold
   Picoseconds duration = kNever;        // that a pause frame asks for; kNever: until it is taken back
   Picoseconds refresh_every = kNever;   // sends it again, while the reason lasts
-  Picoseconds watchdog_after = kNever;  // a host that pauses for so long loses its frames,
-  Picoseconds watchdog_restore{};       // until it has not paused for so long
+  Picoseconds watchdog_after = kNever;  // a host that pauses for this time loses its frames
+  Picoseconds watchdog_restore{};       // until it has not paused for this time
 };
 
 // When a switch marks packets, by the length of their queue.
 struct MarkingConfiguration {
   std::uint8_t priorities = 0xff;  // bit p: of priority p
-  Bytes minimum;                   // up to so much nothing is marked,
-  Bytes maximum;                   // above so much everything,
+  Bytes minimum;                   // kmin: nothing is marked up to it
+  Bytes maximum;                   // kmax: everything is marked above it
   double probability = 0;          // and just below that a packet with this probability
   double average_weight = 1;  // of each arriving packet's sight of the queue; 1: the queue of the instant
   bool is_at_departure = true;

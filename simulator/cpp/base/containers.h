@@ -22,7 +22,7 @@ class NumberedSlots {
   decltype(auto) operator[](std::uint64_t number) { return slots_[number & (slots_.size() - 1)]; }
   decltype(auto) operator[](std::uint64_t number) const { return slots_[number & (slots_.size() - 1)]; }
 
-  // So that all from `first` to `last` have places of their own. What is below `first` is over.
+  // Make room for all numbers from `first` to `last`. Numbers below `first` are no longer needed.
   void make_room(std::uint64_t first, std::uint64_t last) {
     if (last - first >= slots_.size()) grow(first, last - first + 1);
   }
@@ -49,7 +49,7 @@ class Ring {
  public:
   bool empty() const { return head_ == tail_; }
   std::uint64_t head() const { return head_; }  // number of the oldest
-  std::uint64_t tail() const { return tail_; }  // one past the newest: so many have ever been put in
+  std::uint64_t tail() const { return tail_; }  // number of entries ever put in
 
   Item& operator[](std::uint64_t number) { return slots_[number]; }
   const Item& operator[](std::uint64_t number) const { return slots_[number]; }
@@ -80,7 +80,7 @@ class Ring {
 
 inline constexpr std::size_t kLineBytes = 64;
 
-// Always inline: otherwise gcc drops its calls, for it sees no effect.
+// Always inline: otherwise gcc drops its calls because it sees no effect.
 [[gnu::always_inline]] inline void prefetch_lines(const void* object, std::size_t bytes) {
   for (std::size_t at = 0; at < bytes; at += kLineBytes) {
     __builtin_prefetch(static_cast<const std::byte*>(object) + at);

@@ -25,7 +25,7 @@ class RandomStream {
     for (const char c : name) state_ = mix_bits(state_ ^ static_cast<unsigned char>(c)) + kIncrement;
   }
 
-  // What a stream elsewhere goes on from.
+  // State from which a stream elsewhere continues.
   std::uint64_t state() const { return state_; }
 
   std::uint64_t next_bits() { return mix_bits(state_ += kIncrement); }

@@ -2,7 +2,6 @@
 #include "binding/controls_binding.h"
 #include "binding/engine_binding.h"
 #include "binding/reliability_binding.h"
-#include "binding/tcp_binding.h"
 #include "engine/engine.h"
 
 NB_MODULE(_core, module) {

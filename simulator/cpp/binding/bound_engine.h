@@ -10,7 +10,7 @@
 #include "base/check.h"
 #include "binding/host_software.h"
 #include "protocol/framing.h"
-#include "results/records.h"
+#include "results/recorder.h"
 
 namespace simulator {
 

@@ -40,8 +40,6 @@ inline nb::dict outside_metrics(const Metrics& metrics) {
 
 // A congestion control in Python, as an engine sees it: slow, for prototypes.
 
-namespace nb = nanobind;
-
 // The engine may run without the GIL, and each call takes it.
 class PythonControl final : public OutsideControl<PythonControl> {
  public:
@@ -122,8 +120,6 @@ class PythonControl final : public OutsideControl<PythonControl> {
 };
 
 // What makes a control that is not the engine's: a compiled one with its values, or something in Python to call.
-
-namespace nb = nanobind;
 
 struct CompiledMaker {
   CompiledKind kind;

@@ -36,7 +36,7 @@ namespace nb = nanobind;
 // When the packet left a port, what waited there, what it had sent, its rate.
 using HopTuple = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
 
-// Of a control without a network that is told no other: 1024 bytes in a packet of RoCEv2, one switch.
+// Default path of a control without a network: RoCEv2 packets of 1024 bytes, one switch.
 inline constexpr PathFacts kUsualPath{
     .line_rate = {10'000'000'000}, .base_rtt = {10'000'000}, .mtu = {1024}, .packet = {1106}, .hops = 1};
 
@@ -164,8 +164,6 @@ inline void bind_controllers(nb::module_& module) {
 
 // Python bindings for receiver controls (which grant credit to senders) that are compiled outside the engine.
 
-namespace nb = nanobind;
-
 struct ReceiverMaker {
   ReceiverKind kind;
   std::vector<double> values;
@@ -208,9 +206,7 @@ inline void bind_receiver_controls(nb::module_& module) {
           nb::arg("values"));
 }
 
-// What makes a part of switches that somebody else wrote: a compiled one, with the values of its parameters.
-
-namespace nb = nanobind;
+// A compiled switch control with the values of its parameters.
 
 struct SwitchMaker {
   SwitchKind kind;

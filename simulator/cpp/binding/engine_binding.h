@@ -7,7 +7,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <string>
@@ -20,7 +22,6 @@
 #include "binding/bound_engine.h"
 #include "binding/configuration_fields.h"
 #include "binding/control_maker.h"
-#include "binding/memory_binding.h"
 #include "binding/queue_pair_binding.h"
 #include "binding/table_to_numpy.h"
 #include "protocol/fault.h"
@@ -29,7 +30,6 @@
 #include "protocol/queue_pair.h"
 #include "results/packet_log.h"
 #include "results/recorder.h"
-#include "results/records.h"
 
 namespace simulator {
 
@@ -160,6 +160,33 @@ void bind_datagrams(Class& engine) {
           },
           nb::kw_only(), nb::arg("qp_num"), nb::arg("wr_id"), nb::arg("destination_qp_num"), nb::arg("route"),
           nb::arg("payload"));
+}
+
+// Offsets have been checked by simulator/datagram.py.
+template <class EngineType, class Class>
+void bind_memories(Class& engine) {
+  using Bound = BoundEngine<EngineType>;
+  engine
+      .def(
+          "add_memory",
+          [](Bound& self, std::uint32_t host, std::int64_t size_bytes, std::optional<std::uint64_t> seed) {
+            return self.engine.add_memory(host, size_bytes, seed);
+          },
+          nb::kw_only(), nb::arg("host"), nb::arg("size_bytes"), nb::arg("seed").none())
+      .def(
+          "read_memory",
+          [](Bound& self, std::uint32_t memory, std::size_t offset, std::size_t length_bytes) {
+            return nb::bytes(self.engine.memories().bytes(memory).data() + offset, length_bytes);
+          },
+          nb::arg("memory"), nb::arg("offset"), nb::arg("length_bytes"))
+      .def(
+          "write_memory",
+          [](Bound& self, std::uint32_t memory, std::size_t offset, const nb::bytes& data) {
+            std::memcpy(self.engine.memories().bytes(memory).data() + offset, data.c_str(), data.size());
+          },
+          nb::arg("memory"), nb::arg("offset"), nb::arg("data"))
+      .def("record_memory_writes", [](Bound& self) { self.engine.memories().record(); })
+      .def("memory_write_columns", [](Bound& self) { return to_numpy(self.engine.memories().writes); });
 }
 
 // The fault of that name with its fields; a name or a field that is unknown is a TypeError.

@@ -107,8 +107,6 @@ Owner read_fields(nb::handle from) {
 
 // Tables of parameters for Python.
 
-namespace nb = nanobind;
-
 inline nb::list parameter_list(std::span<const Parameter> table) {
   nb::list parameters;
   for (const Parameter& parameter : table) {

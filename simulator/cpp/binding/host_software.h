@@ -50,7 +50,7 @@ class HostSoftware {
     return next_once_++;
   }
 
-  // Calls the host software that `call` is meant for. Python exceptions pass through.
+  // Calls the host software that `call` is for. Python exceptions pass through.
   void deliver(const HostCall& call, std::int64_t host_ns, Mailbox& mailbox) {
     switch (call.kind) {
       case HostCallKind::kCompletions:

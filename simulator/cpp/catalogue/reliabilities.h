@@ -1,33 +1,33 @@
-// All ways to repair losses, by name: those of RDMA's NICs, and the TCPs.
+// All kinds of loss recovery by name. A new kind is a header and its name here.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "base/check.h"
 #include "cc/parameters.h"
+#include "reliability/go_back_n.h"
+#include "reliability/irn.h"
 #include "reliability/kind.h"
-#include "reliability/registry.h"
-#include "tcp/registry.h"
+#include "reliability/uet.h"
+#include "tcp/cubic.h"
+#include "tcp/dctcp.h"
+#include "tcp/reno.h"
 
 namespace simulator {
 
-// Calls `visit(kind)` for every kind that there is.
-template <class Visit>
-void for_each_reliability(Visit&& visit) {
-  for (const ReliabilityKind& kind : kRepairs) visit(kind);
-  for (const ReliabilityKind& kind : kTcps) visit(kind);
-}
+inline constexpr std::array kReliabilities = {
+    kIrn,     kIrnGbn, kGoBackN, kGoBack0, kGoBackNHpcc, kGoBackNConweave, kGoBackNHtsim, kUet,
+    kUetRccc, kReno,   kDctcp,   kCubic,   kIwarp};
 
 inline const ReliabilityKind& reliability_named(std::string_view name) {
-  const ReliabilityKind* found = nullptr;
   std::string known;
-  for_each_reliability([&](const ReliabilityKind& kind) {
-    if (kind.name == name) found = &kind;
+  for (const ReliabilityKind& kind : kReliabilities) {
+    if (kind.name == name) return kind;
     known += (known.empty() ? "" : ", ") + std::string(kind.name);
-  });
-  if (found != nullptr) return *found;
+  }
   throw SimulationError("expected a reliability named " + known + ", got " + std::string(name));
 }
 

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,7 +16,17 @@
 #include "base/units.h"
 #include "cc/controller.h"
 #include "cc/outside_control.h"
+#include "cc/parameters.h"
 #include "rogue/nic_control.h"
+
+// Some controls of the engine are written against rogue/nic_control.h alone: a copy of such a header is a plug-in. Include
+// this header before them. Their last line then defines a table named after the class instead of a library entry.
+#undef ROGUE_NIC_CONTROL
+#define ROGUE_NIC_CONTROL(Control, name, meaning, ...)                                           \
+  inline constexpr ::rogue::Parameter kParametersOf##Control[] = {__VA_ARGS__};                  \
+  inline constexpr std::span<const ::rogue::Parameter> kSpanOf##Control(kParametersOf##Control); \
+  inline constexpr ::rogue::abi::Table kTableOf##Control =                                       \
+      ::rogue::abi::Calls<Control, kSpanOf##Control>::table(name, meaning)
 
 namespace simulator {
 
@@ -104,5 +117,28 @@ class CompiledControl final : public OutsideControl<CompiledControl> {
   void* control_ = nullptr;
   const rogue::Attributes* attributes_ = nullptr;
 };
+
+// Parameters of such a control in the form of built-in controls.
+template <const rogue::abi::Table& table>
+constexpr auto parameters_of() {
+  std::array<Parameter, table.parameter_count> parameters{};
+  for (std::size_t index = 0; index < parameters.size(); ++index) {
+    const rogue::Parameter& each = table.parameters[index];
+    parameters[index] = {each.name, each.value, each.minimum, each.maximum, each.meaning};
+  }
+  return parameters;
+}
+
+template <const rogue::abi::Table& table>
+constexpr Control from_table(std::string_view name, std::string_view meaning,
+                             std::span<const Parameter> parameters) {
+  return {name, meaning, parameters,
+          [](const ParameterValues& values, const PathFacts& path) -> std::unique_ptr<Controller> {
+            std::vector<double> in_order;
+            for (const rogue::Parameter& each : std::span(table.parameters, table.parameter_count))
+              in_order.push_back(values.at(each.name));
+            return std::make_unique<CompiledControl>(CompiledKind{&table, table.name}, in_order, path);
+          }};
+}
 
 }  // namespace simulator

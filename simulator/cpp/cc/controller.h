@@ -64,12 +64,12 @@ class Controller {
   // So much payload may be under way, rounded up to whole packets.
   virtual Bytes window() const { return kNoWindow; }
 
-  // A packet of so many wire bytes began to leave. Engines may tell it late, so it must not bring the
-  // deadline nearer. Returns false if the rate is what it was.
+  // A packet of `wire` bytes began to leave. Engines may call this late, so it must not bring the deadline
+  // nearer. Returns false if the rate has not changed.
   virtual bool on_sent(Picoseconds, Bytes) { return false; }
 
-  // Packets may be told together, as one, while they have fewer wire bytes than that and nothing else happens.
-  // 0: each is told.
+  // Engines may report departures together, as one, while they have fewer wire bytes than this and nothing
+  // else happens. 0: report each one.
   virtual Bytes untold_max() const { return {}; }
 
   // A congestion notification packet (CNP) has come; the receiving end sends one for a marked packet, but at
@@ -90,7 +90,7 @@ class Controller {
   virtual void on_timer(Picoseconds) {}
   virtual Picoseconds deadline() const { return kNever; }
 
-  // What it believes; for people and tests. Whoever asks changes nothing.
+  // The control's state by name, for people and tests. Reading it changes nothing.
   virtual Metrics metrics(Picoseconds now) const = 0;
 };
 
@@ -150,7 +150,7 @@ class Segments {
   }
 
  private:
-  static constexpr std::size_t kWaitingMax = 4096;  // nobody acknowledges responses to READs
+  static constexpr std::size_t kWaitingMax = 4096;  // responses to READs are never acknowledged
 
   struct Last {
     Picoseconds began;

@@ -14,8 +14,8 @@
 
 namespace simulator {
 
-// A control that somebody else wrote, as an engine sees it: its attributes are checked after each call into it, and
-// kept, so that what an engine asks all the time costs nothing.
+// A plug-in control as an engine sees it: its attributes are checked and cached after each call into it, so that
+// engines can read them often at no cost.
 
 // It has raised, or says what makes no sense. The place is a file, perhaps with a line; empty: not known.
 class ControlError : public SimulationError {
@@ -149,7 +149,7 @@ class OutsideControl : public Controller {
   rogue::Attributes attributes_;
 };
 
-// An object that somebody else wrote, with a table of calls: once it has raised, nothing calls it again.
+// A plug-in object with a table of calls. Once it has raised, nothing calls it again.
 
 // `Kind` has the table that a file was compiled to, and the file.
 template <class Kind>

@@ -1,11 +1,11 @@
-// PowerTCP: every packet brings back what each port on its way held and sent. The power of a port is the rate at which
-// bytes come to it times all bytes that are under way to it; divided by what it is when the port is just full, it says
-// by how much all windows together are too large.
+// PowerTCP: every packet returns the queue length and sent bytes of each port on its path. The power of a port is the
+// rate at which bytes arrive times all bytes in flight to it. Power over the power of a port that is just full tells by
+// how much all windows together are too large.
 // Source: Addanki, Michel and Schmid, "PowerTCP: pushing the performance limits of datacenter networks", NSDI 2022,
 // algorithm 1, section 3.3 (gamma) and theorem 1. Increase and least rate are those of its authors' simulations
-// (inet-tub/ns3-datacenter, 6ddb4a4: rdma-hw.cc, config-burst.txt), where hosts have 25 Gb/s; the paper has one over
-// the expected number of flows and names no number.
-// Deviation: line 20 compares power with normalized power; the largest normalized power is meant, and taken.
+// (inet-tub/ns3-datacenter, 6ddb4a4: rdma-hw.cc, config-burst.txt), where hosts have 25 Gb/s; the paper divides by the
+// expected number of flows and gives no number.
+// Deviation: line 20 compares power with normalized power; we take the largest normalized power.
 #pragma once
 
 #include <rogue/nic_control.h>

@@ -9,7 +9,7 @@
 
 #include "base/check.h"
 #include "base/configuration.h"
-#include "cc/as_outside.h"
+#include "cc/compiled_control.h"
 #include "cc/constant.h"
 #include "cc/controller.h"
 #include "cc/dcqcn.h"
@@ -42,11 +42,11 @@ inline constexpr std::array kControls = {
     kTimelyPatched,
     kRocc,
     kHpcc,
-    as_outside<kTableOfSwift>(kTableOfSwift.name, kTableOfSwift.meaning, kSwiftParameters),
-    as_outside<kTableOfSwift>("swift-htsim", "Swift as the simulator csg-htsim has it",
+    from_table<kTableOfSwift>(kTableOfSwift.name, kTableOfSwift.meaning, kSwiftParameters),
+    from_table<kTableOfSwift>("swift-htsim", "Swift as the simulator csg-htsim has it",
                               kSwiftHtsimParameters),
-    as_outside<kTableOfPowerTcp>(kTableOfPowerTcp.name, kTableOfPowerTcp.meaning, kPowerTcpParameters),
-    as_outside<kTableOfThetaPowerTcp>(kTableOfThetaPowerTcp.name, kTableOfThetaPowerTcp.meaning,
+    from_table<kTableOfPowerTcp>(kTableOfPowerTcp.name, kTableOfPowerTcp.meaning, kPowerTcpParameters),
+    from_table<kTableOfThetaPowerTcp>(kTableOfThetaPowerTcp.name, kTableOfThetaPowerTcp.meaning,
                                       kThetaPowerTcpParameters),
 };
 

@@ -133,7 +133,7 @@ struct RoccByLineRate {
 };
 
 // Source: the same paper, table 1, for 40 and 100 Gb/s. 10 Gb/s: runtime.c of dpdk/switch in the repository, whose
-// gains are .4 / 2^7 and .4 / 2^5 Mb/s per byte, the second one on half the growth; in units of 10 Mb/s and 600 bytes.
+// gains are 0.4 / 2^7 and 0.4 / 2^5 Mb/s per byte, the second on half the growth; here in units of 10 Mb/s and 600 bytes.
 inline constexpr RoccByLineRate kRoccByLineRate[] = {
     {10e9, 75'000, 150'000, 210'000, 0.1875, 0.375, 100'000},
     {40e9, 150'000, 300'000, 360'000, 0.3, 1.5, 40'000},
@@ -174,7 +174,7 @@ class RoccPoint {
   Picoseconds period() const { return period_; }
   double rate_units() const { return rate_; }
 
-  // A period is over and so much waits: returns the rate of each flow until the next one.
+  // Called at the end of a period with the queue length: returns the rate of each flow for the next period.
   BitsPerSecond update(Bytes waiting) {
     const double queue = static_cast<double>(waiting.value) / queue_unit_bytes_;
     const bool may_cut = rate_ > rate_max_ / 8;

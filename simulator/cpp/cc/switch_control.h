@@ -14,7 +14,7 @@
 
 namespace simulator {
 
-// A part of switches that somebody else wrote, as an engine sees it: what it says is checked.
+// A plug-in switch control as an engine sees it: its results are checked.
 
 // What a file was compiled to, and the file, for sentences. What is loaded once stays.
 struct SwitchKind {
@@ -25,7 +25,7 @@ struct SwitchKind {
   bool sees_departures() const { return table->sees_departures != 0; }
 };
 
-// The place of a port. Its random numbers are those of the port's marker, in whose place it stands.
+// The place of a port. It takes the random numbers of the port's marker, which it replaces.
 inline rogue::Place place_of_port(std::uint64_t seed, const std::string& from, const std::string& to,
                                   BitsPerSecond rate, bool leads_to_host) {
   return {.rate_bps = rate.value,
@@ -82,7 +82,7 @@ class SwitchControl : public OutsideObject<SwitchKind> {
   }
 };
 
-// What a host grants by a control that somebody else wrote, as an engine sees it: what it says is checked.
+// A plug-in receiver control as an engine sees it: its results are checked.
 
 // What a file was compiled to, and the file, for sentences. What is loaded once stays.
 struct ReceiverKind {

@@ -1,5 +1,5 @@
-// PowerTCP without switches that tell: the round-trip time and how fast it grows stand for the bytes under way to the
-// fullest port and the rate at which they come.
+// PowerTCP without telemetry: the round-trip time and its gradient stand for the bytes in flight to the fullest port
+// and their arrival rate.
 // Source: Addanki, Michel and Schmid, "PowerTCP: pushing the performance limits of datacenter networks", NSDI 2022,
 // section 3.5 and algorithm 2. Values as of PowerTCP.
 #pragma once

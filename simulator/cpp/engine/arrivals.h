@@ -17,7 +17,7 @@ namespace simulator {
   return index;
 }
 
-// Where a packet goes on that has come over `link` to a switch.
+// The next link of a packet that arrived at a switch over `link`.
 [[gnu::always_inline]] inline std::uint32_t Engine::next_link(std::uint32_t link, PacketIndex index) {
   Packet& packet = world_.pool[index];
   if (packet.is_sprayed()) [[unlikely]] {

@@ -51,7 +51,7 @@ struct ClassCounters {
   std::int64_t trimmed_packets = 0;
   Bytes trimmed;                  // that were cut off
   Bytes sent_on_wire;             // if the port has telemetry
-  std::int64_t pause_frames = 0;  // that told the far end of its link to pause or to go on
+  std::int64_t pause_frames = 0;  // sent to pause or resume the far end of its link
   std::int64_t lossless_drops = 0;
   std::int64_t watchdog_fired = 0;
 };
@@ -70,7 +70,7 @@ struct alignas(64) ClassedPort {
   PriorityMask inspected_without_ecn = 0;  // the same, of packets that are not ECN-capable
   bool is_pause_frame_due = false;
   bool has_telemetry = false;
-  std::uint8_t ways = 0;  // of its own: kTurns, kJudged, kArrivalsJudged
+  std::uint8_t ways = 0;  // kTurns, kJudged, kArrivalsJudged
   bool has_virtual_queues = false;
   Bytes trim_above = kNothingTrimmed;
   std::unique_ptr<Marker> marker{};
@@ -176,7 +176,7 @@ struct alignas(64) ClassedPort {
     return index;
   }
 
-  // The last packet to come of those of a priority and an input that wait; kNoPacket if none does.
+  // The newest waiting packet of a priority and an input; kNoPacket if none waits.
   PacketIndex newest(std::uint32_t priority, std::uint32_t input) const {
     return has_virtual_queues ? virtual_queues->newest(priority, input) : queues[priority].packets.newest();
   }

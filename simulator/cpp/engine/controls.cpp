@@ -123,9 +123,9 @@ void Controls::on_reply_to_controlled(const Packet& packet, PacketIndex index) {
   watch(qp);
 }
 
-// The controller, after it has been told of all bytes that have left. A caller that changes the controller
-// calls `follow` afterwards. Any other caller calls `set_untold_max`, for the bytes that may leave
-// untold are counted from now on.
+// The controller, after all departed bytes have been reported to it. A caller that changes the controller
+// calls `follow` afterwards. Any other caller calls `set_untold_max`, because the bytes that may leave
+// unreported are counted from now on.
 Controller& Controls::informed(std::uint32_t qp) {
   Sender& sender = world_.senders[qp];
   Controller& controller = *queue_pairs_[qp].controller;
@@ -139,7 +139,7 @@ void Controls::set_untold_max(std::uint32_t qp) {
   sender.untold_max = sender.wants_acknowledgements ? Bytes{} : queue_pairs_[qp].controller->untold_max();
 }
 
-// A departure, perhaps booked late, that the controller must be told of: nobody else waits for this limiter.
+// Report a departure, perhaps booked late, to the controller. No other queue pair waits for this limiter.
 void Controls::on_sent(std::uint32_t qp, PacketIndex index, Picoseconds start) {
   ControlledQueuePair& controlled = queue_pairs_[qp];
   const Packet& packet = world_.pool[index];
@@ -219,8 +219,8 @@ void Controls::require_none_uses(std::uint32_t limiter, const char* what) const 
   }
 }
 
-// Of a queue pair with a reliability of its own, whose requester has taken it: the controller knows before anything
-// else leaves.
+// An acknowledgement that the requester of a reliability has taken: the controller sees it before anything else
+// leaves.
 void Controls::on_acknowledgement(std::uint32_t qp, const Acknowledgement& acknowledgement,
                                   const CarriedTelemetry& telemetry) {
   const Requester& requester = *world_.reliabilities[qp].requester;
@@ -241,7 +241,7 @@ void Controls::on_feedback(PacketIndex index) {
   watch(qp);
 }
 
-// What switches tell senders: RoCC's fair rates, in messages of their own, and telemetry, in the packets.
+// Feedback from switches to senders: RoCC's fair rates in separate messages, and telemetry in data packets.
 
 void Feedback::watch(const ClassedPort& classes) {
   RoccPort& rocc = *classes.rocc;

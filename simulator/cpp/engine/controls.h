@@ -28,7 +28,7 @@ struct ControlledQueuePair {
   std::uint32_t feedback_route = 0;  // in the table of routes: the queue pair's route, backwards
   std::uint32_t route_links = 0;
   Picoseconds next_cnp;          // none is sent before
-  std::uint64_t recoveries = 0;  // of a queue pair without a reliability of its own: one for each NAK
+  std::uint64_t recoveries = 0;  // of a queue pair without a Reliability: one for each NAK
   std::int64_t cnps_sent = 0;
   std::int64_t cnps_received = 0;
 
@@ -47,7 +47,7 @@ class Controls {
 
   bool has(std::uint32_t qp) const { return world_.senders[qp].is_controlled; }
   const ControlledQueuePair& of(std::uint32_t qp) const { return queue_pairs_[qp]; }
-  void require_none(std::uint32_t qp, const char* what) const;  // nobody else may set its rate
+  void require_none(std::uint32_t qp, const char* what) const;  // host software must not set its rate
   void require_none_uses(std::uint32_t limiter, const char* what) const;
   BitsPerSecond rate_of(std::uint32_t qp) const {
     return has(qp) ? queue_pairs_[qp].controller->rate() : BitsPerSecond{};
@@ -77,7 +77,7 @@ class Controls {
   PacketTable<Stamp> stamps_;                     // if any control wants acknowledgements
 };
 
-// What switches tell senders: fair rates in packets of their own, and telemetry in packets of data.
+// Feedback from switches to senders: fair rates in separate packets, and telemetry in data packets.
 
 class Engine;
 

@@ -1,10 +1,10 @@
-// Credit that receivers grant: whose turn it is, and what is told in it.
+// Credit that receivers grant: whose turn it is, and what the grant says.
 #include "engine/credits.h"
 
 #include <optional>
 
 #include "engine/engine.h"
-#include "reliability/receiver_told.h"
+#include "reliability/receiver_arguments.h"
 
 namespace simulator {
 
@@ -93,7 +93,7 @@ std::int64_t Credits::rivals_of(const Sender& sender) const {
   return static_cast<std::int64_t>(nic.ready.size() + nic.paused.size());
 }
 
-// What was spent or void had been granted; what was told had been, too.
+// Spent and void credit was granted before, and so was reported credit.
 void Credits::check() const {
   for (std::uint32_t qp = 0; qp < world_.senders.size(); ++qp) {
     const Sender& sender = world_.senders[qp];

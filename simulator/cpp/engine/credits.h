@@ -26,7 +26,7 @@ class Credits {
   void on_timer(std::uint32_t nic);
   void check() const;
 
-  // Somebody from outside is told of packets that come for this queue pair.
+  // A plug-in sees the packets that arrive for this queue pair.
   bool tells_of(std::uint32_t qp) const {
     return !numbers_.empty() && world_.senders[qp].has_credits && hosts_.at(world_.senders[qp].nic).control;
   }

@@ -36,7 +36,6 @@
 #include "results/mailbox.h"
 #include "results/packet_log.h"
 #include "results/recorder.h"
-#include "results/records.h"
 
 namespace simulator {
 
@@ -116,7 +115,7 @@ class Engine {
   void check_invariants();
 
  private:
-  // These parts have a state of their own, and reach into the engine where packets meet them.
+  // These parts keep state and reach into the engine where packets meet them.
   friend class Controls;
   friend class Credits;
   friend class Faults;
@@ -306,8 +305,7 @@ class Engine {
   RouteEnds route_ends_;
   Forwarding forwarding_;
   LookAhead look_ahead_;
-  std::vector<rogue::EqualPort>
-      equal_;  // what a part of a switch from outside is told of, one packet at a time
+  std::vector<rogue::EqualPort> equal_;  // the ports that a plug-in chooses among, for one packet at a time
 };
 
 }  // namespace simulator

@@ -1,11 +1,11 @@
-// Switches run ahead: what they need stays in the cache for all that happens there within a link's delay.
+// Switches run ahead: their data stays in the cache for everything that happens there within a link's delay.
 //
-// Nothing that leaves another node from now on arrives at a switch before the least delay of the links that lead
-// to it has passed. Until then all arrivals there are known. They touch the switch's own ports, and counts of packets
-// that are lost, whose order does not matter. So the switch takes them at once, as parallel simulators do. Source:
-// Chandy and Misra, "Distributed simulation: a case study in design and verification of distributed programs", 1979.
-// Hosts do not run ahead, for their software may do anything at any instant. Nor does a switch that pauses
-// somebody, whose departures are events, or one that has timers.
+// A packet that leaves another node from now on arrives after at least the smallest delay of the links into the switch.
+// All arrivals before that are known. They touch the switch's own ports, and counts of lost packets, whose order does
+// not matter. So the switch processes them at once, as parallel simulators do. Source: Chandy and Misra, "Distributed
+// simulation: a case study in design and verification of distributed programs", 1979.
+// Hosts do not run ahead, because their software may do anything at any instant. Nor do switches that pause a link,
+// whose departures are events, or switches with timers.
 #include <algorithm>
 #include <string>
 #include <utility>

@@ -1,8 +1,8 @@
 // Ports with a queue for each priority: pausing and being paused. What every packet needs is in
 // engine/classed_departures.h.
 //
-// A departure may end a pause, which others must see at that instant. So while a switch has told anybody to
-// pause, it is eager: each of its ports with something to send has its departure as an event of its own.
+// A departure may end a pause, which others must see at that instant. So a switch is eager while it pauses a link: each
+// departure from its ports is an event.
 #include <algorithm>
 
 #include "engine/departures.h"
@@ -40,7 +40,7 @@ bool Engine::send_verb_before(Port& port, Picoseconds other, Picoseconds until) 
   return true;
 }
 
-// A frame leaves a switch that pauses somebody, who perhaps may go on.
+// A frame leaves a switch that pauses a link; perhaps the pause can end.
 void Engine::release_eagerly(Port& port, PacketIndex index, Picoseconds start) {
   const Packet& packet = world_.pool[index];
   Switch& element = world_.switches[port.owner];

@@ -223,7 +223,7 @@ std::int64_t Engine::nic_clock_ns(std::uint32_t qp) const {
   return world_.nics[world_.senders[qp].nic].clock.read_ns(now_);
 }
 
-// Packets that somebody wants to look at, and those that end on their way.
+// Recorded packets, and packets that end on their path.
 
 void Engine::record_packets(const PacketLogSettings& settings) {
   require_nobody_ahead("record_packets", now_);

@@ -100,7 +100,7 @@ void Engine::on_unreliable(PacketIndex index, bool is_operational) {
 }
 
 // More bytes may have arrived at this queue pair. Only the last packet of a verb always asks for a reply, and
-// nobody waits for less than a verb.
+// host software never waits for less than a verb.
 void Engine::check_delivery(std::uint32_t receiver) {
   const std::uint32_t qp = world_.senders[receiver].peer;
   const Bytes delivered = world_.delivered_at(receiver);
@@ -137,8 +137,8 @@ void Engine::receive(PacketIndex index) {
   tell_host(packet.qp, CompletionLine::kReceives, pci, completion);
 }
 
-// Verbs of an unreliable connection are done when their last packet has left. Departures are only booked when
-// somebody looks, so a timer looks: at the earliest instant at which the oldest verb can have left, and
+// Verbs of an unreliable connection are done when their last packet has left. A port books departures only when it
+// catches up, so a timer makes it catch up at the earliest instant at which the oldest verb can have left, and
 // again.
 void Engine::watch_departure(std::uint32_t qp) {
   Sender& sender = world_.senders[qp];

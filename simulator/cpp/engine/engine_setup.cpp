@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <span>
 
-#include "engine/audit.h"
-#include "engine/counters.h"
 #include "engine/departures.h"
 #include "engine/engine.h"
+#include "engine/inspection.h"
 #include "protocol/queue_pair.h"
 
 namespace simulator {
@@ -26,7 +25,7 @@ Engine::Engine(std::uint64_t seed, const Framing& framing)
       route_ends_(*this, world_),
       forwarding_(world_) {}
 
-// From so many ports on prefetching pays; with 324 of them, as in W2, it costs 4 ns per hop.
+// Prefetching pays from this number of ports on; with 324 ports, as in W2, it costs 4 ns per hop.
 static constexpr std::size_t kLargeFromPorts = 1024;
 
 void Engine::complete_topology() {
@@ -115,7 +114,7 @@ std::uint32_t Engine::add_route(const std::vector<std::uint32_t>& links) {
   return route;
 }
 
-// What has left its NIC by now took its old way, and goes on there unless it is sprayed.
+// A packet that has left its NIC keeps its old route unless it is sprayed.
 void Engine::reroute(const std::vector<std::uint32_t>& left_out) {
   require_nobody_ahead("rerouting", now_);
   catch_up_all();

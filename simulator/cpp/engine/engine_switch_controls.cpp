@@ -1,4 +1,4 @@
-// What parts of switches from outside are told of packets, and what becomes of their verdicts.
+// Calls to plug-in switch controls for packets, and the effect of their verdicts.
 #include "engine/departures.h"
 
 namespace simulator {
@@ -91,7 +91,7 @@ void Engine::drop_judged(std::uint32_t link, PacketIndex index, Picoseconds at) 
   forget(index);
 }
 
-// Where a sprayed packet goes on that has come to a switch whose part from outside chooses.
+// The next link of a sprayed packet at a switch whose plug-in chooses.
 std::uint32_t Engine::choose(std::uint32_t link, PacketIndex index) {
   const Packet& packet = world_.pool[index];
   const auto [ports, hashed] = forwarding_.equal_ports(link, packet);

@@ -148,7 +148,7 @@ bool RouteEnds::on_arrival(std::uint32_t link, PacketIndex index) {
   return true;
 }
 
-// Each copy is charged to the ingress, as a frame of its own.
+// Each copy is charged to the ingress as a separate frame.
 void RouteEnds::flood(std::uint32_t link, PacketIndex index) {
   std::uint32_t position = floods_.at(link);
   for (const std::uint32_t out : world_.switches[world_.switch_behind(link)].links) {

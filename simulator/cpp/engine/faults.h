@@ -11,8 +11,8 @@
 
 namespace simulator {
 
-// What goes wrong on purpose: links that are cut, NICs that pause their switch, for they break or take packets
-// in slowly, and watchdogs in switches that end that.
+// Injected faults: cut links, NICs that pause their switch because they are broken or receive slowly, and the switch
+// watchdogs that end such pauses.
 
 class Engine;
 

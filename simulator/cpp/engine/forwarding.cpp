@@ -129,7 +129,7 @@ void Forwarding::copy_groups(std::uint32_t twin, std::uint32_t target) {
   }
 }
 
-// Whoever is not reached without the links that are left out is reached with them.
+// Nodes that cannot be reached without the excluded links are reached over them.
 void Forwarding::search(std::uint32_t target) {
   const std::size_t switches = world_.switches.size();
   found_.resize(switches);
@@ -145,8 +145,8 @@ void Forwarding::search(std::uint32_t target) {
   }
 }
 
-// One search from the target: whoever is one hop further sends back over the link that it was seen over. With
-// `known`, the hops of a search before: over all links, for those that it did not reach.
+// One search from the target: a node one hop further sends back over the link through which it was found. `known` holds
+// the hops of an earlier search; this one then uses all links, for the nodes that it did not reach.
 std::vector<std::uint32_t> Forwarding::reach(std::uint32_t target, const std::vector<std::uint32_t>& known) {
   std::vector<std::uint32_t> hops(world_.switches.size(), kNowhere);
   std::vector<std::uint32_t> reached{target};

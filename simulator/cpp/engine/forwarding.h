@@ -23,7 +23,7 @@ class Forwarding {
   // Every queue pair: what its way is drawn from.
   void add(std::uint32_t qp, std::uint64_t path_seed);
 
-  // The packets of verbs of this queue pair take ways of their own, from then on. `route` is its fixed one.
+  // From now on each packet of this queue pair chooses its path. `route` is the fixed one.
   void spray(std::uint32_t qp, const std::vector<std::uint32_t>& route,
              const ConnectionConfiguration& configuration);
 
@@ -33,7 +33,7 @@ class Forwarding {
   // `position` of the next packet of a sprayed queue pair.
   std::uint32_t draw(std::uint32_t qp) { return Packet::kSprayed | sprays_[qp]->next(); }
 
-  // Where a sprayed packet goes on that has come over `link` to a switch.
+  // The next link of a sprayed packet that arrived at a switch over `link`.
   std::uint32_t next_link(std::uint32_t link, const Packet& packet);
 
   // What that reads first.
@@ -105,11 +105,11 @@ class Forwarding {
   std::vector<bool> left_out_;                            // by cable; empty: none is
   std::vector<std::optional<ObliviousSpray>> sprays_;     // by sending queue pair
   std::vector<Way> ways_;                                 // by receiving queue pair
-  std::vector<GroupsBySwitch> towards_;                   // by target; empty until somebody asks
+  std::vector<GroupsBySwitch> towards_;                   // by target; empty until the first lookup
   std::vector<Group> groups_;                             // each once
   std::vector<std::vector<std::uint32_t>> groups_known_;  // of each switch, those of several ports
   std::vector<std::uint32_t> groups_of_one_;              // by port
-  std::vector<std::vector<std::uint32_t>> found_;         // by switch, in the search that goes on
+  std::vector<std::vector<std::uint32_t>> found_;         // by switch, during a search
   std::vector<std::uint32_t> ports_;
   std::vector<std::uint32_t> nodes_;        // by switch
   std::vector<std::vector<Trunk>> trunks_;  // of each switch, in the order of its ports

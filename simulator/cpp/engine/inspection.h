@@ -1,11 +1,15 @@
-// The invariants of a world, with all its links caught up. They cost about as much as looking at every
-// packet.
+// Read-only views of a world whose links have all caught up: invariants, counters, and ports that wait for each other.
 #pragma once
 
+#include <vector>
+
+#include "engine/controls.h"
 #include "engine/world.h"
+#include "results/recorder.h"
 
 namespace simulator {
 
+// The invariants of a world. Checking costs about as much as visiting every packet.
 class Audit {
  public:
   Audit(const World& world, Picoseconds now) : world_(world), now_(now) {}
@@ -22,5 +26,11 @@ class Audit {
   const World& world_;
   Picoseconds now_;
 };
+
+// Counters of ports and queue pairs.
+std::vector<Counter> counters_of(const World& world, const Controls& controls);
+
+// Paused ports with something to send, and the ports that they wait for.
+std::vector<Wait> waits_in(const World& world, Picoseconds now);
 
 }  // namespace simulator

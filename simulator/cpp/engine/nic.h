@@ -16,7 +16,7 @@
 #include "protocol/responders.h"
 #include "protocol/response_queue.h"
 #include "reliability/kind.h"
-#include "results/records.h"
+#include "results/recorder.h"
 
 namespace simulator {
 
@@ -52,8 +52,8 @@ struct Sender {
   std::uint32_t timer;
   std::uint64_t served = 0;
   Picoseconds ready;                // it could send from then on, if it were not for the limiter
-  Bytes untold{};                   // wire bytes that its control has not been told of
-  Bytes untold_max{};               // it must be told then
+  Bytes untold{};                   // wire bytes not yet reported to its control
+  Bytes untold_max{};               // report them when `untold` reaches this
   std::uint8_t priority_flags = 0;  // the priority, where packets have it
   bool is_ready = false;            // it is in the NIC's heap, or paused
   bool is_timer_pending = false;
@@ -61,7 +61,7 @@ struct Sender {
   bool has_special = false;    // packets that `requester` knows nothing of: responses to READs, or of that
   bool has_responded = false;  // the last packet was one: now it is the requester's turn
   bool wants_acknowledgements = false;  // the control
-  bool has_reliability = false;         // of its own: then `requester` is idle
+  bool has_reliability = false;         // if true, `requester` is idle
   QueuePairState state = QueuePairState::kReadyToSend;
   bool wants_feedback = false;
   bool wants_telemetry = false;

@@ -155,7 +155,7 @@ class PacketTable {
  public:
   explicit PacketTable(const PacketPool& pool) : pool_(pool) {}
 
-  // Left over from another packet, until somebody writes it.
+  // Left over from another packet until it is written.
   Item& operator[](PacketIndex index) {
     if (items_.size() <= index) [[unlikely]]
       items_.resize(pool_.peak());
@@ -168,7 +168,7 @@ class PacketTable {
   std::vector<Item> items_;
 };
 
-// IP IDs of packets. A NIC counts what it sends; nobody counts unless a link loses packets by their ID.
+// IP IDs of packets. A NIC numbers what it sends, but only if a link loses packets by their ID.
 
 class IpIds {
  public:

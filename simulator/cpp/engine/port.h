@@ -26,7 +26,7 @@ struct alignas(64) Port {
   static constexpr std::uint16_t kClassed = 16;         // has a ClassedPort
   static constexpr std::uint16_t kSlowlyReceived = 32;  // the peer is a NIC with a ReceiveBuffer
   static constexpr std::uint16_t kRouteEnds = 64;       // routes may end behind it that lead to no host
-  static constexpr std::uint16_t kEager = 128;  // the owner is a switch that pauses somebody, or a paused NIC
+  static constexpr std::uint16_t kEager = 128;  // the owner is a switch that pauses a link, or a paused NIC
 
   static constexpr std::uint16_t kRecorded = 256;     // in the log of packets
   static constexpr std::uint16_t kPeerChooses = 512;  // the peer is a switch that asks a part from outside
@@ -83,12 +83,11 @@ struct LinkRecord {
   std::int64_t stray_packets = 0;    // ended behind it, for that was not where they belonged
 };
 
-// Virtual output queues: what waits for a port of a switch that stores frames where they came in, by priority
-// and input. The inputs take turns, frame by frame, in the order of their numbers; the next turn is that of
-// the first one with something to send behind the one served last.
-// Source: Mittal et al., "Revisiting network support for RDMA", SIGCOMM 2018, section 4.1, for the queues and
-// for round robin; McKeown, "The iSLIP scheduling algorithm for input-queued switches", 1999, section II, for
-// where the turns of an output go on.
+// Virtual output queues: the frames that wait for a port of an input-queued switch, by priority and input. The inputs
+// take turns, frame by frame, in the order of their numbers; the next turn is that of the first input with something to
+// send after the one served last.
+// Source: Mittal et al., "Revisiting network support for RDMA", SIGCOMM 2018, section 4.1 (queues, round robin);
+// McKeown, "The iSLIP scheduling algorithm for input-queued switches", 1999, section II (where the turns continue).
 
 class VirtualQueues {
  public:
@@ -115,7 +114,7 @@ class VirtualQueues {
     return index;
   }
 
-  // The last to come of those that wait; kNoPacket if none does.
+  // The newest waiting packet; kNoPacket if none waits.
   PacketIndex newest(std::uint32_t priority, std::uint32_t input) const {
     const Inputs& inputs = inputs_[priority];
     return input < inputs.queues.size() ? inputs.queues[input].newest() : kNoPacket;

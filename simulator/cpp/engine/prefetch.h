@@ -75,7 +75,7 @@ class LookAhead {
 
   std::uint32_t& at(std::uint32_t step) { return ring_[(events_ - step * kEventsPerStep) % ring_.size()]; }
 
-  // All are always inline: otherwise gcc drops their calls, for it sees no effect.
+  // All are always inline: otherwise gcc drops their calls because it sees no effect.
   [[gnu::always_inline]] static void prefetch_port(const World& world, std::uint32_t link) {
     __builtin_prefetch(world.ports.data() + link);
     __builtin_prefetch(world.ports.data() + reverse_of(link));
@@ -109,7 +109,7 @@ class LookAhead {
     return packet.kind < PacketKind::kDatagram ? &packet : nullptr;
   }
 
-  // The same, if the queue pair has a reliability of its own.
+  // The same for a queue pair with a Reliability.
   [[gnu::always_inline]] static const Packet* reliable_packet(const World& world, std::uint32_t link) {
     const Packet* const packet = arriving_packet(world, link);
     if (packet == nullptr) return nullptr;

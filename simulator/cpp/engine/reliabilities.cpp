@@ -1,5 +1,5 @@
-// Queue pairs that repair losses in a way of their own: their two halves are reached by virtual calls, and
-// their packets carry more than a number.
+// Queue pairs with a Reliability: their two halves are reached by virtual calls, and their packets carry more than a
+// number.
 #include "engine/reliabilities.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include "catalogue/reliabilities.h"
 #include "engine/departures.h"
 #include "reliability/kind.h"
-#include "reliability/receiver_told.h"
+#include "reliability/receiver_arguments.h"
 
 namespace simulator {
 

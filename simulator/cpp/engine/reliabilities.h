@@ -1,4 +1,4 @@
-// Queue pairs that repair losses in a way of their own.
+// Queue pairs with a Reliability instead of the usual go-back-N.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ namespace simulator {
 
 // What a timer is for; behind it, what its subject is.
 enum class TimerKind : std::uint8_t {
-  kRetransmit,  // queue pair: its timeout; with UC, the end of its oldest verb; all of a reliability of its own
+  kRetransmit,  // queue pair: its timeout; with UC, the end of its oldest verb; all timers of a Reliability
   kSampleThroughput,  // none
   kSampleQueues,      // none
   kRefreshPause,      // link: a switch tells its far end again to pause

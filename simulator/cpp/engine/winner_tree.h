@@ -181,7 +181,7 @@ class ReadyQueuePair {
   void set_ready(Picoseconds ready) { ready_ = ready; }
 
   friend bool operator<(const ReadyQueuePair& a, const ReadyQueuePair& b) {
-    // Without a branch, for nobody can predict it.
+    // Without a branch, which would be unpredictable.
     return (a.ready_ < b.ready_) | ((a.ready_ == b.ready_) & (a.turn_ < b.turn_));
   }
 

@@ -27,7 +27,7 @@ struct Node {
   std::uint32_t index;  // into nics or switches
 };
 
-// The far end of a link has been told to pause.
+// Pauses sent to the far end of a link.
 struct Pausing {
   std::uint32_t link;
   std::uint32_t priority;
@@ -53,7 +53,7 @@ struct Switch {
   std::shared_ptr<SwitchControl> chooser{};  // among equal ports, from outside
   BitsPerSecond thresholds_at;
   std::vector<Pausing> pausing{};
-  std::uint32_t refreshes = 0;  // timers that will tell somebody again to pause
+  std::uint32_t refreshes = 0;  // pending timers that repeat a pause frame
   Picoseconds lookahead{};  // what leaves anybody else from now on arrives no sooner; 0: it never runs ahead
   WinnerTree::Part part{};  // of the links that lead here
 };
@@ -142,7 +142,7 @@ struct World {
     return {std::int64_t{framing.payload_bytes(packet.kind, packet.flags, packet.frame_bytes)}};
   }
   Bytes delivered_by(std::uint32_t qp) const { return delivered_at(senders[qp].peer); }
-  // To this one; of a reliability of its own nothing of the sender is looked at, which is far away.
+  // Bytes delivered to this one. With a Reliability it does not read the sender, whose memory is far away.
   Bytes delivered_at(std::uint32_t receiver) const;
   std::uint64_t messages_delivered_by(std::uint32_t qp) const;
   std::uint64_t packets_taken_from(std::uint32_t qp) const;

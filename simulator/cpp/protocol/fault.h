@@ -16,9 +16,9 @@
 
 namespace simulator {
 
-// What can be made to go wrong in an engine: one struct per fault, with the names that Python gives it and its
-// fields. A new one stands here, in `Fault` too, and each engine says what it does then: engine/faults.cpp and
-// reference/engine_faults.cpp.
+// Faults that can be injected: one struct per fault, with its Python name and the names of its fields. A new fault is a
+// struct here and in `Fault`; each engine implements it: engine/faults.cpp and
+// tests/simulator/reference_engine/engine_faults.cpp.
 
 // A link carries nothing for a while, in one direction.
 struct LinkCut {
@@ -44,7 +44,7 @@ struct FieldsOf<Rerouting> {
   static constexpr auto kTable = std::tuple(Field{"left_out", &Rerouting::left_out});
 };
 
-// A NIC tells its switch to pause all priorities that lose nothing, or to go on.
+// A NIC pauses all lossless priorities of its switch, or resumes them.
 struct NicPause {
   static constexpr std::string_view kName = "nic_pause";
   std::uint32_t host = 0;
@@ -56,7 +56,7 @@ struct FieldsOf<NicPause> {
       std::tuple(Field{"host", &NicPause::host}, Field{"is_pausing", &NicPause::is_pausing});
 };
 
-// A NIC takes in only so much per second, from a buffer with thresholds for pausing.
+// A NIC drains its receive buffer at a limited rate and pauses its switch by thresholds.
 struct SlowReceiver {
   static constexpr std::string_view kName = "slow_receiver";
   std::uint32_t host = 0;
@@ -132,7 +132,7 @@ class LinkLoss {
   bool is_bad_ = false;
 };
 
-// What stands at the end of a route that leads to no host, instead of a link's number.
+// Markers at the end of a route that leads to no host, in place of a link number.
 
 // The packet has made as many hops as it may: RFC 791, section 3.2 (time to live).
 inline constexpr std::uint32_t kExpires = std::numeric_limits<std::uint32_t>::max();

@@ -54,9 +54,9 @@ class Marker {
     return has_priority(averaging_, priority) ? Bytes{-1} : rules_[priority].minimum;
   }
 
-  // A packet comes and finds so many bytes waiting. Returns whether it must be dropped: one that is not
-  // ECN-capable, or comes to a queue without ECN, is where others are marked. Source: RFC 3168, section 5.
-  // Deviation: it is always when it comes.
+  // Called on arrival with the queue length. Returns true if the packet must be dropped: a packet that is not
+  // ECN-capable, or meets a queue without ECN, is dropped where others are marked. Source: RFC 3168, section 5.
+  // Deviation: it is always dropped on arrival.
   [[nodiscard]] bool on_arrival(std::uint32_t priority, std::int64_t waiting_bytes, bool is_ecn_capable) {
     if (has_priority(averaging_, priority)) [[unlikely]] {
       double& average = average_[priority];

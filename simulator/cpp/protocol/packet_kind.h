@@ -18,7 +18,7 @@ enum class PacketKind : std::uint8_t {
   kUnreliable,  // of a WRITE or SEND on a queue pair of type UC
   kReadRequest,
   kReadResponse,
-  kData,             // of a queue pair with a reliability of its own
+  kData,             // of a queue pair with a Reliability
   kAcknowledgement,  // of kData
   kDatagram,
   kCnp,       // congestion notification packet
@@ -38,7 +38,7 @@ constexpr bool may_be_marked(PacketKind kind) {
          kind < PacketKind::kDatagram;
 }
 
-// Carries bytes of a verb. A READ request may be marked, too, and carries none.
+// True if the packet carries bytes of a verb. A READ request carries none but may be marked.
 constexpr bool carries_data(PacketKind kind) {
   return may_be_marked(kind) && kind != PacketKind::kReadRequest;
 }

@@ -17,7 +17,7 @@ class PathHash {
   PathHash(std::uint64_t seed, std::uint32_t source, std::uint32_t destination)
       : ends_(mix_bits(mix_bits(mix_bits(seed) ^ source) ^ destination)) {}
 
-  // Which of so many equal ports a switch takes.
+  // Index of the port that a switch takes among `count` equal ones.
   std::uint32_t choice(std::uint64_t entropy, std::uint32_t node, std::uint32_t ports) const {
     const std::uint64_t hash = mix_bits(mix_bits(ends_ ^ entropy) ^ node);
     return static_cast<std::uint32_t>((ports & (ports - 1)) == 0 ? hash & (ports - 1) : hash % ports);
@@ -27,10 +27,9 @@ class PathHash {
   std::uint64_t ends_ = 0;
 };
 
-// Which of its entropies a sprayed queue pair gives to its next packet: all of them in rounds, each round in an
-// order of its own, whatever becomes of the packets. Source: "oblivious" load balancing of uet-htsim
-// (UecMpOblivious, commit 40ccb05), whose rounds count up and XOR the count with a number drawn for the round;
-// so `paths` is a power of two.
+// Entropy of the next packet of a sprayed queue pair: all entropies in rounds, each round in a different order,
+// whatever happens to the packets. Source: "oblivious" load balancing of uet-htsim (UecMpOblivious, commit 40ccb05),
+// whose rounds count up and XOR the count with a number drawn for the round; so `paths` is a power of two.
 
 class ObliviousSpray {
  public:

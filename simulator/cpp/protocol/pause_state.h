@@ -13,7 +13,7 @@
 
 namespace simulator {
 
-// A frame of priority flow control: for each priority of `priorities` a time to pause for, or 0 to go on.
+// A frame of priority flow control: for each priority of `priorities` a pause time, or 0 to resume.
 // Source: IEEE 802.1Qbb-2011; its size is that of the smallest Ethernet frame, IEEE 802.3, annex 31D.
 struct PauseFrame {
   static constexpr std::uint16_t kFrameBytes = 64;
@@ -44,7 +44,7 @@ class PauseState {
   Picoseconds paused_until(std::uint32_t priority) const { return until_[priority]; }
   bool is_paused(std::uint32_t priority, Picoseconds now) const { return until_[priority] > now; }
 
-  // Priorities that were told to pause, and not to go on: those that may be paused.
+  // Priorities that were paused and not yet resumed: those that may be paused now.
   PriorityMask told() const { return told_; }
 
   bool has_been_paused(std::uint32_t priority, Picoseconds duration, Picoseconds now) const {
@@ -88,7 +88,7 @@ class PauseState {
     });
   }
 
-  // Records pauses that have begun, up to `now`; those that go on appear again, with their end, later.
+  // Records pauses that have begun, up to `now`. A pause that continues appears again later with its end.
   void add_open(Picoseconds now, std::uint32_t link, Records& records) const {
     for_each_priority(open_, [&](std::uint32_t priority) {
       if (since_[priority] <= now) add(priority, now, link, records);  // a switch may be ahead

@@ -18,7 +18,7 @@ constexpr std::uint32_t queue_pair_number(std::uint32_t qp) {
   return qp + 2;
 }
 
-// Datagram queue pairs have numbers of their own, in the upper half of 24 bits.
+// Datagram queue pairs have numbers in the upper half of 24 bits.
 constexpr std::uint32_t datagram_queue_pair_number(std::uint32_t qp) {
   return (1U << 23) + qp;
 }
@@ -63,7 +63,7 @@ struct Datagram {
   std::string payload;
 };
 
-// What a requester is told when it is made, and what it counts.
+// Settings of a requester, and its counters.
 
 // 4.096 us * 2^exponent; exponent 0 means never. Source: InfiniBand architecture, volume 1, 9.7.6.1.3
 // (transport timer).

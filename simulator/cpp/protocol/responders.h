@@ -111,7 +111,7 @@ class UcResponder {
  private:
   std::uint32_t expected_psn_ = 0;
   bool is_in_message_ = false;
-  Bytes message_;  // what has come of it
+  Bytes message_;  // received bytes of the current message
   Bytes delivered_;
   std::uint64_t delivered_messages_ = 0;
   std::uint64_t accepted_packets_ = 0;

@@ -21,8 +21,8 @@ class ResponseQueue {
   bool empty() const { return entries_.empty(); }
   void clear() { entries_.clear(); }
 
-  // A READ of `packets` responses, whose request took so long to get here. A request that comes again
-  // supersedes what is left of its first execution, and of everything after it.
+  // A READ of `packets` responses, with the time that its request took to arrive. A repeated request supersedes
+  // the rest of its first execution, and everything after it.
   void add_read(std::uint32_t psn, std::uint32_t packets, const PacketDetails& details,
                 Picoseconds request_took) {
     forget_from(psn);

@@ -12,13 +12,13 @@
 
 namespace simulator {
 
-// The shared buffer (MMU) of a switch with priorities: who may put a frame where, and who has to pause.
+// The shared buffer (MMU) of a switch with priorities: where a frame is stored, and which links must pause.
 //
 // Each ingress is charged, per priority, for the frames that came in over it and wait. A frame goes to the
-// shared part while its ingress stays within its threshold; otherwise to the headroom of that ingress and
-// priority, which nobody else uses, and then the other end of the link must pause. In an input-queued
-// switch each link has a buffer of its own, and the threshold is for all that came in over it: the whole,
-// or less. Source: IEEE 802.1Qbb-2011 for pausing; Guo et al., "RDMA over commodity Ethernet at scale",
+// shared part while its ingress stays within its threshold; otherwise to the headroom reserved for that ingress
+// and priority, and then the other end of the link must pause. In an input-queued switch each link has a
+// separate buffer, and the threshold is for all frames that came in over it: the whole buffer, or
+// less. Source: IEEE 802.1Qbb-2011 for pausing; Guo et al., "RDMA over commodity Ethernet at scale",
 // SIGCOMM 2016, section 6.2, for the dynamic threshold alpha * (free buffer); switch-mmu.cc of the
 // simulator of HPCC (SIGCOMM 2019) for emptying the headroom first and for resuming below the threshold.
 
@@ -28,8 +28,8 @@ struct alignas(64) IngressAccount {
   std::array<std::int64_t, kPriorities> headroom{};
   std::int64_t headroom_size = 0;      // of each lossless priority
   std::int64_t headroom_used_max = 0;  // by any priority, ever
-  PriorityMask pausing = 0;            // priorities that the other end has been told to pause
-  bool is_refresh_pending = false;     // it will be told again
+  PriorityMask pausing = 0;            // priorities paused at the other end
+  bool is_refresh_pending = false;     // a timer will repeat the pause frame
   std::uint32_t input = 0;             // number of the link at its switch
 };
 
@@ -59,7 +59,7 @@ class SharedBuffer {
     return frame_bytes <= free() && is_within(counted(account, priority) + frame_bytes);
   }
 
-  // A frame of another priority, behind so many bytes of its own at the egress. Source: Choudhury and Hahne,
+  // A frame of a lossy priority with `queued` bytes of that priority at the egress. Source: Choudhury and Hahne,
   // "Dynamic queue length thresholds for shared-memory packet switches", 1998.
   bool fits_lossy(std::int64_t waiting_bytes, std::int64_t frame_bytes) const {
     if (frame_bytes > free()) return false;
@@ -88,13 +88,13 @@ class SharedBuffer {
     release_shared(account, priority, frame_bytes - from_headroom);
   }
 
-  // As above, while nobody pauses and so nobody uses headroom.
+  // As above, while no link is paused and so no headroom is in use.
   void release_shared(IngressAccount& account, std::uint32_t priority, std::int64_t frame_bytes) {
     if (is_lossless(priority)) account.shared[priority] -= frame_bytes;
     used_ -= frame_bytes;
   }
 
-  // The other end may go on: the headroom is empty again, and the rest well within the threshold.
+  // True if the other end may resume: its headroom is empty again, and the rest is well below the threshold.
   bool may_resume(const IngressAccount& account, std::uint32_t priority) const {
     if (account.headroom[priority] != 0) return false;
     const std::int64_t waiting = counted(account, priority);

@@ -1,4 +1,4 @@
-// What two ends of a connection tell each other that repairs losses in a way of its own.
+// Data packets and acknowledgements of a connection with a Reliability.
 #pragma once
 
 #include <array>

@@ -15,9 +15,9 @@
 
 namespace simulator {
 
-// Receiver-credit congestion control of Ultra Ethernet (RCCC), the sender's side: what credit it has, and how much
-// more it asks for. A connection begins with credit that nobody granted, so that it need not wait for a round trip;
-// what is left of that is void as soon as its receiver is heard of, unless it is kept. Credit may be overdrawn by one
+// Receiver-credit congestion control of Ultra Ethernet (RCCC), the sender's side: its credit, and how much more it
+// requests. A connection begins with credit without a grant, so that it need not wait for a round trip; the rest of it
+// is void at the receiver's first reply, unless it is kept. Credit may be overdrawn by one
 // packet. Source: Ultra Ethernet specification 1.0, congestion management (RCCC); where it leaves a choice, and for all
 // numbers, uet-htsim's uec.cpp (commit 40ccb05: startConnection, spendCredit, stopSpeculating, handlePull,
 // computePullTarget).
@@ -48,8 +48,7 @@ class CreditAccount {
     is_speculating_ = false;
   }
 
-  // It has granted so many quanta since the beginning. Those that were told before, or by one that was late, are
-  // no news.
+  // The receiver has granted `quanta` in total. A smaller total is old news, for example from a late packet.
   void on_granted(std::int64_t quanta) {
     if (quanta <= granted_) return;
     credit_ += (quanta - granted_) * kCreditQuantum;
@@ -71,7 +70,7 @@ class CreditAccount {
     return (wanted + kCreditQuantum - 1) >> kCreditShift;  // rounded up, also below 0
   }
 
-  std::int64_t granted() const { return granted_; }  // quanta, as far as it was told
+  std::int64_t granted() const { return granted_; }  // quanta, as last reported
 
   // Nothing comes from nowhere, and nothing is lost.
   bool is_balanced() const {
@@ -115,7 +114,7 @@ class CreditGrants {
     wants_turn_ = true;
   }
 
-  // What was granted must be told again, and more if it is wanted.
+  // Report the granted credit again, and grant more if it is requested.
   void ask_again() { wants_turn_ = true; }
 
   // Whether it must have a turn soon, said once.
@@ -165,16 +164,16 @@ class CreditGrants {
   bool wants_turn_ = false;
 };
 
-// What a host's receivers grant to their senders comes one grant after the other, at a little less than the rate of
-// its link: so their sum never fills the queue in front of it. Those whose senders ask take turns; while nobody asks,
-// those that were satisfied have some credit ahead, for what their senders begin next. It keeps no clock. Source:
+// The receivers of a host grant credit one after the other, at slightly less than the rate of its link, so that their
+// sum never fills the queue in front of it. Receivers with requests take turns; without requests, satisfied receivers
+// grant some credit ahead for what their senders begin next. It keeps no clock. Source:
 // Ultra Ethernet specification 1.0, congestion management (RCCC); uet-htsim's uec.cpp (commit 40ccb05: UecPullPacer).
 
 class CreditPacer {
  public:
   struct Turn {
     std::uint32_t qp;
-    bool is_idle;  // nobody asks
+    bool is_idle;  // no receiver has a request
   };
 
   CreditPacer() = default;
@@ -184,7 +183,7 @@ class CreditPacer {
   // This receiver's sender asks for credit.
   void want(std::uint32_t qp) { shift(entry_of(qp), kAsking); }
 
-  // When the next turn is; kNever if nobody has one.
+  // Time of the next turn; kNever without one.
   Picoseconds deadline() const { return queues_[kAsking].empty() && queues_[kIdle].empty() ? kNever : free_; }
 
   // Whose turn it is. The caller says afterwards where it goes and how long it takes.
@@ -212,14 +211,14 @@ class CreditPacer {
     return found->second;
   }
 
-  // To the end of that queue, unless it stands there.
+  // Move it to the end of that queue, unless it is there.
   void shift(Queue::iterator entry, Where to) {
     if (entry->where == to) return;
     queues_[to].splice(queues_[to].end(), queues_[entry->where], entry);
     entry->where = to;
   }
 
-  std::array<Queue, 3> queues_;  // splicing costs the same wherever one stands
+  std::array<Queue, 3> queues_;  // splicing costs the same at any position
   std::unordered_map<std::uint32_t, Queue::iterator> entries_;
   Picoseconds free_;
 };

@@ -13,8 +13,8 @@
 
 namespace simulator {
 
-// Kinds of go-back-N, which differ in when a gap is told again, in whether duplicates are acknowledged, in
-// how far the sender goes back and in the timeout. None counts retries.
+// Kinds of go-back-N. They differ in when a gap is reported again, in whether duplicates are acknowledged, in how far
+// the sender goes back, and in the timeout. None counts retries.
 //
 // Sources: go-back-n, irn-gbn: Mittal et al., "Revisiting network support for RDMA", SIGCOMM 2018, sections
 // 4.1 (fixed timeout of RoCE) and 4.3 (IRN's ablation). go-back-0: Guo et al., "RDMA over commodity
@@ -24,7 +24,7 @@ namespace simulator {
 // timeout is the usual one of NICs, 4.096 us * 2^14. Deviation: csg-htsim's timeout is estimated, from 20
 // ms on and with jitter; here it is 20 ms.
 
-// A gap is told once.
+// Reports a gap once.
 inline constexpr double kOnceNs = 1e12;
 
 using GoBackNParameters = std::array<Parameter, 7>;
@@ -67,7 +67,7 @@ struct GoBackNSettings {
         restarts_messages(values.at("restarts_messages") != 0) {}
 
   IrnSettings sending;
-  Picoseconds nak_gap;  // kNever: a gap is told once
+  Picoseconds nak_gap;  // kNever: report a gap once
   bool acks_duplicates;
   bool restarts_messages;
 };

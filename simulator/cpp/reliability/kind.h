@@ -14,9 +14,6 @@
 
 namespace simulator {
 
-// A way to repair losses other than the usual go-back-N, as experiments name it. Its header ends with one;
-// reliability/registry.h and tcp/registry.h list them.
-
 // Both halves of one queue pair.
 struct Reliability {
   std::unique_ptr<Requester> requester;
@@ -27,6 +24,7 @@ struct Reliability {
   Picoseconds armed = kNever;  // what their timer waits for
 };
 
+// A kind of loss recovery other than the usual go-back-N. Its header ends with one; catalogue/reliabilities.h lists them.
 struct ReliabilityKind {
   std::string_view name;
   std::string_view meaning;
@@ -36,7 +34,7 @@ struct ReliabilityKind {
   bool controls_window = false;  // a TCP, which takes no congestion control of the NIC
 };
 
-// What a queue pair with a reliability of its own cannot do.
+// What a queue pair with a Reliability cannot do.
 
 inline void require_plain_write(std::uint32_t qp, const Verb& verb) {
   if (verb.kind == VerbKind::kWrite && !verb.immediate && !verb.moves_bytes) return;

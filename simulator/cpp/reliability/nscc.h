@@ -54,7 +54,7 @@ class Nscc final : public SendWindow {
     if (!settings_.has_nscc) return;
     lower_base_rtt(rtt);
     ignored_ += frame.value;
-    learn_delay(static_cast<double>(settings_.base_rtt.value), true);  // as if it had waited so long
+    learn_delay(static_cast<double>(settings_.base_rtt.value), true);  // as if it had waited a base RTT
     is_adapting_asked_ = true;
     if (adapts_quickly(true, true, 0, in_flight, now) || is_left_to_credits) return;
     window_ -= frame.value;

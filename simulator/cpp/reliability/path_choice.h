@@ -158,8 +158,8 @@ class PathReps final : public PathChoice {
   RepsFreeze freeze_;
   std::array<Kept, kKept> buffer_{};
   std::uint32_t head_ = 0;   // where the next one is kept
-  std::uint32_t kept_ = 0;   // so many places have been filled
-  std::uint32_t fresh_ = 0;  // so many of them not used, the last ones before `head_`
+  std::uint32_t kept_ = 0;   // number of filled places
+  std::uint32_t fresh_ = 0;  // number of unused ones, the last ones before `head_`
   std::uint32_t turn_ = 0;   // while it is frozen
   std::uint32_t explore_ = 0;
   bool is_frozen_ = false;

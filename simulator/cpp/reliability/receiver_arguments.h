@@ -1,4 +1,4 @@
-// What a control of receivers from outside is told: of its host, and of each packet that comes. It is called before and
+// Arguments of a plug-in receiver control: its host, and each packet that arrives. The functions are called before and
 // after the packet's responder takes it.
 #pragma once
 

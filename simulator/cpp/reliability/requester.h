@@ -1,6 +1,6 @@
-// The sending half of a connection that repairs losses in a way of its own (protocol/rc_requester.h has the
-// usual one). It does no I/O and keeps no clock: an engine asks for the next packet, reports what left and
-// what came back, and wakes it at `deadline()`. A subclass decides which packet goes next, and when none may.
+// The sending half of a Reliability (protocol/rc_requester.h has the usual go-back-N). It does no I/O and keeps no
+// clock: an engine asks for the next packet, reports departures and acknowledgements, and wakes it at `deadline()`. A
+// subclass decides which packet goes next, and when none may.
 #pragma once
 
 #include <algorithm>
@@ -174,7 +174,7 @@ class Requester {
     std::uint32_t last_payload_bytes = 0;
   };
 
-  // Of the verb that a packet belongs to. Mostly it is that of the packet before, and then nobody looks it up.
+  // The verb that a packet belongs to. Mostly it is the verb of the previous packet, which needs no lookup.
   const PacketsOfVerb& packets_around(std::uint64_t number) const {
     if (number < around_.first || number > around_.last) {
       const Verb& verb = verbs_[verb_of(number)];

@@ -1,5 +1,5 @@
-// The receiving half of a connection that repairs losses in a way of its own (protocol/responders.h has the
-// usual one). A subclass decides what is kept and what is acknowledged.
+// The receiving half of a Reliability (protocol/responders.h has the usual go-back-N). A subclass decides what is kept
+// and what is acknowledged.
 #pragma once
 
 #include <cstdint>

@@ -62,7 +62,7 @@ class SmarttWindow final : public SendWindow {
 
  private:
   static constexpr std::int64_t kPicosecondsPerSecond = 1'000'000'000'000;
-  // A round trip that is longer by so many has met a queue.
+  // A round trip that is longer by this has met a queue.
   static constexpr std::int64_t kUnqueuedFrames = 3;
   static constexpr std::int64_t kHeader = 64;  // what came of a trimmed packet
   static constexpr double kFastFrames = 4;     // added per frame and 100 Gb/s

@@ -134,8 +134,8 @@ class UetRequester final : public Requester {
     follow_deadline();
   }
 
-  // Credit ahead of what is asked for is usually there, or under way. What is asked for is told with each packet; the
-  // last of those that are under way may have told that nothing more is wanted.
+  // Credit ahead of the request is usually available or in flight. Each packet carries the request; the last packet in
+  // flight may have said that nothing more is needed.
   void on_posted() override {
     if (!settings_.has_credits || account_->may_send()) return;
     if (is_starved() || (told_backlog_.value == 0 && backlog().value > 0)) wants_request_ = true;
@@ -219,7 +219,7 @@ class UetRequester final : public Requester {
 
   void give_up(std::uint64_t number, Picoseconds now) {
     ++counters_.timeouts;
-    // Nobody keeps the entropy of a packet that is never heard of: uet-htsim blames number 0.
+    // The entropy of a packet without any reply is not kept: uet-htsim blames entropy 0.
     report(0, PathReport::kTimeout, now);
     window_->on_timeout(frame_of(number));
     const bool has_repeats = !repeats_.empty();

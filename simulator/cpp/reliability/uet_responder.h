@@ -119,7 +119,7 @@ class UetResponder final : public Responder {
     return {std::max<std::int64_t>(1, each), ahead, settings.credit_rate};
   }
 
-  // Its sender waits for credit, or has lost what was told.
+  // Its sender waits for credit, or has lost the last grant.
   void on_request(const DataPacket& packet) {
     if (grants_) grants_->ask_again();
     Acknowledgement reply = reply_to(packet, false, packet.number);

@@ -29,7 +29,7 @@ class DeliveryWatch {
     least_[qp] = std::min(least_[qp], delivered);
   }
 
-  // Somebody waits for no more than this. Every packet asks.
+  // True if a watch waits for no more than `delivered`. Checked for every packet.
   bool is_due(std::uint32_t qp, Bytes delivered) const {
     return qp < least_.size() && delivered >= least_[qp];
   }

@@ -1,6 +1,5 @@
-// What crossed the links that somebody wants to look at: a row for each packet that came to the far end of
-// one, and for each that a queue in front of one refused. So much and no more: what comes too late for a row
-// is counted.
+// Log of the packets on recorded links: a row for each packet that reached the far end of a link, and for each that a
+// queue in front of it refused. Packets beyond the maximum number of rows are only counted.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +25,8 @@ enum class PacketFate : std::uint8_t {
   kWatchdog,      // the port was shut, or its queue emptied
   kSlowReceiver,  // no room in the NIC
   kExpired,       // after too many links
-  kFlooded,       // copies of it go on
-  kStray,         // such a copy, which is for somebody else
+  kFlooded,       // copies of it continue
+  kStray,         // such a copy, which is for another host
 };
 
 // The packet never left the port.

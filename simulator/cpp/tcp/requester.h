@@ -190,7 +190,7 @@ class TcpRequester final : public Requester {
   }
 
   // The acknowledgement that ends the window still speaks of a segment that left before the reduction: only what is
-  // acknowledged beyond is news. Source: RFC 3168, section 6.1.2; RFC 8257, section 3.3; Linux leaves CWR then, too.
+  // acknowledged beyond is news. Source: RFC 3168, section 6.1.2; RFC 8257, section 3.3; Linux also leaves CWR then.
   bool is_reduction_over() const { return reduction_end_ == 0 || board_.first() > reduction_end_; }
 
   // The receiver has seen marks: once for each window, and not where a loss has reduced it already.

@@ -95,7 +95,7 @@ class Scoreboard {
   struct Acknowledged {
     Bytes bytes;
     std::uint64_t segments = 0;
-    Picoseconds sent = kNever;  // the newest one whose round trip can be told. Source: RFC 6298, section 3
+    Picoseconds sent = kNever;  // the newest one that gives a round-trip sample. Source: RFC 6298, section 3
   };
 
   explicit Scoreboard(std::uint32_t segment_bytes) : segment_bytes_(segment_bytes) {}

@@ -1,4 +1,4 @@
-// What a TCP connection is told when it is made, and the tables that users choose from.
+// Settings of a TCP connection, and the parameter tables of the kinds of TCP.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ inline constexpr std::uint32_t kTimestampBytes = 12;  // RFC 7323, appendix A: t
 struct TcpSettings {
   std::uint32_t segment_bytes = 0;   // payload of a full segment
   std::uint32_t overhead_bytes = 0;  // frame without it
-  std::uint32_t option_bytes = 0;    // of that, TCP options that acknowledgements have, too
+  std::uint32_t option_bytes = 0;    // of that, TCP options, which acknowledgements also carry
   std::uint32_t initial_window_segments = 0;
   Bytes receive_window;
   Picoseconds rto_minimum;

@@ -17,13 +17,13 @@ struct TcpProgress {
   Bytes acknowledged;           // for the first time, by the number alone
   bool is_echo = false;         // the acknowledgement carries ECE
   bool is_window_over = false;  // everything is acknowledged that had been sent when the last window was over
-  bool may_grow = false;        // in use, and neither repairing nor reducing
+  bool may_grow = false;        // the window is in use, and no recovery or reduction is in progress
   Picoseconds round_trip = kNever;  // smoothed; kNever while there is none
 };
 
 class WindowControl {
  public:
-  static constexpr bool kEchoesExactly = false;  // what the receiver has to do with marks: see TcpEcho
+  static constexpr bool kEchoesExactly = false;  // how the receiver echoes marks: see TcpEcho
 
   WindowControl(Bytes segment, Bytes initial_window) : segment_(segment), window_(initial_window) {}
   WindowControl(const WindowControl&) = delete;
@@ -32,7 +32,7 @@ class WindowControl {
 
   virtual void on_acknowledged(const TcpProgress& progress) = 0;
 
-  // The first loss of a window, found by acknowledgements, with so much in flight.
+  // The first loss of a window, found by acknowledgements.
   virtual void on_loss(Bytes in_flight) = 0;
 
   // The first mark of a window.
