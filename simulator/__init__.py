@@ -5,16 +5,9 @@ from rogue.simulator.control import CONTROLS, ControlKind, Hop, NicControl, Path
 from rogue.simulator.datagram import DatagramQueuePair, Memory
 from rogue.simulator.errors import ControlError, InvariantViolation, QueuePairError, SimulationError
 from rogue.simulator.faults import BurstLoss, IndependentLoss, IpIdLoss, Loss
-from rogue.simulator.flow_control import PriorityFlowControl, Wait, explained, find_deadlock
+from rogue.simulator.flow_control import CONTROL_PRIORITY, PriorityFlowControl, Wait, explained, find_deadlock
+from rogue.simulator.forwarding import SPRAYING_PARAMETERS, Spraying, spraying_of, unsprayable
 from rogue.simulator.framing import FRAMINGS, ROCEV2, Framing
-from rogue.simulator.marking import (
-    CONTROL_PRIORITY,
-    FAIR_RATE_PARAMETERS,
-    FairRates,
-    Marking,
-    Trimming,
-    with_telemetry,
-)
 from rogue.simulator.parameters import ControlParameter
 from rogue.simulator.plugin_controls import (
     RECEIVER_CONTROLS,
@@ -27,7 +20,13 @@ from rogue.simulator.plugin_controls import (
 from rogue.simulator.profiles import CX3PRO, CX4, IDEAL, PROFILES, NicProfile
 from rogue.simulator.reliability import RELIABILITIES, WITH_CREDITS, Reliability, check_parameters
 from rogue.simulator.simulation import Simulation
-from rogue.simulator.spraying import SPRAYING_PARAMETERS, Spraying, spraying_of, unsprayable
+from rogue.simulator.switches import (
+    FAIR_RATE_PARAMETERS,
+    FairRates,
+    Marking,
+    Trimming,
+    with_telemetry,
+)
 
 __all__ = [
     "CONTROLS",

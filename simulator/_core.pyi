@@ -1,4 +1,4 @@
-"""The C++ engine. Use simulator.Simulation, which checks what it is given."""
+"""The C++ engine. Use simulator.Simulation, which checks its arguments."""
 
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -12,9 +12,11 @@ from rogue.simulator.profiles import NicProfile
 
 OnCompletions: TypeAlias = Callable[[int, list[tuple[int, int, int, int, int | None]]], object]
 OnEvent: TypeAlias = Callable[[int, int], object]
+ParameterRow: TypeAlias = tuple[str, float, float, float, str]
+"""Name, value, minimum, maximum and meaning."""
 
 class QueuePair:
-    """One end of a connection: what verbs offer, and nothing more."""
+    """One end of a connection, with the operations of verbs."""
 
     @property
     def qp_num(self) -> int:
@@ -26,7 +28,7 @@ class QueuePair:
 
     @property
     def retransmitted_bytes(self) -> int:
-        """Payload bytes that this queue pair sent again or, of READs, asked for again."""
+        """Payload bytes that this queue pair retransmitted or, of READs, requested again."""
 
     @property
     def delivered_bytes(self) -> int:
@@ -34,11 +36,11 @@ class QueuePair:
 
     @property
     def control_rate_bps(self) -> int:
-        """What the congestion control of the NIC allows now, in bits per second; 0 without one."""
+        """Current rate of the congestion control in the NIC; 0 without one."""
 
     @property
     def delivered_messages(self) -> int:
-        """Verbs of this queue pair that arrived whole, if it is of type UC; otherwise 0."""
+        """Complete messages of this queue pair that arrived, for type UC; otherwise 0."""
 
     @property
     def posted_bytes(self) -> int:
@@ -50,31 +52,30 @@ class QueuePair:
         on_qp_event: OnEvent,
         on_receives: OnCompletions | None = None,
     ) -> None:
-        """Name the host software behind this queue pair.
+        """Attach host software to this queue pair.
 
         ``on_completions(host_ns, [(wr_id, status, nic_ns, byte_len, imm), ...])`` gets all completions of an
         instant at once; status as in ibv_wc_status: success 0, flushed 5, retries exceeded 12. Successful
-        unsignalled verbs are not among them. ``on_qp_event(host_ns, state)`` is called when the queue pair
-        has changed its state. ``on_receives(host_ns, [(wr_id, status, nic_ns, byte_len, imm), ...])`` gets
-        what the other end's SENDs and immediates complete here: receive requests 0, 1, ..., of which there
-        are always enough.
+        unsignalled verbs have none. ``on_qp_event(host_ns, state)`` is called when the queue pair changes its
+        state. ``on_receives(host_ns, [(wr_id, status, nic_ns, byte_len, imm), ...])`` gets the receive requests
+        0, 1, ... that the other end's SENDs and immediates complete; there are always enough of them.
         """
 
     def call_when_delivered(self, delivered_bytes: int, callback: Callable[[int], object]) -> None:
-        """Call ``callback(host_ns)`` once ``delivered_bytes`` has reached this, by whole verbs.
+        """Call ``callback(host_ns)`` once ``delivered_bytes`` has reached this value, in whole verbs.
 
-        That is what software at the other end sees in its memory; a real sender has to be told. Nothing is
-        called any more after a reset of this queue pair.
+        This is what software at the other end sees in its memory; a real sender would need a message. A reset
+        of this queue pair cancels the call.
         """
 
     def nic_clock_ns(self) -> int:
-        """Read the free-running clock of the NIC, in its own nanoseconds."""
+        """Read the free-running clock of the NIC in nanoseconds of that clock."""
 
     def left_ns(self, wr_id: int) -> float:
-        """Return when a verb's last packet first left the NIC, in nanoseconds of its clock: an oracle.
+        """Return the time at which a verb's last packet first left the NIC, by its clock: an oracle.
 
-        For a READ it is the instant from which request and last response together needed until completion.
-        Known for verbs that are not done, and during the call that delivers a verb's completion.
+        For a READ it is the completion time minus the travel times of the request and the last response. It
+        is known for verbs in progress, and during the call that delivers a verb's completion.
         """
 
     def post_write(
@@ -87,10 +88,10 @@ class QueuePair:
         local_offset: int = 0,
         remote_offset: int = 0,
     ) -> int:
-        """Post an RDMA WRITE; return the NIC clock read just before, in its nanoseconds.
+        """Post an RDMA WRITE; return the NIC clock in nanoseconds, read just before.
 
         ``imm`` (32 bits) completes a receive request at the other end. On a queue pair of type UC the verb is
-        done when its last packet has left, otherwise when that has been acknowledged.
+        done when its last packet has left, otherwise when that packet is acknowledged.
         Raises QueuePairError if the queue pair is not ready to send.
         """
 
@@ -108,27 +109,27 @@ class QueuePair:
     ) -> int:
         """Post an RDMA READ, which type UC does not have; otherwise as post_write.
 
-        The other end's NIC sends the responses, as fast as the limiter of the queue pair there permits. At
-        most 16 READs are under way at once; the next one waits.
+        The other end's NIC sends the responses at the rate of its queue pair's limiter. At most 16 READs are
+        in progress at once; the next one waits.
         """
 
     def bind(self, local: Memory, remote: Memory) -> None:
-        """Let WRITEs and READs posted here really move bytes between memories of the two ends.
+        """Let WRITEs and READs posted here move bytes between memories of the two ends.
 
-        ``local`` is on this end's host, ``remote`` on the other's; a verb's offsets count from their starts.
+        ``local`` is on this host, ``remote`` on the other; the offsets of a verb count from their starts.
         """
 
     def reset(self) -> None:
-        """Put the queue pair into state RESET: it forgets all verbs, and discards all packets that come.
+        """Put the queue pair into state RESET: it drops all verbs and discards all arriving packets.
 
-        No completion is delivered any more, not even one that has already been produced.
+        No further completion is delivered, not even one that has already been produced.
         """
 
     def ready(self, *, sq_psn: int, rq_psn: int) -> None:
         """Make a queue pair ready to send again, from state RESET.
 
         The next packet that leaves has sequence number ``sq_psn`` (24 bits); the next one that is accepted
-        must have ``rq_psn``. As with real cards, nothing else tells packets from before the reset.
+        must have ``rq_psn``. As with real cards, nothing else identifies packets from before the reset.
         Raises QueuePairError in any other state.
         """
 
@@ -142,23 +143,21 @@ class QueuePair:
         """Program the limiter of this queue pair (0 = no limit); return the rate after rounding up."""
 
 class Timer:
-    """A timer of host software. It fires once for each time it is set."""
+    """A timer of host software. It fires once each time it is set."""
 
     def set(self, host_ns: int) -> None:
-        """Set or move the deadline; one in the past comes due at once."""
+        """Set or move the deadline; one in the past fires at once."""
 
     def cancel(self) -> None:
-        """Forget the deadline."""
+        """Clear the deadline."""
 
-class CompiledMaker:
-    """A compiled control, and the values of its parameters."""
+class _PluginKind:
+    """Common attributes of compiled plug-ins. The constructor takes the address of the plug-in's table.
 
-class CompiledKind:
-    """A control that was compiled outside the engine."""
+    It raises ControlError if the table has another version of the interface.
+    """
 
-    def __init__(self, address: int, file: str) -> None:
-        """Take the address of its table; ControlError if it is of another version of the interface."""
-
+    def __init__(self, address: int, file: str) -> None: ...
     @property
     def file(self) -> str: ...
     @property
@@ -166,7 +165,14 @@ class CompiledKind:
     @property
     def meaning(self) -> str: ...
     @property
-    def parameters(self) -> list[tuple[str, float, float, float, str]]: ...
+    def parameters(self) -> list[ParameterRow]: ...
+
+class CompiledMaker:
+    """A compiled NIC control with the values of its parameters."""
+
+class CompiledKind(_PluginKind):
+    """A NIC control that was compiled outside the engine."""
+
     @property
     def wants_acknowledgements(self) -> bool: ...
     @property
@@ -175,26 +181,14 @@ class CompiledKind:
     def wants_feedback(self) -> bool: ...
     @property
     def wants_marks(self) -> bool: ...
-    def maker(self, values: list[float]) -> CompiledMaker:
-        """Take the values of all parameters, in their order."""
+    def maker(self, values: list[float]) -> CompiledMaker: ...
 
 class SwitchMaker:
-    """A compiled part of switches, and the values of its parameters."""
+    """A compiled switch control with the values of its parameters."""
 
-class SwitchKind:
-    """A part of switches that was compiled outside the engine."""
+class SwitchKind(_PluginKind):
+    """A switch control that was compiled outside the engine."""
 
-    def __init__(self, address: int, file: str) -> None:
-        """Take the address of its table; ControlError if it is of another version of the interface."""
-
-    @property
-    def file(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def meaning(self) -> str: ...
-    @property
-    def parameters(self) -> list[tuple[str, float, float, float, str]]: ...
     @property
     def sees_arrivals(self) -> bool: ...
     @property
@@ -203,28 +197,15 @@ class SwitchKind:
     def chooses(self) -> bool: ...
     @property
     def trims(self) -> bool: ...
-    def maker(self, values: list[float]) -> SwitchMaker:
-        """Take the values of all parameters, in their order."""
+    def maker(self, values: list[float]) -> SwitchMaker: ...
 
 class ReceiverMaker:
-    """A compiled control of receivers, and the values of its parameters."""
+    """A compiled receiver control with the values of its parameters."""
 
-class ReceiverKind:
-    """A control of receivers that was compiled outside the engine."""
+class ReceiverKind(_PluginKind):
+    """A receiver control that was compiled outside the engine."""
 
-    def __init__(self, address: int, file: str) -> None:
-        """Take the address of its table; ControlError if it is of another version of the interface."""
-
-    @property
-    def file(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def meaning(self) -> str: ...
-    @property
-    def parameters(self) -> list[tuple[str, float, float, float, str]]: ...
-    def maker(self, values: list[float]) -> ReceiverMaker:
-        """Take the values of all parameters, in their order."""
+    def maker(self, values: list[float]) -> ReceiverMaker: ...
 
 class Controller:
     """A congestion control of a NIC, without a network. Times are picoseconds."""
@@ -242,13 +223,13 @@ class Controller:
         hops: int = ...,
     ) -> None: ...
     def on_cnp(self, now_ps: int) -> None:
-        """Take a congestion notification packet."""
+        """Handle a congestion notification packet."""
 
     def on_sent(self, now_ps: int, wire_bytes: int) -> None:
-        """Take note of a packet that begins to leave."""
+        """Handle a packet that begins to leave."""
 
     def on_timer(self, now_ps: int) -> None:
-        """Call when the deadline has come."""
+        """Handle the deadline."""
 
     def on_acknowledgement(
         self,
@@ -261,13 +242,13 @@ class Controller:
         is_marked: bool = ...,
         hops: list[tuple[int, int, int, int]] = ...,
     ) -> None:
-        """Take an ACK or NAK of a packet that began to leave at ``sent_ps`` (None: not known).
+        """Handle an ACK or NAK of a packet that began to leave at ``sent_ps`` (None: unknown).
 
-        A hop is (when it left that port in ps, bytes behind it, bytes the port had sent, rate in bps).
+        A hop has the fields of `Hop`.
         """
 
     def on_feedback(self, now_ps: int, *, port: int, rate_bps: int) -> None:
-        """Take the rate that a switch wants flows through one of its ports to have."""
+        """Handle the rate that a switch requests for flows through one of its ports."""
 
     @property
     def deadline_ps(self) -> int | None: ...
@@ -282,14 +263,14 @@ class Controller:
     @property
     def cnp_gap_ps(self) -> int | None: ...
     def metrics(self, now_ps: int) -> dict[str, float]:
-        """Return what it believes, by name with unit."""
+        """Return its state by name with unit."""
 
 class RoccPoint:
     """RoCC's congestion point of one queue, without a network."""
 
     def __init__(self, *, line_rate_bps: int, parameters: dict[str, float] = ...) -> None: ...
     def update(self, waiting_bytes: int) -> int:
-        """End a period with so much waiting; return the rate of each flow."""
+        """End a period with this queue length; return the rate of each flow."""
 
     @property
     def rate_units(self) -> float: ...
@@ -298,25 +279,21 @@ class RoccPoint:
     @property
     def period_ps(self) -> int: ...
 
-def rocc_parameters() -> list[tuple[str, float, float, float, str]]:
-    """List (parameter, value, least, most, meaning) of RoCC's congestion points."""
+def rocc_parameters() -> list[ParameterRow]:
+    """List the parameters of RoCC's congestion points."""
 
-def controls() -> list[tuple[str, str, list[tuple[str, float, float, float, str]], bool, bool, bool]]:
-    """List every congestion control.
-
-    Each is (name, meaning, parameters, wants_acknowledgements, wants_telemetry, wants_feedback). A parameter
-    is (name, value, least, most, meaning).
-    """
+def controls() -> list[tuple[str, str, list[ParameterRow], bool, bool, bool]]:
+    """List name, meaning, parameters, and wants (acknowledgements, telemetry, feedback) of every control."""
 
 class Requester:
-    """A sending half with a reliability of its own, without a network. Times are picoseconds."""
+    """The sending half of a reliability, without a network. Times are picoseconds."""
 
     def __init__(self, name: str, *, mtu_bytes: int, parameters: dict[str, float] = ...) -> None: ...
     def post(self, length_bytes: int) -> None:
         """Post a WRITE."""
 
     def send(self, end_ps: int) -> int | None:
-        """Send the next packet, which ends then, and return its number; None if there is none."""
+        """Send the next packet, whose transmission ends at `end_ps`; return its number, None without one."""
 
     def on_acknowledgement(
         self,
@@ -332,26 +309,26 @@ class Requester:
         is_trimmed_last: bool = False,
         is_of_request: bool = False,
     ) -> bool:
-        """Take an acknowledgement; False if the connection is broken.
+        """Handle an acknowledgement; return False if the connection has failed.
 
-        ``bitmap`` of Ultra Ethernet: first number, 64 bits from there on, number of the packet that is
-        answered, and how many bytes of frames have come.
+        ``bitmap`` of Ultra Ethernet: first number, 64 bits from there on, number of the acknowledged packet,
+        and received bytes of frames.
         """
 
     def on_credit(self, *, now_ps: int, granted: int) -> bool:
-        """Take what a receiver says that it has granted, in 256 bytes, since the beginning."""
+        """Handle the total credit that the receiver has granted, in units of 256 bytes."""
 
     def credit_target(self, rivals: int = 1) -> int:
-        """Return what the packet that was just sent asks for: the low 23 bits of such a number."""
+        """Return the credit that the last packet requests: the low 23 bits of a total in these units."""
 
     def use_paths(self, seed: int, paths: int) -> None:
-        """Let it choose among so many paths, a power of two, if it is a kind that does."""
+        """Set the number of paths to choose from, a power of two; some kinds ignore it."""
 
     def next_path(self) -> int:
-        """Return the path of the next packet to leave; 0 if it chooses none."""
+        """Return the path of the next packet; 0 if the kind chooses none."""
 
     def on_deadline(self, now_ps: int, slowness: float = 1.0) -> bool:
-        """Call when the deadline has come; False if the connection is broken."""
+        """Handle the deadline; return False if the connection has failed."""
 
     @property
     def deadline_ps(self) -> int | None: ...
@@ -365,13 +342,13 @@ class Requester:
     def recoveries(self) -> int: ...
     @property
     def next_packet(self) -> dict[str, int] | None:
-        """What is said of the packet to send next.
+        """Fields of the next packet.
 
-        It is number, payload_bytes, is_last, has_reduced, wants_acknowledgement and is_request.
+        number, payload_bytes, is_last, has_reduced, wants_acknowledgement and is_request.
         """
 
     def metrics(self) -> dict[str, float]:
-        """Return what it believes, by name with unit."""
+        """Return its state by name with unit."""
 
 class TcpWindow:
     """The congestion control of a TCP, alone."""
@@ -399,7 +376,7 @@ class TcpWindow:
     def metrics(self) -> dict[str, float]: ...
 
 class Responder:
-    """A receiving half with a reliability of its own, without a network. Times are picoseconds."""
+    """The receiving half of a reliability, without a network. Times are picoseconds."""
 
     def __init__(self, name: str, *, mtu_bytes: int, parameters: dict[str, float] = ...) -> None: ...
     def on_packet(
@@ -419,44 +396,39 @@ class Responder:
         is_request: bool = False,
         credit_target: int = 0,
     ) -> list[dict[str, Any]]:
-        """Take a packet, and return its acknowledgements."""
+        """Handle a packet; return its acknowledgements."""
 
     def wants_turn(self) -> bool:
-        """Whether its host should grant something soon; said once."""
+        """True once after its host should grant credit soon."""
 
     def grant(self, *, is_idle: bool = False) -> list[dict[str, Any]]:
-        """Give it a turn, and return what it says; SimulationError if the kind has no credits."""
+        """Grant credit; return its messages. Raise SimulationError if the kind has no credits."""
 
     def on_deadline(self, now_ps: int) -> list[dict[str, Any]]:
-        """Call when the deadline has come; return the acknowledgements that waited."""
+        """Handle the deadline; return the delayed acknowledgements."""
 
     @property
     def deadline_ps(self) -> int | None: ...
     @property
     def delivered_bytes(self) -> int: ...
 
-def reliabilities() -> list[tuple[str, str, str, list[tuple[str, float, float, float, str]], bool]]:
+def reliabilities() -> list[tuple[str, str, str, list[ParameterRow], bool]]:
     """List (name, meaning, shortest timeout, parameters, controls_window) of every kind, as in controls()."""
 
 class Engine:
-    """The event loop and all it moves. Nodes and links are numbered in the order they are added.
+    """The event loop and the simulated network. Nodes and links are numbered in the order they are added.
 
-    What a configuration may have is in rogue/simulator/cpp/binding/configuration_fields.h; an unknown name is
-    a TypeError.
+    Fields of configurations are in rogue/simulator/cpp/binding/configuration_fields.h; an unknown name is a
+    TypeError.
     """
 
-    def __init__(
-        self,
-        *,
-        seed: int,
-        framing: Framing,
-    ) -> None: ...
+    def __init__(self, *, seed: int, framing: Framing) -> None: ...
     def add_host(self, name: str, profile: NicProfile) -> int: ...
     def add_switch(self, name: str, **configuration: object) -> int: ...
     def add_link(self, a: int, b: int, **configuration: object) -> int: ...
     def connect(self, **configuration: object) -> tuple[QueuePair, QueuePair]: ...
     def find_route(self, source: int, destination: int, entropy: int) -> list[int]:
-        """Return the links of the shortest path that a hash takes; none if there is no way."""
+        """Return the links of the shortest path that the hash chooses; empty without one."""
 
     def add_datagram_queue_pair(self, host: int) -> int: ...
     def attach_datagrams(
@@ -472,11 +444,11 @@ class Engine:
     def record_memory_writes(self) -> None: ...
     def memory_write_columns(self) -> dict[str, NDArray[int64]]: ...
     def inject(self, fault: str, **values: object) -> None:
-        """Let something go wrong; faults and their fields are in rogue/simulator/cpp/protocol/fault.h."""
+        """Inject a fault; faults and their fields are in rogue/simulator/cpp/protocol/fault.h."""
 
     def schedule(self, host_ns: int, callback: Callable[[int], object], in_step: bool = False) -> None: ...
     def run_ahead_from(self, ports: int) -> None:
-        """Let switches run ahead from so many ports on; to be said before the first connection."""
+        """Let switches run ahead in networks of at least `ports` ports; call it before connecting."""
 
     def timer(self, callback: Callable[[int], object]) -> Timer: ...
     def run_until(self, host_ns: int) -> None: ...
@@ -494,7 +466,7 @@ class Engine:
     def pause_columns(self) -> dict[str, NDArray[int64]]: ...
     def oracle_columns(self) -> dict[str, NDArray[int64]]: ...
     def counter_columns(self) -> tuple[dict[str, NDArray[int64]], list[str]]:
-        """Return link, qp_num (0: none), name (its place in the list) and value; and the list of names."""
+        """Return columns link, qp_num (0: none), name (an index) and value, and the list of names."""
 
     def waits(self) -> list[tuple[int, int, list[int]]]: ...
     def control_metrics(self) -> dict[int, dict[str, float]]: ...

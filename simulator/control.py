@@ -12,84 +12,81 @@ from rogue.simulator.parameters import ControlParameter, require_integer, requir
 
 
 class Hop(NamedTuple):
-    """What a port of a switch wrote into a packet that left it."""
+    """Telemetry that a switch port writes into a departing packet."""
 
     left_ps: int
-    """When the packet began to leave."""
+    """Time at which the packet began to leave."""
     queue_bytes: int
-    """Frames that waited behind it."""
+    """Frame bytes waiting behind it."""
     sent_bytes: int
-    """On the wire, that the port had begun to send, ever, this packet included."""
+    """Wire bytes that the port has begun to send in total, including this packet."""
     rate_bps: int
-    """Of the link."""
+    """Rate of the link."""
 
 
 class PathFacts(NamedTuple):
-    """What is known of the way to the other end before anything is sent."""
+    """Properties of a path that are known before anything is sent."""
 
     line_rate_bps: int
-    """Of the own link."""
+    """Rate of the sender's link."""
     base_rtt_ps: int
-    """Of a full packet and its acknowledgement, while nothing else is on the way."""
+    """Round-trip time of a full packet and its acknowledgement in an idle network."""
     mtu_bytes: int
     """Payload of a full packet."""
     packet_bytes: int
-    """What a full packet occupies on the wire."""
+    """Wire bytes of a full packet."""
     hops: int
-    """Switches on the way there."""
+    """Number of switches on the forward path."""
 
 
 class PrototypeControl:
-    """What the engine asks and tells, as `Controller` in simulator/cpp/cc/controller.h.
+    """Base class of a control in Python, with the interface of `Controller` in simulator/cpp/cc/controller.h.
 
-    Both ends of a connection have one. The engine reads the attributes after each call, and never between
-    two. A control keeps no clock and draws no unseeded random numbers. Times are picoseconds.
+    Each end of a connection has one. The engine reads the attributes after each call, and at no other time. A
+    control keeps no clock and draws no unseeded random numbers. Times are picoseconds.
     """
 
     wants_path: ClassVar[bool] = False
-    """It is made from `PathFacts` instead of the line's rate alone."""
+    """Pass `PathFacts` to the constructor instead of the line rate."""
     wants_acknowledgements: ClassVar[bool] = False
-    """Each packet is acknowledged, and `on_acknowledgement` called."""
+    """Acknowledge each packet and call `on_acknowledgement`."""
     wants_telemetry: ClassVar[bool] = False
-    """Switches write into packets what they hold: `hops` of acknowledgements."""
+    """Switches write telemetry into packets: `hops` of acknowledgements."""
     wants_feedback: ClassVar[bool] = False
-    """Switches work out rates as RoCC's do, and `on_feedback` is called."""
+    """Switches compute rates as RoCC's do; the engine calls `on_feedback`."""
     wants_marks: ClassVar[bool] = False
     """Switches mark packets as for DCQCN."""
     hears_departures: ClassVar[bool] = False
-    """There is an `on_sent`: set by itself."""
+    """True if the class defines `on_sent`; set automatically."""
 
     rate_bps: int
-    """Of wire bytes; no limit if it is not below the line's."""
+    """Rate of wire bytes; no limit if it is not below the line rate."""
     window_bytes: int | None = None
-    """So much payload may be under way, rounded up to whole packets; None: no bound."""
+    """Largest payload in flight, rounded up to whole packets; None: no bound."""
     deadline_ps: int | None = None
-    """When `on_timer` is to be called; None: never."""
+    """Time of the next `on_timer` call; None: never."""
     untold_bytes_max: int = 0
     """Departures of fewer wire bytes than this may be reported late, together; 0 reports each one."""
     cnp_gap_ps: int | None = None
-    """The end that receives sends a CNP for a marked packet, at most so often; None: none. Read once."""
+    """Smallest gap between CNPs that the receiver sends for marked packets; None: no CNPs. Read once."""
     burst_bytes: int = 0
-    """Wire bytes that leave at the line's rate before a gap brings the average down. Read once."""
+    """Wire bytes that leave at the line rate before a gap restores the average rate. Read once."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         cls.hears_departures = cls.on_sent is not PrototypeControl.on_sent
 
     def __init__(self, parameters: Mapping[str, float], path: "PathFacts | int") -> None:
-        """Begin at the line's rate; `parameters` has all that were registered, checked."""
+        """Begin at the line rate; `parameters` has all registered ones, checked."""
         self.rate_bps = path.line_rate_bps if isinstance(path, PathFacts) else path
 
     def on_cnp(self, now_ps: int) -> None:
-        """Take a congestion notification packet."""
+        """Handle a congestion notification packet."""
 
     def on_sent(self, now_ps: int, wire_bytes: int) -> None:
-        """Take note of departures. It must not bring the deadline nearer, for it may come late.
+        """Handle departures, perhaps late. It must not bring the deadline nearer or change the window."""
 
-        Nor may it change the window, by which it was decided already whether the next packet may leave.
-        """
-
-    def on_acknowledgement(  # noqa: PLR0913 - what the engine tells, one by one
+    def on_acknowledgement(  # noqa: PLR0913 - the engine's positional arguments
         self,
         now_ps: int,
         sent_ps: int | None,
@@ -99,18 +96,18 @@ class PrototypeControl:
         is_marked: bool,
         hops: Sequence[tuple[int, int, int, int]],
     ) -> None:
-        """Take an ACK or NAK of a packet that began to leave at `sent_ps` (None: not known).
+        """Handle an ACK or NAK of a packet that began to leave at `sent_ps` (None: unknown).
 
-        Everything below `acknowledged_psn` has arrived, `sent_psn` is one past the highest ever sent.
-        `recoveries` have begun because of an ACK or NAK, this one included: it grows where the sender takes a
-        packet for lost, and not where packets overtake one another. `Hop` names the parts of a hop.
+        All packets below `acknowledged_psn` have arrived; `sent_psn` is one past the highest ever sent.
+        `recoveries` counts the recoveries begun by ACKs or NAKs, including this one: it grows when the sender
+        considers a packet lost, not when packets arrive out of order. `Hop` names the fields of a hop.
         """
 
     def on_feedback(self, now_ps: int, port: int, rate_bps: int) -> None:
-        """Take the rate that a switch wants flows through one of its ports to have."""
+        """Handle the rate that a switch requests for flows through one of its ports."""
 
     def on_timer(self, now_ps: int) -> None:
-        """Call when the deadline has come."""
+        """Handle the deadline."""
 
     def metrics(self, now_ps: int) -> dict[str, float]:
         """Return the control's state, by name with unit, without changing it."""
@@ -118,7 +115,7 @@ class PrototypeControl:
 
 
 def checked(control: str, table: Sequence[ControlParameter], given: Mapping[str, float]) -> dict[str, float]:
-    """Return the values of all parameters; SimulationError for a name or a value that cannot be."""
+    """Return the values of all parameters; SimulationError for an unknown name or a value out of bounds."""
     values = {parameter.name: parameter.value for parameter in table}
     for name in given:
         if name not in values:
@@ -135,26 +132,26 @@ def checked(control: str, table: Sequence[ControlParameter], given: Mapping[str,
 
 @dataclass(frozen=True, slots=True)
 class ControlKind:
-    """A congestion control, with its parameters as they are unless said otherwise."""
+    """A kind of congestion control with its default parameters."""
 
     name: str
     meaning: str
     parameters: tuple[ControlParameter, ...]
     wants_acknowledgements: bool
-    """Whether the control learns from the acknowledgements of its packets."""
+    """True if the control uses the acknowledgements of its packets."""
     wants_telemetry: bool
-    """Whether acknowledgements bring the control what switches on the way wrote into the packets."""
+    """True if acknowledgements carry the telemetry of switches on the path."""
     prototype: type[PrototypeControl] | None = None
-    """What it is in Python, if it is that."""
+    """Class of a control in Python."""
     compiled: CompiledKind | None = None
-    """What it was compiled to, if that happened outside the engine."""
+    """Table of a control compiled outside the engine."""
     wants_feedback: bool = False
-    """Whether switches tell it rates, in messages that go back the way of its packets."""
+    """True if switches send it rates along the reverse path of its packets."""
 
     def maker(self, parameters: Mapping[str, float]) -> "ControlMaker | None":
-        """Return what makes a control from the facts of its path; None: the engine, of its own.
+        """Return the factory of a plug-in control; None for a control of the engine.
 
-        SimulationError for values that cannot be.
+        Raise SimulationError for invalid values.
         """
         if self.prototype is None and self.compiled is None:
             return None
@@ -193,9 +190,9 @@ CONTROLS: Final[dict[str, ControlKind]] = {
 
 @dataclass(frozen=True, slots=True)
 class NicControl:
-    """The congestion control of both ends of a connection. It has a limiter of its own, exact and at once.
+    """The congestion control of both ends of a connection, with an exact and immediate limiter.
 
-    CNPs have a priority of their own. Source of its default: cnp_802p_prio of NVIDIA's NICs.
+    Source of the default `cnp_priority`: cnp_802p_prio of NVIDIA's NICs.
     """
 
     name: str
@@ -204,7 +201,7 @@ class NicControl:
 
     @property
     def wants_acknowledgements(self) -> bool:
-        """Return whether it learns from the acknowledgements of its packets."""
+        """True if it uses the acknowledgements of its packets."""
         kind = CONTROLS.get(self.name)
         return kind is not None and (kind.wants_acknowledgements or kind.wants_telemetry)
 
@@ -215,8 +212,8 @@ class NicControl:
     def alone(self, line_rate_bps: int) -> Controller:
         """Make one without a network.
 
-        SimulationError if a parameter is unknown, out of bounds or contradicts another one; ControlError if
-        one from outside cannot be made.
+        Raise SimulationError if a parameter is unknown, out of bounds or contradicts another one, and
+        ControlError if a plug-in cannot be made.
         """
         values = {name: float(value) for name, value in self.parameters.items()}
         return Controller(
@@ -228,7 +225,7 @@ class NicControl:
         return None if kind is None else kind.maker(self.parameters)
 
     def arguments(self, where: str, service: str, base_rtts_ps: tuple[int, int]) -> dict[str, object]:
-        """Return what the engine wants to know; it checks name and parameters itself.
+        """Return the engine's arguments; the engine checks name and parameters.
 
         ``base_rtts_ps`` are those of full packets from the first and from the second host.
         """
@@ -244,8 +241,8 @@ class NicControl:
         }
 
 
-def ack_every_of(control: NicControl | None, asked: int | None, usual: int) -> int:
-    """Return how many packets an acknowledgement is for: what is asked, or 1 if a control learns from it."""
-    if asked is not None:
-        return asked
+def ack_every_of(control: NicControl | None, requested: int | None, usual: int) -> int:
+    """Return the packets per acknowledgement: `requested`, or 1 if a control uses acknowledgements."""
+    if requested is not None:
+        return requested
     return 1 if control is not None and control.wants_acknowledgements else usual

@@ -19,12 +19,12 @@ class Memory:
         self.engine = engine
 
     def read(self, offset: int, length_bytes: int) -> bytes:
-        """Return what stands there."""
+        """Return the bytes of a part."""
         self._check("read", offset, length_bytes)
         return self.engine.read_memory(self.number, offset, length_bytes)
 
     def write(self, offset: int, data: bytes) -> None:
-        """Write, as the host's own software does. Packets that are under way take what stands there then."""
+        """Write as host software does. Packets that leave later carry the new bytes."""
         self._check("write", offset, len(data))
         self.engine.write_memory(self.number, offset, data)
 
@@ -45,13 +45,13 @@ OnDatagrams: TypeAlias = Callable[[int, list[tuple[int, int, bytes]]], object]
 
 
 class _Route(NamedTuple):
-    """A way to a host."""
+    """A route to a host."""
 
     reroutings: int
-    """So often had ways changed when it was found."""
+    """Value of `Topology.reroutings` when the route was found."""
     links: list[int]
     number: int
-    """The engine's."""
+    """Number of the route in the engine."""
 
 
 class DatagramQueuePair:
@@ -66,9 +66,9 @@ class DatagramQueuePair:
         self._routes: dict[int, _Route] = {}  # by host of destination
 
     def attach(self, on_receives: OnDatagrams) -> None:
-        """Name the host software behind this queue pair.
+        """Attach host software to this queue pair.
 
-        ``on_receives(host_ns, [(source_qp_num, nic_ns, payload), ...])`` gets what arrived at one instant.
+        ``on_receives(host_ns, [(source_qp_num, nic_ns, payload), ...])`` gets all arrivals of an instant.
         """
         self._engine.attach_datagrams(self.qp_num, on_receives)
 
@@ -88,7 +88,7 @@ class DatagramQueuePair:
         )
 
     def _route_to(self, where: str, host: int) -> int:
-        """Return the number of the route there, which is looked at again when ways have changed."""
+        """Return the number of the route there; find it again after a rerouting."""
         known = self._routes.get(host)
         if known is None or known.reroutings != self._topology.reroutings:
             links = self._topology.route(where, self._host, host, self.qp_num)

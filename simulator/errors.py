@@ -1,29 +1,29 @@
-"""What can go wrong in a simulation, by whose fault it is."""
+"""Errors of a simulation, by who is at fault."""
 
 
 class SimulationError(ValueError):
-    """A parameter makes no sense; the message says what, where, got and expected."""
+    """An invalid parameter; the message says what, where, expected and got."""
 
     def __init__(self, message: str, expected: str | None = None, got: str | None = None) -> None:
         super().__init__(message)
         self.expected = expected
-        """Of parameters of a control, a TCP or a reliability: what they should be. Otherwise None."""
+        """Expected value of a parameter of a control or reliability; otherwise None."""
         self.got = got
-        """What they are instead."""
+        """Value that was given instead."""
 
 
 class ControlError(SimulationError):
-    """A control from outside raised, or said what makes no sense."""
+    """A plug-in control raised an exception or returned an invalid value."""
 
     def __init__(self, message: str, place: str = "") -> None:
         super().__init__(message)
         self.place = place
-        """The file that it was compiled from, with the line if that is known; empty for one in Python."""
+        """Source file of a compiled control, with the line if known; empty for a control in Python."""
 
 
 class QueuePairError(RuntimeError):
     """A verb was posted on a queue pair that cannot take it."""
 
 
-class InvariantViolation(AssertionError):  # noqa: N818 - the name says it all
-    """The engine contradicts itself: a bug of ours. The message names the time and the element."""
+class InvariantViolation(AssertionError):  # noqa: N818 - the established name
+    """An invariant of the engine does not hold: a bug of ours. The message names the time and the element."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from rogue.simulator._core import Engine
 from rogue.simulator.errors import SimulationError
 from rogue.simulator.flow_control import FlowControls
+from rogue.simulator.forwarding import Rerouting
 from rogue.simulator.parameters import (
     BUFFER_BYTES_MAX,
     INTERVAL_NS_MAX,
@@ -13,19 +14,18 @@ from rogue.simulator.parameters import (
     require_integer,
     require_probability,
 )
-from rogue.simulator.rerouting import Rerouting
 from rogue.simulator.topology import Topology
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loss(ABC):
-    """A rule by which packets are lost that arrive from ``from_ns`` until ``until_ns`` (None: for ever)."""
+    """A loss model for packets that arrive from ``from_ns`` until ``until_ns`` (None: no end)."""
 
     from_ns: int = 0
     until_ns: int | None = None
 
     def arguments(self, where: str) -> dict[str, float | None]:
-        """Return what the engine wants to know; raise SimulationError if it makes no sense."""
+        """Return the engine's arguments; raise SimulationError for invalid values."""
         require_integer(where, "from_ns", self.from_ns, 0, INTERVAL_NS_MAX)
         if self.until_ns is not None:
             require_integer(where, "until_ns", self.until_ns, self.from_ns, INTERVAL_NS_MAX)
@@ -33,12 +33,12 @@ class Loss(ABC):
 
     @abstractmethod
     def _model(self, where: str) -> dict[str, float]:
-        """Return the kind of loss as the engine numbers it, and its parameters."""
+        """Return the engine's number of the kind of loss, and its parameters."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndependentLoss(Loss):
-    """Each packet is lost with the same probability, whatever happened to others."""
+    """Each packet is lost with the same probability, independently of others."""
 
     probability: float
 
@@ -51,9 +51,9 @@ class IndependentLoss(Loss):
 
 @dataclass(frozen=True, slots=True)
 class BurstLoss(Loss):
-    """The line is good at first; each packet may turn it bad or good again, and is lost as it then is.
+    """A two-state loss model that begins in the good state and may change its state before each packet.
 
-    Bad spells have 1 / ``to_good_probability`` packets on average, and to_bad / (to_bad + to_good) of all
+    Bad periods have 1 / ``to_good_probability`` packets on average; to_bad / (to_bad + to_good) of all
     packets fall into one. Source: Gilbert, "Capacity of a burst-noise channel", 1960; Elliott, 1963.
     """
 
@@ -79,9 +79,9 @@ class BurstLoss(Loss):
 
 @dataclass(frozen=True, slots=True)
 class IpIdLoss(Loss):
-    """Lose packets whose 16-bit IP ID has all bits of ``mask`` set, as a switch can be told to.
+    """Lose packets whose 16-bit IP ID has all bits of ``mask`` set, as a configured switch can.
 
-    A NIC numbers all packets that it sends, from a random number on; so mask 2^n - 1 loses one in 2^n.
+    A NIC numbers all packets that it sends from a random number on, so mask 2^n - 1 loses one in 2^n.
     Source: Guo et al., "RDMA over commodity Ethernet at scale", 2016, section 4.1.
     """
 
@@ -95,7 +95,7 @@ class IpIdLoss(Loss):
 
 
 class Faults:
-    """Part of a simulation. Where a host pauses its switch, that must have flow control."""
+    """Part of a simulation: injected faults. The switch of a host that pauses it must have flow control."""
 
     _engine: Engine
     _topology: Topology
@@ -112,12 +112,12 @@ class Faults:
         reroute_after_ns: int | None = None,
         one_way: bool = False,
     ) -> None:
-        """Cut the cable between two nodes for a while, from now on or later.
+        """Cut the cable between two nodes for a time that begins now or later.
 
-        Packets that are on it meanwhile are lost, in both directions or from ``a`` to ``b`` alone. The
-        ports at its ends go on sending.
-        Switches forward around it from ``reroute_after_ns`` after the cut until so long after its end; with
-        None, or a shorter outage, they never do.
+        Packets on the cable during the cut are lost, in both directions or only from ``a`` to ``b``. The
+        ports at its ends continue to send.
+        Switches forward around the link from ``reroute_after_ns`` after the start of the cut until the same
+        time after its end. With None, or a shorter cut, they never do.
         """
         where = f"cut_link {a}-{b}"
         ends = self._topology.node(where, a), self._topology.node(where, b)
@@ -137,9 +137,9 @@ class Faults:
     def pause_storm(
         self, host: str, *, start_ns: int, duration_ns: int, watchdog_ns: int | None = None
     ) -> None:
-        """Let a NIC break: it pauses its switch all the time, sends nothing else and takes nothing in.
+        """Break a NIC: it pauses its switch permanently, sends nothing else and receives nothing.
 
-        With a watchdog in the NIC it stops pausing after ``watchdog_ns``, but stays broken.
+        With a watchdog in the NIC it stops pausing after ``watchdog_ns`` but stays broken.
         Source: Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016, section 6.2.
         """
         where = f"pause_storm {host}"
@@ -171,10 +171,10 @@ class Faults:
         xoff_bytes: int = 128_000,
         xon_bytes: int = 64_000,
     ) -> None:
-        """Limit the rate at which a NIC takes in frames; it pauses its switch above ``xoff_bytes``.
+        """Limit the rate at which a NIC drains received frames; it pauses its switch above ``xoff_bytes``.
 
-        It starts at once if ``start_ns`` is 0. Packets count as received when they arrive, not when they
-        leave the buffer. When the fault ends, the NIC takes in the rest of the buffer at once.
+        The fault starts now if ``start_ns`` is 0. Packets count as received when they arrive, not when they
+        leave the buffer. When the fault ends, the NIC drains the rest of the buffer at once.
         Source: Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016, section 4.4.
         """
         where = f"receive_slowly {host}"

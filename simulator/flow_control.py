@@ -1,4 +1,4 @@
-"""Priority flow control: when a switch pauses the far ends of its links, and which ports wait for others."""
+"""Priority flow control: settings, headroom, and deadlocks of paused ports."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,29 +15,31 @@ from rogue.simulator.parameters import (
 )
 
 PRIORITIES = 8
+CONTROL_PRIORITY: Final = PRIORITIES - 1
+"""Priority of the headers of trimmed packets, and of acknowledgements of transports that use trimming."""
 PAUSE_FRAME_BYTES = 64
 """The smallest Ethernet frame. Source: IEEE 802.3, annex 31D (MAC control PFC operation)."""
 QUANTUM_BITS = 512
 QUANTA_MAX = 65_535
-"""A pause frame asks for at most so many times 512 bit times. Source: IEEE 802.3, annex 31B."""
+"""Largest pause time in units of 512 bit times. Source: IEEE 802.3, annex 31B."""
 
 
 @dataclass(frozen=True, slots=True)
 class PriorityFlowControl:
-    """Flow control of a switch and of all that is joined to it, for the ``priorities`` that lose nothing.
+    """Flow control of a switch and its neighbours for the lossless ``priorities``.
 
-    A frame that must wait is charged to the link it came over, per priority. It goes to the shared buffer if
-    that link then has at most ``xoff_bytes`` there or, without that, at most ``alpha`` times what is free.
-    Otherwise it goes to the headroom of its link and priority, and the far end must pause: until it is told
-    to go on, or for ``pause_ns``, again every ``refresh_ns`` while the reason lasts. It may go on when the
-    headroom is empty and the rest ``xon_gap_bytes`` below the threshold (default: two of the largest frames),
-    or gone.
+    A frame that must wait is charged to its ingress link, per priority. It goes to the shared buffer if that
+    link then has at most ``xoff_bytes`` there or, without that, at most ``alpha`` times the free buffer.
+    Otherwise it goes to the headroom of its link and priority, and the far end must pause: until it is
+    resumed, or for ``pause_ns``, repeated every ``refresh_ns`` while the reason lasts. It is resumed when the
+    headroom is empty and the rest is ``xon_gap_bytes`` below the threshold (default: two of the largest
+    frames), or zero.
 
-    ``headroom_bytes`` is that of each link and priority; by default it follows from the link, for connections
-    of at most ``mtu_bytes``. The far end obeys at once, but never cuts a frame. Pause frames are never lost.
+    ``headroom_bytes`` is per link and priority; by default it follows from the link, for connections of at
+    most ``mtu_bytes``. The far end obeys at once but finishes the current frame. Pause frames are never lost.
 
-    With ``watchdog_ns`` a port to a host that has been paused for so long drops what waits and comes for it,
-    until it has not been paused for ``watchdog_restore_ns``.
+    With ``watchdog_ns`` a port to a host that has been paused for this time drops its waiting and arriving
+    frames, until it has not been paused for ``watchdog_restore_ns``.
     Source: IEEE 802.1Qbb-2011; Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016, section 6.2
     (alpha 1/16); switch-mmu.cc of HPCC's simulator (resuming).
     """
@@ -54,7 +56,7 @@ class PriorityFlowControl:
     watchdog_restore_ns: int = 200_000_000
 
     def arguments(self, where: str, framing: Framing, buffer_bytes: int | None) -> dict[str, object]:
-        """Return what the engine wants to know; raise SimulationError if it makes no sense."""
+        """Return the engine's arguments; raise SimulationError for invalid values."""
         self._check_priorities(where)
         self._check_times(where)
         self._check_sizes(where, buffer_bytes)
@@ -87,7 +89,7 @@ class PriorityFlowControl:
         return headroom_bytes(framing, self.frame_bytes_max(framing), rate_bps, delay_ps)
 
     def _check_pause(self, where: str, framing: Framing, rate_bps: int) -> None:
-        """A pause must last until it is refreshed, even if that has to wait for a frame."""
+        """Require that a pause lasts until it is refreshed, even if the refresh waits for a frame."""
         if self.pause_ns is None:
             return
         most_ns = QUANTA_MAX * QUANTUM_BITS * 10**9 // rate_bps
@@ -133,10 +135,11 @@ class PriorityFlowControl:
 
 
 def headroom_bytes(framing: Framing, frame_bytes_max: int, rate_bps: int, delay_ps: int) -> int:
-    """Return what may still come over a link once it is over its threshold, in bytes.
+    """Return the bytes that may still arrive over a link above its threshold.
 
-    The frame that went over it; one that has just begun the other way, for which the pause frame waits; the
-    pause frame; what is on the cable, both ways; one that has just begun when it arrives.
+    The frame that exceeded it; one that has just begun in the other direction, for which the pause frame
+    waits; the pause frame; the bytes on the cable in both directions; one that has just begun when the pause
+    frame arrives.
     Source: IEEE 802.1Qbb-2011, annex on buffer requirements; with a far end that reacts at once.
     """
     frame_wire_bytes = framing.wire_bytes(frame_bytes_max)
@@ -164,7 +167,7 @@ class FlowControls:
         *,
         is_input_queued: bool = False,
     ) -> None:
-        """Take note of a switch, whose links have buffers of their own if it is input-queued."""
+        """Add a switch; the links of an input-queued one have separate buffers."""
         self._names[node] = name
         if is_input_queued:
             self._input_queued.add(node)
@@ -175,7 +178,7 @@ class FlowControls:
             self._mtu_bytes_max = min(before_bytes, flow_control.mtu_bytes)
 
     def has(self, node: int) -> bool:
-        """Whether a node is a switch with flow control."""
+        """True if a node is a switch with flow control."""
         return self._of_switch.get(node) is not None
 
     def headrooms(self, where: str, a: int, b: int, rate_bps: int, delay_ps: int) -> tuple[int, int]:
@@ -189,13 +192,13 @@ class FlowControls:
         )
 
     def set_aside(self, node: int, headroom_bytes: int) -> None:
-        """Take a new link's headroom off a switch's buffer; links of an input-queued one have their own."""
+        """Subtract a new link's headroom from the buffer of its switch, unless that is input-queued."""
         flow_control, room_bytes = self._of_switch.get(node), self._room_bytes.get(node)
         if flow_control is not None and room_bytes is not None and node not in self._input_queued:
             self._room_bytes[node] = room_bytes - headroom_bytes * len(flow_control.priorities)
 
     def check_mtu(self, where: str, mtu_bytes: int) -> None:
-        """Refuse packets that are larger than those for which headroom was set aside."""
+        """Refuse packets larger than those for which headroom was set aside."""
         if self._mtu_bytes_max is not None and mtu_bytes > self._mtu_bytes_max:
             raise SimulationError(
                 f"{where}: expected mtu_bytes up to that of the switches' flow control, "
@@ -226,14 +229,14 @@ class FlowControls:
 
 
 NAMED_MAX: Final = 3
-"""How many ports are named where there is no loop."""
+"""Number of ports to name when there is no loop."""
 
 
 class Wait(NamedTuple):
-    """A port that has something to send but was told to pause, as ``switch->switch``.
+    """A paused port with something to send, named ``switch->switch``.
 
-    ``behind`` are the ports of the far end where frames wait that came from here: it goes on when they do. It
-    is empty where the far end is a host.
+    ``behind`` are the ports of the far end that hold frames from this port: it resumes when they do. It is
+    empty if the far end is a host.
     """
 
     port: str
@@ -242,7 +245,7 @@ class Wait(NamedTuple):
 
 
 def find_deadlock(waits: Iterable[Wait]) -> list[str]:
-    """Return ports that each wait for the next one, the last one for the first; none if there are none."""
+    """Return a loop of ports that each wait for the next one; empty if there is none."""
     behind = {(wait.port, wait.priority): wait.behind for wait in waits}
     ended: set[tuple[str, int]] = set()
     for start in behind:
@@ -265,7 +268,7 @@ def find_deadlock(waits: Iterable[Wait]) -> list[str]:
 
 
 def explained(waits: Iterable[Wait], deadlock: list[str]) -> str:
-    """Name the ports that wait for each other: those of a loop, or those that hold up the others first."""
+    """Describe the ports that wait for each other: a loop, or the roots of the waits first."""
     if deadlock:
         pairs = zip(deadlock, [*deadlock[1:], deadlock[0]], strict=True)
         loop = ", ".join(f"{port} waits for {behind}" for port, behind in pairs)

@@ -1,4 +1,4 @@
-"""Sizes of frames, and what they occupy on the wire."""
+"""Sizes of frames and their overhead on the wire."""
 
 from dataclasses import dataclass, fields
 

@@ -1,4 +1,4 @@
-"""What crosses chosen links, packet by packet."""
+"""Packet records of chosen links."""
 
 from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
@@ -43,8 +43,8 @@ FATES: Final = (
     "flooded",
     "stray",
 )
-"""Why a packet went no further, by the numbers of PacketFate (simulator/cpp/results/packet_log.h).
-What was flooded went on, as copies."""
+"""Reasons why a packet ended, by the numbers of PacketFate (simulator/cpp/results/packet_log.h).
+Flooded packets continue as copies."""
 FLAGS: Final = {
     1: "first",
     2: "last",
@@ -84,10 +84,10 @@ class Packets:
         until_ns: int | None = None,
         packets_max: int = 100_000,
     ) -> None:
-        """Record what leaves chosen ports (``"h0->s0"``; None: all), or is refused there.
+        """Record packets that leave chosen ports (``"h0->s0"``; None: all), or are refused there.
 
-        Call it before anything is posted. With ``queue_pairs`` only their packets, and pause frames. After
-        ``packets_max`` packets the rest is counted, not recorded. Without this call nothing is slower.
+        Call it before anything is posted. With ``queue_pairs`` it records only their packets, and pause
+        frames. It counts packets after the first ``packets_max`` without recording them.
         """
         where = "record_packets"
         require_integer(where, "from_ns", from_ns, 0, INTERVAL_NS_MAX)
@@ -113,16 +113,16 @@ class Packets:
 
     @property
     def packets_missed(self) -> int:
-        """How many packets came too late to be recorded."""
+        """Number of packets beyond the maximum, which were not recorded."""
         return self._engine.packets_missed()
 
     def packet_table(self) -> Columns:
-        """Return a row for each packet that came over a recorded link or was refused in front of it.
+        """Return a row for each packet that crossed a recorded link or was refused in front of it.
 
-        ``t_ps`` is when it began to leave the port, or was refused. ``qp_num`` is the receiver's, as in the
-        packet's header. ``psn`` counts packets; for TCP and queue pairs with a reliability of their own it is
-        not cut to 24 bits. An ACK's is the last that was received, -1 before the first; a NAK's is the one
-        that is missing, and TCP's the one expected next.
+        ``t_ps`` is the time at which the packet began to leave the port, or was refused. ``qp_num`` is the
+        receiver's, as in the packet's header. ``psn`` counts packets; for TCP and queue pairs with a
+        `Reliability` it is not cut to 24 bits. The ``psn`` of an ACK is the last received packet, -1 before
+        the first; of a NAK the missing one, and of TCP the next expected one.
         """
         unsorted = self._engine.packet_columns()
         order = np.lexsort((unsorted["link"], unsorted["t_ps"]))

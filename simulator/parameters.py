@@ -1,4 +1,4 @@
-"""Checks of what users hand in: each says what, where, got and expected."""
+"""Checks of arguments; each error says what, where, expected and got."""
 
 import math
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ def require_one_of(where: str, name: str, value: object, known: tuple[str, ...])
 def require_connection(
     where: str, ack_every_packets: object, retry_count: object, timeout_exponent: object, service: str
 ) -> None:
-    """Refuse numbers that no connection can have."""
+    """Refuse invalid parameters of a connection."""
     require_integer(where, "ack_every_packets", ack_every_packets, 1, 2**31 - 1)
     require_integer(where, "retry_count", retry_count, 0, 7)
     require_integer(where, "timeout_exponent", timeout_exponent, 0, 31)
@@ -67,7 +67,7 @@ def require_connection(
 
 
 def require_timeout(where: str, timeout_exponent: int, round_trip_ps: int) -> int:
-    """Return the delay of the links there and back if the timeout is longer."""
+    """Return ``round_trip_ps``; raise SimulationError if the timeout is not longer."""
     timeout_ps = 4_096_000 << timeout_exponent
     if timeout_exponent > 0 and timeout_ps <= round_trip_ps:
         raise SimulationError(

@@ -2,67 +2,76 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
 from rogue.simulator._core import ReceiverKind, ReceiverMaker, SwitchKind, SwitchMaker
 from rogue.simulator.control import checked
 from rogue.simulator.errors import SimulationError
-from rogue.simulator.marking import CONTROL_PRIORITY
+from rogue.simulator.flow_control import CONTROL_PRIORITY
 from rogue.simulator.parameters import ControlParameter
+
+Kind = TypeVar("Kind")
+
+
+def _known(what: str, name: str, kinds: Mapping[str, Kind]) -> Kind:
+    if name not in kinds:
+        known = ", ".join(kinds) or "none: load its plug-in first"
+        raise SimulationError(f"{what} control: expected one of {known}, got {name!r}")
+    return kinds[name]
 
 
 @dataclass(frozen=True, slots=True)
 class ReceiverControlKind:
-    """A control of receivers, with its parameters as they are unless said otherwise."""
+    """A kind of receiver control with its default parameters."""
 
     name: str
     meaning: str
     parameters: tuple[ControlParameter, ...]
     compiled: ReceiverKind
 
+    def maker(self, given: Mapping[str, float]) -> ReceiverMaker:
+        """Return the factory that makes one for each host; raise SimulationError for invalid values."""
+        values = checked(self.name, self.parameters, given)
+        return self.compiled.maker([values[each.name] for each in self.parameters])
+
 
 RECEIVER_CONTROLS: Final[dict[str, ReceiverControlKind]] = {}
-"""By name; all are from outside."""
+"""Kinds by name; plug-ins register them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReceiverControl:
-    """What a host grants to its senders by, from outside: one for all of its connections with credits."""
+    """The receiver control of a host: it grants credit to all senders of the host."""
 
     name: str
     parameters: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def kind(self) -> ReceiverControlKind:
-        """What it is; SimulationError if there is no such."""
-        if self.name not in RECEIVER_CONTROLS:
-            known = ", ".join(RECEIVER_CONTROLS) or "none: load its plug-in first"
-            raise SimulationError(f"receiver control: expected one of {known}, got {self.name!r}")
-        return RECEIVER_CONTROLS[self.name]
+        """Its kind; raise SimulationError for an unknown name."""
+        return _known("receiver", self.name, RECEIVER_CONTROLS)
 
     def maker(self) -> ReceiverMaker:
-        """Return what makes one for each host; SimulationError for values that cannot be."""
-        kind = self.kind
-        values = checked(kind.name, kind.parameters, self.parameters)
-        return kind.compiled.maker([values[each.name] for each in kind.parameters])
+        """Return the factory that makes one for each host; raise SimulationError for invalid values."""
+        return self.kind.maker(self.parameters)
 
 
 class ReceiverControls:
-    """Which control each host has, for a host has one."""
+    """The receiver control of each host."""
 
     def __init__(self) -> None:
         self._of_host: dict[str, ReceiverControl | None] = {}
 
     def add(self, where: str, hosts: tuple[str, str], control: ReceiverControl | None) -> None:
-        """Take note of a connection with credits; SimulationError if a host grants in another way already."""
+        """Add a connection with credits; raise SimulationError if a host has another control already."""
         for host in hosts:
             known = self._of_host.setdefault(host, control)
             if known != control:
-                got = f"{_shown(known)} and {_shown(control)}"
+                got = f"{_described(known)} and {_described(control)}"
                 raise SimulationError(f"{where}: expected one control of receivers at {host}, got {got}")
 
 
-def _shown(control: ReceiverControl | None) -> str:
+def _described(control: ReceiverControl | None) -> str:
     if control is None:
         return "the engine's"
     values = ", ".join(f"{name} {value:g}" for name, value in control.parameters.items())
@@ -71,7 +80,7 @@ def _shown(control: ReceiverControl | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SwitchControlKind:
-    """A part of switches, with its parameters as they are unless said otherwise."""
+    """A kind of switch control with its default parameters."""
 
     name: str
     meaning: str
@@ -80,39 +89,36 @@ class SwitchControlKind:
 
     @property
     def judges(self) -> bool:
-        """Whether it says what becomes of packets at ports."""
+        """True if it marks, drops or trims packets at ports."""
         return self.compiled.sees_arrivals or self.compiled.sees_departures
 
     def maker(self, given: Mapping[str, float]) -> SwitchMaker:
-        """Return what makes one for each place; SimulationError for values that cannot be."""
+        """Return the factory that makes one for each place; raise SimulationError for invalid values."""
         values = checked(self.name, self.parameters, given)
         return self.compiled.maker([values[each.name] for each in self.parameters])
 
 
 SWITCH_CONTROLS: Final[dict[str, SwitchControlKind]] = {}
-"""By name; all are from outside."""
+"""Kinds by name; plug-ins register them."""
 
 
 @dataclass(frozen=True, slots=True)
 class SwitchControl:
-    """A part of a switch from outside, which judges packets at ports or chooses among equal ports."""
+    """A switch control that judges packets at ports or chooses among equal ports."""
 
     name: str
     parameters: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def kind(self) -> SwitchControlKind:
-        """What it is; SimulationError if there is no such."""
-        if self.name not in SWITCH_CONTROLS:
-            known = ", ".join(SWITCH_CONTROLS) or "none: load its plug-in first"
-            raise SimulationError(f"switch control: expected one of {known}, got {self.name!r}")
-        return SWITCH_CONTROLS[self.name]
+        """Its kind; raise SimulationError for an unknown name."""
+        return _known("switch", self.name, SWITCH_CONTROLS)
 
 
 def switch_control_arguments(
     where: str, controls: Sequence[SwitchControl], beside: Mapping[str, object]
 ) -> dict[str, object]:
-    """Return what the engine wants to know; SimulationError if they contradict each other, or the rest."""
+    """Return the engine's arguments; raise SimulationError if controls contradict each other or `beside`."""
     arguments: dict[str, object] = {}
     for control in controls:
         kind = control.kind

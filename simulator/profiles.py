@@ -1,4 +1,4 @@
-"""NIC profiles: what a card's limiters and clock are like. Every result names its profile and revision."""
+"""NIC profiles: limiters, clock and quirks of a card. Every result names its profile and revision."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -13,7 +13,7 @@ class NicProfile:
     rates are rounded up to a multiple of ``rate_step_bps`` (0 = exact). A new rate acts after a number of
     further wire bytes of that limiter, drawn uniformly from 0 to ``actuation_lag_bytes_max`` for each change.
     The clock drifts by a constant drawn from ±``clock_drift_ppm_max``, starts at a random offset unless the
-    maximum is 0, and is the oscillator of the limiters, too.
+    maximum is 0, and also drives the limiters.
 
     A card that ``withholds_next_verb`` sends, after a loss, each verb only when the one before it has been
     acknowledged, until all that was under way has been sent again. A reliable connection has at most
@@ -54,8 +54,8 @@ CX3PRO = NicProfile(
     pci_late_ns=2_000,
     pci_late_probability=0.125,
 )
-"""ConnectX-3 Pro. Revision 3; in revision 2 the times of PCI were in timestamps alone, and completions were
-seen without them; revision 1 had neither these times nor the withheld verb.
+"""ConnectX-3 Pro. Revision 3. Revision 2 applied the PCI delays only to timestamps, not to the time at which
+software sees completions. Revision 1 had no PCI delays and did not withhold verbs.
 
 Source: RoGUE (SoCC'18), sections 3.3 and 4, for limiters and lag, Figure 9 for the withheld verb, Table 1
 and section 5.4 for the times of PCI (how they divide is our model); the mlx4 driver for the rate step.
@@ -71,7 +71,7 @@ CX4 = NicProfile(
     clock_drift_ppm_max=50.0,
     ack_every_packets=64,
 )
-"""ConnectX-4: limiters per queue pair, rate step and lag as on ConnectX-3 Pro, for want of other figures."""
+"""ConnectX-4: limiters per queue pair; rate step and lag of ConnectX-3 Pro, for lack of published ones."""
 
 IDEAL = NicProfile(
     name="ideal",
@@ -83,7 +83,7 @@ IDEAL = NicProfile(
     clock_drift_ppm_max=0.0,
     ack_every_packets=64,
 )
-"""A card without flaws, for analytic checks and for comparisons with simulators that know no others."""
+"""A card without flaws, for analytic checks and comparisons with simulators that model no flaws."""
 
 SOFT_ROCE = NicProfile(
     name="soft_roce",
@@ -96,7 +96,7 @@ SOFT_ROCE = NicProfile(
     ack_every_packets=66,
     unacknowledged_packets_max=129,
 )
-"""Linux's RDMA in software behind limiters of Linux's own, on hosts whose computing takes no time.
+"""Linux's software RDMA behind Linux's limiters, on hosts whose computing takes no time.
 
 Source: Linux 6.1, drivers/infiniband/sw/rxe/rxe_param.h and rxe_req.c: RXE_MAX_UNACKED_PSNS is 128, and one
 packet more may leave; RXE_MAX_PKT_PER_ACK is 64, and 65 packets go by before one asks for an acknowledgement;

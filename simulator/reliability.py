@@ -13,20 +13,20 @@ from rogue.simulator.plugin_controls import ReceiverControl
 
 PICOSECONDS_PER_NANOSECOND = 1_000
 WITH_CREDITS: Final = "uet-rccc"
-"""In which a sender may send what its receiver has granted."""
+"""The kind whose senders need credit from their receivers."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReliabilityKind:
-    """A way to repair losses, with its parameters as they are unless said otherwise."""
+    """A kind of loss recovery with its default parameters."""
 
     name: str
     meaning: str
     shortest_timeout_ns: str
-    """The parameter that has it; 0 there means no timeouts."""
+    """Name of the parameter with the shortest timeout; the value 0 means no timeouts."""
     parameters: tuple[ControlParameter, ...]
     controls_window: bool
-    """Whether this kind is a TCP, which has a congestion control of its own."""
+    """True for a TCP, which includes its congestion control."""
 
 
 RELIABILITIES: Final = {
@@ -44,37 +44,37 @@ def check_parameters(name: str, parameters: Mapping[str, float]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
-    """How both ends of a connection repair losses. Their verbs are WRITEs without immediate data."""
+    """Loss recovery of both ends of a connection. It supports only WRITEs without immediate data."""
 
     name: str
     parameters: Mapping[str, float] = field(default_factory=dict)
     acknowledgement_priority: int | None = None
-    """Of acknowledgements; None: that of the connection."""
+    """Priority of acknowledgements; None: that of the connection."""
     receiver: ReceiverControl | None = None
-    """What grants credit, from outside, in the place of the kind's own parameters of granting."""
+    """Plug-in that grants credit instead of the engine."""
 
     @property
     def controls_window(self) -> bool:
-        """Whether it is a TCP, which has a congestion control of its own."""
+        """True for a TCP, which includes its congestion control."""
         return self.name in RELIABILITIES and RELIABILITIES[self.name].controls_window
 
     @property
     def has_credits(self) -> bool:
-        """Whether a sender may send what its receiver has granted."""
+        """True if senders need credit from their receivers."""
         return self.name == WITH_CREDITS
 
     def value(self, name: str) -> float:
-        """Return a parameter, stated or not."""
+        """Return the value of a parameter, given or default."""
         usual = {each.name: each.value for each in RELIABILITIES[self.name].parameters}
         return self.parameters.get(name, usual[name])
 
     def arguments(
         self, where: str, service: str, round_trip_ps: int, control: NicControl | None
     ) -> dict[str, object]:
-        """Return what the engine wants to know; it checks name and parameters itself."""
+        """Return the engine's arguments; the engine checks name and parameters."""
         if control is not None and self.controls_window:
             raise SimulationError(
-                f"{where}: expected no control beside {self.name}, which has a window of its own"
+                f"{where}: expected no control beside {self.name}, which controls its window"
             )
         if service != "rc":
             raise SimulationError(
@@ -97,7 +97,7 @@ class Reliability:
     def _check_timeout(self, where: str, round_trip_ps: int) -> None:
         kind = RELIABILITIES.get(self.name)
         if kind is None:
-            return  # the engine says which there are
+            return  # the engine's error lists the known ones
         defaults = {parameter.name: parameter.value for parameter in kind.parameters}
         name = kind.shortest_timeout_ns
         timeout_ns = float((defaults | dict(self.parameters))[name])
@@ -109,5 +109,5 @@ class Reliability:
 
 
 def service_of(service: str, reliability: Reliability | None) -> str:
-    """Return what carries a connection: rc, uc or tcp."""
+    """Return the service of a connection: rc, uc or tcp."""
     return "tcp" if reliability is not None and reliability.controls_window else service

@@ -1,24 +1,24 @@
-"""Shortest paths over the topology, one of equal ones chosen by a hash as switches do."""
+"""Shortest paths over the topology; a hash chooses among equal ones, as in switches."""
 
 from collections import deque
 from collections.abc import Sequence
 
 _MASK = (1 << 64) - 1
 
-Way = tuple[int, int]
+NextHop = tuple[int, int]
 """A neighbour, and the number of the link to it."""
 
 EXPIRES = 2**32 - 1
-"""End of a route that leads to no host: packets have made too many hops."""
+"""End of a route on which packets make too many hops."""
 FLOODS = 2**32 - 2
-"""End of such a route, too: the switch does not know where the host is and sends copies everywhere else.
+"""End of a route at a switch that floods: it sends copies out of all other ports.
 
 No link has such a number, or a larger one.
 """
 
 
 class RoutingLoopError(Exception):
-    """Switches send packets in a loop: ``nodes``, the last of which is the first again."""
+    """Switches send packets in a loop of ``nodes``; the last one equals the first."""
 
     def __init__(self, nodes: list[int]) -> None:
         super().__init__(nodes)
@@ -26,22 +26,22 @@ class RoutingLoopError(Exception):
 
 
 class ForwardingTables:
-    """What switches were told to do with packets for a host, instead of taking a shortest path.
+    """Rules of switches for packets to a host, instead of a shortest path.
 
-    ``ttl_hops`` is how many links a packet may take that goes in a loop; None: it must not.
+    A packet in a loop may take ``ttl_hops`` links; None: loops are errors.
     """
 
     def __init__(self, ttl_hops: int | None = None) -> None:
         self.ttl_hops = ttl_hops
-        self.next_hops: dict[tuple[int, int], Way] = {}  # by switch and host
+        self.next_hops: dict[tuple[int, int], NextHop] = {}  # by switch and host
         self.flooding: set[tuple[int, int]] = set()
 
-    def speak_at_all(self) -> bool:
-        """Whether any switch was told anything."""
+    def has_rules(self) -> bool:
+        """True if any switch has a rule."""
         return bool(self.next_hops or self.flooding)
 
-    def speak_of(self, destination: int) -> bool:
-        """Whether any switch was told anything about a host."""
+    def has_rules_for(self, destination: int) -> bool:
+        """True if any switch has a rule for a host."""
         return any(host == destination for _, host in (*self.next_hops, *self.flooding))
 
 
@@ -59,14 +59,14 @@ def _mix(value: int) -> int:
 class Router:
     """Finds routes between hosts. ``neighbours[node]`` lists (neighbour, number of the link to it).
 
-    Equal-cost multipath by 5-tuple: addresses and ports are hashed with the seed, and each switch on the way
-    hashes that with its own number, so that no two of them choose alike. Protocol and destination port are
-    the same for all packets of RoCEv2; the entropy stands for the source port.
+    Equal-cost multipath by 5-tuple: addresses and ports are hashed with the seed, and each switch on the path
+    hashes the result with its number, so that switches choose independently. Protocol and destination port
+    are the same for all packets of RoCEv2; the entropy is the source port.
     """
 
     def __init__(
         self,
-        neighbours: Sequence[Sequence[Way]],
+        neighbours: Sequence[Sequence[NextHop]],
         is_host: Sequence[bool],
         seed: int = 0,
         tables: ForwardingTables | None = None,
@@ -78,10 +78,10 @@ class Router:
         self._hops_to: dict[int, list[int]] = {}
 
     def route(self, source: int, destination: int, entropy: int) -> list[int] | None:
-        """Return the numbers of the links from source to destination, or None if there is no way.
+        """Return the numbers of the links from source to destination, or None if there is no path.
 
-        Hosts do not forward. The same 5-tuple always goes the same way, the opposite one its own. Where
-        switches were told otherwise the route may end in EXPIRES or FLOODS.
+        Hosts do not forward. The same 5-tuple always takes the same path; the reverse one is independent.
+        With rules of switches the route may end in EXPIRES or FLOODS.
         """
         target, last_link = self._last_hop(source, destination)
         hops = self._hops(target)
@@ -90,21 +90,21 @@ class Router:
         node, distance = source, hops[source]
         if distance < 0:
             return None
-        if self._tables.speak_of(destination):
-            return self._told_route(source, destination, flow)
+        if self._tables.has_rules_for(destination):
+            return self._ruled_route(source, destination, flow)
         while distance:
             distance -= 1
-            node, link = self._way(hops, node, flow)
+            node, link = self._next_hop(hops, node, flow)
             links.append(link)
         return links if last_link is None else [*links, last_link]
 
-    def _way(self, hops: list[int], node: int, flow: int) -> Way:
-        """Return the next step of a shortest path."""
-        ways = [way for way in self._neighbours[node] if hops[way[0]] == hops[node] - 1]
-        return ways[_mix(flow ^ node) % len(ways)] if len(ways) > 1 else ways[0]
+    def _next_hop(self, hops: list[int], node: int, flow: int) -> NextHop:
+        """Return the next hop on a shortest path."""
+        equal = [hop for hop in self._neighbours[node] if hops[hop[0]] == hops[node] - 1]
+        return equal[_mix(flow ^ node) % len(equal)] if len(equal) > 1 else equal[0]
 
-    def _told_route(self, source: int, destination: int, flow: int) -> list[int]:
-        """Follow a packet from switch to switch; each does what it was told, or takes a shortest path."""
+    def _ruled_route(self, source: int, destination: int, flow: int) -> list[int]:
+        """Follow a packet from switch to switch by their rules, or else by shortest paths."""
         hops = self._hops(destination)
         links: list[int] = []
         nodes = [source]
@@ -114,8 +114,8 @@ class Router:
                 return [*links, EXPIRES]
             if (node, destination) in self._tables.flooding:
                 return [*links, FLOODS]
-            told = self._tables.next_hops.get((node, destination))
-            node, link = told or self._way(hops, node, flow)
+            rule = self._tables.next_hops.get((node, destination))
+            node, link = rule or self._next_hop(hops, node, flow)
             if node in nodes and self._tables.ttl_hops is None:
                 raise RoutingLoopError([*nodes[nodes.index(node) :], node])
             nodes.append(node)
@@ -132,7 +132,7 @@ class Router:
         return switch, next(link for neighbour, link in self._neighbours[switch] if neighbour == destination)
 
     def _hops(self, target: int) -> list[int]:
-        """Count the hops from every node to the target, -1 where there is no way."""
+        """Count the hops from every node to the target; -1 without a path."""
         known = self._hops_to.get(target)
         if known is not None:
             return known

@@ -13,6 +13,7 @@ from rogue.simulator.datagram import DatagramQueuePair, Memory
 from rogue.simulator.errors import SimulationError
 from rogue.simulator.faults import Faults, IndependentLoss, Loss
 from rogue.simulator.flow_control import PRIORITIES, FlowControls, Wait, find_deadlock
+from rogue.simulator.forwarding import Forwarding, Rerouting, Spraying, path_arguments, with_choosers
 from rogue.simulator.framing import ROCEV2, Framing
 from rogue.simulator.packets import Packets
 from rogue.simulator.parameters import (
@@ -30,8 +31,6 @@ from rogue.simulator.parameters import (
 from rogue.simulator.plugin_controls import ReceiverControls
 from rogue.simulator.profiles import NicProfile
 from rogue.simulator.reliability import Reliability, service_of
-from rogue.simulator.rerouting import Forwarding, Rerouting
-from rogue.simulator.spraying import Spraying, path_arguments, with_choosers
 from rogue.simulator.switches import Switches
 from rogue.simulator.topology import Path, Topology
 
@@ -42,8 +41,8 @@ class Simulation(Faults, Switches, Forwarding, Packets):
     """A network of hosts and switches, built first and then run.
 
     The same seed and the same calls give the same bytes. Simulated time starts at 0; the host clock of every
-    host is simulated time in whole nanoseconds. Host software is the callbacks handed in here: they are
-    called between two instants, never from within a call of theirs. A simulation belongs to one thread.
+    host is simulated time in whole nanoseconds. Host software is a set of callbacks: the engine calls them
+    between two instants and never re-entrantly. A simulation belongs to one thread.
     """
 
     _engine_type: ClassVar[type[Engine]] = Engine
@@ -51,7 +50,7 @@ class Simulation(Faults, Switches, Forwarding, Packets):
     def __init__(self, *, seed: int, framing: Framing = ROCEV2, ttl_hops: int | None = None) -> None:
         """Create an empty network. ``seed`` (0 to 2^64 - 1) starts all of its random streams.
 
-        A packet that goes in a loop is dropped after ``ttl_hops`` links; with None there may be no loop.
+        A packet in a loop is dropped after ``ttl_hops`` links; with None loops are refused.
         """
         self.framing = framing
         if ttl_hops is not None:
@@ -164,11 +163,11 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         return self._remember(ends, (a, b), service_of(service, reliability), self._topology.path(*routes))
 
     def path(self, qp_num: int) -> Path:
-        """Return the links of a connection there and back, as connected; sprayed packets may take others."""
+        """Return the links of a connection in both directions; sprayed packets may take others."""
         return self._paths[qp_num]
 
     def _check_receivers(self, where: str, hosts: tuple[str, str], reliability: Reliability | None) -> None:
-        """Have each host grant in one way, where senders need credit."""
+        """Require one receiver control per host if senders need credit."""
         if reliability is not None and reliability.has_credits:
             self._receiver_controls.add(where, hosts, reliability.receiver)
 
@@ -195,28 +194,28 @@ class Simulation(Faults, Switches, Forwarding, Packets):
     def schedule(self, host_ns: int, callback: Callable[[int], object], *, in_step: bool = False) -> None:
         """Call ``callback(host_ns)`` once, at that time of the host clock.
 
-        Meanwhile switches of large networks may be ahead of it, by as much as a link's delay: hosts cannot
-        tell, but counters, queues and pauses of switches say so, and what concerns switches from now on
-        (cuts, storms, samples, records) may be refused. With ``in_step`` none is.
+        During the callback, switches of large networks may be ahead by up to a link's delay. Hosts cannot
+        observe that, but counters, queues and pauses of switches show it, and changes of switches from now on
+        (cuts, storms, samples, records) may be refused. With ``in_step`` no switch is ahead.
         """
         self._engine.schedule(host_ns, callback, in_step)
 
     def timer(self, callback: Callable[[int], object]) -> Timer:
-        """Create a timer that calls ``callback(host_ns)`` whenever it has been set and comes due."""
+        """Create a timer that calls ``callback(host_ns)`` when it expires."""
         return self._engine.timer(callback)
 
     def sample_throughput(self, interval_ns: int) -> None:
-        """Record, every so often, the payload bytes that each queue pair's peer accepted in order."""
+        """Record periodically the payload bytes that each queue pair's peer accepted in order."""
         require_integer("sample_throughput", "interval_ns", interval_ns, 1, INTERVAL_NS_MAX)
         self._engine.sample_throughput(interval_ns)
 
     def sample_queues(self, interval_ns: int) -> None:
-        """Record, every so often, what waits at each port of each switch."""
+        """Record periodically the queue of each port of each switch."""
         require_integer("sample_queues", "interval_ns", interval_ns, 1, INTERVAL_NS_MAX)
         self._engine.sample_queues(interval_ns)
 
     def record_oracle_rtt(self) -> None:
-        """Record when the last byte of each signalled verb left its NIC, which no verb tells."""
+        """Record when the last byte of each signalled verb left its NIC, which verbs do not report."""
         self._engine.record_oracle_rtt()
 
     def record_memory_writes(self) -> None:
@@ -224,10 +223,10 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         self._engine.record_memory_writes()
 
     def run_until(self, host_ns: int) -> None:
-        """Run everything up to and including that time of the host clock; the clock then has that time.
+        """Run up to and including that time of the host clock; the clock then has that time.
 
         Ctrl-C raises KeyboardInterrupt between two instants, and exceptions of host software pass through.
-        The run may be continued after either; switches may be ahead then, as they are of a callback.
+        The run can continue after either; switches may then be ahead, as during a callback.
         """
         self._engine.run_until(host_ns)
 
@@ -246,15 +245,15 @@ class Simulation(Faults, Switches, Forwarding, Packets):
     def throughput_table(self) -> Table:
         """Return columns qp_num, t_ns (end of the interval), interval_ns, delivered_bytes.
 
-        A queue pair appears in it once something was posted on it. The last row covers the time from the last
-        sample until now, if there is any.
+        A queue pair appears after the first post on it. The last row covers the time from the last sample
+        until now, if there is any.
         """
         return {**self._engine.throughput_columns()}
 
     def queue_table(self) -> Table:
         """Return columns node, port, priority, t_ns, bytes, max_bytes, drops, marks.
 
-        ``bytes`` waited at that instant, ``max_bytes`` is the most since the last sample, ``drops`` and
+        ``bytes`` is the queue at that instant, ``max_bytes`` its maximum since the last sample; ``drops`` and
         ``marks`` count packets since the last sample. Bytes are frame bytes, without the packet that is being
         sent.
         """
@@ -262,9 +261,9 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         return {**self._topology.senders_of(columns.pop("link")), **columns}
 
     def pause_table(self) -> Table:
-        """Return columns node, port, priority, start_ns, duration_ns: what was paused, by start.
+        """Return columns node, port, priority, start_ns, duration_ns of pauses, sorted by start.
 
-        ``port`` is the one that had to be silent. Pauses that are not over yet last until now.
+        ``port`` is the paused one. Pauses that are not over last until now.
         """
         unsorted = self._engine.pause_columns()
         order = np.lexsort([unsorted[name] for name in ("priority", "link", "start_ps")])
@@ -303,25 +302,25 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         return {**self._topology.senders_of(columns["link"]), "name": names, "value": columns["value"]}
 
     def waits(self) -> list[Wait]:
-        """Return the ports that have something to send and were told to pause, and what they wait for."""
+        """Return the paused ports with something to send, and the ports that they wait for."""
         name = self._topology.link_name
         waits = self._engine.waits()
         return [Wait(name(link), priority, tuple(map(name, behind))) for link, priority, behind in waits]
 
     def deadlock(self) -> list[str]:
-        """Return ports that each wait for the next one, and the last one for the first."""
+        """Return a loop of ports that each wait for the next one; empty if there is none."""
         return find_deadlock(self.waits())
 
     def control_metrics(self) -> dict[int, dict[str, float]]:
-        """Return, by qp_num, what the congestion controls in the NICs believe now, by name with unit."""
+        """Return the state of the congestion controls in NICs: by qp_num, then by name with unit."""
         return self._engine.control_metrics()
 
     def statistics(self) -> dict[str, int]:
-        """Return what the engine did: packet_hops, events, packets_live, packets_pool_max, verbs_done."""
+        """Return the engine's counts: packet_hops, events, packets_live, packets_pool_max, verbs_done."""
         return self._engine.statistics()
 
     def check_invariants(self) -> None:
-        """Raise InvariantViolation if packets or bytes were lost track of."""
+        """Raise InvariantViolation if packets or bytes do not add up."""
         self._engine.check_invariants()
 
     def digest(self) -> str:
@@ -352,10 +351,11 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         spraying: Spraying | None,
         control: NicControl | None,
     ) -> tuple[list[int], list[int]]:
-        """Return the way there and the way back, which need not be the same.
+        """Return the routes in both directions, which need not be the same.
 
-        ``path_seed`` is in place of the source port: it is hashed with both hosts and the simulation's seed.
-        What is sprayed takes the first for its destination only, and answers that are not take the second.
+        ``path_seed`` replaces the source port: it is hashed with both hosts and the simulation's seed.
+        Sprayed packets use the first route only for its destination; acknowledgements that are not sprayed
+        take the second.
         """
         require_integer(where, "path_seed", path_seed, 0, 2**63 - 1)
         self._rerouting.allow(where, control)
@@ -366,9 +366,8 @@ class Simulation(Faults, Switches, Forwarding, Packets):
 
     def _base_rtts_ps(self, there: list[int], back: list[int], mtu_bytes: int) -> tuple[int, int]:
         """Return the base round trips of full packets from either end."""
-        ways = ((there, back), (back, there))
-        one, other = (self._topology.base_rtt_ps(*way, self.framing, mtu_bytes) for way in ways)
-        return one, other
+        forward = self._topology.base_rtt_ps(there, back, self.framing, mtu_bytes)
+        return forward, self._topology.base_rtt_ps(back, there, self.framing, mtu_bytes)
 
     @staticmethod
     def _require_two_hosts(where: str, host_a: int, host_b: int) -> None:

@@ -12,7 +12,7 @@ from rogue.simulator.profiles import NicProfile
 from rogue.simulator.routing import FLOODS, ForwardingTables, Router, RoutingLoopError
 
 FindRoute: TypeAlias = Callable[[int, int, int], list[int]]
-"""Links from a host to a host for an entropy, over shortest paths; none if there is no way."""
+"""Links of a shortest path from host to host for an entropy; empty if there is none."""
 
 
 class Path(NamedTuple):
@@ -24,12 +24,11 @@ class Path(NamedTuple):
 
 
 class Topology:
-    """What a simulation knows about its network by name; the engine knows it by number.
+    """The network of a simulation by name; the engine knows it by number.
 
     Nodes are numbered in the order they are added. Each link is two directed links: the one from a to b has
-    an even number n, the way back is n + 1. ``seed`` is that of the hash that chooses among equal routes.
-    ``find_route`` is the engine's search, which is the fast one; without it, and where switches were told
-    otherwise, routes are searched for here.
+    an even number n, the reverse one n + 1. ``seed`` is that of the hash that chooses among equal routes.
+    ``find_route`` is the engine's fast search; without it, and with rules of switches, this class searches.
     """
 
     def __init__(
@@ -40,8 +39,8 @@ class Topology:
         self.tables = ForwardingTables(ttl_hops)
         self.names: list[str] = []
         self.link_ends: list[tuple[int, int]] = []
-        self.may_reroute = False  # some link will be left out for a while
-        self.reroutings = 0  # so often have routes changed
+        self.may_reroute = False  # some link will be excluded for a time
+        self.reroutings = 0  # number of changes of routes so far
         self._node_of_name: dict[str, int] = {}
         self._profiles: list[NicProfile | None] = []  # None for a switch
         self._link_to: list[dict[int, int]] = []  # by node, then by neighbour
@@ -107,15 +106,15 @@ class Topology:
         """Return the numbers of the links from one host to another. From then on the topology is fixed."""
         router = self.close()
         route: list[int] | None
-        if self._find_route is not None and not self.tables.speak_of(destination):
+        if self._find_route is not None and not self.tables.has_rules_for(destination):
             route = self._find_route(source, destination, entropy)
         else:
-            route = self._told_route(where, router, source, destination, entropy)
+            route = self._search(where, router, source, destination, entropy)
         if not route:
-            raise SimulationError(f"{where}: there is no way from {self._ends(source, destination)}")
+            raise SimulationError(f"{where}: there is no path from {self._ends(source, destination)}")
         return route
 
-    def _told_route(
+    def _search(
         self, where: str, router: Router, source: int, destination: int, entropy: int
     ) -> list[int] | None:
         try:
@@ -124,19 +123,19 @@ class Topology:
             nodes = ", ".join(self.names[node] for node in loop.nodes)
             raise SimulationError(
                 f"{where}: packets from {self._ends(source, destination)} go in a loop: {nodes}; "
-                "expected a way that ends there, or ttl_hops after which they are dropped"
+                "expected a path that ends there, or ttl_hops after which they are dropped"
             ) from None
 
     def _ends(self, source: int, destination: int) -> str:
         return f"{self.names[source]!r} to {self.names[destination]!r}"
 
     def require_shortest_paths(self, where: str, hosts: tuple[int, int]) -> None:
-        """Raise SimulationError if a switch was told something else for one of these hosts."""
+        """Raise SimulationError if a switch has a rule for one of these hosts."""
         for host in hosts:
-            if self.tables.speak_of(host):
+            if self.tables.has_rules_for(host):
                 raise SimulationError(
                     f"{where}: expected no rule (forward, flood) for {self.names[host]!r}, whose packets are "
-                    "sprayed over all shortest paths; take the rule or the spraying away"
+                    "sprayed over all shortest paths; remove the rule or the spraying"
                 )
 
     def hosts(self) -> set[int]:
@@ -177,7 +176,7 @@ class Topology:
         return self._kept_rates.setdefault(rates_bps, rates_bps)
 
     def base_rtt_ps(self, there: list[int], back: list[int], framing: Framing, mtu_bytes: int) -> int:
-        """Return how long a full packet and its acknowledgement take while nothing else is on the way.
+        """Return the round-trip time of a full packet and its acknowledgement in an idle network.
 
         Source: sum of L / C + delay over the links, as packets are stored and forwarded.
         """
@@ -187,7 +186,7 @@ class Topology:
         return sending_ps + self.delay_ps(there + back)
 
     def _sending_ps(self, size_bytes: int, route: list[int]) -> int:
-        """How long so many bytes on the wire are being sent, link after link."""
+        """Return the sum of the serialization times of a packet over the links of a route."""
         rates_bps = self._rates(route)
         known = self._sending_times_ps.get((size_bytes, rates_bps))
         if known is None:

@@ -1,8 +1,9 @@
-"""Small simulated networks, and what must hold in them."""
+"""Small simulated networks, and comparisons of the two engines."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from importlib import import_module
+from typing import Any, cast
 
 import numpy
 
@@ -13,7 +14,7 @@ from rogue.simulator._core import Engine, Requester
 
 
 def max_min_bps(capacity_bps: Mapping[Hashable, float], paths: Sequence[Sequence[Hashable]]) -> list[float]:
-    """Raise all rates together; whoever crosses a link that is full stays where it is.
+    """Return max-min fair rates: raise all rates together, and stop those that cross a full link.
 
     Source: Bertsekas and Gallager, "Data networks", 1992, section 6.5.2 (progressive filling).
     """
@@ -48,11 +49,10 @@ SECOND_NS = 10**9
 def reference_engine() -> type[Engine]:
     """Return the eager engine, which only tests build."""
     try:
-        from rogue.simulator import _reference
+        return cast(type[Engine], import_module("rogue.simulator._reference").Engine)
     except ImportError as error:
         message = "the reference engine (rogue.simulator._reference) is not built; `make test` builds it"
         raise ImportError(message) from error
-    return _reference.Engine
 
 
 class ReferenceSimulation(Simulation):
@@ -122,7 +122,7 @@ def connect(simulation: Simulation, a: str, b: str, **overrides: Any) -> QueuePa
 
 @dataclass
 class Host:
-    """Host software that only writes down what it is told."""
+    """Host software that records its calls."""
 
     queue_pair: QueuePair
     polls: list[tuple[int, list[tuple[int, int, int, int, int | None]]]] = field(default_factory=list)
@@ -144,7 +144,7 @@ class Host:
 
 
 def counter(simulation: Simulation, name: str, port: str | None = None) -> int:
-    """Sum the counters whose name ends so."""
+    """Sum the counters whose name ends with `name`."""
     return sum(
         value
         for _, counted_port, counted, value in simulation.counters()
@@ -158,7 +158,7 @@ BASE_US = 12
 
 
 class Window:
-    """A sender with all its packets posted, which is told what became of them."""
+    """A sender with all its packets posted, whose acknowledgements a test provides."""
 
     def __init__(self, **parameters: float) -> None:
         values = {"header_bytes": 0, "window_packets": 10, **parameters}
@@ -182,9 +182,9 @@ class Window:
     def acknowledged(
         self, at_us: float, delay_us: float, packets: int = 1, *, is_marked: bool = False, asked: bool = False
     ) -> int:
-        """An acknowledgement of the next packets, the last of which met that delay; the window then.
+        """Acknowledge the next packets, the last of which had this queueing delay; return the window.
 
-        `asked`: it answers a request for credit instead of that last packet.
+        `asked`: the acknowledgement answers a request for credit instead of that packet.
         """
         self._come += packets
         self._requester.on_acknowledgement(
@@ -199,7 +199,7 @@ class Window:
         return self.bytes
 
     def trimmed(self, at_us: float) -> int:
-        """A refusal of the oldest packet; the window then."""
+        """Refuse the oldest packet; return the window."""
         self._requester.on_acknowledgement(
             now_ps=round(at_us * US),
             expected=self._come,
@@ -219,7 +219,7 @@ Builder = Callable[[type[Simulation]], Simulation]
 
 
 class RunsAhead(Simulation):
-    """Switches run ahead, as otherwise in large networks."""
+    """Switches run ahead, as in large networks."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
@@ -227,7 +227,7 @@ class RunsAhead(Simulation):
 
 
 class Recorded(RunsAhead):
-    """Records all packets from the first connection on: then switches keep step after all."""
+    """Records all packets from the first connection on, which keeps switches in step."""
 
     def connect(self, *args: Any, **kwargs: Any) -> tuple[QueuePair, QueuePair]:
         if not self._connected:
@@ -242,8 +242,8 @@ class RecordedReference(Recorded, ReferenceSimulation):
 def assert_equal_runs(build: Builder, until_ns: int) -> Simulation:
     lazy, eager = build(Recorded), build(RecordedReference)
     ahead, plain = build(RunsAhead), build(Simulation)
-    plain.run_until(until_ns)  # what is looked at goes on as before
-    for at_ns in (until_ns // 3, until_ns):  # whoever looks in between changes nothing
+    plain.run_until(until_ns)
+    for at_ns in (until_ns // 3, until_ns):  # reading results in between changes nothing
         for simulation in (lazy, eager, ahead):
             simulation.run_until(at_ns)
             simulation.check_invariants()

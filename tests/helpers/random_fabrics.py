@@ -5,8 +5,16 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from helpers.networks import Builder
-from helpers.random_faults import SlowReceiver, Storm
-from helpers.random_features import CONTROLS, MTUS_BYTES, RELIABILITIES, SPRAYINGS, TRIMMINGS, sprayed
+from helpers.random_features import (
+    CONTROLS,
+    MTUS_BYTES,
+    RELIABILITIES,
+    SPRAYINGS,
+    TRIMMINGS,
+    SlowReceiver,
+    Storm,
+    sprayed,
+)
 from helpers.random_networks import KINDS, LOSSES, PROFILES
 
 from rogue.simulator import (
@@ -89,7 +97,7 @@ class Fabric:
             kmin_bytes=5_000, kmax_bytes=100_000, pmax=0.2, at=stream.choice(("departure", "arrival"))
         )
         fair_rates = stream.choice((None, None, FairRates({"period_ns": 10_000})))
-        # A switch cannot be told to pause: its own messages to sources need a priority that may lose.
+        # A switch cannot be paused: its messages to sources need a lossy priority.
         priorities = ((0,),) if fair_rates else ((0,), (0, 3), (6, 0, 3))
         flow_control = PriorityFlowControl(
             priorities=stream.choice(priorities),

@@ -5,16 +5,20 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
-from helpers.random_faults import Cut, Misrouting, PauseFault, cuts, misroutings
 from helpers.random_features import (
     CONTROLS,
     MTUS_BYTES,
     RELIABILITIES,
     SPRAYINGS,
     TRIMMINGS,
+    Cut,
+    Misrouting,
+    PauseFault,
+    cuts,
     fair_rates,
     flow_controls,
     markings,
+    misroutings,
     sprayed,
 )
 from hypothesis import strategies as st
@@ -192,7 +196,7 @@ class RandomNetwork:
         return room_bytes + max(each, default=0) * len(self.flow_control.priorities)
 
     def capacity_bytes(self, switch: int, buffer_bytes: int) -> int:
-        """How much may wait in a switch with that buffer, in all its buffers."""
+        """Return the capacity of all buffers of a switch."""
         buffers = 1 if self.kinds[switch] == "shared" else len(self.links_of(switch))
         return buffers * self.buffer_with_headroom(switch, buffer_bytes)
 
@@ -280,7 +284,7 @@ class _Application:
             return
         del self._verbs[: self._at_once]
         if self._verbs:
-            self._timer.set(now_ns + 20_000 + pause_ns)  # goes on even if the verb was not signalled
+            self._timer.set(now_ns + 20_000 + pause_ns)  # continues even if the verb was not signalled
 
 
 def _send(sender: DatagramQueuePair, receiver: DatagramQueuePair, wr_id: int, _now_ns: int) -> None:
@@ -339,7 +343,7 @@ def verbs() -> st.SearchStrategy[Verb]:
 
 
 def _flow_between(order: list[int], flow: Flow) -> Flow:
-    """Put the flow between two hosts; type UC has neither READ nor replies."""
+    """Put the flow between two hosts; type UC has no READ and no replies."""
     flow = replace(flow, source=order[0], destination=order[1])
     if flow.reliability is not None:
         return _with_plain_writes(flow)

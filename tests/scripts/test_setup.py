@@ -1,4 +1,4 @@
-"""The set-up script on machines that lack what it needs: a PATH of stand-ins, and no network."""
+"""The set-up script on machines that lack its tools: fake programs on PATH, and no network."""
 
 import re
 import shutil
@@ -70,7 +70,7 @@ def test_root_on_debian_gets_what_is_missing(tmp_path: Path) -> None:
     assert f"-qq install --yes --no-install-recommends {PACKAGES} openssh-client\n" in machine.calls
     assert machine.calls.index(" update") < machine.calls.index(" install ")
     assert f"apt-get install --yes --no-install-recommends {PACKAGES} openssh-client" in done.stderr
-    assert "-m pip install" in machine.calls, "the set-up goes on with the Python packages"
+    assert "-m pip install" in machine.calls, "the set-up continues with the Python packages"
     assert "no OpenSSH client here" not in done.stderr
 
 

@@ -40,7 +40,7 @@ def incast(
 
 
 def test_whoever_looks_at_a_control_changes_nothing() -> None:
-    """The byte counter raises rates between two looks: it has to go on where it was."""
+    """The byte counter raises rates between two reads: it must continue from its value."""
     star = Star(hosts=4, buffer_bytes=9_000_000, marking=MARKING)
 
     def hops(step_ns: int, simulation_type: type[Simulation]) -> int:

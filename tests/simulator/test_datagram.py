@@ -25,7 +25,7 @@ def test_a_message_arrives_as_it_was_sent() -> None:
     payload = bytes(range(256))
     first.post_send(1, second, payload)
     simulation.run_until(MILLISECOND_NS)
-    # 62 + 8 + 256 + 20 wire bytes at .8 ns each, and 1 us.
+    # 62 + 8 + 256 + 20 wire bytes at 0.8 ns each, and 1 us.
     assert received == [(1_276, [(first.qp_num, 1_276, payload)])]
     assert simulation.statistics()["packets_live"] == 0
     simulation.check_invariants()
@@ -50,7 +50,7 @@ def test_a_message_overtakes_data_that_waits_in_the_nic() -> None:
     connect(simulation, "a", "b").post_write(1, 10**6, True)
     simulation.schedule(10_000, lambda now: first.post_send(1, second, b""))
     simulation.run_until(MILLISECOND_NS)
-    # At 10 us the packet is sent that began at .8976 + 10 * .8848 us; the message takes 90 * .8 ns.
+    # At 10 us the packet is sent that began at 0.8976 + 10 * 0.8848 us; the message takes 90 * 0.8 ns.
     assert [now for now, _ in received] == [10_630 + 72 + 1_000]
 
 

@@ -222,7 +222,7 @@ def star(loss: Loss, senders: int = 1) -> tuple[Simulation, list[QueuePair]]:
 
 
 def received(loss: Loss) -> list[bool]:
-    """Whether each of many messages of one packet arrives, in order."""
+    """Return for each of many messages of one packet whether it arrives."""
     simulation, [sender] = star(loss)
     arrived = [False] * PACKETS
 
@@ -243,7 +243,7 @@ def received(loss: Loss) -> list[bool]:
 
 def test_independent_losses_have_their_probability() -> None:
     lost = PACKETS - sum(received(IndependentLoss(0.1)))
-    assert lost == pytest.approx(2_000, abs=4 * 42)  # sigma = sqrt(20000 * .1 * .9)
+    assert lost == pytest.approx(2_000, abs=4 * 42)  # sigma = sqrt(20000 * 0.1 * 0.9)
 
 
 def test_losses_happen_inside_their_window() -> None:

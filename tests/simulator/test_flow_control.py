@@ -1,4 +1,4 @@
-"""What a switch with flow control promises, and what it asks for."""
+"""Guarantees of switches with flow control, and their requirements."""
 
 from dataclasses import replace
 from typing import Any

@@ -62,7 +62,7 @@ def test_without_an_end_a_loop_is_refused() -> None:
     sentence = "connect h0-h2: packets from 'h0' to 'h2' go in a loop: s0, s1, s0; expected a way that ends"
     with pytest.raises(SimulationError, match=sentence):
         connect(simulation, "h0", "h2")
-    connect(simulation, "h0", "h1")  # of others nobody has said anything
+    connect(simulation, "h0", "h1")  # no rule concerns these hosts
 
 
 def test_datagrams_expire_too() -> None:
@@ -76,7 +76,7 @@ def test_datagrams_expire_too() -> None:
 
 
 def test_a_detour_is_none_the_worse() -> None:
-    """The way that a switch was told may be longer, and end all the same."""
+    """The path of a rule may be longer than the shortest one."""
     simulation = Simulation(seed=1)
     simulation.add_host("h0", IDEAL)
     simulation.add_host("h1", IDEAL)
@@ -191,13 +191,13 @@ def test_nonsense_gives_a_sentence() -> None:
 def test_a_switch_does_one_thing_with_what_is_for_a_host() -> None:
     simulation = chain()
     simulation.forward("s1", "h2", "s0")
-    second = "expected one rule for what is for 'h2', got a second one; the switch was told to"
-    with pytest.raises(SimulationError, match=f"forward s1: {second} forward it to 's0': take one"):
+    second = "expected one rule for packets to 'h2', got a second one; the switch already has the rule to"
+    with pytest.raises(SimulationError, match=f"forward s1: {second} forward them to 's0': remove one"):
         simulation.forward("s1", "h2", "s2")
-    with pytest.raises(SimulationError, match=f"flood s1: {second} forward it to 's0'"):
+    with pytest.raises(SimulationError, match=f"flood s1: {second} forward them to 's0'"):
         simulation.flood("s1", "h2")
     simulation.flood("s0", "h2")
-    with pytest.raises(SimulationError, match=f"forward s0: {second} flood it"):
+    with pytest.raises(SimulationError, match=f"forward s0: {second} flood them"):
         simulation.forward("s0", "h2", "s1")
     for _ in range(2):  # of others, and the same again, is no contradiction
         simulation.forward("s1", "h2", "s0")

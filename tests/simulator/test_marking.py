@@ -88,7 +88,7 @@ def test_ports_towards_hosts_may_be_spared() -> None:
 
 
 def test_only_data_is_marked() -> None:
-    """Acknowledgements meet at a port of their own that marks everything, and none is marked."""
+    """Acknowledgements meet at a separate port that marks everything, and none is marked."""
     everything = Marking(kmin_bytes=0, kmax_bytes=0, pmax=1)
     simulation = Star(hosts=9, marking=everything, rate_bps=10 * GBPS).build()
     for i in range(8):
@@ -284,7 +284,7 @@ def test_rocc_leaves_a_single_flow_alone() -> None:
 def test_hpcc_keeps_the_queue_nearly_empty_and_the_port_busy(
     mtu_bytes: int, reliability: Reliability | None
 ) -> None:
-    """Besides its payload a packet takes 124 bytes of the wire, 20 of them not in its frame; eta is .95."""
+    """Besides its payload a packet takes 124 bytes of the wire, 20 of them not in its frame; eta is 0.95."""
     control = NicControl("hpcc", {"base_rtt_ns": 7_000})
     simulation, pairs = incast(4, control, mtu_bytes=mtu_bytes, reliability=reliability)
     rates, queue_bytes = settled(simulation, pairs)

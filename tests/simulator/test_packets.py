@@ -1,4 +1,4 @@
-"""What crosses chosen links, against times and sizes worked by hand."""
+"""Packet records against times and sizes worked by hand."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ def test_each_packet_of_a_write_and_its_acknowledgement() -> None:
     assert list(rows["bytes"]) == [1024 + 62 + 16, 1024 + 62, 452 + 62, 66]
     assert list(rows["payload_bytes"]) == [1024, 1024, 452, 0]
     starts = [0, 1122 * GAP_PS, (1122 + 1106) * GAP_PS]
-    arrived = (1122 + 1122 + 1106 + 534) * GAP_PS + 2 * 1_000_000  # the switch has them back to back, too
+    arrived = (1122 + 1122 + 1106 + 534) * GAP_PS + 2 * 1_000_000  # the switch also sends them back to back
     assert list(rows["t_ps"]) == [*starts, arrived + 86 * GAP_PS + 1_000_000]
     assert list(rows["kind"]) == ["write"] * 3 + ["ack"]
     assert list(rows["psn"]) == [0, 1, 2, 2]

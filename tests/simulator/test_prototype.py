@@ -33,7 +33,7 @@ class Steady(PrototypeControl):
 
 
 class Curious(PrototypeControl):
-    """One packet in flight, and a note of all that it is told."""
+    """One packet in flight, and a record of all calls."""
 
     wants_acknowledgements = True
     wants_telemetry = True
@@ -61,7 +61,7 @@ class Curious(PrototypeControl):
 
 
 class Knowing(PrototypeControl):
-    """It keeps what it is told of its path."""
+    """Keeps its PathFacts."""
 
     wants_path = True
     told: list[PathFacts] = []  # noqa: RUF012 - of the test's
@@ -127,7 +127,7 @@ def test_it_hears_what_the_engines_own_do() -> None:
 def test_telemetry_comes_with_acknowledgements(
     monkeypatch: pytest.MonkeyPatch, kind: type[Simulation]
 ) -> None:
-    """Whoever wants the one cannot do without the other, and need not say so."""
+    """Telemetry implies acknowledgements."""
     heard: list[int] = []
     monkeypatch.setattr(Broken, "wants_telemetry", True)
     monkeypatch.setattr(Broken, "on_acknowledgement", lambda _self, now_ps, *_: heard.append(now_ps))

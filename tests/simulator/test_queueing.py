@@ -137,7 +137,7 @@ def test_nonsense_gives_a_sentence(arguments: dict[str, Any], sentence: str) -> 
 
 
 def test_a_probe_with_a_queue_of_its_own_meets_no_queue() -> None:
-    """It waits for a frame that is being sent and two turns of three others, 7 * .885 us, on a way of 4.2 us.
+    """It waits for the current frame and two turns of three others, 7 * 0.885 us, on a path of 4.2 us.
 
     So a probe of which half take 58 us shares a queue. Source: RoGUE (SoCC'18), figure 11.
     """
@@ -222,7 +222,7 @@ def test_a_rate_that_no_port_has() -> None:
 
 @pytest.mark.parametrize("by_coin", [False, True])
 def test_bytes_are_kept(by_coin: bool) -> None:
-    """What senders sent is what the receiver got and what was cut off; each cut packet is sent again once."""
+    """Sent bytes equal received plus trimmed bytes; each trimmed packet is retransmitted once."""
     simulation = fan_in(Trimming(20_000, by_coin=by_coin))
     simulation.run_until(20 * MILLISECOND_NS)
     trimmed = counter(simulation, "trimmed_packets")

@@ -104,7 +104,7 @@ def longest_after(simulation: Simulation, since_ns: int) -> int:
 
 @pytest.mark.parametrize("name", ["ndp", "eqds"])
 def test_an_incast_is_close_to_the_ideal_and_cuts_only_the_first_window(name: str) -> None:
-    """16 MB over 100 Gb/s with their headers take 1.3 ms; nobody waits for a timeout."""
+    """16 MB over 100 Gb/s with their headers take 1.3 ms; no sender waits for a timeout."""
     simulation = ran(name, {"share": 1.0}, LARGE_INCAST)
     packets = 16 * -(-1_000_000 // PAYLOAD)
     ideal_ns = packets * (PAYLOAD + HEADER) * 8 * 10**9 / RATE_BPS
@@ -287,7 +287,7 @@ def test_it_is_told_its_host_and_each_packet(kind: type[Simulation], call: int, 
     ],
 )
 def test_it_is_told_what_became_of_a_packet(kind: type[Simulation], only: int, words: str) -> None:
-    """Seven senders begin with more credit than they need, or with too little; nobody gets any.
+    """Seven senders begin with more credit than they need, or with too little; none gets a grant.
 
     A timeout that is shorter than the queue makes duplicates.
     """

@@ -47,7 +47,7 @@ class TestEveryReliability:
 
     def test_delivers_everything_over_a_lossy_link(self, name: str) -> None:
         if name in ("go-back-0", "go-back-n-hpcc"):
-            pytest.skip("it does not: see the tests of its own")
+            pytest.skip("it does not: see its own tests")
         simulation = direct(loss_probability=0.01)
         queue_pair = pair(simulation, "a", "b", name)
         host = Host(queue_pair)
@@ -163,7 +163,7 @@ def test_go_back_n_delivers_in_spite_of_the_same_losses() -> None:
 
 
 def test_a_lost_tail_hangs_for_ever_without_timeouts() -> None:
-    """Of ten packets the last ones are lost, and nobody notices."""
+    """Of ten packets the last ones are lost without notice."""
     for name, done in (("go-back-n-hpcc", []), ("go-back-n-conweave", [(1, 0)])):
         simulation = direct()
         queue_pair = pair(simulation, "a", "b", name)
@@ -277,7 +277,7 @@ def test_uc_is_refused() -> None:
         Star(hosts=2).build().connect("h0", "h1", spraying=Spraying(), service="uc", **CONNECTION)
 
 
-@pytest.mark.parametrize(("control", "reason"), [("rocc", "back the way"), ("hpcc", "same ports")])
+@pytest.mark.parametrize(("control", "reason"), [("rocc", "reverse path"), ("hpcc", "same ports")])
 def test_controls_whose_packets_keep_one_way_are_refused(control: str, reason: str) -> None:
     simulation = Star(hosts=2, features={"has_telemetry": True}).build()
     with pytest.raises(SimulationError, match=f"no spraying beside {control}, .*{reason}"):

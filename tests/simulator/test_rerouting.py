@@ -47,7 +47,7 @@ def leaf_spine(
 
 
 def spine_of(simulation: Simulation, source: str, destination: str, entropy: int = 0) -> str:
-    """Where packets go now."""
+    """Return the spine that packets take now."""
     topology = simulation._topology
     ends = topology.node("", source), topology.node("", destination)
     second = simulation._engine.find_route(*ends, entropy)[1]
@@ -116,7 +116,7 @@ def test_without_rerouting_a_flow_of_one_path_is_lost() -> None:
 
 
 def test_acknowledgements_go_around_as_well() -> None:
-    """The way back is another one: h2 to h0 over a spine of its own."""
+    """The reverse path differs: h2 to h0 over the other spine."""
     back = spine_at_first("h2", "h0")
     simulation = leaf_spine()
     connect(simulation, "h0", "h2", timeout_exponent=5).post_write(1, 1_000_000, True)

@@ -15,7 +15,7 @@ MTU = 1024
 
 
 def busy_pair() -> tuple[Simulation, QueuePair]:
-    """Two hosts; a 1 GB transfer takes .87 s of simulated time."""
+    """Two hosts; a 1 GB transfer takes 0.87 s of simulated time."""
     simulation = Star(hosts=2).build()
     queue_pair = connect(simulation, "h0", "h1")
     queue_pair.post_write(1, 10**9, True)
@@ -259,7 +259,7 @@ def test_the_throughput_table_counts_what_was_accepted_in_each_interval() -> Non
     active.post_write(1, 20 * MTU, True)
     simulation.run_until(30_000)
     table = {name: column.tolist() for name, column in simulation.throughput_table().items()}
-    # Packets are accepted at 3.7952 + .8848 n us: 8 until 10 us, 11 more until 20 us, the last one later.
+    # Packets are accepted at 3.7952 + 0.8848 n us: 8 until 10 us, 11 more until 20 us, the last one later.
     assert table == {
         "qp_num": [2, 2, 2],
         "t_ns": [10_000, 20_000, 30_000],
@@ -285,7 +285,7 @@ def test_the_throughput_table_ends_now(engine: type[Simulation]) -> None:
 
 
 def test_the_queue_table_has_depth_maximum_and_drops_of_each_port() -> None:
-    """Pairs of packets arrive at 1.8976 + .8848 n us; one starts at 1.8976, 2.7952, then every .8848 us.
+    """Pairs of packets arrive at 1.8976 + 0.8848 n us; one starts at 1.8976, 2.7952, then every 0.8848 us.
 
     The fourth pair (4.552 us) finds three frames of 1086 bytes waiting, so that only one of it fits in 5000
     bytes; one is sent on at 4.5776 us. The same happens to the four pairs that are left. At 10 us one frame

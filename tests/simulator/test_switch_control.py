@@ -110,7 +110,7 @@ def test_drill_leaves_less_waiting_than_one_way_per_connection() -> None:
 
 @pytest.mark.parametrize("target_ns", [20_000, 60_000])
 def test_pi2_holds_the_delay_at_its_target(target_ns: int) -> None:
-    """What waits for so long at 10 Gb/s are 1.25 bytes of the wire for each nanosecond."""
+    """At 10 Gb/s a queueing delay of 1 ns is 1.25 wire bytes."""
     control = SwitchControl("pi2", {"target_ns": target_ns})
     simulation = fan_in(controls=[control], reliability=Reliability("dctcp"), size_bytes=4 * 10**6)
     simulation.run_until(12 * MILLISECOND_NS)
@@ -242,8 +242,8 @@ def test_a_judge_and_a_chooser_may_stand_together() -> None:
 @pytest.mark.parametrize(
     ("connection", "words"),
     [
-        ({"service": "uc"}, "got service uc, which gives up a message"),
-        ({"control": NicControl("rocc")}, "got rocc, whose switches send what they tell back the way"),
+        ({"service": "uc"}, "got service uc, which drops a message"),
+        ({"control": NicControl("rocc")}, "got rocc, whose switches send feedback along the reverse path"),
     ],
 )
 def test_connections_that_need_one_way_are_refused_where_switches_choose(
@@ -267,7 +267,7 @@ FIRST_PS = 1_897_600
 
 
 def equal_ports(sending: tuple[int, ...]) -> str:
-    """What is told of the four, of which some are sending their first packet."""
+    """Return the fields of the four ports, some of which are sending their first packet."""
     return " ".join(
         f"[rate 10000000000 queue 0 sent {1102 if port in sending else 0} number {port} "
         f"sending {int(port in sending)} ]"

@@ -108,7 +108,7 @@ def test_a_disconnected_topology_is_named() -> None:
     simulation = simulation_of("h0", "h1", "s0", "s1")
     join(simulation, "h0", "s0")
     join(simulation, "h1", "s1")
-    with pytest.raises(SimulationError, match="there is no way from 'h0' to 'h1'"):
+    with pytest.raises(SimulationError, match="there is no path from 'h0' to 'h1'"):
         connect(simulation, "h0", "h1")
 
 
@@ -220,7 +220,7 @@ def test_priorities_do_not_wait_for_each_other() -> None:
 
 
 def ring(switches: int, hops: int) -> Simulation:
-    """Each host sends to the one so many switches on; all the same way round."""
+    """Each host sends to the one `distance` switches further; all in the same direction."""
     simulation = Simulation(seed=1)
     control = PriorityFlowControl(xoff_bytes=20_000)
     for i in range(switches):

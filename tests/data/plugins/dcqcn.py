@@ -61,7 +61,7 @@ class Dcqcn(PrototypeControl):
         self._tell()
 
     def metrics(self, now_ps: int) -> dict[str, float]:
-        """Where the rate goes back to, and the estimate of congestion."""
+        """Return the target rate and the estimate of congestion."""
         return {"target_bps": self._target_bps, "alpha": self._decayed(now_ps)[0]}
 
     @property
@@ -110,7 +110,7 @@ register_nic_control(
         ControlParameter("g", 1 / 256, 1e-9, 1, "weight of the last CNP in alpha"),
         ControlParameter("initial_alpha", 1, 0, 1, "estimate of congestion before the first CNP"),
         ControlParameter("cnp_gap_ns", 50_000, 0, 1e9, "least time between CNPs"),
-        ControlParameter("alpha_timer_ns", 55_000, 1, 1e9, "alpha decays after so long without one"),
+        ControlParameter("alpha_timer_ns", 55_000, 1, 1e9, "alpha decays after this time without one"),
         ControlParameter("rate_timer_ns", 55_000, 1, 1e9, "time from one increase to the next"),
         ControlParameter("byte_counter_bytes", 10e6, 1, 1e15, "wire bytes from one increase to the next"),
         ControlParameter("recoveries", 5, 0, 1000, "increases that only go half-way to the target"),

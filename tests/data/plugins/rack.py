@@ -17,7 +17,7 @@ class Racks(Topology):
 
     kind: Literal["racks"] = "racks"
     hosts_per_rack: Annotated[int, Field(ge=1, le=64)]
-    """How many hosts stand in each."""
+    """Number of hosts per rack."""
     rate_bps: Rate
     """Rate of every link."""
 

@@ -1,4 +1,4 @@
-"""A measure and a figure of somebody's own."""
+"""A metric and a figure from a plug-in."""
 
 from typing import ClassVar
 
@@ -20,7 +20,7 @@ def _flows(view: CellView, _interval_ns: int) -> float:
 class Empty(ReportFigure):
     """One panel per setting, with nothing in it."""
 
-    title: ClassVar = "A figure of somebody else"
+    title: ClassVar = "A figure of a plug-in"
     needs: ClassVar = ("flows",)
     caption: ClassVar = "Nothing is drawn."
 

@@ -57,7 +57,7 @@ def test_the_manifest_keeps_what_ran_and_says_how_to_run_it_again(run: Path) -> 
 def test_the_report_shows_what_a_plugin_adds(run: Path) -> None:
     page = (run / "report.html").read_text()
     assert "Flows seen" in page
-    assert "A figure of somebody else" in page
+    assert "A figure of a plug-in" in page
     assert "Swift" in page
 
 

@@ -63,7 +63,7 @@ class Engine {
   void reset(std::uint32_t qp);
   void ready(std::uint32_t qp, std::uint32_t sq_psn, std::uint32_t rq_psn);
   void inject(const Fault& fault);
-  void keep_in_step_at(Picoseconds /*at*/) {}  // nobody is ahead of anybody
+  void keep_in_step_at(Picoseconds /*at*/) {}  // switches never run ahead
   void require_nobody_ahead(const char* /*what*/, Picoseconds /*at*/) const {}
   void run_ahead_from(std::size_t /*ports*/) {}
   BitsPerSecond set_rate(std::uint32_t qp, BitsPerSecond rate);
@@ -186,7 +186,7 @@ class Engine {
     bool has_responded = false;
     std::uint64_t receives = 0;
     std::shared_ptr<Controller> controller{};
-    std::uint64_t recoveries = 0;  // without a reliability of its own: one for each NAK
+    std::uint64_t recoveries = 0;  // without a Reliability: one for each NAK
     std::uint32_t control_timer = 0;
     std::uint32_t cnp_priority = 0;
     BitsPerSecond control_rate{};
@@ -197,7 +197,7 @@ class Engine {
     std::optional<ObliviousSpray> spray{};
     std::uint64_t path_seed = 0;
 
-    std::shared_ptr<Reliability> reliability{};  // of its own: then `requester` and `responder` are idle
+    std::shared_ptr<Reliability> reliability{};  // if set, `requester` and `responder` are idle
 
     bool has_packet() const {
       if (reliability) return state == QueuePairState::kReadyToSend && reliability->requester->has_packet();

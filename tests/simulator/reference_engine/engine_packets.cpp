@@ -10,7 +10,7 @@
 
 namespace simulator::reference {
 
-// Packets that somebody wants to look at, of the eager engine.
+// Recorded packets of the eager engine.
 
 void Engine::record(std::uint32_t number, const Packet& packet, PacketFate fate) {
   if (!recorder_.packets.has_link(number)) return;
@@ -134,7 +134,7 @@ void Engine::send_pause_frame(std::uint32_t number) {
   start(number, packet);
 }
 
-// `number` is the link whose sending end is told.
+// `number` is the link whose sending end is paused.
 void Engine::on_pause_frame(std::uint32_t number, const PauseFrame& frame) {
   Link& link = links_[number];
   const Picoseconds duration =

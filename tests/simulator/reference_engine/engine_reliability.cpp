@@ -9,7 +9,7 @@
 
 namespace simulator::reference {
 
-// Queue pairs of the eager engine that repair losses in a way of their own.
+// Queue pairs of the eager engine with a Reliability.
 
 void Engine::add_reliability(std::uint32_t qp, const ConnectionConfiguration& configuration) {
   queue_pairs_[qp].reliability = std::make_shared<Reliability>(create_reliability(
@@ -287,7 +287,7 @@ void Engine::give_turn(Node& node) {
   node.credits->wait_until(now_ + grants.pause_after(quanta, ps_per_byte));
 }
 
-// What was spent or void had been granted; what was told had been, too.
+// Spent and void credit was granted before, and so was reported credit.
 void Engine::check_credits() const {
   for (std::uint32_t qp = 0; qp < queue_pairs_.size(); ++qp) {
     const QueuePair& sender = queue_pairs_[qp];

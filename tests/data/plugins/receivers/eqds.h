@@ -48,7 +48,7 @@ class Eqds final : public rogue::ReceiverControl {
   struct Sender {
     std::int64_t backlog_bytes = 0;  // that no credit is for
     std::int64_t cut_bytes = 0;      // of packets that came without their payload, which it did not count
-    bool is_deaf = false;            // it waits for credit, and may have lost what it was told
+    bool is_deaf = false;            // it waits for credit, and may have lost a grant
     bool is_active = false;
 
     bool has_turn() const { return backlog_bytes > 0 || cut_bytes > 0 || is_deaf; }
@@ -68,4 +68,4 @@ class Eqds final : public rogue::ReceiverControl {
 
 ROGUE_RECEIVER_CONTROL(Eqds, "eqds", "credit in turn for all that have something waiting (EQDS)",
                        {"credit_packets", 1, 1, 1'000, "full packets of a grant"},
-                       {"share", .99, .01, 1, "of the line's rate"});
+                       {"share", 0.99, 0.01, 1, "of the line's rate"});

@@ -18,8 +18,8 @@ class Grim final : public rogue::ReceiverControl {
     if (mood_ == 3) rogue::fail("tired");
     if (packet.connection >= connections_) connections_ = packet.connection + 1;
     next_ps_ = mood_ == 4 ? packet.now_ps - 1 : packet.now_ps;
-    if (mood_ == 10 && random_.next_fraction() < .5) next_ps_ += static_cast<std::int64_t>(drawn(2'000'000));
-    if (mood_ == 10 && random_.next_fraction() < .05) next_ps_ = rogue::kNever;
+    if (mood_ == 10 && random_.next_fraction() < 0.5) next_ps_ += static_cast<std::int64_t>(drawn(2'000'000));
+    if (mood_ == 10 && random_.next_fraction() < 0.05) next_ps_ = rogue::kNever;
   }
 
   std::int64_t next_turn_ps() const override { return next_ps_; }
@@ -32,9 +32,9 @@ class Grim final : public rogue::ReceiverControl {
     if (mood_ == 9) return {.connection = 0, .bytes = std::int64_t{1} << 40};
     if (mood_ != 10) return {.connection = 0, .bytes = 0};
     next_ps_ = now_ps + 1 + static_cast<std::int64_t>(drawn(1'000'000));
-    if (random_.next_fraction() < .1) return {};
+    if (random_.next_fraction() < 0.1) return {};
     return {.connection = static_cast<std::uint32_t>(drawn(connections_)),
-            .bytes = static_cast<std::int64_t>(random_.next_fraction() < .3 ? 0 : drawn(9'000))};
+            .bytes = static_cast<std::int64_t>(random_.next_fraction() < 0.3 ? 0 : drawn(9'000))};
   }
 
  private:

@@ -47,4 +47,4 @@ class Ndp final : public rogue::ReceiverControl {
 };
 
 ROGUE_RECEIVER_CONTROL(Ndp, "ndp", "a packet's pull for each that comes, paced at the line (NDP)",
-                       {"share", .99, .01, 1, "of the line's rate"});
+                       {"share", 0.99, 0.01, 1, "of the line's rate"});

@@ -50,7 +50,7 @@ class Rccc final : public rogue::ReceiverControl {
       idle_.push_back(number);
     }
     const auto counted = static_cast<double>(bytes == 0 ? kBytesOfNothing : bytes);
-    free_ps_ = now_ps + static_cast<std::int64_t>(counted * ps_per_byte_ + .5);
+    free_ps_ = now_ps + static_cast<std::int64_t>(counted * ps_per_byte_ + 0.5);
     return {.connection = number, .bytes = bytes};
   }
 
@@ -85,4 +85,5 @@ class Rccc final : public rogue::ReceiverControl {
 
 ROGUE_RECEIVER_CONTROL(Rccc, "rccc_outside", "credits in turn, at a little less than the line's rate (RCCC)",
                        {"credit_packets", 4, 1, 1'000, "full packets of a grant"},
-                       {"credit_rate", .99, .01, 1, "of the line, which is granted to all senders together"});
+                       {"credit_rate", 0.99, 0.01, 1,
+                        "of the line, which is granted to all senders together"});

@@ -1,5 +1,4 @@
-// No control of receivers: it ends the simulation with all that it is told, at an arrival of your choice, of all or
-// of one kind.
+// Ends the simulation with the arguments of one call: the arrival that `call` selects, of all kinds or of one.
 #pragma once
 
 #include <rogue/receiver_control.h>

@@ -53,7 +53,7 @@ class Codel final : public rogue::SwitchControl {
     return departure.now_ps >= queue.first_above_ps;
   }
 
-  // One that acted not long ago goes on at the rate that it had.
+  // A queue that acted recently continues at its previous rate.
   void begin(Queue& queue, std::int64_t now_ps) const {
     const std::int64_t delta = queue.count - queue.count_last;
     const bool was_acting = now_ps - queue.next_ps < 16 * interval_ps_;

@@ -1,4 +1,4 @@
-// Flowlet switching: after a gap a connection goes on over a port that is drawn.
+// Flowlet switching: after a gap a connection continues over a random port.
 // Source: Vanini et al., "Let it flow: resilient asymmetric load balancing with flowlet switching", NSDI 2017, section 3.
 // Deviation: the table has an entry for each connection, where a switch's hashes several into one.
 #pragma once

@@ -19,12 +19,12 @@ class Grim final : public rogue::SwitchControl {
   rogue::Verdict on_arrival(const rogue::Arrival&) override {
     if (mood_ == 3) rogue::fail("tired");
     if (mood_ == 4) return rogue::Verdict::kTrim;
-    return mood_ == 8 && random_.next_fraction() < .3 ? rogue::Verdict::kDrop : rogue::Verdict::kTake;
+    return mood_ == 8 && random_.next_fraction() < 0.3 ? rogue::Verdict::kDrop : rogue::Verdict::kTake;
   }
   rogue::Verdict on_departure(const rogue::Departure& departure) override {
     if (mood_ == 5) throw 5;
     if (mood_ == 6) return static_cast<rogue::Verdict>(17);
-    if (mood_ != 8 || random_.next_fraction() < .7) return rogue::Verdict::kTake;
+    if (mood_ != 8 || random_.next_fraction() < 0.7) return rogue::Verdict::kTake;
     return departure.waited_ps % 2 == 0 ? rogue::Verdict::kDrop : rogue::Verdict::kMark;
   }
   std::uint32_t choose(const rogue::Choice& choice) override {

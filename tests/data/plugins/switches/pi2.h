@@ -41,7 +41,7 @@ class Pi2 final : public rogue::SwitchControl {
     next_ps_ = std::max(next_ps_, departure.now_ps);
   }
 
-  static constexpr int kPeriodsMax = 1000;  // after so many idle ones nothing is left of a probability
+  static constexpr int kPeriodsMax = 1000;  // after this many idle periods any probability has decayed to 0
 
   double target_s_;
   std::int64_t period_ps_;

@@ -1,4 +1,4 @@
-// A part of switches that ends the simulation with all that it is told, at a call that its parameters name.
+// Ends the simulation with the arguments of the call that its parameters select.
 #pragma once
 
 #include <rogue/switch_control.h>
@@ -39,7 +39,7 @@ class Witness final : public rogue::SwitchControl {
   }
 
  private:
-  // Only ports of one rate count, so that one port may be meant.
+  // Only ports of one rate count, so that the parameters can select a port.
   bool is_asked(std::int64_t question) {
     return question_ == question && place_.rate_bps == rate_bps_ && ++calls_ == call_;
   }

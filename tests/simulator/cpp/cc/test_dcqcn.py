@@ -24,7 +24,7 @@ def target_bps(control: Controller) -> float:
 
 
 def increased(control: Controller, times: int) -> list[float]:
-    """Rates in Gb/s after each of so many increases of the timer."""
+    """Return the rate in Gb/s after each of `times` increases of the timer."""
     rates = []
     for _ in range(times):
         assert control.deadline_ps is not None
@@ -156,7 +156,7 @@ def test_no_cut_goes_below_the_least_rate() -> None:
 
 
 def test_as_the_simulator_of_its_authors_has_it() -> None:
-    """Alpha from .5, taken in before the cut; four recoveries; a target 10 times the rate falls by 8."""
+    """Alpha from 0.5, taken in before the cut; four recoveries; a target 10 times the rate falls by 8."""
     control = controller("dcqcn-ns3-rdma")
     control.on_cnp(0)
     first_alpha = 0.5 * 255 / 256 + 1 / 256

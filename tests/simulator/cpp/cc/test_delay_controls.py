@@ -167,7 +167,7 @@ class TimelyPath:
         self._now_ps = 0
 
     def sample(self, rtt_us: float) -> float:
-        """Send a segment, acknowledge it so much later, and return the rate in Gb/s."""
+        """Send a segment, acknowledge it after `rtt_us`, and return the rate in Gb/s."""
         sent_ps = self._now_ps
         self.control.on_sent(sent_ps, PACKET_BYTES)
         self._now_ps += PACKET_PS + round(rtt_us * MICROSECOND_PS)
@@ -192,7 +192,7 @@ def test_short_times_raise_the_rate_by_one_step() -> None:
 
 
 def test_a_gradient_cuts() -> None:
-    """2 us more: 7/8 of them are .0875 of 20 us, and .8 of that are 7 %."""
+    """2 us more: 7/8 of them are 0.0875 of 20 us, and 0.8 of that are 7 %."""
     path = TimelyPath()
     path.sample(100)
     assert path.sample(102) == pytest.approx(5 * 0.93)
@@ -200,7 +200,7 @@ def test_a_gradient_cuts() -> None:
 
 
 def test_the_gradient_is_an_average() -> None:
-    """2 us, then 1 us less: .125 * 1.75 - .875 = -.65625 us, which is no growth any more."""
+    """2 us, then 1 us less: 0.125 * 1.75 - 0.875 = -0.65625 us, which is no growth."""
     path = TimelyPath()
     path.sample(100)
     path.sample(102)
@@ -210,7 +210,7 @@ def test_the_gradient_is_an_average() -> None:
 
 
 def test_very_long_times_cut_whatever_the_gradient() -> None:
-    """1000 us are twice 500: .8 of a half is taken off."""
+    """1000 us are twice 500: 0.8 of a half is taken off."""
     path = TimelyPath()
     path.sample(2000)
     assert path.sample(1000) == pytest.approx(5 * 0.6)
@@ -264,7 +264,7 @@ class TestPatched:
         assert path.sample(50) == pytest.approx(5.005)
 
     def test_between(self) -> None:
-        """Gradient .1: weight .7; 75 us are half more than 50: .9972 of the rate and 3 Mb/s."""
+        """Gradient 0.1: weight 0.7; 75 us are half more than 50: 0.9972 of the rate and 3 Mb/s."""
         path = TimelyPath("timely-patched")
         path.sample(75 - 2 / 0.875)
         assert path.sample(75) == pytest.approx(5 * 0.9972 + 0.003)

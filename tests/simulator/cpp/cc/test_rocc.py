@@ -68,7 +68,7 @@ def test_messages_take_time_to_act() -> None:
 
 
 def test_proportional_and_integral() -> None:
-    """60 KB are 100 units, the reference is 250: 4000 + .3 * 150 - 1.5 * 100 = 3895."""
+    """60 KB are 100 units, the reference is 250: 4000 + 0.3 * 150 - 1.5 * 100 = 3895."""
     point = RoccPoint(line_rate_bps=LINE_BPS)
     assert point.update(60_000) == 38_950_000_000
     assert point.rate_units == pytest.approx(3895)
@@ -77,7 +77,7 @@ def test_proportional_and_integral() -> None:
 
 
 def test_gains_fall_with_the_rate() -> None:
-    """At 300 of 4000 units gains are divided by 8: .0375 and .1875."""
+    """At 300 of 4000 units gains are divided by 8: 0.0375 and 0.1875."""
     point = RoccPoint(line_rate_bps=LINE_BPS, parameters={"rate_min_bps": 3e9})
     assert point.update(360_000) == 3 * GBPS  # 600 units wait
     point.update(150_000)  # 250 units, the reference; 350 less than before
@@ -96,10 +96,10 @@ def test_emergency_cuts_only_above_an_eighth() -> None:
     """At 100 and at 400 of 4000 units a long queue and fast growth are left to the controller."""
     point = RoccPoint(line_rate_bps=LINE_BPS, parameters={"rate_min_bps": 1e9, "alpha": 0.3})
     point.update(360_000)  # to 100 units
-    point.update(240_000)  # gains 1/32: 100 - .3/32 * 150 + 1.5/32 * 200
+    point.update(240_000)  # gains 1/32: 100 - 0.3/32 * 150 + 1.5/32 * 200
     low = 100 - 0.3 / 32 * 150 + 1.5 / 32 * 200
     assert point.rate_units == pytest.approx(low)
-    point.update(360_000)  # neither the least rate's 100 by a cut, nor half: growth of 200 units
+    point.update(360_000)  # no cut to the least rate and no halving: growth of 200 units
     assert point.rate_units == pytest.approx(max(100, low - 0.3 / 32 * 350 - 1.5 / 32 * 200))
     high = RoccPoint(line_rate_bps=LINE_BPS, parameters={"rate_min_bps": 4e9})
     high.update(360_000)

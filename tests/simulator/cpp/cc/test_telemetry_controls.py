@@ -42,7 +42,7 @@ class Link:
 
 
 def test_a_full_link_brings_it_to_eta() -> None:
-    """Use 1 and no queue: .95 of the window, and one step."""
+    """Use 1 and no queue: 0.95 of the window, and one step."""
     link = Link("hpcc")
     link.acknowledge(1)  # only where differences count from
     assert link.control.window_bytes == WINDOW_BYTES
@@ -53,7 +53,7 @@ def test_a_full_link_brings_it_to_eta() -> None:
 
 
 def test_the_step_may_follow_from_the_number_of_flows() -> None:
-    """A twentieth of the window over ten flows: 625 bytes; not beside a step of its own."""
+    """A twentieth of the window over ten flows: 625 bytes; refused beside an explicit step."""
     link = Link("hpcc", expected_flows=10)
     link.acknowledge(1)
     assert link.acknowledge(1) == pytest.approx(0.95 * WINDOW_BYTES + 0.05 * WINDOW_BYTES / 10, abs=2)

@@ -17,7 +17,7 @@ END_NS = 20_000_000
 
 @pytest.mark.parametrize("samples", range(4))
 def test_host_software_is_called_when_all_else_of_its_instant_has_happened(samples: int) -> None:
-    """Two queue pairs complete a verb at one instant, about where a slice ends: samples are events, too."""
+    """Two queue pairs complete a verb at one instant near the end of a slice; samples are also events."""
     simulation = Star(hosts=4).build(Simulation)
     if samples:
         simulation.sample_throughput(9_000_000 // samples)

@@ -74,7 +74,7 @@ def test_acknowledgements_leave_before_data() -> None:
     end_b.post_write(1, 10**6, True)
     end_a.post_write(2, 1024, True)
     simulation.run_until(100_000)
-    # a's packet arrives at 1.8976 us; b sends its third packet until .8976 + 2 * .8848 = 2.6672 us.
+    # a's packet arrives at 1.8976 us; b sends its third packet until 0.8976 + 2 * 0.8848 = 2.6672 us.
     assert simulation.oracle_table()["t_comp_ps"].tolist() == [2_667_200 + 68_800 + 1_000_000]
 
 
@@ -116,7 +116,7 @@ def test_a_packet_that_finds_its_port_idle_needs_no_buffer() -> None:
 
 
 def output_of(program: str) -> tuple[str, str]:
-    """What a program of its own, whose limits are nobody else's, says and complains of."""
+    """Return stdout and stderr of a program in a separate process with its own limits."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -173,7 +173,7 @@ FIVE_SIGMA = 50
 
 
 def wins(seed: int) -> list[int]:
-    """How often each of four hosts got the port, when two at a time sent and only one could be taken."""
+    """Return how often each of four hosts won the port when two sent at once and one fitted."""
     simulation = Star(hosts=5, buffer_bytes=1).build(seed=seed)
     first_try_only = {"timeout_exponent": 0}
     queue_pairs = [

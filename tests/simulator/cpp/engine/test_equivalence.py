@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+import engine_networks
 import pytest
-from helpers.benchmark_networks import engine_networks
 from helpers.networks import GBPS, MILLISECOND_NS, Builder, Star, assert_equal_runs, connect, counter
 from helpers.random_fabrics import fabric
-from helpers.random_features import flow_controls
+from helpers.random_features import flow_controls, pause_faults
 from helpers.random_networks import RandomNetwork, networks
-from helpers.random_pauses import networks_whose_pauses_go_wrong
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from rogue.simulator import CONTROLS, CX3PRO, FairRates, Marking, NicControl, PriorityFlowControl, Simulation
 
@@ -177,6 +177,18 @@ def test_a_slice_of_w2_with_thresholds_of_20_kb() -> None:
     assert counter(run, "pause_frames") > 1_000
 
 
+@st.composite
+def networks_whose_pauses_go_wrong(draw: st.DrawFn) -> RandomNetwork:
+    """With NICs that pause for nothing or receive slowly, and watchdogs that drop."""
+    network = draw(networks(flow_controls()))
+    assert network.flow_control is not None
+    watchdog_ns = draw(st.none() | st.sampled_from((1, 10_000, 90_000)))
+    restore_ns = draw(st.sampled_from((1, 30_000, 10**6)))
+    flow_control = replace(network.flow_control, watchdog_ns=watchdog_ns, watchdog_restore_ns=restore_ns)
+    faults = tuple(draw(pause_faults(len(network.hosts))))
+    return replace(network, flow_control=flow_control, pause_faults=faults)
+
+
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(networks())
 def test_random_networks(network: RandomNetwork) -> None:
@@ -202,14 +214,16 @@ def test_a_pause_frame_waits_until_the_pause_is_over() -> None:
         star = Star(hosts=2, flow_control=PriorityFlowControl(xoff_bytes=20_000))
         simulation = star.build(simulation_type)
         queue_pair = connect(simulation, "h0", "h1")
-        queue_pair.post_write(1, 4_096, True)  # leaves in packets of .9 us
+        queue_pair.post_write(1, 4_096, True)  # leaves in packets of 0.9 us
         simulation.pause_storm("h0", start_ns=1_000, duration_ns=950)
         return simulation
 
     run = assert_equal_runs(build, MILLISECOND_NS)
     pauses = run.pause_table()
     assert list(pauses["port"]) == ["s0->h0"]
-    assert list(pauses["start_ns"]) == [2_849]  # .8976 and .8848 us for packets, .0672 for 84 bytes, 1 away
+    assert list(pauses["start_ns"]) == [
+        2_849
+    ]  # packets 0.8976 and 0.8848 us, 84 bytes 0.0672, cable 1
 
 
 def run_fabric(seed: int, flows: int) -> None:

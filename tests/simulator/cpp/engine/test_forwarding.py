@@ -105,7 +105,7 @@ def leaf_spine(simulation_type: type[Simulation], hosts: int = 2) -> Simulation:
 
 
 def packets_by_spine(simulation: Simulation) -> list[int]:
-    """What went up to each of them. A full frame has 1086 bytes, the first one 16 more."""
+    """Return the packets sent to each spine. A full frame has 1086 bytes, the first one 16 more."""
     return [counter(simulation, "tx_bytes", f"l0->s{spine}") // 1086 for spine in range(SPINES)]
 
 
@@ -141,7 +141,7 @@ def test_acknowledgements_keep_one_way() -> None:
 
 
 def bytes_back(name: str, **numbers: float) -> list[int]:
-    """What a receiver of ten rounds of 64 packets says, by spine."""
+    """Return the bytes that a receiver of ten rounds of 64 packets sends back, by spine."""
     simulation = leaf_spine(Simulation)
     reliability = Reliability(name, {"line_rate_bps": 10e9, "load_balancing": 0, **numbers})
     sender = connect(simulation, "h0", "h1", spraying=Spraying(), reliability=reliability)
@@ -276,7 +276,7 @@ def test_where_there_is_no_way_no_route_is_found(simulation_type: type[Simulatio
     for a, b in (("h0", "s0"), ("h1", "s1"), ("h2", "h3")):
         simulation.add_link(a, b, rate_bps=10**10, delay_ps=0)
     for a, b in (("h0", "h1"), ("h0", "h2"), ("h2", "h0"), ("h0", "h4"), ("h4", "h0")):
-        with pytest.raises(SimulationError, match=f"there is no way from '{a}' to '{b}'"):
+        with pytest.raises(SimulationError, match=f"there is no path from '{a}' to '{b}'"):
             connect(simulation, a, b)
     connect(simulation, "h2", "h3")
 

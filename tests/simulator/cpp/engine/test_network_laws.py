@@ -33,7 +33,7 @@ def chain(hops: int, rate_bps: int, delay_ps: int) -> Simulation:
 
 
 def completed_ps(simulation: Simulation, length_bytes: int) -> int:
-    """How long one verb from a to b takes, until its acknowledgement is back."""
+    """Return the time of one verb from a to b until its acknowledgement is back."""
     simulation.record_oracle_rtt()
     connect(simulation, "a", "b").post_write(1, length_bytes, True)
     simulation.run_until(SECOND_NS)
@@ -114,7 +114,7 @@ def test_poisson_arrivals_wait_as_in_m_d_1(load: float, mean_wait: float) -> Non
 def test_an_incast_without_control_queues_all_but_one_share() -> None:
     """Eight bursts of 64 KiB: 512 packets come in together, and 63 have started when the last ones arrive.
 
-    From the first arrival to the last there are 63 * .8848 = 55.7424 us; the eight first packets (.8976 us
+    From the first arrival to the last there are 63 * 0.8848 = 55.7424 us; the eight first packets (0.8976 us
     each) take 7.1808 us of it, and the rest suffices to start 54 + 1 others: 512 - 63 packets of 1086 bytes
     wait.
     """
@@ -189,19 +189,19 @@ LAST_END_NS = 10 * END_NS
 
 
 # Kinds of go-back-N that early cards and other simulators have: where a buffer holds a few packets, or a
-# timeout is shorter than a message, they can send what nobody wants for ever.
+# timeout is shorter than a message, they can retransmit for ever.
 RESTLESS = {"go-back-0", "go-back-n-hpcc", "go-back-n-htsim"}
 
 
 def comes_to_an_end(network: RandomNetwork) -> bool:
-    """Whether everybody gets on, whatever is lost."""
+    """True if all flows finish in spite of losses."""
     if network.misroutings:
         return False  # where packets never arrive TCP tries for ever, and pauses can wait in a loop
     return not any(flow.reliability and flow.reliability.name in RESTLESS for flow in network.flows)
 
 
 def loses_messages_of_switches(network: RandomNetwork) -> bool:
-    """Whether a switch sends fair rates in a priority that pauses: nobody can pause the switch."""
+    """True if a switch sends fair rates in a lossless priority: a switch cannot be paused."""
     covered = () if network.flow_control is None else network.flow_control.priorities
     controls = (flow.control for flow in network.flows if flow.control and flow.control.name == "rocc")
     return network.fair_rates is not None and any(each.cnp_priority in covered for each in controls)

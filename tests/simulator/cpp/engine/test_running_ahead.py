@@ -1,4 +1,4 @@
-"""Switches that run ahead of everybody else: nobody can tell, unless they ask a switch from a callback."""
+"""Switches that run ahead of hosts: only a callback that reads a switch can observe it."""
 
 from collections.abc import Callable
 
@@ -15,7 +15,7 @@ DELAY_PS = 5_000_000
 def line(
     simulation_type: type[Simulation], delay_ps: int = DELAY_PS, last_bps: int = 10 * GBPS
 ) -> Simulation:
-    """h0 sends to h1 over two switches; what crosses the middle link is known so long before it arrives."""
+    """h0 sends to h1 over two switches; packets between them are known `delay_ps` before they arrive."""
     simulation = simulation_type(seed=1)
     for host in ("h0", "h1"):
         simulation.add_host(host, IDEAL)
@@ -33,7 +33,7 @@ def line(
 
 
 def hops_at(simulation: Simulation, *, in_step: bool) -> int:
-    """Packet-hops that a callback is told of."""
+    """Return the packet-hops that a callback sees."""
     seen: list[int] = []
     simulation.schedule(
         ASKED_NS, lambda _now: seen.append(simulation.statistics()["packet_hops"]), in_step=in_step

@@ -1,4 +1,4 @@
-"""What host software sees and when: clocks of NICs, delays of PCI, and arrivals at the other end."""
+"""Times that host software sees: NIC clocks, PCI delays, and arrivals at the other end."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -60,7 +60,7 @@ def test_completions_and_posts_carry_nic_time() -> None:
     before_ns = queue_pair.nic_clock_ns()
     assert queue_pair.post_write(1, 1024, True) == before_ns
     simulation.run_until(MILLISECOND_NS)
-    # Two links each way: 2 * (.8976 + 1) us there, 2 * (.0688 + 1) us back.
+    # Two links each way: 2 * (0.8976 + 1) us there, 2 * (0.0688 + 1) us back.
     [(now_ns, completed_nic_ns, read_nic_ns)] = seen
     assert now_ns == 5_932
     assert completed_nic_ns == read_nic_ns
@@ -73,7 +73,7 @@ IDLE_ROUND_TRIP_NS = 2_966
 
 
 def idle_round_trip(profile: NicProfile, length_bytes: int) -> tuple[int, int]:
-    """When the host sees one RC WRITE complete, and what the card's clock says of it."""
+    """Return when the host sees one RC WRITE complete, and the NIC timestamp of its completion."""
     simulation = direct(profile=profile)
     queue_pair = connect(simulation, "a", "b")
     host = Host(queue_pair)
@@ -84,7 +84,7 @@ def idle_round_trip(profile: NicProfile, length_bytes: int) -> tuple[int, int]:
 
 
 def test_an_idle_round_trip_by_hand() -> None:
-    """1122 and 86 wire bytes at .8 ns, 1 us each way: 897.6 + 68.8 + 2000 ns, and 2 us of PCI."""
+    """1122 and 86 wire bytes at 0.8 ns, 1 us each way: 897.6 + 68.8 + 2000 ns, and 2 us of PCI."""
     assert idle_round_trip(IDEAL, 1024) == (IDLE_ROUND_TRIP_NS, IDLE_ROUND_TRIP_NS)
     assert idle_round_trip(ALWAYS, 1024) == (IDLE_ROUND_TRIP_NS + 2_000, IDLE_ROUND_TRIP_NS + 2_000)
 
@@ -111,7 +111,7 @@ def seen_one_by_one(profile: NicProfile, verbs: int) -> list[int]:
 def test_a_verb_with_data_takes_two_microseconds_and_sometimes_four() -> None:
     late_ns = seen_one_by_one(PCI, 4_000)
     assert set(late_ns) == {2_000, 4_000}
-    assert late_ns.count(4_000) == pytest.approx(500, abs=4 * 21)  # sigma = sqrt(4000 * .125 * .875)
+    assert late_ns.count(4_000) == pytest.approx(500, abs=4 * 21)  # sigma = sqrt(4000 * 0.125 * 0.875)
 
 
 def test_the_times_can_be_switched_off() -> None:
@@ -120,7 +120,7 @@ def test_the_times_can_be_switched_off() -> None:
 
 
 def test_no_completion_overtakes_another() -> None:
-    """A WRITE of 100 bytes is acknowledged every .16 us, and one in eight is 2 us later than the others."""
+    """A WRITE of 100 bytes is acknowledged every 0.16 us, and one in eight is 2 us later than the others."""
     simulation = Star(hosts=2, profile=PCI).build()
     host = Host(queue_pair := connect(simulation, "h0", "h1"))
     for wr_id in range(400):

@@ -32,7 +32,7 @@ def one_sender(profile: NicProfile = IDEAL, seed: int = 1) -> tuple[Simulation, 
 
 
 def left_ps(simulation: Simulation, qp_num: int = 2) -> NDArray[np.int64]:
-    """When the last byte of each verb left the NIC."""
+    """Return when the last byte of each verb left the NIC."""
     table = simulation.oracle_table()
     return table["t_last_ps"][table["qp_num"] == qp_num]
 
@@ -62,7 +62,7 @@ def test_the_ideal_card_takes_any_rate_at_once() -> None:
     queue_pair.post_write(1, 2 * MTU, True)
     simulation.schedule(1_000, lambda _: queue_pair.set_rate(10 * GBPS))
     simulation.run_until(MILLISECOND_NS)
-    # At 1 Gb/s the second packet would start at 8.976 us. At 1 us the gap becomes .8976 us, which has passed.
+    # At 1 Gb/s the second packet would start at 8.976 us. At 1 us the gap becomes 0.8976 us, now past.
     assert left_ps(simulation).tolist() == [1_000_000 + 884_800]
 
 

@@ -1,9 +1,9 @@
 """Go-back-N by hand: a sends at 10 Gb/s, b hangs on a 1 Gb/s link behind a switch that holds two packets.
 
-A packet of 1024 bytes takes 1106 wire bytes, 16 more if it is the first of its verb: .8848 us (.8976) on the
-fast link, 8.848 us (8.976) on the slow one. Each link delays by 1 us. Packet 0 reaches the switch at 1.8976
-us and is sent on at once; packets 1 and 2 wait; 3 to 10 are refused; from 10.8736 us on there is room for one
-more, and that is packet 11, which arrives at 11.6304 us."""
+A packet of 1024 bytes takes 1106 wire bytes, 16 more if it is the first of its verb: 0.8848 us (0.8976) on
+the fast link, 8.848 us (8.976) on the slow one. Each link delays by 1 us. Packet 0 reaches the switch at
+1.8976 us and is sent on at once; packets 1 and 2 wait; 3 to 10 are refused; from 10.8736 us on there is
+room for one more, and that is packet 11, which arrives at 11.6304 us."""
 
 from dataclasses import replace
 
@@ -96,7 +96,7 @@ def test_progress_reloads_the_retries() -> None:
 def test_only_the_timer_notices_a_lost_last_packet() -> None:
     simulation = slow_receiver()
     queue_pair = sender(simulation, packets=4)  # 3 is refused, and nothing follows it
-    # Packet 0 left at .8976 us, and nothing was acknowledged: 1048.576 us later all four are sent again.
+    # Packet 0 left at 0.8976 us, and nothing was acknowledged: 1048.576 us later all four are sent again.
     simulation.run_until(1049_473)
     assert counter(simulation, "timeouts") == 0
     simulation.run_until(1049_474)

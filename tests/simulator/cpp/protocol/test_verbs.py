@@ -135,7 +135,7 @@ def test_a_verb_behind_a_read_that_waits_waits_too() -> None:
 
 
 def test_a_lost_response_is_asked_for_again_from_there_on() -> None:
-    """Responses 0, 1, ... arrive at 2.0784 + .888 + .8848 n us; the one that is cut at 4.5 us is number 2."""
+    """Responses 0, 1, ... arrive at 2.0784 + 0.888 + 0.8848 n us; the cut at 4.5 us hits number 2."""
     simulation = direct()
     reader, _ = ends(simulation)
     host = Host(reader)
@@ -164,7 +164,7 @@ def test_a_lost_request_is_noticed_by_the_timer() -> None:
 
 
 def test_an_acknowledgement_waits_for_the_responses_before_it() -> None:
-    """Otherwise it would acknowledge the READ, too."""
+    """Otherwise it would also acknowledge the READ."""
     simulation = direct()
     simulation.record_oracle_rtt()
     reader, responder = ends(simulation)
@@ -264,7 +264,7 @@ def test_an_immediate_completes_a_receive_at_the_other_end() -> None:
     sender.post_write(2, 2 * MTU, True, imm=7)
     sender.post_write(3, 0, True, imm=2**32 - 1)
     simulation.run_until(MILLISECOND_NS)
-    # Verb 1: .8976 + 2 * .8848; verb 2: .8976 + .8848 and 4 bytes more; 82 + 20 wire bytes; 1 us of cable.
+    # Verb 1: 0.8976 + 2 * 0.8848; verb 2: 0.8976 + 0.8848 and 4 bytes more; 82 + 20 wire bytes; cable 1 us.
     assert received == [(0, 0, 5_452, 2 * MTU, 7), (1, 0, 5_534, 0, 2**32 - 1)]
 
 

@@ -88,7 +88,7 @@ def test_grants_are_running_numbers_so_that_one_may_be_lost_or_late() -> None:
     ("packets", "rivals", "quanta"),
     [
         pytest.param(1, 1, -25, id="nothing left to send: it has 6412 bytes too many"),
-        pytest.param(4, 1, 5, id="a frame at least, as long as nobody was heard of: 1088 bytes"),
+        pytest.param(4, 1, 5, id="a frame at least, before any reply: 1088 bytes"),
         pytest.param(20, 1, 5, id="no more than it may ever have, less what it has"),
         pytest.param(20, 5, 1, id="a share of the NIC: a fifth of 1088 bytes"),
     ],
@@ -371,7 +371,7 @@ def fan_in(
 
 
 def queue_bytes(simulation: Simulation) -> np.ndarray:
-    """What waits in front of the receiver, every 10 us."""
+    """Return the queue in front of the receiver, every 10 us."""
     table = simulation.queue_table()
     return np.asarray(table["bytes"][(table["port"] == "s0->h0") & (table["priority"] == 0)])
 
@@ -403,7 +403,7 @@ def test_they_are_done_as_soon_as_the_line_and_the_share_allow() -> None:
 
 
 def test_bytes_are_kept() -> None:
-    """What senders sent is what the receiver got and what was cut off."""
+    """Sent bytes equal received bytes plus trimmed bytes."""
     simulation = fan_in(Simulation)
     simulation.run_until(2_000_000)
     trimmed = counter(simulation, "trimmed_packets")

@@ -203,7 +203,7 @@ def test_repeats_exactly_what_is_lost(loss_probability: float, seed: int) -> Non
 
 
 def test_a_threshold_lets_packets_overtake_each_other() -> None:
-    """Mittal et al., section 7: only so many NACKs are taken for a loss, here three."""
+    """Mittal et al., section 7: a loss is assumed only after a threshold of NACKs, here three."""
     trace = Trace(packets=10, threshold_nacks=3).sends(0, 1, 2, 3, 4, 5)
     trace.nack(0, 1).nack(0, 2).sends(6).nack(0, 3).sends(0, 7)
 
@@ -342,7 +342,7 @@ NAK, ACK = True, False
 
 
 def kinds(name: str, packets: list[tuple[int, int]]) -> list[list[tuple[bool, int]]]:
-    """What acknowledges packets at instants in microseconds."""
+    """Return the acknowledgements of packets that arrive at the given microseconds."""
     responder = Responder(name, mtu_bytes=1024)
     return [
         [(each["is_negative"], each["expected"]) for each in responder.on_packet(number, now_ps=at_us * US)]

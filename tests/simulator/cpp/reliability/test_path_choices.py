@@ -1,4 +1,4 @@
-"""How paths are chosen: all ways in one, then each with what it is told by acknowledgements."""
+"""Choice of paths: all balancers at once, then each one with acknowledgements."""
 
 from collections import Counter
 
@@ -12,7 +12,7 @@ PATHS = 16
 
 
 class Paths:
-    """A sender of one packet after the other, which is told what became of each path."""
+    """A sender of one packet after the other, with acknowledgements for each path."""
 
     def __init__(self, balancer: int, paths: int = PATHS, seed: int = 1, **others: float) -> None:
         parameters = {"load_balancing": balancer, "nscc": 0, "window_packets": 1_000, **others}
@@ -114,7 +114,7 @@ def test_reps_keeps_the_last_eight() -> None:
 
 
 def test_reps_freezes_after_a_timeout_and_goes_round_what_it_knows() -> None:
-    """For 10 ms; then it forgets, and draws 16 at random whatever it is told."""
+    """For 10 ms; then it forgets, and draws 16 at random whatever is acknowledged."""
     paths = Paths(REPS, paths=2**16)
     for path in (11, 22, 33):
         paths.told(path)

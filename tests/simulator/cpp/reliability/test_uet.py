@@ -89,7 +89,7 @@ def test_no_timeout_once_everything_has_come_and_none_if_it_is_0() -> None:
 
 
 def test_which_packets_want_an_acknowledgement() -> None:
-    """When one packet or none fits into the window behind it, the last one, and one that is sent again."""
+    """A packet with room for at most one more in the window, the last one, and a retransmitted one."""
     trace = Trace(packets=5)
 
     def wants() -> bool:
@@ -239,7 +239,7 @@ def test_what_is_here_already_is_answered_with_all_bits_up_to_it(
 
 
 def test_a_trimmed_packet_that_is_here_puts_nothing_off() -> None:
-    """uec.cpp, processTrimmed leaves _accepted_bytes alone: the fourth new packet is told."""
+    """uec.cpp, processTrimmed leaves _accepted_bytes unchanged: the fourth new packet is acknowledged."""
     receiver = responder()
     answered = [bool(arrives(receiver, number)) for number in (0, 1, 2)]
     assert arrives(receiver, 1, is_trimmed=True)

@@ -19,12 +19,12 @@ def test_it_begins_with_one_and_a_half_times_the_bytes_of_the_path() -> None:
             3, True, 40_000 + 600, id="marked without delay: only what is added once per round trip"
         ),
         pytest.param(
-            1_000, True, 31_040 + 600, id="multiplicative: average 12.5 us, 1 - .8 x 3.5 / 12.5 = .776"
+            1_000, True, 31_040 + 600, id="multiplicative: average 12.5 us, 1 - 0.8 x 3.5 / 12.5 = 0.776"
         ),
     ],
 )
 def test_four_cases(delay_us: float, is_marked: bool, window_bytes: int) -> None:
-    """Each increase counts once the sum is put into effect, here at once, with .15 x 4000 bytes besides."""
+    """Each increase counts once the sum is put into effect, here at once, with 0.15 x 4000 bytes besides."""
     assert Window().acknowledged(20, delay_us, is_marked=is_marked) == window_bytes
 
 
@@ -32,7 +32,7 @@ def test_decreases_are_a_round_trip_apart_and_half_at_most() -> None:
     window = Window(gamma=1)
     assert (
         window.acknowledged(20, 5_000, is_marked=True) == 20_000 + 600
-    )  # average 62.5 us: .144 is too little
+    )  # average 62.5 us: 0.144 is too little
     assert window.acknowledged(32, 5_000, is_marked=True) == 20_600
     assert window.acknowledged(32.1, 5_000, is_marked=True) == 10_300 + 600  # and the 12.1 us are over
 

@@ -181,7 +181,7 @@ def test_three_duplicates_of_small_segments_count_as_three_segments() -> None:
 
 
 def test_newreno_repairs_one_hole_per_round_trip() -> None:
-    """RFC 6582: the partial acknowledgement of 3 says that 3 is missing, too."""
+    """RFC 6582: the partial acknowledgement of 3 says that 3 is also missing."""
     connection = Connection(sack=0)
     connection.send_all()
     assert [connection.acknowledge(0) for _ in range(3)] == [[10], [11], [0]]
@@ -287,7 +287,7 @@ def test_the_first_new_segment_after_a_reduction_says_so() -> None:
 
 @pytest.mark.parametrize("name", ["reno", "cubic", "iwarp"])
 def test_a_latched_echo_reduces_once_until_the_receiver_has_seen_that(name: str) -> None:
-    """0 to 9 are sent. The echo goes on until 10 has come, which has CWR; what is marked after it is new."""
+    """0 to 9 are sent. The echo continues until 10 arrives, which has CWR; later marks are new."""
     connection = Connection(name, ecn=1)
     connection.send_all()
     for number in (2, 4, 6, 8, 10):

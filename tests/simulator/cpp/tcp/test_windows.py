@@ -64,7 +64,7 @@ def dctcp(**parameters: float) -> TcpWindow:
 
 
 def alpha_after(window: TcpWindow, marked: int, unmarked: int) -> float:
-    """A window of so many marked and unmarked segments."""
+    """Acknowledge a window of marked and unmarked segments; return alpha."""
     for n in range(marked + unmarked):
         window.on_acknowledged(
             acknowledged_bytes=SEGMENT_BYTES,
