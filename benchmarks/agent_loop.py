@@ -1,15 +1,14 @@
-"""What the agent's own loop costs per verb, with a card that costs nothing, as JSON.
+"""Cost of the agent's loop per verb with a card that costs nothing, as JSON.
 
 PYTHONPATH=tests python benchmarks/agent_loop.py [--repeat 5] [--verbs 10000]
 
-The verbs are pretended at the boundary of pyverbs: a post puts a completion into the queue, and a poll takes
-it out; nothing moves. `agent_us` is the processor time of one thread per verb without what the pretended
-verbs themselves take (`device_us`): the least that a core spends. pyverbs, a card's doorbell and rates that
-are set come on top. Beside it the shares of `posting`, `polling` and `deciding` (the core, the step around
-it, keeping rows of tables), and `writing_us`, which the rows of a verb take to become text when the flow has
-ended. `core_full_gbps` is the payload at which a core has nothing left, and
-`budget_share` what it spends of the time that a verb has at the rate. `turn_us` is a turn of a process that
-polls and finds nothing, `stamp_us` one reading of the host's clock. Medians of the rounds.
+Fake verbs replace pyverbs: a post puts a completion into the queue, and a poll takes it out; no data moves.
+`agent_us` is the processor time of one thread per verb without the time of the fake verbs (`device_us`):
+a lower bound. pyverbs, a card's doorbell and setting rates come on top. The shares of `posting`, `polling`
+and `deciding` (the core, the step around it, keeping rows of tables) follow, and `writing_us`, the time to
+write the rows of a verb as text when the flow has ended. `core_full_gbps` is the goodput at which a core is
+fully busy, and `budget_share` the share of the time per verb at the given rate. `turn_us` is a poll loop
+iteration that finds nothing, `stamp_us` one reading of the host clock. Figures are medians of the rounds.
 """
 
 import argparse
@@ -58,7 +57,7 @@ from rogue.agent.node.messages import Load, Start
 
 
 class Case(NamedTuple):
-    """What is measured; segment_bytes: None for the transport's own at that rate."""
+    """One measurement; segment_bytes None: the transport's default at that rate."""
 
     transport: str
     rate_gbps: int
@@ -67,7 +66,7 @@ class Case(NamedTuple):
 
     @property
     def name(self) -> str:
-        """In the report."""
+        """Name in the report."""
         verbs = "" if self.segment_bytes is None else f" in {self.segment_bytes // 1024} KiB"
         return f"{self.transport} at {self.rate_gbps} Gb/s{verbs}, {self.mode}"
 
@@ -92,10 +91,10 @@ Figures = dict[str, float]
 
 
 class NullPair(QueuePair):
-    """Moves nothing: what asks for a completion has one at once."""
+    """A queue pair that moves no data and completes signalled requests at once."""
 
     def post_send(self, request: SendRequest) -> None:
-        """Complete it."""
+        """Complete the request."""
         if request.send_flags & SendFlags.IBV_SEND_SIGNALED:
             self._init.scq.push(queues.WorkCompletion(request.wr_id, SUCCESS, request.sg_list.length))
 
@@ -127,7 +126,7 @@ def main(arguments: list[str]) -> int:
 
 
 def measured(case: Case, verbs: int) -> Figures:
-    """One round of a transport."""
+    """Measure one round of a case."""
     rate_bps = case.rate_gbps * GBPS
     own = {} if case.segment_bytes is None else {"segment_bytes": case.segment_bytes}
     settings = settings_for(case.transport, rate_bps, own)
@@ -164,7 +163,7 @@ def measured(case: Case, verbs: int) -> Figures:
 
 @contextmanager
 def two_ends(service: str, mode: str) -> Iterator[tuple[Endpoint, Endpoint]]:
-    """Connected, over queue pairs that move nothing."""
+    """Connect two endpoints whose queue pairs move no data."""
     fabric = Fabric()
     pyverbs = fake_pyverbs(fabric)
     pyverbs.qp.QP = lambda pd, init: NullPair(fabric, pd, init)
@@ -177,7 +176,7 @@ def two_ends(service: str, mode: str) -> Iterator[tuple[Endpoint, Endpoint]]:
 
 @contextmanager
 def spooled() -> Iterator[Spool]:
-    """Tables as a data process has them, in a directory that is gone afterwards."""
+    """Yield tables as in a data process, in a temporary directory."""
     with TemporaryDirectory() as directory:
         spool = Spool(Path(directory), "flow")
         yield spool
@@ -187,7 +186,7 @@ def spooled() -> Iterator[Spool]:
 def flow_of(
     settings: TransportSettings, rate_bps: int, here: Endpoint, there: Endpoint, spool: Spool
 ) -> VerbsFlow:
-    """As a data process makes one, with all its tables."""
+    """Return a flow with all its tables, as a data process makes it."""
     link = LinkFacts(rate_bps, MTU_BYTES, rate_step_bps=1_000_000, has_limiter=False)
     peer = Peer(link, there.queue_pair.qp_num, None, None)
     connection = Connection(settings, link, here.queue_pair.qp_num, tracing=True, peer=peer)
@@ -205,7 +204,7 @@ def flow_of(
 
 
 def of_device(here: Endpoint, verbs: int) -> float:
-    """µs per verb that the pretended verbs take: a post, and the completion's way through the queue."""
+    """Return the time in µs of the fake verbs per verb: a post, and its completion in the queue."""
     pair = cast(Any, here.queue_pair)._qp
     queue = cast(Any, here.queue.handle)
     is_extended = isinstance(queue, queues.ExtendedQueue)
@@ -225,7 +224,7 @@ def of_device(here: Endpoint, verbs: int) -> float:
 
 
 def turn_us() -> float:
-    """A turn of a data process that polls and finds nothing: requests, deadlines, and an empty queue."""
+    """Return the time in µs of a data process's loop iteration that finds nothing."""
     with TemporaryDirectory() as directory, ExitStack() as stack:
         stage = Stage(Path(directory), stack, clock=cast(Any, SimpleNamespace(read=host_ns)))
         here, _ = stage.pair(completions="polling", buffer_bytes=BUFFER_BYTES)
@@ -240,7 +239,7 @@ def turn_us() -> float:
 
 
 def stamp_us() -> float:
-    """One reading of the host's clock."""
+    """Return the time in µs of one reading of the host clock."""
     begin_ns = time.thread_time_ns()
     for _ in range(STAMPS):
         host_ns()

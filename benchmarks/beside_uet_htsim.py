@@ -1,9 +1,10 @@
-"""What cases of uet-htsim cost there and here: `beside_uet_htsim.py CHECKOUT [--repeat 5] [--case NAME ...]`.
+"""Cost of the same cases in uet-htsim and here: `beside_uet_htsim.py CHECKOUT [--repeat 5] [--case NAME
+...]`.
 
-`scripts/uet_htsim_build.sh CHECKOUT` builds uet-htsim first. Both run the same traffic, in
-turns, each run in a process of its own, whose processor time and largest resident size are taken whole: ours
-includes Python's start and reading the experiment, theirs its start. `run_s` is what of ours is left without
-starting, reading, planning and building. The output is JSON: medians, and theirs as a multiple of ours.
+`scripts/uet_htsim_build.sh CHECKOUT` builds uet-htsim first. Both simulators run the same traffic in turns,
+each run in a new process. Processor time and largest resident size are those of the whole process: ours
+includes starting Python and reading the experiment. `run_s` is our time without starting, reading, planning
+and building. The output is JSON: medians, and theirs as a multiple of ours.
 """
 
 import argparse
@@ -26,16 +27,16 @@ _TAIL: Final = re.compile(r" finished at ([0-9.]+)")
 
 
 class Case(NamedTuple):
-    """What is run."""
+    """A case of docs/uet-htsim/cases.csv."""
 
     number: int
-    """Its place in docs/uet-htsim/cases.csv, from 1."""
+    """1-based index in the file."""
     end_us: int
-    """At which uet-htsim gives up, as its own files have it."""
+    """End of the run in uet-htsim, as in its own files."""
 
     @property
     def command(self) -> list[str]:
-        """The words behind uet-htsim's program."""
+        """Arguments of uet-htsim's program."""
         with (ROOT / "docs/uet-htsim/cases.csv").open() as stream:
             row = list(csv.DictReader(stream))[self.number - 1]
         topology = ["-topo", f"topologies/{row['topology']}"] if row["topology"] else []
@@ -52,7 +53,7 @@ CASES: Final = {
 
 
 class Cost(NamedTuple):
-    """What a process took, and what it printed."""
+    """Resources and output of a process."""
 
     processor_s: float
     resident_mib: float
@@ -71,7 +72,7 @@ def cost_of(command: Sequence[str | Path], directory: Path) -> Cost:
 
 
 def measure(case: Case, checkout: Path, repeat: int) -> dict[str, object]:
-    """Run both in turns."""
+    """Run both simulators in turns; return medians and ratios."""
     theirs, ours = list[Cost](), list[Cost]()
     program = [checkout / PROGRAM, *case.command]
     for _ in range(repeat):

@@ -1,12 +1,12 @@
-"""How fast the packet engine is, as JSON: `engine.py [--only W1] [--repeat 5] [--dcqcn] [--rogue]`.
+"""Speed of the packet engine, as JSON: `engine.py [--only W1] [--repeat 5] [--dcqcn] [--rogue]`.
 
-Traffic of benchmarks/data, no congestion control, unbounded buffers, an ACK for every packet, until every
-flow has finished; retransmissions are an error. Each repetition runs in a fresh process; the figures are
-medians. A packet-hop is one packet crossing one link. `wall_s` is the time of the run alone, `cpu_s` the
-processor time in it, `setup_s` the time to build the network, `baseline_rss_bytes` the interpreter before
-it. Repetitions of the workloads take turns, so that a disturbance of the machine does not hit only one of
-them. With `--dcqcn` each runs also with DCQCN in the NICs, marking and priority flow control in the
-switches. With `--rogue` W1 also runs under RoGUE (see engine_rogue.py).
+Traffic of benchmarks/data without congestion control, with unbounded buffers and an ACK per packet, until
+every flow has finished; retransmissions are an error. Each repetition runs in a fresh process; the figures
+are medians. A packet-hop is one packet crossing one link. `wall_s` is the time of the run alone, `cpu_s` its
+processor time, `setup_s` the time to build the network, `baseline_rss_bytes` the size of the interpreter
+before. The workloads take turns, so that a disturbance of the machine does not hit only one of them. With
+`--dcqcn` each also runs with DCQCN in the NICs, marking and priority flow control in the switches. With
+`--rogue` W1 also runs under RoGUE (see engine_rogue.py).
 """
 
 import argparse
@@ -83,7 +83,7 @@ def measure_once(name: str) -> dict[str, float]:
 
 
 def measure_in_fresh_process(name: str) -> dict[str, float]:
-    """Run one workload once, in a process of its own."""
+    """Run one workload once in a new process."""
     command = [sys.executable, __file__, "--once", name]
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}  # numpy's idle threads would count as work
     output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout

@@ -37,7 +37,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class Workload:
-    """A data set and the network that it is meant for. ``fat_tree_k`` is 0 for a star."""
+    """A data set with its network. ``fat_tree_k`` is 0 for a star."""
 
     name: str
     hosts: int
@@ -118,7 +118,7 @@ def _fat_tree(k: int) -> list[tuple[str, str]]:
 def post(
     simulation: Simulation, flows: list[Flow], control: NicControl | None = None, timeout_exponent: int = 20
 ) -> list[QueuePair]:
-    """Give each flow a queue pair of its own, and post it as one verb when it starts, at line rate."""
+    """Connect one queue pair per flow, and post the flow as one verb when it starts, at line rate."""
     queue_pairs = []
     for number, flow in enumerate(flows):
         queue_pair, _ = simulation.connect(

@@ -1,10 +1,9 @@
-"""RoGUE's agent on W1: what Python costs per batch of 64 KiB, and which share of the run that is.
+"""RoGUE's agent on W1: the cost of Python per batch of 64 KiB, and its share of the run.
 
-Everything that the engine calls is timed from its first to its last instruction with
-time.perf_counter_ns: the simulated driver, the core, and their calls back into the engine (posting,
-setting rates and timers). What the engine does to make such a call (a list of tuples, the call itself)
-lies outside; it is measured on verbs whose completions go to a callable that does nothing, against the
-same verbs without one. What the clock itself costs stays in the figure.
+Every callback is timed with time.perf_counter_ns: the simulated driver, the core, and their calls back into
+the engine (posting, setting rates and timers). The engine's cost of making such a call (a list of tuples,
+the call itself) is measured on verbs whose completions go to a callable that does nothing, against the same
+verbs without one. The cost of the clock itself stays in the figure.
 """
 
 import time
@@ -26,7 +25,7 @@ DISPATCH_VERBS = 100_000
 
 
 class TimedFlow(SimulatedFlow):
-    """A flow that adds up how long the engine waits for it."""
+    """A flow that sums the time of its callbacks."""
 
     spent_ns = 0
     batches = 0
@@ -49,7 +48,7 @@ class TimedFlow(SimulatedFlow):
 
 
 def measure_rogue() -> dict[str, float]:
-    """Run W1 once under RoGUE, and say where the time went."""
+    """Run W1 once under RoGUE; return where the time went."""
     simulation = WORKLOAD.network(profile=CX3PRO, buffer_bytes=BUFFER_BYTES)
     flows = [_timed_flow(simulation, flow) for flow in WORKLOAD.flows()]
     for flow in flows:
@@ -97,7 +96,7 @@ def _timed_flow(simulation: Simulation, flow: Flow) -> TimedFlow:
 
 
 def _dispatch_us() -> float:
-    """Microseconds that a call to host software takes, when it does nothing."""
+    """Return the time in µs of a call to host software that does nothing."""
     return (
         (_seconds_of_empty_verbs(is_attached=True) - _seconds_of_empty_verbs(is_attached=False))
         / DISPATCH_VERBS

@@ -1,9 +1,9 @@
-"""What a fat tree costs by its size, as JSON: `size.py [--k 16 32] [--transport T] [--size 256KiB] [--run]`.
+"""Cost of a fat tree by its size, as JSON: `size.py [--k 16 32] [--transport T] [--size 256KiB] [--run]`.
 
 A permutation on switches of k ports, 400 Gb/s: seconds of processor time to plan and to build, bytes of
-memory per host, per port (a link has two) and per flow (both ends and its agent). With `--run` also until
-every transfer is done. Each k has a process of its own. The exit code is 1 if memory or the time to build is
-over its bound.
+memory per host, per port (a link has two) and per flow (both ends and its agent). With `--run` it also runs
+until every transfer is done. Each k runs in a new process. The exit code is 1 if memory or the time to build
+exceeds its bound.
 """
 
 import argparse
@@ -67,7 +67,7 @@ def hosts_alone(cell: Cell) -> Simulation:
 
 
 def memory_of(cell: Cell) -> dict[str, float]:
-    """What the parts of a network take."""
+    """Return the memory of the parts of a network."""
     assert cell.network and cell.timing, "not worked out"
     hosts, links, kept = len(cell.topology.host_names()), len(cell.network.links), list[object]()
     flows = sum(len(group.flows) for group in cell.groups)
@@ -96,7 +96,7 @@ def measure(k: int, size: str, transport: str, *, runs: bool) -> dict[str, float
 
 
 def run(network: SimulatedNetwork) -> dict[str, float]:
-    """Go on until every transfer is done."""
+    """Run until every transfer is done."""
     simulation = network.simulation
     began, hops = time.process_time(), -1
     while simulation.statistics()["packet_hops"] != hops or hops == 0:
@@ -121,7 +121,7 @@ def over_bounds(found: dict[str, float]) -> list[str]:
 
 
 def main() -> int:
-    """Measure each size in a process of its own, and print what was found."""
+    """Measure each size in a new process, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--k", type=int, nargs="+", default=[16, 32])
     parser.add_argument("--transport", default="roce+dcqcn+pfc")

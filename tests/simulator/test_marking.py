@@ -149,18 +149,6 @@ def test_a_tcp_without_ecn_is_dropped_where_others_are_marked(at: Any, name: str
     assert (counter(simulation, "drops") > 0) == (ecn == 0)
 
 
-def test_nics_beside_a_tcp_without_ecn_lose_nothing() -> None:
-    """The same rule in the same queue: RDMA's packets are marked, TCP's dropped."""
-    simulation = Star(hosts=3, marking=Marking(20 * FRAME, 20 * FRAME, 1), rate_bps=10 * GBPS).build()
-    nic = connect(simulation, "h0", "h2")
-    nic.post_write(1, 10_000_000, True)
-    connect_tcp(simulation, "h1", Reliability("reno")).post_write(1, 10_000_000, True)
-    simulation.run_until(10 * MILLISECOND_NS)
-    assert counter(simulation, "marked_packets") > 0
-    assert counter(simulation, "drops") > 0
-    assert nic.retransmitted_bytes == 0
-
-
 def test_a_switch_that_marks_drops_as_one_that_does_not() -> None:
     deaf = Marking(kmin_bytes=10**9, kmax_bytes=10**9, pmax=1)
 

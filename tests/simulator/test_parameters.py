@@ -105,28 +105,6 @@ def test_a_limiter_takes_sensible_rates(rate_bps: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("payload_bytes", "is_first", "frame_bytes"),
-    [
-        (1024, False, 1086),  # the figure the SIGCOMM'16 paper confirms
-        (1024, True, 1102),
-        (0, True, 78),
-        (4096, False, 4158),
-        (256, False, 318),
-    ],
-)
-def test_frames_of_a_write(payload_bytes: int, is_first: bool, frame_bytes: int) -> None:
-    assert ROCEV2.write_frame_bytes(payload_bytes, is_first=is_first) == frame_bytes
-    assert ROCEV2.wire_bytes(frame_bytes) == frame_bytes + 20
-
-
-@pytest.mark.parametrize(("mtu_bytes", "gbps"), [(1024, 1.18), (2048, 1.21), (4096, 1.23)])
-def test_one_mtu_gives_the_ideal_of_an_incast_of_eight(mtu_bytes: int, gbps: float) -> None:
-    """1.21 Gb/s, less than 10/8 by the headers of RoCEv2. Source: RoGUE, section 5.5 with footnote 2."""
-    frame_bytes = ROCEV2.write_frame_bytes(mtu_bytes, is_first=False)
-    assert round(10 / 8 * mtu_bytes / frame_bytes, 2) == gbps
-
-
-@pytest.mark.parametrize(
     ("length_bytes", "packets", "frame_bytes"),
     [
         (0, 1, 78),

@@ -192,8 +192,6 @@ def test_whatever_it_grants_both_engines_agree(seed: int) -> None:
 
 GRIM = RECEIVERS / "grim.h"
 LINES = GRIM.read_text().splitlines()
-FIRST_PS = 2_665_600
-"""Two cables of 1 us, and twice a packet of 4160 bytes at 100 Gb/s: when the first one comes."""
 
 
 def line_of(words: str) -> int:

@@ -7,7 +7,6 @@ from rogue.simulator import (
     IDEAL,
     RELIABILITIES,
     IpIdLoss,
-    Marking,
     NicControl,
     QueuePair,
     QueuePairError,
@@ -142,11 +141,6 @@ def test_go_back_0_delivers_no_message_of_more_packets_than_there_are_between_lo
     assert counter(simulation, "tx_bytes", "h0->h1") > 0.9 * 40 * GBPS / 8 / 10
 
 
-def test_go_back_0_delivers_messages_that_fit_between_losses() -> None:
-    host, _, _ = every_256th_is_lost("go-back-0", 100 * 1024)
-    assert len(host.completions) > 100
-
-
 def test_go_back_n_delivers_in_spite_of_the_same_losses() -> None:
     """Efficiency (1 - p) / (1 + p (W - 1)) while it sends; W packets leave until the NAK is back after 2 us.
 
@@ -173,34 +167,6 @@ def test_a_lost_tail_hangs_for_ever_without_timeouts() -> None:
         simulation.run_until(1_000 * MILLISECOND_NS)
         assert host.statuses == done
         simulation.check_invariants()
-
-
-def test_without_the_cap_more_is_dropped() -> None:
-    drops = []
-    for cap_packets in (111, 0):
-        simulation = slow_receiver(buffer_bytes=200_000)
-        pair(simulation, "h0", "h1", cap_packets=cap_packets).post_write(1, 2_000_000, True)
-        simulation.run_until(100 * MILLISECOND_NS)
-        drops.append(counter(simulation, "drops"))
-    assert drops[0] == 0 < drops[1]
-
-
-def test_marks_reach_a_controlled_queue_pair() -> None:
-    star = Star(hosts=3, marking=Marking(kmin_bytes=5_000, kmax_bytes=50_000, pmax=0.1))
-    simulation = star.build()
-    for source in ("h0", "h1"):
-        simulation.connect(
-            source,
-            "h2",
-            mtu_bytes=1024,
-            retry_count=7,
-            timeout_exponent=14,
-            control=NicControl("dcqcn"),
-            reliability=Reliability("irn"),
-        )[0].post_write(1, 5_000_000, True)
-    simulation.run_until(20 * MILLISECOND_NS)
-    assert counter(simulation, "cnps_received") > 10
-    assert simulation.statistics()["verbs_done"] == 2
 
 
 @pytest.mark.parametrize("post", ["immediate", "send", "read"])

@@ -9,7 +9,7 @@ import pytest
 from helpers.networks import MILLISECOND_NS, Host, ReferenceSimulation, Star, connect, direct
 
 from rogue.harness.cell.demand import gc_paused
-from rogue.simulator import CX3PRO, QueuePair, Simulation, SimulationError, Timer
+from rogue.simulator import CX3PRO, QueuePair, Simulation, SimulationError
 
 MTU = 1024
 
@@ -77,30 +77,6 @@ def test_a_timer_is_moved_and_cancelled() -> None:
     timer.set(60)
     simulation.run_until(70)
     assert fired == [17, 60]
-
-
-def test_a_timer_set_into_the_past_fires_at_once() -> None:
-    simulation = Simulation(seed=1)
-    fired: list[int] = []
-    timer = simulation.timer(fired.append)
-    simulation.run_until(100)
-    timer.set(3)
-    simulation.run_until(100)
-    assert fired == [100]
-
-
-def test_a_timer_may_set_itself() -> None:
-    simulation = Simulation(seed=1)
-    fired: list[int] = []
-
-    def on_timer(now: int) -> None:
-        fired.append(now)
-        timer.set(now + 10)
-
-    timer: Timer = simulation.timer(on_timer)
-    timer.set(0)
-    simulation.run_until(30)
-    assert fired == [0, 10, 20, 30]
 
 
 def test_all_completions_of_an_instant_come_in_one_call() -> None:

@@ -135,14 +135,6 @@ def test_marks_count_what_waits_at_all_inputs() -> None:
     assert counter(simulation, "marked_packets") == pytest.approx(3 + 4 + 4 + 4, abs=1)
 
 
-def test_classes_of_one_input_go_by_priority() -> None:
-    simulation = star(4, buffer_bytes=None)
-    low, high = (delivered(simulation, f"h{i}", "h3", priority=p) for i, p in ((0, 0), (1, 5)))
-    simulation.run_until(5 * MILLISECOND_NS)
-    assert high.delivered_bytes > 0.99 * 5e-3 * 10e9 / 8 * 1024 / 1106
-    assert low.delivered_bytes < 50_000
-
-
 @pytest.mark.parametrize("engine", ENGINES)
 def test_the_first_pause_comes_when_buffer_less_headroom_is_full(engine: type[Simulation]) -> None:
     """Two senders at 10 Gb/s, one port: half of each one's frames stay."""
@@ -156,18 +148,6 @@ def test_the_first_pause_comes_when_buffer_less_headroom_is_full(engine: type[Si
     full_ns = 100_000 / FRAME * 2 * 1106 * 0.8
     assert table["start_ns"][0] == pytest.approx(1_000 + full_ns + 84 * 0.8 + 1_000, abs=3 * 885)
     assert counter(simulation, "drops") == 0
-
-
-def test_a_pause_ends_two_frames_below_the_threshold() -> None:
-    """The first pause lasts for the headroom in use, two frames of gap, and the way of the pause frames."""
-    simulation = star(3, buffer_bytes=100_000 + HEADROOM, flow_control=PriorityFlowControl())
-    for i in range(2):
-        connect(simulation, f"h{i}", "h2").post_write(1, 10**6, True)
-    simulation.run_until(MILLISECOND_NS)
-    in_use = counter(simulation, "headroom_used_max_bytes", "s0->h0")
-    frames = in_use / FRAME + 2 * 1106 / FRAME
-    [first, *_] = simulation.pause_table()["duration_ns"].tolist()
-    assert first == pytest.approx(frames * 2 * 885, abs=4 * 885)
 
 
 @pytest.mark.parametrize("priorities", [(0,), (0, 3), (0, 3, 5)])

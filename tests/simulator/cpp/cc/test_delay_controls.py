@@ -3,9 +3,9 @@
 from itertools import pairwise
 
 import pytest
-from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, ReferenceSimulation, Star
+from helpers.networks import GBPS, MICROSECOND_PS
 
-from rogue.simulator import NicControl, Simulation, SimulationError
+from rogue.simulator import SimulationError
 from rogue.simulator._core import Controller
 
 MTU_BYTES, PACKET_BYTES = 4096, 4178
@@ -126,31 +126,6 @@ def test_csg_htsim_counts_whole_packets_and_no_hops() -> None:
     assert SwiftPath("swift-htsim", cwnd_initial_packets=1.9)["target_delay_ns"] == pytest.approx(
         20_000 + ALPHA_NS * 0.9
     )
-
-
-@pytest.mark.parametrize("engine", [Simulation, ReferenceSimulation])
-def test_more_flows_than_packets_fit_share_a_port(engine: type[Simulation]) -> None:
-    """64 flows through 10 Gb/s, which 10 packets fill: the queue stays below the largest target."""
-    simulation = Star(hosts=65, rate_bps=10 * GBPS, buffer_bytes=9_000_000).build(engine)
-    control = NicControl("swift", {"cwnd_initial_packets": 0.1})
-    pairs = [
-        simulation.connect(
-            f"h{host}", "h64", mtu_bytes=1024, retry_count=7, timeout_exponent=14, control=control
-        )[0]
-        for host in range(64)
-    ]
-    for pair in pairs:
-        pair.post_write(1, 10**8, True)
-    simulation.sample_queues(50_000)
-    simulation.run_until(6 * MILLISECOND_NS)
-    delivered = sum(pair.delivered_bytes for pair in pairs)
-    simulation.run_until(8 * MILLISECOND_NS)
-    bits = 8 * (sum(pair.delivered_bytes for pair in pairs) - delivered)
-    assert bits > 0.97 * 10 * GBPS * 2e-3 * 1024 / 1106
-    table = simulation.queue_table()
-    late = table["bytes"][(table["t_ns"] > 6 * MILLISECOND_NS) & (table["port"] == "s0->h64")]
-    assert 0 < late.max() < 123_053e-9 * 10 * GBPS / 8
-    assert sum(pair.retransmitted_bytes for pair in pairs) == 0
 
 
 LINE_BPS = 10 * GBPS

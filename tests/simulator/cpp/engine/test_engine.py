@@ -268,38 +268,3 @@ def test_recoveries_are_told_with_the_acknowledgement_that_begins_them(
     assert counter(simulation, "naks") >= sum(recoveries)
     for each in told:
         assert set(map(sub, each[1:], each)) <= {0, 1}
-
-
-@pytest.mark.parametrize("simulation_type", [Simulation, ReferenceSimulation])
-def test_gaps_in_responses_to_reads_are_no_recovery(
-    simulation_type: type[Simulation], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """They are lost on the way here, which is not the way that the control governs."""
-    monkeypatch.setitem(CONTROLS, "losing", ControlKind("losing", "of a test", (), True, False, Losing))
-    Losing.recoveries.clear()
-    simulation = Star(3, buffer_bytes=40_000).build(simulation_type)
-    (reader, _), (rival, _) = (
-        simulation.connect(
-            source,
-            destination,
-            mtu_bytes=1024,
-            retry_count=7,
-            timeout_exponent=14,
-            control=NicControl("losing"),
-        )
-        for source, destination in (("h0", "h1"), ("h2", "h0"))
-    )
-    for number in range(8):
-        reader.post_read(2 * number, 40_000, True)
-        reader.post_write(2 * number + 1, 40_000, True)
-    rival.post_write(1, 300_000, True)
-    simulation.run_until(2 * MILLISECOND_NS)
-    of_reader, *_ = Losing.recoveries
-    gaps = sum(
-        value
-        for _, port, name, value in simulation.counters()
-        if port.startswith("h0") and name.endswith("naks")
-    )
-    assert gaps > 0
-    assert len(of_reader) > 1
-    assert set(of_reader) == {0}

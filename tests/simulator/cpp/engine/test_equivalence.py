@@ -221,9 +221,7 @@ def test_a_pause_frame_waits_until_the_pause_is_over() -> None:
     run = assert_equal_runs(build, MILLISECOND_NS)
     pauses = run.pause_table()
     assert list(pauses["port"]) == ["s0->h0"]
-    assert list(pauses["start_ns"]) == [
-        2_849
-    ]  # packets 0.8976 and 0.8848 us, 84 bytes 0.0672, cable 1
+    assert list(pauses["start_ns"]) == [2_849]  # packets 0.8976 and 0.8848 us, 84 bytes 0.0672, cable 1
 
 
 def run_fabric(seed: int, flows: int) -> None:

@@ -11,7 +11,6 @@ from helpers.random_networks import RandomNetwork, networks
 from hypothesis import HealthCheck, assume, given, settings
 
 from rogue.simulator import IDEAL, ROCEV2, Simulation
-from rogue.simulator.framing import NS3
 
 MTU = 1024
 SECOND_NS = 10**9
@@ -51,20 +50,6 @@ def test_store_and_forward_takes_one_packet_per_hop_and_one_per_further_packet(
     there_ps = hops * (FIRST_WIRE * ps_per_byte + 2 * MICROSECOND_PS) + (packets - 1) * WIRE * ps_per_byte
     back_ps = hops * (ACK_WIRE * ps_per_byte + 2 * MICROSECOND_PS)
     assert took_ps == there_ps + back_ps
-
-
-def test_goodput_in_the_framing_of_ns3() -> None:
-    """1000 of 1030 bytes, and nothing between two frames."""
-    simulation = Simulation(seed=1, framing=NS3)
-    simulation.add_host("a", IDEAL)
-    simulation.add_host("b", IDEAL)
-    simulation.add_link("a", "b", rate_bps=40 * GBPS, delay_ps=MICROSECOND_PS)
-    queue_pair = connect(simulation, "a", "b", mtu_bytes=1000)
-    queue_pair.post_write(1, 10**9, True)
-    simulation.run_until(MILLISECOND_NS)
-    before = queue_pair.delivered_bytes
-    simulation.run_until(11 * MILLISECOND_NS)
-    assert (queue_pair.delivered_bytes - before) * 800 / 40e9 == pytest.approx(0.9709, abs=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -159,27 +144,6 @@ def test_every_byte_posted_is_delivered_once_in_spite_of_losses() -> None:
         assert queue_pair.posted_bytes == queue_pair.delivered_bytes == 1_000_000
         assert host.statuses == [(wr_id, 0) for wr_id in range(10)]
     assert simulation.statistics()["packets_live"] == 0
-
-
-def test_little_s_law_holds_at_the_bottleneck() -> None:
-    """Mean bytes waiting = throughput * mean wait, from three independent measurements."""
-    stream = random.Random(2)
-    simulation = Star(hosts=5).build()
-    simulation.record_oracle_rtt()
-    simulation.sample_queues(1_000)
-    for i in range(4):
-        queue_pair = connect(simulation, f"h{i}", "h4")
-        for wr_id in range(2_000):
-            at_ns = stream.randrange(10 * MILLISECOND_NS)
-            simulation.schedule(at_ns, lambda now, q=queue_pair, w=wr_id: q.post_write(w, MTU, True))
-    simulation.run_until(11 * MILLISECOND_NS)
-    table, oracle = simulation.queue_table(), simulation.oracle_table()
-    waiting_bytes = table["bytes"][table["port"] == "s0->h4"].mean()
-    empty_ps = (FIRST_WIRE + 2 * ACK_WIRE) * 800 + 4 * MICROSECOND_PS
-    wait_ps = (oracle["t_comp_ps"] - oracle["t_last_ps"] - empty_ps).mean()
-    throughput = 8_000 * 1102 / (11 * MILLISECOND_NS * 1000)
-    assert wait_ps > 0
-    assert waiting_bytes == pytest.approx(throughput * wait_ps, rel=0.05)
 
 
 # The slowest flow sends 8 * 64 KiB at 100 Mb/s, after that everything is acknowledged or has failed; but

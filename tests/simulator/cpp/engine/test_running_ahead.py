@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from helpers.networks import GBPS, ReferenceSimulation, RunsAhead, Star, assert_equal_runs, connect
+from helpers.networks import GBPS, ReferenceSimulation, RunsAhead, connect
 
 from rogue.simulator import IDEAL, PriorityFlowControl, Simulation, SimulationError
 
@@ -65,14 +65,6 @@ def test_none_is_ahead_of_a_callback_in_step() -> None:
     assert hops_at(line(RunsAhead), in_step=True) == hops_at(line(ReferenceSimulation), in_step=True)
 
 
-def test_without_delay_nobody_can_be_ahead() -> None:
-    asked = [
-        hops_at(line(simulation_type, delay_ps=0), in_step=False)
-        for simulation_type in (RunsAhead, ReferenceSimulation)
-    ]
-    assert asked[0] == asked[1]
-
-
 def test_nobody_is_ahead_when_a_run_has_ended() -> None:
     ahead, eager = line(RunsAhead), line(ReferenceSimulation)
     for end_ns in range(0, END_NS, 3_000):
@@ -125,28 +117,6 @@ def test_queues_are_sampled_in_step(interval_ns: int) -> None:
         simulation.run_until(END_NS)
         tables.append({name: column.tolist() for name, column in simulation.queue_table().items()})
     assert tables[0] == tables[1]
-
-
-@pytest.mark.parametrize("gap_ns", [9_000, 14_000, 21_000])
-def test_a_switch_that_will_say_again_to_pause_is_not_ahead(gap_ns: int) -> None:
-    """Queues come and go sooner than pauses are repeated, and a link takes longer than both."""
-    flow_control = PriorityFlowControl(
-        xoff_bytes=3_000, xon_gap_bytes=1_000, headroom_bytes=2_000_000, pause_ns=60_000, refresh_ns=25_000
-    )
-
-    def build(simulation_type: type[Simulation]) -> Simulation:
-        star = Star(hosts=3, delay_ps=100_000_000, buffer_bytes=20_000_000, flow_control=flow_control)
-        simulation = star.build(simulation_type)
-        for host in ("h0", "h1"):
-            queue_pair = connect(simulation, host, "h2")
-            for wr_id in range(20):
-                simulation.schedule(
-                    wr_id * gap_ns, lambda _now, q=queue_pair, w=wr_id: q.post_write(w, 6_000, True)
-                )
-        return simulation
-
-    run = assert_equal_runs(build, 2_000_000)
-    assert run.pause_table()["start_ns"].size > 0
 
 
 def test_no_pause_is_told_of_before_it_begins() -> None:

@@ -3,7 +3,8 @@
 A packet of 1024 bytes takes 1106 wire bytes, 16 more if it is the first of its verb: 0.8848 us (0.8976) on
 the fast link, 8.848 us (8.976) on the slow one. Each link delays by 1 us. Packet 0 reaches the switch at
 1.8976 us and is sent on at once; packets 1 and 2 wait; 3 to 10 are refused; from 10.8736 us on there is
-room for one more, and that is packet 11, which arrives at 11.6304 us."""
+room for one more, and that is packet 11, which arrives at 11.6304 us.
+"""
 
 from dataclasses import replace
 

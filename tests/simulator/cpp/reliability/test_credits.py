@@ -9,7 +9,6 @@ from helpers.networks import GBPS, assert_equal_runs, counter
 
 from rogue.simulator import IDEAL, Reliability, Simulation, Trimming
 from rogue.simulator._core import Requester, Responder
-from rogue.simulator.errors import SimulationError
 from rogue.simulator.framing import UEC
 
 PAYLOAD, FRAME, QUANTUM = 1024, 1088, 256
@@ -106,15 +105,6 @@ def test_who_has_overdrawn_asks_for_that_too() -> None:
     assert sender.credit_target() == -(-(MOST + 116) // QUANTUM)
     sender.on_credit(now_ps=0, granted=3)
     assert sender.credit_target() == -(-(MOST + 116) // QUANTUM)
-
-
-def test_with_a_window_it_asks_for_no_more_than_that_and_a_packet() -> None:
-    sender = requester(packets=20, nscc=1, window_packets=2)
-    assert sends_all(sender) == [0, 1]
-    hears(sender, 1)
-    window = sender.metrics()["window_bytes"]
-    assert window < MOST
-    assert sender.credit_target() == -(-(window + FRAME) // QUANTUM)
 
 
 def test_the_last_credit_wants_an_acknowledgement() -> None:
@@ -312,12 +302,6 @@ def test_numbers_run_on_beyond_their_bits() -> None:
     assert turns[-1] == 5 * step > 2**23
 
 
-def test_ahead_of_what_is_asked_a_grant_is_whole() -> None:
-    grants = receiver()
-    grants.on_packet(0, credit_target=3)
-    assert [turn(grants), turn(grants, is_idle=True)] == [3, 3 + EACH]
-
-
 @pytest.mark.parametrize("packet", [{"is_trimmed": True}, {"is_request": True, "payload_bytes": 0}])
 def test_a_trimmed_packet_and_a_request_want_to_be_told_again(packet: dict[str, bool | int]) -> None:
     grants = receiver()
@@ -330,15 +314,7 @@ def test_a_trimmed_packet_and_a_request_want_to_be_told_again(packet: dict[str, 
     assert grants.delivered_bytes == PAYLOAD
 
 
-def test_without_credits_there_is_nothing_to_grant() -> None:
-    plain = Responder("uet", mtu_bytes=PAYLOAD)
-    plain.on_packet(0, credit_target=20)
-    assert not plain.wants_turn()
-    with pytest.raises(SimulationError, match="expected a kind with credits of receivers"):
-        plain.grant()
-
-
-MTU, FULL_FRAME, HEADER = 4096, 4160, 64
+MTU, FULL_FRAME = 4096, 4160
 RATE_BPS = 100 * GBPS
 TRIM_ABOVE = 100_000
 NUMBERS = {"line_rate_bps": 100e9, "base_rtt_ns": 4_700, "target_delay_ns": 3_500, "rto_ns": 60_000}
@@ -390,27 +366,6 @@ def test_the_queue_of_the_first_round_trip_drains_and_does_not_come_again(nscc: 
     simulation.run_until(2_000_000)
     assert counter(simulation, "trimmed_packets") == trimmed
     assert simulation.statistics()["verbs_done"] == 8
-
-
-def test_they_are_done_as_soon_as_the_line_and_the_share_allow() -> None:
-    """2000 frames of 4160 bytes at 99 Gb/s take 672.3 us; the ideal, at 100 Gb/s, 665.6 us."""
-    simulation = fan_in(Simulation)
-    ideal_ns = 8 * 250 * FULL_FRAME * 8 * 10**9 // RATE_BPS
-    simulation.run_until(ideal_ns)
-    assert simulation.statistics()["verbs_done"] < 8
-    simulation.run_until(round(ideal_ns * 1.02) + 5_000)
-    assert simulation.statistics()["verbs_done"] == 8
-
-
-def test_bytes_are_kept() -> None:
-    """Sent bytes equal received bytes plus trimmed bytes."""
-    simulation = fan_in(Simulation)
-    simulation.run_until(2_000_000)
-    trimmed = counter(simulation, "trimmed_packets")
-    assert trimmed == counter(simulation, "retransmitted_packets")
-    sent = sum(counter(simulation, "tx_bytes", f"h{host}->s0") for host in range(1, 9))
-    assert sent == 8 * 250 * FULL_FRAME + trimmed * FULL_FRAME
-    assert counter(simulation, "tx_bytes", "s0->h0") == sent - trimmed * MTU
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from rogue.simulator import (
     IDEAL,
     Marking,
-    NicControl,
     QueuePair,
     QueuePairError,
     Reliability,
@@ -66,20 +65,6 @@ def test_a_single_segment_to_the_picosecond() -> None:
     assert table["t_comp_ps"][0] == (WIRE_BYTES + ACK_WIRE_BYTES) * 800 + 2 * MICROSECOND_PS
 
 
-def test_slow_start_doubles_each_round_trip() -> None:
-    """100 us there and back: 10, 20, 40 and 80 segments: acknowledged after a little over four."""
-    simulation = Simulation(seed=1)
-    for host in ("a", "b"):
-        simulation.add_host(host, IDEAL)
-    simulation.add_link("a", "b", rate_bps=100 * GBPS, delay_ps=50 * MICROSECOND_PS)
-    queue_pair = tcp(simulation, "a", "b", ack_every_segments=1)
-    host = Host(queue_pair)
-    queue_pair.post_write(1, 150 * SEGMENT_BYTES, True)
-    simulation.run_until(MILLISECOND_NS)
-    [(done_ns, _)] = host.polls
-    assert 400_000 < done_ns < 415_000
-
-
 def test_marks_keep_the_queue_of_dctcp_short() -> None:
     """K = 30 KB; four flows, 10 Gb/s: the queue stays near K, nothing is lost, the port is never idle."""
     simulation = Simulation(seed=1)
@@ -130,20 +115,6 @@ def test_a_connection_that_hears_nothing_fails() -> None:
     simulation.check_invariants()
     with pytest.raises(QueuePairError):
         queue_pair.post_write(3, 1, True)
-
-
-def test_a_nic_cannot_control_a_tcp_besides() -> None:
-    simulation = direct()
-    with pytest.raises(SimulationError, match="expected no control beside dctcp"):
-        simulation.connect(
-            "a",
-            "b",
-            mtu_bytes=1460,
-            retry_count=0,
-            timeout_exponent=0,
-            control=NicControl("dcqcn"),
-            reliability=Reliability("dctcp"),
-        )
 
 
 def test_a_timeout_shorter_than_the_path() -> None:
