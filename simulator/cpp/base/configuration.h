@@ -14,7 +14,7 @@
 
 namespace simulator {
 
-// What the NIC at one end of a connection knows of the way to the other end before anything is sent.
+// Properties of a path that a NIC knows before anything is sent.
 
 struct PathFacts {
   BitsPerSecond line_rate;  // of the host's link
@@ -24,7 +24,7 @@ struct PathFacts {
   std::uint32_t hops = 0;   // switches on the way there
 };
 
-// What a simulation is built from. Values are checked in simulator/parameters.py before they come here.
+// Configurations of a simulation. simulator/parameters.py has checked the values.
 
 struct NicProfile {
   std::uint32_t limiters = 0;        // 0 = one for each queue pair

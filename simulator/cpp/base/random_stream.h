@@ -43,7 +43,7 @@ class RandomStream {
   std::uint64_t state_;
 };
 
-// Who goes first when packets arrive at the same instant.
+// Order of packets that arrive at the same instant.
 //
 // Symmetric networks run in lockstep: packets tie to the picosecond, over and over. With a fixed order the
 // same link would win each time, and with it the last place in a full buffer. So each instant has an order of

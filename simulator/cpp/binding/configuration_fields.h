@@ -1,4 +1,4 @@
-// What Python calls the fields of configurations: keywords of simulator/_core.pyi, and attributes of the
+// Python names of the fields of configurations: keywords of simulator/_core.pyi, and attributes of the
 // classes in simulator/profiles.py and simulator/framing.py.
 #pragma once
 

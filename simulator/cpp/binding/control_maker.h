@@ -119,7 +119,7 @@ class PythonControl final : public OutsideControl<PythonControl> {
   nb::object self_;
 };
 
-// What makes a control that is not the engine's: a compiled one with its values, or something in Python to call.
+// Factory of a plug-in control: a compiled one with its values, or a Python callable.
 
 struct CompiledMaker {
   CompiledKind kind;

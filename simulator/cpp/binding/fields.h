@@ -80,7 +80,7 @@ struct Reading<std::vector<Item>> {
   }
 };
 
-// What a dict does not say stays as it is by default; an object has all of the attributes.
+// Names that a dict lacks keep their defaults; an object must have all attributes.
 template <HasFields Owner>
 struct Reading<Owner> {
   static Owner read(std::string_view, nb::handle from) {

@@ -89,7 +89,7 @@ inline nb::dict as_dict(const Acknowledgement& acknowledgement) {
   return result;
 }
 
-// What it has to say.
+// Pending acknowledgements of a responder.
 inline nb::list taken(Responder& responder) {
   nb::list acknowledgements;
   responder.take_acknowledgements([&](const Acknowledgement& one) { acknowledgements.append(as_dict(one)); });

@@ -1,4 +1,4 @@
-// A control in C++ that was compiled outside this tree: a table of functions, and what one of its controls says.
+// Plug-in controls in C++, compiled outside this tree, and built-in controls written like them.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@
 
 namespace simulator {
 
-// What a file was compiled to, and the file, for sentences. What is loaded once stays.
+// The table of a compiled file, and the file for error messages. Loaded libraries stay loaded.
 struct CompiledKind {
   const rogue::abi::Table* table = nullptr;
   std::string file;

@@ -26,7 +26,7 @@ using Metrics = std::map<std::string, double>;  // by name with unit
 
 inline constexpr std::uint32_t kHopsMax = 8;  // of which a packet can tell
 
-// What a port of a switch wrote into a packet that left it.
+// Telemetry that a switch port writes into a departing packet.
 struct HopRecord {
   Picoseconds left;    // when the packet began to leave
   Bytes queue;         // frames that waited behind it

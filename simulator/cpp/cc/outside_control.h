@@ -31,7 +31,7 @@ class ControlError : public SimulationError {
 static_assert(rogue::kNever == kNever.value && rogue::kUnlimited == Controller::kNoWindow.value &&
               rogue::kUnlimited == Controller::kEverything.value);
 
-// What a class of controls asks for.
+// Features that a class of controls needs.
 struct Wants {
   bool acknowledgements = false;
   bool telemetry = false;
@@ -133,7 +133,7 @@ class OutsideControl : public Controller {
     if (value < least) [[unlikely]]
       throw refused(attribute, "a whole number from " + std::to_string(least), std::to_string(value));
   }
-  // Whether something may leave was decided with the window as it was.
+  // The decision whether a packet may leave used the previous window.
   ControlError moved_window(std::int64_t window_bytes) const {
     const std::string got = window_bytes == rogue::kUnlimited ? "no window" : std::to_string(window_bytes);
     return refused("window_bytes", "no other window after on_sent than before", got);

@@ -65,7 +65,7 @@ inline std::unique_ptr<Controller> create_controller(std::string_view name, cons
   return control.create(checked(control.name, control.parameters, given), path);
 }
 
-// What a connection asks for at its first or second end, of ours or not.
+// The controller of a connection's first or second end, built-in or plug-in.
 inline std::unique_ptr<Controller> controller_of(const ConnectionConfiguration& asked, bool is_end_a,
                                                  BitsPerSecond line_rate, const Framing& framing) {
   const PathFacts path{

@@ -16,7 +16,7 @@ namespace simulator {
 
 // A plug-in switch control as an engine sees it: its results are checked.
 
-// What a file was compiled to, and the file, for sentences. What is loaded once stays.
+// The table of a compiled file, and the file for error messages. Loaded libraries stay loaded.
 struct SwitchKind {
   const rogue::abi::SwitchTable* table = nullptr;
   std::string file;
@@ -84,7 +84,7 @@ class SwitchControl : public OutsideObject<SwitchKind> {
 
 // A plug-in receiver control as an engine sees it: its results are checked.
 
-// What a file was compiled to, and the file, for sentences. What is loaded once stays.
+// The table of a compiled file, and the file for error messages. Loaded libraries stay loaded.
 struct ReceiverKind {
   const rogue::abi::ReceiverTable* table = nullptr;
   std::string file;

@@ -1,4 +1,4 @@
-// What happens to a packet when it arrives at a switch, kept inline.
+// Arrival of a packet at a switch, inline.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What a port has besides, if priority flow control acts on it: a queue for each priority.
+// Additional state of a port with priorities: a queue for each priority.
 #pragma once
 
 #include <algorithm>
@@ -56,7 +56,7 @@ struct ClassCounters {
   std::int64_t watchdog_fired = 0;
 };
 
-// What every packet needs comes first: for the lowest priority it is one cache line. The size is an odd number
+// Fields that every packet needs come first: for the lowest priority they are one cache line. The size is an odd number
 // of lines, so that those lines of all ports spread over the whole cache.
 struct alignas(64) ClassedPort {
   static constexpr std::uint8_t kTurns = 1;
@@ -88,7 +88,7 @@ struct alignas(64) ClassedPort {
 
   bool is_empty() const { return waiting == 0 && !is_pause_frame_due; }
 
-  // What waits goes by priority, and at once.
+  // Waiting frames leave by priority, without a gap.
   bool is_calm() const { return told == 0 && !is_pause_frame_due && (ways & (kTurns | kJudged)) == 0; }
   bool has_turns() const { return (ways & kTurns) != 0; }
   bool are_departures_judged() const { return (ways & kJudged) != 0; }

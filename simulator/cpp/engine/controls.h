@@ -54,7 +54,7 @@ class Controls {
   }
   std::map<std::uint32_t, Metrics> metrics();  // by number of queue pair
 
-  // What leaves and what comes.
+  // Departures and arrivals.
   void on_sent(std::uint32_t qp, PacketIndex index, Picoseconds start);
   void on_marked(PacketIndex index);
   void on_cnp(PacketIndex index);

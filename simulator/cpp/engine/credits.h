@@ -1,4 +1,4 @@
-// What receivers grant to their senders: each host has a pacer for all of its queue pairs that grant credit, or a control
+// Credit that receivers grant to their senders: each host has a pacer for all of its queue pairs that grant credit, or a control
 // from outside.
 #pragma once
 
@@ -31,7 +31,7 @@ class Credits {
     return !numbers_.empty() && world_.senders[qp].has_credits && hosts_.at(world_.senders[qp].nic).control;
   }
 
-  // How many queue pairs have packets in the sender's NIC.
+  // Number of queue pairs with packets in the sender's NIC.
   std::int64_t rivals_of(const Sender& sender) const;
 
  private:

@@ -64,7 +64,7 @@ class Engine {
     return forwarding_.route(source, destination, entropy);
   }
 
-  // What host software does between two instants.
+  // Operations of host software between two instants.
   std::int64_t post(std::uint32_t qp, const Verb& verb);
   void post_datagram(Datagram datagram);
   void reset(std::uint32_t qp);
@@ -123,7 +123,7 @@ class Engine {
   friend class Reliabilities;
   friend class RouteEnds;
 
-  // What a link's slot in the tree waits for.
+  // The instant that a link's slot in the tree waits for.
   struct Instant {
     Picoseconds at;
     bool is_departure;
@@ -305,7 +305,7 @@ class Engine {
   RouteEnds route_ends_;
   Forwarding forwarding_;
   LookAhead look_ahead_;
-  std::vector<rogue::EqualPort> equal_;  // the ports that a plug-in chooses among, for one packet at a time
+  std::vector<rogue::EqualPort> equal_;  // the ports that a plug-in chooses among, reused per packet
 };
 
 }  // namespace simulator

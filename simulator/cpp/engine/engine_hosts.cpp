@@ -7,7 +7,7 @@
 
 namespace simulator {
 
-// What host software asks of its NIC, and what queue pairs do that is rare.
+// Requests of host software to its NIC, and rare operations of queue pairs.
 
 // The limiter has taken a new rate: its queue pairs may be ready earlier or later than the heap says, but not
 // before `earliest`.

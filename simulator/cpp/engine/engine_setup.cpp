@@ -10,7 +10,7 @@
 
 namespace simulator {
 
-// What is done before a run, or between two instants of it: connections, routes, timers and samplers.
+// Operations before a run, or between two instants: connections, routes, timers and samplers.
 
 Engine::Engine(std::uint64_t seed, const Framing& framing)
     : tree_(TieBreak(seed)),
@@ -164,7 +164,7 @@ void Engine::sample_queues(Picoseconds interval) {
   set_timer_slot();
 }
 
-// What can be asked between two instants: first every link is caught up.
+// Queries between two instants: every link catches up first.
 
 void Engine::catch_up_link(std::uint32_t link) {
   catch_up(world_.ports[link]);

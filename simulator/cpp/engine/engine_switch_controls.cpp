@@ -16,7 +16,7 @@ rogue::PacketSeen Engine::seen(PacketIndex index) {
           .can_be_trimmed = can_be_trimmed(index)};
 }
 
-// What becomes of a packet that has come to its port. One that is to be trimmed has been.
+// The verdict for a packet that arrived at its port. A packet to trim is already trimmed.
 rogue::Verdict Engine::judge_arrival(const Port& port, PacketIndex index) {
   const ClassedPort& classes = world_.classes_of(port);
   if (!classes.counters->judge->sees_arrivals()) return rogue::Verdict::kTake;

@@ -7,7 +7,7 @@
 
 namespace simulator {
 
-// What goes wrong on purpose, and watchdogs that end some of it.
+// Injected faults, and the watchdogs that end pauses.
 
 struct Faults::Injection {
   Faults& faults;

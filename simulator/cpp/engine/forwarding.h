@@ -1,4 +1,4 @@
-// What switches know of the network, for packets that choose their way hop by hop: for each switch and each
+// Forwarding tables of switches, for packets that choose their path hop by hop: for each switch and each
 // destination's switch the ports that lead there by a shortest path. A sprayed packet carries a number for its
 // entropy, and its queue pair says the rest. What is not sprayed keeps the way that its queue pair had when it
 // left.
@@ -27,7 +27,7 @@ class Forwarding {
   void spray(std::uint32_t qp, const std::vector<std::uint32_t>& route,
              const ConnectionConfiguration& configuration);
 
-  // What the paths of a queue pair's packets are drawn from.
+  // State from which the paths of a queue pair's packets are drawn.
   RandomStream stream_of(std::uint32_t qp) const;
 
   // `position` of the next packet of a sprayed queue pair.
@@ -36,7 +36,7 @@ class Forwarding {
   // The next link of a sprayed packet that arrived at a switch over `link`.
   std::uint32_t next_link(std::uint32_t link, const Packet& packet);
 
-  // What that reads first.
+  // Prefetch the first memory that it reads.
   [[gnu::always_inline]] void prefetch(const Packet& packet) const {
     __builtin_prefetch(ways_.data() + packet.qp);
   }

@@ -22,7 +22,7 @@ namespace simulator {
 
 inline constexpr std::uint32_t kNoLink = std::numeric_limits<std::uint32_t>::max();
 
-// What every packet needs comes first, in one cache line.
+// Fields that every packet needs come first, in one cache line.
 struct alignas(64) Nic {
   ReadyQueue ready;
   std::uint64_t served = 0;
@@ -79,7 +79,7 @@ struct Sender {
   bool is_operational() const { return state == QueuePairState::kReadyToSend; }
 };
 
-// What only some queue pairs need.
+// Fields that only some queue pairs need.
 struct QueuePairExtras {
   UcResponder unreliable;
   ResponseQueue responses;

@@ -44,13 +44,13 @@ struct Packet {
 };
 static_assert(sizeof(Packet) == 32);
 
-// What a packet carries for a congestion control that wants acknowledgements; it goes back with them.
+// Data that a packet carries for a congestion control with acknowledgements, and that they return.
 struct Stamp {
   Picoseconds sent = kNever;  // when it began to leave
   bool is_marked = false;     // when it came
 };
 
-// What the ports on a packet's way wrote into it; it goes back with the acknowledgement.
+// Telemetry of the ports on a packet's path; the acknowledgement returns it.
 struct Telemetry {
   std::uint32_t hops = 0;
   std::array<HopRecord, kHopsMax> records{};

@@ -148,7 +148,7 @@ struct PacketFifo {
   }
 };
 
-// What only some packets carry, by packet: it grows with the pool.
+// Data that only some packets carry, by packet. It grows with the pool.
 
 template <class Item>
 class PacketTable {

@@ -70,7 +70,7 @@ struct LinkSpeed {
   }
 };
 
-// What a link needs rarely.
+// Rarely needed fields of a link.
 struct LinkRecord {
   std::uint32_t from;
   std::uint32_t to;

@@ -142,7 +142,7 @@ class LookAhead {
     }
   }
 
-  // What that points to.
+  // Memory that it points to.
   [[gnu::always_inline]] static void prefetch_parts(const World& world, std::uint32_t link) {
     const Packet* const packet = reliable_packet(world, link);
     if (packet == nullptr) return;

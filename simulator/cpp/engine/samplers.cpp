@@ -1,4 +1,4 @@
-// What is recorded every so often.
+// Periodic samples.
 #include "engine/samplers.h"
 
 namespace simulator {

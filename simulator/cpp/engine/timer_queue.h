@@ -12,7 +12,7 @@
 
 namespace simulator {
 
-// What a timer is for; behind it, what its subject is.
+// Purpose of a timer; the comments name its subject.
 enum class TimerKind : std::uint8_t {
   kRetransmit,  // queue pair: its timeout; with UC, the end of its oldest verb; all timers of a Reliability
   kSampleThroughput,  // none

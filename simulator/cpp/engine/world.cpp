@@ -1,4 +1,4 @@
-// What can be read off a world that stands still.
+// Derived values of a world between two instants.
 #include "engine/world.h"
 
 #include <memory>
@@ -40,7 +40,7 @@ std::uint64_t World::messages_delivered_by(std::uint32_t qp) const {
   return found == nullptr ? 0 : found->unreliable.delivered_messages();
 }
 
-// What has come from a queue pair to the other one, accepted or not.
+// Packets that arrived from a queue pair at its peer, accepted or not.
 std::uint64_t World::packets_taken_from(std::uint32_t qp) const {
   const std::uint32_t peer = senders[qp].peer;
   if (senders[qp].has_reliability) return reliabilities[peer].responder->packets();

@@ -1,4 +1,4 @@
-// What is simulated: nodes, links, ports, switches, NICs, queue pairs and the packets between them. The
+// The simulated network: nodes, links, ports, switches, NICs, queue pairs and the packets between them. The
 // engine moves it. Who only looks at it is given no more than this.
 #pragma once
 

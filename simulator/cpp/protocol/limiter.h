@@ -86,7 +86,7 @@ class alignas(64) Limiter {
     set_last_wire(last_wire_);
   }
 
-  // What every packet needs, in one cache line.
+  // Fields that every packet needs, in one cache line.
   Picoseconds eligible_;  // from then on the next packet may go; meaningless while there is no limit
   Picoseconds last_eligible_;
   Bytes last_wire_;

@@ -69,13 +69,13 @@ class Marker {
     return (!is_ecn_capable || has_priority(without_ecn_, priority)) && chooses(priority, waiting_bytes);
   }
 
-  // Whether to mark a packet; `waiting_bytes` do not count it.
+  // True if a packet must be marked; `waiting_bytes` do not include it.
   bool marks(std::uint32_t priority, std::int64_t waiting_bytes) {
     return !has_priority(without_ecn_, priority) && chooses(priority, waiting_bytes);
   }
 
  private:
-  // Whether the rule hits a packet, which is then marked or dropped.
+  // True if the rule applies to a packet, which is then marked or dropped.
   bool chooses(std::uint32_t priority, std::int64_t waiting_bytes) {
     if (!has_priority(ruled_, priority)) return false;
     const MarkingConfiguration& rule = rules_[priority];

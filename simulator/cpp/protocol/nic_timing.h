@@ -40,7 +40,7 @@ class NicClock {
   std::int64_t offset_ns_ = 0;
 };
 
-// How long a NIC's PCI transactions keep a completion from its host. The times have a random stream of their
+// Delay of a completion by the NIC's PCI transactions. The times have a random stream of their
 // own, so that switching them off changes no other random number.
 
 class PciDelay {

@@ -61,7 +61,7 @@ struct PacketDetails {
   std::uint32_t immediate = 0;
 };
 
-// What a kFeedback says.
+// Content of a kFeedback packet.
 struct FairRate {
   std::uint32_t port = 0;  // the directed link that a switch sends it for
   BitsPerSecond rate;      // that each flow through it should have
@@ -127,7 +127,7 @@ constexpr std::uint32_t packet_psn(std::uint64_t running) {
   return static_cast<std::uint32_t>(running) & (static_cast<std::uint32_t>(kPsnRound) - 1);
 }
 
-// How far a packet's number lies ahead of a running number, from -2^23 to 2^23 - 1.
+// Distance of a packet's number ahead of a running number, from -2^23 to 2^23 - 1.
 // Source: InfiniBand architecture, volume 1, 9.7.2 (PSN comparison, modulo 2^24).
 constexpr std::int32_t psn_distance(std::uint32_t psn, std::uint64_t running) {
   return static_cast<std::int32_t>((psn - static_cast<std::uint32_t>(running)) << 8) >> 8;

@@ -1,4 +1,4 @@
-// What the sending end of a link knows about pauses: until when each priority must be silent, and since when.
+// Pauses at the sending end of a link: until when each priority is paused, and since when.
 #pragma once
 
 #include <algorithm>

@@ -338,7 +338,7 @@ class alignas(64) RcRequester {
   }
   std::uint64_t allowed_psn() const { return std::min(posted_psn_, unacknowledged_psn_ + window_packets_); }
 
-  // What a departure needs, in one cache line.
+  // Fields that a departure needs, in one cache line.
   std::uint64_t next_psn_ = 0;      // to be sent next
   std::uint64_t sent_psn_ = 0;      // one past the highest ever sent
   std::uint64_t sendable_psn_ = 0;  // one past the last that need not wait
@@ -351,7 +351,7 @@ class alignas(64) RcRequester {
   bool is_plain_ = true;
   bool is_unreliable_, is_described_ = is_unreliable_;  // every packet
   bool withholds_next_verb_;
-  // What an acknowledgement needs as well.
+  // Fields that an acknowledgement also needs.
   std::uint64_t posted_psn_ = 0;  // one past the last posted
   Picoseconds deadline_ = kNever;
   std::uint32_t retry_count_, retries_left_, reads_posted_ = 0;

@@ -12,7 +12,7 @@
 
 namespace simulator {
 
-// What the responder of a reliable connection has yet to send: the responses to READs, and behind them the
+// Pending packets of the responder of a reliable connection: the responses to READs, and behind them the
 // acknowledgements of later packets, because replies keep the order of the requests.
 // Source: InfiniBand architecture, volume 1, 9.7.5 (responder); Linux rxe (rxe_resp.c, read_reply).
 

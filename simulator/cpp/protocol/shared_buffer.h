@@ -22,7 +22,7 @@ namespace simulator {
 // SIGCOMM 2016, section 6.2, for the dynamic threshold alpha * (free buffer); switch-mmu.cc of the
 // simulator of HPCC (SIGCOMM 2019) for emptying the headroom first and for resuming below the threshold.
 
-// What came in over one link and waits.
+// Waiting frames that came in over one link.
 struct alignas(64) IngressAccount {
   std::array<std::int64_t, kPriorities> shared{};
   std::array<std::int64_t, kPriorities> headroom{};
@@ -123,7 +123,7 @@ class SharedBuffer {
 // time as one of a fast port. Source: uet-htsim, datacenter/fat_tree_topology.cpp (alloc_queue, commit 40ccb05),
 // whose slow links trim and mark at their share of the bytes.
 
-// What is stated for a port of `stated_at`, at a port of `rate`; as stated if that is zero.
+// A threshold for a port of `stated_at`, scaled to a port of `rate`; unscaled if `stated_at` is zero.
 inline Bytes at_rate(Bytes threshold, BitsPerSecond rate, BitsPerSecond stated_at) {
   if (stated_at.value == 0 || rate == stated_at) return threshold;
   const double share = static_cast<double>(rate.value) / static_cast<double>(stated_at.value);

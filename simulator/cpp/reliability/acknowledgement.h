@@ -46,7 +46,7 @@ struct NumberRange {
   std::uint64_t end = 0;  // one past the last
 };
 
-// What a receiver has beyond the first packet that is missing, as bits.
+// Received packets beyond the first missing one, as bits.
 struct SelectiveBitmap {
   std::uint64_t first = 0;     // number of the packet that bit 0 is about
   std::uint64_t bits = 0;      // set: that packet has come
@@ -57,7 +57,7 @@ struct SelectiveBitmap {
 struct Acknowledgement {
   static constexpr std::uint32_t kRangesMax = 3;
 
-  // What `selective` keeps.
+  // Number of ranges in `selective`.
   enum class Carries : std::uint8_t {
     kRanges,
     kBitmap,

@@ -117,7 +117,7 @@ class CreditGrants {
   // Report the granted credit again, and grant more if it is requested.
   void ask_again() { wants_turn_ = true; }
 
-  // Whether it must have a turn soon, said once.
+  // True once when it must have a turn soon.
   bool take_wish() {
     const bool wished = wants_turn_;
     wants_turn_ = false;
@@ -146,7 +146,7 @@ class CreditGrants {
   Bytes granted_bytes() const { return {granted_ * kCreditQuantum + rest_bytes_}; }
   Bytes asked_bytes() const { return {asked_ * kCreditQuantum}; }
 
-  // How long the host grants nothing then. A turn that grants nothing takes time, too (1024 bytes of it).
+  // Time until the host's next grant. A turn without a grant also takes time (that of 1024 bytes).
   Picoseconds pause_after(std::int64_t quanta, double ps_per_byte) const {
     const std::int64_t counted = quanta == 0 ? kQuantaOfNothing : quanta;
     return duration_of(Bytes{counted * kCreditQuantum}, ps_per_byte / share_);
@@ -186,7 +186,7 @@ class CreditPacer {
   // Time of the next turn; kNever without one.
   Picoseconds deadline() const { return queues_[kAsking].empty() && queues_[kIdle].empty() ? kNever : free_; }
 
-  // Whose turn it is. The caller says afterwards where it goes and how long it takes.
+  // The receiver whose turn it is. The caller then reports its next queue and the time of the turn.
   Turn take() {
     const bool is_idle = queues_[kAsking].empty();
     const Queue::iterator first = queues_[is_idle ? kIdle : kAsking].begin();

@@ -206,7 +206,7 @@ class IrnRequester final : public Requester {
     if (must_search) repetition_ = Repetition::kSought;
   }
 
-  // What was to be repeated has come meanwhile.
+  // A packet to retransmit has arrived in the meantime.
   void give_up_stale() {
     if (has_repeat()) repetition_ = Repetition::kNone;
   }

@@ -15,7 +15,7 @@ namespace simulator {
 
 class Nscc final : public SendWindow {
  public:
-  // What all gains are in proportion to: the bytes of 12 us at 100 Gb/s (_reference_network_bdp).
+  // Reference of all gains: the bytes of 12 us at 100 Gb/s (_reference_network_bdp).
   static constexpr double kReferenceBytes = 150'000;
   static constexpr double kReferencePs = 12e6;
 

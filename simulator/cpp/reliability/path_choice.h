@@ -18,7 +18,7 @@ namespace simulator {
 // How a sender chooses the entropy of its next packet, and what it learns from those that were answered. The
 // four ways are those of uet-htsim (uec_mp.cpp, commit 40ccb05).
 
-// What became of a packet: it came, it came marked, its payload was cut off, or nothing was heard of it.
+// Fate of a packet: it arrived, it arrived marked, it was trimmed, or it had no reply.
 enum class PathReport : std::uint8_t { kGood, kMarked, kTrimmed, kTimeout };
 
 class PathChoice {
@@ -85,7 +85,7 @@ class PathBitmap final : public PathChoice {
 // for adaptive load balancing and failure mitigation", arXiv 2407.21625; numbers of uet-htsim (UecMpReps,
 // CircularBufferREPS).
 
-// How long a sender freezes, and how many entropies it draws then.
+// Time for which a sender freezes, and number of entropies that it draws then.
 struct RepsFreeze {
   Picoseconds lasts;
   std::uint32_t explored;

@@ -50,7 +50,7 @@ inline void fill_in(rogue::Received& received, const CreditGrants& grants, std::
   received.connection = connection;
 }
 
-// What may be granted now.
+// Credit that may be granted now.
 inline std::int64_t room_of(const CreditGrants& grants) {
   return (grants.asked_bytes() - grants.granted_bytes()).value + rogue::kCreditAheadMaxBytes;
 }

@@ -27,10 +27,10 @@ class Requester {
 
   virtual bool has_packet() const = 0;
 
-  // What it points to and will need soon, into the cache.
+  // Prefetch memory that it points to and will need soon.
   virtual void prefetch() const {}
 
-  // What came back. Returns false if the connection is broken: call fail() then.
+  // An acknowledgement. Returns false if the connection has failed: then call fail().
   [[nodiscard]] virtual bool on_acknowledgement(const Acknowledgement& acknowledgement, Picoseconds now) = 0;
 
   // Call when `deadline()` has come. `slowness` is the line rate over the rate that the limiter allows.
@@ -114,7 +114,7 @@ class Requester {
     }
   }
 
-  // What it believes, by name with unit; for people and tests.
+  // State by name with unit, for people and tests.
   virtual std::map<std::string, double> metrics() const { return {}; }
 
   bool is_idle() const { return verbs_.empty(); }
@@ -166,7 +166,7 @@ class Requester {
   bool wants_request_ = false;  // for credit, before the next packet
 
  private:
-  // What a packet must know of its verb.
+  // Fields of its verb that a packet carries.
   struct PacketsOfVerb {
     std::uint64_t first = 1;
     std::uint64_t last = 0;  // below the first: of none

@@ -26,7 +26,7 @@ class Responder {
     on_data(packet, is_marked, now);
   }
 
-  // What it points to and the next packet will need, into the cache.
+  // Prefetch memory that the next packet needs.
   virtual void prefetch() const {}
 
   // For acknowledgements that wait: call when `deadline()` has come.

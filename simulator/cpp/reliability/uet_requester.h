@@ -194,7 +194,7 @@ class UetRequester final : public Requester {
     return reply.is_of_request && rtt < window_->base_rtt();
   }
 
-  // What the receiver counts was taken out of the flight already when it was found missing.
+  // Bytes that the receiver counts left the flight when they were found missing.
   void on_arrived(std::uint64_t number) {
     SentPacket& packet = packets_[number];
     if (packet.state == PacketState::kToRepeat) {
@@ -251,7 +251,7 @@ class UetRequester final : public Requester {
     return posted_frames - sent_frames_ + repeat_frames_;
   }
 
-  // How long it waits for credit until it asks again, each time twice as long.
+  // Time to wait for credit before the next request; it doubles each time.
   Picoseconds patience() const { return {settings_.timeout.value * kPatience << requests_in_vain_}; }
 
   // It has something to send, and nothing that could bring it credit is under way from here.

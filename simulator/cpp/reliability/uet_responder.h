@@ -33,7 +33,7 @@ class Reassembly {
     return Arrival::kInOrder;
   }
 
-  // What the next packet will need, into the cache.
+  // Prefetch memory that the next packet needs.
   void prefetch() const {
     if (slots_.empty()) return;
     __builtin_prefetch(&slots_[expected_]);

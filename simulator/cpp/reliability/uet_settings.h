@@ -97,15 +97,15 @@ struct UetSettings {
   Bytes frame() const { return payload + header; }  // of a full packet
   bool has_window() const { return has_nscc || !has_credits; }
 
-  // What a sender begins with, and ever has.
+  // Initial and largest credit of a sender.
   Bytes credit_max() const { return credit_max_asked.value != 0 ? credit_max_asked : most_of_path(base_rtt); }
 
-  // What the line carries in that time, in bytes.
+  // Bytes that the line carries in that time.
   double bytes_in(Picoseconds time) const {
     return static_cast<double>(time.value) * static_cast<double>(line_rate.value) / 8e12;
   }
 
-  // What a window of this round trip is at most; a smaller one than a packet would never send.
+  // Largest window for this round trip, at least a packet; a smaller one would never send.
   Bytes most_of_path(Picoseconds round_trip) const {
     return std::max(frame(), Bytes{static_cast<std::int64_t>(kMostOfPath * bytes_in(round_trip))});
   }
@@ -134,7 +134,7 @@ struct UetSettings {
   bool keeps_first_credit;
 };
 
-// How much a sender of Ultra Ethernet may have in flight, in bytes of frames, and what changes it. It keeps no clock.
+// The window of an Ultra Ethernet sender in bytes of frames. It keeps no clock.
 
 class SendWindow {
  public:

@@ -16,7 +16,7 @@
 
 namespace simulator {
 
-// Who waits for bytes of a queue pair to arrive at the other end. A receiver's software sees them in its memory;
+// Callbacks that wait for bytes of a queue pair to arrive at the other end. A receiver's software sees them in its memory;
 // the sender's NIC says nothing before their acknowledgement is back.
 
 class DeliveryWatch {
@@ -45,7 +45,7 @@ class DeliveryWatch {
     if (waits.empty()) waiting_.erase(found);
   }
 
-  // What was posted here will not arrive any more.
+  // Posted bytes will no longer arrive.
   void forget(std::uint32_t qp) {
     if (waiting_.erase(qp) != 0) least_[qp] = kNothing;
   }

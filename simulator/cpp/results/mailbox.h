@@ -1,4 +1,4 @@
-// What waits for host software. Engines put it here; the binding hands it over between two instants, so that
+// Pending calls to host software. Engines put them here; the binding hands it over between two instants, so that
 // host software is never called while an engine is in the middle of something, and sees all completions of an
 // instant at once.
 #pragma once

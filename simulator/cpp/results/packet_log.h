@@ -16,7 +16,7 @@
 
 namespace simulator {
 
-// What became of a packet. The numbers are those of simulator/packets.py.
+// Fate of a packet. The numbers are those of simulator/packets.py.
 enum class PacketFate : std::uint8_t {
   kArrived,
   kLost,          // on the link

@@ -58,7 +58,7 @@ struct Wait {
   std::vector<std::uint32_t> behind{};  // ports of the far end; none if that is a host
 };
 
-// What a queue pair delivered in an interval. This and the next structs are rows of tables.
+// Bytes that a queue pair delivered in an interval. This and the next structs are rows of tables.
 struct DeliverySample {
   std::uint32_t qp_num = 0;
   Picoseconds end;

@@ -1,4 +1,4 @@
-// What the kinds of TCP have in common: only their windows and their parameters differ.
+// Common code of the kinds of TCP, which differ only in their windows and parameters.
 #pragma once
 
 #include <cstdint>

@@ -220,7 +220,7 @@ class Scoreboard {
     return !segment.is_selected && !segment.is_resent;
   }
 
-  // How often a segment counts as being in flight.
+  // Number of times a segment counts as in flight.
   static Bytes share(const SentSegment& segment) {
     if (segment.is_selected) return {};
     return {std::int64_t{segment.payload_bytes} * ((segment.is_lost ? 0 : 1) + (segment.is_resent ? 1 : 0))};

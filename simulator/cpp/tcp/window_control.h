@@ -44,7 +44,7 @@ class WindowControl {
   // Nothing was sent for longer than a timeout. Source: RFC 5681, section 4.1 (restart window).
   virtual void on_idle(Bytes initial_window) { window_ = std::min(window_, initial_window); }
 
-  // What it believes, by name with unit; for people and tests.
+  // State by name with unit, for people and tests.
   virtual std::map<std::string, double> metrics() const { return {}; }
 
   Bytes window() const { return window_; }

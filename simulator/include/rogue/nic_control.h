@@ -1,12 +1,12 @@
-// A congestion control of NICs, written outside RoGUE's tree: derive a class from `rogue::NicControl`, and end
-// the file with ROGUE_NIC_CONTROL. The file is compiled once, and loaded by the simulator.
+// A congestion control of NICs outside RoGUE's tree: derive a class from `rogue::NicControl`, and end the file with
+// ROGUE_NIC_CONTROL. The file is compiled once and loaded by the simulator.
 //
-// Both ends of a connection have one. The simulator reads the attributes after each call, and never between two.
+// Each end of a connection has one. The simulator reads the attributes after each call, and at no other time.
 // A control keeps no clock, draws no unseeded random numbers and starts no threads. It has no mutable globals or
 // statics: a worker runs several cells at once in one process. Times are picoseconds.
 //
-// Everything in `rogue::abi` is what passes between the simulator and the compiled control: plain structures and
-// pointers to functions, so that the two need neither the same compiler nor the same C++ library.
+// `rogue::abi` is the interface between the simulator and the compiled control: plain structures and function pointers,
+// so that the two may use different compilers and C++ libraries.
 #pragma once
 
 #include <rogue/plugin.h>
@@ -23,43 +23,42 @@ namespace rogue {
 
 inline constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();  // of bytes
 
-// What is known of the way to the other end before anything is sent.
+// Properties of a path that are known before anything is sent.
 struct PathFacts {
-  std::int64_t line_rate_bps;  // of the own link
-  std::int64_t base_rtt_ps;    // of a full packet and its acknowledgement, while nothing else is on the way
+  std::int64_t line_rate_bps;  // of the sender's link
+  std::int64_t base_rtt_ps;    // of a full packet and its acknowledgement in an idle network
   std::int64_t mtu_bytes;      // payload of a full packet
-  std::int64_t packet_bytes;   // what a full packet occupies on the wire
-  std::uint32_t hops;          // switches on the way there
+  std::int64_t packet_bytes;   // wire bytes of a full packet
+  std::uint32_t hops;          // switches on the forward path
 };
 
-// What the simulator reads after each call.
+// Attributes that the simulator reads after each call.
 struct Attributes {
-  std::int64_t rate_bps = 0;               // of wire bytes; no limit if it is not below the line's
-  std::int64_t window_bytes = kUnlimited;  // so much payload may be under way, rounded up to whole packets
-  std::int64_t deadline_ps = kNever;       // when `on_timer` is to be called
-  std::int64_t untold_bytes_max = 0;       // departures may be told together, late, while they are fewer wire
-                                           // bytes than this; 0: each is told
-  std::int64_t cnp_gap_ps = kNever;  // the end that receives sends a CNP for a marked packet, at most so
-                                     // often. Read once
-  std::int64_t burst_bytes = 0;      // wire bytes that leave at the line's rate before a gap brings the
-                                     // average down. Read once
+  std::int64_t rate_bps = 0;               // of wire bytes; no limit if it is not below the line rate
+  std::int64_t window_bytes = kUnlimited;  // largest payload in flight, rounded up to whole packets
+  std::int64_t deadline_ps = kNever;       // time of the next `on_timer` call
+  std::int64_t untold_bytes_max = 0;       // departures of fewer wire bytes than this may be reported late,
+                                           // together; 0 reports each one
+  std::int64_t cnp_gap_ps = kNever;        // smallest gap between CNPs of the receiver. Read once
+  std::int64_t burst_bytes = 0;            // wire bytes that leave at the line rate before a gap restores the
+                                           // average rate. Read once
 };
 
-// What a port of a switch wrote into a packet that left it.
+// Telemetry that a switch port writes into a departing packet.
 struct Hop {
-  std::int64_t left_ps;      // when the packet began to leave
-  std::int64_t queue_bytes;  // frames that waited behind it
-  std::int64_t sent_bytes;   // on the wire, that the port had begun to send, ever, this packet included
+  std::int64_t left_ps;      // time at which the packet began to leave
+  std::int64_t queue_bytes;  // frame bytes waiting behind it
+  std::int64_t sent_bytes;   // wire bytes that the port has begun to send in total, including this packet
   std::int64_t rate_bps;     // of the link
 };
 
 // An ACK or NAK of a packet.
 struct Acknowledgement {
-  std::int64_t sent_ps;            // when that packet began to leave; kNever: not known
-  std::uint64_t acknowledged_psn;  // everything below has arrived
+  std::int64_t sent_ps;            // when that packet began to leave; kNever: unknown
+  std::uint64_t acknowledged_psn;  // all packets below have arrived
   std::uint64_t sent_psn;          // one past the highest ever sent
-  std::uint64_t recoveries;        // begun by the sender, ever, because of an ACK or NAK: no timeouts
-  bool is_marked;                  // that packet came marked
+  std::uint64_t recoveries;        // begun by the sender in total because of an ACK or NAK, without timeouts
+  bool is_marked;                  // that packet arrived marked
   std::span<const Hop> hops;       // with `wants_telemetry`
 };
 
@@ -67,11 +66,11 @@ using Metrics = std::map<std::string, double>;  // by name with unit
 
 class NicControl : public Attributes {
  public:
-  // A class that wants one says so by the same name, with true.
+  // A class enables one by defining the same name as true.
   static constexpr bool wants_acknowledgements =
       false;                                      // each packet is acknowledged, `on_acknowledgement` called
   static constexpr bool wants_telemetry = false;  // and acknowledgements bring `hops` of switches
-  static constexpr bool wants_feedback = false;   // switches work out rates as RoCC's do: `on_feedback`
+  static constexpr bool wants_feedback = false;   // switches compute rates as RoCC's do: `on_feedback`
   static constexpr bool wants_marks = false;      // switches mark packets as for DCQCN
 
   explicit NicControl(std::int64_t line_rate_bps) { rate_bps = line_rate_bps; }
@@ -80,28 +79,28 @@ class NicControl : public Attributes {
   NicControl& operator=(const NicControl&) = delete;
   virtual ~NicControl() = default;
 
-  // A congestion notification packet has come.
+  // A congestion notification packet has arrived.
   virtual void on_cnp(std::int64_t /*now_ps*/) {}
 
-  // So much has left. It must not bring the deadline nearer, for it may come late, nor change the window.
-  // A class without it is never told.
+  // Departures, perhaps reported late. It must not bring the deadline nearer or change the window. A class
+  // without it gets no reports.
   virtual void on_sent(std::int64_t /*now_ps*/, std::int64_t /*wire_bytes*/) {}
 
   virtual void on_acknowledgement(std::int64_t /*now_ps*/, const Acknowledgement&) {}
 
-  // A switch says which rate flows through one of its ports should have.
+  // A switch requests a rate for flows through one of its ports.
   virtual void on_feedback(std::int64_t /*now_ps*/, std::uint32_t /*port*/, std::int64_t /*rate_bps*/) {}
 
   // The deadline has come.
   virtual void on_timer(std::int64_t /*now_ps*/) {}
 
-  // What it believes; whoever asks changes nothing.
+  // State by name, for people and tests.
   virtual Metrics metrics(std::int64_t /*now_ps*/) const { return {}; }
 };
 
 namespace abi {
 
-inline constexpr std::uint32_t kVersion = 3;  // 1 told the line's rate alone, 2 no recoveries
+inline constexpr std::uint32_t kVersion = 3;  // version 1 passed only the line rate, 2 no recoveries
 
 struct AcknowledgementRecord {
   std::int64_t sent_ps;
@@ -116,8 +115,8 @@ struct AcknowledgementRecord {
 // Takes one metric; `sink` is whatever the caller passed.
 using AddMetric = void (*)(void* sink, const char* name, double value);
 
-// What a compiled control is. The first member stays what and where it is in all versions. A call returns 0, or
-// fills in the fault.
+// The table of a compiled control. The first member is the same in all versions. A call returns 0 or fills in the
+// fault.
 struct Table {
   std::uint32_t version;
   std::uint32_t parameter_count;

@@ -1,5 +1,5 @@
-// What all plug-ins in C++ share: parameters, random numbers, errors that carry their line, and how they cross to the
-// simulator. It is included by the header of each kind (rogue/nic_control.h and its like), never by itself.
+// Common code of plug-ins in C++: parameters, random numbers, errors with their line, and their transfer to the
+// simulator. The header of each kind (rogue/nic_control.h and others) includes it; do not include it directly.
 #pragma once
 
 #include <cstddef>

@@ -1,18 +1,17 @@
-// What a host grants to those that send to it, written outside RoGUE's tree: derive a class from
-// `rogue::ReceiverControl`, and end the file with ROGUE_RECEIVER_CONTROL. The file is compiled once, and loaded by the
-// simulator.
+// A receiver control outside RoGUE's tree, which grants credit to senders: derive a class from `rogue::ReceiverControl`,
+// and end the file with ROGUE_RECEIVER_CONTROL. The file is compiled once and loaded by the simulator.
 //
-// A sender may send what its receiver has granted: that is its credit. Each host that receives has one object for all
-// of its connections. The object is told of each packet that comes (`on_arrival`), says when its next turn is
-// (`next_turn_ps`), and at its turn who is granted how much (`on_turn`). An object is asked in the order of time. Two
-// objects are not, and share nothing: no mutable globals, no statics. A control keeps no clock, and draws its random
-// numbers from `rogue::Random`.
+// A sender may send the bytes that its receiver has granted: its credit. Each receiving host has one object for all of
+// its connections. The object sees each arriving packet (`on_arrival`), returns the time of its next turn
+// (`next_turn_ps`), and at its turn which connection gets how much credit (`on_turn`). Calls of an object are in order of
+// time. Calls of two objects are not, and objects share nothing: no mutable globals, no statics. A control keeps no clock,
+// and draws its random numbers from `rogue::Random`.
 //
 // The end of a name is its unit: `_ps` picoseconds, `_bps` bits per second, `_bytes` bytes. Credit counts the payload of
 // a packet and `header_bytes` for each. Parameters, which experiments set, end with `_bytes`, `_bps` or `_ns`,
 // nanoseconds. What has no such end is a count, a number of something or a truth value.
 //
-// Everything in `rogue::abi` is what passes between the simulator and the compiled control.
+// `rogue::abi` is the interface between the simulator and the compiled control.
 #pragma once
 
 #include <rogue/plugin.h>
@@ -25,41 +24,41 @@
 
 namespace rogue {
 
-// Credit travels as a running number of such units: what is granted beyond one is told with the grant that fills the
-// next.
+// Packets carry credit as a running total in these units: bytes beyond a whole unit are reported with the grant that
+// completes the next one.
 inline constexpr std::int64_t kCreditUnitBytes = 256;
-// A sender must not be granted more than this beyond what it asked for.
+// Largest credit of a sender beyond its request.
 inline constexpr std::int64_t kCreditAheadMaxBytes = std::int64_t{1} << 28;
 inline constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
 
-// Where an object stands.
+// The host of an object.
 struct Host {
   std::int64_t rate_bps;          // of its link
   std::int64_t base_rtt_ps;       // of the longest path of the network, without queues
   std::int64_t mtu_bytes;         // payload of a full packet
-  std::int64_t header_bytes;      // that credit counts beside a payload
-  std::int64_t credit_max_bytes;  // what a sender begins with and ever has: what is granted beyond is void
-  std::uint64_t random_state;     // what a `Random` begins with: of this host, and of the cell's seed
+  std::int64_t header_bytes;      // counted against credit beside the payload
+  std::int64_t credit_max_bytes;  // initial and largest credit of a sender; grants beyond it are void
+  std::uint64_t random_state;     // initial state of a `Random`, from this host and the cell's seed
 };
 
-// A packet has come.
+// A packet that has arrived.
 struct Received {
-  std::int64_t now_ps;          // since the simulation began
-  std::int64_t asked_bytes;     // up to where its sender wants credit, of all that is ever granted
-  std::int64_t granted_bytes;   // what was granted, of the same
-  std::int64_t ahead_packets;   // of the first packet that was missing: 0 in order, below 0 come before
-  std::uint32_t connection;     // of this host: 0, 1 and so on, in the order in which they were made
+  std::int64_t now_ps;         // since the simulation began
+  std::int64_t asked_bytes;    // total credit that its sender requests
+  std::int64_t granted_bytes;  // total credit granted so far
+  std::int64_t ahead_packets;  // distance from the first missing packet: 0 in order, below 0 already received
+  std::uint32_t connection;    // of this host: 0, 1 and so on, in the order of their creation
   std::uint32_t payload_bytes;  // as it was sent
-  std::uint8_t is_trimmed;      // a switch cut its payload off: it must be sent again
+  std::uint8_t is_trimmed;      // a switch trimmed its payload: it must be sent again
   std::uint8_t is_marked;
-  std::uint8_t is_duplicate;  // it has come before
-  std::uint8_t is_request;    // it has no bytes: its sender waits for credit
+  std::uint8_t is_duplicate;  // it was received before
+  std::uint8_t is_request;    // it has no payload: its sender waits for credit
 };
 
-// What becomes of a turn. Its receiver tells the sender so, in an acknowledgement of its own.
+// Result of a turn. The receiver reports it to the sender in a separate acknowledgement.
 struct Grant {
-  std::uint32_t connection = kNobody;  // kNobody: nothing is told
-  std::int64_t bytes = 0;              // 0: what was granted so far is told again
+  std::uint32_t connection = kNobody;  // kNobody: no report
+  std::int64_t bytes = 0;              // 0: repeat the total granted so far
 };
 
 class ReceiverControl {
@@ -71,8 +70,8 @@ class ReceiverControl {
 
   virtual void on_arrival(const Received& packet) = 0;
 
-  // The instant of its next turn, or kNever; asked after each of the other two. After an arrival it may be that instant,
-  // after a turn it is later.
+  // Time of its next turn, or kNever; read after each of the other two calls. After an arrival it may be now, after a
+  // turn it must be later.
   virtual std::int64_t next_turn_ps() const = 0;
 
   virtual Grant on_turn(std::int64_t now_ps) = 0;
@@ -82,8 +81,8 @@ namespace abi {
 
 inline constexpr std::uint32_t kReceiverVersion = 1;
 
-// What a compiled control is. The first member stays what and where it is in all versions. A call returns 0, or
-// fills in the fault.
+// The table of a compiled control. The first member is the same in all versions. A call returns 0 or fills in the
+// fault.
 struct ReceiverTable {
   std::uint32_t version;
   std::uint32_t parameter_count;

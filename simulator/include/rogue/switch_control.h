@@ -1,20 +1,19 @@
-// A part of switches, written outside RoGUE's tree: derive a class from `rogue::SwitchControl`, and end the file with
-// ROGUE_SWITCH_CONTROL. The file is compiled once, and loaded by the simulator.
+// A switch control outside RoGUE's tree: derive a class from `rogue::SwitchControl`, and end the file with
+// ROGUE_SWITCH_CONTROL. The file is compiled once and loaded by the simulator.
 //
-// There are three questions, and a class answers those that it has a function for: `on_arrival` (what becomes of a
-// packet that comes to a port), `on_departure` (and of one that is about to leave it), `choose` (which of equal ports
-// it takes).
+// A class defines one or more of three functions: `on_arrival` (the verdict for a packet that arrives at a port),
+// `on_departure` (for a packet that is about to leave it) and `choose` (which of several equal ports a packet takes).
 //
-// Each port of each switch has an object of its own, for the first two questions. Each switch has one more, for
-// `choose`. An object is asked in the order of time. Two objects are not: the simulator looks at a port when
-// somebody needs it. So they share nothing: no mutable globals, no statics. A control keeps no clock, and draws its
-// random numbers from `rogue::Random`.
+// Each port of each switch has one object for the first two functions. Each switch has one more for `choose`. Calls of an
+// object are in order of time. Calls of two objects are not, because the simulator processes ports lazily. So objects
+// share nothing: no mutable globals, no statics. A control keeps no clock, and draws its random numbers from
+// `rogue::Random`.
 //
 // The end of a name is its unit: `_ps` picoseconds, `_bps` bits per second, `_bytes` bytes of frames, from their
 // Ethernet header to the check sequence, without preamble and gap. Parameters, which experiments set, end with
 // `_bytes`, `_bps` or `_ns`, nanoseconds. What has no such end is a count, a number of something or a truth value.
 //
-// Everything in `rogue::abi` is what passes between the simulator and the compiled control.
+// `rogue::abi` is the interface between the simulator and the compiled control.
 #pragma once
 
 #include <rogue/plugin.h>
@@ -26,87 +25,87 @@
 
 namespace rogue {
 
-// What becomes of a packet.
+// The verdict for a packet.
 enum class Verdict : std::uint32_t {
-  kTake,  // it goes on as it is
-  kMark,  // and says that it met congestion, if it may be marked
+  kTake,  // it continues unchanged
+  kMark,  // it is marked if it is ECN-capable
   kDrop,
-  kTrim,  // on arrival: its payload is cut off, if it allows that, and the rest goes in front
+  kTrim,  // on arrival: it is trimmed to its header if it allows that, and the header goes first
 };
 
-// Where an object stands.
+// The port or switch of an object.
 struct Place {
   std::int64_t rate_bps;        // of the port's link; 0 of a switch
-  std::uint64_t random_state;   // what a `Random` begins with: of this place, and of the cell's seed
-  std::uint32_t is_switch;      // not 0: the object is asked to choose, and for nothing else
-  std::uint32_t leads_to_host;  // not 0: the port's link ends at a host; 0 of a switch
+  std::uint64_t random_state;   // initial state of a `Random`, from this place and the cell's seed
+  std::uint32_t is_switch;      // not 0: the object only chooses
+  std::uint32_t leads_to_host;  // not 0: the port's link ends at a host; 0 for a switch
 };
 
-// What a switch sees of a packet.
+// The fields of a packet that a switch sees.
 struct PacketSeen {
-  std::int64_t frame_bytes;    // of what is left of it, if it was trimmed
+  std::int64_t frame_bytes;    // of the header if it was trimmed
   std::uint32_t priority;      // 0 to 7; a larger one goes first, unless `topology.weights` shares the port
-  std::uint32_t flow;          // the queue pair that it is for, by number; 0: none
-  std::uint32_t entropy;       // of its source port, as spraying draws it; 0 where nothing is sprayed
+  std::uint32_t flow;          // number of the destination queue pair; 0: none
+  std::uint32_t entropy;       // of its source port, as spraying draws it; 0 without spraying
   std::uint8_t is_data;        // of a verb; the others are READ requests, acknowledgements, CNPs and messages
-  std::uint8_t can_be_marked;  // it carries data or is a READ request, and says that it knows ECN
-  std::uint8_t is_marked;      // by this switch or by one before
+  std::uint8_t can_be_marked;  // it carries data or is a READ request, and is ECN-capable
+  std::uint8_t is_marked;      // by this switch or an earlier one
   std::uint8_t can_be_trimmed;
 };
 
-// A packet has come to its port.
+// A packet that arrives at its port.
 struct Arrival {
   std::int64_t now_ps;       // since the simulation began
-  std::int64_t queue_bytes;  // frames of its priority that wait, without it
-  std::int64_t port_bytes;   // frames of all priorities that wait, without it
-  std::uint32_t must_wait;   // not 0: the port is sending something, or is paused
+  std::int64_t queue_bytes;  // waiting frames of its priority, without it
+  std::int64_t port_bytes;   // waiting frames of all priorities, without it
+  std::uint32_t must_wait;   // not 0: the port is sending or is paused
   PacketSeen packet;
 };
 
-// A packet is about to leave its port.
+// A packet that is about to leave its port.
 struct Departure {
   std::int64_t now_ps;       // since the simulation began: when its first bit leaves
-  std::int64_t waited_ps;    // since it came; 0: it found the port idle
-  std::int64_t queue_bytes;  // frames of its priority that wait behind it
-  std::int64_t port_bytes;   // frames of all priorities that wait behind it
+  std::int64_t waited_ps;    // since its arrival; 0: it found the port idle
+  std::int64_t queue_bytes;  // waiting frames of its priority behind it
+  std::int64_t port_bytes;   // waiting frames of all priorities behind it
   PacketSeen packet;
 };
 
 // A port that a packet may take.
 struct EqualPort {
   std::int64_t rate_bps;     // of its link
-  std::int64_t queue_bytes;  // frames of all priorities that wait; 0 without `wants_queues`
-  std::int64_t sent_bytes;   // frames that it has begun to send, ever; 0 without `wants_queues`
-  std::uint32_t number;      // of its link: the same for as long as the network stands
-  std::uint32_t is_sending;  // not 0: something is on its way out; 0 without `wants_queues`
+  std::int64_t queue_bytes;  // waiting frames of all priorities; 0 without `wants_queues`
+  std::int64_t sent_bytes;   // frames that it has begun to send in total; 0 without `wants_queues`
+  std::uint32_t number;      // number of its link, constant during the simulation
+  std::uint32_t is_sending;  // not 0: it is sending a frame; 0 without `wants_queues`
 };
 
-// A packet has come to a switch from which several ports lead to its destination by a shortest path.
+// A packet at a switch with several ports on shortest paths to its destination.
 struct Choice {
   std::int64_t now_ps;               // since the simulation began
   std::span<const EqualPort> ports;  // in the order of their links
-  std::uint32_t hashed;              // which of them the switch takes by its hash, without a control
+  std::uint32_t hashed;              // index of the port that the switch's hash would take
   PacketSeen packet;
 };
 
 class SwitchControl {
  public:
-  // A class that wants one says so by the same name, with true.
-  static constexpr bool wants_queues = false;  // `choose` is told what waits at ports, which costs time
-  static constexpr bool trims = false;  // `on_arrival` may say kTrim: the rest of a packet has priority 7
+  // A class enables one by defining the same name as true.
+  static constexpr bool wants_queues = false;  // `choose` gets the queues of ports, which costs time
+  static constexpr bool trims = false;         // `on_arrival` may return kTrim: the header has priority 7
 
   SwitchControl() = default;
   SwitchControl(const SwitchControl&) = delete;
   SwitchControl& operator=(const SwitchControl&) = delete;
   virtual ~SwitchControl() = default;
 
-  // A packet that is taken may still find no room in the buffer.
+  // The buffer may still refuse a packet after kTake.
   virtual Verdict on_arrival(const Arrival&) { return Verdict::kTake; }
 
-  // What says kDrop leaves its place to the next packet, at the same instant. There is no kTrim.
+  // After kDrop the next packet leaves at the same instant. kTrim is not allowed.
   virtual Verdict on_departure(const Departure&) { return Verdict::kTake; }
 
-  // Which of the ports, from 0 on. Packets of verbs are asked about, acknowledgements and CNPs are not.
+  // Return the index of a port. Called for packets of verbs, not for acknowledgements and CNPs.
   virtual std::uint32_t choose(const Choice& choice) { return choice.hashed; }
 };
 
@@ -122,8 +121,8 @@ struct ChoiceRecord {
   PacketSeen packet;
 };
 
-// What a compiled control is. The first member stays what and where it is in all versions. A call returns 0, or
-// fills in the fault.
+// The table of a compiled control. The first member is the same in all versions. A call returns 0 or fills in the
+// fault.
 struct SwitchTable {
   std::uint32_t version;
   std::uint32_t parameter_count;

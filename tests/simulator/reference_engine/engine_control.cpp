@@ -129,7 +129,7 @@ void Engine::require_uncontrolled(std::uint32_t qp, const char* what) const {
   throw SimulationError(std::string(what) + ": the NIC controls the rate of " + queue_pair_name(qp));
 }
 
-// What switches of the eager engine tell senders.
+// Feedback of switches of the eager engine to senders.
 
 void Engine::watch_congestion(Link& link) {
   if (link.rocc->is_pending) return;

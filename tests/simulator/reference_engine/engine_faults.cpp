@@ -7,7 +7,7 @@
 
 namespace simulator::reference {
 
-// What goes wrong on purpose, in the eager engine.
+// Injected faults of the eager engine.
 
 struct Engine::Injection {
   Engine& engine;

@@ -273,7 +273,7 @@ std::vector<std::uint32_t> Engine::equal_ports(std::uint32_t node, std::uint32_t
   return equal;
 }
 
-// Who waits for whom, of the eager engine.
+// Waiting ports of the eager engine.
 
 std::vector<Wait> Engine::waits() const {
   std::vector<Wait> waits;

@@ -221,7 +221,7 @@ void Engine::add_credits(std::uint32_t qp, const ConnectionConfiguration& config
   node.receivers.push_back(qp);
 }
 
-// How many queue pairs have packets in a NIC.
+// Number of queue pairs with packets in a NIC.
 std::int64_t Engine::rivals_at(const Node& node) const {
   std::int64_t rivals = 0;
   for (const std::uint32_t qp : node.queue_pairs) rivals += queue_pairs_[qp].has_packet();

@@ -57,7 +57,7 @@ struct Packet {
   bool is_sprayed = false;
 };
 
-// What waits at a port of the eager engine, of one priority.
+// Queue of one priority at a port of the eager engine.
 
 struct Queue {
   std::deque<Packet> waiting{};
