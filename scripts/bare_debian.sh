@@ -1,10 +1,10 @@
 #!/bin/sh
-# `bare_debian.sh [COMMAND]...`: runs shell commands in a clone of this checkout's commit, one after another, as root
-# of a Debian that has nothing but git, certificates and make. Without commands: the two that the README begins with.
-# COMMIT (HEAD) is what is cloned; the release is that of this machine.
-# The sources of packages, proxies, certificates and pip's settings are those of this machine; pip's cache is lent.
-# The Debian is a directory in TMPDIR, of about 3 GB, that goes away in the end, also after Ctrl-C: everything
-# runs in a mount and a process namespace of its own, and what is mounted there or still runs ends with it.
+# `bare_debian.sh [COMMAND]...`: run shell commands in a clone of this checkout's commit, one after another, as root
+# of a Debian with only git, certificates and make. The default is the first two commands of the README.
+# COMMIT (default HEAD) is the commit to clone; the Debian release is that of this machine.
+# Package sources, proxies, certificates and pip's settings and cache are those of this machine.
+# The Debian is a directory in TMPDIR of about 3 GB. It is removed at the end, also after Ctrl-C: everything runs in a
+# separate mount and process namespace, which ends with the script.
 set -eu
 
 CERTIFICATES="SSL_CERT_FILE PIP_CERT REQUESTS_CA_BUNDLE CURL_CA_BUNDLE GIT_SSL_CAINFO"
@@ -21,14 +21,14 @@ tell() {
 }
 
 require() {
-    [ "$(id -u)" = 0 ] || fail "this makes a Debian to change its root to: it needs root."
+    [ "$(id -u)" = 0 ] || fail "creating a Debian and changing root into it needs root."
     for program in git mmdebstrap python3 unshare; do
         command -v "$program" >/dev/null ||
             fail "no $program here; on Debian, as root:  apt-get install --yes git mmdebstrap python3 util-linux"
     done
 }
 
-# Puts sources and settings of this machine's apt into $place, and prints the release that they are of.
+# Write sources and settings of this machine's apt into $place, and print their release.
 sources() {
     PYTHONPATH=$repository/src python3 -B - "$place" <<'END'
 import sys
@@ -47,8 +47,8 @@ print(found.codename)
 END
 }
 
-# Copies of this machine's files into the Debian, at the same place; what is not there is left out.
-lend() {
+# Copy this machine's files into the Debian, at the same path, if they exist.
+copy_in() {
     for file; do
         [ ! -e "$file" ] || cp -RL --parents "$file" "$debian"
     done
@@ -59,10 +59,10 @@ make_debian() {
     tell "making a bare Debian ($suite)"
     mmdebstrap --quiet --mode=root --variant=minbase --include=git,ca-certificates,make \
         --aptopt="$place/apt.conf" "$suite" "$debian" "$place/sources"
-    lend /etc/apt/auth.conf /etc/apt/auth.conf.d /etc/resolv.conf /etc/hosts /etc/pip.conf /etc/xdg/pip \
+    copy_in /etc/apt/auth.conf /etc/apt/auth.conf.d /etc/resolv.conf /etc/hosts /etc/pip.conf /etc/xdg/pip \
         /usr/local/share/ca-certificates
     for name in $CERTIFICATES; do
-        lend "$(printenv "$name" || :)"
+        copy_in "$(printenv "$name" || :)"
     done
     mkdir -p "$debian/root/.cache/pip"
     for settings in "${XDG_CONFIG_HOME:-$HOME/.config}/pip/pip.conf" "$HOME/.pip/pip.conf"; do
@@ -70,7 +70,7 @@ make_debian() {
     done
 }
 
-# NAME=VALUE of what the commands get to know of this machine's environment.
+# Print NAME=VALUE for the variables of this machine that the commands get.
 environment() {
     env | grep -E "^($(echo "$PROXIES $CERTIFICATES" | tr ' ' '|')|PIP_[A-Z_]*)=" | grep -v '^PIP_CACHE_DIR=' || :
 }
@@ -86,7 +86,7 @@ run_there() {
     chroot "$debian" "$@" sh -c "cd /root/rogue; $line" </dev/null
 }
 
-# What runs in the namespaces: the directory, the repository, and the commands.
+# Run in the namespaces, with the directory, the repository and the commands as arguments.
 inside() {
     place=$1 repository=$2 debian=$1/debian
     shift 2
@@ -109,7 +109,7 @@ inside() {
     done
 }
 
-# The first process of the namespaces dies with `unshare`, and all others with that one, but a moment later.
+# The first process of the namespaces dies with `unshare`; the others follow a moment later.
 clean_up() {
     trap '' INT TERM HUP
     [ -z "${child:-}" ] || { kill -KILL "$child" && wait "$child"; } 2>/dev/null || :
@@ -133,7 +133,7 @@ place=$(mktemp -d)
 trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
-# In the background, for a shell that waits hears signals at once; the namespaces end with their first process.
+# In the background, because a waiting shell handles signals at once; the namespaces end with their first process.
 unshare --mount --pid --fork --mount-proc --kill-child sh "$0" --inside "$place" "$repository" "$@" &
 child=$!
 wait "$child"

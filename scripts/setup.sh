@@ -28,7 +28,7 @@ find_compiler() {
     done
 }
 
-# Prints what this machine lacks, by the names of Debian's packages; nothing if it has all.
+# Print the missing packages by their Debian names.
 missing_packages() {
     packages=
     python=$(find_python)
@@ -40,12 +40,12 @@ missing_packages() {
 sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))' || packages="$packages python3-dev"
     fi
     [ -n "$(find_compiler)" ] || packages="$packages g++"
-    # Nothing but nodes and tests need OpenSSH's client: where we may not install it, we only say so.
+    # Only nodes and tests need OpenSSH's client: if we may not install it, we only report it.
     if ! command -v ssh >/dev/null && may_install; then packages="$packages openssh-client"; fi
     echo "${packages# }"
 }
 
-# Root on Debian or a relative of it, unless the user refuses or names a Python or a compiler.
+# True for root on Debian or a derivative, unless the user refuses or names a Python or a compiler.
 may_install() {
     [ "${ROGUE_NO_INSTALL:-0}" = 0 ] && [ -z "${PYTHON:-}${CXX:-}" ] && [ "$(id -u)" = 0 ] &&
         [ -e /etc/debian_version ] && command -v apt-get >/dev/null
@@ -58,7 +58,7 @@ apt_get() {
 install_packages() {
     install="install --yes --no-install-recommends $1"
     echo "setup: this machine lacks $1; as root on Debian, this runs: apt-get $install" >&2
-    echo "setup: (ROGUE_NO_INSTALL=1 makes it only say so)" >&2
+    echo "setup: (with ROGUE_NO_INSTALL=1 it only prints the command)" >&2
     log=$(mktemp)
     # shellcheck disable=SC2086  # a list of words
     if ! { apt_get update && apt_get $install; } >"$log" 2>&1; then
@@ -69,7 +69,7 @@ install_packages() {
     rm -f "$log"
 }
 
-# Installs what is missing where that is right; elsewhere names all of it at once, with the one command that installs it.
+# Install the missing packages if we may; otherwise fail with the command that installs them.
 require_tools() {
     missing=$(missing_packages)
     [ -z "$missing" ] && return
@@ -84,27 +84,27 @@ require_tools() {
         "elsewhere: install these, or name them with PYTHON=/path/to/python3 CXX=/path/to/compiler."
 }
 
-# Runs a command and shows only how far it is; if it fails, shows what it said and then the sentence given first.
+# Run a command and show only its progress; if it fails, show its last lines and the given message.
 logged() {
-    sentence=$1
+    message=$1
     log=$venv/setup.log
     shift
     rm -f "$log.failed"
-    { "$@" 2>&1 || touch "$log.failed"; } | told >"$log"
+    { "$@" 2>&1 || touch "$log.failed"; } | show_progress >"$log"
     [ -e "$log.failed" ] || return 0
     tail -n 60 "$log" >&2
-    fail "$sentence" "its last lines are above, all of them in $log."
+    fail "$message" "its last lines are above, all of them in $log."
 }
 
-# Passes on what pip says, and tells of packages that it takes, and of steps of the build: [7/62]. On a terminal they
-# are written over each other; elsewhere one in ten is a line.
-told() {
+# Copy pip's output, and show its packages and the steps of the build ([7/62]) on stderr: on a terminal in one line,
+# elsewhere every tenth.
+show_progress() {
     packages=0
     while IFS= read -r line; do
         printf '%s\n' "$line"
-        said=${line#"${line%%[! ]*}"}
-        case $said in
-        \[*/*\]\ *) said=${said%%]*} && show "${said%%/*}" "step ${said#?} of the build" ;;
+        text=${line#"${line%%[! ]*}"}
+        case $text in
+        \[*/*\]\ *) text=${text%%]*} && show "${text%%/*}" "step ${text#?} of the build" ;;
         Collecting\ *) packages=$((packages + 1)) && show "$packages" "$packages packages found" ;;
         Installing\ collected\ *) show 0 "$packages packages found; installing them" ;;
         esac
@@ -120,18 +120,17 @@ show() {
     fi
 }
 
-# The lock files name every package. --no-deps keeps pip from looking for coverage[toml]: if the index has a newer
-# version than the lock file, that version has no hash and pip fails. --no-compile leaves it to Python to compile
-# the modules that it imports, a third of all.
+# The lock files name every package. --no-deps keeps pip from resolving coverage[toml]: a version newer than the lock
+# file has no hash, and pip would fail. With --no-compile Python compiles only the modules that it imports, a third.
 install_locked() {
     "$venv/bin/python" -m pip install --disable-pip-version-check --no-deps --no-compile --require-hashes -r "$1"
 }
 
-# Installs a lock file and checks that it names all that its packages need.
+# Install a lock file and check that it is complete.
 install_checked() {
     logged "pip could not install $1; a package index must be reachable." install_locked "$1"
-    words=$("$venv/bin/python" -m pip check --disable-pip-version-check 2>&1) ||
-        fail "$1 does not name all that its packages need, in versions that go together." "$words"
+    output=$("$venv/bin/python" -m pip check --disable-pip-version-check 2>&1) ||
+        fail "$1 lacks packages, or has versions that conflict." "$output"
 }
 
 dependencies() {
@@ -161,7 +160,7 @@ engine() {
     touch "$venv/.engine"
 }
 
-# Builds straight into the environment: pip does not list this file, so reinstalling the package keeps it.
+# Build directly into the environment: pip does not list this file, so reinstalling the package keeps it.
 build_reference() {
     "$bin/cmake" --fresh -S . -B build/reference -G Ninja -DCMAKE_MAKE_PROGRAM="$bin/ninja" \
         -DPython_EXECUTABLE="$bin/python" -Dnanobind_ROOT="$nanobind" -DCMAKE_BUILD_TYPE=Release \

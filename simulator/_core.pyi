@@ -57,8 +57,8 @@ class QueuePair:
         ``on_completions(host_ns, [(wr_id, status, nic_ns, byte_len, imm), ...])`` gets all completions of an
         instant at once; status as in ibv_wc_status: success 0, flushed 5, retries exceeded 12. Successful
         unsignalled verbs have none. ``on_qp_event(host_ns, state)`` is called when the queue pair changes its
-        state. ``on_receives(host_ns, [(wr_id, status, nic_ns, byte_len, imm), ...])`` gets the receive requests
-        0, 1, ... that the other end's SENDs and immediates complete; there are always enough of them.
+        state. ``on_receives(host_ns, [(wr_id, status, nic_ns, byte_len, imm), ...])`` gets the receive
+        requests 0, 1, ... that the other end's SENDs and immediates complete; there are always enough.
         """
 
     def call_when_delivered(self, delivered_bytes: int, callback: Callable[[int], object]) -> None:
