@@ -9,13 +9,12 @@ from dataclasses import dataclass, field
 import pytest
 from helpers.ticking_clock import TickingClock
 
-from rogue.agent.baselines.tcp_receiver import TcpReceiver
-from rogue.agent.baselines.tcp_sender import TcpSender
+from rogue.agent.baselines.tcp_flow import TcpReceiver, TcpSender
 from rogue.agent.baselines.tcp_socket import connect, listen
 from rogue.agent.core.application import Schedule
 from rogue.agent.drivers import recording
-from rogue.agent.drivers.memory import Memory
 from rogue.agent.drivers.recording import Table, ThroughputMeter, TransferLog
+from rogue.agent.drivers.verbs.memory import Memory
 
 MEMORY_BYTES = 300_000
 LOOPBACK = "127.0.0.1"

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rogue.agent.baselines.stream import (
+from rogue.agent.baselines.tcp_flow import (
     HEADER_BYTES,
     ArrivedReader,
     Header,

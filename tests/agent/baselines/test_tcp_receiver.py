@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rogue.agent.baselines.stream import ArrivedReader, Header, encode_header
+from rogue.agent.baselines.tcp_flow import ArrivedReader, Header, encode_header
 
 if TYPE_CHECKING:
     from conftest import Stream

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rogue.agent.baselines.stream import encode_arrived
+from rogue.agent.baselines.tcp_flow import encode_arrived
 from rogue.agent.core.application import Schedule
 from rogue.agent.core.clocks import HostNs
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rogue.agent.drivers.ip_socket import ip_socket
+from rogue.agent.baselines.tcp_socket import ip_socket
 
 HAS_IPV6 = Path("/proc/net/if_inet6").exists()
 

@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from rogue.agent.drivers.memory import Memory
+from rogue.agent.drivers.verbs.memory import Memory
 
 
 def test_the_same_seed_gives_the_same_bytes_also_in_a_file() -> None:

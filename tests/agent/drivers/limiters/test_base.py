@@ -9,7 +9,8 @@ import pytest
 from helpers.verbs_ends import KnownLimiter
 
 from rogue.agent.core.clocks import HostNs
-from rogue.agent.drivers.limiters.base import COLUMNS, BatchProgram, LimiterError, RateLimiter
+from rogue.agent.core.errors import LimiterError
+from rogue.agent.drivers.limiters.base import COLUMNS, BatchProgram, RateLimiter
 from rogue.agent.drivers.poller import Poller
 from rogue.agent.drivers.recording import Table
 

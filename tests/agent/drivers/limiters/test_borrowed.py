@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from rogue.agent.core.clocks import HostNs
-from rogue.agent.drivers.limiters.base import LimiterError
-from rogue.agent.drivers.limiters.borrowed import (
+from rogue.agent.core.errors import LimiterError
+from rogue.agent.drivers.limiters.client import (
     ASK,
     BACK,
     BACK_FOR_MORE,

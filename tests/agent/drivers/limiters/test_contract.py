@@ -7,8 +7,9 @@ import pytest
 from helpers.fake_dcb import FakeCard
 
 from rogue.agent.core.clocks import HostNs
+from rogue.agent.core.errors import LimiterError
 from rogue.agent.drivers.limiters import LIMITERS, SLOTS
-from rogue.agent.drivers.limiters.base import LimiterError, PacedInterface
+from rogue.agent.drivers.limiters.base import PacedInterface
 from rogue.agent.drivers.poller import Poller
 from rogue.agent.drivers.recording import Table
 

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from rogue.agent.core.clocks import HostNs
+from rogue.agent.core.errors import LimiterError
 from rogue.agent.core.framing import framing_named
-from rogue.agent.drivers.limiters.base import LimiterError, PacedInterface
+from rogue.agent.drivers.limiters.base import PacedInterface
 from rogue.agent.drivers.limiters.htb import WIRE_OVERHEAD_BYTES, HtbLimiter, HtbSlots, change_command
 from rogue.agent.drivers.poller import Poller
 from rogue.agent.drivers.recording import Table

@@ -8,9 +8,9 @@ from helpers.fake_verbs_network import Fabric
 
 from rogue.agent.drivers.verbs.completion_queue import DATAGRAM
 from rogue.agent.drivers.verbs.endpoint import Endpoint
+from rogue.agent.drivers.verbs.memory import RECEIVE, Buffer, ReceiveRing, owner_of
 from rogue.agent.drivers.verbs.pyverbs import Pyverbs
 from rogue.agent.drivers.verbs.queue_pair import QueuePair, QueueSizes
-from rogue.agent.drivers.verbs.receives import RECEIVE, Buffer, ReceiveRing, owner_of
 
 
 def ring(pyverbs: Pyverbs, endpoint: Endpoint, owner: int = 1) -> ReceiveRing:

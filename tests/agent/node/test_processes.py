@@ -1,14 +1,17 @@
-"""Tests: fork a child process that keeps the parent's imports, and pin it to processors."""
+"""Forks, processors of a NUMA node, and local sockets."""
 
 import os
+import socket
+import stat
 import subprocess
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from rogue.agent.drivers.verbs.discovery import PortAddress
-from rogue.agent.node.forked import ForkedProcess, stay_near
+from rogue.agent.node.processes import ForkedProcess, accepted, listener_at, stay_near
 
 
 def echo(source: int, sink: int) -> int:
@@ -119,3 +122,19 @@ def test_a_device_in_software_is_near_everything(machine: Machine) -> None:
     assert stay_near(CARD, machine.sysfs) is None, "no such file"
     assert stay_near(replace(CARD, driver="software"), machine.near_card("0-1").sysfs) is None
     assert machine.bound is None
+
+
+@pytest.mark.parametrize("kind", [socket.SOCK_SEQPACKET, socket.SOCK_STREAM])
+def test_a_listener_takes_the_place_of_an_old_one_and_only_its_owner_may_connect(
+    kind: socket.SocketKind,
+) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        place = Path(directory) / "door"
+        place.touch()  # left over from somebody who was killed
+        with listener_at(place, kind) as listener:
+            assert stat.S_IMODE(place.stat().st_mode) == 0o600
+            with socket.socket(socket.AF_UNIX, kind) as own:
+                own.connect(str(place))
+                peer = accepted(listener)
+                assert not peer.getblocking()
+                peer.close()

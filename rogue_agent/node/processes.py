@@ -1,14 +1,17 @@
-"""Fork a child process that keeps the parent's imports, and pin it to processors."""
+"""Processes of one node: forks that keep the parent's imports, processors, and local sockets between them."""
 
 import ctypes
 import os
 import select
 import signal
+import socket
 import subprocess
 import sys
 import traceback
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
+from typing import IO, Protocol
 
 from rogue.agent.drivers.verbs.discovery import PortAddress
 
@@ -18,11 +21,39 @@ _OPEN_FILES = Path("/proc/self/fd")
 Main = Callable[[int, int], int]
 
 
-class ForkedProcess:
-    """Runs `main(source, sink)` in a child; what it prints goes to the file `log`.
+class Child(Protocol):
+    """A child process with pipes; `subprocess.Popen` can be one."""
 
-    `stdin` and `stdout` are our ends of its source and sink; the rest is as in `subprocess.Popen`. Of other
-    descriptors it keeps those in `kept`.
+    @property
+    def stdin(self) -> IO[bytes]:
+        """Pipe of its input."""
+
+    @property
+    def stdout(self) -> IO[bytes]:
+        """Pipe of its output."""
+
+    def kill(self) -> None:
+        """Kill the process."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return its exit code; raises subprocess.TimeoutExpired."""
+
+
+def end_process(child: Child, grace_s: float) -> None:
+    """End a child by the end of its input, so that it cleans up; kill it after `grace_s` seconds."""
+    child.stdin.close()
+    with suppress(subprocess.TimeoutExpired):
+        child.wait(grace_s)
+    child.kill()
+    child.wait()
+    child.stdout.close()
+
+
+class ForkedProcess:
+    """Runs `main(source, sink)` in a child whose standard output and error go to the file `log`.
+
+    `stdin` and `stdout` are the parent's ends of source and sink; the rest is as in `subprocess.Popen`. The
+    child keeps the descriptors in `kept` and closes all others.
     """
 
     def __init__(self, main: Main, log: Path, kept: Iterable[int] = ()) -> None:
@@ -37,7 +68,7 @@ class ForkedProcess:
         self._code: int | None = None
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill the process."""
         if self._code is None:
             os.kill(self._pid, signal.SIGKILL)
 
@@ -54,7 +85,7 @@ class ForkedProcess:
 
 
 def _be_the_child(main: Main, source: int, sink: int, log: Path, kept: Iterable[int]) -> None:
-    """Go on as the child, and never return."""
+    """Run as the child; never returns."""
     code = 1
     try:
         die_with_parent()
@@ -63,7 +94,7 @@ def _be_the_child(main: Main, source: int, sink: int, log: Path, kept: Iterable[
         os.dup2(nothing, _STDIN)
         os.dup2(output, _STDOUT)
         os.dup2(output, _STDERR)
-        sys.stdout = sys.stderr = os.fdopen(_STDERR, "w", closefd=False)  # whatever they were before
+        sys.stdout = sys.stderr = os.fdopen(_STDERR, "w", closefd=False)
         close_all_but({_STDIN, _STDOUT, _STDERR, source, sink, *kept})
         code = main(source, sink)
     except BaseException:
@@ -79,25 +110,20 @@ def die_with_parent() -> None:
 
 
 def close_all_but(kept: Iterable[int]) -> None:
-    """Close every other descriptor: a pipe that stays open in a child never ends."""
-    keep = set(kept)
-    for path in list(_OPEN_FILES.iterdir()):
-        descriptor = int(path.name)
-        if descriptor not in keep:
-            try:
-                os.close(descriptor)
-            except OSError:
-                continue
+    """Close every other descriptor: a reader of a pipe sees no end while a child holds the other end."""
+    for descriptor in {int(path.name) for path in _OPEN_FILES.iterdir()} - set(kept):
+        with suppress(OSError):
+            os.close(descriptor)
 
 
 _IN_SOFTWARE = ("", "software")
 
 
 def stay_near(port: PortAddress, sysfs: Path) -> "str | None":
-    """Bind this process to its processors on the card's NUMA node; which these are, such as `0,1,4`.
+    """Bind this process to the processors of the card's NUMA node; return them, such as `0,1,4`.
 
-    None, and nothing is bound, for a device in software, and where the kernel names none that may be used.
-    Linux gives memory from the node of whoever touches it first, so this comes before any is filled.
+    Return None and bind nothing for a software device, or if the kernel names no usable processor. Call this
+    before memory is filled: Linux allocates a page on the NUMA node of the process that touches it first.
     Source: Linux, Documentation/ABI/testing/sysfs-bus-pci, local_cpulist.
     """
     if port.driver in _IN_SOFTWARE:
@@ -114,9 +140,33 @@ def stay_near(port: PortAddress, sysfs: Path) -> "str | None":
 
 
 def _processors(text: str) -> "set[int]":
-    """Of a list such as `0-1,4`."""
+    """Parse a list such as `0-1,4`."""
     found: set[int] = set()
     for part in text.strip().split(","):
         first, _, last = part.partition("-")
         found.update(range(int(first), int(last or first) + 1))
     return found
+
+
+_BACKLOG = 128
+_ONLY_OWNER = 0o177
+
+
+def listener_at(place: Path, kind: socket.SocketKind = socket.SOCK_SEQPACKET) -> socket.socket:
+    """Return a listening local socket to which only this user can connect."""
+    listener = socket.socket(socket.AF_UNIX, kind)
+    place.unlink(missing_ok=True)
+    before = os.umask(_ONLY_OWNER)
+    try:
+        listener.bind(str(place))
+    finally:
+        os.umask(before)
+    listener.listen(_BACKLOG)
+    return listener
+
+
+def accepted(listener: socket.socket) -> socket.socket:
+    """Accept the next connection, non-blocking."""
+    peer, _ = listener.accept()
+    peer.setblocking(False)
+    return peer

@@ -15,16 +15,23 @@ import pytest
 from helpers.agent_roles import LIMIT_MS, Actor, Stage, play, results
 
 from rogue.agent.core.clocks import HostNs
-from rogue.agent.core.errors import SettingsError
+from rogue.agent.core.errors import LimiterError, SettingsError
 from rogue.agent.drivers.limiters import LIMITERS
-from rogue.agent.drivers.limiters.base import LimiterError
-from rogue.agent.drivers.limiters.borrowed import ASK, BACK, BACK_FOR_MORE, LEAVE, REST, USE, WELCOME
+from rogue.agent.drivers.limiters.client import (
+    GRANT,
+    IDLE,
+    REQUEST,
+    RETURN,
+    RETURN_AND_REQUEST,
+    REVOKE,
+    WELCOME,
+)
 from rogue.agent.drivers.limiters.software import SoftwareLimiter
 from rogue.agent.drivers.replay import replay
-from rogue.agent.node import open_end
+from rogue.agent.node import data_process
 from rogue.agent.node.messages import Connect, Load, Prepare, Start
+from rogue.agent.node.processes import listener_at
 from rogue.agent.node.role import RoleState
-from rogue.agent.node.wire import listener_at
 
 PREPARE = Prepare("here", LIMIT_MS, "requester", "10.9.0.1", "rogue", 1_000_000)
 
@@ -197,8 +204,8 @@ class LentLimiter(SoftwareLimiter):
         return now
 
 
-class Keeper:
-    """The keeper's end of a flow's connection, at a socket where the flow looks for it."""
+class Server:
+    """The limiter server's end of a flow's connection."""
 
     def __init__(self, place: Path) -> None:
         self.said: list[bytes] = []
@@ -232,20 +239,20 @@ class Keeper:
 
 
 @pytest.fixture
-def turning(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Actor, Actor, Keeper]]:
+def turning(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Actor, Actor, Server]]:
     """A flow that takes turns, its peer, and who keeps them."""
     monkeypatch.setitem(LIMITERS, "htb", LentLimiter)
     monkeypatch.setattr(LentLimiter, "used", [])
     with tempfile.TemporaryDirectory(prefix="turns-") as place:
-        monkeypatch.setattr(open_end, "place_of", lambda _directory, _address: Path(place) / "turns")
-        with closing(Keeper(Path(place) / "turns")) as keeper, ThreadPoolExecutor(1) as greeting:
+        monkeypatch.setattr(data_process, "socket_of", lambda _directory, _address: Path(place) / "turns")
+        with closing(Server(Path(place) / "turns")) as server, ThreadPoolExecutor(1) as greeting:
             there = stage.enter(replace(PREPARE, role="there", end="responder"))
-            greeting.submit(keeper.greet)
+            greeting.submit(server.greet)
             here = stage.enter(replace(PREPARE, limiter="htb", priority=1, turns=[1, 2]))
             there.role.handle(Connect("there", LIMIT_MS, here.introduction))
             here.role.handle(Connect("here", LIMIT_MS, there.introduction))
             here.role.handle(Load("here", LIMIT_MS, 40 * 65_536))
-            yield here, there, keeper
+            yield here, there, server
 
 
 def start(here: Actor, there: Actor) -> None:
@@ -260,81 +267,81 @@ def go_round(here: Actor, there: Actor, turns: int = 200) -> None:
 
 
 def test_a_flow_posts_in_its_turns_alone_and_moves_its_queue_pairs(
-    turning: tuple[Actor, Actor, Keeper], stage: Stage
+    turning: tuple[Actor, Actor, Server], stage: Stage
 ) -> None:
-    here, there, keeper = turning
+    here, there, server = turning
     start(here, there)
     while here.role.state is not RoleState.RUNNING:
         here.turn()
     go_round(here, there)
-    assert keeper.hear() == [ASK]
+    assert server.hear() == [REQUEST]
     assert stage.fabric.verbs_left == 1 << 30, "nothing was posted"
-    keeper.tell(USE + b"2")
+    server.tell(GRANT + b"2")
     go_round(here, there, 3)
-    keeper.tell(LEAVE)
+    server.tell(REVOKE)
     go_round(here, there)
-    assert keeper.hear() == [ASK, BACK_FOR_MORE]
+    assert server.hear() == [REQUEST, RETURN_AND_REQUEST]
     posted = (1 << 30) - stage.fabric.verbs_left
     assert 0 < posted < 40
-    keeper.tell(USE + b"1")
+    server.tell(GRANT + b"1")
     go_round(here, there, 2_000)
     assert here.role.state is RoleState.FINISHED
-    assert keeper.hear() == [ASK, BACK_FOR_MORE, REST, BACK, b""], "and it has left"
+    assert server.hear() == [REQUEST, RETURN_AND_REQUEST, IDLE, RETURN, b""], "and it has left"
     assert LentLimiter.used == [2, 1]
     assert results(here).status == "ok"
     assert [row["event"] for row in here.rows("events")] == ["turn", "turn_over", "turn", "turn_over"]
 
 
-def owing_a_rate(here: Actor, there: Actor, keeper: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+def owing_a_rate(here: Actor, there: Actor, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """Move everything while the limiter does not say that it has the last rate."""
     monkeypatch.setattr(LentLimiter, "settled", False)
     start(here, there)
-    while not keeper.hear():
+    while not server.hear():
         here.turn()
-    keeper.tell(USE + b"2")
+    server.tell(GRANT + b"2")
     go_round(here, there, 2_000)
     assert here.role.state is RoleState.FINISHED
-    assert keeper.hear() == [ASK, REST]
+    assert server.hear() == [REQUEST, IDLE]
 
 
 def test_a_flow_that_is_over_leaves_when_its_last_rate_has_arrived(
-    turning: tuple[Actor, Actor, Keeper], monkeypatch: pytest.MonkeyPatch
+    turning: tuple[Actor, Actor, Server], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here, there, keeper = turning
-    owing_a_rate(here, there, keeper, monkeypatch)
+    here, there, server = turning
+    owing_a_rate(here, there, server, monkeypatch)
     monkeypatch.setattr(LentLimiter, "settled", True)
     go_round(here, there, 2)
-    assert keeper.hear() == [ASK, REST, BACK, b""]
+    assert server.hear() == [REQUEST, IDLE, RETURN, b""]
 
 
-def test_a_flow_that_is_over_needs_no_keeper(
-    turning: tuple[Actor, Actor, Keeper], monkeypatch: pytest.MonkeyPatch
+def test_a_flow_that_is_over_needs_no_server(
+    turning: tuple[Actor, Actor, Server], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here, there, keeper = turning
-    owing_a_rate(here, there, keeper, monkeypatch)
-    keeper.close()
+    here, there, server = turning
+    owing_a_rate(here, there, server, monkeypatch)
+    server.close()
     monkeypatch.setattr(LentLimiter, "settled", True)
     go_round(here, there, 2)
     assert results(here).status == "ok"
 
 
-def test_a_flow_whose_keeper_is_gone_fails_with_words(turning: tuple[Actor, Actor, Keeper]) -> None:
-    here, there, keeper = turning
+def test_a_flow_whose_server_is_gone_fails_with_words(turning: tuple[Actor, Actor, Server]) -> None:
+    here, there, server = turning
     start(here, there)
-    while not keeper.hear():
+    while not server.hear():
         here.turn()
-    keeper.close()
-    with pytest.raises(LimiterError, match="turns at limiters: their keeper"):
+    server.close()
+    with pytest.raises(LimiterError, match="shared limiters: "):
         go_round(here, there)
-    here.role.fail(LimiterError("their keeper has ended"))
+    here.role.fail(LimiterError("the server has ended"))
 
 
-def test_a_flow_that_fails_leaves_its_limiter_to_others(turning: tuple[Actor, Actor, Keeper]) -> None:
-    here, there, keeper = turning
+def test_a_flow_that_fails_leaves_its_limiter_to_others(turning: tuple[Actor, Actor, Server]) -> None:
+    here, there, server = turning
     start(here, there)
-    while not keeper.hear():
+    while not server.hear():
         here.turn()
-    keeper.tell(USE + b"2")
+    server.tell(GRANT + b"2")
     go_round(here, there, 3)
     here.role.fail(SettingsError("anything", 0, "something else"))
-    assert keeper.hear() == [ASK, b""]
+    assert server.hear() == [REQUEST, b""]
