@@ -192,9 +192,11 @@ def test_nobody_tells_where_nobody_waits(node: Node) -> None:
 
 
 def test_who_cannot_be_heard_is_named(node: Node) -> None:
-    with pytest.raises(SettingsError, match="got 'transfers-x', expected a role of this node that sends transfer"):
+    with pytest.raises(
+        SettingsError, match="got 'transfers-x', expected a role of this node that sends transfer"
+    ):
         node.waiter(after("x", "arrival", [0, 0, 0]))
-    with pytest.raises(MessageError, match="this role does not tell of any arrival"):
+    with pytest.raises(MessageError, match="this role sends no arrival events"):
         node.waiter(after("y-requester", "arrival", [0, 0, 0]), name="y-requester")
 
 
