@@ -3,10 +3,9 @@
 import sys
 from pathlib import Path
 
-from rogue.agent.node.card import card
-from rogue.agent.node.flood import flood
+from rogue.agent.node.bundle import unpack
+from rogue.agent.node.doctor import card, flood
 from rogue.agent.node.serve import supervise
-from rogue.agent.node.unpack import unpack
 
 _USAGE = """\
 usage: rogue-agent.pyz serve

@@ -1,1 +1,1 @@
-"""What RoGUE is compared with on nodes: TCP. Native RoCE is the agent itself, without its control."""
+"""TCP, the baseline on nodes. Native RoCE is the agent itself, without congestion control."""

@@ -1,19 +1,17 @@
-"""TCP sockets with a chosen congestion control, and what the kernel reports of them."""
+"""IP sockets with a DSCP, TCP sockets with a congestion control, and the kernel's counters of them."""
 
 import socket
 import struct
 from typing import NamedTuple
 
-from rogue.agent.drivers.ip_socket import ip_socket
-
 
 class BaselineUnavailable(RuntimeError):  # noqa: N818 - a condition of the node, reported as a sentence
-    """The node cannot do it: the kernel lacks a congestion control, or the peer cannot be reached."""
+    """The kernel lacks the congestion control, or the peer cannot be reached."""
 
 
 _CONNECT_TIMEOUT_S = 30.0
 _BACKLOG = 128
-"""Connections that may wait: the peer's, and those of hosts that try to keep it out."""
+"""Connections that may wait, so that other hosts' do not keep the peer out."""
 _INFO_BYTES = 232
 _WORDS = struct.Struct("=8x24I")
 _BYTES = struct.Struct("=QQ")
@@ -31,15 +29,29 @@ class TcpInfo(NamedTuple):
 
 
 GAUGES = ("cwnd_packets", "rtt_ns")
-"""What goes up and down; the others are counters of one connection."""
+"""Fields that are no counters."""
+
+
+def ip_socket(address: str, kind: socket.SocketKind, tos: int) -> socket.socket:
+    """Return a socket of the address's IP version, not yet bound or connected.
+
+    tos: the TOS byte of IPv4 or traffic class of IPv6, which is DSCP and ECN. The kernel sets TCP's ECN.
+    """
+    is_ipv6 = ":" in address
+    made = socket.socket(socket.AF_INET6 if is_ipv6 else socket.AF_INET, kind)
+    if is_ipv6:
+        made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_TCLASS, tos)
+    else:
+        made.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, tos)
+    return made
 
 
 def listen(
     address: str, congestion_control: str, interface: str | None = None, tos: int = 0
 ) -> socket.socket:
-    """Return a socket that listens on a free port; what it accepts has its congestion control.
+    """Return a socket that listens on a free port; accepted connections inherit its congestion control.
 
-    interface: the only one that it listens on. tos: of what it sends, acknowledgements above all.
+    interface: the only one on which it listens. tos: TOS byte of what it sends, mainly acknowledgements.
     """
     listener = _made(address, congestion_control, tos)
     try:
@@ -58,8 +70,7 @@ def connect(
 ) -> socket.socket:
     """Return a connection from our experiment address to the peer's.
 
-    tos: byte of the IP header (IPv6: its traffic class), without ECN, which the kernel adds. interface: the
-    only one that it leaves and comes back through; the routes decide if there is none.
+    tos: see `ip_socket`. interface: the only one that it uses; None leaves this to the routes.
     """
     made = _made(own, congestion_control, tos)
     made.settimeout(_CONNECT_TIMEOUT_S)
@@ -89,13 +100,13 @@ def _made(own: str, congestion_control: str, tos: int) -> socket.socket:
 
 
 def _hold_to(made: socket.socket, interface: str | None) -> None:
-    """Pass over other ways to the peer, such as that through memory to another address of this kernel."""
+    """Use no other path to the peer, such as the loopback to another address of this kernel."""
     if interface is not None:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, interface.encode())
 
 
 def info_of(connection: socket.socket) -> TcpInfo:
-    """Ask the kernel about a connection."""
+    """Read the kernel's counters of a connection."""
     raw = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _INFO_BYTES).ljust(_INFO_BYTES, b"\0")
     words = _WORDS.unpack_from(raw)
     sent_bytes, retransmitted_bytes = _BYTES.unpack_from(raw, _BYTES_OFFSET)

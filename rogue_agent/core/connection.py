@@ -6,7 +6,6 @@ same actions.
 """
 
 from collections.abc import Sequence
-from enum import Enum, unique
 
 from rogue.agent.core.actions import (
     NO_TRANSFER,
@@ -36,13 +35,6 @@ WRITES, READS, MESSAGES = range(3)
 """Numbers of the lanes; the last is no lane of its own, only numbers for messages to the peer's library."""
 
 _OPEN = State.OPEN
-
-
-@unique
-class QpEvent(Enum):
-    """What a driver can report about a queue pair apart from completions."""
-
-    ERROR = "the queue pair entered the error state"
 
 
 class Connection:
@@ -215,9 +207,8 @@ class Connection:
         if self._state is _OPEN:
             self._writes.post_batches(self._actions)
 
-    def on_qp_event(self, now: HostNs, qp_num: int, event: QpEvent) -> None:
-        """The queue pair changed its state; completions from before may still be read."""
-        assert event is QpEvent.ERROR, event
+    def on_qp_error(self, now: HostNs, qp_num: int) -> None:
+        """Handle a queue pair's change to the error state; earlier completions may still be read."""
         if qp_num == self.active_qp_num and self._state is not State.STRANDED:
             self._break(Event.QP_ERROR, now)
             self._end_if_empty(now)

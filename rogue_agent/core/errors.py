@@ -33,5 +33,9 @@ class PeerError(RuntimeError):
     """The other end sent something that its library cannot have sent; the message is dropped."""
 
 
+class LimiterError(RuntimeError):
+    """A rate limiter of the node, or its driver, does not do what it was found to be able to do."""
+
+
 class PostRefused(Exception):  # noqa: N818 - an outcome that the core handles, not a programming error
     """A driver raises it from `post_send` when the queue pair does not take the verb."""

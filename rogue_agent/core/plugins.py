@@ -1,22 +1,24 @@
-"""What a plug-in calls to add a congestion control or an RTT estimator: one call each, when it is loaded.
+"""Plug-ins: the calls that add a congestion control or an RTT estimator, and their import on a node.
 
-A node has this package and Python's standard library, and nothing else.
+On a node a plug-in can use this package and Python's standard library, and nothing else.
 """
 
 import re
 from collections.abc import MutableMapping
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from rogue.agent.core.cc import CONGESTION_CONTROLS, CongestionControlParameters
 from rogue.agent.core.estimators import ESTIMATORS, RttEstimator
 
-__all__ = ["ADDED", "Added", "register_control", "register_estimator"]
-
+PACKAGE = "rogue_plugins"
+"""The package of plug-ins in the archive that is sent to nodes."""
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,62}")
 
 
 class Added(NamedTuple):
-    """An entry of a registry that did not come with this package."""
+    """A registry entry that a plug-in added."""
 
     kind: str
     name: str
@@ -26,21 +28,21 @@ class Added(NamedTuple):
         return f"{self.kind} {self.name}"
 
     def remove(self) -> None:
-        """Take it out again."""
+        """Remove the entry from its registry."""
         del self.registry[self.name]
 
 
 ADDED: list[Added] = []
-"""In the order in which they came."""
+"""In the order of registration."""
 
 
 def register_control(name: str, parameters: type[CongestionControlParameters]) -> None:
-    """Let transports name a control with `cc`; the class of its parameters is its factory."""
+    """Add a value of the key `cc`; the class of a control's parameters is its factory."""
     _add("control", name, parameters, (CongestionControlParameters, CONGESTION_CONTROLS))
 
 
 def register_estimator(name: str, estimator: type[RttEstimator]) -> None:
-    """Let transports name an RTT estimator with `estimator`."""
+    """Add a value of the key `estimator`."""
     _add("estimator", name, estimator, (RttEstimator, ESTIMATORS))
 
 
@@ -54,3 +56,9 @@ def _add(kind: str, name: str, entry: object, place: tuple[type, MutableMapping[
         raise ValueError(f"a second {kind} {name}, expected a name that no other {kind} has")
     registry[name] = entry
     ADDED.append(Added(kind, name, registry))
+
+
+def import_plugins() -> None:
+    """Import the plug-ins of the agent's archive, if there are any; each registers what it adds."""
+    if find_spec(PACKAGE) is not None:
+        import_module(PACKAGE)

@@ -1,4 +1,4 @@
-"""Resynchronise queue pairs over the side channel."""
+"""Resynchronise queue pairs over the side channel: messages, their authentication, and repetition."""
 
 import hmac
 import struct
@@ -11,13 +11,13 @@ from rogue.agent.core.settings import TransportSettings
 
 NONCE_BYTES = 16
 TAG_BYTES = 12
-"""So much of the HMAC travels. Source: RFC 2104, section 5 (at least 80 bits)."""
+"""Truncated length of the HMAC. Source: RFC 2104, section 5 (at least 80 bits)."""
 
 NUMBER_MAX = (1 << 24) - 1
 """Largest queue pair number and packet number: both have 24 bits."""
 
 _SPREAD = 0x9E3779
-"""Odd: the packet numbers of successive lives are far from each other."""
+"""Distance between the packet numbers of successive epochs; odd."""
 
 
 class Seal:
@@ -37,20 +37,20 @@ class Seal:
         return hash(self.nonces)
 
     def sealed(self, content: bytes) -> bytes:
-        """Return a message with its tag behind it."""
+        """Append the tag to a message."""
         return content + self._tag(content)
 
     def opened(self, payload: bytes) -> bytes:
-        """Return the message without its tag; raises PeerError for one that the peer did not make."""
+        """Check and remove the tag; raises PeerError if the peer did not make it."""
         content, tag = payload[:-TAG_BYTES], payload[-TAG_BYTES:]
         if not hmac.compare_digest(self._tag(content), tag):
-            raise PeerError("a datagram whose tag is wrong: not from the peer, or not as it was sent")
+            raise PeerError("a datagram with a wrong tag: not from the peer, or altered")
         return content
 
     def psns(self, epoch: int) -> tuple[int, int]:
         """Return the first packet numbers of requester and responder after a loss.
 
-        Unknown to others, and far from those of the lives before.
+        They are unknown to others, and far from those of earlier epochs.
         """
         requester, responder = self._first_psns
         return (requester + epoch * _SPREAD) & NUMBER_MAX, (responder + epoch * _SPREAD) & NUMBER_MAX
@@ -73,11 +73,11 @@ _BODIES = {_RESYNC_KIND: _RESYNC, _RESYNCED_KIND: _RESYNCED}
 
 
 class Resync(NamedTuple):
-    """The requester lost a queue pair: the other end is to be reset, and readied.
+    """Request to reset and ready the other end of a queue pair that the requester lost.
 
-    `epoch` counts the losses of a connection from 1; the packet numbers follow from it (`Seal.psn`).
-    `receipts` are the SENDs and immediates that were acknowledged before the loss: what is posted again
-    starts behind them.
+    `epoch` counts the losses of a connection from 1 and determines the packet numbers (`Seal.psns`).
+    `receipts` counts the SENDs and immediates that were acknowledged before the loss; the repeated ones
+    follow them.
     """
 
     epoch: int
@@ -86,7 +86,7 @@ class Resync(NamedTuple):
 
 
 class Resynced(NamedTuple):
-    """The reply: after the loss of this epoch the responder's end has been reset, and is ready."""
+    """The reply: the responder's end has been reset after the loss of this epoch, and is ready."""
 
     epoch: int
 
@@ -95,13 +95,13 @@ Message: TypeAlias = Resync | Resynced
 
 
 def encode(message: Message, seal: Seal) -> bytes:
-    """Return a message as it travels."""
+    """Encode and seal a message."""
     kind = _RESYNC_KIND if isinstance(message, Resync) else _RESYNCED_KIND
     return seal.sealed(_HEADER.pack(MAGIC, VERSION, kind) + _BODIES[kind].pack(*message))
 
 
 def decode(payload: bytes, seal: Seal) -> Message:
-    """Return the message in a datagram; raises PeerError for anything else."""
+    """Decode a datagram; raises PeerError unless it is a valid message of the peer."""
     if len(payload) < _HEADER.size:
         raise PeerError(f"a datagram of {len(payload)} bytes, shorter than any message")
     magic, version, kind = _HEADER.unpack_from(payload)
@@ -126,42 +126,18 @@ def _check_ranges(message: Message) -> None:
 
 @unique
 class ClientState(Enum):
-    """Where the exchange about one queue pair stands."""
+    """State of the exchange about one queue pair."""
 
-    IDLE = "nothing to ask"
-    ASKING = "the peer's end is not known to be reset"
+    IDLE = "no open request"
+    ASKING = "a request without a reply"
     GIVEN_UP = "the peer did not reply in time"
 
 
-@unique
-class ClientEvent(Enum):
-    """What moves the exchange."""
-
-    LOST = "the queue pair was lost"
-    OVERDUE = "no reply until now"
-    REPLIED = "the peer has reset its end"
-    STALE = "a reply to an earlier loss, or a repeated one"
-    EXPIRED = "no reply for so long that there will be none"
-
-
-_S, _E = ClientState, ClientEvent
-
-TRANSITIONS: dict[tuple[ClientState, ClientEvent], ClientState] = {
-    (_S.IDLE, _E.LOST): _S.ASKING,
-    (_S.IDLE, _E.STALE): _S.IDLE,
-    (_S.ASKING, _E.OVERDUE): _S.ASKING,
-    (_S.ASKING, _E.REPLIED): _S.IDLE,
-    (_S.ASKING, _E.STALE): _S.ASKING,
-    (_S.ASKING, _E.EXPIRED): _S.GIVEN_UP,
-    (_S.GIVEN_UP, _E.STALE): _S.GIVEN_UP,
-}
-
-
 class ResyncClient:
-    """Asks about one queue pair; the caller sends what `lose` and `on_timer` return.
+    """Repeats the request about one queue pair; the caller sends what `lose` and `on_timer` return.
 
-    The wait before a repetition doubles from `resync_wait_ns` to `resync_wait_max_ns`. `request` is the
-    one that is open, or was last.
+    The wait before a repetition doubles from `resync_wait_ns` to `resync_wait_max_ns`. `request` is the open
+    one, or the last.
     Test: test_resync.py::test_back_off_worked_example.
     """
 
@@ -178,8 +154,9 @@ class ResyncClient:
         self.deadline_ns: HostNs | None = None
 
     def lose(self, now: HostNs, epoch: int, receipts: int) -> Resync:
-        """The queue pair was lost: return the request."""
-        self._enter(ClientEvent.LOST)
+        """Return the request about a queue pair that was lost."""
+        assert self.state is ClientState.IDLE, f"queue pair {self.qp_num} is lost, {self.state.value}"
+        self.state = ClientState.ASKING
         self.request = Resync(epoch, self._peer_qp_num, receipts)
         self._expiry_ns = HostNs(now + self._limit_ns)
         self._wait_ns = self._first_wait_ns
@@ -187,31 +164,24 @@ class ResyncClient:
         return self.request
 
     def on_timer(self, now: HostNs) -> Resync | None:
-        """Return the request again when it is time; `state` says whether this was given up."""
+        """Return the request again when it is due; after the limit `state` becomes GIVEN_UP."""
         if self.deadline_ns is None or now < self.deadline_ns:
             return None
         if now >= self._expiry_ns:
-            self._enter(ClientEvent.EXPIRED)
+            self.state = ClientState.GIVEN_UP
             self.deadline_ns = None
             return None
-        self._enter(ClientEvent.OVERDUE)
         self._wait_ns = min(2 * self._wait_ns, self._wait_max_ns)
         self._wait(now)
         return self.request
 
     def on_reply(self, reply: Resynced) -> bool:
-        """Return whether this is the reply that was waited for."""
+        """Return True for the reply to the open request."""
         if self.state is not ClientState.ASKING or reply.epoch != self.request.epoch:
-            self._enter(ClientEvent.STALE)
             return False
-        self._enter(ClientEvent.REPLIED)
+        self.state = ClientState.IDLE
         self.deadline_ns = None
         return True
 
     def _wait(self, now: HostNs) -> None:
         self.deadline_ns = min(HostNs(now + self._wait_ns), self._expiry_ns)
-
-    def _enter(self, event: ClientEvent) -> None:
-        state = TRANSITIONS.get((self.state, event))
-        assert state is not None, f"queue pair {self.qp_num}: {event.value}, although {self.state.value}"
-        self.state = state

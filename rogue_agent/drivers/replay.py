@@ -8,13 +8,12 @@ hardware included, becomes a test.
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
-from enum import Enum
 from typing import Any, TextIO
 
 from rogue.agent.core.actions import Action, Completion
 from rogue.agent.core.cc import CONGESTION_CONTROLS
 from rogue.agent.core.clocks import HostNs, NicNs
-from rogue.agent.core.connection import Connection, QpEvent
+from rogue.agent.core.connection import Connection
 from rogue.agent.core.errors import NicError, PeerError
 from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.recovery import Peer, QueuePairNumbers
@@ -22,7 +21,7 @@ from rogue.agent.core.resync import Seal
 from rogue.agent.core.segmentation import Transfer
 from rogue.agent.core.settings import NO_INSTRUMENTS, Instruments, TransportSettings
 
-VERSION = 2
+VERSION = 3
 
 
 class ReplayError(ValueError):
@@ -44,7 +43,7 @@ _INPUTS: dict[str, tuple[Callable[[Any], object], ...]] = {
     "on_rate_set": (lambda bps: None if bps is None else int(bps),),
     "on_completions": (HostNs, _completions),
     "on_receives": (HostNs, _completions),
-    "on_qp_event": (HostNs, int, QpEvent.__getitem__),
+    "on_qp_error": (HostNs, int),
     "on_peer_message": (bytes.fromhex,),
     "on_timer": (HostNs,),
     "on_turn": (bool,),
@@ -225,6 +224,4 @@ def _compare(line: int, expected: object, got: object) -> None:
 def _plain(value: object) -> object:
     if isinstance(value, bytes):
         return value.hex()
-    if isinstance(value, Enum):
-        return value.name
     raise TypeError(f"{value!r} has no place in a log")

@@ -17,7 +17,7 @@ from rogue.agent.core.actions import (
 )
 from rogue.agent.core.application import Application, Schedule, TransferRecord
 from rogue.agent.core.clocks import HostNs, NicNs
-from rogue.agent.core.connection import Connection, QpEvent
+from rogue.agent.core.connection import Connection
 from rogue.agent.core.errors import PostRefused
 from rogue.agent.core.estimators import ESTIMATORS
 from rogue.agent.core.limiter import LinkFacts
@@ -311,7 +311,7 @@ class SimulatedFlow(RecoveringFlow):
         def on_qp_event(host_ns: int, qp_state: int) -> None:
             now = HostNs(host_ns)
             if qp_state == IBV_QPS_ERR:
-                self._connection.on_qp_event(now, qp_num, QpEvent.ERROR)
+                self._connection.on_qp_error(now, qp_num)
                 self._go_on(now)
 
         return on_qp_event

@@ -1,4 +1,4 @@
-"""The rate limiters of a simulated NIC that has fewer of them than queue pairs: who uses which, and when."""
+"""The rate limiters of a simulated NIC that has fewer of them than queue pairs."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -12,26 +12,18 @@ from rogue.agent.drivers.simulated_nic import NicQueuePair, SimulatedTime
 from rogue.agent.drivers.turn import LimiterTurn
 from rogue.simulator import SimulationError
 
-_ADVICE = (
-    "each queue pair that responds to READs keeps one; let fewer hosts read from this one, or choose a NIC "
-    "with a limiter for each queue pair"
-)
-
 
 class NicLimiters:
-    """Shares out the limiters of one NIC, so that no two queue pairs use one without knowing of each other.
+    """Shares the limiters of one NIC among its queue pairs, each of which knows who else uses its limiter.
 
-    Flows whose congestion control programs rates take turns. Queue pairs that respond to READs keep a limiter
-    for themselves, because nobody can ask the reader to pause. All others that post anything share one that
-    is never programmed. The passive ends of WRITEs over RC send only acknowledgements, which no limiter
-    holds back: they need none.
+    Flows whose congestion control sets rates take turns. Queue pairs that respond to READs keep a limiter,
+    because the reader cannot be asked to pause. All others that post anything share one limiter without a
+    rate. The passive ends of WRITEs over RC send only acknowledgements, which no limiter delays: they need
+    none.
     """
 
     def __init__(self, simulation: SimulatedTime, limiters: int, *, keeps_one: bool = False) -> None:
-        """Share `limiters`, which is how many the NIC has.
-
-        keeps_one: one is never programmed, whether or not anything needs it.
-        """
+        """Share the NIC's `limiters`; `keeps_one`: reserve one without a rate, used or not."""
         self._pool = LimiterPool(limiters)
         self._timer = simulation.timer(self._on_timer)
         self._turns: list[LimiterTurn] = []
@@ -39,11 +31,11 @@ class NicLimiters:
         self._is_settling = False
 
     def dedicate(self, ends: Sequence[NicQueuePair]) -> None:
-        """Give these queue pairs a limiter of their own until the end."""
+        """Reserve a limiter for these queue pairs."""
         self._use(ends, self._take(ends))
 
     def leave_unlimited(self, ends: Sequence[NicQueuePair]) -> None:
-        """Let these queue pairs use the limiter that is never programmed."""
+        """Let these queue pairs use the limiter without a rate."""
         if self._unlimited is None:
             self._unlimited = self._take(ends)
         self._use(ends, self._unlimited)
@@ -57,31 +49,33 @@ class NicLimiters:
     ) -> LimiterTurn:
         """Let a flow take turns."""
         if self._pool.is_empty:
-            raise SimulationError(f"no limiter is left for queue pair {ends[0].qp_num}: {_ADVICE}")
-        place = _Place(self, len(self._turns))
-        turn = LimiterTurn(place, connection, lambda: application.is_running, partial(self._use, ends), go_on)
+            raise _no_limiter(ends)
+        lender = _Lender(self, len(self._turns))
+        turn = LimiterTurn(
+            lender, connection, lambda: application.is_running, partial(self._use, ends), go_on
+        )
         self._turns.append(turn)
         return turn
 
-    def ask(self, key: int, now: HostNs) -> None:
-        """A flow has something to post."""
+    def request(self, key: int, now: HostNs) -> None:
+        """Request a limiter for a flow that has something to post."""
         self._pool.ask(key, now)
         self._settle(now)
 
-    def rest(self, key: int, now: HostNs) -> None:
-        """A flow has nothing to post for now."""
+    def set_idle(self, key: int, now: HostNs) -> None:
+        """Note that a flow has nothing to post for now."""
         self._pool.rest(key)
         self._settle(now)
 
     def give_back(self, key: int, now: HostNs, *, wants_more: bool) -> None:
-        """A flow that was asked for its limiter has nothing outstanding any more."""
+        """Take a revoked limiter back from a flow that has nothing outstanding any more."""
         self._pool.give_back(key, now, wants_more=wants_more)
         self._settle(now)
 
     def _take(self, ends: Sequence[NicQueuePair]) -> int:
         limiter = self._pool.take()
         if limiter is None:
-            raise SimulationError(f"no limiter is left for queue pair {ends[0].qp_num}: {_ADVICE}")
+            raise _no_limiter(ends)
         return limiter
 
     @staticmethod
@@ -95,7 +89,7 @@ class NicLimiters:
         self._settle(now)
 
     def _settle(self, now: HostNs) -> None:
-        """Tell flows what the pool decided; what they say meanwhile is settled here as well."""
+        """Pass the pool's decisions to flows; what they request meanwhile is settled in the same loop."""
         if self._is_settling:
             return
         self._is_settling = True
@@ -113,11 +107,18 @@ class NicLimiters:
             self._timer.set(deadline_ns)
 
 
-class _Place:
-    """Where a flow stands among those that take turns at a NIC's limiters."""
+def _no_limiter(ends: Sequence[NicQueuePair]) -> SimulationError:
+    return SimulationError(
+        f"no limiter is left for queue pair {ends[0].qp_num}: each queue pair that responds to READs keeps "
+        "one; let fewer hosts read from this one, or choose a NIC with a limiter for each queue pair"
+    )
+
+
+class _Lender:
+    """The NIC's limiters as one flow sees them."""
 
     def __init__(self, limiters: NicLimiters, key: int) -> None:
-        pool = proxy(limiters)  # the limiters have the turn, which has this place
-        self.ask = partial(NicLimiters.ask, pool, key)
-        self.rest = partial(NicLimiters.rest, pool, key)
+        pool = proxy(limiters)  # avoids a reference cycle: limiters, turn, lender
+        self.request = partial(NicLimiters.request, pool, key)
+        self.set_idle = partial(NicLimiters.set_idle, pool, key)
         self.give_back = partial(NicLimiters.give_back, pool, key)

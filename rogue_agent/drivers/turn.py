@@ -1,4 +1,4 @@
-"""Share the few rate limiters of a NIC among flows: when this flow asks for one, uses it and returns it."""
+"""A flow's turns at the few rate limiters of a NIC: when it requests one, uses it and returns it."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -8,27 +8,26 @@ from rogue.agent.core.connection import Connection
 
 
 class LimiterLender(Protocol):
-    """Lends the limiters of a NIC to flows, as `LimiterPool` decides; its replies may come later."""
+    """Lends the limiters of a NIC to flows, as `LimiterPool` decides; it may grant a request later."""
 
-    def ask(self, now: HostNs) -> None:
-        """The flow has something to post."""
+    def request(self, now: HostNs) -> None:
+        """Request a limiter: the flow has something to post."""
 
-    def rest(self, now: HostNs) -> None:
-        """The flow has nothing to post for now."""
+    def set_idle(self, now: HostNs) -> None:
+        """Report that the flow has nothing to post for now."""
 
     def give_back(self, now: HostNs, *, wants_more: bool) -> None:
-        """Return the limiter on request, once nothing of the flow is outstanding."""
+        """Return the limiter after a revocation, once nothing of the flow is outstanding."""
 
 
 class LimiterTurn:
-    """The turn of one flow at the shared limiters; it begins without one.
+    """The turn of one flow at the shared limiters; the flow starts without one.
 
-    `is_running` says whether the flow has anything to move, and `may_leave` whether its limiter knows of
-    nothing that is still to come. `use` moves the flow's queue pairs to a limiter, and `go_on` carries out
-    what the connection asks for.
+    `is_running`: the flow has bytes to move. `use` moves the flow's queue pairs to a limiter. `go_on` carries
+    out the connection's actions. `may_leave`: the limiter has applied every requested rate.
     """
 
-    def __init__(  # noqa: PLR0913 - a flow, and where it stands in line
+    def __init__(  # noqa: PLR0913 - the flow's state and its callbacks
         self,
         lender: LimiterLender,
         connection: Connection,
@@ -50,14 +49,14 @@ class LimiterTurn:
         connection.on_turn(False)
 
     def begin(self, limiter: int, now: HostNs) -> None:
-        """This limiter is ours."""
+        """Start using a granted limiter."""
         self.has_limiter = True
         self._use(limiter)
         self._connection.on_turn(True)
         self._go_on(now)
 
     def leave(self, now: HostNs) -> None:
-        """Somebody waits: post nothing more, and give the limiter back when nothing is outstanding."""
+        """Handle a revocation: post nothing more, and return the limiter when nothing is outstanding."""
         if not self.has_limiter:
             return
         self._is_leaving = True
@@ -65,30 +64,23 @@ class LimiterTurn:
         self.update(now)
 
     def end(self, now: HostNs) -> None:
-        """The flow is over: its limiter goes back as soon as nothing of it is outstanding."""
+        """End the flow: its limiter is returned as soon as nothing is outstanding."""
         self._is_over = True
         self.update(now)
 
     def update(self, now: HostNs) -> None:
-        """Tell the lender if something has changed; called after each input of the connection."""
+        """Notify the lender if something has changed; called after each input of the connection."""
         is_running = self._is_running() and not self._is_over
         if self._is_over and not self.has_limiter:
             return
         if self._is_leaving or self._is_over:
-            if self._is_idle:
-                self._give_back(now, wants_more=is_running)
+            if not self._connection.is_outstanding and self._may_leave():
+                self.has_limiter = self._is_leaving = False
+                self._is_busy = is_running
+                self._lender.give_back(now, wants_more=is_running)
         elif is_running and not self._is_busy:
             self._is_busy = True
-            self._lender.ask(now)
+            self._lender.request(now)
         elif self._is_busy and self.has_limiter and not is_running:
             self._is_busy = False
-            self._lender.rest(now)
-
-    @property
-    def _is_idle(self) -> bool:
-        return not self._connection.is_outstanding and self._may_leave()
-
-    def _give_back(self, now: HostNs, *, wants_more: bool) -> None:
-        self.has_limiter = self._is_leaving = False
-        self._is_busy = wants_more
-        self._lender.give_back(now, wants_more=wants_more)
+            self._lender.set_idle(now)

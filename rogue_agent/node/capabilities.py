@@ -1,23 +1,20 @@
-"""What a node is and has, as far as the kernel shows it without opening a device."""
+"""Capabilities of a node, from what the kernel shows without opening a device."""
 
 import ipaddress
 import os
 import platform
-import shutil
-import subprocess
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
 from rogue.agent.drivers.limiters.dcb import has_limiters, paused_priorities
-from rogue.agent.drivers.verbs.card_facts import by_firmware, card_facts, dcqcn_state
+from rogue.agent.drivers.verbs.card_facts import by_firmware, card_facts, dcqcn_state, output_of
 from rogue.agent.drivers.verbs.discovery import SYSFS, PortAddress, roce_ports
 from rogue.agent.node.messages import PROTOCOL, Capabilities
 
 TCP_CONGESTION_CONTROLS = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 LIBRARIES = Path("/usr")
 _LIBIBVERBS = "libibverbs.so.1.*.*.*"
-_PATIENCE_S = 5.0
 _FIRST_LIMITER_CLASS = "class htb 1:11 "
 
 
@@ -29,13 +26,13 @@ def capabilities(
     *,
     has_limiters: bool = True,
 ) -> Capabilities:
-    """Look at this node; `known` are its ports, if they have been found already.
+    """Inspect this node; `known` are its ports, if they have been found already.
 
-    has_limiters: whether limiters are looked for, which takes two programs for each interface.
+    has_limiters: search for limiters, which takes two programs per interface.
     """
     ports = known or roce_ports(sysfs)
     cards = {port.device: port.driver for port in ports}
-    facts = {device: card_facts(device, driver, _output, sysfs) for device, driver in cards.items()}
+    facts = {device: card_facts(device, driver, output_of, sysfs) for device, driver in cards.items()}
     return Capabilities(
         protocol=PROTOCOL,
         host=platform.node(),
@@ -68,22 +65,22 @@ def _port(port: PortAddress) -> dict[str, object]:
 
 
 def _with_facts(port: dict[str, object], facts: dict[str, object]) -> dict[str, object]:
-    """A port with what its card says of itself, by which DCQCN may be known."""
+    """Add a card's facts to its port, and from them the state of DCQCN."""
     state = by_firmware(str(port["dcqcn"]), str(facts.get("dcqcn_mask", "")))
     return {**port, **facts, "dcqcn": state}
 
 
 def _address(gid: str) -> str:
-    """The IP address in a GID."""
+    """Return the IP address in a GID."""
     parsed = ipaddress.IPv6Address(gid)
     return str(parsed.ipv4_mapped or parsed)
 
 
 def _pyverbs_version(libraries: Path) -> str | None:
-    """Version of the rdma-core that pyverbs belongs to; None if there is no pyverbs.
+    """Return the version of pyverbs's rdma-core, None if there is no pyverbs.
 
-    Distributions give pyverbs no version of its own, but libibverbs carries rdma-core's behind its own:
-    libibverbs.so.1.14.44.0 is that of 44.0.
+    Distributions give pyverbs no version, but the name of libibverbs ends with that of rdma-core:
+    libibverbs.so.1.14.44.0 belongs to 44.0.
     """
     if find_spec("pyverbs") is None:
         return None
@@ -92,22 +89,11 @@ def _pyverbs_version(libraries: Path) -> str | None:
 
 
 def _limiters(netdevs: list[str]) -> list[str]:
-    """Kinds of limiter that are ready for use; `software` needs nothing."""
+    """Return the kinds of limiter that are ready; `software` always is."""
     found = [f"htb:{netdev}" for netdev in netdevs if _has_htb_classes(netdev)]
     found += [f"dcb:{netdev}" for netdev in netdevs if has_limiters(netdev)]
     return [*found, "software"]
 
 
 def _has_htb_classes(netdev: str) -> bool:
-    return _FIRST_LIMITER_CLASS in _output(["tc", "class", "show", "dev", netdev])
-
-
-def _output(command: list[str]) -> str:
-    """What a program prints; nothing where it is absent, fails or hangs."""
-    if shutil.which(command[0]) is None:
-        return ""
-    try:
-        done = subprocess.run(command, capture_output=True, timeout=_PATIENCE_S, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.decode(errors="replace") if done.returncode == 0 else ""
+    return _FIRST_LIMITER_CLASS in output_of(["tc", "class", "show", "dev", netdev])

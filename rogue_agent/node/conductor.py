@@ -1,23 +1,23 @@
-"""Leads all agents of one cell from inside a kernel with a virtual clock, without help from outside.
+"""Run one cell inside a kernel with a virtual clock: start its agents, sample queues, collect results.
 
-What is to be done stands in a folder, and what came of it is left there (`orders.py`). Nothing is asked of
-the outside while time runs.
+Orders and account are files of one folder (`orders.py`). Nothing is read from outside while time runs.
 """
 
 import json
 import select
+import socket
 import subprocess
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from rogue.agent.node.client import AgentClient
-from rogue.agent.node.errors import AgentError, ErrorKind, MessageError
-from rogue.agent.node.forked import ForkedProcess
+from rogue.agent.core.plugins import import_plugins
+from rogue.agent.drivers.netlink import QueueReader, QueueReading
+from rogue.agent.node.fields import AgentError, ErrorKind, MessageError
 from rogue.agent.node.messages import (
     Connect,
     Connected,
@@ -41,35 +41,32 @@ from rogue.agent.node.orders import (
     Command,
     Orders,
     RoleOrder,
+    Samples,
     TimedCommand,
 )
-from rogue.agent.node.plugins import import_plugins
-from rogue.agent.node.queue_samples import QueueReader, Samples
-from rogue.agent.node.serve import import_pyverbs
+from rogue.agent.node.processes import ForkedProcess
+from rogue.agent.node.serve import KnownNode, be_exact, import_pyverbs, supervise_in_fork
 from rogue.agent.node.supervisor import ROLES_MAX
-from rogue.agent.node.virtual_time import (
-    KnownNode,
-    Stillness,
-    be_exact,
-    sleep_until_motion,
-    supervise_in_fork,
-)
-from rogue.agent.node.wire import REQUEST_TYPES, decode
+from rogue.agent.node.wire import REQUEST_TYPES, AgentClient, decode
 
 STILL_AFTER_NS = 10_000_000
-"""Nothing has moved for so long: a probe a millisecond is motion, the wait for a retry is none."""
+"""Time without any change after which sampling pauses: longer than the interval of probes, shorter than a
+retry timeout."""
 _JUST_NOW_NS = 2_000
-"""So long ago at most was the instant for which this process woke up."""
+"""Delay up to which a sample counts as taken on time."""
 _TELLS = 50
 _SURELY = 0.99
+"""Fraction of a wait that select(2) cannot exceed: it may be late by a thousandth of the wait."""
+_ALL_PROTOCOLS = 0x0003
+"""Source: Linux, include/uapi/linux/if_ether.h, ETH_P_ALL."""
 _START_MARGIN_NS = 20_000_000
 _MS_NS, _SECOND_NS = 1_000_000, 1_000_000_000
 _ENDS = ("responder", "requester")
-"""The one that serves comes first."""
+"""The order in which ends are prepared and started."""
 
 
 def conduct(folder: Path) -> None:
-    """Carry out the orders of a folder, and leave an account, whatever happens."""
+    """Carry out the orders of a folder, and write the account, also after a failure."""
     orders = Orders.read((folder / ORDERS).read_text())
     account = Account()
     try:
@@ -96,7 +93,7 @@ def conduct(folder: Path) -> None:
 
 
 def run(command: Command) -> str:
-    """Run a program of the system's and return what it printed; AgentError says what it complained of."""
+    """Run a program and return its output; raises AgentError with its standard error if it fails."""
     done = subprocess.run(command.run, input=command.input, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         complaint = done.stderr.strip() or f"exit code {done.returncode}"
@@ -105,10 +102,10 @@ def run(command: Command) -> str:
 
 
 class LocalAgent:
-    """An agent for as many roles as it takes, of whatever hosts: all hosts are one node here.
+    """An agent for up to ROLES_MAX roles; all simulated hosts are one node here.
 
-    It is a supervisor as on a node, behind pipes instead of SSH, and a fork of the conductor, for starting
-    Python takes most of an agent's start.
+    It is a supervisor as on a node, with pipes instead of SSH. It is a fork of the conductor, because most of
+    an agent's start is that of Python.
     """
 
     def __init__(self, folder: Path, number: int, known: KnownNode) -> None:
@@ -120,7 +117,7 @@ class LocalAgent:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End it."""
+        """End the agent."""
         with suppress(AgentError, OSError):
             self.client.close()
         self._process.stdin.close()
@@ -128,43 +125,71 @@ class LocalAgent:
         self._process.stdout.close()
 
     def sendall(self, data: bytes, /) -> None:
-        """Send a line of the conversation."""
+        """Send a line to the agent."""
         self._process.stdin.write(data)
 
     def recv(self, size: int, /) -> bytes:
-        """Return what it has said."""
+        """Receive from the agent."""
         return self._process.stdout.read(size) or b""
 
     def fileno(self) -> int:
-        """What is readable when it has said something."""
+        """Return the descriptor that is readable when the agent has sent something."""
         return self._process.stdout.fileno()
 
     def results(self) -> Iterator[Results]:
-        """Results that it has sent by now; nothing is waited for."""
+        """Yield the results that the agent has sent, without waiting."""
         while self.client.has_heard or select.select([self], (), (), 0)[0]:
             yield self.client.receive(Results, Result.wire_type)
 
 
+class Stillness:
+    """Detects that the queues and counters of all ports have not changed for a time."""
+
+    def __init__(self, after_ns: int) -> None:
+        self._after_ns = after_ns
+        self._readings: Mapping[str, QueueReading] | None = None
+        self._since_ns = 0
+
+    def is_reached(self, readings: Mapping[str, QueueReading], now_ns: int) -> bool:
+        """Add a reading of all ports; return True if nothing has changed for `after_ns`."""
+        if readings != self._readings:
+            self._readings, self._since_ns = readings, now_ns
+        return now_ns - self._since_ns >= self._after_ns
+
+
+def sleep_until_motion(descriptors: Sequence[int], limit_ns: int) -> bool:
+    """Sleep until a packet moves on any interface, a descriptor is readable, or the time is over.
+
+    Return False without sleeping if this process has no permission to see packets.
+    """
+    with ExitStack() as stack, suppress(PermissionError):
+        tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ALL_PROTOCOLS))
+        stack.enter_context(tap)
+        select.select([tap.fileno(), *descriptors], (), (), limit_ns / _SECOND_NS)
+        return True
+    return False
+
+
 @dataclass
 class _Conductor:
-    """One cell on agents that listen."""
+    """One cell on running agents."""
 
     orders: Orders
     agents: "list[LocalAgent]"
     folder: Path
     account: Account
     kept: "dict[str, str]" = field(default_factory=dict)
-    """What timed commands have printed."""
-    told_ns: int = 0
-    """How far time had come when the outside was told last."""
-    agent_of: "dict[str, int]" = field(init=False)
-    """Which agent works for a role."""
+    """Output of timed commands."""
+    reported_ns: int = 0
+    """Time of the last progress report."""
+    agent_index: "dict[str, int]" = field(init=False)
+    """Index of each role's agent."""
 
     def __post_init__(self) -> None:
-        self.agent_of = _agents(self.orders.roles)
+        self.agent_index = _agents(self.orders.roles)
 
     def lead(self) -> None:
-        """Through the whole cell: prepare, connect, start at one instant, watch, collect."""
+        """Run the cell: prepare, connect, start at one instant, sample, collect."""
         by_end = sorted(self.orders.roles, key=lambda role: _ENDS.index(role.end))
         for role in by_end:
             self.account.prepared[role.name] = self._client(role).request(_message(role.prepare), Prepared)
@@ -189,15 +214,15 @@ class _Conductor:
                 self._keep(self._client(role).request(self._result(role), Results))
 
     def _client(self, role: RoleOrder) -> AgentClient:
-        return self.agents[self.agent_of[role.name]].client
+        return self.agents[self.agent_index[role.name]].client
 
     def _counts(self) -> "dict[str, str]":
         return {name: run(command) for name, command in self.orders.counts.items()}
 
     def _watch(self, start_ns: int, requesters: "list[RoleOrder]") -> None:
-        """Sample the ports until every requester has ended; what does not end in time has hung.
+        """Sample the ports until every requester has ended.
 
-        Each is asked for its results at once, and says them when it has ended.
+        Each requester is asked for its results now, and replies when it has ended.
         """
         for role in requesters:
             self._client(role).send(self._result(role))
@@ -210,21 +235,18 @@ class _Conductor:
         (self.folder / SAMPLES).write_text(samples.text())
 
     def _wait(self, start_ns: int, running: "set[str]") -> None:
-        """Wait until none of these roles runs, where nothing is sampled."""
+        """Wait without sampling until none of these roles runs."""
         due = deque(self.orders.timed)
         while running:
-            tell_ns = self.told_ns + self._tell_every_ns()
-            self._hear_until(start_ns + min([tell_ns, *(each.at_ns for each in due)]))
+            report_ns = self.reported_ns + self._report_interval_ns()
+            self._wait_until(start_ns + min([report_ns, *(each.at_ns for each in due)]))
             if due and time.monotonic_ns() >= start_ns + due[0].at_ns:
-                self._act(due.popleft())
+                self._run_timed(due.popleft())
             self._listen(running)
             self._check(running, time.monotonic_ns() - start_ns)
 
-    def _hear_until(self, instant_ns: int) -> None:
-        """Wait until an agent says something, at most until an instant, and for the end of that alone.
-
-        select(2) may come late by a thousandth of what it waits for, and sleeps may not.
-        """
+    def _wait_until(self, instant_ns: int) -> None:
+        """Wait until an agent sends something, at most until an instant; sleep exactly to a near one."""
         wait_ns = instant_ns - time.monotonic_ns()
         if wait_ns > _MS_NS:
             select.select(self.agents, (), (), _SURELY * wait_ns / _SECOND_NS)
@@ -232,7 +254,7 @@ class _Conductor:
             _sleep_until(instant_ns)
 
     def _sample(self, reader: QueueReader, samples: Samples, start_ns: int, running: "set[str]") -> None:
-        """Sample until none of these roles runs; sleep through times in which nothing moves."""
+        """Sample until none of these roles runs, and pause while nothing moves."""
         next_ns = 0
         due = deque(self.orders.timed)
         stillness = Stillness(STILL_AFTER_NS)
@@ -250,7 +272,7 @@ class _Conductor:
                 next_ns = self._sleep_through(start_ns, next_ns, limit_ns, samples)
 
     def _sleep_through(self, start_ns: int, sampled_ns: int, limit_ns: int, samples: Samples) -> int:
-        """Sleep until something moves; return for which instant the last sample stands that was the same."""
+        """Sleep until something moves; return the instant of the last sample that is the same."""
         wait_ns = max(0, start_ns + limit_ns - time.monotonic_ns())
         if not sleep_until_motion([agent.fileno() for agent in self.agents], int(_SURELY * wait_ns)):
             return sampled_ns
@@ -260,11 +282,11 @@ class _Conductor:
         return sampled_ns + count * self.orders.sample_interval_ns
 
     def _listen(self, running: "set[str]") -> None:
-        """Keep what roles have said by now.
+        """Keep the results that have arrived.
 
-        The other end of a flow that failed is over, too, if others wait for what it tells.
+        A flow that failed also ends its other end, if other roles wait for the events of that.
         """
-        for results in self._heard():
+        for results in self._received():
             self._keep(results)
             running.remove(results.role)
             role = self.orders.role(results.role)
@@ -274,71 +296,72 @@ class _Conductor:
                 running.add(peer.name)
 
     def _check(self, running: "set[str]", now_ns: int) -> None:
-        """Tell the outside from time to time how far time has come; AgentError if it is too far."""
+        """Report progress to the outside; raises AgentError if the cell has hung."""
         if running and now_ns > self.orders.hung_after_ns:
             raise AgentError(ErrorKind.TIMEOUT, f"{min(running)} did not end in its time")
-        if now_ns - self.told_ns >= self._tell_every_ns():
+        if now_ns - self.reported_ns >= self._report_interval_ns():
             replace_text(self.folder / REACHED, str(now_ns))
-            self.told_ns = now_ns
+            self.reported_ns = now_ns
 
-    def _tell_every_ns(self) -> int:
-        """Report the progress of a late cell ever less often."""
-        return max(self.orders.tell_every_ns, self.told_ns // _TELLS)
+    def _report_interval_ns(self) -> int:
+        """Return the interval of reports, which grows with the time reached."""
+        return max(self.orders.tell_every_ns, self.reported_ns // _TELLS)
 
     def _act_until(self, start_ns: int, until_ns: int, due: "deque[TimedCommand]") -> None:
-        """Wait for an instant after the start; what is due before is done at its own."""
+        """Wait for an instant after the start, and run the commands that are due before."""
         while due and due[0].at_ns <= until_ns:
             _sleep_until(start_ns + due[0].at_ns)
-            self._act(due.popleft())
+            self._run_timed(due.popleft())
         _sleep_until(start_ns + until_ns)
 
-    def _act(self, timed: TimedCommand) -> None:
-        """Do what is due."""
+    def _run_timed(self, timed: TimedCommand) -> None:
+        """Run a timed command."""
         printed = run(timed.command)
         if timed.kept_as:
             self.kept[timed.kept_as] = printed
 
-    def _heard(self) -> "list[Results]":
-        """What has come from any agent by now."""
+    def _received(self) -> "list[Results]":
+        """Return the results that any agent has sent."""
         ready, _, _ = select.select(self.agents, (), (), 0)
         return [results for agent in ready for results in agent.results()]
 
     def _result(self, role: RoleOrder) -> Result:
-        """Ask for a role's results, whose reply may come as late as the cell ends."""
+        """Build the request for a role's results, which may take until the end of the cell."""
         limit_ms = self.orders.limit_ms + self.orders.hung_after_ns // _MS_NS
         return Result(role.name, limit_ms, role.checked_bytes > 0, role.checked_bytes or None)
 
     def _keep(self, results: Results) -> None:
-        """Keep what a role says, and its files: they are in a file system that ends with the kernel."""
+        """Keep a role's results, and copy its files out of the kernel's own file system."""
         self.account.results[results.role] = results
         for name, path in results.files.items():
             (self.folder / FILES / f"{results.role}.{name}").write_bytes(Path(str(path)).read_bytes())
 
 
 def replace_text(file: Path, text: str) -> None:
-    """Write a file in one step: a reader sees the old text or the new one, never a part."""
+    """Replace a file atomically."""
     fresh = file.with_name(f"{file.name}.new")
     fresh.write_text(text)
     fresh.replace(file)
 
 
 def _agents(roles: "list[RoleOrder]") -> "dict[str, int]":
-    """The number of each role's agent.
+    """Return the index of each role's agent.
 
-    Roles of one host share one that keeps their turns, or in whose directory they wait for each other.
+    Roles of one host share an agent if they share limiters or wait for each other's transfers.
     """
     together: dict[str, list[str]] = {}
     for role in roles:
         request = _prepare(role)
-        is_social = bool(request.turns or request.tells)
-        together.setdefault(request.address if is_social else role.name, []).append(role.name)
+        is_shared = bool(request.turns or request.tells)
+        together.setdefault(request.address if is_shared else role.name, []).append(role.name)
     numbers: dict[str, int] = {}
     taken: list[int] = []
     for key, names in together.items():
         if len(names) > ROLES_MAX:
-            words = f"{len(names)} ends of flows at {key} take turns, or wait for each other"
-            words = f"{words}, and an agent has {ROLES_MAX} roles at most"
-            raise AgentError(ErrorKind.CONFIGURATION, words)
+            problem = f"{len(names)} ends of flows at {key} share limiters, or wait for each other"
+            raise AgentError(
+                ErrorKind.CONFIGURATION, f"{problem}, and an agent has {ROLES_MAX} roles at most"
+            )
         has_room = (number for number, count in enumerate(taken) if count + len(names) <= ROLES_MAX)
         number = next(has_room, len(taken))
         if number == len(taken):
@@ -365,7 +388,7 @@ def _sleep_until(instant_ns: int) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Conduct what stands in a folder."""
+    """Carry out the orders of a folder."""
     (folder,) = arguments
     conduct(Path(folder))
     return 0

@@ -9,8 +9,17 @@ Instants are those of the node's monotonic clock, which `clock` tells; `after th
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from rogue.agent.node.errors import ErrorKind
-from rogue.agent.node.fields import Flag, Integer, Many, Nested, Optional, Parameters, Rule, Text
+from rogue.agent.node.fields import (
+    FLAG,
+    ErrorKind,
+    Rule,
+    integer,
+    many,
+    matching,
+    nested,
+    optional,
+    parameters,
+)
 
 PROTOCOL = 7
 WORDS_LENGTH_MAX = 8_192
@@ -20,25 +29,25 @@ KERNEL_TCPS = ("dctcp", "cubic", "reno")
 """Transports that are a TCP of the node's kernel, by the name of its congestion control."""
 _U24, _U32, _U64 = (1 << 24) - 1, (1 << 32) - 1, (1 << 64) - 1
 _HOUR_MS = 3_600_000
-_NAME = Text(r"[a-zA-Z0-9][a-zA-Z0-9._:+-]*", 64)
-_WORDS = Text(r".*", WORDS_LENGTH_MAX)
-_ROLE = Text(r"[a-z][a-z0-9-]*", 32)
-_TYPE = Text(r"[a-z_]+", 32)
-_MOMENT = Text("start|arrival|end", 7)
-_GID = Text(r"[0-9a-f]{4}(:[0-9a-f]{4}){7}", 39)
-_ADDRESS = Text(r"[0-9a-fA-F.:]+", 45)
-_INTERFACE = Text(r"[a-zA-Z0-9][a-zA-Z0-9._-]*", 15)
-_BYTES = Integer(0, 1 << 50)
-_BUFFER_BYTES = Integer(1, 1 << 40)
-_MTU_BYTES = Integer(256, 4_096)
+_NAME = matching(r"[a-zA-Z0-9][a-zA-Z0-9._:+-]*", 64)
+_WORDS = matching(r".*", WORDS_LENGTH_MAX)
+_ROLE = matching(r"[a-z][a-z0-9-]*", 32)
+_TYPE = matching(r"[a-z_]+", 32)
+_MOMENT = matching("start|arrival|end", 7)
+_GID = matching(r"[0-9a-f]{4}(:[0-9a-f]{4}){7}", 39)
+_ADDRESS = matching(r"[0-9a-fA-F.:]+", 45)
+_INTERFACE = matching(r"[a-zA-Z0-9][a-zA-Z0-9._-]*", 15)
+_BYTES = integer(0, 1 << 50)
+_BUFFER_BYTES = integer(1, 1 << 40)
+_MTU_BYTES = integer(256, 4_096)
 SAMPLE_INTERVAL_NS_MIN = 1_000_000
-_SAMPLE_INTERVAL_NS = Integer(SAMPLE_INTERVAL_NS_MIN, 10**12)
-_BURST_BYTES = Integer(1_600, 1 << 30)
-_RATE_BPS = Integer(1, 10**15)
-_COUNT = Integer(0, (1 << 63) - 1)
-_NS = Integer(0, (1 << 63) - 1)
-_NS_OR_NONE = Optional(Integer(1, (1 << 63) - 1))
-_QP_OR_NONE = Optional(Integer(0, _U24))
+_SAMPLE_INTERVAL_NS = integer(SAMPLE_INTERVAL_NS_MIN, 10**12)
+_BURST_BYTES = integer(1_600, 1 << 30)
+_RATE_BPS = integer(1, 10**15)
+_COUNT = integer(0, (1 << 63) - 1)
+_NS = integer(0, (1 << 63) - 1)
+_NS_OR_NONE = optional(integer(1, (1 << 63) - 1))
+_QP_OR_NONE = optional(integer(0, _U24))
 
 
 def _takes(rule: Rule) -> dict[str, Rule]:
@@ -57,7 +66,7 @@ class RoleRequest(Message):
     """A request for one data process, which must reply within the time limit."""
 
     role: str = field(metadata=_takes(_ROLE))
-    time_limit_ms: int = field(metadata=_takes(Integer(1, _HOUR_MS)))
+    time_limit_ms: int = field(metadata=_takes(integer(1, _HOUR_MS)))
 
 
 @dataclass(frozen=True)
@@ -75,8 +84,8 @@ class Hello(Message):
     """
 
     wire_type: ClassVar[str] = "hello"
-    protocol: int = field(metadata=_takes(Integer(1, 1_000)))
-    silence_limit_ms: int | None = field(default=None, metadata=_takes(Optional(Integer(1, 24 * _HOUR_MS))))
+    protocol: int = field(metadata=_takes(integer(1, 1_000)))
+    silence_limit_ms: int | None = field(default=None, metadata=_takes(optional(integer(1, 24 * _HOUR_MS))))
 
 
 @dataclass(frozen=True)
@@ -104,33 +113,33 @@ class Prepare(RoleRequest):
     """
 
     wire_type: ClassVar[str] = "prepare"
-    end: Literal["requester", "responder"] = field(metadata=_takes(Text("requester|responder", 9)))
+    end: Literal["requester", "responder"] = field(metadata=_takes(matching("requester|responder", 9)))
     address: str = field(metadata=_takes(_ADDRESS))
     transport: str = field(metadata=_takes(_NAME))
     buffer_bytes: int = field(metadata=_takes(_BUFFER_BYTES))
-    parameters: dict[str, object] = field(default_factory=dict, metadata=_takes(Parameters(100)))
+    parameters: dict[str, object] = field(default_factory=dict, metadata=_takes(parameters(100)))
     verb: Literal["write", "read", "send"] = field(
-        default="write", metadata=_takes(Text("write|read|send", 5))
+        default="write", metadata=_takes(matching("write|read|send", 5))
     )
-    fill_seed: int | None = field(default=None, metadata=_takes(Optional(Integer(0, _U64))))
-    line_rate_bps: int | None = field(default=None, metadata=_takes(Optional(_RATE_BPS)))
-    mtu_bytes: int | None = field(default=None, metadata=_takes(Optional(_MTU_BYTES)))
-    priority: int = field(default=0, metadata=_takes(Integer(0, 7)))
-    dscp: int | None = field(default=None, metadata=_takes(Optional(Integer(0, 63))))
-    limiter: str = field(default="none", metadata=_takes(Text("none|htb|dcb|software", 8)))
-    limiter_burst_bytes: int | None = field(default=None, metadata=_takes(Optional(_BURST_BYTES)))
+    fill_seed: int | None = field(default=None, metadata=_takes(optional(integer(0, _U64))))
+    line_rate_bps: int | None = field(default=None, metadata=_takes(optional(_RATE_BPS)))
+    mtu_bytes: int | None = field(default=None, metadata=_takes(optional(_MTU_BYTES)))
+    priority: int = field(default=0, metadata=_takes(integer(0, 7)))
+    dscp: int | None = field(default=None, metadata=_takes(optional(integer(0, 63))))
+    limiter: str = field(default="none", metadata=_takes(matching("none|htb|dcb|software", 8)))
+    limiter_burst_bytes: int | None = field(default=None, metadata=_takes(optional(_BURST_BYTES)))
     completions: Literal["event", "polling"] = field(
-        default="event", metadata=_takes(Text("event|polling", 7))
+        default="event", metadata=_takes(matching("event|polling", 7))
     )
     sample_interval_ns: int = field(default=100_000_000, metadata=_takes(_SAMPLE_INTERVAL_NS))
-    first_sample_ns: int | None = field(default=None, metadata=_takes(Optional(Integer(1, 10**12))))
-    record_rtt: bool = field(default=True, metadata=_takes(Flag()))
-    record_control: bool = field(default=False, metadata=_takes(Flag()))
-    record_inputs: bool = field(default=False, metadata=_takes(Flag()))
-    interface: str | None = field(default=None, metadata=_takes(Optional(_INTERFACE)))
-    secret_seed: int | None = field(default=None, metadata=_takes(Optional(Integer(0, _U64))))
-    turns: list[int] = field(default_factory=list, metadata=_takes(Many(Integer(1, 7), 7, are_distinct=True)))
-    tells: list[str] = field(default_factory=list, metadata=_takes(Many(_MOMENT, 3, are_distinct=True)))
+    first_sample_ns: int | None = field(default=None, metadata=_takes(optional(integer(1, 10**12))))
+    record_rtt: bool = field(default=True, metadata=_takes(FLAG))
+    record_control: bool = field(default=False, metadata=_takes(FLAG))
+    record_inputs: bool = field(default=False, metadata=_takes(FLAG))
+    interface: str | None = field(default=None, metadata=_takes(optional(_INTERFACE)))
+    secret_seed: int | None = field(default=None, metadata=_takes(optional(integer(0, _U64))))
+    turns: list[int] = field(default_factory=list, metadata=_takes(many(integer(1, 7), 7, are_distinct=True)))
+    tells: list[str] = field(default_factory=list, metadata=_takes(many(_MOMENT, 3, are_distinct=True)))
 
 
 @dataclass(frozen=True)
@@ -142,33 +151,35 @@ class Prepared(RoleReply):
     """
 
     wire_type: ClassVar[str] = "prepared"
-    service: Literal["rc", "uc", "tcp"] = field(metadata=_takes(Text("rc|uc|tcp", 3)))
+    service: Literal["rc", "uc", "tcp"] = field(metadata=_takes(matching("rc|uc|tcp", 3)))
     address: str = field(metadata=_takes(_ADDRESS))
-    line_rate_bps: int = field(metadata=_takes(Integer(0, 10**15)))
-    mtu_bytes: int = field(metadata=_takes(Integer(256, 65_536)))
-    clock: str = field(metadata=_takes(Text("host|nic", 4)))
-    completions: str = field(metadata=_takes(Text("event|polling", 7)))
+    line_rate_bps: int = field(metadata=_takes(integer(0, 10**15)))
+    mtu_bytes: int = field(metadata=_takes(integer(256, 65_536)))
+    clock: str = field(metadata=_takes(matching("host|nic", 4)))
+    completions: str = field(metadata=_takes(matching("event|polling", 7)))
     limiter: str = field(metadata=_takes(_NAME))
     limiter_step_bps: int = field(default=0, metadata=_takes(_COUNT))
-    netdev: str | None = field(default=None, metadata=_takes(Optional(_NAME)))
-    device: str | None = field(default=None, metadata=_takes(Optional(_NAME)))
-    port: int | None = field(default=None, metadata=_takes(Optional(Integer(1, 255))))
-    port_rate_bps: int | None = field(default=None, metadata=_takes(Optional(Integer(0, 10**15))))
-    gid_index: int | None = field(default=None, metadata=_takes(Optional(Integer(0, 65_535))))
-    gid: str | None = field(default=None, metadata=_takes(Optional(_GID)))
+    netdev: str | None = field(default=None, metadata=_takes(optional(_NAME)))
+    device: str | None = field(default=None, metadata=_takes(optional(_NAME)))
+    port: int | None = field(default=None, metadata=_takes(optional(integer(1, 255))))
+    port_rate_bps: int | None = field(default=None, metadata=_takes(optional(integer(0, 10**15))))
+    gid_index: int | None = field(default=None, metadata=_takes(optional(integer(0, 65_535))))
+    gid: str | None = field(default=None, metadata=_takes(optional(_GID)))
     qp_num: int | None = field(default=None, metadata=_takes(_QP_OR_NONE))
     psn: int | None = field(default=None, metadata=_takes(_QP_OR_NONE))
     shadow_qp_num: int | None = field(default=None, metadata=_takes(_QP_OR_NONE))
     shadow_psn: int | None = field(default=None, metadata=_takes(_QP_OR_NONE))
     side_qp_num: int | None = field(default=None, metadata=_takes(_QP_OR_NONE))
-    side_qkey: int | None = field(default=None, metadata=_takes(Optional(Integer(0, _U32))))
-    nonce: str | None = field(default=None, metadata=_takes(Optional(Text("[0-9a-f]{32}", 32))))
-    rkey: int | None = field(default=None, metadata=_takes(Optional(Integer(0, _U32))))
-    buffer_address: int | None = field(default=None, metadata=_takes(Optional(Integer(0, _U64))))
-    buffer_bytes: int | None = field(default=None, metadata=_takes(Optional(_BUFFER_BYTES)))
-    tcp_port: int | None = field(default=None, metadata=_takes(Optional(Integer(1, 65_535))))
-    tcp_token: int | None = field(default=None, metadata=_takes(Optional(Integer(0, _U64))))
-    processors: str | None = field(default=None, metadata=_takes(Optional(Text("[0-9]+(,[0-9]+)*", 4_096))))
+    side_qkey: int | None = field(default=None, metadata=_takes(optional(integer(0, _U32))))
+    nonce: str | None = field(default=None, metadata=_takes(optional(matching("[0-9a-f]{32}", 32))))
+    rkey: int | None = field(default=None, metadata=_takes(optional(integer(0, _U32))))
+    buffer_address: int | None = field(default=None, metadata=_takes(optional(integer(0, _U64))))
+    buffer_bytes: int | None = field(default=None, metadata=_takes(optional(_BUFFER_BYTES)))
+    tcp_port: int | None = field(default=None, metadata=_takes(optional(integer(1, 65_535))))
+    tcp_token: int | None = field(default=None, metadata=_takes(optional(integer(0, _U64))))
+    processors: str | None = field(
+        default=None, metadata=_takes(optional(matching("[0-9]+(,[0-9]+)*", 4_096)))
+    )
 
 
 @dataclass(frozen=True)
@@ -176,7 +187,7 @@ class Connect(RoleRequest):
     """Connect to the other end, which has introduced itself; the responder connects first."""
 
     wire_type: ClassVar[str] = "connect"
-    peer: Prepared = field(metadata=_takes(Nested(Prepared)))
+    peer: Prepared = field(metadata=_takes(nested(Prepared)))
 
 
 @dataclass(frozen=True)
@@ -190,10 +201,10 @@ class Load(RoleRequest):
 
     wire_type: ClassVar[str] = "load"
     size_bytes: int = field(metadata=_takes(_BYTES))
-    count: int | None = field(default=1, metadata=_takes(Optional(Integer(1, 1 << 40))))
+    count: int | None = field(default=1, metadata=_takes(optional(integer(1, 1 << 40))))
     repeat_for_ns: int | None = field(default=None, metadata=_takes(_NS_OR_NONE))
     interval_ns: int | None = field(default=None, metadata=_takes(_NS_OR_NONE))
-    verb_bytes: int | None = field(default=None, metadata=_takes(Optional(Integer(1, 1 << 31))))
+    verb_bytes: int | None = field(default=None, metadata=_takes(optional(integer(1, 1 << 31))))
 
 
 @dataclass(frozen=True)
@@ -201,7 +212,7 @@ class Arrivals(RoleRequest):
     """Append transfers to a requester's schedule: pairs of an instant after the start, in ns, and a size."""
 
     wire_type: ClassVar[str] = "arrivals"
-    arrivals: list[list[int]] = field(metadata=_takes(Many(Many(_BYTES, 2, 2), ARRIVALS_MAX)))
+    arrivals: list[list[int]] = field(metadata=_takes(many(many(_BYTES, 2, 2), ARRIVALS_MAX)))
 
 
 @dataclass(frozen=True)
@@ -215,7 +226,7 @@ class After(RoleRequest):
     wire_type: ClassVar[str] = "after"
     known_by: str = field(metadata=_takes(_ROLE))
     moment: Literal["start", "arrival", "end"] = field(metadata=_takes(_MOMENT))
-    waits: list[list[int]] = field(metadata=_takes(Many(Many(_BYTES, 3, 3), WAITS_MAX)))
+    waits: list[list[int]] = field(metadata=_takes(many(many(_BYTES, 3, 3), WAITS_MAX)))
 
 
 @dataclass(frozen=True)
@@ -227,7 +238,7 @@ class Start(RoleRequest):
 
     wire_type: ClassVar[str] = "start"
     start_ns: int = field(metadata=_takes(_NS))
-    run_ns: int = field(metadata=_takes(Integer(1, 24 * _HOUR_MS * 1_000_000)))
+    run_ns: int = field(metadata=_takes(integer(1, 24 * _HOUR_MS * 1_000_000)))
 
 
 @dataclass(frozen=True)
@@ -245,8 +256,8 @@ class Result(RoleRequest):
     """
 
     wire_type: ClassVar[str] = "result"
-    checksum: bool = field(default=False, metadata=_takes(Flag()))
-    checksum_bytes: int | None = field(default=None, metadata=_takes(Optional(_BUFFER_BYTES)))
+    checksum: bool = field(default=False, metadata=_takes(FLAG))
+    checksum_bytes: int | None = field(default=None, metadata=_takes(optional(_BUFFER_BYTES)))
 
 
 @dataclass(frozen=True)
@@ -271,17 +282,17 @@ class Capabilities(Message):
     """
 
     wire_type: ClassVar[str] = "capabilities"
-    protocol: int = field(metadata=_takes(Integer(1, 1_000)))
+    protocol: int = field(metadata=_takes(integer(1, 1_000)))
     host: str = field(metadata=_takes(_WORDS))
     kernel: str = field(metadata=_takes(_WORDS))
     python: str = field(metadata=_takes(_WORDS))
-    pyverbs: str | None = field(metadata=_takes(Optional(_WORDS)))
-    cores: int = field(metadata=_takes(Integer(1, 1 << 20)))
+    pyverbs: str | None = field(metadata=_takes(optional(_WORDS)))
+    cores: int = field(metadata=_takes(integer(1, 1 << 20)))
     memory_bytes: int = field(metadata=_takes(_BYTES))
-    congestion_controls: list[str] = field(metadata=_takes(Many(_NAME, 64)))
-    ports: list[dict[str, object]] = field(metadata=_takes(Many(Parameters(16), 64)))
-    limiters: list[str] = field(metadata=_takes(Many(_NAME, 64)))
-    directory: str | None = field(default=None, metadata=_takes(Optional(_WORDS)))
+    congestion_controls: list[str] = field(metadata=_takes(many(_NAME, 64)))
+    ports: list[dict[str, object]] = field(metadata=_takes(many(parameters(16), 64)))
+    limiters: list[str] = field(metadata=_takes(many(_NAME, 64)))
+    directory: str | None = field(default=None, metadata=_takes(optional(_WORDS)))
 
 
 @dataclass(frozen=True)
@@ -304,7 +315,7 @@ class Loaded(RoleReply):
     """The schedule is understood; `transfers` in it, null for as many as time allows."""
 
     wire_type: ClassVar[str] = "loaded"
-    transfers: int | None = field(metadata=_takes(Optional(_COUNT)))
+    transfers: int | None = field(metadata=_takes(optional(_COUNT)))
 
 
 @dataclass(frozen=True)
@@ -323,7 +334,7 @@ class Alive(RoleReply):
     now_ns: int = field(metadata=_takes(_NS))
     transfers_ended: int = field(metadata=_takes(_COUNT))
     moved_bytes: int = field(metadata=_takes(_COUNT))
-    error: str | None = field(metadata=_takes(Optional(_WORDS)))
+    error: str | None = field(metadata=_takes(optional(_WORDS)))
 
 
 @dataclass(frozen=True)
@@ -335,21 +346,21 @@ class Results(RoleReply):
     """
 
     wire_type: ClassVar[str] = "results"
-    status: str = field(metadata=_takes(Text("ok|error|unfinished|idle", 10)))
+    status: str = field(metadata=_takes(matching("ok|error|unfinished|idle", 10)))
     start_ns: int = field(metadata=_takes(_NS))
     end_ns: int = field(metadata=_takes(_NS))
-    error: str | None = field(default=None, metadata=_takes(Optional(_WORDS)))
+    error: str | None = field(default=None, metadata=_takes(optional(_WORDS)))
     transfers_ok: int = field(default=0, metadata=_takes(_COUNT))
     transfers_error: int = field(default=0, metadata=_takes(_COUNT))
     transfers_unfinished: int = field(default=0, metadata=_takes(_COUNT))
     moved_bytes: int = field(default=0, metadata=_takes(_COUNT))
-    retransmitted_bytes: int | None = field(default=None, metadata=_takes(Optional(_COUNT)))
+    retransmitted_bytes: int | None = field(default=None, metadata=_takes(optional(_COUNT)))
     verbs: int = field(default=0, metadata=_takes(_COUNT))
     batches: int = field(default=0, metadata=_takes(_COUNT))
-    sha256: str | None = field(default=None, metadata=_takes(Optional(Text("[0-9a-f]{64}", 64))))
-    spent: dict[str, object] = field(default_factory=dict, metadata=_takes(Parameters(32)))
-    facts: dict[str, object] = field(default_factory=dict, metadata=_takes(Parameters(64)))
-    files: dict[str, object] = field(default_factory=dict, metadata=_takes(Parameters(32)))
+    sha256: str | None = field(default=None, metadata=_takes(optional(matching("[0-9a-f]{64}", 64))))
+    spent: dict[str, object] = field(default_factory=dict, metadata=_takes(parameters(32)))
+    facts: dict[str, object] = field(default_factory=dict, metadata=_takes(parameters(64)))
+    files: dict[str, object] = field(default_factory=dict, metadata=_takes(parameters(32)))
 
 
 @dataclass(frozen=True)
@@ -375,11 +386,11 @@ class Error(Message):
     """
 
     wire_type: ClassVar[str] = "error"
-    role: str | None = field(metadata=_takes(Optional(_ROLE)))
-    kind: str = field(metadata=_takes(Text("|".join(kind.value for kind in ErrorKind), 16)))
+    role: str | None = field(metadata=_takes(optional(_ROLE)))
+    kind: str = field(metadata=_takes(matching("|".join(kind.value for kind in ErrorKind), 16)))
     message: str = field(metadata=_takes(_WORDS))
-    to: str | None = field(default=None, metadata=_takes(Optional(_TYPE)))
-    is_gone: bool = field(default=False, metadata=_takes(Flag()))
+    to: str | None = field(default=None, metadata=_takes(optional(_TYPE)))
+    is_gone: bool = field(default=False, metadata=_takes(FLAG))
 
 
 REPLIES: dict[type[Message], type[Message]] = {

@@ -1,10 +1,20 @@
-"""A folder's files: a conductor's orders, written before its kernel starts, and its account."""
+"""Files of a conductor's folder: orders, written before the kernel starts, account and queue samples."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
-from rogue.agent.node.errors import ErrorKind, MessageError
-from rogue.agent.node.fields import Integer, NestedByName, Optional, Text, from_values, shown
+from rogue.agent.drivers.netlink import QueueReading
+from rogue.agent.node.fields import (
+    ErrorKind,
+    MessageError,
+    from_values,
+    integer,
+    matching,
+    nested_by_name,
+    optional,
+    shown,
+)
 from rogue.agent.node.messages import Prepared, Results
 
 ORDERS = "orders.json"
@@ -12,15 +22,15 @@ ACCOUNT = "account.json"
 SAMPLES = "queues.csv"
 COUNTS = "counts.json"
 REACHED = "reached"
-"""Nanoseconds since the start of the cell; rewritten while it runs, for the process outside."""
+"""File with the ns since the start of the cell; rewritten while it runs, for the process outside."""
 FILES = "files"
-"""A folder: the files of each role, called `role.name`."""
-_WORDS = Text(".*", 100_000)
+"""Folder with the files of each role, `role.name`."""
+_WORDS = matching(".*", 100_000)
 
 
 @dataclass(frozen=True)
 class Command:
-    """A program of the system's with its arguments, and what it reads."""
+    """A program with its arguments and its input."""
 
     run: list[str]
     input: str = ""
@@ -28,30 +38,30 @@ class Command:
 
 @dataclass(frozen=True)
 class TimedCommand:
-    """A command with its instant, counted from the common start."""
+    """A command with its instant after the common start."""
 
     at_ns: int
     command: Command
     kept_as: str = ""
-    """Under what name what it prints is kept; "" for not at all."""
+    """Name under which its output is kept; "" to drop it."""
 
 
 @dataclass(frozen=True)
 class RoleOrder:
-    """One end of one flow; messages are lines of the conversation with an agent."""
+    """One end of one flow; messages are lines for an agent."""
 
     name: str
     end: str
     peer: str
-    """Name of the role at the other end."""
+    """Role of the other end."""
     prepare: str
     loads: list[str]
     """The schedule of a requester; a responder has none."""
     offset_ns: int
-    """When it starts, after the common start."""
+    """Start of the role after the common start."""
     run_ns: int
     checked_bytes: int
-    """How much of the memory is summed up in the end; 0 for nothing."""
+    """Bytes of the memory to checksum at the end; 0 for none."""
 
 
 @dataclass(frozen=True)
@@ -59,35 +69,35 @@ class Orders:
     """One cell."""
 
     commands: list[Command]
-    """What builds the network, in this order."""
+    """Commands that build the network, in order."""
     roles: list[RoleOrder]
     ports: dict[str, str]
-    """The interface of each port whose queue is sampled."""
+    """Interface of each port whose queue is sampled."""
     queue_handle: int
     """Major number of the qdisc that is a port's queue."""
     sample_interval_ns: int
     tell_every_ns: int
-    """How often progress is written."""
+    """Interval of progress reports."""
     limit_ms: int
-    """What an agent gets for each request, of the kernel's time."""
+    """Time limit of an agent's replies, in the kernel's time."""
     hung_after_ns: int
-    """A requester that has not ended so long after the start never will."""
+    """Time after the start at which a requester that still runs has hung."""
     timed: list[TimedCommand] = field(default_factory=list)
-    """What happens to the network meanwhile, in order."""
+    """Changes of the network during the run, in order."""
     counts: "dict[str, Command]" = field(default_factory=dict)
-    """They print what ports have counted; each is run before the start and after the end."""
+    """Commands that print counters of ports, run before the start and after the end."""
 
     def role(self, name: str) -> RoleOrder:
-        """The role of this name."""
+        """Return the role with this name."""
         return next(role for role in self.roles if role.name == name)
 
     def text(self) -> str:
-        """The orders as their file has them."""
+        """Return the content of the file."""
         return json.dumps(asdict(self))
 
     @classmethod
     def read(cls, text: str) -> "Orders":
-        """From the file."""
+        """Parse the file."""
         values = json.loads(text)
         commands = [Command(**each) for each in values.pop("commands")]
         roles = [RoleOrder(**each) for each in values.pop("roles")]
@@ -100,27 +110,26 @@ class Orders:
 
 @dataclass
 class Account:
-    """What came of the orders, as far as they could be carried out."""
+    """Outcome of the orders, as far as they could be carried out."""
 
     failure_kind: "str | None" = field(
-        default=None, metadata={"rule": Optional(Text("|".join(kind.value for kind in ErrorKind), 16))}
+        default=None, metadata={"rule": optional(matching("|".join(kind.value for kind in ErrorKind), 16))}
     )
-    """Of `ErrorKind`."""
-    failure: "str | None" = field(default=None, metadata={"rule": Optional(_WORDS)})
-    start_ns: "int | None" = field(default=None, metadata={"rule": Optional(Integer(0, (1 << 63) - 1))})
-    """The common start, by the kernel's monotonic clock."""
+    failure: "str | None" = field(default=None, metadata={"rule": optional(_WORDS)})
+    start_ns: "int | None" = field(default=None, metadata={"rule": optional(integer(0, (1 << 63) - 1))})
+    """Common start, on the kernel's monotonic clock."""
     kernel: str = field(default="", metadata={"rule": _WORDS})
     python: str = field(default="", metadata={"rule": _WORDS})
-    prepared: "dict[str, Prepared]" = field(default_factory=dict, metadata={"rule": NestedByName(Prepared)})
-    results: "dict[str, Results]" = field(default_factory=dict, metadata={"rule": NestedByName(Results)})
+    prepared: "dict[str, Prepared]" = field(default_factory=dict, metadata={"rule": nested_by_name(Prepared)})
+    results: "dict[str, Results]" = field(default_factory=dict, metadata={"rule": nested_by_name(Results)})
 
     def text(self) -> str:
-        """The account as its file has it."""
+        """Return the content of the file."""
         return json.dumps(asdict(self), indent=1)
 
     @classmethod
     def read(cls, text: str) -> "Account":
-        """From the file; MessageError if it is none."""
+        """Parse the file; raises MessageError."""
         try:
             values = json.loads(text)
         except (ValueError, RecursionError) as error:
@@ -128,3 +137,37 @@ class Account:
         if not isinstance(values, dict):
             raise MessageError(f"account: got {shown(values)}, expected an object")
         return from_values(cls, values, "account")
+
+
+COLUMNS = ("port", "t_ns", *QueueReading._fields, "repeats")
+"""repeats: number of further samples, one interval apart, with the same readings of all ports."""
+
+
+class Samples:
+    """Samples of all ports, with one line per port."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._last: tuple[int, Mapping[str, QueueReading]] | None = None
+        self._repeats = 0
+
+    def add(self, t_ns: int, readings: Mapping[str, QueueReading]) -> None:
+        """Add a sample."""
+        self._write_last()
+        self._last = t_ns, readings
+
+    def repeat(self, count: int) -> None:
+        """Add `count` samples with the readings of the last one."""
+        self._repeats += count
+
+    def text(self) -> str:
+        """Return the content of the file."""
+        self._write_last()
+        return "".join(f"{line}\n" for line in (",".join(COLUMNS), *self._lines))
+
+    def _write_last(self) -> None:
+        if self._last is not None:
+            t_ns, readings = self._last
+            for port, each in readings.items():
+                self._lines.append(",".join(map(str, (port, t_ns, *each, self._repeats))))
+        self._last, self._repeats = None, 0

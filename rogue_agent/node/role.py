@@ -1,12 +1,20 @@
-"""The life of one role, request by request: prepared, connected, started, finished."""
+"""One role: the requests it handles in order, and the end of a flow that it drives."""
 
-from collections.abc import Callable
+import secrets
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from enum import Enum, unique
+from pathlib import Path
+from random import Random
 
 from rogue.agent.core.application import Schedule
-from rogue.agent.core.clocks import HostNs, earlier
-from rogue.agent.node.end import End, Report
-from rogue.agent.node.errors import MessageError
+from rogue.agent.core.clocks import HostNs, NicNs, earlier
+from rogue.agent.drivers.poller import Poller
+from rogue.agent.drivers.recording import Spool
+from rogue.agent.drivers.verbs.discovery import PortAddress
+from rogue.agent.drivers.verbs.pyverbs import Pyverbs
+from rogue.agent.node.fields import MessageError
 from rogue.agent.node.messages import (
     After,
     Alive,
@@ -18,6 +26,7 @@ from rogue.agent.node.messages import (
     Loaded,
     Message,
     Prepare,
+    Prepared,
     Result,
     Results,
     Start,
@@ -26,9 +35,93 @@ from rogue.agent.node.messages import (
 from rogue.agent.node.transfer_events import TransferEvents
 
 
+@dataclass(frozen=True)
+class NodeContext:
+    """What a data process provides to its end.
+
+    `pyverbs` loads pyverbs on demand. `clock` is for timers, `stamp` for posts and completions. `ports` are
+    those known already; if empty, the end searches for them. `transfer_events` are those of the role's
+    transfers; None if no transfer waits for another.
+    """
+
+    pyverbs: Callable[[], Pyverbs]
+    sysfs: Path
+    spool: Spool
+    poller: Poller
+    clock: Callable[[], HostNs]
+    stamp: Callable[[], NicNs]
+    ports: Sequence[PortAddress] = ()
+    transfer_events: TransferEvents | None = None
+
+
+def random_bits(request: Prepare) -> Callable[[int], int]:
+    """Return the source of an end's secrets: the system, or a seed on a kernel without other users."""
+    return secrets.randbits if request.secret_seed is None else Random(request.secret_seed).getrandbits
+
+
+@dataclass(frozen=True)
+class Report:
+    """Counters of an end; `ended` counts transfers by status."""
+
+    moved_bytes: int
+    ended: dict[str, int] = field(default_factory=dict)
+    error: str | None = None
+    retransmitted_bytes: int | None = None
+    verbs: int = 0
+    batches: int = 0
+    spent: dict[str, object] = field(default_factory=dict)
+    facts: dict[str, object] = field(default_factory=dict)
+
+
+class End(ABC):
+    """One end of a flow. It watches its own descriptors; the event loop calls `on_time`."""
+
+    is_requester: bool
+
+    @abstractmethod
+    def introduce(self, role: str) -> Prepared:
+        """Return what the peer needs, and what was found on this node."""
+
+    @abstractmethod
+    def connect(self, peer: Prepared) -> None:
+        """Connect to the peer, or accept it."""
+
+    @abstractmethod
+    def begin(self, start_ns: HostNs, schedule: Schedule | None) -> None:
+        """Start the counters at this instant; a requester follows the schedule."""
+
+    @property
+    def deadline_ns(self) -> HostNs | None:
+        """Instant at which `on_time` must be called at the latest; a responder only waits for its peer."""
+        return None
+
+    def on_time(self, now: HostNs) -> None:  # noqa: B027 - nothing is ever due at a responder
+        """Do what is due; called once per turn of the loop."""
+
+    @property
+    def is_finished(self) -> bool:
+        """True if the schedule is done; a responder serves until its time is over."""
+        return False
+
+    def on_failure(self) -> None:  # noqa: B027 - most ends share nothing
+        """Release what other roles may wait for, after this role has failed."""
+
+    @abstractmethod
+    def finish(self, now: HostNs) -> None:
+        """End the flow and its tables; called once."""
+
+    @abstractmethod
+    def report(self) -> Report:
+        """Return the counters so far."""
+
+    @abstractmethod
+    def checksum(self, size_bytes: int | None) -> str:
+        """Return the SHA-256 of the memory's first bytes, or of all if None."""
+
+
 @unique
 class RoleState(Enum):
-    """Where a role is in its life."""
+    """State of a role."""
 
     PREPARED = "prepared"
     CONNECTED = "connected"
@@ -39,14 +132,14 @@ class RoleState(Enum):
 
 
 _RUNNING = RoleState.RUNNING
-"""Looked up once: an agent that polls asks for it several times a turn."""
+"""Looked up once, because a polling agent compares with it several times a turn."""
 _STARTED = frozenset({RoleState.WAITING, RoleState.RUNNING, RoleState.FINISHED, RoleState.FAILED})
 
 
 class Role:
-    """Carries out requests about one end, and runs it from its start to the end of its time.
+    """Handles the requests for one end, and runs the end from its start to the end of its time.
 
-    `trouble` is the error that ended it, if one did. `events`: those that transfers wait for.
+    `trouble` is the error that ended the role, if any. `events` are those that transfers wait for.
     """
 
     def __init__(
@@ -68,12 +161,12 @@ class Role:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a result has to wait: a requester's flow has not come to its end."""
+        """True while a requester's flow has not ended, so that a request for results must wait."""
         return self._end.is_requester and self.state in {RoleState.WAITING, RoleState.RUNNING}
 
     @property
     def deadline_ns(self) -> HostNs | None:
-        """When `on_time` must be called at the latest."""
+        """Instant at which `on_time` must be called at the latest."""
         state = self.state
         if state is _RUNNING:
             return earlier(self._end.deadline_ns, self._end_ns)
@@ -82,7 +175,7 @@ class Role:
         return None if state is RoleState.FAILED else self._end.deadline_ns
 
     def on_time(self, now: HostNs) -> None:
-        """Let the end do what is due, and see whether its time is over."""
+        """Let the end do what is due, and finish it when its time is over."""
         if self.state is not _RUNNING:
             if self.state is RoleState.FAILED:
                 return
@@ -93,7 +186,7 @@ class Role:
             self._finish(now)
 
     def fail(self, trouble: BaseException) -> None:
-        """Note an error that ends the role; the replies to further requests report it."""
+        """End the role by an error, which the replies to further requests report."""
         self.trouble = self.trouble or trouble
         self.state = RoleState.FAILED
         self._ended_ns = self._clock()
@@ -102,7 +195,7 @@ class Role:
             self._events.close()
 
     def handle(self, request: Message) -> Message:
-        """Carry out one request."""
+        """Handle one request."""
         if isinstance(request, Heartbeat):
             return self._alive()
         if isinstance(request, Connect):
@@ -136,11 +229,11 @@ class Role:
         return Loaded(self._name, len(self._arrivals))
 
     def _wait(self, request: After) -> Loaded:
-        """Have transfers wait that are loaded already."""
+        """Make transfers wait that are loaded already."""
         if self._events is None:
-            raise MessageError("after: this role was not prepared to tell of its transfers, nor to wait")
+            raise MessageError("after: this role was prepared without transfer events (`tells`)")
         if any(number >= len(self._arrivals) for number, _, _ in request.waits):
-            raise MessageError("after.waits: a transfer waits that is none of the arrivals")
+            raise MessageError("after.waits: the number of a waiting transfer is not among the arrivals")
         self._events.wait(request)
         return Loaded(self._name, len(self._events.held))
 
@@ -157,20 +250,19 @@ class Role:
         return Started(self._name)
 
     def _schedule(self) -> Schedule:
-        """The schedule on this node's clock."""
+        """Build the schedule on this node's clock."""
         start_ns, load = self._start_ns, self._load
         if load is None and not self._arrivals:
             raise MessageError("start before load")
         if load is None:
             arrivals = tuple((HostNs(start_ns + after_ns), size) for after_ns, size in self._arrivals)
-            held = frozenset[int]() if self._events is None else self._events.held
             return Schedule(
                 0,
                 start_ns,
                 count=None,
                 verb=self._verb,
                 arrivals=arrivals,
-                held=held,
+                held=frozenset() if self._events is None else self._events.held,
                 tells_arrivals=self._tells_arrivals,
             )
         until_ns = None if load.repeat_for_ns is None else HostNs(start_ns + load.repeat_for_ns)
@@ -222,7 +314,7 @@ class Role:
 
 
 def _status(report: Report, *, is_requester: bool) -> str:
-    """The worst that became of a transfer."""
+    """Return the worst status of any transfer."""
     if not is_requester:
         return "idle"
     return next((status for status in ("error", "unfinished") if report.ended.get(status)), "ok")

@@ -1,5 +1,6 @@
-"""Puts the supervisor on the standard streams of its process, and data processes beside it."""
+"""Run the supervisor on the standard streams of its process, and fork data processes and limiter servers."""
 
+import ctypes
 import fcntl
 import os
 import shutil
@@ -7,38 +8,63 @@ import signal
 import socket
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from rogue.agent.drivers.poller import Poller
+from rogue.agent.core.clocks import HostNs, NicNs
+from rogue.agent.core.plugins import import_plugins
+from rogue.agent.drivers.poller import ExactPoller, Poller, VirtualClock
 from rogue.agent.drivers.recording import Spool
 from rogue.agent.drivers.verbs import clock
-from rogue.agent.drivers.verbs.discovery import SYSFS, find_port
+from rogue.agent.drivers.verbs.discovery import SYSFS, PortAddress, find_port, roce_ports
 from rogue.agent.drivers.verbs.pyverbs import VerbsUnavailable, load
-from rogue.agent.node.data_process import DataProcess
-from rogue.agent.node.end import NodeContext
-from rogue.agent.node.forked import ForkedProcess
-from rogue.agent.node.messages import Prepare
-from rogue.agent.node.open_end import open_end
-from rogue.agent.node.plugins import import_plugins
+from rogue.agent.node.capabilities import capabilities
+from rogue.agent.node.data_process import DataProcess, open_end
+from rogue.agent.node.limiter_server import LimiterServers, serve_limiters, socket_of
+from rogue.agent.node.messages import Capabilities, Prepare
+from rogue.agent.node.processes import ForkedProcess, listener_at
+from rogue.agent.node.role import NodeContext
 from rogue.agent.node.supervisor import Supervisor
-from rogue.agent.node.turn_keeper import Keepers, keep_turns, place_of
-from rogue.agent.node.wire import listener_at
 
 SPOOL = Path("/var/lib/rogue/spool")
-"""Provisioning makes room for samples there."""
+"""Directory for samples that provisioning creates."""
 _PREFIX = "rogue-agent-"
 _UNFINISHED_PREFIX = ".rogue-agent-"
 _READABLE_BY_GROUP = 0o2750
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
+_PR_SET_TIMERSLACK = 29
+_LEAST_SLACK_NS = 1
 Work = Callable[[str, Path, int, int], int]
-Keep = Callable[[Prepare, socket.socket, int], int]
+ServeLimiters = Callable[[Prepare, socket.socket, int], int]
+
+
+@dataclass(frozen=True)
+class KnownNode:
+    """What all agents of a kernel with a virtual clock share: its ports and its capabilities."""
+
+    ports: Sequence[PortAddress]
+    capabilities: Capabilities
+
+    @classmethod
+    def found(cls) -> "KnownNode":
+        """Inspect this node, whose network has just been built, so that limiters need no search."""
+        ports = roce_ports(is_fresh=True)
+        return cls(ports, capabilities(known=ports, has_limiters=False))
+
+
+def be_exact() -> None:
+    """Let sleeps of this process and its forks end on time instead of up to 50 us later.
+
+    Source: prctl(2), PR_SET_TIMERSLACK.
+    """
+    ctypes.CDLL(None).prctl(_PR_SET_TIMERSLACK, _LEAST_SLACK_NS, 0, 0, 0)
 
 
 def own_streams() -> tuple[int, int]:
-    """Take the standard streams for the conversation; libraries that print reach standard error instead."""
+    """Duplicate the standard streams for the conversation; what libraries print goes to standard error."""
     source, sink = os.dup(_STDIN), os.dup(_STDOUT)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, _STDIN)
@@ -47,34 +73,57 @@ def own_streams() -> tuple[int, int]:
     return source, sink
 
 
-def work(role: str, directory: Path, source: int, sink: int) -> int:
-    """Serve one role over two descriptors; whatever it writes beside its replies goes to `directory`."""
-    workplace = NodeContext(
-        load, SYSFS, Spool(directory, role), Poller(clock.host_ns), clock.host_ns, clock.nic_ns
-    )
-    return DataProcess(source, sink, workplace, open_end).serve()
+def _clocks(known: KnownNode | None) -> tuple[Poller, Callable[[], HostNs], Callable[[], NicNs]]:
+    """Return a poller, the clock of timers and the clock of posts; virtual ones on a known node."""
+    if known is None:
+        return Poller(clock.host_ns), clock.host_ns, clock.nic_ns
+    virtual = VirtualClock()
+    return ExactPoller(virtual), virtual.host_ns, lambda: NicNs(virtual.now_ns)
 
 
-def keep(request: Prepare, listener: socket.socket, source: int) -> int:
-    """Keep the turns at a card's limiters."""
-    return keep_turns(request, find_port, listener, Poller(clock.host_ns), source)
+def work(known: KnownNode | None, role: str, directory: Path, source: int, sink: int) -> int:
+    """Serve one role over two descriptors, with its files in `directory`; return the exit code."""
+    ports = () if known is None else known.ports
+    context = NodeContext(load, SYSFS, Spool(directory, role), *_clocks(known), ports)
+    return DataProcess(source, sink, context, open_end).serve()
 
 
-def supervise(work_on: Work = work) -> int:
-    """Serve one conversation; each role is worked on in a process of its own.
+def lend(known: KnownNode | None, request: Prepare, listener: socket.socket, source: int) -> int:
+    """Serve the shared limiters of a card; return the exit code."""
+    find = partial(find_port, known=() if known is None else known.ports)
+    return serve_limiters(request, find, listener, _clocks(known)[0], source)
 
-    pyverbs is imported here if there is any, but nothing of it is used: data processes are forks.
+
+def supervise(work_on: Work | None = None) -> int:
+    """Serve one conversation over the standard streams, each role in its own process.
+
+    pyverbs is imported, if available, but not used here: data processes are forks.
     """
     with own_directory() as directory:
-        return _supervise(work_on, directory)
+        remove_when_gone(directory)
+        source, sink = own_streams()
+        import_pyverbs()
+        import_plugins()
+        servers = LimiterServers(partial(launch_server, partial(lend, None), directory))
+        start = partial(launch, work_on or partial(work, None), directory)
+        return Supervisor(source, sink, start, directory, servers=servers).serve()
+
+
+def supervise_in_fork(known: KnownNode, source: int, sink: int) -> int:
+    """Serve one conversation over two descriptors, in a process that has imported everything already."""
+    with own_directory() as directory:
+        start = partial(launch, partial(work, known), directory)
+        servers = LimiterServers(partial(launch_server, partial(lend, known), directory))
+        return Supervisor(
+            source, sink, start, directory, look=lambda: known.capabilities, servers=servers
+        ).serve()
 
 
 @contextmanager
 def own_directory() -> Iterator[Path]:
-    """A directory for one conversation. Those whose processes were all killed are removed first.
+    """Create a directory for one conversation, after removing those whose processes were all killed.
 
-    Its owner holds a lock on it from before it has the name of one. Nothing is waited for that another user
-    of the node could hold.
+    The owner locks the directory before it gets its final name. No lock of another user is waited for.
     """
     place = spool_place()
     with ExitStack() as stack:
@@ -91,7 +140,7 @@ def own_directory() -> Iterator[Path]:
 
 
 def spool_place() -> Path:
-    """Where sessions have their directories; if nothing was provisioned, beside other temporary files."""
+    """Return the parent of conversations' directories: that for temporary files if none was provisioned."""
     if os.access(SPOOL, os.W_OK | os.X_OK):
         return SPOOL
     place = Path(tempfile.gettempdir())
@@ -109,7 +158,7 @@ def let_caller_read(directory: Path) -> None:
 
 @contextmanager
 def _locked(directory: Path, how: int = 0) -> Iterator[None]:
-    """Lock a directory; OSError if `how` says not to wait and another process has it."""
+    """Lock a directory; raises OSError if `how` is LOCK_NB and another process has the lock."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | how)
@@ -118,17 +167,8 @@ def _locked(directory: Path, how: int = 0) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _supervise(work_on: Work, directory: Path) -> int:
-    leave_a_watcher(directory)
-    source, sink = own_streams()
-    import_pyverbs()
-    import_plugins()
-    keepers = Keepers(partial(launch_keeper, keep, directory))
-    return Supervisor(source, sink, partial(launch, work_on, directory), directory, keepers=keepers).serve()
-
-
 def import_pyverbs() -> None:
-    """Import pyverbs before forking, if it is there; a role that needs it reports if it is missing."""
+    """Import pyverbs before forking, if available; a role that needs it reports if it is missing."""
     with suppress(VerbsUnavailable):
         load()
 
@@ -138,21 +178,21 @@ def launch(work_on: Work, directory: Path, role: str, log: Path) -> ForkedProces
     return ForkedProcess(partial(work_on, role, directory), log)
 
 
-def launch_keeper(keep_for: Keep, directory: Path, request: Prepare) -> ForkedProcess:
-    """Start the keeper of a card, at whose socket flows may knock from now on."""
-    place = place_of(directory, request.address)
+def launch_server(serve: ServeLimiters, directory: Path, request: Prepare) -> ForkedProcess:
+    """Start the limiter server of a card; flows can connect to its socket from now on."""
+    place = socket_of(directory, request.address)
     with listener_at(place) as listener:
         return ForkedProcess(
-            lambda source, _sink: keep_for(request, listener, source),
+            lambda source, _sink: serve(request, listener, source),
             place.with_name(f"{place.name}.log"),
             [listener.fileno()],
         )
 
 
-def leave_a_watcher(directory: Path) -> None:
-    """Fork a process that waits until this one is gone, however it went, and then removes the directory.
+def remove_when_gone(directory: Path) -> None:
+    """Fork a process that removes the directory when this one has ended, even if it was killed.
 
-    It notices by the end of a pipe whose other end only this process holds.
+    It waits for the end of a pipe whose other end only this process holds.
     """
     reader, writer = os.pipe()
     if os.fork() != 0:

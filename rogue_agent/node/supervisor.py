@@ -1,7 +1,7 @@
-"""Owns the conversation on a node: checks messages, runs one data process per role, keeps the time limits.
+"""The conversation on a node: checks messages, runs one data process per role, enforces time limits.
 
-The supervisor never touches verbs, so that it replies however busy or stuck a data process is. The end of its
-input ends its data processes. What those print goes to a log file each, so that no full pipe can stall them.
+The supervisor never uses verbs, so that it replies even if a data process is busy or stuck. The end of its
+input ends its data processes. Each of these has a log file, because a full pipe could stall it.
 """
 
 import fcntl
@@ -11,15 +11,14 @@ import subprocess
 import time
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, Protocol
 
 from rogue.agent.core.errors import SettingsError
 from rogue.agent.drivers.limiters.bank import free_dead_limiters
 from rogue.agent.node.capabilities import capabilities
-from rogue.agent.node.errors import ErrorKind, MessageError
+from rogue.agent.node.fields import ErrorKind, MessageError
+from rogue.agent.node.limiter_server import LimiterServers
 from rogue.agent.node.messages import (
     PROTOCOL,
     Capabilities,
@@ -35,7 +34,7 @@ from rogue.agent.node.messages import (
     Stop,
     Stopped,
 )
-from rogue.agent.node.turn_keeper import Keepers
+from rogue.agent.node.processes import Child, end_process
 from rogue.agent.node.wire import LINE_BYTES_MAX, REPLY_TYPES, REQUEST_TYPES, LineReader, decode, encode
 
 _CHUNK_BYTES = 65_536
@@ -47,45 +46,27 @@ _GRACE_S = 5.0
 _NS_PER_MS, _NS_PER_S = 1_000_000, 1_000_000_000
 
 
-class Child(Protocol):
-    """What a data process is to the supervisor; `subprocess.Popen` is one, too."""
-
-    @property
-    def stdin(self) -> IO[bytes] | None:
-        """Pipe of its requests."""
-
-    @property
-    def stdout(self) -> IO[bytes] | None:
-        """Pipe of its replies."""
-
-    def kill(self) -> None:
-        """End it at once."""
-
-    def wait(self, timeout: float | None = None) -> int:
-        """Return its exit code; raises subprocess.TimeoutExpired."""
-
-
 @dataclass
 class _DataProcess:
-    """A child, the requests without a reply (type and time limit, in ns), and its unfinished line."""
+    """A child, its pending requests (type and time limit in ns), and the reader of its replies."""
 
     process: Child
     pending: "deque[tuple[str, int]]" = field(default_factory=deque)
     reader: LineReader = field(default_factory=LineReader)
 
 
-class _ConversationEnded(Exception):  # noqa: N818 - the ordinary way out of the loop
-    """Nothing more is to be read."""
+class _ConversationEnded(Exception):  # noqa: N818 - ends the loop normally
+    """The input has ended, or a stop message has come."""
 
 
 class Supervisor:
     """Serves one conversation over two file descriptors.
 
-    `launch(role, log)` starts a data process; `directory` takes their logs. `look` says what the node is.
-    `keepers` knows who takes turns at limiters.
+    `launch(role, log)` starts a data process, whose log is in `directory`. `look` returns the node's
+    capabilities. `servers` are the limiter servers.
     """
 
-    def __init__(  # noqa: PLR0913 - what is above, below and beside a supervisor
+    def __init__(  # noqa: PLR0913 - streams, processes and the node
         self,
         source: int,
         sink: int,
@@ -94,7 +75,7 @@ class Supervisor:
         clock: Callable[[], int] = time.monotonic_ns,
         look: Callable[[], Capabilities] = capabilities,
         on_gone: Callable[[], None] = free_dead_limiters,
-        keepers: "Keepers | None" = None,
+        servers: "LimiterServers | None" = None,
     ) -> None:
         self._source = source
         self._sink = sink
@@ -103,7 +84,7 @@ class Supervisor:
         self._clock = clock
         self._look = look
         self._on_gone = on_gone
-        self._keepers = keepers
+        self._servers = servers
         self._reader = LineReader()
         self._is_open = False
         self._silence_limit_ns: int | None = None
@@ -112,7 +93,7 @@ class Supervisor:
         self._selector = selectors.DefaultSelector()
 
     def serve(self) -> int:
-        """Run the conversation to its end; return 0 unless it broke the rules."""
+        """Run the conversation to its end; return 0, or 1 after an invalid message."""
         self._selector.register(self._source, selectors.EVENT_READ, None)
         try:
             while True:
@@ -127,7 +108,7 @@ class Supervisor:
             self._selector.close()
 
     def _turn(self) -> None:
-        """Wait for input, a reply or a time limit, and deal with it."""
+        """Wait for input, a reply or a time limit, and handle it."""
         for key, _ in self._selector.select(self._timeout_s()):
             if key.data is None:
                 self._read_requests()
@@ -138,9 +119,7 @@ class Supervisor:
             if data.pending and now >= data.pending[0][1]:
                 self._fail(role, ErrorKind.TIMEOUT, f"no reply to {data.pending[0][0]} within its time limit")
         if self._silence_limit_ns is not None and now >= self._heard_ns + self._silence_limit_ns:
-            raise MessageError(
-                f"not a word for {self._silence_limit_ns // _NS_PER_MS} ms: the agent ends itself"
-            )
+            raise MessageError(f"no message for {self._silence_limit_ns // _NS_PER_MS} ms: the agent ends")
 
     def _timeout_s(self) -> float | None:
         limits = [data.pending[0][1] for data in self._roles.values() if data.pending]
@@ -180,7 +159,7 @@ class Supervisor:
         self._send(replace(self._look(), directory=str(self._directory)))
 
     def _forward(self, request: RoleRequest, line: bytes) -> None:
-        """Hand a request to its data process, which `prepare` starts and `end_role` ends."""
+        """Pass a request to its data process, which `prepare` starts and `end_role` ends."""
         role = request.role
         if isinstance(request, Prepare) and role not in self._roles and len(self._roles) < ROLES_MAX:
             if not self._has_joined(request):
@@ -200,15 +179,15 @@ class Supervisor:
             self._hand_over(role, data, line)
 
     def _has_joined(self, request: Prepare) -> bool:
-        """Put a role among those that take turns; the trouble of a keeper is that role's alone."""
+        """Let a role join its limiter server; a failure concerns this role alone."""
         try:
-            if self._keepers is not None:
-                self._keepers.join(request)
+            if self._servers is not None:
+                self._servers.join(request)
         except SettingsError as error:
             self._send_gone(request, ErrorKind.CONFIGURATION, str(error))
             return False
         except OSError as error:
-            words = f"prepare: role {request.role!r}: no keeper of its turns: {error.strerror}"
+            words = f"prepare: role {request.role!r}: its limiter server does not start: {error.strerror}"
             self._send_gone(request, ErrorKind.VERBS, words)
             return False
         return True
@@ -221,12 +200,11 @@ class Supervisor:
         self._send(Error(request.role, ErrorKind.PROTOCOL.value, words, request.wire_type, is_gone))
 
     def _hand_over(self, role: str, data: _DataProcess, line: bytes) -> None:
-        """Write a request into a data process's pipe, which has room for all that may wait."""
-        assert data.process.stdin is not None, "started with a pipe"
+        """Write a request into a data process's pipe, which has room for all pending ones."""
         try:
             written = os.write(data.process.stdin.fileno(), line + b"\n")
         except BrokenPipeError:
-            self._fail(role, ErrorKind.BUG, self._obituary(role))
+            self._fail(role, ErrorKind.BUG, self._exit_text(role))
             return
         except BlockingIOError:
             written = 0
@@ -236,17 +214,15 @@ class Supervisor:
     def _launch(self, role: str) -> None:
         process = self._start(role, self._log_of(role))
         self._roles[role] = _DataProcess(process)
-        assert process.stdout is not None and process.stdin is not None, "started with pipes"
         fcntl.fcntl(process.stdin, fcntl.F_SETPIPE_SZ, 2 * _REQUESTS_PENDING_MAX * LINE_BYTES_MAX)
         os.set_blocking(process.stdin.fileno(), False)
         self._selector.register(process.stdout, selectors.EVENT_READ, role)
 
     def _read_replies(self, role: str) -> None:
         data = self._roles[role]
-        assert data.process.stdout is not None, "started with a pipe"
         chunk = os.read(data.process.stdout.fileno(), _CHUNK_BYTES)
         if not chunk:
-            self._fail(role, ErrorKind.BUG, self._obituary(role))
+            self._fail(role, ErrorKind.BUG, self._exit_text(role))
             return
         try:
             for line in data.reader.feed(chunk):
@@ -259,20 +235,20 @@ class Supervisor:
     def _log_of(self, role: str) -> Path:
         return self._directory / f"{role}.log"
 
-    def _obituary(self, role: str) -> str:
-        """Say how a data process ended, with the end of its log."""
+    def _exit_text(self, role: str) -> str:
+        """Describe how a data process ended, with the end of its log."""
         words = self._log_of(role).read_text(errors="replace").strip()[-_LOG_SHOWN_CHARACTERS:]
         process = self._roles[role].process
         try:
             code = process.wait(_LAST_BREATH_S)
         except subprocess.TimeoutExpired:
             return "the data process closed its output without ending"
-        return f"the data process ended with code {code}: {words or '(no words)'}"
+        return f"the data process ended with code {code}: {words or '(empty log)'}"
 
     def _fail(self, role: str, kind: ErrorKind, message: str) -> None:
-        """End one data process, and say why to each request that waits, or unasked; the others go on.
+        """End one data process; send the reason as the reply to each pending request, or without a request.
 
-        One that has not replied in time hangs; any other may give back what it holds, such as its rate.
+        Only a process that has not replied in time is killed at once; others can release what they hold.
         """
         waiting: list[str | None] = [request_type for request_type, _ in self._roles[role].pending]
         self._end(role, 0.0 if kind is ErrorKind.TIMEOUT else _GRACE_S)
@@ -280,26 +256,19 @@ class Supervisor:
             self._send(Error(role, kind.value, message, request_type, is_gone=True))
 
     def _end_all(self) -> None:
-        """End every data process, all at once."""
+        """End all data processes in parallel."""
         for data in self._roles.values():
-            assert data.process.stdin is not None, "started with a pipe"
             data.process.stdin.close()
         for role in list(self._roles):
             self._end(role, _GRACE_S)
 
     def _end(self, role: str, grace_s: float) -> None:
-        """End one data process: by the end of its input, so that it gives back what it holds, or by force."""
+        """End one data process; after `grace_s` seconds by force."""
         data = self._roles.pop(role)
-        assert data.process.stdout is not None and data.process.stdin is not None, "started with pipes"
         self._selector.unregister(data.process.stdout)
-        data.process.stdin.close()
-        with suppress(subprocess.TimeoutExpired):
-            data.process.wait(grace_s)
-        data.process.kill()
-        data.process.wait()
-        data.process.stdout.close()
-        if self._keepers is not None:
-            self._keepers.leave(role)
+        end_process(data.process, grace_s)
+        if self._servers is not None:
+            self._servers.leave(role)
         self._on_gone()
 
     def _send(self, reply: Message) -> None:

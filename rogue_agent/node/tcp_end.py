@@ -1,44 +1,35 @@
-"""Ends over TCP: the requester sends, the responder listens and receives."""
+"""The two ends of a flow over TCP: the requester sends, the responder listens and receives."""
 
 import os
 import select
 import socket
 from functools import partial
 
-from rogue.agent.baselines.stream import (
-    HEADER_BYTES,
-    TOKEN_BITS,
-    encode_proof,
-)
-from rogue.agent.baselines.tcp_receiver import TcpReceiver
-from rogue.agent.baselines.tcp_sender import TcpSender
+from rogue.agent.baselines.tcp_flow import HEADER_BYTES, TOKEN_BITS, TcpReceiver, TcpSender, encode_proof
 from rogue.agent.baselines.tcp_socket import GAUGES, TcpInfo, connect, info_of, listen
 from rogue.agent.core.application import Schedule
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.errors import SettingsError
 from rogue.agent.drivers import recording
-from rogue.agent.drivers.memory import Memory
 from rogue.agent.drivers.recording import TransferLog
 from rogue.agent.drivers.verbs.card_facts import COLUMNS as COUNTER_COLUMNS
+from rogue.agent.drivers.verbs.memory import Memory
 from rogue.agent.drivers.verbs.queue_pair import tos
-from rogue.agent.node.end import End, NodeContext, Report
-from rogue.agent.node.errors import MessageError
+from rogue.agent.node.fields import MessageError
 from rogue.agent.node.messages import Prepare, Prepared
-from rogue.agent.node.verbs_end import drawer
-
-_CANDIDATES_MAX = 64
+from rogue.agent.node.role import End, NodeContext, Report, random_bits
 
 
 class TcpEnd(End):
-    """What both ends share: memory in a file without a name, and the connection once there is one."""
+    """Memory in an anonymous file, and the connection once it exists."""
 
-    def __init__(self, request: Prepare, workplace: NodeContext) -> None:
+    def __init__(self, request: Prepare, node: NodeContext) -> None:
         if request.parameters or request.verb != "write":
             raise SettingsError(
                 "parameters", request.parameters or request.verb, "none: TCP has no parameters and no verbs"
             )
         self._request = request
-        self._workplace = workplace
+        self._node = node
         self._file = os.memfd_create(request.role)
         os.ftruncate(self._file, request.buffer_bytes)
         self._memory = Memory(request.buffer_bytes, self._file)
@@ -48,7 +39,7 @@ class TcpEnd(End):
         self._last_info: TcpInfo | None = None
 
     def introduce(self, role: str) -> Prepared:
-        """Say where we are, and where we listen."""
+        """Return this end's address, and its port if it listens."""
         return Prepared(
             role,
             service="tcp",
@@ -69,15 +60,15 @@ class TcpEnd(End):
         return None
 
     def checksum(self, size_bytes: int | None) -> str:
-        """SHA-256 of the memory."""
+        """Return the SHA-256 of the memory."""
         return self._memory.sha256(size_bytes)
 
     def finish(self, now: HostNs) -> None:
-        """Note what the kernel counted."""
+        """Record the kernel's counters of the connection."""
         if self._connection is None:
             return
         self._last_info = info_of(self._connection)
-        table = self._workplace.spool.table("counters", COUNTER_COLUMNS)
+        table = self._node.spool.table("counters", COUNTER_COLUMNS)
         for name, value in self._last_info._asdict().items():
             if name not in GAUGES:
                 table.row(f"tcp_{name}", 0, value)
@@ -87,7 +78,7 @@ class TcpEnd(End):
         return facts if self._last_info is None else {**facts, **self._last_info._asdict()}
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close connection and memory."""
         if self._connection is not None:
             self._connection.close()
         os.close(self._file)
@@ -101,12 +92,12 @@ class TcpSenderEnd(TcpEnd):
     _is_waiting_for_room = False
 
     def connect(self, peer: Prepared) -> None:
-        """Connect to where the peer listens."""
+        """Connect to the peer's port, and prove with its token who we are."""
         if peer.tcp_port is None:
             raise SettingsError("peer.tcp_port", None, "the port of a responder over TCP")
         if peer.tcp_token is None:
             raise SettingsError("peer.tcp_token", None, "the token of a responder over TCP")
-        request, workplace = self._request, self._workplace
+        request, node = self._request, self._node
         self._connection = connect(
             request.address,
             (peer.address, peer.tcp_port),
@@ -115,46 +106,46 @@ class TcpSenderEnd(TcpEnd):
             request.interface,
         )
         self._connection.send(encode_proof(peer.tcp_token))
-        self._log = TransferLog(workplace.spool.table("transfers", recording.TRANSFER_COLUMNS))
+        self._log = TransferLog(node.spool.table("transfers", recording.TRANSFER_COLUMNS))
         self._sender = TcpSender(
             self._connection, self._file, request.buffer_bytes, self._log, peer.tcp_token
         )
-        workplace.poller.watch(self._connection.fileno(), self._on_ready)
+        node.poller.watch(self._connection.fileno(), self._on_ready)
 
     def begin(self, start_ns: HostNs, schedule: Schedule | None) -> None:
         """Follow the schedule."""
         assert self._sender is not None and schedule is not None, "a requester is connected"
-        events = self._workplace.transfer_events
+        events = self._node.transfer_events
         if events is not None:
             events.attach(self._sender.release)
         self._sender.follow(schedule, events)
 
     @property
     def deadline_ns(self) -> HostNs | None:
-        """When the next transfer is due."""
+        """Instant at which the next transfer is due."""
         return None if self._sender is None else self._sender.deadline_ns
 
     def on_time(self, now: HostNs) -> None:
-        """Start what is due, and look for room in the socket while something waits for it."""
+        """Start what is due, and wait for room in the socket only while something is to be sent."""
         if self._sender is None or self._connection is None:
             return
         self._sender.on_time(now)
         if self._sender.wants_to_send != self._is_waiting_for_room:
             self._is_waiting_for_room = self._sender.wants_to_send
             events = select.POLLIN | (select.POLLOUT if self._is_waiting_for_room else 0)
-            self._workplace.poller.watch(self._connection.fileno(), self._on_ready, events)
+            self._node.poller.watch(self._connection.fileno(), self._on_ready, events)
 
     def _on_ready(self, now: HostNs) -> None:
         assert self._sender is not None and self._connection is not None, "watched once it is there"
         if not self._sender.on_readable(now):
-            self._workplace.poller.leave(self._connection.fileno())
+            self._node.poller.leave(self._connection.fileno())
             return
         if self._sender.wants_to_send:
-            self._sender.on_writable(now, self._workplace.clock)
+            self._sender.on_writable(now, self._node.clock)
 
     @property
     def is_finished(self) -> bool:
-        """Whether the schedule is done."""
+        """True if the schedule is done."""
         return self._sender is not None and self._sender.is_finished
 
     def finish(self, now: HostNs) -> None:
@@ -164,7 +155,7 @@ class TcpSenderEnd(TcpEnd):
         super().finish(now)
 
     def report(self) -> Report:
-        """Counts of the sender."""
+        """Return the counters of the sender."""
         if self._sender is None:
             return Report(0)
         resent_bytes = None if self._last_info is None else self._last_info.retransmitted_bytes
@@ -181,22 +172,21 @@ class TcpSenderEnd(TcpEnd):
 class TcpReceiverEnd(TcpEnd):
     """Listens, and receives from its peer alone.
 
-    Whoever connects from the peer's address is a candidate until its first bytes are there. They must be the
-    token: an address is everybody's on that computer. The peer says it as soon as it is connected, so that of
-    too many candidates the one that has been silent for longest goes.
+    A connection from the peer's address is a candidate until its first bytes have arrived. They must be the
+    token, because other users of the peer's computer have the same address.
     """
 
     is_requester = False
     _receiver: TcpReceiver | None = None
     _peer_address = ""
 
-    def __init__(self, request: Prepare, workplace: NodeContext) -> None:
-        super().__init__(request, workplace)
-        self._token: int = drawer(request)(TOKEN_BITS)
+    def __init__(self, request: Prepare, node: NodeContext) -> None:
+        super().__init__(request, node)
+        self._token: int = random_bits(request)(TOKEN_BITS)
         self._candidates: dict[int, socket.socket] = {}
         self._listener = listen(request.address, request.transport, request.interface, tos(0, request.dscp))
         self._meter = recording.ThroughputMeter(
-            workplace.spool.table("throughput", recording.THROUGHPUT_COLUMNS),
+            node.spool.table("throughput", recording.THROUGHPUT_COLUMNS),
             request.sample_interval_ns,
             request.first_sample_ns,
         )
@@ -206,27 +196,25 @@ class TcpReceiverEnd(TcpEnd):
         return port
 
     def connect(self, peer: Prepared) -> None:
-        """Accept the peer from now on."""
+        """Accept connections from the peer's address from now on."""
         if peer.service != "tcp":
             raise MessageError(f"connect.peer.service: got {peer.service}, expected tcp")
         self._peer_address = peer.address
-        self._workplace.poller.watch(self._listener.fileno(), self._accept)
+        self._node.poller.watch(self._listener.fileno(), self._accept)
 
     def _accept(self, _now: HostNs) -> None:
         connection, (address, *_) = self._listener.accept()
         if address != self._peer_address or self._connection is not None:
             connection.close()
             return
-        if len(self._candidates) == _CANDIDATES_MAX:
-            self._turn_away(next(iter(self._candidates)))
         connection.setblocking(False)
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, HEADER_BYTES)
         self._candidates[connection.fileno()] = connection
-        self._workplace.poller.watch(connection.fileno(), partial(self._examine, connection))
+        self._node.poller.watch(connection.fileno(), partial(self._examine, connection))
 
     def _examine(self, connection: socket.socket, now: HostNs) -> None:
-        """Take the first bytes of a candidate for proof, or turn it away."""
-        self._workplace.poller.leave(connection.fileno())
+        """Accept a candidate whose first bytes are the token, and close any other."""
+        self._node.poller.leave(connection.fileno())
         del self._candidates[connection.fileno()]
         if not _proves(connection, self._token):
             connection.close()
@@ -234,43 +222,28 @@ class TcpReceiverEnd(TcpEnd):
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, 1)
         self._connection = connection
         memory = memoryview(self._memory.mapped)
-        events = self._workplace.transfer_events
+        events = self._node.transfer_events
         on_arrival = None if events is None else events.on_arrival
         self._receiver = TcpReceiver(connection, memory, self._meter, self._token, on_arrival)
-        self._workplace.poller.watch(connection.fileno(), self._on_readable)
-        self._turn_candidates_away()
+        self._node.poller.watch(connection.fileno(), self._on_readable)
+        self._close_candidates()
         self._on_readable(now)
 
-    def _turn_candidates_away(self) -> None:
-        for descriptor in list(self._candidates):
-            self._turn_away(descriptor)
-
-    def _turn_away(self, descriptor: int) -> None:
-        self._workplace.poller.leave(descriptor)
-        self._candidates.pop(descriptor).close()
+    def _close_candidates(self) -> None:
+        for descriptor, candidate in self._candidates.items():
+            self._node.poller.leave(descriptor)
+            candidate.close()
+        self._candidates.clear()
 
     def _on_readable(self, now: HostNs) -> None:
         assert self._receiver is not None and self._connection is not None, "watched once it is there"
-        if not self._receiver.on_readable(now, self._workplace.clock):
-            self._workplace.poller.leave(self._connection.fileno())
+        if not self._receiver.on_readable(now, self._node.clock):
+            self._node.poller.leave(self._connection.fileno())
 
     def begin(self, start_ns: HostNs, schedule: Schedule | None) -> None:
-        """Count from now on."""
+        """Start the counters."""
         assert schedule is None, "a responder follows no schedule"
         self._meter.start(start_ns)
-
-    @property
-    def deadline_ns(self) -> None:
-        """A responder waits for nothing but news."""
-        return None
-
-    def on_time(self, now: HostNs) -> None:
-        """Nothing is ever due."""
-
-    @property
-    def is_finished(self) -> bool:
-        """A receiver serves until its time is over."""
-        return False
 
     def finish(self, now: HostNs) -> None:
         """End the intervals."""
@@ -278,7 +251,7 @@ class TcpReceiverEnd(TcpEnd):
         super().finish(now)
 
     def report(self) -> Report:
-        """What has arrived."""
+        """Return the counters of the receiver."""
         if self._receiver is None:
             return Report(0)
         return Report(
@@ -288,9 +261,9 @@ class TcpReceiverEnd(TcpEnd):
         )
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close listener, candidates, connection and memory."""
         self._listener.close()
-        self._turn_candidates_away()
+        self._close_candidates()
         super().close()
 
 

@@ -1,8 +1,8 @@
-"""Roles on one node tell each other when their transfers start, arrive and end.
+"""Starts, arrivals and ends of transfers, sent between the roles of one node.
 
 A role whose transfers others wait for listens at a socket. A role that waits connects to it and gets all
-events from the first transfer on. When that connection ends, for whatever reason, waiting for that role
-ends too: an event that it has not sent by then has failed, and no transfer waits for a failed event.
+events from the first transfer on. When that connection ends, for any reason, waiting for that role ends as
+well: an event that it has not sent by then has failed, and no transfer waits for a failed event.
 """
 
 import select
@@ -19,9 +19,9 @@ from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.errors import SettingsError
 from rogue.agent.drivers.poller import Poller
 from rogue.agent.drivers.recording import Spool
-from rogue.agent.node.errors import MessageError
+from rogue.agent.node.fields import MessageError
 from rogue.agent.node.messages import After, Prepare
-from rogue.agent.node.wire import accepted, listener_at
+from rogue.agent.node.processes import accepted, listener_at
 
 ARRIVAL_COLUMNS = ("transfer_id", "arrived_ns")
 _KINDS = ("start", "arrival", "end")
@@ -40,7 +40,7 @@ class TransferEvent(NamedTuple):
 
 
 def place_of(directory: Path, role: str) -> Path:
-    """The socket at which a role sends its events."""
+    """Return the socket from which a role sends its events."""
     return directory / f"transfers-{role}"
 
 
@@ -66,13 +66,13 @@ class EventSender:
             self._send(receiver)
 
     def end(self) -> None:
-        """Send what is left, and close the connection of each role that has got all of it."""
+        """Send the rest, and close the connection to each role that has received everything."""
         self._is_over = True
         for receiver in list(self._sent_bytes):
             self._send(receiver)
 
     def close(self) -> None:
-        """Close all connections, whether or not all was sent."""
+        """Close all connections."""
         for receiver in list(self._sent_bytes):
             self._drop(receiver)
         if self._poller.is_watched(self._listener.fileno()):
@@ -85,7 +85,7 @@ class EventSender:
         self._send(receiver)
 
     def _send(self, receiver: socket.socket, _now: HostNs | None = None) -> None:
-        """Send what the socket has room for; go on when it has room again."""
+        """Send what the socket has room for, and continue when it has room again."""
         sent_bytes = self._sent_bytes[receiver]
         try:
             while sent_bytes < len(self._record_bytes):
@@ -128,7 +128,7 @@ class EventReceiver:
             self._channel.connect(str(place))
         except OSError as error:
             self._channel.close()
-            expected = f"a role that tells of its transfers here ({error.strerror})"
+            expected = f"a role of this node that sends transfer events ({error.strerror})"
             raise SettingsError("known_by", place.name, expected) from error
         self._channel.setblocking(False)
         poller.watch(self._channel.fileno(), self._hear)
@@ -147,7 +147,7 @@ class EventReceiver:
             return
         except OSError:
             chunk = b""
-        now = self._poller.now()  # Another role may have gone on since this turn began.
+        now = self._poller.now()  # other roles have sent events since this turn began
         stream = self._pending + chunk
         whole = len(stream) // _RECORD.size * _RECORD.size
         self._pending = stream[whole:]
@@ -163,20 +163,21 @@ class EventReceiver:
 class TransferEvents:
     """The events that one role sends, and those that its transfers wait for.
 
-    `attach` gives the function that lets a transfer (from 0) start, not before an instant. No transfer
-    starts before that.
+    No transfer starts before `attach` has set the function that releases transfers.
     """
 
     def __init__(self, request: Prepare, spool: Spool, poller: Poller) -> None:
         self._role, self._end = request.role, request.end
         self._spool, self._poller = spool, poller
-        self._told = [kind for kind in _KNOWN_AT[request.end] if kind in request.tells]
-        self._sender = EventSender(place_of(spool.directory, request.role), poller) if self._told else None
-        self._arrivals = spool.table("arrivals", ARRIVAL_COLUMNS) if "arrival" in self._told else None
+        self._sent_kinds = [kind for kind in _KNOWN_AT[request.end] if kind in request.tells]
+        self._sender = (
+            EventSender(place_of(spool.directory, request.role), poller) if self._sent_kinds else None
+        )
+        self._arrivals = spool.table("arrivals", ARRIVAL_COLUMNS) if "arrival" in self._sent_kinds else None
         self._waits: Waits[int, TransferEvent] = Waits()
         self._awaited: dict[str, set[TransferEvent]] = defaultdict(set)
         self._event_ns: dict[TransferEvent, int] = {}
-        """The instant of each event so far; requests to wait for them may still come."""
+        """Instant of each event so far, for later requests to wait for it."""
         self._receivers: dict[str, EventReceiver] = {}
         self._gone: set[str] = set()
         self._release: Callable[[int, HostNs], None] | None = None
@@ -185,17 +186,17 @@ class TransferEvents:
 
     @property
     def held(self) -> frozenset[int]:
-        """Numbers, from 0, of the transfers that wait."""
+        """Numbers (from 0) of the transfers that wait."""
         return frozenset(self._held)
 
     def wait(self, request: After) -> None:
-        """Let transfers wait as a request says; other roles send events from when they were prepared."""
+        """Make transfers wait for events of a role; other roles send events from their preparation on."""
         role = request.known_by
-        if role == self._role and request.moment not in self._told:
-            raise MessageError(f"after.moment: this role does not tell of any {request.moment}")
+        if role == self._role and request.moment not in self._sent_kinds:
+            raise MessageError(f"after.moment: this role sends no {request.moment} events")
         if role != self._role and role not in self._receivers:
             place = place_of(self._spool.directory, role)
-            heard, ended = partial(self._on_told, role), partial(self._on_gone, role)
+            heard, ended = partial(self._on_event_of, role), partial(self._on_gone, role)
             self._receivers[role] = EventReceiver(place, self._poller, heard, ended)
         for number, before, pause_ns in request.waits:
             event = TransferEvent(role, before, request.moment)
@@ -204,33 +205,33 @@ class TransferEvents:
             self._held.add(number)
         self._free = [number for number in self._free if self._waits.is_free(number)]
         for event in sorted(self._awaited[role] & self._event_ns.keys()):
-            self._on_told(role, event.kind, event.number, self._event_ns[event])
+            self._on_event_of(role, event.kind, event.number, self._event_ns[event])
         if role in self._gone:
             self._on_gone(role, self._poller.now())
 
     def attach(self, release: Callable[[int, HostNs], None]) -> None:
-        """Set the function that lets a transfer start, and call it for those that need not wait."""
+        """Set the function that releases a transfer (from 0) at an instant; release those that are free."""
         self._release = release
         self._release_free()
 
     def on_start(self, transfer_id: int, now: HostNs) -> tuple[str, int] | None:
-        """Note the start of a transfer; return role and number (from 1) of what it waited for last."""
+        """Send the start of a transfer; return role and number (from 1) of the last one it waited for."""
         self._tell("start", transfer_id, now)
         last = self._waits.last(transfer_id - 1)
         return None if last is None else (last.role, last.number + 1)
 
     def on_end(self, transfer_id: int, now: HostNs) -> None:
-        """Note the end of a transfer."""
+        """Send the end of a transfer."""
         self._tell("end", transfer_id, now)
 
     def on_arrival(self, transfer_id: int, now: HostNs) -> None:
-        """Note that all of a transfer is in this end's memory."""
+        """Record and send the arrival of a whole transfer in this end's memory."""
         if self._arrivals is not None:
             self._arrivals.row(transfer_id, now)
         self._tell("arrival", transfer_id, now)
 
     def end(self) -> None:
-        """End the flow: receive no more events, and let others get those that were sent."""
+        """End the flow: receive no more events, and let others receive those that were sent."""
         if self._sender is not None:
             self._sender.end()
         for receiver in self._receivers.values():
@@ -243,17 +244,17 @@ class TransferEvents:
             self._sender.close()
 
     def _tell(self, kind: str, transfer_id: int, now: HostNs) -> None:
-        if self._sender is not None and kind in self._told:
+        if self._sender is not None and kind in self._sent_kinds:
             self._sender.tell(kind, transfer_id - 1, now)
-            self._on_told(self._role, kind, transfer_id - 1, now)
+            self._on_event_of(self._role, kind, transfer_id - 1, now)
 
     def _on_gone(self, role: str, now: HostNs) -> None:
-        """A role sends no more events: release what waits for them."""
+        """Release what waits for a role that sends no more events."""
         self._gone.add(role)
         for event in sorted(self._awaited[role]):
-            self._on_told(role, event.kind, event.number, now)
+            self._on_event_of(role, event.kind, event.number, now)
 
-    def _on_told(self, role: str, kind: str, number: int, now_ns: int) -> None:
+    def _on_event_of(self, role: str, kind: str, number: int, now_ns: int) -> None:
         event = TransferEvent(role, number, kind)
         self._event_ns[event] = now_ns
         self._awaited[role].discard(event)
@@ -269,5 +270,5 @@ class TransferEvents:
 
 
 def transfer_events_of(request: Prepare, spool: Spool, poller: Poller) -> "TransferEvents | None":
-    """The events of a role; None if no transfer waits for another."""
+    """Return the events of a role, None if no transfer waits for another."""
     return TransferEvents(request, spool, poller) if request.tells else None

@@ -1,14 +1,22 @@
-"""Messages as lines of JSON over streams and local sockets."""
+"""Messages as lines of JSON, and the harness's end of the conversation with one agent."""
 
 import json
-import os
-import socket
 from dataclasses import asdict
-from pathlib import Path
+from typing import Protocol, TypeVar
 
-from rogue.agent.node.errors import MessageError
-from rogue.agent.node.fields import from_values, shown
-from rogue.agent.node.messages import REPLIES, Error, Message
+from rogue.agent.node.fields import AgentError, ErrorKind, MessageError, from_values, shown
+from rogue.agent.node.messages import (
+    PROTOCOL,
+    REPLIES,
+    Capabilities,
+    Error,
+    Hello,
+    Message,
+    Prepare,
+    RoleRequest,
+    Stop,
+    Stopped,
+)
 
 LINE_BYTES_MAX = 65_536
 REQUEST_TYPES: dict[str, type[Message]] = {each.wire_type: each for each in REPLIES}
@@ -76,25 +84,103 @@ class LineReader:
         return lines
 
 
-_BACKLOG = 128
-_ONLY_OWNER = 0o177
+_CHUNK_BYTES = 65_536
+ReplyT = TypeVar("ReplyT", bound=Message)
 
 
-def listener_at(place: Path, kind: socket.SocketKind = socket.SOCK_SEQPACKET) -> socket.socket:
-    """A socket that only this user can connect to; it exists before it listens."""
-    listener = socket.socket(socket.AF_UNIX, kind)
-    place.unlink(missing_ok=True)
-    before = os.umask(_ONLY_OWNER)
-    try:
-        listener.bind(str(place))
-    finally:
-        os.umask(before)
-    listener.listen(_BACKLOG)
-    return listener
+class Stream(Protocol):
+    """The channel of the bytes: a paramiko channel or a socket, with a timeout set by its opener."""
+
+    def sendall(self, data: bytes, /) -> None:
+        """Send everything."""
+
+    def recv(self, size: int, /) -> bytes:
+        """Return the next bytes, none at the end. Raises TimeoutError."""
 
 
-def accepted(listener: socket.socket) -> socket.socket:
-    """Return the next connection to a listener; its reads and writes do not block."""
-    peer, _ = listener.accept()
-    peer.setblocking(False)
-    return peer
+class AgentClient:
+    """Asks one agent one thing at a time.
+
+    `gone` holds what was said about roles whose data process is no more, asked or not: the next request for
+    such a role raises it, unless it prepares the role anew.
+    """
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+        self._reader = LineReader()
+        self._lines: list[bytes] = []
+        self.gone: dict[str, AgentError] = {}
+
+    def open(self, silence_limit_ms: int | None = None) -> Capabilities:
+        """Say hello; must come first."""
+        return self.request(Hello(PROTOCOL, silence_limit_ms), Capabilities)
+
+    def request(self, message: Message, reply_class: type[ReplyT]) -> ReplyT:
+        """Send a request and wait for its reply; an error reply is raised as AgentError."""
+        self.send(message)
+        return self.receive(reply_class, message.wire_type)
+
+    def send(self, message: Message) -> None:
+        """Send a request whose reply is waited for later."""
+        if isinstance(message, Prepare):
+            self.gone.pop(message.role, None)
+        if isinstance(message, RoleRequest) and message.role in self.gone:
+            raise self.gone[message.role]
+        try:
+            self._stream.sendall(encode(message))
+        except OSError as error:
+            raise _broken(message.wire_type, error) from error
+
+    def receive(self, reply_class: type[ReplyT], request_type: str) -> ReplyT:
+        """Wait for the reply to a request; of several that wait, the one whose reply comes first."""
+        reply = self._next_reply(request_type)
+        if isinstance(reply, Error):
+            raise self._blame(reply)
+        if not isinstance(reply, reply_class):
+            words = f"the agent replied to {request_type} with {reply.wire_type}"
+            raise AgentError(ErrorKind.PROTOCOL, words)
+        return reply
+
+    @property
+    def has_heard(self) -> bool:
+        """Whether there is a line that has been received but not looked at."""
+        return bool(self._lines)
+
+    def close(self) -> None:
+        """Have the agent end its data processes and itself."""
+        self.request(Stop(), Stopped)
+
+    def _next_reply(self, request_type: str) -> Message:
+        """Return the next reply; note errors that no request caused."""
+        try:
+            while True:
+                reply = decode(self._next_line(), REPLY_TYPES)
+                if not isinstance(reply, Error) or reply.to is not None or reply.role is None:
+                    return reply
+                self._blame(reply)
+        except MessageError as error:
+            raise AgentError(ErrorKind.PROTOCOL, f"the agent's reply to {request_type}: {error}") from error
+        except TimeoutError:
+            words = f"the agent did not reply to {request_type} in time"
+            raise AgentError(ErrorKind.TIMEOUT, words) from None
+        except OSError as error:
+            raise _broken(request_type, error) from error
+
+    def _blame(self, reply: Error) -> AgentError:
+        """What was said first of a role that is gone is why; what is asked afterwards only finds it gone."""
+        error = AgentError(ErrorKind(reply.kind), reply.message, reply.role)
+        if reply.is_gone and reply.role is not None:
+            return self.gone.setdefault(reply.role, error)
+        return error
+
+    def _next_line(self) -> bytes:
+        while not self._lines:
+            chunk = self._stream.recv(_CHUNK_BYTES)
+            if not chunk:
+                raise AgentError(ErrorKind.PROTOCOL, "the agent ended without a reply")
+            self._lines = self._reader.feed(chunk)
+        return self._lines.pop(0)
+
+
+def _broken(request_type: str, error: OSError) -> AgentError:
+    return AgentError(ErrorKind.PROTOCOL, f"the connection broke at {request_type}: {error}")

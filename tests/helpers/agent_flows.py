@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from typing import Literal
 
 from rogue.agent.node.bundle import agent_archive
-from rogue.agent.node.client import AgentClient
-from rogue.agent.node.errors import AgentError
+from rogue.agent.node.fields import AgentError
 from rogue.agent.node.messages import (
     Alive,
     Clock,
@@ -28,6 +27,7 @@ from rogue.agent.node.messages import (
     Start,
     Started,
 )
+from rogue.agent.node.wire import AgentClient
 from rogue.remote.connection import Shell, connect
 from rogue.remote.login import Login
 from rogue.virtual.errors import VirtualTestbedError

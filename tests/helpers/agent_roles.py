@@ -13,7 +13,7 @@ from helpers.ticking_clock import TickingClock
 from rogue.agent.core.clocks import HostNs, NicNs
 from rogue.agent.drivers.poller import Poller
 from rogue.agent.drivers.recording import Spool
-from rogue.agent.node.end import NodeContext
+from rogue.agent.node.data_process import open_end
 from rogue.agent.node.messages import (
     Connect,
     Load,
@@ -24,8 +24,7 @@ from rogue.agent.node.messages import (
     Results,
     Start,
 )
-from rogue.agent.node.open_end import open_end
-from rogue.agent.node.role import Role, RoleState
+from rogue.agent.node.role import NodeContext, Role, RoleState
 from rogue.agent.node.transfer_events import transfer_events_of
 
 GID = "0000:0000:0000:0000:0000:ffff:0a09:0001"

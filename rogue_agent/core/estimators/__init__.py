@@ -1,12 +1,9 @@
-"""RTT estimators by name: a new one is a file here and a line in the registry."""
+"""RTT estimators by name; a new one is a class in this package and a line in the registry."""
 
 from rogue.agent.core.errors import SettingsError
+from rogue.agent.core.estimators.ablations import Literal, NicTxStamp, Noisy
 from rogue.agent.core.estimators.base import RttEstimator
-from rogue.agent.core.estimators.drained import Drained
-from rogue.agent.core.estimators.drained_followers import DrainedFollowers
-from rogue.agent.core.estimators.literal import Literal
-from rogue.agent.core.estimators.nic_tx_stamp import NicTxStamp
-from rogue.agent.core.estimators.noisy import Noisy
+from rogue.agent.core.estimators.drained import Drained, DrainedFollowers
 from rogue.agent.core.estimators.uc import Uc
 from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.settings import Instruments, TransportSettings
@@ -25,9 +22,9 @@ ESTIMATORS: dict[str, type[RttEstimator]] = {
 def build_estimator(
     settings: TransportSettings, link: LinkFacts, instruments: Instruments
 ) -> RttEstimator | None:
-    """Return the estimator that the settings name, None for none, with the noise that they ask for.
+    """Return the estimator of the settings with their noise, None for none.
 
-    Raises SettingsError if it needs an instrument that is not there.
+    Raises SettingsError if it needs a missing instrument.
     """
     if settings.estimator is None:
         return None

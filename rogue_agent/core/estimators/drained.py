@@ -7,12 +7,11 @@ from rogue.agent.core.window import Batch
 
 
 class Drained(RttEstimator):
-    """Follows the NIC's transmission from an anchor, with the rate the limiter really applies.
+    """Follows the NIC's transmission from an anchor, with the limiter's effective rate.
 
-    An anchored batch starts leaving when it is posted, because nothing was before it in the queue. While
-    the rate stays constant, the batch behind it starts one packet gap after the last packet before it, or
-    when it was posted if that was later. So with t_left the instant at which the last byte of a batch left
-    the NIC,
+    An anchored batch starts to leave when it is posted, because the queue is empty. While the rate is
+    constant, the next batch starts one packet gap after the last packet before it, or when it was posted if
+    that was later. With t_left the instant at which the last byte of a batch left the NIC,
 
         t_first = max(t_enqueued, t_left_before + last_packet_before * (1/R - 1/C))
         t_left  = t_first + (batch - last_packet) / R + last_packet / C
@@ -22,17 +21,16 @@ class Drained(RttEstimator):
     itself leaves. For a backlogged queue pair this is the paper's recursion over t_completed - RTT of the
     batch before.
 
-    The paper's recursion keeps any error for ever. Here it ends with each change of the limiter, which
-    forgets the anchor, and with each batch posted to an empty queue pair. An estimate below zero is an error
-    for certain, and counts as zero. Nothing else is clipped: verbs do not tell the path's propagation time,
-    and the smallest anchored sample is no substitute where anchors are rare, for one that met a busy moment
-    would then hide every better one after it. The congestion control has its own floor.
+    The paper's recursion keeps an error for ever. Here it ends with each change of the limiter, which
+    discards the anchor, and with each batch posted to an empty queue pair. A negative estimate is an error
+    and counts as zero. Nothing else is clipped: verbs do not reveal the propagation time, and the smallest
+    anchored sample is no substitute if anchors are rare. The congestion control has its own floor.
 
-    Not seen: a limiter that still owes a gap to the packet before an anchored batch. The gap is shorter
-    than the RTT just waited for, unless the rate is far below that of one packet per RTT.
+    Not modelled: the gap that a limiter still keeps after the packet before an anchored batch. It is shorter
+    than an RTT unless the rate is far below one packet per RTT.
 
-    Source: RoGUE, section 3.3 and figure 4.  Test: test_drained.py::test_worked_example.
-    Deviation: anchoring and packet gaps are ours; the paper does not say how the recursion starts anew.
+    Source: RoGUE, section 3.3 and figure 4.  Test: test_estimators.py::test_drained_worked_example.
+    Deviation: anchoring and packet gaps are ours; the paper does not say how the recursion restarts.
     """
 
     __slots__ = ("_gap_ns", "_left_ns", "_line_bits_per_ns", "_origin_ns")
@@ -46,11 +44,11 @@ class Drained(RttEstimator):
         self._gap_ns = 0.0
 
     def on_rate_change(self) -> None:
-        """Forget the anchor."""
+        """Discard the anchor."""
         self._origin_ns = None
 
     def sample(self, batch: Batch, completed_ns: NicNs) -> float | None:
-        """Return the batch's RTT, None while there is no anchor; all times count from the anchor's post."""
+        """Return the batch's RTT, None without an anchor; times count from the post of the anchor."""
         if batch.is_anchored:
             self._origin_ns = batch.enqueued_ns
             first_ns = 0.0
@@ -65,3 +63,21 @@ class Drained(RttEstimator):
         self._left_ns = left_ns
         self._gap_ns = last_packet_bits / bits_per_ns - last_packet_ns
         return max(0.0, completed_ns - self._origin_ns - left_ns)
+
+
+class DrainedFollowers(Drained):
+    """Returns no sample for an anchored batch that others follow, only for its followers.
+
+    The anchored batch of a backlogged flow leaves after the flow has been silent for an RTT. It therefore
+    finds the queue without the flow's own packets, and its RTT is too low, the more so the more the flow
+    sends. Its followers find the queue as it is under load.
+
+    Source: RoGUE, section 3.3; the anchor is ours.  Test: test_estimators.py::test_followers_worked_example.
+    """
+
+    __slots__ = ()
+
+    def sample(self, batch: Batch, completed_ns: NicNs) -> float | None:
+        """Return the batch's RTT, None for an anchor that others follow."""
+        rtt_ns = super().sample(batch, completed_ns)
+        return None if batch.is_anchored and batch.is_followed else rtt_ns

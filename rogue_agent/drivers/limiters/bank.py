@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from rogue.agent.drivers.limiters.base import LimiterError
-from rogue.agent.drivers.limiters.dcbnl import CLASSES, DcbNetlink
+from rogue.agent.core.errors import LimiterError
+from rogue.agent.drivers.netlink import CLASSES, DcbNetlink
 
 PLACE = Path("/run/rogue/limiters")
 """Gone after a reboot, as the rates of a card are."""

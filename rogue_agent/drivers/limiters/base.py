@@ -7,14 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rogue.agent.core.clocks import HostNs
+from rogue.agent.core.errors import LimiterError
 from rogue.agent.drivers.poller import Poller
 from rogue.agent.drivers.recording import Table
 
 COLUMNS = ("t_ns", "requested_bps", "effective_bps", "actuation_ns")
-
-
-class LimiterError(RuntimeError):
-    """The node's limiter does not do what it was found to be able to do."""
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,10 @@ from contextlib import ExitStack
 from typing import NamedTuple
 
 from rogue.agent.core.clocks import HostNs
+from rogue.agent.core.errors import LimiterError
 from rogue.agent.drivers.limiters import bank
-from rogue.agent.drivers.limiters.base import LimiterError, LimiterSlots, PacedInterface, RateLimiter
-from rogue.agent.drivers.limiters.dcbnl import DcbNetlink
+from rogue.agent.drivers.limiters.base import LimiterSlots, PacedInterface, RateLimiter
+from rogue.agent.drivers.netlink import DcbNetlink
 from rogue.agent.drivers.poller import Poller
 from rogue.agent.drivers.recording import Table
 

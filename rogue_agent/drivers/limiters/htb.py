@@ -8,13 +8,8 @@ from collections import deque
 from collections.abc import Sequence
 
 from rogue.agent.core.clocks import HostNs
-from rogue.agent.drivers.limiters.base import (
-    BatchProgram,
-    LimiterError,
-    LimiterSlots,
-    PacedInterface,
-    RateLimiter,
-)
+from rogue.agent.core.errors import LimiterError
+from rogue.agent.drivers.limiters.base import BatchProgram, LimiterSlots, PacedInterface, RateLimiter
 from rogue.agent.drivers.poller import Poller
 from rogue.agent.drivers.recording import Table
 

@@ -1,7 +1,6 @@
 """Facts and counters of an RDMA card."""
 
 import re
-import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,7 +11,7 @@ _DIRECTORIES = ("counters", "hw_counters")
 _LIFESPAN = "lifespan"
 COLUMNS = ("name", "before", "after")
 _SOFTWARE = "software"
-_PATIENCE_S = 5.0
+_TIMEOUT_S = 5.0
 _LINE = re.compile(r"^\s*(\w+): (\d+)$", re.MULTILINE)
 _WANTED = re.compile(
     r"(rx|tx)_(prio_?\d_(packets|bytes|discards|buf_discard|cong_discard|marked)"
@@ -48,15 +47,17 @@ def ethtool_counters(netdev: str) -> dict[str, int]:
 
     Memory may be registered while the program starts (docs/adr/0036-programs-beside-registered-memory.md).
     """
-    if shutil.which("ethtool") is None:
-        return {}
+    output = output_of(["ethtool", "-S", netdev])
+    return {name: int(value) for name, value in _LINE.findall(output) if _WANTED.fullmatch(name)}
+
+
+def output_of(command: list[str], timeout_s: float = _TIMEOUT_S) -> str:
+    """Run a program; return its output, or "" if it is missing, fails or exceeds the timeout."""
     try:
-        done = subprocess.run(
-            ["ethtool", "-S", netdev], capture_output=True, text=True, timeout=_PATIENCE_S, check=False
-        )
+        done = subprocess.run(command, capture_output=True, timeout=timeout_s, check=False)
     except (OSError, subprocess.TimeoutExpired):
-        return {}
-    return {name: int(value) for name, value in _LINE.findall(done.stdout) if _WANTED.fullmatch(name)}
+        return ""
+    return done.stdout.decode(errors="replace") if done.returncode == 0 else ""
 
 
 def _values(directory: Path) -> dict[str, int]:

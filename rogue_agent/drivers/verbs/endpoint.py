@@ -12,6 +12,7 @@ from rogue.agent.core.resync import NONCE_BYTES
 from rogue.agent.drivers.verbs import side_channel
 from rogue.agent.drivers.verbs.completion_queue import DATAGRAM, CompletionQueue, EventQueue, PolledQueue
 from rogue.agent.drivers.verbs.discovery import PortAddress
+from rogue.agent.drivers.verbs.memory import RECEIVE, Buffer, ReceiveRing, owner_of
 from rogue.agent.drivers.verbs.pyverbs import Pyverbs, VerbsError
 from rogue.agent.drivers.verbs.queue_pair import (
     PathAttributes,
@@ -21,7 +22,6 @@ from rogue.agent.drivers.verbs.queue_pair import (
     RemoteQueuePair,
     mtu_of_code,
 )
-from rogue.agent.drivers.verbs.receives import RECEIVE, Buffer, ReceiveRing, owner_of
 from rogue.agent.drivers.verbs.side_channel import QKEY_BITS, RemoteSide, SideChannel
 
 _SPARE_ENTRIES = 16

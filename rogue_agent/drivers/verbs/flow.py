@@ -19,7 +19,7 @@ from rogue.agent.core.actions import (
 )
 from rogue.agent.core.application import Application, Schedule, Watcher
 from rogue.agent.core.clocks import HostNs, NicNs, earlier
-from rogue.agent.core.connection import Connection, QpEvent
+from rogue.agent.core.connection import Connection
 from rogue.agent.core.errors import PostRefused
 from rogue.agent.core.framing import framing_named
 from rogue.agent.drivers.limiters.base import RateLimiter
@@ -271,7 +271,7 @@ class VerbsFlow(RecoveringFlow):
             try:
                 self._post(action, self._clock())
             except PostRefused:
-                self._connection.on_qp_event(now, self._queue_pair.qp_num, QpEvent.ERROR)
+                self._connection.on_qp_error(now, self._queue_pair.qp_num)
 
     def set_rate(self, rate_bps: int) -> int | None:
         """Program the limiter of this flow's priority; return the rate that it applies, None if not yet."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from rogue.agent.drivers.verbs.completion_queue import DATAGRAM, DATAGRAM_SENT, CompletionQueue
 from rogue.agent.drivers.verbs.discovery import PortAddress, current_gid_index
+from rogue.agent.drivers.verbs.memory import Buffer
 from rogue.agent.drivers.verbs.pyverbs import Pyverbs, VerbsError
 from rogue.agent.drivers.verbs.queue_pair import address_attributes
-from rogue.agent.drivers.verbs.receives import Buffer
 
 ENTRIES = 64
 _RECEIVES, _SENDS = 48, 16

@@ -79,7 +79,3 @@ def test_both_ends_can_be_held_to_an_interface() -> None:
 def test_an_interface_that_is_not_there_is_told() -> None:
     with pytest.raises(BaselineUnavailable, match="No such device"):
         listen(LOOPBACK, "reno", "nowhere0")
-
-
-def test_it_is_a_sentence_about_the_node() -> None:
-    assert str(BaselineUnavailable("no dctcp here")) == "no dctcp here"

@@ -1,5 +1,6 @@
-"""The contract of every registered congestion control."""
+"""Congestion controls: worked examples of Vegas, and the contract of the registry."""
 
+import math
 import re
 from dataclasses import fields
 
@@ -10,7 +11,148 @@ from hypothesis import strategies as st
 
 from rogue.agent.core.cc import CONGESTION_CONTROLS
 from rogue.agent.core.cc.base import CongestionControl, CongestionControlParameters
+from rogue.agent.core.cc.fixed import FixedParameters
+from rogue.agent.core.cc.vegas import Vegas, VegasParameters
 from rogue.agent.core.limiter import LinkFacts
+
+LINK = LinkFacts(line_rate_bps=10**10, mtu_bytes=1024)
+BASE_NS = 50_000.0
+
+
+def vegas(cwnd_packets: float, *, slow_start: bool, **parameters: float) -> Vegas:
+    control = Vegas(VegasParameters(slow_start=slow_start, **parameters), LINK)  # type: ignore[arg-type]
+    control.cwnd_packets = cwnd_packets
+    control.base_rtt_ns = BASE_NS
+    return control
+
+
+@pytest.mark.parametrize(
+    ("rtt_us", "expected_packets"),
+    [
+        (55, 21),  # diff = 20 * 5/55 = 1.82 < alpha
+        (58, 20),  # 20 * 8/58 = 2.76: between alpha and beta
+        (63, 19),  # 20 * 13/63 = 4.13 > beta
+        (50, 21),
+        (40, 21),  # below the floor: taken as the base RTT
+    ],
+)
+def test_window_worked_examples(rtt_us: float, expected_packets: float) -> None:
+    control = vegas(20, slow_start=False)
+    control.on_sample(rtt_sample(rtt_us * 1000))
+    assert control.cwnd_packets == expected_packets
+
+
+def test_what_it_tells() -> None:
+    """20 packets at 58 us keep 20 * 8/58 = 2.76 of them in queues."""
+    control = vegas(20, slow_start=False)
+    assert (control.metrics()["diff_packets"], control.metrics()["is_slow_start"]) == (0, 0)
+    control.on_sample(rtt_sample(58_000))
+    assert control.metrics()["diff_packets"] == pytest.approx(2.7586, abs=1e-4)
+    assert vegas(20, slow_start=True).metrics()["is_slow_start"] == 1
+
+
+def test_slow_start_worked_examples() -> None:
+    """RTT 52 us: diff .77 <= gamma, the window doubles. 55 us: 1.82, exit with 20 * 50/55 + 1 = 19.18."""
+    doubles = vegas(20, slow_start=True)
+    doubles.on_sample(rtt_sample(52_000))
+    assert (doubles.cwnd_packets, doubles.is_slow_start) == (40, True)
+    leaves = vegas(20, slow_start=True)
+    leaves.on_sample(rtt_sample(55_000))
+    assert leaves.cwnd_packets == pytest.approx(19.18, abs=0.005)
+    assert not leaves.is_slow_start
+
+
+def test_slow_start_is_left_for_good() -> None:
+    control = vegas(20, slow_start=True)
+    control.on_sample(rtt_sample(55_000))
+    control.on_sample(rtt_sample(50_000))
+    assert control.cwnd_packets == pytest.approx(20.18, abs=0.005)
+
+
+def test_target_rate_worked_examples() -> None:
+    """One window per base RTT, in wire bits: 21 packets 3.716 Gb/s, a new connection's 10 packets 1.7696."""
+    assert vegas(21, slow_start=False).target_rate_bps == pytest.approx(3.71616e9)
+    assert VegasParameters().build(LINK, SEGMENTS).target_rate_bps == pytest.approx(1.7696e9)
+
+
+def test_base_rtt_is_the_smallest_sample_but_not_below_the_floor() -> None:
+    control = VegasParameters().build(LINK, SEGMENTS)
+    assert control.base_rtt_ns == math.inf
+    for rtt_us, base_us in ((440, 440), (120, 120), (300, 120), (49, 50), (2, 50)):
+        control.on_sample(rtt_sample(rtt_us * 1000))
+        assert control.base_rtt_ns == base_us * 1000
+
+
+def test_the_floor_can_be_moved() -> None:
+    control = VegasParameters(base_rtt_floor_ns=10_000).build(LINK, SEGMENTS)
+    control.on_sample(rtt_sample(12_000))
+    assert control.base_rtt_ns == 12_000
+    assert control.target_rate_bps == pytest.approx(control.cwnd_packets * 8848 / 12e-6)
+
+
+@pytest.mark.parametrize("slow_start", [True, False])
+def test_growth_stops_at_twice_the_bandwidth_delay_product(slow_start: bool) -> None:
+    """10 Gb/s * 50 us = 56.5 packets of 1106 bytes; the cap is 113.02."""
+    control = vegas(110, slow_start=slow_start)
+    for _ in range(10):
+        control.on_sample(rtt_sample(50_000))
+    assert control.cwnd_packets == pytest.approx(113.02, abs=0.005)
+
+
+def test_the_cap_does_not_shrink_a_window_that_is_beyond_it() -> None:
+    control = vegas(200, slow_start=False)
+    control.on_sample(rtt_sample(50_000))
+    assert control.cwnd_packets == 200
+
+
+def test_the_window_does_not_fall_below_its_minimum() -> None:
+    control = vegas(2.5, slow_start=False, beta_packets=0.1, alpha_packets=0.05)
+    control.on_sample(rtt_sample(90_000))
+    assert control.cwnd_packets == 2
+
+
+def test_loss_halves_down_to_the_minimum() -> None:
+    control = vegas(20, slow_start=True)
+    control.on_loss()
+    assert (control.cwnd_packets, control.is_slow_start) == (10, False)
+    for _ in range(5):
+        control.on_loss()
+    assert control.cwnd_packets == 2
+
+
+def test_timeout_restarts_and_keeps_the_base_rtt() -> None:
+    control = vegas(40, slow_start=True)
+    control.on_sample(rtt_sample(55_000))
+    control.on_timeout()
+    assert (control.cwnd_packets, control.is_slow_start, control.base_rtt_ns) == (10, True, BASE_NS)
+
+
+def test_without_slow_start_a_timeout_does_not_bring_it_back() -> None:
+    control = vegas(40, slow_start=False)
+    control.on_timeout()
+    assert not control.is_slow_start
+
+
+@pytest.mark.parametrize("senders", [2, 4, 8])
+def test_equilibrium_lies_between_alpha_and_beta(senders: int) -> None:
+    """N windows of C * B0 / N rest where B0 c/(c - alpha) <= rtt <= B0 c/(c - beta), and move outside."""
+    c = 10e9 * 50e-6 / (senders * 8 * 1106)
+    low_ns, high_ns = (BASE_NS * c / (c - queued) for queued in (2, 4))
+    for rtt_ns, change in ((low_ns - 100, 1), (low_ns + 100, 0), (high_ns - 100, 0), (high_ns + 100, -1)):
+        control = vegas(c, slow_start=False)
+        control.on_sample(rtt_sample(rtt_ns))
+        assert control.cwnd_packets == pytest.approx(c + change)
+
+
+def test_nothing_moves_the_window_and_the_limiter_is_left_alone() -> None:
+    control = FixedParameters(window_packets=7).build(LinkFacts(10**10, 1024), SEGMENTS)
+    control.on_sample(rtt_sample(10_000_000))
+    control.on_loss()
+    control.on_timeout()
+    assert control.cwnd_packets == 7
+    assert control.target_rate_bps is None
+    assert control.metrics() == {"cwnd_packets": 7}
+
 
 NAMES = sorted(CONGESTION_CONTROLS)
 OPERATIONS = st.one_of(st.floats(1_000, 10_000_000), st.sampled_from(["loss", "timeout"]))

@@ -23,7 +23,7 @@ from rogue.agent.core.actions import (
     TransferDone,
 )
 from rogue.agent.core.clocks import DeadlineReason, HostNs, NicNs
-from rogue.agent.core.connection import Connection, QpEvent
+from rogue.agent.core.connection import Connection
 from rogue.agent.core.errors import NicError, PeerError
 from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.recovery import Peer, QueuePairNumbers
@@ -173,7 +173,7 @@ def test_completions_from_before_the_failure_still_count() -> None:
     connection.submit(Transfer(1, SEGMENT))
     connection.submit(Transfer(2, SEGMENT))
     carry_out(connection)
-    connection.on_qp_event(NOW, QP_NUM, QpEvent.ERROR)
+    connection.on_qp_error(NOW, QP_NUM)
     assert connection.actions() == []
     connection.on_completions(NOW, completed(1) + erred([2], RETRY_EXC_ERR))
     assert connection.actions() == [
@@ -186,7 +186,7 @@ def test_completions_from_before_the_failure_still_count() -> None:
 def test_an_idle_queue_pair_that_fails_is_reported_as_well() -> None:
     connection = connection_of()
     carry_out(connection)
-    connection.on_qp_event(NOW, QP_NUM, QpEvent.ERROR)
+    connection.on_qp_error(NOW, QP_NUM)
     assert connection.actions() == [QueuePairFailed(None, None)]
     connection.submit(Transfer(1, 10))
     assert connection.actions() == [TransferDone(1, False, 0, is_sent=False)]
@@ -196,7 +196,7 @@ def test_missing_flushes_are_waited_for_only_so_long() -> None:
     connection = connection_of(flush_timeout_ns=5000)
     connection.submit(Transfer(1, SEGMENT))
     carry_out(connection)
-    connection.on_qp_event(NOW, QP_NUM, QpEvent.ERROR)
+    connection.on_qp_error(NOW, QP_NUM)
     deadline = connection.next_deadline()
     assert deadline is not None
     assert (deadline.host_ns, deadline.reason) == (6000, DeadlineReason.FLUSH)
@@ -212,7 +212,7 @@ def test_missing_flushes_are_waited_for_only_so_long() -> None:
 def test_verbs_not_yet_handed_to_the_driver_are_withdrawn_on_failure() -> None:
     connection = connection_of()
     connection.submit(Transfer(1, 2 * SEGMENT))
-    connection.on_qp_event(NOW, QP_NUM, QpEvent.ERROR)
+    connection.on_qp_error(NOW, QP_NUM)
     assert not any(isinstance(action, PostSend) for action in connection.actions())
     assert connection.state is State.FAILED, "nothing was posted, so nothing can be flushed"
 
@@ -264,7 +264,7 @@ def test_posts_out_of_order_are_refused() -> None:
 
 def test_an_event_of_another_queue_pair_is_refused() -> None:
     with pytest.raises(NicError, match="was told about queue pair 99"):
-        connection_of().on_qp_event(NOW, 99, QpEvent.ERROR)
+        connection_of().on_qp_error(NOW, 99)
 
 
 @pytest.mark.parametrize("wrong", [Transfer(1, 6), Transfer(2, -1)])
@@ -345,7 +345,7 @@ def test_the_peer_is_asked_again_in_time_although_a_second_loss_waits_for_its_fl
     carry_out(connection)
     connection.on_completions(NOW, erred([1], RETRY_EXC_ERR))
     assert any(isinstance(action, SwitchToShadow) for action in carry_out(connection))
-    connection.on_qp_event(HostNs(NOW + 5), connection.active_qp_num, QpEvent.ERROR)
+    connection.on_qp_error(HostNs(NOW + 5), connection.active_qp_num)
     carry_out(connection)
     deadline = connection.next_deadline()
     assert deadline == (NOW + 10_000_000, DeadlineReason.RESYNC)

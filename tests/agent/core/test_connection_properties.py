@@ -23,7 +23,7 @@ from rogue.agent.core.actions import (
     TransferDone,
 )
 from rogue.agent.core.clocks import HostNs, NicNs
-from rogue.agent.core.connection import Connection, QpEvent
+from rogue.agent.core.connection import Connection
 from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.segmentation import Transfer
 from rogue.agent.core.states import State
@@ -113,7 +113,7 @@ class ConnectionMachine(RuleBasedStateMachine):
     @rule()
     def qp_event(self) -> None:
         for connection in (self.connection, self.twin):
-            connection.on_qp_event(HostNs(self.now_ns), QP_NUM, QpEvent.ERROR)
+            connection.on_qp_error(HostNs(self.now_ns), QP_NUM)
         self.carry_out()
 
     @precondition(lambda self: self.may_fail())

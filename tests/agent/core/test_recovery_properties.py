@@ -31,7 +31,6 @@ from rogue.agent.core.actions import (
     Verb,
 )
 from rogue.agent.core.clocks import HostNs, NicNs
-from rogue.agent.core.connection import QpEvent
 from rogue.agent.core.errors import PeerError
 from rogue.agent.core.lane import Reports
 from rogue.agent.core.library import Deliver, Library
@@ -123,7 +122,7 @@ class RecoveryMachine(RuleBasedStateMachine):
             entries += [(verb.wr_id, WR_FLUSH_ERR, NicNs(self.now_ns), 0, None) for verb in lost[1:]]
         now = HostNs(self.now_ns)
         if event_first:
-            side.connection.on_qp_event(now, wire.qp_num, QpEvent.ERROR)
+            side.connection.on_qp_error(now, wire.qp_num)
             self.carry_out()
         side.connection.on_completions(now, entries)
         self.carry_out()

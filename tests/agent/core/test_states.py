@@ -8,7 +8,7 @@ from helpers.hostile_network import SEAL
 
 from rogue.agent.core.actions import RETRY_EXC_ERR, SUCCESS, WR_FLUSH_ERR, PostSend
 from rogue.agent.core.clocks import HostNs, NicNs
-from rogue.agent.core.connection import Connection, QpEvent
+from rogue.agent.core.connection import Connection
 from rogue.agent.core.errors import NicError
 from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.recovery import Peer, QueuePairNumbers
@@ -31,7 +31,7 @@ def connection_in(state: State) -> Connection:
         if isinstance(action, PostSend):
             connection.on_posted(action.wr_id, NicNs(0))
     if state in {State.BROKEN, State.FAILED}:
-        connection.on_qp_event(NOW, QP_NUM, QpEvent.ERROR)
+        connection.on_qp_error(NOW, QP_NUM)
     if state is State.FLUSHING:
         connection.on_completions(NOW, [(1, RETRY_EXC_ERR, NicNs(0), 0, None)])
     if state is State.FAILED:
@@ -52,7 +52,7 @@ INPUTS: dict[Event, Callable[[Connection], None]] = {
     Event.RATE_SET: lambda c: c.on_rate_set(2_000_000_000),
     Event.COMPLETED: lambda c: c.on_completions(NOW, [(1, SUCCESS, NicNs(400_000), 0, None)]),
     Event.ERRED: lambda c: c.on_completions(NOW, [(first_outstanding(c), RETRY_EXC_ERR, NicNs(0), 0, None)]),
-    Event.QP_ERROR: lambda c: c.on_qp_event(NOW, QP_NUM, QpEvent.ERROR),
+    Event.QP_ERROR: lambda c: c.on_qp_error(NOW, QP_NUM),
     Event.EMPTIED: lambda c: c.on_completions(
         NOW, [(wr_id, WR_FLUSH_ERR, NicNs(0), 0, None) for wr_id in range(first_outstanding(c), 3)]
     ),
@@ -99,7 +99,7 @@ def shadowed_in(state: State) -> Connection:
     connection.submit(Transfer(1, 10 * 65_536))
     post(connection)
     if state is State.BROKEN:
-        connection.on_qp_event(NOW, QP_NUM, QpEvent.ERROR)
+        connection.on_qp_error(NOW, QP_NUM)
     if state in {State.STRANDED, State.FAILED}:
         lose(connection)
         lose(connection)

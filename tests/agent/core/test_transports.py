@@ -1,15 +1,22 @@
-"""The registry of transports, and what a user may override."""
+"""Transports and their parameters: the registry, overrides, bounds, and plug-ins."""
 
-from dataclasses import asdict
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 import pytest
 
+from rogue.agent.core.cc import CONGESTION_CONTROLS
 from rogue.agent.core.cc.fixed import FixedParameters
 from rogue.agent.core.cc.vegas import VegasParameters
 from rogue.agent.core.connection import Connection
 from rogue.agent.core.errors import SettingsError
+from rogue.agent.core.estimators import ESTIMATORS, build_estimator
+from rogue.agent.core.estimators.ablations import Literal, Noisy
 from rogue.agent.core.limiter import LinkFacts
+from rogue.agent.core.parameters import Parameters, at_least, between, override
+from rogue.agent.core.plugins import ADDED, register_control, register_estimator
+from rogue.agent.core.settings import NO_INSTRUMENTS, Instruments, TransportSettings
 from rogue.agent.core.transports import TRANSPORTS, parameter_names, settings_for
 
 GBPS = 10**9
@@ -135,3 +142,139 @@ def test_the_page_of_transports_lists_every_parameter_with_its_value(
 def test_only_what_resynchronises_has_a_shadow() -> None:
     """Over UC nothing is posted again, so nothing waits for a lost queue pair."""
     assert {name for name in TRANSPORTS if settings_for(name, 10 * GBPS, {}).has_shadow} == {"rogue"}
+
+
+@dataclass(frozen=True, slots=True)
+class Sample(Parameters):
+    size_bytes: int = field(default=10, metadata=at_least(1))
+    share: float = field(default=0.5, metadata=between(0, 1))
+    is_on: bool = True
+
+
+def test_values_replace_defaults_and_the_rest_stays() -> None:
+    assert override(Sample(), {"share": 0.25, "is_on": False}) == Sample(
+        size_bytes=10, share=0.25, is_on=False
+    )
+
+
+def test_a_whole_number_may_stand_for_a_fraction() -> None:
+    assert override(Sample(), {"share": 1}).share == 1
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        ({"sise_bytes": 1}, "sise_bytes: got 1, expected one of the parameters is_on, share, size_bytes"),
+        ({"size_bytes": 1.5}, "size_bytes: got 1.5, expected a value of type int"),
+        ({"size_bytes": True}, "size_bytes: got True, expected a value of type int"),
+        ({"size_bytes": "1"}, "size_bytes: got '1', expected a value of type int"),
+        ({"size_bytes": 0}, "size_bytes: got 0, expected a number of at least 1"),
+        ({"share": 1.5}, "share: got 1.5, expected a number from 0 to 1"),
+        ({"share": float("nan")}, "share: got nan, expected a number from 0 to 1"),
+        ({"is_on": 1}, "is_on: got 1, expected a value of type bool"),
+    ],
+)
+def test_bad_overrides_are_refused_with_a_reason(overrides: dict[str, object], message: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        override(Sample(), overrides)
+    assert str(caught.value) == message
+
+
+def test_infinity_is_not_a_number_of_bytes() -> None:
+    @dataclass(frozen=True, slots=True)
+    class Open(Parameters):
+        rate: float = field(default=1.0, metadata=at_least(0))
+
+    with pytest.raises(SettingsError, match="rate: got inf"):
+        override(Open(), {"rate": float("inf")})
+
+
+@pytest.mark.parametrize("parameters", [TransportSettings, *CONGESTION_CONTROLS.values()])
+def test_numbers_have_bounds_and_a_sentence(parameters: type[Parameters]) -> None:
+    for each in fields(parameters):
+        if each.type in {int, float}:
+            assert set(each.metadata) == {"minimum", "maximum"}, each.name
+            assert each.name in (parameters.__doc__ or ""), f"{each.name} is not explained"
+
+
+@pytest.mark.parametrize("name", ["resync_wait", "acknowledgement_wait"])
+def test_a_wait_may_be_as_short_as_can_be_and_need_not_grow(name: str) -> None:
+    for wait_ns in (1, 5):
+        assert settings_for("rogue", 10**10, {f"{name}_ns": wait_ns, f"{name}_max_ns": wait_ns})
+    with pytest.raises(SettingsError, match="got 6"):
+        settings_for("rogue", 10**10, {f"{name}_ns": 6, f"{name}_max_ns": 5})
+
+
+def test_everything_that_is_counted_or_waited_for_may_be_one() -> None:
+    for name in ("resync_limit_ns", "flush_timeout_ns", "rate_change_max_bps"):
+        assert getattr(settings_for("rogue", 10**10, {name: 1}), name) == 1
+
+
+def test_the_least_window_is_two_batches_and_fits_the_send_queue() -> None:
+    assert settings_for("rogue", 10**10, {}).batches_min == 2
+    assert settings_for("rogue", 10**10, {"batches_min": 4, "send_queue_verbs": 4}).batches_min == 4
+    with pytest.raises(SettingsError, match="got 5"):
+        settings_for("rogue", 10**10, {"batches_min": 5, "send_queue_verbs": 4})
+
+
+@pytest.mark.parametrize(("name", "edge"), [("timeout_exponent", 0), ("retry_count", 0), ("rtt_noise_ns", 0)])
+def test_zero_is_a_value_where_it_means_something(name: str, edge: int) -> None:
+    """A timeout of 0 is none at all (InfiniBand Architecture Specification, 9.7.6.1.3)."""
+    assert getattr(settings_for("rogue", 10**10, {name: edge}), name) == edge
+
+
+LINK = LinkFacts(10**10, 1024)
+
+
+@pytest.mark.parametrize("overrides", [{"estimator": "nic_tx_stamp"}, {"rtt_noise_ns": 1}])
+def test_a_connection_over_verbs_has_none(overrides: dict[str, object]) -> None:
+    with pytest.raises(SettingsError, match=next(iter(overrides))):
+        Connection(settings_for("rogue", LINK.line_rate_bps, overrides), LINK, 1)
+
+
+def test_noise_is_wrapped_round_the_estimator_that_was_asked_for() -> None:
+    settings = settings_for("rogue", LINK.line_rate_bps, {"rtt_noise_ns": 5, "estimator": "literal"})
+    estimator = build_estimator(settings, LINK, Instruments(random=lambda: 0.5))
+    assert isinstance(estimator, Noisy)
+    assert estimator.needs_anchor is False
+
+
+def test_without_noise_no_random_number_is_drawn() -> None:
+    settings = settings_for("rogue", LINK.line_rate_bps, {})
+    assert not isinstance(build_estimator(settings, LINK, NO_INSTRUMENTS), Noisy)
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays() -> Iterator[None]:
+    yield
+    for each in ADDED:
+        each.remove()
+    ADDED.clear()
+
+
+def test_a_control_and_an_estimator_can_be_named() -> None:
+    register_control("still", FixedParameters)
+    register_estimator("plain", Literal)
+    settings = settings_for("rogue", 10**10, {"cc": "still", "estimator": "plain", "window_packets": 3.0})
+    assert settings.cc_parameters == FixedParameters(3.0)
+    assert [str(each) for each in ADDED] == ["control still", "estimator plain"]
+    for each in ADDED:
+        each.remove()
+    assert "still" not in CONGESTION_CONTROLS
+    assert "plain" not in ESTIMATORS
+    ADDED.clear()
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("vegas", "a second control vegas"), ("../x", "the name '../x' of a control"), ("", "the name '' of a")],
+)
+def test_a_name_that_is_taken_or_none_is_refused(name: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        register_control(name, FixedParameters)
+    assert ADDED == []
+
+
+def test_something_else_than_a_class_of_its_kind_is_refused() -> None:
+    with pytest.raises(ValueError, match="as a estimator, expected a subclass of RttEstimator"):
+        register_estimator("x", FixedParameters)  # type: ignore[arg-type]

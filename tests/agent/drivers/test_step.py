@@ -15,7 +15,7 @@ from rogue.agent.core.actions import (
     TransferDone,
 )
 from rogue.agent.core.clocks import HostNs, NicNs
-from rogue.agent.core.connection import Connection, QpEvent
+from rogue.agent.core.connection import Connection
 from rogue.agent.core.errors import PeerError, PostRefused
 from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.segmentation import Transfer
@@ -105,7 +105,7 @@ def test_the_timer_follows_the_deadline() -> None:
     driver = Notebook(connection)
     connection.submit(Transfer(1, 1))
     drain(connection, driver, NOW)
-    connection.on_qp_event(NOW, 1, QpEvent.ERROR)
+    connection.on_qp_error(NOW, 1)
     drain(connection, driver, NOW)
     connection.on_timer(HostNs(NOW + 10**9))
     drain(connection, driver, HostNs(NOW + 10**9))

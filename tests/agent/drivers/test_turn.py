@@ -23,11 +23,11 @@ class Line:
 
     said: list[str] = field(default_factory=list)
 
-    def ask(self, now: HostNs) -> None:
-        self.said.append("ask")
+    def request(self, now: HostNs) -> None:
+        self.said.append("request")
 
-    def rest(self, now: HostNs) -> None:
-        self.said.append("rest")
+    def set_idle(self, now: HostNs) -> None:
+        self.said.append("idle")
 
     def give_back(self, now: HostNs, *, wants_more: bool) -> None:
         self.said.append(f"give back, {'more' if wants_more else 'no more'}")
@@ -77,7 +77,7 @@ def test_nothing_is_programmed_or_posted_before_the_first_turn(flow: Flow) -> No
     assert flow.line.said == [], "there is nothing to move"
     flow.submit(9)
     flow.go_on(NOW)
-    assert (flow.done, flow.line.said) == ([], ["ask"])
+    assert (flow.done, flow.line.said) == ([], ["request"])
     flow.turn.begin(3, NOW)
     assert flow.used == [3]
     assert [type(action) for action in flow.done] == [SetRate, PostSend, PostSend]
@@ -91,9 +91,9 @@ def test_it_rests_when_nothing_is_left_and_asks_again(flow: Flow) -> None:
     flow.is_running = False
     flow.go_on(NOW)
     flow.go_on(NOW)
-    assert flow.line.said == ["ask", "rest"]
+    assert flow.line.said == ["request", "idle"]
     flow.submit(1)
-    assert flow.line.said == ["ask", "rest", "ask"]
+    assert flow.line.said == ["request", "idle", "request"]
 
 
 def test_it_gives_back_when_its_last_verb_has_completed(flow: Flow) -> None:
@@ -101,11 +101,11 @@ def test_it_gives_back_when_its_last_verb_has_completed(flow: Flow) -> None:
     flow.turn.begin(0, NOW)
     flow.turn.leave(NOW)
     flow.complete(1)
-    assert flow.line.said == ["ask"], "one is still out"
+    assert flow.line.said == ["request"], "one is still out"
     flow.complete(2)
-    assert flow.line.said == ["ask", "give back, more"]
+    assert flow.line.said == ["request", "give back, more"]
     flow.go_on(NOW)
-    assert flow.line.said == ["ask", "give back, more"], "it waits already"
+    assert flow.line.said == ["request", "give back, more"], "it waits already"
     assert [type(action) for action in flow.done] == [SetRate, PostSend, PostSend]
 
 
@@ -116,7 +116,7 @@ def test_one_that_rests_gives_back_at_once(flow: Flow) -> None:
     flow.is_running = False
     flow.go_on(NOW)
     flow.turn.leave(NOW)
-    assert flow.line.said == ["ask", "rest", "give back, no more"]
+    assert flow.line.said == ["request", "idle", "give back, no more"]
 
 
 def test_a_rate_that_is_still_on_its_way_keeps_the_limiter(flow: Flow) -> None:
@@ -126,22 +126,22 @@ def test_a_rate_that_is_still_on_its_way_keeps_the_limiter(flow: Flow) -> None:
     flow.complete(1)
     flow.may_leave = False
     flow.turn.leave(NOW)
-    assert flow.line.said == ["ask"]
+    assert flow.line.said == ["request"]
     flow.may_leave = True
     flow.turn.update(NOW)
-    assert flow.line.said == ["ask", "give back, more"]
+    assert flow.line.said == ["request", "give back, more"]
 
 
 def test_a_flow_that_is_over_gives_back_unasked(flow: Flow) -> None:
     flow.submit(1)
     flow.turn.begin(0, NOW)
     flow.turn.end(NOW)
-    assert flow.line.said == ["ask"], "its verb is still out"
+    assert flow.line.said == ["request"], "its verb is still out"
     flow.complete(1)
-    assert flow.line.said == ["ask", "give back, no more"]
+    assert flow.line.said == ["request", "give back, no more"]
     flow.turn.end(NOW)
     flow.turn.leave(NOW)
-    assert flow.line.said == ["ask", "give back, no more"], (
+    assert flow.line.said == ["request", "give back, no more"], (
         "it has nothing any more that it could be asked for"
     )
 
@@ -153,8 +153,8 @@ def test_a_flow_that_is_over_gives_back_when_its_last_rate_has_arrived(flow: Flo
     flow.may_leave = False
     flow.turn.end(NOW)
     flow.turn.leave(NOW)
-    assert flow.line.said == ["ask"]
+    assert flow.line.said == ["request"]
     flow.may_leave = True
     flow.turn.update(NOW)
     flow.turn.update(NOW)
-    assert flow.line.said == ["ask", "give back, no more"]
+    assert flow.line.said == ["request", "give back, no more"]

@@ -1,3 +1,7 @@
+"""The agent's archive: its content, how it is unpacked, and plug-ins in it."""
+
+import importlib.util
+import re
 import subprocess
 import sys
 import zipfile
@@ -5,8 +9,10 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
+from helpers.plugin_files import FIXED_TWICE
 
 from rogue.agent.node.bundle import agent_archive
+from rogue.agent.node.messages import PROTOCOL
 
 
 @pytest.fixture(scope="module")
@@ -56,3 +62,99 @@ def test_the_archive_speaks_and_ends_when_its_input_ends(tmp_path: Path) -> None
         "nothing is said but where samples go if nothing is provisioned"
     )
     assert done.stdout.startswith(b'{"type":"capabilities","protocol":7,')
+
+
+HELLO = f'{{"type":"hello","protocol":{PROTOCOL}}}\n'.encode()
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    """An archive that was unpacked."""
+    archive = tmp_path / "rogue-agent.pyz"
+    archive.write_bytes(agent_archive())
+    assert unpack(archive) == f"{archive.with_suffix('')}\n"
+    return archive
+
+
+def unpack(archive: Path) -> str:
+    command = [sys.executable, "-I", "-S", str(archive), "unpack"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_a_second_run_changes_nothing_and_nothing_half_done_is_left(archive: Path) -> None:
+    assert unpack(archive) == ""
+    assert sorted(path.name for path in archive.parent.iterdir()) == ["rogue-agent", "rogue-agent.pyz"]
+
+
+def test_every_module_is_compiled_for_this_python(archive: Path) -> None:
+    sources = list(archive.with_suffix("").rglob("*.py"))
+    assert len(sources) > 50
+    assert all(Path(importlib.util.cache_from_source(str(each))).is_file() for each in sources)
+
+
+@pytest.mark.parametrize("change", ["archive", "file", "missing"])
+def test_a_changed_archive_or_file_is_unpacked_again(archive: Path, change: str) -> None:
+    file = archive.with_suffix("") / "rogue" / "agent" / "node" / "doctor.py"
+    if change == "archive":
+        archive.write_bytes(agent_archive() + bytes(1))
+    elif change == "file":
+        file.write_text("raise SystemExit(3)\n")
+    else:
+        file.unlink()
+    assert unpack(archive) != ""
+    assert unpack(archive) == ""
+
+
+def test_the_archive_starts_the_unpacked_modules_and_compiles_nothing(archive: Path) -> None:
+    assert _origins(archive) == {"unpacked"}
+
+
+def test_a_replaced_archive_starts_itself(archive: Path) -> None:
+    archive.write_bytes(agent_archive() + bytes(1))
+    assert _origins(archive) == {"archive"}
+
+
+def _origins(archive: Path) -> set[str]:
+    """Return where the modules of an agent that says hello come from, as `python -v` shows."""
+    command = [sys.executable, "-v", "-I", "-S", str(archive), "serve"]
+    done = subprocess.run(command, input=HELLO, capture_output=True, check=True)
+    assert done.stdout.startswith(b'{"type":"capabilities"')
+    lines = [line for line in done.stderr.decode().splitlines() if re.search(r"rogue[./]agent", line)]
+    found = {"unpacked" for line in lines if line.startswith("# code object from") and ".pyc" in line}
+    return found | {"archive" for line in lines if line.startswith("import ") and "zipimporter" in line}
+
+
+LOOK = """\
+import sys
+sys.path.insert(0, "rogue-agent.pyz")
+from rogue.agent.core.plugins import import_plugins
+import_plugins()
+from rogue.agent.core.cc import CONGESTION_CONTROLS
+print(*CONGESTION_CONTROLS)
+"""
+
+
+def controls(folder: Path, archive: bytes) -> str:
+    (folder / "rogue-agent.pyz").write_bytes(archive)
+    command = [sys.executable, "-I", "-S", "-c", LOOK]
+    return subprocess.run(command, capture_output=True, check=True, cwd=folder, text=True).stdout.strip()
+
+
+def test_a_packed_control_is_known(tmp_path: Path) -> None:
+    assert controls(tmp_path, agent_archive({"twice_1": FIXED_TWICE})) == "fixed vegas twice"
+
+
+def test_without_any_nothing_is_looked_for(tmp_path: Path) -> None:
+    assert controls(tmp_path, agent_archive()) == "fixed vegas"
+    assert agent_archive({}) == agent_archive()
+
+
+def test_a_supervisor_has_them(tmp_path: Path) -> None:
+    (tmp_path / "rogue-agent.pyz").write_bytes(
+        agent_archive({"bad_1": "raise ValueError('it was imported')"})
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "rogue-agent.pyz", "serve"],
+        input=b'{"type":"hello","protocol":3}\n', capture_output=True, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert b"it was imported" in done.stderr

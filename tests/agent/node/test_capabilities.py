@@ -6,7 +6,7 @@ from helpers.agent_roles import GID
 from helpers.fake_dcb import FakeCard, FakeKernel
 from helpers.fake_verbs import fake_sysfs
 
-from rogue.agent.drivers.limiters import dcbnl
+from rogue.agent.drivers import netlink
 from rogue.agent.drivers.verbs.discovery import PortAddress
 from rogue.agent.node import capabilities as module
 from rogue.agent.node.capabilities import capabilities
@@ -59,7 +59,7 @@ def test_prepared_classes_and_maxrate_are_found(
 ) -> None:
     fake_sysfs(tmp_path / "sysfs", GID)
     program(tmp_path, "tc", "class htb 1:11 parent 1: prio 0 rate 10Gbit ceil 10Gbit")
-    monkeypatch.setattr(dcbnl, "netlink_socket", lambda: FakeKernel(eth1=FakeCard()))
+    monkeypatch.setattr(netlink, "netlink_socket", lambda: FakeKernel(eth1=FakeCard()))
     monkeypatch.setenv("PATH", str(tmp_path))
     told = capabilities(tmp_path / "sysfs", controls)
     assert told.limiters == ["htb:eth1", "dcb:eth1", "software"]
@@ -70,7 +70,7 @@ def test_a_card_whose_priorities_share_a_traffic_class_has_no_limiters(
     tmp_path: Path, controls: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake_sysfs(tmp_path / "sysfs", GID)
-    monkeypatch.setattr(dcbnl, "netlink_socket", lambda: FakeKernel(eth1=FakeCard(prio_tc=(0,) * 8)))
+    monkeypatch.setattr(netlink, "netlink_socket", lambda: FakeKernel(eth1=FakeCard(prio_tc=(0,) * 8)))
     assert capabilities(tmp_path / "sysfs", controls).limiters == ["software"]
 
 

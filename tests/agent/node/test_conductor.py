@@ -2,15 +2,24 @@
 
 import csv
 import json
+import os
 import select
+import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from helpers.agent_roles import GID
 
-from rogue.agent.node import conductor
-from rogue.agent.node.conductor import conduct, run
-from rogue.agent.node.errors import AgentError
-from rogue.agent.node.messages import After, Arrivals, Load, Message, Prepare
+from rogue.agent.drivers.netlink import QueueReading
+from rogue.agent.drivers.poller import ExactPoller
+from rogue.agent.drivers.verbs.discovery import PortAddress
+from rogue.agent.node import conductor, serve
+from rogue.agent.node.capabilities import capabilities
+from rogue.agent.node.conductor import Stillness, conduct, run, sleep_until_motion
+from rogue.agent.node.fields import AgentError, MessageError
+from rogue.agent.node.messages import After, Arrivals, Capabilities, Load, Message, Prepare, Results
 from rogue.agent.node.orders import (
     ACCOUNT,
     COUNTS,
@@ -24,6 +33,8 @@ from rogue.agent.node.orders import (
     RoleOrder,
     TimedCommand,
 )
+from rogue.agent.node.role import NodeContext
+from rogue.agent.node.serve import KnownNode
 from rogue.agent.node.wire import encode
 
 LIMIT_MS = 30_000
@@ -77,9 +88,9 @@ def test_while_nothing_moves_it_sleeps(tmp_path: Path, monkeypatch: pytest.Monke
         return bool(select.select(agents, (), (), limit_ns / 1e9)[0])
 
     monkeypatch.setattr(conductor, "STILL_AFTER_NS", 0)
-    monkeypatch.setattr(conductor, "_JUST_NOW_NS", 5_000_000)
+    monkeypatch.setattr(conductor, "_JUST_NOW_NS", 200_000_000)
     monkeypatch.setattr(conductor, "sleep_until_motion", sleep)
-    assert conducted(tmp_path, offset_ns=100_000_000).failure is None
+    assert conducted(tmp_path, offset_ns=1_000_000_000).failure is None
     assert max(int(line.rpartition(",")[2]) for line in (tmp_path / SAMPLES).read_text().split()[1:]) > 10
 
 
@@ -147,7 +158,7 @@ def test_flows_of_a_host_that_take_turns_have_one_agent(monkeypatch: pytest.Monk
     assert len({agents[f"flow{number}"] for number in (1, 4, 7)}) == 1
     assert len({agents[f"flow{number}"] for number in (2, 5, 8)}) == 1
     assert set(agents.values()) == {0, 1, 2}
-    words = r"4 ends of flows at 10\.0\.0\.1 take turns, or wait for each other, and an agent has 3 roles"
+    words = r"4 ends of flows at 10\.0\.0\.1 share limiters, or wait for each other, and an agent has 3 roles"
     with pytest.raises(AgentError, match=words):
         conductor._agents([*roles, order(10, "10.0.0.1", [1, 2])])
 
@@ -199,3 +210,122 @@ def test_what_has_failed_is_waited_for_no_longer(tmp_path: Path) -> None:
     assert account.results["flow1-requester"].status == "ok"
     assert account.results["flow1-requester"].end_ns - account.results["flow0-requester"].end_ns < 10**10
     assert files["flow0-responder.arrivals"] == []
+
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_a_node_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    ports = [PortAddress("rxe-h0", 1, 1, GID, 10**10, "h0")]
+    monkeypatch.setattr(serve, "roce_ports", lambda *, is_fresh: ports if is_fresh else [])
+    monkeypatch.setattr("rogue.agent.node.capabilities.output_of", lambda command: pytest.fail(command[0]))
+    known = KnownNode.found()
+    assert known.ports is ports
+    assert isinstance(known.capabilities, Capabilities)
+    assert [port["device"] for port in known.capabilities.ports] == ["rxe-h0"]
+
+
+def test_timers_are_no_later_than_they_must_be() -> None:
+    """In a process of its own: what is set stays set."""
+    code = """
+import ctypes
+from rogue.agent.node.serve import be_exact
+be_exact()
+print(ctypes.CDLL(None).prctl(30, 0, 0, 0, 0))  # PR_GET_TIMERSLACK
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, cwd=ROOT)
+    assert done.stdout == b"1\n"
+
+
+def test_a_role_has_the_ports_and_a_clock_that_stands_still(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[NodeContext] = []
+
+    class Idle:
+        def __init__(self, _source: int, _sink: int, workplace: NodeContext, _open_end: object) -> None:
+            found.append(workplace)
+
+        def serve(self) -> int:
+            return 7
+
+    monkeypatch.setattr(serve, "DataProcess", Idle)
+    ports = [PortAddress("rxe-h0", 1, 1, GID, 10**10, "h0")]
+    assert serve.work(KnownNode(ports, capabilities(known=ports)), "flow0-requester", tmp_path, 0, 1) == 7
+    (workplace,) = found
+    assert workplace.ports is ports
+    assert isinstance(workplace.poller, ExactPoller)
+    assert workplace.clock() == workplace.stamp() == workplace.clock()
+
+
+LONG_NS = 60 * 10**9
+
+
+def test_it_is_still_when_nothing_has_changed_for_long_enough() -> None:
+    """A packet that only passes through leaves nothing waiting, and is counted as sent."""
+    stillness = Stillness(after_ns=10)
+    one, other = {"p": QueueReading(sent_packets=1)}, {"p": QueueReading(sent_packets=2)}
+    found = [
+        stillness.is_reached(*each) for each in ((one, 0), (one, 9), (one, 10), (other, 11), (other, 21))
+    ]
+    assert found == [False, False, True, False, True]
+
+
+def test_who_may_not_see_packets_does_not_sleep(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> socket.socket:
+        raise PermissionError
+
+    monkeypatch.setattr(socket, "socket", refuse)
+    assert sleep_until_motion([], LONG_NS) is False
+
+
+def test_a_packet_or_a_word_ends_the_sleep(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without root there is no packet socket: one end of a pair stands for it."""
+    for moving in (True, False):
+        tap, network = socket.socketpair()
+        with network, monkeypatch.context() as patched:
+            patched.setattr(socket, "socket", lambda *_, tap=tap: tap)
+            reader, writer = os.pipe()
+            network.send(b"packet") if moving else os.write(writer, b"word")
+            assert sleep_until_motion([reader], LONG_NS) is True
+            assert tap.fileno() == -1, "closed again, for it costs every packet a copy"
+            os.close(reader)
+            os.close(writer)
+
+
+ROLE = RoleOrder("flow0-requester", "requester", "flow0-responder", "{}", ["{}"], 5, 10, 0)
+
+
+def test_orders() -> None:
+    orders = Orders([Command(["tc", "-batch", "-"], "qdisc")], [ROLE], {"s0->h0": "p0b"}, 1, 2, 3, 4, 5)
+    assert Orders.read(orders.text()) == orders
+
+
+def test_orders_with_things_that_happen_and_are_counted() -> None:
+    down, show = Command(["ip", "link", "set", "dev", "p0b", "down"]), Command(["tc", "-s", "qdisc", "show"])
+    timed = [TimedCommand(5, show, "p0b 0"), TimedCommand(5, down)]
+    orders = Orders([], [ROLE], {}, 3, 1, 2, 3, 4, timed, {"all": show})
+    assert Orders.read(orders.text()) == orders
+
+
+def test_an_account() -> None:
+    account = Account(start_ns=7, results={"flow0-requester": Results("flow0-requester", "ok", 1, 2)})
+    assert Account.read(account.text()) == account
+    assert Account.read(Account("timeout", "late").text()).failure == "late"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "account: got '', expected JSON"),
+        ("[]", r"account: got \[\], expected an object"),
+        ('{"start": 1}', "account: unknown fields 'start'"),
+        ('{"start_ns": "now"}', "account.start_ns: got 'now', expected an integer"),
+        ('{"failure_kind": "war"}', "account.failure_kind: got 'war'"),
+        ('{"results": {"flow0": []}}', "account.results: got .*, expected an object with a Results"),
+        ('{"results": {"flow0": {}}}', "account.results.flow0: missing fields"),
+    ],
+)
+def test_what_is_no_account_is_refused_by_its_field(text: str, words: str) -> None:
+    with pytest.raises(MessageError, match=words):
+        Account.read(text)

@@ -10,9 +10,8 @@ from helpers.agent_roles import LIMIT_MS, Stage
 from rogue.agent.drivers.recording import Spool
 from rogue.agent.drivers.verbs import completion_queue, endpoint
 from rogue.agent.drivers.verbs.pyverbs import VerbsUnavailable
-from rogue.agent.node.data_process import DataProcess, blame
-from rogue.agent.node.end import End, NodeContext
-from rogue.agent.node.errors import ErrorKind
+from rogue.agent.node.data_process import DataProcess, blame, open_end
+from rogue.agent.node.fields import ErrorKind
 from rogue.agent.node.messages import (
     WORDS_LENGTH_MAX,
     Alive,
@@ -27,7 +26,7 @@ from rogue.agent.node.messages import (
     Results,
     Start,
 )
-from rogue.agent.node.open_end import open_end
+from rogue.agent.node.role import End, NodeContext
 from rogue.agent.node.wire import REPLY_TYPES, decode, encode
 
 PSN = 5

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 from helpers.agent_roles import LIMIT_MS, SECOND_NS, Stage, play, results
 
-from rogue.agent.core.errors import SettingsError
-from rogue.agent.drivers.limiters.base import LimiterError
+from rogue.agent.core.errors import LimiterError, SettingsError
 from rogue.agent.drivers.verbs.discovery import PortAddress
 from rogue.agent.drivers.verbs.pyverbs import VerbsUnavailable
-from rogue.agent.node import open_end
-from rogue.agent.node.errors import MessageError
+from rogue.agent.node import data_process
+from rogue.agent.node.fields import MessageError
 from rogue.agent.node.messages import (
     After,
     Alive,
@@ -149,10 +148,10 @@ def test_what_waits_starts_when_it_is_told(stage: Stage) -> None:
 
 def test_only_arrivals_of_roles_that_tell_wait(stage: Stage) -> None:
     here, _ = stage.pair("roce", tells=["end", "arrival"])
-    with pytest.raises(MessageError, match="a transfer waits that is none of the arrivals"):
+    with pytest.raises(MessageError, match="the number of a waiting transfer is not among the arrivals"):
         here.role.handle(After("here", LIMIT_MS, "here", "end", [[0, 0, 0]]))
     silent, _ = stage.pair("roce")
-    with pytest.raises(MessageError, match="was not prepared to tell"):
+    with pytest.raises(MessageError, match="was prepared without transfer events"):
         silent.role.handle(After("here", LIMIT_MS, "here", "end", [[0, 0, 0]]))
 
 
@@ -195,7 +194,7 @@ def test_a_role_is_near_its_card_before_it_has_memory(stage: Stage, monkeypatch:
 
     assert stage.enter(PREPARE).introduction.processors is None, "a device in software"
     stage.stack.close()
-    monkeypatch.setattr(open_end, "stay_near", stay_near)
+    monkeypatch.setattr(data_process, "stay_near", stay_near)
     assert stage.enter(PREPARE).introduction.processors == "0,1"
 
 
@@ -231,9 +230,9 @@ def test_software_cannot_hold_back_responses_to_reads(stage: Stage) -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"transport": "rogue-uc"}, "turns: got .*, expected none, but for requesters over RC"),
-        ({"end": "responder", "verb": "read"}, "turns: got .*, expected none, but for requesters over RC"),
-        ({"limiter": "software"}, "limiter: got 'software', expected one of dcb, htb to take turns at"),
+        ({"transport": "rogue-uc"}, "turns: got .*, expected none, except for requesters over RC"),
+        ({"end": "responder", "verb": "read"}, "turns: got .*, expected none, except for requesters over RC"),
+        ({"limiter": "software"}, "limiter: got 'software', expected one of dcb, htb that can be shared"),
     ],
 )
 def test_what_cannot_take_turns_is_refused(stage: Stage, change: dict[str, object], reason: str) -> None:
@@ -242,6 +241,6 @@ def test_what_cannot_take_turns_is_refused(stage: Stage, change: dict[str, objec
         stage.enter(replace(request, **change))  # type: ignore[arg-type]
 
 
-def test_without_a_keeper_there_are_no_turns(stage: Stage) -> None:
-    with pytest.raises(LimiterError, match="turns at limiters: no keeper listens at turns-"):
+def test_without_a_limiter_server_none_are_shared(stage: Stage) -> None:
+    with pytest.raises(LimiterError, match="shared limiters: no server listens at turns-"):
         stage.enter(replace(PREPARE, limiter="htb", priority=1, turns=[1, 2]))

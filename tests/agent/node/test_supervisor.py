@@ -13,8 +13,8 @@ import pytest
 
 from rogue.agent.core.errors import SettingsError
 from rogue.agent.node import supervisor
-from rogue.agent.node.client import AgentClient
-from rogue.agent.node.errors import AgentError, ErrorKind
+from rogue.agent.node.fields import AgentError, ErrorKind
+from rogue.agent.node.limiter_server import LimiterServers
 from rogue.agent.node.messages import (
     PROTOCOL,
     Arrivals,
@@ -35,8 +35,7 @@ from rogue.agent.node.messages import (
     Stopped,
 )
 from rogue.agent.node.supervisor import Supervisor
-from rogue.agent.node.turn_keeper import Keepers
-from rogue.agent.node.wire import LINE_BYTES_MAX, encode
+from rogue.agent.node.wire import LINE_BYTES_MAX, AgentClient, encode
 
 LONG_MS = 60_000
 PREPARED = Prepared("a", "tcp", "10.9.0.1", 10**10, 1500, "host", "event", "none", tcp_port=40_000)
@@ -295,22 +294,26 @@ sys.stdin.read()
 """
 
 
-def test_a_keeper_that_cannot_be_started_is_that_role_s_trouble_alone(tmp_path: Path) -> None:
+def test_a_limiter_server_that_does_not_start_concerns_one_role(tmp_path: Path) -> None:
     trouble: list[Exception] = [OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))]
 
-    def no_keeper(_request: Prepare) -> "subprocess.Popen[bytes]":
+    def no_server(_request: Prepare) -> "subprocess.Popen[bytes]":
         raise trouble[-1]
 
     here, there = socket.socketpair()
     with here, there:
         here.settimeout(60)
-        supervisor = Supervisor(there.fileno(), there.fileno(), launch, tmp_path, keepers=Keepers(no_keeper))
+        supervisor = Supervisor(
+            there.fileno(), there.fileno(), launch, tmp_path, servers=LimiterServers(no_server)
+        )
         thread = threading.Thread(target=supervisor.serve)
         thread.start()
         client = AgentClient(here)
         try:
             client.open()
-            with pytest.raises(AgentError, match="prepare: role 'a': no keeper of its turns: Resource temp"):
+            with pytest.raises(
+                AgentError, match="prepare: role 'a': its limiter server does not start: Resource"
+            ):
                 client.request(replace(prepare("a"), turns=[1, 2]), Prepared)
             assert client.request(prepare("b"), Prepared).role == "b", "the other roles go on"
             trouble.append(SettingsError("turns", [1, 3], "others"))

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from helpers.agent_roles import LIMIT_MS, Actor, Stage, play, results
 
-from rogue.agent.baselines.stream import Header, encode_header
+from rogue.agent.baselines.tcp_flow import Header, encode_header
 from rogue.agent.baselines.tcp_socket import BaselineUnavailable
 from rogue.agent.core.errors import SettingsError
-from rogue.agent.node.errors import MessageError
+from rogue.agent.node.fields import MessageError
 from rogue.agent.node.messages import Connect, Load, Prepare
 
 PREPARE = Prepare("here", LIMIT_MS, "requester", "127.0.0.1", "reno", 300_000)

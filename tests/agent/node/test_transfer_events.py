@@ -11,7 +11,7 @@ from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.errors import SettingsError
 from rogue.agent.drivers.poller import Poller
 from rogue.agent.drivers.recording import Spool
-from rogue.agent.node.errors import MessageError
+from rogue.agent.node.fields import MessageError
 from rogue.agent.node.messages import After, Prepare
 from rogue.agent.node.transfer_events import EventSender, TransferEvents, place_of, transfer_events_of
 
@@ -192,9 +192,11 @@ def test_nobody_tells_where_nobody_waits(node: Node) -> None:
 
 
 def test_who_cannot_be_heard_is_named(node: Node) -> None:
-    with pytest.raises(SettingsError, match="got 'transfers-x', expected a role that tells of its transfers"):
+    with pytest.raises(
+        SettingsError, match="got 'transfers-x', expected a role of this node that sends transfer"
+    ):
         node.waiter(after("x", "arrival", [0, 0, 0]))
-    with pytest.raises(MessageError, match="this role does not tell of any arrival"):
+    with pytest.raises(MessageError, match="this role sends no arrival events"):
         node.waiter(after("y-requester", "arrival", [0, 0, 0]), name="y-requester")
 
 

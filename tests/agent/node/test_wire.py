@@ -1,27 +1,39 @@
-"""Tests: messages as lines of JSON over streams and local sockets."""
+"""Messages as lines of JSON, and the harness's end of the conversation."""
 
 import json
 import socket
-import stat
-import tempfile
-from pathlib import Path
+from collections.abc import Iterator
 from typing import cast
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rogue.agent.node.errors import MessageError
-from rogue.agent.node.messages import Arrivals, Connect, Error, Hello, Message, Prepare, Prepared, Start
+from rogue.agent.node.fields import AgentError, ErrorKind, MessageError
+from rogue.agent.node.messages import (
+    PROTOCOL,
+    Alive,
+    Arrivals,
+    Capabilities,
+    Connect,
+    Error,
+    Heartbeat,
+    Hello,
+    Message,
+    Prepare,
+    Prepared,
+    Start,
+    Started,
+    Stopped,
+)
 from rogue.agent.node.wire import (
     LINE_BYTES_MAX,
     REPLY_TYPES,
     REQUEST_TYPES,
+    AgentClient,
     LineReader,
-    accepted,
     decode,
     encode,
-    listener_at,
 )
 
 PREPARE = Prepare(
@@ -141,17 +153,125 @@ def test_a_line_without_an_end_is_refused_before_it_fills_the_memory() -> None:
             reader.feed(b"xxxx")
 
 
-@pytest.mark.parametrize("kind", [socket.SOCK_SEQPACKET, socket.SOCK_STREAM])
-def test_a_listener_takes_the_place_of_an_old_one_and_only_its_owner_may_connect(
-    kind: socket.SocketKind,
+CAPABILITIES = encode(Capabilities(2, "h1", "6.1", "3.11", None, 4, 1 << 30, ["cubic"], [], ["software"]))
+
+
+@pytest.fixture
+def agent_and_client() -> Iterator[tuple[socket.socket, AgentClient]]:
+    """The agent's end of a connection, and a client at the other."""
+    agent, harness = socket.socketpair()
+    with agent, harness:
+        harness.settimeout(0.05)
+        yield agent, AgentClient(harness)
+
+
+def test_a_request_gets_its_reply(agent_and_client: tuple[socket.socket, AgentClient]) -> None:
+    agent, client = agent_and_client
+    agent.sendall(CAPABILITIES)
+    assert client.open().limiters == ["software"]
+    assert agent.recv(1_000) == encode(Hello(PROTOCOL))
+
+
+def test_replies_that_arrive_together_are_taken_one_by_one(
+    agent_and_client: tuple[socket.socket, AgentClient],
 ) -> None:
-    with tempfile.TemporaryDirectory() as directory:
-        place = Path(directory) / "door"
-        place.touch()  # left over from somebody who was killed
-        with listener_at(place, kind) as listener:
-            assert stat.S_IMODE(place.stat().st_mode) == 0o600
-            with socket.socket(socket.AF_UNIX, kind) as own:
-                own.connect(str(place))
-                peer = accepted(listener)
-                assert not peer.getblocking()
-                peer.close()
+    agent, client = agent_and_client
+    agent.sendall(CAPABILITIES + encode(Started("mover")) + encode(Stopped()))
+    client.open()
+    assert client.request(Start("mover", 1_000, 5, 6), Started) == Started("mover")
+    client.close()
+
+
+def test_replies_may_be_waited_for_later(agent_and_client: tuple[socket.socket, AgentClient]) -> None:
+    """Two requests are under way; whichever is replied to first is heard first."""
+    agent, client = agent_and_client
+    for role in ("one", "other"):
+        client.send(Start(role, 1_000, 5, 6))
+    assert not client.has_heard
+    agent.sendall(encode(Started("other")) + encode(Started("one")))
+    assert client.receive(Started, "start").role == "other"
+    assert client.has_heard
+    assert client.receive(Started, "start").role == "one"
+    assert not client.has_heard
+
+
+def test_an_error_reply_is_raised_with_its_kind(agent_and_client: tuple[socket.socket, AgentClient]) -> None:
+    agent, client = agent_and_client
+    agent.sendall(encode(Error("mover", "verbs", "no RDMA device", "hello")))
+    with pytest.raises(AgentError, match="no RDMA device") as caught:
+        client.open()
+    assert caught.value.kind is ErrorKind.VERBS
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind", "problem"),
+    [
+        (
+            b"Segmentation fault\n",
+            ErrorKind.PROTOCOL,
+            "the agent's reply to hello: got .*expected a JSON object",
+        ),
+        (encode(Stopped()), ErrorKind.PROTOCOL, "the agent replied to hello with stopped"),
+        (b"", ErrorKind.TIMEOUT, "the agent did not reply to hello in time"),
+    ],
+)
+def test_an_agent_that_misbehaves_is_reported(
+    agent_and_client: tuple[socket.socket, AgentClient], reply: bytes, kind: ErrorKind, problem: str
+) -> None:
+    agent, client = agent_and_client
+    agent.sendall(reply)
+    with pytest.raises(AgentError, match=problem) as caught:
+        client.open()
+    assert caught.value.kind is kind
+
+
+def test_an_agent_that_is_gone_is_reported(agent_and_client: tuple[socket.socket, AgentClient]) -> None:
+    agent, client = agent_and_client
+    agent.shutdown(socket.SHUT_WR)
+    with pytest.raises(AgentError, match="ended without a reply"):
+        client.open()
+
+
+def test_a_broken_connection_is_reported(agent_and_client: tuple[socket.socket, AgentClient]) -> None:
+    agent, client = agent_and_client
+    agent.close()
+    with pytest.raises(AgentError, match="the connection broke at hello"):
+        client.open()
+
+
+def test_what_is_said_unasked_waits_for_the_next_request_for_that_role(
+    agent_and_client: tuple[socket.socket, AgentClient],
+) -> None:
+    agent, client = agent_and_client
+    agent.sendall(encode(Error("other", "bug", "it died", is_gone=True)) + encode(Started("mover")))
+    assert client.request(Start("mover", 1_000, 5, 6), Started) == Started("mover")
+    with pytest.raises(AgentError, match="it died") as caught:
+        client.request(Heartbeat("other", 1_000), Alive)
+    assert (caught.value.kind, caught.value.role) == (ErrorKind.BUG, "other")
+
+
+def test_why_a_role_is_gone_is_told_even_if_it_is_heard_together_with_a_refusal(
+    agent_and_client: tuple[socket.socket, AgentClient],
+) -> None:
+    """It died between two heartbeats: the second one was on its way when the news came."""
+    agent, client = agent_and_client
+    refusal = Error("mover", "protocol", "has not been prepared, or has ended", "heartbeat", is_gone=True)
+    agent.sendall(encode(Error("mover", "bug", "it died", is_gone=True)) + encode(refusal))
+    with pytest.raises(AgentError, match="it died") as caught:
+        client.request(Heartbeat("mover", 1_000), Alive)
+    assert caught.value.kind is ErrorKind.BUG
+
+
+def test_a_role_that_is_gone_may_be_prepared_anew(
+    agent_and_client: tuple[socket.socket, AgentClient],
+) -> None:
+    agent, client = agent_and_client
+    prepared = Prepared("mover", "tcp", "10.9.0.1", 10**10, 1500, "host", "event", "none")
+    start = Start("mover", 1_000, 5, 6)
+    client.gone["mover"] = AgentError(ErrorKind.BUG, "it died before")
+    with pytest.raises(AgentError, match="it died before"):
+        client.request(start, Started)
+    agent.sendall(encode(prepared) + encode(Started("mover")))
+    prepare = Prepare("mover", 1_000, "requester", "10.9.0.1", "reno", 4_096)
+    assert client.request(prepare, Prepared) == prepared
+    assert client.request(start, Started) == Started("mover")

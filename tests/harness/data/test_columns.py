@@ -54,7 +54,7 @@ FORK_TWICE = """
 import os
 from pathlib import Path
 from helpers.experiments import trace_rows
-from rogue.agent.node.forked import close_all_but
+from rogue.agent.node.processes import close_all_but
 trace_rows("start_ns,src,dst,size_bytes\\n0,h0,h1,5\\n")
 if (child := os.fork()) == 0:
     close_all_but({0, 1, 2})

@@ -7,7 +7,7 @@ import pytest
 from helpers.agent_flows import LIMIT_MS, Node, node
 from helpers.running_machines import RunningMachines
 
-from rogue.agent.node.errors import AgentError
+from rogue.agent.node.fields import AgentError
 from rogue.agent.node.messages import EndRole, RoleEnded
 
 

@@ -13,7 +13,8 @@ import pytest
 from helpers.fake_dcb import FakeCard, FakeKernel
 from helpers.ticking_clock import TickingClock
 
-from rogue.agent.drivers.limiters import bank, dcbnl
+from rogue.agent.drivers import netlink
+from rogue.agent.drivers.limiters import bank
 from rogue.agent.drivers.limiters.base import COLUMNS
 from rogue.agent.drivers.poller import Poller
 from rogue.agent.drivers.recording import Table
@@ -65,6 +66,6 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[s
 def cards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, FakeCard]:
     """Cards behind this computer's netlink, and a place of our own for what processes share."""
     cards = {name: FakeCard(prio_tc=CLASSES) for name in ("eth1", "enp1s0")}
-    monkeypatch.setattr(dcbnl, "netlink_socket", lambda: FakeKernel(**cards))
+    monkeypatch.setattr(netlink, "netlink_socket", lambda: FakeKernel(**cards))
     monkeypatch.setattr(bank, "PLACE", tmp_path / "limiters")
     return cards

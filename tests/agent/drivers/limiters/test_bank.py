@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from helpers.fake_dcb import FakeCard, FakeKernel
 
+from rogue.agent.core.errors import LimiterError
+from rogue.agent.drivers import netlink
 from rogue.agent.drivers.limiters import bank as module
-from rogue.agent.drivers.limiters import dcbnl
 from rogue.agent.drivers.limiters.bank import Bank, free_dead_limiters
-from rogue.agent.drivers.limiters.base import LimiterError
 
 WRITES = 10_000
 PROCESSES = 7
@@ -180,7 +180,7 @@ def test_the_supervisor_frees_every_card(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kernel = FakeKernel(eth1=FakeCard(), eth2=FakeCard(error=5))
-    monkeypatch.setattr(dcbnl, "netlink_socket", lambda: kernel)
+    monkeypatch.setattr(netlink, "netlink_socket", lambda: kernel)
     free_dead_limiters(tmp_path / "nothing")
     for name in ("eth1", "eth2"):
         gone = Bank(tmp_path / name, lambda _rates: None)

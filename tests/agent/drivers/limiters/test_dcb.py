@@ -10,8 +10,9 @@ import pytest
 from helpers.fake_dcb import FakeCard, FakeKernel
 
 from rogue.agent.core.clocks import HostNs
-from rogue.agent.drivers.limiters import dcbnl
-from rogue.agent.drivers.limiters.base import LimiterError, PacedInterface
+from rogue.agent.core.errors import LimiterError
+from rogue.agent.drivers import netlink
+from rogue.agent.drivers.limiters.base import PacedInterface
 from rogue.agent.drivers.limiters.dcb import (
     DcbLimiter,
     DcbSlots,
@@ -89,11 +90,11 @@ def test_what_is_refused_leaves_nothing_open(
     taken = of_priority(3, table, poller)
     kernels: list[FakeKernel] = []
 
-    def netlink() -> FakeKernel:
+    def opened() -> FakeKernel:
         kernels.append(FakeKernel(**cards))
         return kernels[-1]
 
-    monkeypatch.setattr(dcbnl, "netlink_socket", netlink)
+    monkeypatch.setattr(netlink, "netlink_socket", opened)
     cards["enp1s0"].prio_tc = prio_tc or cards["enp1s0"].prio_tc
     before = len(list(Path("/proc/self/fd").iterdir()))
     with pytest.raises(LimiterError):

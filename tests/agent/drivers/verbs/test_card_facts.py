@@ -166,7 +166,7 @@ def test_no_program_is_started_by_a_fork_beside_registered_memory() -> None:
             assert not forking & {word.arg for word in call.keywords}, f"{file}:{call.lineno}"
             if ast.unparse(call.func) in ("os.fork", "os.system", "os.popen", "multiprocessing.Process"):
                 forkers.add(str(file.relative_to(own)))
-    assert forkers == {"node/forked.py", "node/serve.py"}
+    assert forkers == {"node/processes.py", "node/serve.py"}
 
 
 def test_what_can_be_said_of_each_driver(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from helpers.experiments import cell_of
 from helpers.fake_verbs import EVENT_FILE
 
 from rogue.agent.drivers.verbs import completion_queue
-from rogue.agent.node import verbs_end
+from rogue.agent.node import data_process
 from rogue.agent.node.messages import ARRIVALS_MAX, Arrivals, Connect, Load, Result, Results
 from rogue.harness.cell.timing import Timing
 from rogue.harness.testbeds.ends.requests import (
@@ -187,7 +187,7 @@ def test_sends_land_in_receives_that_hold_whole_transfers(tmp_path: Path) -> Non
     for size, receives in (("1MB", 16), ("200KB", 8), ("100B", 8)):
         (flow, *_) = planned_of_memories(tmp_path, "workload.verb=send", f"workload.size={size}")
         assert memory_bytes(flow, "responder") == receives * 65_536
-    assert verbs_end._RECEIVES == RECEIVES_MAX
+    assert data_process._RECEIVES == RECEIVES_MAX
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,242 @@
+"""A sender and a receiver over loopback, inside the test's own process."""
+
+import io
+import os
+import select
+import socket
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pytest
+from helpers.ticking_clock import TickingClock
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rogue.agent.baselines.tcp_flow import (
+    HEADER_BYTES,
+    ArrivedReader,
+    Header,
+    HeaderReader,
+    TcpReceiver,
+    TcpSender,
+    encode_arrived,
+    encode_header,
+)
+from rogue.agent.baselines.tcp_socket import connect, listen
+from rogue.agent.core.application import Schedule
+from rogue.agent.core.clocks import HostNs
+from rogue.agent.drivers import recording
+from rogue.agent.drivers.recording import Table, ThroughputMeter, TransferLog
+from rogue.agent.drivers.verbs.memory import Memory
+
+MEMORY_BYTES = 300_000
+LOOPBACK = "127.0.0.1"
+
+
+@dataclass
+class Stream:
+    """A sender and a receiver, with what they move and what they write down."""
+
+    sender: TcpSender
+    receiver: TcpReceiver
+    source: Memory
+    destination: Memory
+    ends: tuple[socket.socket, socket.socket]
+    rows: io.StringIO
+    meter: ThroughputMeter
+    clock: TickingClock = field(default_factory=TickingClock)
+
+    def turn(self) -> None:
+        """Let each side do what it can."""
+        now = self.clock.read()
+        self.sender.on_time(now)
+        self.sender.on_writable(now, self.clock.read)
+        self.receiver.on_readable(now, self.clock.read)
+        self.sender.on_readable(now)
+
+    def run(self, schedule: Schedule) -> None:
+        """Go round until the schedule is done."""
+        self.sender.follow(schedule)
+        for _ in range(10_000):
+            if self.sender.is_finished:
+                return
+            self.turn()
+        raise AssertionError("the schedule is never done")
+
+
+@pytest.fixture
+def stream() -> Iterator[Stream]:
+    with listen(LOOPBACK, "reno") as listener:
+        here = connect(LOOPBACK, (LOOPBACK, listener.getsockname()[1]), "reno", 3)
+        listener.setblocking(True)
+        there, _ = listener.accept()
+    there.setblocking(False)
+    descriptor = os.memfd_create("source")
+    os.ftruncate(descriptor, MEMORY_BYTES)
+    source, destination, rows = Memory(MEMORY_BYTES, descriptor), Memory(MEMORY_BYTES), io.StringIO()
+    log = TransferLog(Table(rows, recording.TRANSFER_COLUMNS))
+    counted = ThroughputMeter(Table(io.StringIO(), recording.THROUGHPUT_COLUMNS), 1_000_000)
+    with here, there, memoryview(destination.mapped) as view:
+        sender = TcpSender(here, descriptor, MEMORY_BYTES, log)
+        receiver = TcpReceiver(there, view, counted)
+        yield Stream(sender, receiver, source, destination, (here, there), rows, counted)
+    os.close(descriptor)
+
+
+def test_a_header_is_complete_with_its_last_byte() -> None:
+    reader, encoded = HeaderReader(), encode_header(Header(3, 1 << 40))
+    assert len(encoded) == HEADER_BYTES == reader.missing_bytes
+    for number, byte in enumerate(encoded[:-1], 1):
+        assert reader.feed(bytes([byte])) is None
+        assert reader.missing_bytes == HEADER_BYTES - number
+    assert reader.feed(encoded[-1:]) == Header(3, 1 << 40)
+    assert reader.missing_bytes == HEADER_BYTES
+
+
+@given(st.lists(st.integers(0, 2**64 - 1), max_size=10), st.integers(1, 20))
+def test_words_do_not_depend_on_how_the_stream_is_cut(ids: list[int], chunk_bytes: int) -> None:
+    stream, reader, found = b"".join(map(encode_arrived, ids)), ArrivedReader(), list[int]()
+    for start in range(0, len(stream), chunk_bytes):
+        found += reader.feed(stream[start : start + chunk_bytes])
+    assert found == ids
+
+
+def test_a_transfer_is_acknowledged_with_its_last_byte(stream: Stream) -> None:
+    here, _ = stream.ends
+    here.sendall(encode_header(Header(1, 3)) + b"ab")
+    stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
+    assert stream.receiver.transfers == 0
+    here.sendall(b"c")
+    stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
+    assert ArrivedReader().feed(here.recv(100)) == [1]
+    assert stream.destination.mapped[:3] == b"abc"
+    assert stream.meter.total_bytes == 3, "the header is no payload"
+
+
+def test_the_end_of_the_stream_is_noticed(stream: Stream) -> None:
+    stream.ends[0].close()
+    assert not stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
+
+
+def test_a_reset_is_noticed(stream: Stream) -> None:
+    stream.ends[0].setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    stream.ends[0].close()
+    assert not stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
+
+
+def test_it_is_woken_for_enough_or_for_the_rest(stream: Stream) -> None:
+    here, there = stream.ends
+    here.sendall(encode_header(Header(1, 100_000)))
+    stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
+    assert there.getsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT) == 65_536
+    here.sendall(bytes(40_000))
+    assert select.select([there], [], [], 0)[0] == []
+    here.sendall(bytes(30_000))
+    assert select.select([there], [], [], 1)[0] == [there]
+    stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
+    assert there.getsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT) == 30_000
+    here.sendall(bytes(30_000))
+    stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
+    assert there.getsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT) == 1, "a header is awaited next"
+    assert stream.receiver.transfers == 1
+
+
+@pytest.mark.parametrize("number", [0, 2, 1 << 63])
+def test_a_number_out_of_order_ends_the_stream(stream: Stream, number: int) -> None:
+    """Nobody can repeat a transfer, leave one out, or begin without the token."""
+    stream.ends[0].sendall(encode_header(Header(number, 3)) + b"abc")
+    assert not stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
+    assert (stream.receiver.transfers, stream.meter.total_bytes) == (0, 0)
+
+
+def test_a_transfer_has_arrived_with_its_last_byte(stream: Stream) -> None:
+    arrived: list[int] = []
+    stream.receiver._on_arrival = lambda number, _now: arrived.append(number)
+    here, _ = stream.ends
+    here.sendall(encode_header(Header(1, 3)) + b"abc" + encode_header(Header(2, 2)) + b"d")
+    stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
+    assert arrived == [1]
+    here.sendall(b"e")
+    stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
+    assert arrived == [1, 2]
+
+
+START = HostNs(1_000)
+
+
+def columns(stream: Stream, name: str) -> list[str]:
+    header, *lines = stream.rows.getvalue().splitlines()
+    place = header.split(",").index(name)
+    return [line.split(",")[place] for line in lines]
+
+
+def test_transfers_arrive_whole_one_after_the_other(stream: Stream) -> None:
+    stream.source.fill(5)
+    stream.run(Schedule(300_000, START, count=4))
+    assert columns(stream, "status") == ["ok"] * 4
+    assert stream.destination.sha256() == stream.source.sha256()
+    assert (stream.sender.moved_bytes, stream.meter.total_bytes) == (1_200_000, 1_200_000)
+    assert all(value.isdigit() for value in columns(stream, "retransmitted_bytes"))
+
+
+def test_a_transfer_larger_than_the_memory_starts_again_at_its_beginning(stream: Stream) -> None:
+    stream.run(Schedule(2_000_000, START))
+    assert stream.meter.total_bytes == 2_000_000
+
+
+def test_a_transfer_of_no_bytes_is_a_probe(stream: Stream) -> None:
+    stream.run(Schedule(0, START, count=10, interval_ns=2_000))
+    assert columns(stream, "size_bytes") == ["0"] * 10
+    assert stream.receiver.transfers == 10
+
+
+def test_arrivals_queue_behind_one_another(stream: Stream) -> None:
+    arrivals = ((START, 400_000), (START, 5), (HostNs(50_000), 0))
+    stream.run(Schedule(0, START, count=None, arrivals=arrivals))
+    assert columns(stream, "transfer_id") == ["1", "2", "3"]
+
+
+def test_a_peer_that_is_gone_fails_what_runs(stream: Stream) -> None:
+    stream.sender.follow(Schedule(10_000_000, START, count=None))
+    stream.turn()
+    stream.ends[1].close()
+    for _ in range(100):
+        now = stream.clock.read()
+        stream.sender.on_writable(now, stream.clock.read)
+        if stream.sender.is_finished:
+            break
+        stream.sender.on_readable(now)
+    assert stream.sender.is_finished
+    assert columns(stream, "status") == ["error"]
+    assert columns(stream, "error")[0]
+
+
+def test_what_still_runs_at_the_end_is_unfinished(stream: Stream) -> None:
+    stream.sender.follow(Schedule(200_000_000, START, count=None))
+    stream.turn()
+    stream.sender.finish()
+    stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
+    stream.sender.on_readable(stream.clock.read())
+    assert columns(stream, "status") == ["unfinished"]
+    assert not stream.sender.wants_to_send
+
+
+@pytest.mark.parametrize("word", [1, 2, 77])
+def test_a_peer_is_not_believed_about_what_has_not_gone_out(stream: Stream, word: int) -> None:
+    """Of transfer 1 only a part has gone; 2 has not begun; 77 never was."""
+    stream.sender.follow(Schedule(200_000_000, START, count=2))
+    stream.sender.on_time(stream.clock.read())
+    stream.sender.on_writable(stream.clock.read(), stream.clock.read)
+    stream.ends[1].sendall(encode_arrived(word))
+    assert not stream.sender.on_readable(stream.clock.read())
+    assert columns(stream, "status") == ["error"]
+    assert columns(stream, "error") == ["the peer confirmed a transfer that it cannot have received"]
+    assert stream.sender.moved_bytes == 0
+
+
+def test_a_word_twice_is_not_believed_twice(stream: Stream) -> None:
+    stream.run(Schedule(5, START, count=1))
+    stream.ends[1].sendall(encode_arrived(1))
+    assert not stream.sender.on_readable(stream.clock.read())
+    assert stream.sender.moved_bytes == 5

@@ -1,0 +1,363 @@
+"""The limiter server: real sockets, and flows that are processes where they may die."""
+
+import io
+import os
+import select
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from rogue.agent.core.clocks import HostNs
+from rogue.agent.core.errors import LimiterError, SettingsError
+from rogue.agent.core.limiter import TURN_NS
+from rogue.agent.drivers.limiters import SLOTS
+from rogue.agent.drivers.limiters.base import LimiterSlots, PacedInterface
+from rogue.agent.drivers.limiters.client import RETURN, LimiterClient
+from rogue.agent.drivers.poller import Poller
+from rogue.agent.drivers.verbs import clock
+from rogue.agent.drivers.verbs.discovery import PortAddress
+from rogue.agent.drivers.verbs.pyverbs import VerbsUnavailable
+from rogue.agent.node.limiter_server import LimiterServer, LimiterServers, serve_limiters, socket_of
+from rogue.agent.node.messages import Prepare
+from rogue.agent.node.processes import ForkedProcess, listener_at
+
+
+@dataclass
+class Process:
+    """A server that ends when its input does, unless it hangs."""
+
+    hangs: bool = False
+    stdin: io.BytesIO = field(default_factory=io.BytesIO)
+    stdout: io.BytesIO = field(default_factory=io.BytesIO)
+    was_killed: bool = False
+
+    def kill(self) -> None:
+        self.was_killed = True
+
+    def wait(self, timeout: float | None = None) -> int:
+        if self.hangs and not self.was_killed:
+            raise subprocess.TimeoutExpired("server", timeout or 0.0)
+        return 0
+
+
+class Started:
+    """What was started, by the address."""
+
+    def __init__(self, *, hangs: bool = False) -> None:
+        self.processes: list[tuple[str, Process]] = []
+        self._hangs = hangs
+
+    def start(self, request: Prepare) -> Process:
+        self.processes.append((request.address, Process(self._hangs)))
+        return self.processes[-1][1]
+
+    def running(self) -> list[str]:
+        return [address for address, process in self.processes if not process.stdin.closed]
+
+
+def asking(role: str, address: str, turns: list[int]) -> Prepare:
+    return Prepare(role, 1, "requester", address, "rogue", 100, turns=turns)
+
+
+def test_a_card_has_one_server_from_the_first_of_its_flows_to_the_last() -> None:
+    started = Started()
+    servers = LimiterServers(started.start)
+    for role, address in (("a", "10.9.0.1"), ("b", "10.9.0.1"), ("c", "10.9.0.2")):
+        servers.join(asking(role, address, [1, 2]))
+    assert started.running() == ["10.9.0.1", "10.9.0.2"]
+    servers.leave("a")
+    servers.leave("c")
+    assert started.running() == ["10.9.0.1"]
+    servers.leave("b")
+    servers.leave("b")
+    assert started.running() == []
+    servers.join(asking("a", "10.9.0.1", [1]))
+    assert started.running() == ["10.9.0.1"], "of the next cell, which may have others"
+
+
+def test_flows_with_limiters_of_their_own_need_none() -> None:
+    started = Started()
+    servers = LimiterServers(started.start)
+    servers.join(asking("a", "10.9.0.1", []))
+    servers.leave("a")
+    assert started.processes == []
+
+
+@pytest.mark.parametrize("change", [{"turns": [1, 3]}, {"limiter": "dcb"}, {"limiter_burst_bytes": 9_000}])
+def test_flows_of_a_card_agree_on_what_is_kept(change: dict[str, object]) -> None:
+    started = Started()
+    servers = LimiterServers(started.start)
+    first = asking("a", "10.9.0.1", [1, 2])
+    servers.join(first)
+    with pytest.raises(SettingsError, match=r"turns: got .*expected those of the other flows at 10\.9\.0\.1"):
+        servers.join(replace(first, role="b", **change))  # type: ignore[arg-type]
+    servers.join(replace(first, role="c", priority=2))
+    servers.leave("a")
+    servers.leave("c")
+    assert started.running() == [], "the one that was refused is not waited for"
+
+
+def test_one_that_hangs_is_killed() -> None:
+    started = Started(hangs=True)
+    servers = LimiterServers(started.start)
+    servers.join(asking("a", "10.9.0.1", [1]))
+    servers.leave("a")
+    assert started.processes[0][1].was_killed
+
+
+NOW = HostNs(0)
+PATIENCE_S = 60
+ADDRESS = "10.9.0.1"
+PORT = PortAddress("mlx4_0", 1, 1, "", 10**10, "eth1", "mlx4_core")
+
+
+@pytest.fixture
+def directory() -> Iterator[Path]:
+    """A short name: that of a socket has 107 characters at most."""
+    with tempfile.TemporaryDirectory(prefix="turns-") as place:
+        yield Path(place)
+
+
+@dataclass
+class Flow:
+    """A flow that only writes down what it is told."""
+
+    lender: LimiterClient
+    told: list[str] = field(default_factory=list)
+    noted: list[tuple[str, str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.lender.attach(self, lambda _now, event, detail: self.noted.append((event, detail)))
+
+    def begin(self, limiter: int, now: HostNs) -> None:
+        self.told.append(f"use {limiter}")
+
+    def leave(self, now: HostNs) -> None:
+        self.told.append("leave")
+
+    def hear(self) -> str:
+        """Wait for one word of the server."""
+        self.lender.receive(NOW)
+        return self.told[-1]
+
+
+class Hall:
+    """A server in this process, which takes a turn when it is told to, and a clock that stands still."""
+
+    def __init__(self, directory: Path, priorities: tuple[int, ...], refusal: str = "") -> None:
+        self.now = 0
+        self.lifted: list[int] = []
+        self._flows: list[Flow] = []
+        self.place = socket_of(directory, ADDRESS)
+        self._listener = listener_at(self.place)
+        self._source, self.sink = os.pipe()
+        poller = Poller(lambda: HostNs(self.now))
+        self.server = LimiterServer(
+            self._source, self._listener, priorities, self.lifted.append, poller, refusal
+        )
+
+    def enter(self) -> Flow:
+        """A flow that comes, and is greeted."""
+        with ThreadPoolExecutor(1) as knocking:
+            knock = knocking.submit(LimiterClient, self.place)
+            self.server.turn()
+            flow = Flow(knock.result(PATIENCE_S))
+        self._flows.append(flow)
+        return flow
+
+    def close(self) -> None:
+        for flow in self._flows:
+            flow.lender.close()
+        self.server.close()
+        self._listener.close()
+        os.close(self._source)
+        os.close(self.sink)
+
+
+@pytest.fixture
+def hall(directory: Path) -> Iterator[Hall]:
+    """Two limiters, those of priorities 4 and 6."""
+    with closing(Hall(directory, (4, 6))) as opened:
+        yield opened
+
+
+def test_worked_example(hall: Hall) -> None:
+    """Two limiters and three flows: after 10 ms the one that held longest makes room for the third."""
+    a, b, c = (hall.enter() for _ in range(3))
+    for flow in (a, b, c):
+        flow.lender.request(NOW)
+        hall.server.turn()
+    assert (a.hear(), b.hear()) == ("use 4", "use 6")
+    hall.now = TURN_NS
+    hall.server.turn()
+    assert a.hear() == "leave"
+    a.lender.give_back(NOW, wants_more=True)
+    hall.server.turn()
+    assert c.hear() == "use 4"
+    b.lender.set_idle(NOW)
+    hall.server.turn()
+    assert b.hear() == "leave", "the first one waits again"
+    b.lender.give_back(NOW, wants_more=False)
+    hall.server.turn()
+    assert a.hear() == "use 6"
+    assert a.noted == [("turn", "priority 4"), ("turn_over", "priority 4"), ("turn", "priority 6")]
+    assert hall.lifted == [], "whoever comes next programs the limiter first"
+
+
+def test_what_one_leaves_is_lifted_before_it_is_lent_again(hall: Hall) -> None:
+    flows = [hall.enter() for _ in range(4)]
+    for flow in flows:
+        flow.lender.request(NOW)
+        hall.server.turn()
+    waiting = flows.pop(2)
+    waiting.lender.close()
+    hall.server.turn()
+    assert hall.lifted == [], "it only waited"
+    flows[0].lender.close()
+    hall.server.turn()
+    assert hall.lifted == [4]
+    assert flows[2].hear() == "use 4"
+
+
+def test_whoever_talks_nonsense_is_sent_away(hall: Hall) -> None:
+    """Giving back what one does not have is nonsense, too."""
+    for nonsense in (b"more!", RETURN):
+        flow = hall.enter()
+        os.write(flow.lender.fileno(), nonsense)
+        hall.server.turn()
+        with pytest.raises(LimiterError, match="the server has ended"):
+            flow.hear()
+        with pytest.raises(LimiterError, match="lost the server"):
+            flow.lender.request(NOW)
+
+
+def test_a_refusal_is_told_to_each(directory: Path) -> None:
+    with closing(Hall(directory, (), "limiter 4 of eth1 is taken by another flow of this host")) as hall:
+        for _ in range(2):
+            with pytest.raises(LimiterError, match="shared limiters: limiter 4 of eth1 is taken by another"):
+                hall.enter()
+
+
+def test_where_no_server_is_a_flow_is_told_so(directory: Path) -> None:
+    with pytest.raises(LimiterError, match=r"no server listens at turns-10\.9\.0\.1"):
+        LimiterClient(socket_of(directory, ADDRESS))
+
+
+@dataclass
+class Lifts(LimiterSlots):
+    """Says on a pipe what was lifted."""
+
+    pipe: int
+
+    def lift(self, priority: int) -> None:
+        os.write(self.pipe, f"{priority} ".encode())
+
+    def close(self) -> None:
+        os.write(self.pipe, b"closed")
+
+
+def holder(place: Path, _source: int, sink: int) -> int:
+    """A flow in a process of its own: says what it was lent, and waits to be killed."""
+    lender = LimiterClient(place)
+    told: list[str] = []
+
+    class Borrower:
+        def begin(self, limiter: int, now: HostNs) -> None:
+            told.append(str(limiter))
+
+        def leave(self, now: HostNs) -> None:
+            """Nothing."""
+
+    lender.attach(Borrower(), lambda _now, _event, _detail: None)
+    lender.request(NOW)
+    while not told:
+        lender.receive(NOW)
+    os.write(sink, told[0].encode())
+    signal.pause()
+    return 0
+
+
+def test_a_killed_process_leaves_its_limiter_to_the_next(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One limiter, four processes; each is killed while it has it. In the end the server's parent is gone."""
+    lifted, lifting = os.pipe()
+    monkeypatch.setitem(SLOTS, "htb", lambda _interface, _priorities: Lifts(lifting))
+    place, flows = socket_of(directory, ADDRESS), list[ForkedProcess]()
+    request = Prepare("a", 1, "requester", ADDRESS, "rogue", 100, limiter="htb", priority=3, turns=[3])
+    with listener_at(place) as listener:
+        server = ForkedProcess(
+            lambda source, _sink: serve_limiters(
+                request, lambda _address: PORT, listener, Poller(clock.host_ns), source
+            ),
+            directory / "server.log",
+            [listener.fileno(), lifting],
+        )
+    for number in range(4):
+        flows.append(ForkedProcess(partial(holder, place), directory / f"flow{number}.log"))
+    by_output = {flow.stdout.fileno(): flow for flow in flows}
+    for _ in range(4):
+        (ready, *others), _, _ = select.select(by_output, (), (), PATIENCE_S)
+        assert others == [], "one has it at a time"
+        assert os.read(ready, 100) == b"3"
+        flow = by_output.pop(ready)
+        flow.kill()
+        assert flow.wait(PATIENCE_S) == -signal.SIGKILL
+    server.stdin.close()
+    assert server.wait(PATIENCE_S) == 0
+    assert os.read(lifted, 100) == b"3 3 3 3 closed"
+    for process in (*flows, server):
+        process.stdin.close()
+        process.stdout.close()
+    os.close(lifted)
+    os.close(lifting)
+
+
+@pytest.mark.parametrize(
+    "error", [LimiterError("limiter 3 is taken"), VerbsUnavailable("no GID for 10.9.0.1")]
+)
+def test_limiters_that_are_not_to_be_had_are_refused_to_each_flow(
+    directory: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def refuse(_interface: PacedInterface, _priorities: object) -> LimiterSlots:
+        raise error
+
+    monkeypatch.setitem(SLOTS, "htb", refuse)
+    request = Prepare("a", 1, "requester", ADDRESS, "rogue", 100, limiter="htb", priority=3, turns=[3])
+    place = socket_of(directory, ADDRESS)
+    with listener_at(place) as listener:
+        server = ForkedProcess(
+            lambda source, _sink: serve_limiters(
+                request, lambda _address: PORT, listener, Poller(clock.host_ns), source
+            ),
+            directory / "server.log",
+            [listener.fileno()],
+        )
+    with pytest.raises(LimiterError, match=str(error)):
+        LimiterClient(place)
+    server.stdin.close()
+    assert server.wait(PATIENCE_S) == 0
+    server.stdout.close()
+
+
+def test_what_cannot_be_lifted_ends_nobody(hall: Hall, capsys: pytest.CaptureFixture[str]) -> None:
+    def fail(_priority: int) -> None:
+        raise LimiterError("the card is gone")
+
+    hall.server._lift = fail
+    a, b, c = (hall.enter() for _ in range(3))
+    for flow in (a, b, c):
+        flow.lender.request(NOW)
+        hall.server.turn()
+    a.lender.close()
+    hall.server.turn()
+    assert c.hear() == "use 4"
+    assert capsys.readouterr().err == "a limit cannot be lifted: the card is gone\n"
