@@ -7,7 +7,7 @@ from rogue.workloads.framing import Packets
 from rogue.workloads.packet_train import PacketRules, train_of
 from rogue.workloads.pipeline import Links, last_end_ps
 from rogue.workloads.sprayed import Fan, least_sending_ps
-from rogue.workloads.topologies.link import Link
+from rogue.workloads.topologies.graph import Link
 from rogue.workloads.topologies.topology import Topology
 from rogue.workloads.traffic.workload import Verb
 

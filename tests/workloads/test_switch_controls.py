@@ -12,7 +12,7 @@ from rogue.workloads.switch_controls import (
     SwitchControlParameter,
     contradiction_of,
 )
-from rogue.workloads.topologies.star import Star
+from rogue.workloads.topologies.small_networks import Star
 from rogue.workloads.units import UnitError
 
 TARGET = SwitchControlParameter("target_ns", 5_000, 1, 1e9, "what packets may wait")

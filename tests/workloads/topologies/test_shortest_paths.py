@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rogue.workloads.topologies import TOPOLOGIES
 from rogue.workloads.topologies.fat_tree import FatTree
-from rogue.workloads.topologies.link import Link
+from rogue.workloads.topologies.graph import Link
 from rogue.workloads.topologies.shortest_paths import (
     SEARCHED_AT_ONCE,
     LinksOf,

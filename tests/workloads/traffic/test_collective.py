@@ -7,11 +7,9 @@ from pydantic import ValidationError
 
 from rogue.workloads.topologies import Placement
 from rogue.workloads.traffic.collective import Collective
-from rogue.workloads.traffic.collectives import ALGORITHMS, Operation
-from rogue.workloads.traffic.collectives.algorithm import split
-from rogue.workloads.traffic.collectives.exchange import shares
+from rogue.workloads.traffic.collective_algorithms import ALGORITHMS, Operation, shares, split
 from rogue.workloads.traffic.pipeline import Pipeline
-from rogue.workloads.traffic.steps import Step, Steps
+from rogue.workloads.traffic.transfer_steps import Step, Steps
 from rogue.workloads.traffic.workload import Flow, Predecessor
 
 HOSTS = Placement(tuple(f"h{number}" for number in range(6)), "h5", 9.26e9, 10_000_000_000)

@@ -1,4 +1,4 @@
-"""Transfers and computing that wait for each other, put together step by step."""
+"""Build a graph of transfers and computing step by step."""
 
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from rogue.workloads.traffic.program import MOMENTS, NOTHING, Integers, Program, ProgramArrivals
+from rogue.workloads.traffic.transfer_graph import MOMENTS, NOTHING, GraphArrivals, Integers, TransferGraph
 from rogue.workloads.traffic.workload import Flow, Moment, Predecessor, Verb, flow_ends
 
 ARRIVAL: Final = MOMENTS.index("arrival")
@@ -22,18 +22,18 @@ class Cause(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Something that happens at a host: at the latest of its causes, each with the pause that follows it.
+    """An instant at a host: the latest of its causes, each with the pause that follows it.
 
-    Whatever computing lies in between is in the pauses, so that a step needs no event of its own:
+    The pauses contain all computing in between, so a step needs no event:
     max(a, b) + d = max(a + d, b + d).
     """
 
     pauses_ns: Mapping[Cause, int] = field(default_factory=dict)
     least_ns: int = 0
-    """It does not happen before this instant."""
+    """Earliest instant of the step."""
 
     def later(self, pause_ns: int) -> "Step":
-        """The same, and then a pause, such as computing."""
+        """Return the step after a pause, such as computing."""
         if not pause_ns:
             return self
         return Step(
@@ -42,7 +42,7 @@ class Step:
 
 
 def all_of(steps: Iterable[Step]) -> Step:
-    """When all of them have happened."""
+    """Return the step at which all of these have happened."""
     pauses_ns: dict[Cause, int] = {}
     least_ns = 0
     for step in steps:
@@ -53,33 +53,33 @@ def all_of(steps: Iterable[Step]) -> Step:
 
 
 class Sent(NamedTuple):
-    """A transfer's own steps, at the host that knows of each; most are never asked for."""
+    """The steps of one transfer, each at the host that knows of it."""
 
     transfer: int
 
     @property
     def started(self) -> Step:
-        """It has started."""
+        """Return the step at which it starts."""
         return Step({Cause(self.transfer, "start"): 0})
 
     @property
     def arrived(self) -> Step:
-        """All of it is at its receiver."""
+        """Return the step at which all of it is at its receiver."""
         return Step({Cause(self.transfer, "arrival"): 0})
 
     @property
     def ended(self) -> Step:
-        """Its source knows that it has arrived."""
+        """Return the step at which its source knows that it has arrived."""
         return Step({Cause(self.transfer, "end"): 0})
 
 
 def all_arrived(transfers: Iterable[int]) -> Step:
-    """When all of some transfers are at their receivers."""
+    """Return the step at which all of these transfers are at their receivers."""
     return Step({Cause(transfer, "arrival"): 0 for transfer in transfers})
 
 
 class Steps:
-    """Transfers in the order in which they were added, which is that of each connection."""
+    """Transfers in the order of their addition, which is also the order on each connection."""
 
     def __init__(self) -> None:
         self._connections: dict[tuple[str, str, int], int] = {}
@@ -91,7 +91,7 @@ class Steps:
     def send(
         self, source: str, destination: str, size_bytes: int, after: Step, *, connection: int = 0
     ) -> Sent:
-        """Add a transfer that starts after a step at its source; say when what of it happens."""
+        """Add a transfer that starts after a step at its source; return its own steps."""
         transfer = len(self._sizes_bytes)
         self._connection_of.append(self.connection(source, destination, connection))
         self._sizes_bytes.append(size_bytes)
@@ -100,27 +100,27 @@ class Steps:
         return Sent(transfer)
 
     def connection(self, source: str, destination: str, number: int = 0) -> int:
-        """Return what stands for a connection, for those that send many transfers at once."""
+        """Return the number of a connection, for `send_all` and `send_on`."""
         return self._connections.setdefault((source, destination, number), len(self._connections))
 
     def send_all(self, connections: Sequence[int], sizes_bytes: Sequence[int], after: Step) -> Integers:
         """Add transfers that all start after one step; return their numbers."""
-        alike = np.ones(len(connections), np.int64)
+        ones = np.ones(len(connections), np.int64)
         return self._add(
-            np.array(connections), np.array(sizes_bytes), alike * after.least_ns, alike * self._join(after)
+            np.array(connections), np.array(sizes_bytes), ones * after.least_ns, ones * self._join(after)
         )
 
     def send_on(
         self, connections: Integers, sizes_bytes: Integers, arrived: Integers, pause_ns: int
     ) -> Integers:
-        """Add transfers that start a while after the arrival of one each; return their numbers."""
-        alike = np.ones(len(connections), np.int64)
-        joins = np.cumsum(alike) + len(self._join_firsts) - 2
-        _append(self._join_firsts, np.cumsum(alike) + len(self._causes))
+        """Add transfers that each start a pause after the arrival of one; return their numbers."""
+        ones = np.ones(len(connections), np.int64)
+        joins = np.cumsum(ones) + len(self._join_firsts) - 2
+        _append(self._join_firsts, np.cumsum(ones) + len(self._causes))
         _append(self._causes, arrived)
-        _append(self._moments, alike * ARRIVAL)
-        _append(self._pauses_ns, alike * pause_ns)
-        return self._add(connections, sizes_bytes, alike * pause_ns, joins)
+        _append(self._moments, ones * ARRIVAL)
+        _append(self._pauses_ns, ones * pause_ns)
+        return self._add(connections, sizes_bytes, ones * pause_ns, joins)
 
     def _add(
         self, connections: Integers, sizes_bytes: Integers, least_ns: Integers, joins: Integers
@@ -133,7 +133,7 @@ class Steps:
         return np.arange(first, len(self._joins))
 
     def _join(self, after: Step) -> int:
-        """The number of what a step comes after; transfers in a row that follow the same step share it."""
+        """Return the join of a step; successive transfers after the same step share it."""
         if not after.pauses_ns:
             return NOTHING
         if after is not self._last:
@@ -146,7 +146,7 @@ class Steps:
         return len(self._join_firsts) - 2
 
     def predecessors(self, after: Step) -> tuple[Predecessor, ...]:
-        """Return what a step comes after, with the pauses."""
+        """Return the causes of a step, with the pauses."""
         connections = np.array(self._connection_of)
         ends = [flow_ends(*each) for each in self._connections]
         return tuple(
@@ -160,12 +160,11 @@ class Steps:
         )
 
     def flows(self, verb: Verb) -> tuple[Flow, ...]:
-        """One flow for each connection, by the first of its transfers."""
-        program = self._program()
-        firsts = program.firsts.tolist()
-        sizes_bytes, starts_ns = (
-            column[program.firsts[:-1]].tolist() for column in (program.sizes_bytes, program.starts_ns)
-        )
+        """Return one flow per connection, in the order of their first transfers."""
+        graph = self._graph()
+        counts = np.diff(graph.firsts).tolist()
+        firsts = graph.firsts[:-1]
+        sizes_bytes, starts_ns = graph.sizes_bytes[firsts].tolist(), graph.starts_ns[firsts].tolist()
         return tuple(
             Flow(
                 source=source,
@@ -173,21 +172,21 @@ class Steps:
                 verb=verb,
                 size_bytes=sizes_bytes[number],
                 start_ns=starts_ns[number],
-                count=firsts[number + 1] - firsts[number],
-                arrivals=ProgramArrivals(program, number),
+                count=counts[number],
+                arrivals=GraphArrivals(graph, number),
                 number=connection,
             )
             for number, (source, destination, connection) in enumerate(self._connections)
         )
 
-    def _program(self) -> Program:
-        """All of it, flow by flow."""
+    def _graph(self) -> TransferGraph:
+        """Sort all transfers by flow."""
         connections = np.array(self._connection_of)
         order = np.argsort(connections, kind="stable")
         place = np.empty_like(order)
         place[order] = np.arange(len(order))
         counts = np.bincount(connections, minlength=len(self._connections))
-        return Program(
+        return TransferGraph(
             ends=[flow_ends(*each) for each in self._connections],
             firsts=np.concatenate([[0], np.cumsum(counts)]),
             starts_ns=_in_order(np.array(self._least_ns)[order], connections[order]),
@@ -205,7 +204,7 @@ def _append(column: "array[int]", values: Integers) -> None:
 
 
 def _in_order(starts_ns: Integers, flows: Integers) -> Integers:
-    """No transfer starts before the one before it in its flow."""
+    """Raise each start to that of the transfer before it in its flow."""
     distinct, place = np.unique(starts_ns, return_inverse=True)
     base = flows * len(distinct)
     return distinct[np.maximum.accumulate(place + base) - base]
