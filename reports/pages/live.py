@@ -87,4 +87,6 @@ def _page(report: str | None, title: str, values: dict[str, object]) -> str:
     part = Markup(pages.get_template("live_part.html.j2").render(values))
     if report is not None and _MAIN in report and _END_OF_HEAD in report:
         return report.replace(_END_OF_HEAD, head + _END_OF_HEAD, 1).replace(_MAIN, _MAIN + part, 1)
-    return pages.get_template("live.html.j2").render(title=shown(title), head=head, part=part, style=style())
+    return pages.get_template("live.html.j2").render(
+        title=shown(title), live_head=head, part=part, style=style()
+    )

@@ -9,15 +9,8 @@ from hypothesis import strategies as st
 
 from rogue.workloads.topologies import TOPOLOGIES
 from rogue.workloads.topologies.fat_tree import FatTree
-from rogue.workloads.topologies.graph import Link
-from rogue.workloads.topologies.shortest_paths import (
-    SEARCHED_AT_ONCE,
-    LinksOf,
-    NoPathError,
-    ShortestPaths,
-    SwitchGraph,
-    dispensable,
-)
+from rogue.workloads.topologies.graph import SEARCHED_AT_ONCE, Link, LinksOf, SwitchGraph, dispensable
+from rogue.workloads.topologies.shortest_paths import NoPathError, ShortestPaths
 
 
 def joined(*ends: tuple[str, str]) -> LinksOf:

@@ -1,11 +1,11 @@
 """Tests: small networks, those of single papers, and one from a file."""
 
 import pytest
-from helpers.experiments import NETWORK, link_list
+from helpers.experiments import NETWORK as NETWORK_FILE
+from helpers.experiments import link_list
 from pydantic import ValidationError
 
 from rogue.workloads.ideal import ideal_goodput_bps
-from rogue.workloads.topologies import Link
 from rogue.workloads.topologies.clos import TwoTier
 from rogue.workloads.topologies.graph import Link
 from rogue.workloads.topologies.link_file import Links
@@ -188,7 +188,7 @@ def test_everyone_meets_at_the_receiver() -> None:
     assert [link.rate_bps // 10**9 for link in ASYMMETRIC_FAN_IN_NETWORK.path("h6", "h8")] == [100, 100, 100]
 
 
-NET = Links.model_validate({"kind": "links", "file": link_list(NETWORK.read_text()), "delay": "2us"})
+NET = Links.model_validate({"kind": "links", "file": link_list(NETWORK_FILE.read_text()), "delay": "2us"})
 
 
 def test_hosts_switches_and_links_are_those_of_the_file() -> None:

@@ -11,7 +11,13 @@ from rogue.workloads.traffic.pairs import Pairs
 from rogue.workloads.traffic.pingmesh import Pingmesh
 from rogue.workloads.traffic.single_flow import Ping, RttAccuracy
 
-HOSTS = Placement(tuple(f"h{index}" for index in range(9)), "h8", 9.26e9, 10_000_000_000)
+
+def placement(count: int, rate_bps: int = 10_000_000_000) -> Placement:
+    hosts = tuple(f"h{index}" for index in range(count))
+    return Placement(hosts, hosts[-1], 0.926 * rate_bps, rate_bps)
+
+
+HOSTS, THREE_HOSTS = placement(9), placement(3)
 
 
 def incast(**changes: object) -> Incast:
@@ -63,7 +69,7 @@ def test_impossible_incasts_are_refused(changes: dict[str, object]) -> None:
         incast(**changes)
 
 
-STAGGERED_HOSTS = Placement(tuple(f"h{index}" for index in range(6)), "h5", 9.26e9, 10_000_000_000)
+STAGGERED_HOSTS = placement(6)
 SECOND_NS = 1_000_000_000
 
 
@@ -79,7 +85,7 @@ def test_one_to_five_and_back() -> None:
     assert active == [1, 2, 3, 4, 5, 4, 3, 2, 1]
 
 
-DOUBLING_HOSTS = Placement(tuple(f"h{index}" for index in range(101)), "h100", 37e9, 40_000_000_000)
+DOUBLING_HOSTS = placement(101, 40_000_000_000)
 
 
 def test_the_published_one() -> None:
@@ -102,23 +108,17 @@ def test_it_must_grow() -> None:
         Doubling.model_validate({"senders": 3})
 
 
-GREEDY_HOSTS = Placement(("h0", "h1", "h2"), "h2", 9.26e9, 10_000_000_000)
-
-
 def test_every_connection_is_a_flow_with_its_own_start() -> None:
     workload = Permutation.model_validate({"size": "1MB", "shift": 1, "connections": 3})
-    flows = workload.flows(GREEDY_HOSTS, 1)
+    flows = workload.flows(THREE_HOSTS, 1)
     assert [flow.number for flow in flows] == [0, 1, 2] * 3
     assert len({flow.start_ns for flow in flows}) == 9
     assert {(flow.count, flow.repeat_until_ns) for flow in flows} == {(1, None)}
     assert workload.duration_ns is None
 
 
-PING_HOSTS = Placement(("h0", "h1", "h2"), "h2", 9.26e9, 10_000_000_000)
-
-
 def test_a_thousand_reads_between_two_hosts() -> None:
-    (flow,) = Ping.model_validate({"size": "64B"}).flows(PING_HOSTS, 1)
+    (flow,) = Ping.model_validate({"size": "64B"}).flows(THREE_HOSTS, 1)
     assert (flow.source, flow.destination, flow.verb) == ("h0", "h2", "read")
     assert (flow.size_bytes, flow.count, flow.arrivals) == (64, 1_000, ())
 
@@ -146,17 +146,14 @@ def test_its_transfers_are_no_flows() -> None:
     assert Pingmesh.is_probing
 
 
-RTT_ACCURACY_HOSTS = Placement(("h0", "h1", "h2"), "h2", 9.26e9, 10_000_000_000)
-
-
 def test_one_flow_for_a_while() -> None:
     workload = RttAccuracy.model_validate({"run_for": "2s", "verb": "write"})
-    (flow,) = workload.flows(RTT_ACCURACY_HOSTS, 1)
+    (flow,) = workload.flows(THREE_HOSTS, 1)
     assert (flow.source, flow.destination, flow.verb) == ("h0", "h2", "write")
     assert (flow.count, flow.repeat_until_ns, workload.duration_ns) == (None, 2_000_000_000, 2_000_000_000)
 
 
-HOSTS = Placement(tuple(f"h{index}" for index in range(4)), "h3", 9.26e9, 10_000_000_000)
+FOUR_HOSTS = placement(4)
 
 
 def pairs(*flows: dict[str, object]) -> Pairs:
@@ -169,7 +166,7 @@ def test_a_greedy_one_and_one_with_a_rate_and_times() -> None:
         {"source": "h0", "destination": "h3"},
         {"source": "h1", "destination": "h3", "offered": "3Gbps", "start": "2ms", "stop": "7ms"},
     )
-    greedy, paced = workload.flows(HOSTS, 1)
+    greedy, paced = workload.flows(FOUR_HOSTS, 1)
     assert (greedy.interval_ns, greedy.repeat_until_ns) == (None, 10_000_000)
     assert (paced.interval_ns, paced.repeat_until_ns) == (2_666_666, 7_000_000)
     assert 2_000_000 <= paced.start_ns <= 2_010_000
@@ -182,7 +179,7 @@ def test_it_needs_the_hosts_that_it_names() -> None:
 
 def test_the_same_ends_twice() -> None:
     one = {"source": "h0", "destination": "h3"}
-    assert [flow.number for flow in pairs(one, one).flows(HOSTS, 1)] == [0, 1]
+    assert [flow.number for flow in pairs(one, one).flows(FOUR_HOSTS, 1)] == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -203,7 +200,7 @@ def test_no_transfer_is_shorter_than_the_clock_can_tell(offered: str, is_possibl
     flows = [{"source": "h0", "destination": "h1", "offered": offered}]
     written = {"flows": flows, "run_for": "10ms", "size": "1B"}
     if is_possible:
-        assert Pairs.model_validate(written).flows(HOSTS, 1)[0].interval_ns == 1
+        assert Pairs.model_validate(written).flows(FOUR_HOSTS, 1)[0].interval_ns == 1
     else:
         with pytest.raises(ValidationError, match="transfers that take a nanosecond or more"):
             Pairs.model_validate(written)
@@ -238,9 +235,7 @@ def test_repeating_ones_end_in_time() -> None:
     assert {flow.repeat_until_ns for flow in workload.flows(placement, 1)} == {10_000_000}
 
 
-PERMUTATION_HOSTS = Placement(
-    tuple(f"h{index_of_permutation}" for index_of_permutation in range(20)), "h19", 9.26e9, 10_000_000_000
-)
+PERMUTATION_HOSTS = placement(20)
 
 
 def ends_of_permutation(seed: int, **changes: object) -> list[tuple[str, str]]:
@@ -264,13 +259,8 @@ def test_a_shift() -> None:
     assert ends_of_permutation(1, shift=2)[17:] == [("h17", "h19"), ("h18", "h0"), ("h19", "h1")]
 
 
-ALL_TO_ALL_HOSTS = Placement(
-    tuple(f"h{index_of_all_to_all}" for index_of_all_to_all in range(9)), "h8", 9.26e9, 10_000_000_000
-)
-
-
 def test_each_ordered_pair_once() -> None:
-    flows = AllToAll.model_validate({"hosts": 5, "size": "1MB"}).flows(ALL_TO_ALL_HOSTS, 1)
+    flows = AllToAll.model_validate({"hosts": 5, "size": "1MB"}).flows(HOSTS, 1)
     found = {(flow.source, flow.destination) for flow in flows}
     assert len(flows) == len(found) == 20
     assert {a for a, _ in found} == {"h0", "h1", "h2", "h3", "h4"}
