@@ -1,7 +1,8 @@
-"""What a claim is: a published number or statement, as data."""
+"""Claims as data: published numbers and statements, and what judges them."""
 
 import hashlib
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
@@ -229,3 +230,16 @@ def claims_sha256(directory: Path = CLAIMS_DIRECTORY) -> str:
 
 def _claim_files(directory: Path) -> list[Path]:
     return sorted(directory.glob("*.yaml"))
+
+
+PLACES: Final = tuple(Path(__file__).parents[1] / name for name in ("cells", "metrics"))
+"""The code that turns tables into numbers."""
+
+
+@cache
+def measures_sha256(places: tuple[Path, ...] = PLACES) -> str:
+    """Return a digest of all measures."""
+    digest = hashlib.sha256()
+    for path in sorted(path for place in places for path in place.rglob("*.py")):
+        digest.update(f"{path.parent.name}/{path.name}\0".encode() + path.read_bytes() + b"\0")
+    return digest.hexdigest()

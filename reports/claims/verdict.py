@@ -10,9 +10,8 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from rogue.reports.claims.claim import Claim, claims_sha256
+from rogue.reports.claims.claim import Claim, claims_sha256, measures_sha256
 from rogue.reports.claims.conditions import NotOwn
-from rogue.reports.claims.measures import measures_sha256
 from rogue.reports.claims.words import claim_content, interval_text, is_headline, mean_text
 from rogue.reports.metrics.statistics import MeanInterval
 from rogue.reports.quantities import joined
@@ -138,6 +137,11 @@ class Outcome:
     numbers: str
     setting: Setting | None = None
     evidence: Evidence | None = None
+
+    @property
+    def point(self) -> str:
+        """Return the factor point as text."""
+        return self.setting.factor_text if self.setting else ""
 
     @property
     def measured(self) -> MeanInterval | None:

@@ -19,7 +19,7 @@ from matplotlib.colors import Normalize
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
-from rogue.reports.drawing.look import SHADES, Values, plain
+from rogue.reports.drawing.panels import SHADES, Values, plain
 from rogue.reports.quantities import NEVER
 from rogue.reports.transport_styles import (
     INK,

@@ -8,8 +8,7 @@ from typing import Final, Literal
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from rogue.reports.drawing.look import plain
-from rogue.reports.drawing.panels import scaled_inches
+from rogue.reports.drawing.panels import plain, scaled_inches
 from rogue.reports.quantities import duration_text, size_text
 from rogue.reports.results import factor_name
 from rogue.workloads.units import QUANTITY_OF_SUFFIX, UnitError

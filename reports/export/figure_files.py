@@ -16,8 +16,7 @@ from matplotlib import rc_context, rc_params_from_file, rcParams
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from rogue.reports.drawing.look import figure_look
-from rogue.reports.drawing.panels import TYPE_SIZES, page_width
+from rogue.reports.drawing.panels import TYPE_SIZES, figure_look, page_width
 from rogue.reports.drawing.svg import standalone_svg
 from rogue.reports.errors import ReportError
 from rogue.reports.export.csv_files import csv_text

@@ -58,12 +58,14 @@ def index_page(results: Path, entries: Sequence[Entry]) -> str:
     reports = [entry for entry in entries if entry.state is State.REPORT]
     size_bytes = sum(entry.size_bytes for entry in entries)
     return environment().get_template("index.html.j2").render(
+        title="Runs",
         generator=GENERATOR,
         groups=_groups(results, runs),
         reports=[_row(results, entry) for entry in reports],
         script=script(),
         script_source=script_source(script()),
         total=f"{counted(len(runs), 'run')}, {size_text(size_bytes)}",
+        transports=[],
         states=[(state.value, sum(run.state is state for run in runs)) for state in State],
         style=style(),
     )  # fmt: skip

@@ -1,17 +1,17 @@
-"""Read one line per run from files that are not trusted."""
+"""Find the runs of a results directory and read a line about each; their files are not trusted."""
 
 import os
 import re
 import stat
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from rogue.reports.index.run_files import RUNS, data_checksum
+from rogue.reports.index.run_files import RUNS, Tags, data_checksum, read_tags
 from rogue.reports.quantities import counted
 from rogue.reports.reading.files import CLAIMS, REPORT, TEXT_BYTES_MAX
 from rogue.workloads.json_text import parse_json
@@ -301,3 +301,60 @@ def size_of(directory: Path) -> tuple[int, bool]:
         except OSError:
             continue
     return total, True
+
+
+DEPTH_MAX: Final = 2
+"""results/<experiment>/<run>"""
+DIRECTORIES_MAX: Final = 20_000
+
+
+def find_entries(results: Path, is_locked: IsLocked, experiment: str | None = None) -> list[Entry]:
+    """Return the runs and reports below a directory, newest first; those of one experiment if it is named."""
+    runs, reports, tags = [], [], read_tags(results)
+    for directory in _candidates(results):
+        if is_regular(directory / RUNS) and not is_regular(directory / MANIFEST):
+            reports.append(directory)
+        else:
+            runs.append(_tagged(read_entry(directory, is_locked), tags))
+    known = {entry.run_id: entry.data_sha256 for entry in runs}
+    entries = [*runs, *(read_combined(directory, known) for directory in reports)]
+    if experiment is not None:
+        entries = [entry for entry in entries if shown(experiment) in entry.experiment.split(", ")]
+    return sorted(entries, key=lambda entry: (entry.created, str(entry.directory)), reverse=True)
+
+
+def _tagged(entry: Entry, tags: Tags) -> Entry:
+    return replace(entry, tags=tags[entry.run_id]) if entry.run_id in tags else entry
+
+
+def _candidates(results: Path) -> Iterator[Path]:
+    """Directories that look like a run or a report over several."""
+    looked_at, level = 0, [results]
+    for depth in range(DEPTH_MAX + 1):
+        below: list[Path] = []
+        for directory in level:
+            looked_at += 1
+            if looked_at > DIRECTORIES_MAX:
+                return
+            if _looks_like_one(directory):
+                yield directory
+            elif depth < DEPTH_MAX:
+                below += _directories(directory)
+        level = below
+
+
+def _looks_like_one(directory: Path) -> bool:
+    return is_run_name(directory.name) or any(is_regular(directory / name) for name in (MANIFEST, RUNS))
+
+
+def _directories(directory: Path) -> list[Path]:
+    try:
+        with os.scandir(directory) as found:
+            names = [
+                each.name
+                for each in found
+                if not each.name.startswith(".") and each.is_dir(follow_symlinks=False)
+            ]
+    except OSError:
+        return []
+    return [directory / name for name in sorted(names)]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from rogue.reports.claims import hold_against, read_claims
-from rogue.reports.claims.links import table_anchor
+from rogue.reports.claims.rows import table_anchor
 from rogue.reports.claims.verdict import claims_text
 from rogue.reports.comparison.two_runs import HEAD, Compared, JointRun, conclusions, shown, told_apart
 from rogue.reports.errors import ReportError

@@ -7,7 +7,7 @@ from rogue.reports.pages.summary import RATIO_MAX, failed_connections, order
 from rogue.reports.quantities import joined
 from rogue.reports.results import Results, Setting, factor_name
 from rogue.reports.results.headlines import Headline, headlines_of
-from rogue.reports.results.wording import value_text
+from rogue.reports.results.results import value_text
 
 # Below this a measure's largest value is said without how many times the least it is.
 RATIO_MIN = 1.5

@@ -8,7 +8,7 @@ from jinja2 import Template
 from markupsafe import Markup
 
 from rogue.reports.claims import VERDICT_MEANINGS, ClaimRow, Outcome, rows_of
-from rogue.reports.claims.links import claim_anchor, claim_links, figure_anchor, table_anchor
+from rogue.reports.claims.rows import claim_anchor, claim_links, table_anchor
 from rogue.reports.claims.verdict import counted_verdicts, counts_of, numbers_summary, verdict_summary
 from rogue.reports.claims.words import (
     BADGE_MEANINGS,
@@ -16,12 +16,10 @@ from rogue.reports.claims.words import (
     is_headline,
     judged_text,
 )
-from rogue.reports.drawing.look import figure_look
-from rogue.reports.drawing.panels import figure_axes
+from rogue.reports.drawing.panels import figure_axes, figure_look
 from rogue.reports.drawing.svg import css_variable, page_pictures
 from rogue.reports.export.figure_files import Download, downloads
 from rogue.reports.figures import FIGURES
-from rogue.reports.figures.captions import Caption, caption_of
 from rogue.reports.figures.figure import ReportFigure
 from rogue.reports.pages import factor_spread, first_screen, provenance, summary
 from rogue.reports.pages.side_by_side import SideBySide
@@ -45,7 +43,6 @@ class FigureSection:
     """Where its panels stand and what they span, for who asks the page for a value."""
     skipped: str | None = None
     downloads: tuple[Download, ...] = ()
-    paste: Caption | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +62,8 @@ class RunSection:
 
     @property
     def anchors(self) -> set[str]:
-        """Return the anchors of what was drawn and tabulated, without the key."""
-        drawn = {figure_anchor(figure.name) for figure in self.figures if not figure.skipped}
-        return drawn | {table_anchor(table.title) for table in self.tables[:-1]}
+        """Return the anchors of the tables, without the key."""
+        return {table_anchor(table.title) for table in self.tables[:-1]}
 
     @property
     def judged(self) -> list[Outcome]:
@@ -161,7 +157,6 @@ def _drawn(key: str, name: str, figure: ReportFigure, results: Results) -> Figur
         pictures.inline,
         figure_axes(drawn, figure.x.column, figure.y.column),
         downloads=files,
-        paste=caption_of(figure, results),
     )
 
 

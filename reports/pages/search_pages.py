@@ -9,8 +9,7 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from rogue.reports.drawing.look import figure_look, plain
-from rogue.reports.drawing.panels import COLUMNS_MAX, drawn_labels, legend_above, panels
+from rogue.reports.drawing.panels import COLUMNS_MAX, drawn_labels, figure_look, legend_above, panels, plain
 from rogue.reports.drawing.scales import LOG_FROM_RATIO
 from rogue.reports.drawing.svg import css_variable, to_svg
 from rogue.reports.templates.environment import environment, style

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rogue.reports.claims.links import table_anchor
+from rogue.reports.claims.rows import table_anchor
 from rogue.reports.export.csv_files import write_rows
 from rogue.reports.latex import latex_text
 from rogue.reports.metrics import METRICS, TABLES
@@ -15,7 +15,7 @@ from rogue.reports.metrics.metric import Metric
 from rogue.reports.metrics.statistics import SINGLE_VALUES_MAX
 from rogue.reports.quantities import DIGITS_MAX, MULTIPLES, SLOW_BPS, Scale, Unit, number_text
 from rogue.reports.results import Results, Setting, factor_name
-from rogue.reports.results.wording import lost_text, values_text
+from rogue.reports.results.results import lost_text, values_text
 
 LEAST_SHOWN: Final = 1e-3
 """A value that would be smaller is written as 0, so that the column keeps a smaller unit."""

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rogue.reports.claims import Claim, Evidence, Outcome, Verdict, rows_of
-from rogue.reports.claims.links import claim_anchor, claim_links, docs_href, table_anchor
+from rogue.reports.claims.rows import claim_anchor, claim_links, docs_href, table_anchor
 from rogue.reports.metrics.statistics import MeanInterval
 from rogue.reports.results import Results
 from rogue.workloads.shipped import CHECKOUT

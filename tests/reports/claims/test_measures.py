@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from rogue.reports.claims.measures import measures_sha256
+from rogue.reports.claims.claim import measures_sha256
 
 
 def test_each_file_counts_and_its_place_does_not(tmp_path: Path) -> None:

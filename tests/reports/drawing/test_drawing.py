@@ -23,16 +23,17 @@ from rogue.reports.drawing.layers import (
     legend_entries,
     spread,
 )
-from rogue.reports.drawing.look import figure_look, plain
 from rogue.reports.drawing.panels import (
     PAPER_TYPE,
     WIDTH_INCHES,
     columns_that_fit,
     compared_panels,
     figure_axes,
+    figure_look,
     legend_above,
     page_width,
     panels,
+    plain,
     scaled_inches,
 )
 from rogue.reports.drawing.scales import SCALES, Axis, apply, factor_axis
@@ -234,7 +235,7 @@ def test_drawn_names_are_printable_and_short() -> None:
 DRAWN = """
 import io
 from matplotlib.figure import Figure
-from rogue.reports.drawing.look import figure_look
+from rogue.reports.drawing.panels import figure_look
 written = io.BytesIO()
 with figure_look():
     figure = Figure()

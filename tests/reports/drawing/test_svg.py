@@ -7,7 +7,7 @@ import numpy as np
 from helpers.painted import painted
 from matplotlib.figure import Figure
 
-from rogue.reports.drawing.look import figure_look
+from rogue.reports.drawing.panels import figure_look
 from rogue.reports.drawing.svg import css_variable, page_pictures, standalone_svg
 from rogue.reports.transport_styles import INK, style_of
 

@@ -11,8 +11,7 @@ from helpers.sample_run import Sample, write_manifest, write_sample_run
 from helpers.small_runs import cell, manifest, tiny_view, transfer
 from matplotlib.text import Text
 
-from rogue.reports.drawing.look import figure_look
-from rogue.reports.drawing.panels import page_width
+from rogue.reports.drawing.panels import figure_look, page_width
 from rogue.reports.drawing.svg import page_pictures, to_svg
 from rogue.reports.figures import FIGURES
 from rogue.reports.figures.captions import SHOWN_BY_NAME, caption_of, figures_showing

@@ -15,7 +15,7 @@ from helpers.sample_run import Sample, write_sample_run
 from helpers.small_runs import SECOND, cell, delivery, tiny_view, transfer
 
 from rogue.reports.drawing.layers import POINTS_MAX
-from rogue.reports.drawing.look import figure_look
+from rogue.reports.drawing.panels import figure_look
 from rogue.reports.figures import FIGURES
 from rogue.reports.figures.control import NAMES_MAX as QUANTITIES_MAX
 from rogue.reports.figures.flows import FLOWS_MAX, NAMES_MAX, drawn_width_ns

@@ -10,7 +10,7 @@ from rogue.reports.pages.summary import cards, comparison
 from rogue.reports.pages.tables import metric_tables
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
-from rogue.reports.results.wording import lost_text, never_text, spoken_text, value_text, values_text
+from rogue.reports.results.results import lost_text, never_text, spoken_text, value_text, values_text
 
 
 @pytest.fixture
