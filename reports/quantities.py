@@ -129,7 +129,7 @@ def joined(words: list[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
 
 
-SEEDS_MAX = 6
+SEEDS_MAX = 5
 """More seeds are counted instead of listed."""
 
 

@@ -14,7 +14,7 @@ from rogue.reports.claims.evaluate import IS_HARDWARE
 from rogue.reports.claims.rows import verdict_counts
 from rogue.reports.claims.verdict import CLAIMS_SCHEMA, claims_text
 from rogue.reports.errors import ReportError
-from rogue.reports.quantities import seeds_text
+from rogue.reports.quantities import joined
 from rogue.reports.reading.files import CLAIMS, read_regular
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
@@ -115,6 +115,11 @@ class BoardClaim:
         return sorted({seed for outcome in self.outcomes for seed in outcome.seeds})
 
     @property
+    def seed_list(self) -> str:
+        """Return the seeds as text: `1, 2 and 3`."""
+        return joined([str(seed) for seed in self.seeds]) or "not recorded"
+
+    @property
     def measured(self) -> str:
         """Return the measured value, or the values at the first and the last factor point."""
         texts = list(dict.fromkeys(outcome.measured_text for outcome in self.outcomes))
@@ -153,7 +158,7 @@ def evidence_text(each: BoardClaim) -> str:
     if each.run is None:
         return ""
     place = f"{each.run.experiment} on {each.run.testbed}, {each.run.run_id}"
-    return f"{place}, {seeds_text(each.seeds)}, {commit_text(each.run)}"
+    return f"{place}, seeds {each.seed_list}, {commit_text(each.run)}"
 
 
 def commit_text(run: BoardRun) -> str:

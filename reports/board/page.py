@@ -22,7 +22,6 @@ from rogue.reports.claims import VERDICT_MEANINGS, claims_sha256
 from rogue.reports.claims.claim import judging_sha256
 from rogue.reports.claims.rows import claim_anchor, docs_href
 from rogue.reports.claims.words import BADGE_MEANINGS, badges_of, claim_content, judged_text, kind_text
-from rogue.reports.quantities import seeds_text
 from rogue.reports.reading.files import REPORT
 from rogue.reports.templates.environment import environment, style
 
@@ -50,7 +49,7 @@ def _line(each: BoardClaim) -> list[str]:
         kind_text(each.claim),
         judged_text(each.claim),
         each.measured,
-        seeds_text(each.seeds),
+        each.seed_list,
         commit_text(each.run),
     ]
 
