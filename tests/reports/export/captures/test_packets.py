@@ -1,11 +1,26 @@
-"""Tests: headers of RoCEv2 packets and TCP segments."""
+"""Tests: packets and transport headers of captures."""
 
 import struct
 import zlib
+from pathlib import Path
 
 import pytest
+from helpers.experiments import packets_of_cell
 
-from rogue.reports.export.captures.packet import Ecn, Packet, Route, checksum
+from rogue.reports.export.captures.packet import (
+    Ecn,
+    EtherType,
+    Packet,
+    Protocol,
+    Route,
+    addresses_of,
+    checksum,
+    ethernet,
+    ipv4,
+    packets_of,
+    type_of_service,
+    udp,
+)
 from rogue.reports.export.captures.transport_headers import (
     Stream,
     ecn_of,
@@ -17,6 +32,57 @@ from rogue.reports.export.captures.transport_headers import (
     tcp_packet,
 )
 
+
+def test_rows_with_what_they_lack_as_nothing(tmp_path: Path) -> None:
+    table = packets_of_cell(tmp_path, "transports=[roce+pfc+dcqcn]", "topology.buffer=1MB")
+    packets = list(packets_of(table))
+    assert [packet.t_ps for packet in packets] == sorted(table["t_ps"])
+    pause = next(packet for packet in packets if packet.kind == "pause")
+    assert (pause.src, pause.qp_num, pause.flags, pause.reason) == ("", 0, frozenset(), "")
+    first = next(packet for packet in packets if "first" in packet.flags)
+    assert (first.kind, first.message_bytes, first.flow_number) == ("write", 200_000, first.src_qp_num)
+
+
+def test_hosts_are_numbered_by_their_names() -> None:
+    addresses = addresses_of(["s0", "h7", "h0"])
+    assert addresses.ip("h7") == bytes((10, 0, 0, 8))
+    assert addresses.mac("h0") == bytes((2, 0, 0, 0, 0, 1))
+    assert addresses.names()[addresses.ip("s0")] == "s0"
+
+
+def test_no_two_nodes_share_an_address() -> None:
+    nodes = ["h1", "h01", "s1", "s0", "host", "h"]
+    addresses = addresses_of([*nodes, *nodes])
+    assert len({addresses.ip(node) for node in nodes}) == len({addresses.mac(node) for node in nodes}) == 6
+
+
+ROUTE = Route(bytes(6), bytes(6), bytes((192, 168, 0, 1)), bytes((192, 168, 0, 199)))
+
+
+def test_the_checksum_of_a_worked_example() -> None:
+    """Source: RFC 1071, section 3: the sum of these bytes is ddf2."""
+    assert checksum(bytes.fromhex("0001f203f4f5f6f7")) == 0xFFFF - 0xDDF2
+
+
+def test_an_ip_header_sums_up_to_nothing() -> None:
+    header = ipv4(ROUTE, Protocol.UDP, 0, 95)
+    assert checksum(header) == 0
+    assert header[2:4] == (115).to_bytes(2, "big")
+
+
+def test_small_frames_are_filled_up() -> None:
+    assert len(ethernet(bytes(6), bytes(6), EtherType.IPV4, b"x")) == 60
+    assert len(ethernet(bytes(6), bytes(6), EtherType.IPV4, bytes(100))) == 114
+
+
+def test_a_datagrams_length_counts_its_header() -> None:
+    assert udp(49152, 4791, 36) == bytes.fromhex("c00012b7002c0000")
+
+
+def test_the_class_of_a_priority() -> None:
+    assert type_of_service(3, Ecn.EXPERIENCED) == 0b011_000_11
+
+
 CNP = bytes.fromhex(
     "45c2003c718c400040119161 0a001101 0a001201"  # IPv4
     "000012b700280000"  # UDP
@@ -25,7 +91,7 @@ CNP = bytes.fromhex(
     "82fd002a"
 )
 """Sent by a ConnectX-4 Lx, without its Ethernet header. Source: Scapy, test/contrib/roce.uts."""
-ROUTE = Route(bytes(6), bytes(6), bytes((10, 0, 0, 1)), bytes((10, 0, 0, 2)))
+TEN_ROUTE = Route(bytes(6), bytes(6), bytes((10, 0, 0, 1)), bytes((10, 0, 0, 2)))
 NOTHING = Packet(
     0, "h0", "h0->s0", "write", "rc", "h0", "h1", 2, 3, 0, 0, 0, 0, False, "", frozenset(), 0, 0, "", 0, 0
 )  # fmt: skip
@@ -85,13 +151,13 @@ def test_opcodes(kind: str, service: str, flags: str, opcode: int) -> None:
 
 
 def test_a_cnp_looks_like_a_real_one() -> None:
-    made = roce_packet(ROUTE, packet(kind="cnp", qp_num=0x118), 0)
+    made = roce_packet(TEN_ROUTE, packet(kind="cnp", qp_num=0x118), 0)
     assert made[28:56] == CNP[28:56]
     assert len(made) == len(CNP)
 
 
 def test_the_first_packet_of_a_write_says_how_much_comes() -> None:
-    made = roce_packet(ROUTE, packet(flags="first ect", psn=7, payload_bytes=1024, message_bytes=3000), 0)
+    made = roce_packet(TEN_ROUTE, packet(flags="first ect", psn=7, payload_bytes=1024, message_bytes=3000), 0)
     assert len(made) == 20 + 8 + 12 + 16 + 1024 + 4
     assert made[36:40] == bytes((0, 0, 0, 7))
     assert made[40:56] == bytes(8) + (3).to_bytes(4, "big") + (3000).to_bytes(4, "big")
@@ -99,13 +165,13 @@ def test_the_first_packet_of_a_write_says_how_much_comes() -> None:
 
 
 def test_an_acknowledgement_counts_messages() -> None:
-    made = roce_packet(ROUTE, packet(kind="ack", psn=9), 5)
+    made = roce_packet(TEN_ROUTE, packet(kind="ack", psn=9), 5)
     assert made[40:44] == bytes((0x1F, 0, 0, 5))
-    assert roce_packet(ROUTE, packet(kind="nak"), 0)[40] == 0x60
+    assert roce_packet(TEN_ROUTE, packet(kind="nak"), 0)[40] == 0x60
 
 
 def test_a_payload_is_filled_up_to_whole_words() -> None:
-    made = roce_packet(ROUTE, packet(flags="last", payload_bytes=5), 0)
+    made = roce_packet(TEN_ROUTE, packet(flags="last", payload_bytes=5), 0)
     assert made[29] == 3 << 4
     assert len(made) == 20 + 8 + 12 + 8 + 4
     assert zlib.crc32(made) != 0
@@ -114,7 +180,7 @@ def test_a_payload_is_filled_up_to_whole_words() -> None:
 def test_marks_are_in_the_ip_header() -> None:
     assert ecn_of(packet(is_marked=True, flags="ect")) is Ecn.EXPERIENCED
     assert ecn_of(packet()) is Ecn.NOT_CAPABLE
-    assert roce_packet(ROUTE, packet(priority=3, flags="last"), 0)[1] == 3 << 5
+    assert roce_packet(TEN_ROUTE, packet(priority=3, flags="last"), 0)[1] == 3 << 5
 
 
 def segment(number: int, stream: int = 1460, options: int = 0) -> Packet:
@@ -155,12 +221,12 @@ def test_timestamps_are_told_by_acknowledgements() -> None:
 
 def test_an_acknowledgement_names_what_has_come_besides() -> None:
     streams = {(2, 3): Stream([segment(number) for number in range(6)], 0)}
-    packet = tcp_packet(ROUTE, acknowledgement(2, "4-4"), streams, 0)
+    packet = tcp_packet(TEN_ROUTE, acknowledgement(2, "4-4"), streams, 0)
     header = packet[20:]
     source, destination, _, acknowledged, offset, flags = struct.unpack_from(">HHIIBB", header)
     assert (source, destination) == (5001, 0xC002)
     assert acknowledged == 1 + 2 * 1460
     assert (offset >> 4, flags) == (8, 0x10)
     assert header[20:] == bytes((1, 1, 5, 10)) + struct.pack(">II", 1 + 4 * 1460, 1 + 5 * 1460)
-    pseudo = ROUTE.source_ip + ROUTE.destination_ip + struct.pack(">HH", 6, len(header))
+    pseudo = TEN_ROUTE.source_ip + TEN_ROUTE.destination_ip + struct.pack(">HH", 6, len(header))
     assert checksum(pseudo + header) == 0
