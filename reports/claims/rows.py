@@ -16,7 +16,7 @@ from rogue.reports.reading.files import repeating_command
 from rogue.workloads.records import CellStatus
 from rogue.workloads.shipped import CHECKOUT
 
-# From the best verdict to the worst one; the worst one decides how a row looks.
+# From the best verdict to the worst one, which is the colour of a row.
 _ORDER = tuple(verdict for verdict in Verdict if verdict.is_judged)
 
 
@@ -29,7 +29,7 @@ class ClaimRow:
 
     @property
     def is_single(self) -> bool:
-        """Return whether there is only one outcome."""
+        """True if there is only one outcome."""
         return len(self.outcomes) == 1
 
     @property
@@ -42,18 +42,18 @@ class ClaimRow:
 
     @property
     def interval(self) -> str:
-        """Return the 95 % interval of a single outcome; several stand in the words of each."""
+        """Return the 95 % interval of a single outcome; each of several has its own below."""
         return interval_text(self.claim, self.outcomes[0].measured) if self.is_single else ""
 
     @property
     def runs(self) -> str:
-        """Return over how many runs the means are."""
+        """Return the number of runs of the means."""
         counts = sorted({outcome.n for outcome in self.outcomes if outcome.n})
         return joined([str(count) for count in counts])
 
     @property
     def verdict(self) -> str:
-        """Return the verdict, or how many factor points have which, from the best to the worst."""
+        """Return the verdict, or the number of factor points per verdict, from the best to the worst."""
         return verdict_counts([(outcome.verdict, outcome.verdict_text) for outcome in self.outcomes])
 
     @property
@@ -63,7 +63,7 @@ class ClaimRow:
 
 
 def verdict_counts(verdicts: Sequence[tuple[Verdict, str]]) -> str:
-    """Write how many factor points have which verdict, from the best to the worst; a single one alone."""
+    """Write the number of factor points per verdict, from the best to the worst; a single one alone."""
     if len(verdicts) == 1:
         return verdicts[0][1]
     found = sorted(verdicts, key=lambda each: _ORDER.index(each[0]))
@@ -76,7 +76,7 @@ def _agreeing(verdict: str, count: int) -> str:
 
 
 def rows_of(judged: list[Outcome]) -> list[ClaimRow]:
-    """Return one row per claim, in the order of the outcomes; each of them has been judged."""
+    """Return one row per claim, in the order of the judged outcomes."""
     by_claim: dict[str, list[Outcome]] = {}
     for outcome in judged:
         by_claim.setdefault(outcome.claim.id, []).append(outcome)
@@ -126,7 +126,7 @@ def docs_href(claim: Claim, report: Path | None) -> str | None:
 
 
 def _commands(row: ClaimRow) -> tuple[str, ...]:
-    """Return the command of each own experiment, and that of a cell on which the verdict rests."""
+    """Return the command of each own experiment, and that of a cell behind the verdict."""
     own = [f"rogue run {name}" for name in row.claim.experiments]
     setting = row.outcomes[0].setting
     entries = [each for each in setting.entries if each.status is CellStatus.OK] if setting else []

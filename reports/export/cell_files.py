@@ -14,11 +14,11 @@ from rogue.reports.results import Results
 
 
 class CellFormat(NamedTuple):
-    """What a cell's tables become."""
+    """A file format for the tables of a cell."""
 
     suffix: str
     write: Callable[[CellView, Path], list[str]]
-    """Writes the file, returns what its reader must know; ReportError if the cell lacks what it takes."""
+    """Writes the file and returns notes for its reader; ReportError if the cell lacks a table."""
 
 
 def _pcap(view: CellView, path: Path) -> list[str]:
@@ -46,23 +46,23 @@ def _missed(view: CellView) -> list[str]:
 def _timeline(view: CellView, path: Path) -> list[str]:
     """Write a cell's tables on one axis of time, for Perfetto."""
     events, end_ns = write_timeline(view, path)
-    told = f"{view.entry.id}: {counted(events, 'event')}"
-    return [told if end_ns is None else f"{told}; what comes after {end_ns / 1e9:.6g} s is left out"]
+    note = f"{view.entry.id}: {counted(events, 'event')}"
+    return [note if end_ns is None else f"{note}; events after {end_ns / 1e9:.6g} s are left out"]
 
 
 FORMATS: Final[dict[str, CellFormat]] = {
     "pcap": CellFormat("pcapng", _pcap),
     "timeline": CellFormat("json", _timeline),
 }
-"""What `rogue export` can write of single cells."""
+"""Formats of `rogue export` for single cells."""
 
 
 def write_cell_files(
     results: Results, kind: str, directory: Path, cells: Sequence[str]
 ) -> tuple[list[str], list[str]]:
-    """Write the cells' files into a new directory, all or none; return their names, and what to know.
+    """Write the cells' files into a new directory, all or none; return their names and notes.
 
-    With no cell named: of all that have what it takes, and ReportError if none has.
+    Without named cells it writes all cells that have the tables; ReportError if there is none.
     """
     unknown = [cell for cell in cells if cell not in results.views]
     if unknown:

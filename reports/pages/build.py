@@ -6,7 +6,7 @@ from pathlib import Path
 from rogue.reports.claims import hold_against, read_claims
 from rogue.reports.claims.rows import table_anchor
 from rogue.reports.claims.verdict import claims_text
-from rogue.reports.comparison.two_runs import HEAD, Compared, JointRun, conclusions, shown, told_apart
+from rogue.reports.comparison.two_runs import HEAD, Compared, JointRun, conclusions, other_differences, shown
 from rogue.reports.errors import ReportError
 from rogue.reports.index.run_files import RUNS, combined_directory, make_combined_directory, runs_text
 from rogue.reports.pages.page import (
@@ -91,7 +91,7 @@ def write_comparison(
     page = dressed("compared.html.j2").render(
         title=" beside ".join(dict.fromkeys(each.run.manifest.title for each in (first, second))),
         runs=[(letter, each.run) for letter, each in zip("AB", (first, second), strict=True)],
-        apart=told_apart(first, second),
+        apart=other_differences(first, second),
         conclusions=conclusions(compared),
         table=_comparison_table(compared, first),
         section=_Figures(figure_sections(KEY, joint)),

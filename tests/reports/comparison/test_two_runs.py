@@ -6,7 +6,7 @@ import pytest
 from helpers.sample_run import Sample, write_manifest, write_sample_run
 from helpers.small_runs import cell, manifest
 
-from rogue.reports.comparison.two_runs import HEAD, JointRun, compare, conclusions, shown, told_apart
+from rogue.reports.comparison.two_runs import HEAD, JointRun, compare, conclusions, other_differences, shown
 from rogue.reports.metrics.statistics import Verdict
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
@@ -95,10 +95,10 @@ def test_what_else_differs_is_told(tmp_path: Path) -> None:
     at_25 = {"name": "y", "title": "Y", "topology": {"rate_bps": 25 * 10**9, "kind": "star"}, "probe": None}
     first = results(tmp_path / "a", {"rogue": SLOW}, experiment=at_10)
     second = results(tmp_path / "b", {"rogue": FAST}, experiment=at_25, testbed="virtual")
-    assert told_apart(first, second) == [
+    assert other_differences(first, second) == [
         "testbed: simulator in A, virtual in B", "topology.rate_bps: 10000000000 in A, 25000000000 in B",
     ]  # fmt: skip
-    assert told_apart(first, first) == []
+    assert other_differences(first, first) == []
 
 
 def test_both_runs_have_the_unit_that_suits_the_smaller_value(tmp_path: Path) -> None:

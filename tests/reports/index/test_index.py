@@ -14,7 +14,7 @@ from helpers.browser import DARK, LOGGED, browse, complaints, measured, steps_in
 from helpers.small_runs import cell, manifest
 
 from rogue.reports.errors import ReportError
-from rogue.reports.index import Entry, State, find_entries, run_entries, scan, write_index
+from rogue.reports.index import Entry, State, find_entries, run_entries, write_index
 from rogue.reports.index.page import index_page
 from rogue.reports.index.run_entries import shown
 from rogue.reports.index.run_files import write_tags
@@ -191,17 +191,6 @@ def test_size_is_that_of_its_files_and_links_count_for_themselves(tmp_path: Path
     assert entries(tmp_path)[0].size_bytes == own + 1000 + len("/usr")
 
 
-def test_what_is_looked_at_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = make(tmp_path, "incast", 20)
-    for number in range(5):
-        (run / f"cells/{number}").write_text("x")
-    monkeypatch.setattr(run_entries, "FILES_MAX", 3)
-    assert not entries(tmp_path)[0].is_size_whole
-    make(tmp_path, "incast", 21)
-    monkeypatch.setattr(scan, "DIRECTORIES_MAX", 3)
-    assert len(entries(tmp_path)) == 1
-
-
 def test_other_directories_are_not_runs(tmp_path: Path) -> None:
     make(tmp_path / "a/b/c", "incast", 20)
     (tmp_path / ".deleting-20261120T101500Z-3f9a1c").mkdir()
@@ -213,10 +202,7 @@ class TestReportsOnSeveral:
     def make(self, results: Path, *runs: Path) -> Path:
         directory = results / "reports/20261122T101500Z-abcdef"
         directory.mkdir(parents=True)
-        told = [
-            {"run_id": run.name, "experiment": run.parent.name, "data_sha256": entries(run)[0].data_sha256}
-            for run in runs
-        ]
+        told = [{"run_id": run.name, "experiment": run.parent.name} for run in runs]
         (directory / "runs.json").write_text(json.dumps({"schema": 1, "runs": told}))
         (directory / "report.html").write_text("x")
         return directory
@@ -229,14 +215,12 @@ class TestReportsOnSeveral:
         assert entry.report == directory / "report.html"
         assert find_entries(tmp_path, lambda _: False, "shuffle")[0] == entry
 
-    def test_says_what_became_of_its_runs(self, tmp_path: Path) -> None:
+    def test_counts_runs_that_are_gone(self, tmp_path: Path) -> None:
         first, second = make(tmp_path, "incast", 20), make(tmp_path, "shuffle", 21)
         self.make(tmp_path, first, second)
         (first / "manifest.json").unlink()
         first.rename(tmp_path / "elsewhere")
-        told = json.loads((second / "manifest.json").read_text())
-        (second / "manifest.json").write_text(json.dumps({**told, "files": {"cells/a/x": "1"}}))
-        assert entries(tmp_path)[0].problem == "1 of its runs not found here; 1 of its runs changed since"
+        assert entries(tmp_path)[0].problem == "1 of its runs not found here"
 
     def test_may_be_damaged(self, tmp_path: Path) -> None:
         directory = self.make(tmp_path)

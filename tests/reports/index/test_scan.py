@@ -13,7 +13,6 @@ from rogue.reports.errors import ReportError
 from rogue.reports.index.run_files import (
     TAGS_MAX,
     combined_directory,
-    data_checksum,
     make_combined_directory,
     read_tags,
     results_directory,
@@ -117,13 +116,6 @@ def test_it_lists_its_runs(runs: list[Run]) -> None:
     assert [(run["run_id"], run["title"]) for run in told["runs"]] == [
         ("20261120T101500Z-000001", "Incast"), ("20261121T101500Z-000002", "Shuffle"),
     ]  # fmt: skip
-    assert told["runs"][0]["data_sha256"] == data_checksum(runs[0].manifest.files)
-
-
-def test_the_checksum_is_of_what_was_measured() -> None:
-    files = {"cells/a/flows.parquet": "1", "cells/b/flows.parquet": "2"}
-    assert data_checksum(files) == data_checksum({**files, "report.html": "9"})
-    assert data_checksum(files) != data_checksum({**files, "cells/b/flows.parquet": "3"})
 
 
 def test_a_place_that_cannot_be_made(tmp_path: Path, runs: list[Run]) -> None:

@@ -173,8 +173,6 @@ def test_a_rate_of_a_switch_is_an_icmp_message() -> None:
     assert frame[34] == 253
 
 
-pytestmark = pytest.mark.needs("tshark")
-
 PFC = "topology.buffer=1MB"
 CASES = [
     *((name,) for name in BASES if name != "roce-go-back-0"),
@@ -197,6 +195,7 @@ CASES = [
 ]
 
 
+@pytest.mark.needs("tshark")
 @pytest.mark.parametrize("case", CASES, ids=" ".join)
 def test_no_frame_is_malformed_and_no_expert_finds_an_error(case: tuple[str, ...], tmp_path: Path) -> None:
     transport, *settings = case
@@ -207,6 +206,7 @@ def test_no_frame_is_malformed_and_no_expert_finds_an_error(case: tuple[str, ...
     assert len(dissected(tmp_path / "cell.pcapng")) == written.frames
 
 
+@pytest.mark.needs("tshark")
 def test_the_judge_sees_wrong_ports_and_checksums(tmp_path: Path) -> None:
     table = packets_of_cell(tmp_path)
     path = tmp_path / "cell.pcapng"
@@ -218,6 +218,7 @@ def test_the_judge_sees_wrong_ports_and_checksums(tmp_path: Path) -> None:
     assert wrong_frames(path) != []
 
 
+@pytest.mark.needs("tshark")
 def test_what_wireshark_reads_is_what_the_table_says(tmp_path: Path) -> None:
     table = packets_of_cell(tmp_path, "transports=[roce+pfc+dcqcn]", PFC)
     path = tmp_path / "cell.pcapng"
@@ -241,6 +242,7 @@ def test_what_wireshark_reads_is_what_the_table_says(tmp_path: Path) -> None:
     assert len(marked) == left["marked"].sum() > 0
 
 
+@pytest.mark.needs("tshark")
 @pytest.mark.parametrize("transport", ["irn", "irn-gbn", "roce-lossy", "roce"])
 def test_the_last_acknowledgement_is_of_the_last_packet_and_counts_its_message(
     transport: str, tmp_path: Path
@@ -260,6 +262,7 @@ def test_the_last_acknowledgement_is_of_the_last_packet_and_counts_its_message(
     assert all(int(msn) == (psn == data[-1][0]) for psn, msn in acknowledged)
 
 
+@pytest.mark.needs("tshark")
 def test_streams_of_tcp_have_no_gap_that_the_network_did_not_make(tmp_path: Path) -> None:
     """Sequence numbers of a connection without losses: each segment follows the one before."""
     table = packets_of_cell(
