@@ -18,8 +18,8 @@ from rogue.reports.quantities import joined
 from rogue.reports.reading.files import CLAIMS, read_regular
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
-from rogue.workloads.json_text import parse_json
 from rogue.workloads.manifest import Manifest
+from rogue.workloads.printable import parse_json
 
 DAY_LENGTH: Final = len("2026-01-01")
 COMMIT_LENGTH: Final = 12

@@ -14,8 +14,8 @@ from typing import Final
 from rogue.reports.index.run_files import RUNS, read_tags
 from rogue.reports.quantities import counted
 from rogue.reports.reading.files import CLAIMS, REPORT, TEXT_BYTES_MAX
-from rogue.workloads.json_text import parse_json
 from rogue.workloads.manifest import MANIFEST
+from rogue.workloads.printable import parse_json
 from rogue.workloads.records import SCHEMA_VERSION
 
 LENGTH_MAX: Final = 200

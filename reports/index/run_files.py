@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from rogue.reports.errors import ReportError
 from rogue.reports.reading.files import read_regular, write_whole
-from rogue.workloads.json_text import parse_json
+from rogue.workloads.printable import parse_json
 
 if TYPE_CHECKING:
     from rogue.reports.reading.load import Run

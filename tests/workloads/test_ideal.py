@@ -8,16 +8,24 @@ from hypothesis import strategies as st
 
 from rogue.workloads.framing import NS3, ROCEV2, Framing, Packets
 from rogue.workloads.ideal import (
+    Fan,
     Route,
     ideal_goodput_bps,
     ideal_transfer_ns,
+    least_sending_ps,
     longest_round_trip_ns,
     plain_route,
     plain_rules,
 )
-from rogue.workloads.packet_train import PacketRules, train_of
-from rogue.workloads.pipeline import Exchange, Links, Train, last_end_ps, sending_ps
-from rogue.workloads.sprayed import Fan, least_sending_ps
+from rogue.workloads.packet_train import (
+    Exchange,
+    Links,
+    PacketRules,
+    Train,
+    last_end_ps,
+    sending_ps,
+    train_of,
+)
 from rogue.workloads.topologies import TOPOLOGIES, Topology
 from rogue.workloads.traffic import Verb
 

@@ -8,12 +8,6 @@ import pytest
 from helpers.hostile_inputs import flips
 from helpers.small_runs import cell, manifest
 
-from rogue.workloads.json_text import (
-    DEPTH_MAX,
-    INTEGER_MAX,
-    harmless,
-    parse_json,
-)
 from rogue.workloads.manifest import (
     CHECKSUM,
     Manifest,
@@ -21,6 +15,12 @@ from rogue.workloads.manifest import (
     Soundness,
     manifest_content,
     parse_manifest,
+)
+from rogue.workloads.printable import (
+    DEPTH_MAX,
+    INTEGER_MAX,
+    harmless,
+    parse_json,
 )
 from rogue.workloads.records import SCHEMA_VERSION, TABLES, CellStatus, Column, FailureKind, Table
 from rogue.workloads.shipped import shipped

@@ -1,4 +1,4 @@
-"""What goes wrong on purpose: the faults that an experiment can name, one file each."""
+"""The faults that an experiment can name."""
 
 from typing import Final
 
