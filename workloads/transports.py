@@ -185,7 +185,7 @@ class TransportName:
         return next(((name, made_as) for name, made_as in controls if made_as is not None), None)
 
     def carried(self, verb: Verb) -> Verb:
-        """Return the verb that moves the bytes: the requested one, or a WRITE in the same direction of data."""
+        """Return the verb that moves the bytes: the requested one, or a WRITE of the same direction."""
         return verb if verb in VERBS[self.service] and not BASES[self.base].is_write_only else "write"
 
     def __str__(self) -> str:

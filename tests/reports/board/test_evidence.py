@@ -89,16 +89,6 @@ def test_several_factor_points_count_with_the_worst() -> None:
     assert (found.measured, found.n, found.seeds) == ("99.0 % … 80 %", 4, [1, 2, 3, 4, 5])
 
 
-def test_evidence_in_words() -> None:
-    assert evidence_text(best((run(), [outcome()]))) == (
-        "rogue-paper/incast on simulator, a, seeds 1, 2, 3, 4 and 5, 1234567890ab, run on 2026-01-01"
-    )
-    changed = evidence_text(best((run(clean=False), [outcome()])))
-    assert "1234567890ab with changes, run on 2026-01-01" in changed
-    unknown = evidence_text(best((run(commit=None, clean=False), [outcome(seeds=[])])))
-    assert "seeds not recorded, no commit recorded, run on 2026-01-01" in unknown
-
-
 ALL_CLAIMS = read_claims()
 
 
@@ -181,11 +171,6 @@ def test_a_claim_that_is_defined_differently_is_left_out(board: list[BoardClaim]
     assert [each.id for _, outcomes in earlier.judged for each in outcomes] == ["R-16-p10"]
 
 
-def test_another_reason_changes_no_verdict(board: list[BoardClaim], tmp_path: Path) -> None:
-    fitted = [claim.model_copy(update={"fitted_to": "Now we know.", "note": "New."}) for claim in ALL_CLAIMS]
-    assert read_earlier(written(board, tmp_path / "claims.json"), fitted).left_out == []
-
-
 @pytest.mark.parametrize(
     ("change", "got"), [({"schema": 1}, "got 1 for schema"), ({"claims": 7}, "got 7 for claims")]
 )
@@ -195,20 +180,3 @@ def test_a_file_that_is_not_a_board_is_refused(
     path = written(board, tmp_path / "claims.json", **change)
     with pytest.raises(ReportError, match=rf"{got}, expected the claims.json of a board \(schema 3\)"):
         read_earlier(path, ALL_CLAIMS)
-
-
-@pytest.mark.parametrize(
-    ("text", "got"),
-    [
-        ("", "invalid JSON"),
-        ("{", "invalid JSON"),
-        ("[]", r"\[\] for the whole file"),
-        ("\xff", "invalid JSON"),
-    ],
-)
-def test_bytes_that_are_not_a_board_are_refused(tmp_path: Path, text: str, got: str) -> None:
-    (tmp_path / "claims.json").write_bytes(text.encode("latin-1"))
-    with pytest.raises(ReportError, match=f"got {got}, expected .*; name another file"):
-        read_earlier(tmp_path / "claims.json", ALL_CLAIMS)
-    with pytest.raises(ReportError, match="got 'No such file or directory', expected"):
-        read_earlier(tmp_path / "gone.json", ALL_CLAIMS)

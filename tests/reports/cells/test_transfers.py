@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rogue.reports.cells.activity import Level, always_busy, levels_of, spans_of
-from rogue.reports.cells.transfers import Waits, coded, waits_of
+from rogue.reports.cells.transfers import Waits, waits_of
 
 
 def test_probes_are_none_and_flows_are_ordered_as_people_count() -> None:
@@ -37,25 +37,7 @@ def test_first_and_last_transfer_are_those_by_start() -> None:
     assert found.start_ns[last].tolist() == [20, 50]
 
 
-def test_of_transfers_that_start_together_the_table_has_the_order() -> None:
-    found = transfers(transfer("a", size_bytes=1), transfer("a", size_bytes=2))
-    first, last = found.ends_of_flows()
-    assert (found.size_bytes[first].tolist(), found.size_bytes[last].tolist()) == ([1], [2])
-
-
-def test_no_transfer_at_all() -> None:
-    assert transfers(transfer("probe", size_bytes=0)).flow_ids == ()
-
-
 NAMES = ["ok", "error", None, "ok"]
-
-
-@pytest.mark.parametrize("column", [pd.Series(NAMES), pd.Series(NAMES, dtype="category")])
-def test_rows_and_names(column: "pd.Series[str]") -> None:
-    found = coded(column)
-    assert found.are("ok").tolist() == [True, False, False, True]
-    assert found.are("stalled").tolist() == [False] * 4
-    assert found.rows_of(~found.are("ok")) == {"error"}
 
 
 def row(
@@ -129,21 +111,12 @@ def test_back_to_back_transfers_are_always_busy(second_start: int, busy: bool) -
     assert always_busy(table, spans_of(table, 100)) is busy
 
 
-def test_failed_flow_is_busy() -> None:
-    table = transfers(transfer("a", status="error", end_ns=1), transfer("b", end_ns=100))
-    assert always_busy(table, spans_of(table, 100))
-
-
 def test_levels_of_one_flow_that_joins_another() -> None:
     assert levels_of({"a": (0, 100), "b": (40, 60)}) == [
         Level(0, 40, ("a",)),
         Level(40, 60, ("a", "b")),
         Level(60, 100, ("a",)),
     ]
-
-
-def test_time_without_flows_is_no_level() -> None:
-    assert levels_of({"a": (0, 10), "b": (20, 30)}) == [Level(0, 10, ("a",)), Level(20, 30, ("b",))]
 
 
 @given(st.dictionaries(st.text("abcd", min_size=1), st.tuples(st.integers(0, 50), st.integers(51, 99))))

@@ -113,7 +113,7 @@ def test_variant_with_parameters_of_its_own_is_not_the_published_transport(tmp_p
     path.write_text(path.read_text().replace('"transport": "rogue"', '"transport": "rogue-25us"'))
     results = Results(Run(directory))
     said = mismatch(claim(parameter="workload.kind", equals="incast"), results, results.settings[0])
-    assert said == "rogue-25us runs with parameters of its own, the claim with the published ones"
+    assert said == "rogue-25us runs with its own parameters, the claim with the published ones"
 
 
 def test_text_is_not_a_number(results: Results) -> None:

@@ -7,7 +7,7 @@ import pytest
 from helpers.small_runs import judge
 
 from rogue.reports.claims import Claim, Evidence, Outcome, Verdict, read_claims, rows_of
-from rogue.reports.claims.rows import claim_anchor, claim_links, docs_href, table_anchor
+from rogue.reports.claims.rows import claim_links, docs_href
 from rogue.reports.claims.words import interval_text, judged_text
 from rogue.reports.metrics.statistics import MeanInterval
 from rogue.reports.results import Results
@@ -25,12 +25,6 @@ CLAIM = Claim.model_validate(
 def outcome(verdict: Verdict, mean: float, n: int = 5, claim: Claim = CLAIM) -> Outcome:
     measured = MeanInterval(mean, mean - 0.1, mean + 0.1, n, (mean,) * n)
     return Outcome(claim, verdict, "Numbers.", evidence=Evidence(measured))
-
-
-def test_single_outcome_stands_as_it_is() -> None:
-    (row,) = rows_of([outcome(Verdict.CLOSE, 0.85)])
-    assert (row.measured, row.interval, row.runs, row.verdict) == ("0.850", "0.750 to 0.950", "5", "close")
-    assert row.worst is Verdict.CLOSE
 
 
 def test_up_to_three_runs_show_their_values() -> None:
@@ -54,19 +48,6 @@ def test_few_seeds_and_worse_verdicts_are_counted_apart() -> None:
         [outcome(Verdict.MISSED, 0.5, 1), *(outcome(Verdict.REPRODUCED, 0.9, n) for n in (1, 2, 1))]
     )
     assert row.verdict == "2 agree, n = 1, 1 agrees, n = 2 and 1 missed"
-
-
-def test_equal_means_are_no_range() -> None:
-    (row,) = rows_of([outcome(Verdict.MISSED, 0.0), outcome(Verdict.MISSED, 0.0)])
-    assert (row.measured, row.verdict) == ("0", "2 missed")
-
-
-@pytest.mark.parametrize("order", [("X-1", "X-2"), ("X-2", "X-1")])
-def test_claims_keep_their_order(order: tuple[str, str]) -> None:
-    claims = [CLAIM.model_copy(update={"id": name}) for name in order]
-    outcomes = [outcome(Verdict.CLOSE, 0.8, claim=claim) for claim in (*claims, claims[0])]
-    assert [row.claim.id for row in rows_of(outcomes)] == list(order)
-    assert [len(row.outcomes) for row in rows_of(outcomes)] == [2, 1]
 
 
 FIELDS: dict[str, object] = {
@@ -104,11 +85,6 @@ def test_docs_are_linked_from_inside_the_checkout_only(tmp_path: Path) -> None:
     assert docs_href(claim(), tmp_path) is None
     assert docs_href(claim(), None) is None
     assert docs_href(claim(docs=None), inside) is None
-
-
-def test_anchors_are_words() -> None:
-    assert claim_anchor(claim(id="R-21-rogue")) == "claim-R-21-rogue"
-    assert table_anchor("Delay and queue") == "table-delay-and-queue"
 
 
 CLAIMS = {claim.id: claim for claim in read_claims()}

@@ -36,7 +36,6 @@ from rogue.reports.drawing.panels import (
     legend_above,
     page_width,
     panels,
-    plain,
     scaled_inches,
 )
 from rogue.reports.drawing.scales import SCALES, Axis, apply, factor_axis
@@ -229,11 +228,6 @@ def test_labels_of_a_factor_do_not_touch_and_zero_has_a_place() -> None:
     places = [float(to_axes.transform((at, 0.0))[0]) for at in (0.0, 1 / 65_536, 1 / 8192, 1 / 1024)]
     assert 0 < places[0] < places[1]
     assert places[2] - places[1] == pytest.approx(places[3] - places[2])
-
-
-def test_drawn_names_are_printable_and_short() -> None:
-    assert plain("a\x00b\nc") == "a b c"
-    assert plain("x" * 200) == "x" * 99 + "…"
 
 
 DRAWN = """

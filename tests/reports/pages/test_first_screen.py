@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-import yaml
 from helpers.sample_run import write_manifest
 from helpers.small_runs import SOURCE, cell, manifest, session
 
@@ -11,7 +10,6 @@ from rogue.reports.claims import Verdict, evaluate, read_claims
 from rogue.reports.claims.words import is_headline
 from rogue.reports.pages import provenance
 from rogue.reports.pages.first_screen import (
-    REASON_LENGTH_MAX,
     Chip,
     failures,
     not_run,
@@ -119,20 +117,6 @@ def test_transport_that_failed_somewhere_is_named_too(results: Results) -> None:
     ]
 
 
-def test_many_failures_are_cut(tmp_path: Path) -> None:
-    cells = [cell for n in range(6) for cell in cells_of(f"t{n}", "failed", 1, message="x" * 500)]
-    sentences = failures(read(tmp_path, *cells))
-    assert len(sentences) == 4
-    assert sentences[-1] == "Cells of 3 more transports failed."
-    assert all(len(sentence) < REASON_LENGTH_MAX + 50 for sentence in sentences)
-
-
-def test_nothing_failed(tmp_path: Path) -> None:
-    results = read(tmp_path, *cells_of("rogue", "ok", 2))
-    assert failures(results) == []
-    assert not_run(results) is None
-
-
 def test_what_was_not_run_is_one_line(tmp_path: Path) -> None:
     results = read(
         tmp_path,
@@ -151,13 +135,6 @@ def test_transport_not_run_at_some_points_says_at_how_many(tmp_path: Path) -> No
     entries = cells_of("rogue", "unsupported", 3, message="too fast")
     entries[0]["status"] = "ok"
     assert not_run(read(tmp_path, *entries)) == "Not run: RoGUE in 2 of 3 cells (too fast)."
-
-
-def test_many_reasons_are_cut(tmp_path: Path) -> None:
-    cells = [cell for n in range(5) for cell in cells_of(f"t{n}", "unsupported", 1, message=f"reason {n}")]
-    line = not_run(read(tmp_path, *cells))
-    assert line is not None
-    assert line.endswith("t2 (reason 2) and 2 more for other reasons.")
 
 
 def manifest_of(directory: Path, *cells: dict[str, object], **changes: object) -> Manifest:
@@ -264,13 +241,6 @@ def test_run_resumed_with_other_code_is_said(tmp_path: Path) -> None:
     assert provenance.mixed_commits(manifest_of(tmp_path, cell(), sessions=sessions[:2])) is None
 
 
-def test_experiment_file_and_what_was_set(tmp_path: Path) -> None:
-    source = {"file": "x.yaml", "sha256": "abc", "set": ["repetitions=1"], "data": {}}
-    facts = dict(provenance.code_facts(manifest_of(tmp_path, cell(), source=source)))
-    assert facts["Experiment file"] == "x.yaml, SHA-256 abc"
-    assert facts["Changed by --set"] == "repetitions=1"
-
-
 def test_facts_of_the_cells(results: Results) -> None:
     facts = dict(provenance.cell_facts(results.run.manifest))
     assert facts["Seeds"] == "1, 2, 3"
@@ -286,11 +256,6 @@ def test_facts_that_differ_are_listed(tmp_path: Path) -> None:
     facts = dict(provenance.cell_facts(manifest_of(tmp_path, *cells)))
     assert facts["Packet hops"] == "1, 2, 3, 4 and 2 more"
     assert "Base RTT floor" not in facts
-
-
-def test_parameters_are_the_resolved_experiment(results: Results) -> None:
-    text = provenance.parameters_text(results.run.manifest)
-    assert yaml.safe_load(text) == results.run.manifest.experiment
 
 
 def test_each_cell_has_its_command(results: Results) -> None:
