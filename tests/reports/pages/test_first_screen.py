@@ -180,7 +180,7 @@ def test_what_is_offered_is_what_can_be_done(
 ) -> None:
     """Failed cells alone are tried again by --only-failed, and what cannot run is not offered at all."""
     cells = [cell(f"c{n}", status=status) for n, status in enumerate(statuses)]
-    ways = provenance.ways_on(manifest_of(tmp_path, *cells), "my results/x")
+    ways = provenance.next_commands(manifest_of(tmp_path, *cells), "my results/x")
     assert [command for _, command in ways] == commands
 
 
