@@ -1,6 +1,5 @@
 """A directory with a file for each cell: captures, timelines."""
 
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -8,6 +7,7 @@ from typing import Final, NamedTuple
 from rogue.reports.cells.view import CellView
 from rogue.reports.errors import ReportError
 from rogue.reports.export.captures.capture import Written, missed_text, recorded, write_capture
+from rogue.reports.export.csv_files import new_directory
 from rogue.reports.export.timeline import write_timeline
 from rogue.reports.quantities import counted
 from rogue.reports.results import Results
@@ -68,35 +68,18 @@ def write_cell_files(
     if unknown:
         known = ", ".join(list(results.views)[:5])
         raise ReportError(f"{unknown[0]} has no result in this run; expected a cell such as {known}")
-    partial = directory.with_name(f".{directory.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    try:
-        names, notes = _write_all(results, kind, partial, cells)
-        partial.rename(directory)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
-    return names, notes
-
-
-def _write_all(
-    results: Results, kind: str, directory: Path, cells: Sequence[str]
-) -> tuple[list[str], list[str]]:
     names, notes = [], []
     problem = ReportError("the run has no cell with a result")
-    for cell_id, view in results.views.items():
-        if cells and cell_id not in cells:
-            continue
-        name = f"{cell_id}.{FORMATS[kind].suffix}"
-        try:
-            notes += FORMATS[kind].write(view, directory / name)
-        except ReportError as error:
-            if cells:
-                raise
-            problem = error
-            continue
-        names.append(name)
-    if not names:
-        raise problem
+    with new_directory(directory) as partial:
+        for cell_id in cells or results.views:
+            name = f"{cell_id}.{FORMATS[kind].suffix}"
+            try:
+                notes += FORMATS[kind].write(results.views[cell_id], partial / name)
+                names.append(name)
+            except ReportError as error:
+                if cells:
+                    raise
+                problem = error
+        if not names:
+            raise problem
     return names, notes

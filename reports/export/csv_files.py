@@ -4,6 +4,7 @@ import csv
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Final, TextIO
@@ -20,6 +21,20 @@ _FORMULA: Final = re.compile(r"\A(?=[=+\-@\t\r\n＝＋－＠])|(?<=[;\t\r\n])(?=
 Source: OWASP, CSV Injection.
 """
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+
+
+@contextmanager
+def new_directory(directory: Path) -> Iterator[Path]:
+    """Yield a hidden directory that gets this name at the end, or is removed after an error."""
+    partial = directory.with_name(f".{directory.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    try:
+        yield partial
+        partial.rename(directory)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
 
 
 def harmless(field: object) -> object:
@@ -71,19 +86,12 @@ def export(results: Results, directory: Path) -> list[str]:
 
     Times are in ns, rates in bit/s, sizes in bytes, as in the record schema; `columns.csv` explains each.
     """
-    partial = directory.with_name(f".{directory.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    try:
+    with new_directory(directory) as partial:
         _write_rows(rows_of_cells(results), partial / "cells.csv")
         _write_rows(rows_of_metrics(results), partial / "metrics.csv")
         for name in TABLES:
             _write_table(results, name, partial / f"{name}.csv")
         _write_columns(partial)
-        partial.rename(directory)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
     return sorted(path.name for path in directory.iterdir())
 
 

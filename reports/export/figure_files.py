@@ -2,7 +2,6 @@
 
 import io
 import math
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from matplotlib.text import Text
 from rogue.reports.drawing.panels import TYPE_SIZES, figure_look, page_width
 from rogue.reports.drawing.svg import standalone_svg
 from rogue.reports.errors import ReportError
-from rogue.reports.export.csv_files import csv_text
+from rogue.reports.export.csv_files import csv_text, new_directory
 from rogue.reports.figures import FIGURES
 from rogue.reports.figures.captions import caption_of
 from rogue.reports.figures.figure import ReportFigure
@@ -157,18 +156,11 @@ def write_figures(
     results: Results, wanted: FilesWanted, directory: Path, on_done: Callable[[FigureResult], None]
 ) -> list[str]:
     """Write the files into a new directory, all or none; return their names. Calls `on_done` per figure."""
-    partial = directory.with_name(f".{directory.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    try:
+    with new_directory(directory) as partial:
         for name in wanted.names:
             on_done(_write_figure(results, wanted, name, partial))
         for name, text in wanted.texts.items():
             (partial / name).write_text(text, encoding="utf-8")
-        partial.rename(directory)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
     return sorted(path.name for path in directory.iterdir())
 
 
