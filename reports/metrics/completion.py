@@ -119,32 +119,27 @@ def mean_ns(view: CellView, _interval_ns: int) -> float | None:
     return None if taken_ns is None or not len(taken_ns) else float(taken_ns.mean())
 
 
-METRICS.append(
-    Metric(
+for name, title, meaning, measure in (
+    (
         "fct_p99_ns",
         "Completion p99",
-        Unit.TIME,
-        "One in a hundred of all transfers took longer than this; one that did not complete counts as"
-        " infinite.",
-        ("flows",),
+        (
+            "One in a hundred of all transfers took longer than this; one that did not complete"
+            " counts as infinite."
+        ),
         percentile_ns(is_long=None, percent=99),
-        lost=_LOST,
-    )
-)
-
-
-METRICS.append(
-    Metric(
+    ),
+    (
         "fct_max_ns",
         "Completion, longest",
-        Unit.TIME,
-        "How long the slowest of all transfers took, which papers call tail completion time; one that did not"
-        " complete counts as infinite.",
-        ("flows",),
+        (
+            "How long the slowest of all transfers took, which papers call tail completion time; one"
+            " that did not complete counts as infinite."
+        ),
         percentile_ns(is_long=None, percent=100),
-        lost=_LOST,
-    )
-)
+    ),
+):
+    METRICS.append(Metric(name, title, Unit.TIME, meaning, ("flows",), measure, lost=_LOST))
 
 
 @metric(METRICS, "slowdown_mean", "Slowdown, mean", Unit.RATIO, lost=_LOST)
@@ -160,57 +155,36 @@ def slowdown_mean(view: CellView, _interval_ns: int) -> float | None:
     return float(known.mean()) if len(known) else None
 
 
-METRICS.append(
-    Metric(
+for name, title, meaning, measure in (
+    (
         "long_fct_p50_ns",
         "Long transfers p50",
-        Unit.TIME,
-        "Median completion time of the transfers of at least 64 KiB; one that did not complete counts as"
-        " infinite.",
-        ("flows",),
+        (
+            "Median completion time of the transfers of at least 64 KiB; one that did not complete"
+            " counts as infinite."
+        ),
         percentile_ns(is_long=True, percent=50),
-        lost=_LOST,
-    )
-)
-
-
-METRICS.append(
-    Metric(
+    ),
+    (
         "long_fct_p90_ns",
         "Long transfers p90",
-        Unit.TIME,
         "One in ten of the transfers of at least 64 KiB took longer than this.",
-        ("flows",),
         percentile_ns(is_long=True, percent=90),
-        lost=_LOST,
-    )
-)
-
-
-METRICS.append(
-    Metric(
+    ),
+    (
         "short_fct_p50_ns",
         "Short transfers p50",
-        Unit.TIME,
         "Median completion time of the transfers below 64 KiB.",
-        ("flows",),
         percentile_ns(is_long=False, percent=50),
-        lost=_LOST,
-    )
-)
-
-
-METRICS.append(
-    Metric(
+    ),
+    (
         "short_fct_p90_ns",
         "Short transfers p90",
-        Unit.TIME,
         "One in ten of the transfers below 64 KiB took longer than this.",
-        ("flows",),
         percentile_ns(is_long=False, percent=90),
-        lost=_LOST,
-    )
-)
+    ),
+):
+    METRICS.append(Metric(name, title, Unit.TIME, meaning, ("flows",), measure, lost=_LOST))
 
 
 @metric(METRICS, "transfer_rate_mean_bps", "Size / completion, mean", Unit.RATE, better="higher")

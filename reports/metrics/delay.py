@@ -89,58 +89,37 @@ _OF_MESHES = tuple(
 METRICS: Final[list[Metric]] = []
 
 
-METRICS.append(
-    Metric(
+for name, title, meaning, measure in (
+    (
         "probe_p10_ns",
         "Probe p10",
-        Unit.TIME,
         "One probe in ten took at most this; one that did not complete counts as infinite.",
-        ("latency",),
         lambda view, _interval_ns: probe_rtt_percentile(view, 10),
-        lost=_LOST,
-    )
-)
-
-
-METRICS.append(
-    Metric(
+    ),
+    (
         "probe_p50_ns",
         "Probe p50",
-        Unit.TIME,
-        "Median time of a probe (a WRITE of 0 bytes, posted to completion) through the busy port. Probes"
-        " are posted at every tick, also while the one before is still on its way; one that did not complete"
-        " counts as infinite.",
-        ("latency",),
+        (
+            "Median time of a probe (a WRITE of 0 bytes, posted to completion) through the busy port."
+            " Probes are posted at every tick, also while the one before is still on its way; one that"
+            " did not complete counts as infinite."
+        ),
         lambda view, _interval_ns: probe_rtt_percentile(view, 50),
-        lost=_LOST,
-    )
-)
-
-
-METRICS.append(
-    Metric(
+    ),
+    (
         "probe_p90_ns",
         "Probe p90",
-        Unit.TIME,
         "One probe in ten took longer than this; one that did not complete counts as infinite.",
-        ("latency",),
         lambda view, _interval_ns: probe_rtt_percentile(view, 90),
-        lost=_LOST,
-    )
-)
-
-
-METRICS.append(
-    Metric(
+    ),
+    (
         "probe_p99_ns",
         "Probe p99",
-        Unit.TIME,
-        "One probe in a hundred took longer than this; one that did not complete counts as infinite.",
-        ("latency",),
+        ("One probe in a hundred took longer than this; one that did not complete counts as infinite."),
         lambda view, _interval_ns: probe_rtt_percentile(view, 99),
-        lost=_LOST,
-    )
-)
+    ),
+):
+    METRICS.append(Metric(name, title, Unit.TIME, meaning, ("latency",), measure, lost=_LOST))
 
 
 @metric(METRICS, "probe_loss_share", "Probes lost", Unit.PERCENT, needs=("latency",))
