@@ -123,19 +123,15 @@ for name, title, meaning, measure in (
     (
         "fct_p99_ns",
         "Completion p99",
-        (
-            "One in a hundred of all transfers took longer than this; one that did not complete"
-            " counts as infinite."
-        ),
+        "One in a hundred of all transfers took longer than this; one that did not complete"
+        " counts as infinite.",
         percentile_ns(is_long=None, percent=99),
     ),
     (
         "fct_max_ns",
         "Completion, longest",
-        (
-            "How long the slowest of all transfers took, which papers call tail completion time; one"
-            " that did not complete counts as infinite."
-        ),
+        "How long the slowest of all transfers took, which papers call tail completion time; one"
+        " that did not complete counts as infinite.",
         percentile_ns(is_long=None, percent=100),
     ),
 ):
@@ -159,10 +155,8 @@ for name, title, meaning, measure in (
     (
         "long_fct_p50_ns",
         "Long transfers p50",
-        (
-            "Median completion time of the transfers of at least 64 KiB; one that did not complete"
-            " counts as infinite."
-        ),
+        "Median completion time of the transfers of at least 64 KiB; one that did not complete"
+        " counts as infinite.",
         percentile_ns(is_long=True, percent=50),
     ),
     (

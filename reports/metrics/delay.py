@@ -99,11 +99,9 @@ for name, title, meaning, measure in (
     (
         "probe_p50_ns",
         "Probe p50",
-        (
-            "Median time of a probe (a WRITE of 0 bytes, posted to completion) through the busy port."
-            " Probes are posted at every tick, also while the one before is still on its way; one that"
-            " did not complete counts as infinite."
-        ),
+        "Median time of a probe (a WRITE of 0 bytes, posted to completion) through the busy port."
+        " Probes are posted at every tick, also while the one before is still on its way; one that"
+        " did not complete counts as infinite.",
         lambda view, _interval_ns: probe_rtt_percentile(view, 50),
     ),
     (

@@ -92,11 +92,7 @@ def _metrics(group: list[Results]) -> list[Metric]:
     manifest = group[0].run.manifest
     names = [headline.metric for headline in headlines_of(manifest).shown]
     wanted = dict.fromkeys([*names, *ALWAYS, *tolerances_of(manifest)])
-    return [METRICS[name] for name in wanted if any(_has(each, name) for each in group)]
-
-
-def _has(results: Results, metric: str) -> bool:
-    return any(values[metric] is not None for values in results.values.values())
+    return [METRICS[name] for name in wanted if any(each.has(name) for each in group)]
 
 
 def _table(

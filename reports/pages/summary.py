@@ -87,7 +87,7 @@ def _card(results: Results, settings: list[Setting]) -> Card:
         *(
             (headline.label, _range(results, settings, headline.metric))
             for headline in headlines_of(results.run.manifest).shown
-            if headline.label and _is_measured(results, headline.metric)
+            if headline.label and results.has(headline.metric)
         ),
         ("Connections failed", failed_connections(results, settings)),
     )
@@ -96,11 +96,6 @@ def _card(results: Results, settings: list[Setting]) -> Card:
         return Card(settings[0].style, sentences[0], numbers)
     whole = f"{len(settings)} settings; the numbers are the least and the largest of their means."
     return Card(settings[0].style, whole, numbers, sentences)
-
-
-def _is_measured(results: Results, metric: str) -> bool:
-    """True if any transport has the number; otherwise no card shows its label."""
-    return any(values[metric] is not None for values in results.values.values())
 
 
 def _sentence(results: Results, setting: Setting) -> str:

@@ -112,7 +112,7 @@ def metric_tables(results: Results) -> list[ReportTable]:
 def table_of_runs(results: Results) -> ReportTable:
     """Return the table with every metric of every finished cell, one row per cell."""
     columns = columns_of(results, METRICS)
-    names = [name for name in METRICS if _has_values(results, name)]
+    names = [name for name in METRICS if results.has(name)]
     head = (Head("Cell"), Head("Seed"), *(_metric_head(column) for column in columns))
     rows, lines = [], []
     for cell_id, view in results.views.items():
@@ -215,10 +215,6 @@ def _line_of_means(
 
 def _metric_head(column: Column) -> Head:
     return Head(column.metric.title, column.scale.symbol, column.metric.meaning)
-
-
-def _has_values(results: Results, metric: str) -> bool:
-    return any(values[metric] is not None for values in results.values.values())
 
 
 def csv_href(rows: Iterable[CsvRow]) -> str:

@@ -147,6 +147,10 @@ class Results:
             self._means[key] = mean_interval(self.per_run(setting, metric))
         return self._means[key]
 
+    def has(self, metric: str) -> bool:
+        """True if any finished cell has a value of this metric."""
+        return any(values[metric] is not None for values in self.values.values())
+
     def published_at(self, setting: Setting, metric: str) -> list[float]:
         """Return the published numbers of a metric of a setting, in base units, without ratios."""
         return [
