@@ -112,7 +112,7 @@ def _applied(matrix: tuple[tuple[int, ...], ...], ends_ps: list[int]) -> list[in
 
 @dataclass(frozen=True, slots=True)
 class PacketRules:
-    """How a transport splits a transfer into packets, and which of them it acknowledges."""
+    """Packet and acknowledgement sizes of a transport."""
 
     packets: Packets
     """Headers, and the payload of a full packet."""

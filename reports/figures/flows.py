@@ -18,7 +18,7 @@ from rogue.reports.transport_styles import ALARM, INK
 from rogue.workloads.records import TransferStatus
 
 FLOWS_MAX: Final = 64
-"""More lines could not be told apart."""
+"""More lines would look alike."""
 NAMES_MAX: Final = 16
 """More names do not fit below an axis; `flow_spread` draws such flows."""
 

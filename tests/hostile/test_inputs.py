@@ -28,7 +28,7 @@ COUNT = int(os.environ.get("HOSTILE_INPUTS", "100000"))
 LIMIT_SECONDS = 10.0
 MEMORY_BYTES = 4 << 30
 SAID_MAX = 4_000
-"""Ten mistakes of a line or two are told at once."""
+"""One message lists ten mistakes of a line or two."""
 SHARES = {name: 1 if each.is_slow else 10 for name, each in INPUTS.items()}
 
 
@@ -116,7 +116,7 @@ def tables(directory: Path) -> dict[str, bytes]:
 
 
 def undisturbed(directory: Path) -> tuple[dict[str, bytes], int]:
-    """What a run has that nothing happens to, and how many instants it has."""
+    """The results of an undisturbed run, and the number of its instants."""
     directory.mkdir()
     end, instants = attempt(directory)
     assert (end, instants > 40) == (End.DONE, True)
@@ -136,7 +136,7 @@ def check_whole(directory: Path, expected: dict[str, bytes]) -> None:
 
 
 def disturb(directory: Path, trouble: Trouble, instants: list[int]) -> int:
-    """Make trouble at an instant of each attempt in turn, then go on in peace; how often it was met."""
+    """Make trouble at an instant of each attempt in turn, then continue undisturbed; returns the number of attempts."""
     directory.mkdir()
     met = 0
     for at in instants:

@@ -1,4 +1,4 @@
-"""Contract of the style table: every transport can be told apart, on white and on dark paper."""
+"""Contract of the style table: all transports look different, on white and on dark paper."""
 
 from itertools import combinations
 from pathlib import Path

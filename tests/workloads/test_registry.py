@@ -59,7 +59,7 @@ class Sun(Star):
 
 @pytest.fixture(autouse=True)
 def before() -> Iterator[int]:
-    """How many entries there were."""
+    """The number of entries."""
     with registrations_taken_back() as count:
         yield count
 

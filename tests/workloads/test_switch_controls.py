@@ -1,4 +1,4 @@
-"""How an experiment names parts of switches, and what is said about names and values that cannot be."""
+"""Names of parts of switches in an experiment, and messages about impossible names and values."""
 
 from collections.abc import Iterator
 

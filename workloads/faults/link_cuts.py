@@ -12,7 +12,7 @@ from rogue.workloads.topologies.graph import Link, dispensable
 from rogue.workloads.topologies.topology import Topology
 
 FAILURES_MAX: Final = 10_000
-"""Links that fail at random: each is an event of its own."""
+"""Links that fail at random: each failure is one event."""
 
 
 class LinkCut(Fault):

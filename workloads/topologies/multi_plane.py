@@ -1,4 +1,4 @@
-"""NICs with several ports, each into a network of its own."""
+"""NICs with several ports, each into a separate network."""
 
 from typing import Annotated, Final, Literal, Self
 

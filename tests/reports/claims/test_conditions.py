@@ -327,7 +327,7 @@ def test_the_quickstart_is_written_for_no_claim() -> None:
     ],
 )
 def test_a_reason_is_the_same_for_all_claims_of_a_run(manifest_of_run: Manifest, brief: str) -> None:
-    """What the run is, without what this claim alone would need."""
+    """A run that meets every condition except those of this claim."""
     reason = not_own_because(CLAIM, manifest_of_run)
     assert reason is not None
     assert reason.of_run.startswith(brief)

@@ -52,7 +52,7 @@ def test_the_table_says_what_agrees(tmp_path: Path) -> None:
     assert SLOWER < 1 - 0.4
     assert verdicts["RoGUE", "All flows together"] == "no, within 40 %"
     assert verdicts["RoGUE", "Probe p50"] == "yes, within 10 %"
-    assert verdicts["RoGUE", "Jain’s index"] == "–", "nobody said how far"
+    assert verdicts["RoGUE", "Jain’s index"] == "–", "without a tolerance"
     assert "1 of 2 measures agree" in found.table.caption
 
 

@@ -98,7 +98,7 @@ def test_tables_hold_all_cells_and_say_which(tmp_path: Path) -> None:
 
 
 def test_no_text_of_a_run_is_a_formula(tmp_path: Path) -> None:
-    """Whoever made it wrote labels, factors, facts and flows, and names of columns."""
+    """Labels, factors, facts, flows and names of columns are text of the author of the run."""
     bad = cell("one-r1", transport="=1+1", factors={"@a": "-1.5", "b": "+A1"}, facts={"=f": "\rx"})
     write_table(tmp_path / "run/cells/one-r1/flows.parquet", "flows", filled("flows", [transfer("=2+2")]))
     write_manifest(tmp_path / "run", manifest([bad]))

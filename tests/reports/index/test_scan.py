@@ -62,7 +62,7 @@ def test_tags_that_cannot_be_read_are_not_written_over(tmp_path: Path, text: str
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/dev/zero")])
 def test_what_is_no_file_is_a_sentence_and_stays(tmp_path: Path, make: Callable[[Path], None]) -> None:
-    """A pipe that nobody writes to would be waited for, and a device read for ever."""
+    """Opening a pipe without a writer would block, and reading a device would never end."""
     path = tmp_path / "tags.json"
     make(path)
     before = path.lstat()

@@ -87,7 +87,7 @@ def test_what_started_while_the_network_warmed_up_counts_for_nothing(tmp_path: P
 
 
 def test_how_widely_rates_are_spread(tmp_path: Path) -> None:
-    """1, 3 and 0 GB/s, for one failed: mean 4/3, variance 14/9; what took no time has no rate."""
+    """1, 3 and 0 GB/s, because one failed: mean 4/3, variance 14/9; a transfer of 0 ns has no rate."""
     rows = [transfer(PAIR, size_bytes=3_000, fct_ns=fct, status=status, transfer_id=n)
             for n, (fct, status) in enumerate(
                 ((3_000, "ok"), (1_000, "ok"), (None, "error"), (0, "ok")))]  # fmt: skip

@@ -295,7 +295,7 @@ def test_union(pauses: list[tuple[int, int]], worked_ns: int) -> None:
 
 
 def test_flows_that_are_silent_in_the_last_quarter(tmp_path: Path) -> None:
-    """Eight seconds: a goes on, b stops after six, c has never begun to get anything through."""
+    """Eight seconds: a continues, b stops after six, c never delivers anything."""
     flows = [transfer(flow, status="unfinished", end_ns=None) for flow in "abc"]
     rows = [
         delivery(flow, t * SECOND, 100 if flow == "a" or (flow == "b" and t <= 6) else 0)

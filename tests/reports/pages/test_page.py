@@ -18,7 +18,7 @@ from rogue.reports.templates.environment import environment, style
 
 # The sample is one incast: nothing is swept, nothing fails and recovers, no transfer comes at its own time,
 # no host’s processor is watched, no transfers are drawn at random, no two factors vary, no flows are many,
-# and nobody published a number about it.
+# and no published number is about it.
 DRAWN = len(FIGURES) - 12
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 
@@ -158,7 +158,7 @@ def test_says_what_is_missing_and_why(page: Page) -> None:
 def test_language_title_and_dark_mode(html: str, page: Page) -> None:
     assert page.all("html")[0]["lang"] == "en"
     assert "<title>8-to-1 incast at 10 Gb/s · RoGUE testbed</title>" in html
-    assert "Side by side" not in html, "one run stands beside none"
+    assert "Side by side" not in html, "a single run has nothing beside it"
     assert html.count("prefers-color-scheme: dark") == 2
     assert "@media print" in html
 

@@ -35,7 +35,7 @@ def test_the_policy_lets_just_this_script_run(report: Path, tmp_path: Path) -> N
 
 
 def test_without_the_script_the_page_is_complete(report: Path, tmp_path: Path) -> None:
-    """What the script adds is made by the script: no button is there that does nothing."""
+    """Without the script the page has no buttons: the script makes them."""
     plain = report.read_text().replace(f"<script>{script()}</script>", "")
     assert "<script" not in plain
     assert "<button" not in plain
@@ -60,7 +60,7 @@ def test_a_hidden_transport_is_nowhere_and_the_address_keeps_it(report: Path, tm
 
 
 def test_the_value_of_the_nearest_point_is_told(report: Path, tmp_path: Path) -> None:
-    """The pointer stands on the queue of the first sample: what the CSV has there is what is shown."""
+    """Under the pointer, the script shows the value of the CSV file."""
     steps = """
       const plot = document.getElementById("run1-throughput-head").closest("figure").querySelector(".plot");
       const {axes, x, y} = JSON.parse(plot.dataset.axes);

@@ -30,7 +30,7 @@ def leaf_of(network: RailOptimised, host: str) -> str:
 
 
 def test_a_segment_of_hpn_with_one_leaf_per_rail() -> None:
-    """The 1024 GPUs of a segment stand in 128 servers with 8 NICs."""
+    """The 1024 GPUs of a segment are in 128 servers with 8 NICs."""
     network = rails(servers_per_pod=128, spines=60)
     assert len(network.host_names()) == 1024
     assert len(network.switch_names()) == 8 + 60

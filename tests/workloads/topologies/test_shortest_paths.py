@@ -96,7 +96,7 @@ def test_a_network_in_two_parts(apart: LinksOf) -> None:
 
 
 def test_the_dearest_of_the_shortest_paths() -> None:
-    """By the right of two equal ways; two hosts of one switch; two hosts on one cable; nobody."""
+    """By the right of two equal ways; two hosts of one switch; two hosts on one cable; no host."""
     costs = {"s-right": 20, "right-t": 1, "left-t": 5}
     assert (
         ShortestPaths(DIAMOND).dearest(lambda link: costs.get(f"{link.a}-{link.b}", 3)) == 3 + 20 + 1 + 3 + 3

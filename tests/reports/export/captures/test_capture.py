@@ -212,7 +212,7 @@ def test_the_judge_sees_wrong_ports_and_checksums(tmp_path: Path) -> None:
     path = tmp_path / "cell.pcapng"
     write_capture(table, path, "a cell")
     content = bytearray(path.read_bytes())
-    path.write_bytes(content.replace(b"\x12\xb7", b"\x12\xb8"))  # another port: nobody knows what it is
+    path.write_bytes(content.replace(b"\x12\xb7", b"\x12\xb8"))  # another port, of no known protocol
     assert dissected(path, wanted="infiniband") == []
     path.write_bytes(content.replace(bytes((64, 17)), bytes((63, 17))))  # without a new checksum
     assert wrong_frames(path) != []
