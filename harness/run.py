@@ -26,9 +26,8 @@ from rogue.harness.results.recorded_run import Run, keep_data
 from rogue.harness.results.run_directory import create_run_directory
 from rogue.harness.terminal import Counted, in_silence
 from rogue.harness.testbeds.base import Testbed
-from rogue.workloads.json_text import parse_json
 from rogue.workloads.manifest import CellRecord, Manifest, PluginRecord, Session, Source
-from rogue.workloads.printable import did_you_mean
+from rogue.workloads.printable import did_you_mean, parse_json
 from rogue.workloads.records import SCHEMA_VERSION, CellStatus
 
 MANIFEST_SECONDS: Final = 1.0

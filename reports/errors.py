@@ -1,5 +1,5 @@
-"""What a reader of a report can have done wrong."""
+"""Errors of the user of a report."""
 
 
 class ReportError(Exception):
-    """No report can be made from what was given; the text is one sentence for the user."""
+    """No report can be made from the input; the text is one sentence for the user."""

@@ -1,4 +1,4 @@
-"""What a plug-in calls to add measures and figures to reports: one call each, when its file is loaded."""
+"""Functions for plug-ins to add measures and figures to reports, called when their file is loaded."""
 
 from rogue.reports.figures import FIGURES
 from rogue.reports.figures.figure import ReportFigure
@@ -10,13 +10,13 @@ __all__ = ["register_figure", "register_metric"]
 
 
 def register_metric(metric: Metric) -> None:
-    """Have every report show a measure, in the table of the measures of plug-ins."""
+    """Show a measure in every report, in the table of the measures of plug-ins."""
     if not isinstance(metric, Metric):
         raise ValueError(f"{metric!r} as a measure, expected Metric(name, title, unit, ...)")
     add("measure", metric.name, metric, METRICS, PLUGGED)
 
 
 def register_figure(name: str, figure: type[ReportFigure]) -> None:
-    """Have every report draw a figure, after its own."""
+    """Draw a figure in every report, after its own figures."""
     check_class("figure", figure, ReportFigure)
     add("figure", name, figure, FIGURES)

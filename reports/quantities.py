@@ -1,4 +1,4 @@
-"""Numbers as a person reads them: a unit, and no more digits than are meant."""
+"""Write numbers for people: with a unit, and with no more digits than are significant."""
 
 import math
 from collections.abc import Iterable
@@ -8,17 +8,17 @@ from enum import Enum
 NARROW_SPACE = "\u202f"
 NO_VALUE = "\u2013"
 NEVER = "none"
-"""The text of an infinite value: the time of something that never came back."""
+"""The text of an infinite value, such as the time of a lost probe."""
 SLOW_BPS = 1e8
-"""Below this rate a sentence says Mb/s."""
+"""Below this rate sentences use Mb/s."""
 DECIMALS_MAX = 3
 DIGITS_MAX = 1e5
-"""From here on a number has six digits, and the next larger unit is used."""
+"""A number of this size has six digits, so the next larger unit is used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How one kind of quantity is written: its symbol, and the number of base units in one."""
+    """A unit for display: its symbol, and the number of base units in one."""
 
     symbol: str
     base_units: float
@@ -38,7 +38,7 @@ class Unit(Enum):
 
     @property
     def symbol(self) -> str:
-        """Return the symbol that stands in a table's head, empty for pure numbers."""
+        """Return the symbol for a table's head, empty for pure numbers."""
         return self.value.symbol
 
 
@@ -51,9 +51,9 @@ MULTIPLES: dict[Unit, tuple[Scale, ...]] = {
 
 
 def number_text(value: float | None, unit: Unit, scale: Scale | None = None) -> str:
-    """Write a quantity, given in base units, without its symbol; a dash where nothing was measured.
+    """Write a quantity in base units without its symbol; a dash where nothing was measured.
 
-    `scale` is another unit than the usual one, where a column of numbers has its own.
+    `scale` replaces the usual unit, such as in a column of numbers.
     """
     if value is None or not math.isfinite(value):
         return _not_a_number(value)
@@ -71,20 +71,20 @@ def number_text(value: float | None, unit: Unit, scale: Scale | None = None) -> 
 
 
 def quantity_text(value: float | None, unit: Unit, scale: Scale | None = None) -> str:
-    """Write a quantity, given in base units, with its symbol: `9.21 Gb/s`, `45.8 Mb/s`."""
+    """Write a quantity in base units with its symbol: `9.21 Gb/s`, `45.8 Mb/s`."""
     scale = scale or usual_scale(value, unit)
     text = number_text(value, unit, scale)
     return f"{text}{NARROW_SPACE}{scale.symbol}" if scale.symbol and text not in {NO_VALUE, NEVER} else text
 
 
 def usual_scale(value: float | None, unit: Unit) -> Scale:
-    """Return in what a quantity of a sentence is written."""
+    """Return the unit of a quantity in a sentence."""
     is_slow = unit is Unit.RATE and value is not None and 0 < abs(value) < SLOW_BPS
     return MULTIPLES[unit][0] if is_slow else unit.value
 
 
 def common_scale(values: Iterable[float | None], unit: Unit) -> Scale:
-    """Return the unit that suits the least of several values, or a larger one that the largest needs."""
+    """Return the unit for the least of several values, or a larger one if the largest needs it."""
     sizes = [abs(value) for value in values if value and math.isfinite(value)]
     multiples = MULTIPLES.get(unit, ())
     if not sizes or not multiples:
@@ -129,8 +129,22 @@ def joined(words: list[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
 
 
+SEEDS_MAX = 5
+"""More seeds are counted instead of listed."""
+
+
+def seeds_text(seeds: Iterable[int | None]) -> str:
+    """Write seeds: `seed 7`, `seeds 1 to 5`, `seeds 1, 5 and 9`, `8 seeds`, `seeds not recorded`."""
+    known = sorted({seed for seed in seeds if seed is not None})
+    if len(known) < 2:
+        return f"seed {known[0]}" if known else "seeds not recorded"
+    if len(known) > 2 and known[-1] - known[0] + 1 == len(known):
+        return f"seeds {known[0]} to {known[-1]}"
+    return f"seeds {joined(list(map(str, known)))}" if len(known) <= SEEDS_MAX else f"{len(known)} seeds"
+
+
 def _not_a_number(value: float | None) -> str:
-    """Write what was not measured, or never came."""
+    """Write a value that was not measured, or is infinite."""
     return NEVER if value == math.inf else NO_VALUE
 
 

@@ -1,4 +1,4 @@
-"""One table for how each transport looks: name, colour, marker and line style, the same in every figure.
+"""The look of each transport: name, colour, marker and line style, the same in every figure.
 
 The colours of the table are those of Okabe and Ito ("Color Universal Design", 2008), which people with the
 common forms of colour blindness can tell apart, darkened where needed to reach a contrast of 3:1 on white.
@@ -16,7 +16,7 @@ from rogue.workloads.transports import NIC_CONTROLS
 
 @dataclass(frozen=True, slots=True)
 class TransportStyle:
-    """How one transport looks. `line` is a dash pattern of matplotlib."""
+    """The look of one transport. `line` is a dash pattern of matplotlib."""
 
     name: str
     colour: str
@@ -112,7 +112,7 @@ _WORDS: Final = {
 
 
 def _spoken(name: str) -> str:
-    """Return a name made of words that are all known (`irn+timely+pfc`) as people say it."""
+    """Return the display name of a transport made of known words (`irn+timely+pfc`)."""
     base, *features = name.split("+")
     if not {base, *features} <= set(_WORDS):
         return name
@@ -121,17 +121,17 @@ def _spoken(name: str) -> str:
 
 
 def style_of(transport: str, label: str | None = None) -> TransportStyle:
-    """Return the style of a transport that stands alone; inside a run `styles_of` gives it."""
+    """Return the style of a single transport; for those of a run use `styles_of`."""
     label = label or transport
     return styles_of([(transport, label)])[label]
 
 
 def styles_of(transports: Iterable[tuple[str, str]]) -> dict[str, TransportStyle]:
-    """Return the style of each transport of a run, by label; given are registry names and labels in order.
+    """Return the style of each transport of a run by label, from registry names and labels in order.
 
-    Those of the table look the same in every report. The others (with flow control, or with other
-    parameters) take the colour of the table's transport that they are a kind of, if no other one of the run
-    has it, and else a spare one, so that no two of a run look alike.
+    Transports of the table look the same in every report. The others (with flow control, or with other
+    parameters) get the colour of their base in the table if no other one of the run has it, and else a spare
+    one, so that no two of a run look alike.
     """
     names = {label: transport for transport, label in transports}
     styles = {label: TRANSPORT_STYLES[label] for label in names if label in TRANSPORT_STYLES}
@@ -142,7 +142,7 @@ def styles_of(transports: Iterable[tuple[str, str]]) -> dict[str, TransportStyle
 
 
 def _spare_style(transport: str, label: str, used: Sequence[TransportStyle]) -> TransportStyle:
-    """Return a look that no style in use has, with the colour, marker and line that are used least."""
+    """Return an unused look with the least used colour, marker and line."""
     family = TRANSPORT_STYLES.get(transport) or TRANSPORT_STYLES.get(transport.removesuffix("+pfc"))
     often = Counter(style.colour for style in used)
     colours = min(SPARE_COLOURS, key=lambda pair: often[pair[0]])
@@ -157,7 +157,7 @@ def _spare_style(transport: str, label: str, used: Sequence[TransportStyle]) -> 
 
 
 def _name(transport: str, label: str) -> str:
-    """Return what a transport that is not in the table is called: with its own parameters, or its label."""
+    """Return the name of a transport that is not in the table: with its parameters, or its label."""
     known = TRANSPORT_STYLES.get(transport)
     name = known.name if known else _spoken(transport)
     if label == transport:

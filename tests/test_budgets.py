@@ -1,4 +1,4 @@
-"""What the tests of each folder took, beside the time that they may take."""
+"""Compares the duration of the tests of each folder with its budget."""
 
 from pathlib import Path
 

@@ -45,7 +45,7 @@ def test_what_fails_beside_fails_all(tmp_path: Path) -> None:
 
 
 def test_a_stage_that_fails_leaves_nothing_running(tmp_path: Path) -> None:
-    """What ran beside it, and its child, had a pipe open: it ends when both have."""
+    """A process in the background and its child hold a pipe open: it ends after both."""
     begun, held = tmp_path / "begun", tmp_path / "held"
     for each in (begun, held):
         os.mkfifo(each)

@@ -1,4 +1,4 @@
-"""What a machine lacks skips a test by name, or fails it; and continuous integration lacks nothing."""
+"""A missing tool skips a test by name, or fails it; continuous integration has all tools."""
 
 import re
 from pathlib import Path

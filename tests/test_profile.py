@@ -15,7 +15,7 @@ PROFILE = Path(__file__).parents[1] / "profile.py"
 
 
 class Node:
-    """What a request is asked for one node."""
+    """A node of a request."""
 
     def __init__(self, name: str) -> None:
         self.name = name

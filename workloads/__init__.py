@@ -1,1 +1,1 @@
-"""What is asked: topologies, traffic, faults and the record schema. Pure data, no I/O."""
+"""Topologies, traffic, faults and the record schema as pure data, without I/O."""

@@ -1,4 +1,4 @@
-"""Keys of an experiment that name a file of data; who reads the file says what is in it, or what is wrong."""
+"""Keys of an experiment that name a file of data."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -10,7 +10,7 @@ from rogue.workloads.specification import mistake
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """A file by its name, as written, and its content; what is read from it carries this along."""
+    """A file by its name as written and by its content."""
 
     name: str
     sha256: str
@@ -20,10 +20,10 @@ class DataFile:
 
 
 class Files(Protocol):
-    """What a validation's context is: reads files that stand beside an experiment."""
+    """The context of a validation: reads files beside an experiment."""
 
     def read(self, kind: type, name: str) -> object:
-        """What a file of that kind says; raises a mistake that has line and column."""
+        """Return the content of a file of that kind; raises a mistake with line and column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class _Read:
         if isinstance(value, self.kind):
             return value
         if not isinstance(value, str) or not value:
-            raise mistake(f"the name of {self.named}", "name one, from the place of this file")
+            raise mistake(f"the name of {self.named}", "name one, relative to this file")
         if info.context is None:
             raise mistake("no file of data here", "name it in an experiment", value)
         files: Files = info.context
@@ -43,7 +43,7 @@ class _Read:
 
 
 def from_file(kind: type, named: str) -> tuple[object, ...]:
-    """How a field is annotated whose value is read from a file, and written down as the file's name."""
+    """Return annotations of a field that is read from a file and dumped as the file's name."""
     return (
         PlainValidator(_Read(kind, named)),
         PlainSerializer(str, return_type=str),

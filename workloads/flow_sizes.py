@@ -1,4 +1,4 @@
-"""Distributions of transfer sizes that an experiment can name, as tables of their cumulative share."""
+"""Named distributions of transfer sizes, as tables of their cumulative share."""
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
@@ -40,7 +40,7 @@ class FlowSizes:
 
     @property
     def mean_bytes(self) -> float:
-        """Mean size: of a piece from a to b (a + b) / 2."""
+        """Return the mean size; that of a piece from a to b is (a + b) / 2."""
         return sum(
             (small + large) / 2 * (above - below) / 100
             for (small, below), (large, above) in pairwise(self.points)
@@ -49,7 +49,7 @@ class FlowSizes:
 
 @dataclass(frozen=True, slots=True)
 class SizesOfFile:
-    """A distribution that a file has. Two are equal if their files are."""
+    """A distribution from a file. Two are equal if their files are."""
 
     file: DataFile
     sizes: FlowSizes = field(repr=False, compare=False)

@@ -1,4 +1,4 @@
-"""How many bytes a payload occupies: frame bytes count in queues, wire bytes take time on a link."""
+"""Overheads of packets: frame bytes count in queues, wire bytes take time on a link."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -11,7 +11,7 @@ class Framing:
 
     name: str
     header_bytes: int
-    """Every data packet: link header to frame check sequence, without the payload."""
+    """Of every data packet: link header to frame check sequence, without the payload."""
     remote_address_bytes: int
     """Added to the first packet of a WRITE and to a READ's request."""
     acknowledgement_bytes: int
@@ -22,7 +22,7 @@ class Framing:
     """Preamble and inter-frame gap: on the wire, not in the frame."""
 
     def payload_fraction(self, mtu_bytes: int) -> Fraction:
-        """Share of a link's rate that is payload when every packet is full: the ideal goodput.
+        """Return the payload's share of a link's rate when every packet is full.
 
         Source: RoCEv2 over Ethernet, payload / (payload + 62 + 20); MTU 1024 gives 0.9259.
         """
@@ -30,14 +30,14 @@ class Framing:
 
 
 TELEMETRY_BYTES: Final = 42
-"""In every packet of data and every acknowledgement, for five hops of 8 bytes and 2 bytes before them.
+"""Bytes of telemetry in every data packet and acknowledgement: five hops of 8 bytes, and 2 before them.
 
 Source: int-header.h of the repository alibaba-edu/High-Precision-Congestion-Control (9f4be2a).
 """
 
 
 def with_telemetry(framing: Framing) -> Framing:
-    """Return a framing with room for what switches write into packets."""
+    """Return a framing with room for telemetry of switches."""
     return replace(
         framing,
         header_bytes=framing.header_bytes + TELEMETRY_BYTES,
@@ -47,9 +47,9 @@ def with_telemetry(framing: Framing) -> Framing:
 
 # Ethernet 14 + IPv4 20 + UDP 8 + BTH 12 + ICRC 4 + FCS 4 = 62; RETH 16; AETH 4; preamble 8 + gap 12.
 ROCEV2: Final = Framing("rocev2", 62, 16, 66, 4, 20)
-# Point-to-point header 2 + IPv4 20 + UDP 8, neither preamble nor gap: the packets of the papers' simulator.
+# Point-to-point header 2 + IPv4 20 + UDP 8, without preamble and gap: the packets of the papers' simulator.
 NS3: Final = Framing("ns3", 30, 0, 30, 0, 0)
-# Headers of all layers 64, neither preamble nor gap: the packets of uet-htsim (_hdr_size, ACKSIZE).
+# Headers of all layers 64, without preamble and gap: the packets of uet-htsim (_hdr_size, ACKSIZE).
 UEC: Final = Framing("uec", 64, 0, 64, 0, 0)
 
 # Ethernet 14 + IPv4 20 + TCP 20 + FCS 4 = 58; an ACK is padded to 64. iWARP: MPA 2 + 4, DDP and RDMAP 14.
@@ -66,12 +66,12 @@ class Packets:
 
     @property
     def payload_fraction(self) -> Fraction:
-        """Share of a link's rate that is payload: .9493 for 1460 of 1538 bytes."""
+        """Return the payload's share of a link's rate: 0.9493 for 1460 of 1538 bytes."""
         return self.framing.payload_fraction(self.payload_bytes)
 
     @property
     def frame_bytes(self) -> int:
-        """A full packet from link header to frame check sequence."""
+        """Return the size of a full packet from link header to frame check sequence."""
         return self.payload_bytes + self.framing.header_bytes
 
 

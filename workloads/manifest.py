@@ -8,22 +8,22 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, PrivateAttr, ValidationError
 
-from rogue.workloads.json_text import harmless, parse_json
+from rogue.workloads.printable import harmless, parse_json
 from rogue.workloads.records import SCHEMA_VERSION, CellStatus, FailureKind
 
 MANIFEST: Final = "manifest.json"
 CHECKSUM: Final = "checksum"
 """Key of a manifest's own checksum."""
 CHECKED_SINCE: Final = 7
-"""The first schema whose manifests have one: without it, one of these is damaged and not old."""
+"""The first schema with a checksum: a newer manifest without one is damaged."""
 DATA: Final = "data"
-"""Where a run keeps files of data, each under its SHA-256."""
+"""Folder of a run for files of data, each named by its SHA-256."""
 
 RunStatus = Literal["running", "partial", "complete"]
 
 
 class ManifestError(ValueError):
-    """A text is no manifest that this version can read; says why, without the name of the file."""
+    """A text is no manifest of this or an older version; the text has the reason without the file name."""
 
 
 class LaterManifestError(ManifestError):
@@ -31,12 +31,12 @@ class LaterManifestError(ManifestError):
 
 
 class Soundness(Enum):
-    """Whether a manifest says what its run wrote, by its checksum."""
+    """Result of the check of a manifest's checksum."""
 
     SOUND = "sound"
     CHANGED = "changed"
     UNKNOWN = "unknown"
-    """It is of a version that wrote no checksum."""
+    """Its version wrote no checksum."""
 
 
 class Record(BaseModel):
@@ -52,7 +52,7 @@ class CellRecord(Record):
     transport: str
     """The transport's label in the experiment."""
     transport_name: str
-    """The transport's name, such as `roce+pfc`, which claims and styles go by."""
+    """The transport's name, such as `roce+pfc`, which claims and styles use."""
     factors: dict[str, JsonValue]
     repetition: int
     seed: int
@@ -100,14 +100,14 @@ class Session(Record):
 
 
 class PluginRecord(Record):
-    """Code from outside that took part."""
+    """Code of a plug-in."""
 
     file: str
-    """Where it was, as it was named."""
+    """Its path as written."""
     sha256: str
     text: str
     adds: list[str]
-    """What it registered, such as `control swift`."""
+    """Its registrations, such as `control swift`."""
     is_installed: bool = False
     """It came with an installed package."""
 
@@ -121,7 +121,7 @@ class DataRecord(Record):
 
     @property
     def kept(self) -> str:
-        """Where the run keeps it, by path relative to the run."""
+        """Return its path in the run."""
         return f"{DATA}/{self.sha256}"
 
 
@@ -159,7 +159,7 @@ class Manifest(Record):
 
     @property
     def soundness(self) -> Soundness:
-        """Return what its checksum said when it was read; one that was never in a file is sound."""
+        """Return the result of the check when it was read; a new manifest is sound."""
         return self._soundness
 
     @property
@@ -174,7 +174,7 @@ class Manifest(Record):
 
     @property
     def question(self) -> str | None:
-        """Return what the experiment is to answer; None if its file does not say, as older ones do not."""
+        """Return the question of the experiment; None if its file has none."""
         question = self.experiment.get("question")
         return question if isinstance(question, str) and question else None
 
@@ -203,7 +203,7 @@ def manifest_content(manifest: Manifest) -> dict[str, object]:
 def parse_manifest(text: bytes) -> Manifest:
     """Return the manifest of a file's content; ManifestError if it is damaged or of a later version.
 
-    `soundness` tells whether it was changed since it was written.
+    `soundness` has the result of the checksum.
     """
     try:
         content = parse_json(text)

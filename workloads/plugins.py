@@ -1,4 +1,4 @@
-"""What a plug-in calls to add traffic, sizes and networks: one call each, when its file is loaded."""
+"""Functions for plug-ins to add traffic, sizes and networks, called when their file is loaded."""
 
 from rogue.workloads.flow_sizes import FLOW_SIZES, FlowSizes
 from rogue.workloads.registration import add, check_class

@@ -11,16 +11,16 @@ from rogue.workloads.traffic.workload import Flow
 
 
 class Probe(Specification, ABC):
-    """A small request sent again and again from a host that does nothing else."""
+    """A small request that a host without other traffic repeats."""
 
     interval_ns: Time
     """Time from one probe to the next."""
     target: Annotated[str, Field(pattern=r"^h[0-9]+$")] | None = None
-    """Host that is probed; by default the one that most flows end at."""
+    """Host that is probed; by default the destination of most flows."""
 
     @abstractmethod
     def flow(self, source: str, destination: str, seed: int) -> Flow:
-        """The probe's own flow, endless."""
+        """Return the probe's endless flow."""
 
 
 class Write0(Probe):
@@ -29,7 +29,7 @@ class Write0(Probe):
     kind: Literal["write0"] = "write0"
 
     def flow(self, source: str, destination: str, seed: int) -> Flow:
-        """Probes on a grid of `interval`, posted whether or not those before are back."""
+        """Return probes at each `interval`, whether or not earlier ones are back."""
         return Flow(
             source=source,
             destination=destination,

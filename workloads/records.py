@@ -1,4 +1,4 @@
-"""What a run writes down: the tables of a cell, their columns and units.
+"""The tables of a cell: their columns, types and units.
 
 A table lives in ``cells/<cell id>/<table>.parquet``.  Its row is a NamedTuple: each field is a column, with
 type and meaning.  A column is never renamed and never changes its unit within one schema version; a reader
@@ -24,7 +24,7 @@ ColumnType = Literal["int64", "float64", "string", "bool"]
 
 
 class TransferStatus(StrEnum):
-    """How a transfer ended: column ``status`` of ``flows`` and ``latency``."""
+    """Result of a transfer: column ``status`` of ``flows`` and ``latency``."""
 
     OK = "ok"
     ERROR = "error"
@@ -33,7 +33,7 @@ class TransferStatus(StrEnum):
 
 
 class FailureKind(StrEnum):
-    """Whose fault it is that a cell has no result."""
+    """Cause of a cell without a result."""
 
     CONFIGURATION = "configuration"
     PREFLIGHT = "preflight"
@@ -50,7 +50,7 @@ class FailureKind(StrEnum):
 
 
 class CellStatus(StrEnum):
-    """What became of a cell: ``status`` of a cell in the manifest."""
+    """Status of a cell in the manifest."""
 
     OK = "ok"
     FAILED = "failed"
@@ -77,7 +77,7 @@ class Table:
     columns: tuple[Column, ...]
 
     def column_names(self) -> tuple[str, ...]:
-        """Names in the order in which they are stored."""
+        """Return the names in stored order."""
         return tuple(column.name for column in self.columns)
 
 
@@ -108,7 +108,7 @@ class FlowRow(NamedTuple):
 
 
 class ThroughputRow(NamedTuple):
-    """What one flow delivered in one interval."""
+    """Payload of one flow in one interval."""
 
     flow_id: Annotated[str, "group/source->destination"]
     src: Annotated[str, "sender of the bytes"]
@@ -202,7 +202,7 @@ class RttRow(NamedTuple):
 
 
 class ControlRow(NamedTuple):
-    """One quantity that a congestion control believes in, at one instant."""
+    """One quantity of a congestion control at one instant."""
 
     flow_id: Annotated[str, "group/source->destination"]
     t_ns: Annotated[int, "host time of the RTT sample after which it is so, or when the NIC was asked"]
@@ -211,7 +211,7 @@ class ControlRow(NamedTuple):
 
 
 class EventRow(NamedTuple):
-    """What happened to a queue pair or a link."""
+    """An event of a queue pair or a link."""
 
     flow_id: Annotated[str, "group/source->destination, or empty for what belongs to no flow"]
     t_ns: Annotated[int, "host time of the event"]

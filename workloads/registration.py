@@ -1,4 +1,4 @@
-"""Puts a plug-in's entries into registries, and keeps the plug-in of each entry."""
+"""Put a plug-in's entries into registries, and remember them."""
 
 import re
 from collections.abc import Callable, MutableMapping, Sequence
@@ -13,7 +13,7 @@ class Added:
     """An entry of a registry that did not come with this package."""
 
     kind: str
-    """What it is, in a word."""
+    """Its kind, such as `topology`."""
     name: str
     registries: tuple[MutableMapping[str, Any], ...]
 
@@ -21,24 +21,24 @@ class Added:
         return f"{self.kind} {self.name}"
 
     def remove(self) -> None:
-        """Take it out again."""
+        """Remove it from its registries."""
         for registry in self.registries:
             del registry[self.name]
 
 
 ADDED: Final[list[Added]] = []
-"""In the order in which they came."""
+"""In order of registration."""
 CONTRACTS: Final[dict[str, Callable[[str], list[str]]]] = {}
-"""What is wrong with an entry of that name, by the kind's word, from whoever takes in that kind."""
+"""Checks of an entry by name, by kind; they return its faults."""
 
 
 def add(kind: str, name: str, entry: object, *registries: MutableMapping[str, Any]) -> None:
-    """Put an entry where it belongs; ValueError if the name is taken, or is no name."""
+    """Add an entry to registries; ValueError if the name is taken or invalid."""
     add_parts(kind, name, [(registry, entry) for registry in registries])
 
 
 def add_parts(kind: str, name: str, parts: Sequence[tuple[MutableMapping[str, Any], object]]) -> None:
-    """Put what belongs together under one name, each part into its registry; ValueError as above."""
+    """Add parts under one name, each to its registry; ValueError as above."""
     if not _NAME.fullmatch(name):
         raise ValueError(f"the name {name!r} of a {kind}, expected lower-case letters, digits, - and _")
     if any(name in registry for registry, _ in parts):
@@ -49,6 +49,6 @@ def add_parts(kind: str, name: str, parts: Sequence[tuple[MutableMapping[str, An
 
 
 def check_class(kind: str, entry: object, base: type) -> None:
-    """ValueError unless it is a class made from the base."""
+    """Raise ValueError unless it is a subclass of the base."""
     if not isinstance(entry, type) or not issubclass(entry, base):
         raise ValueError(f"{entry!r} as a {kind}, expected a subclass of {base.__name__}")

@@ -1,4 +1,4 @@
-"""The base of everything an experiment file can contain, and the types of its values."""
+"""The base class of all parts of an experiment file, and the types of its values."""
 
 import ast
 import inspect
@@ -25,9 +25,10 @@ from rogue.workloads.units import QUANTITY_OF_SUFFIX, RATE, SIZE, TIME, Quantity
 
 
 def meanings(kind: type[BaseModel]) -> dict[str, str]:
-    """The docstring below each field of a model and of its bases, by the field's name.
+    """Return the docstring below each field of a model and of its bases, by the field's name.
 
-    Pydantic would read them as each model is made (`use_attribute_docstrings`): a third of a command's start.
+    Pydantic would read them when it makes each model (`use_attribute_docstrings`): a third of a command's
+    start-up time.
     """
     found: dict[str, str] = {}
     for each in reversed(kind.__mro__):
@@ -38,7 +39,7 @@ def meanings(kind: type[BaseModel]) -> dict[str, str]:
 
 @cache
 def _below_fields(kind: type[BaseModel]) -> Mapping[str, str]:
-    """Of this class alone; many have the same base."""
+    """Return those of this class only; many classes share a base."""
     definition = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0]
     assert isinstance(definition, ast.ClassDef)
     return {
@@ -54,19 +55,19 @@ MISTAKE: Final = "mistake"
 
 
 def mistake(expected: str, advice: str, got: str | None = None) -> PydanticCustomError:
-    """What was expected and what to do; `got` where the value itself would not say it."""
+    """Return a mistake: what was expected and what to do; `got` replaces the value in the message."""
     context = {"expected": expected, "advice": advice, "got": got}
     return PydanticCustomError(MISTAKE, "expected {expected}; {advice}", context)
 
 
 def mistakes_at(found: Mapping[str, PydanticCustomError]) -> ValidationError:
-    """Mistakes blamed on keys of the mapping under validation."""
+    """Return mistakes at keys of the mapping under validation."""
     details = [InitErrorDetails(type=each, loc=(key,), input=None) for key, each in found.items()]
     return ValidationError.from_exception_data("mistakes", details)
 
 
 def _name_in_file(field_name: str) -> str:
-    """Name of a field in the experiment file: without the unit."""
+    """Return the name of a field in the experiment file: without the unit."""
     for suffix in QUANTITY_OF_SUFFIX:
         if field_name.endswith(suffix):
             return field_name.removesuffix(suffix)
@@ -74,7 +75,7 @@ def _name_in_file(field_name: str) -> str:
 
 
 class Specification(BaseModel):
-    """Part of an experiment: immutable, complete, and nothing in it that it does not know."""
+    """Part of an experiment: immutable, and without unknown keys."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -83,13 +84,13 @@ class Specification(BaseModel):
         allow_inf_nan=False,
         alias_generator=_name_in_file,
         validate_by_name=False,
-        defer_build=True,  # most kinds of a registry are never asked for
+        defer_build=True,  # most kinds of a registry are never used
     )
 
     @model_validator(mode="before")
     @classmethod
     def _refuse_unknown_keys(cls, value: object) -> object:
-        """Say which keys there are, and which one may have been meant."""
+        """List the known keys, and suggest the closest one."""
         if not isinstance(value, dict):
             return value
         known = [field.alias or name for name, field in cls.model_fields.items()]
@@ -107,7 +108,7 @@ class Specification(BaseModel):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Between:
-    """Reads a quantity and holds it within what any testbed could mean."""
+    """Reads a quantity, and refuses values outside a plausible range."""
 
     quantity: Quantity
     minimum: int
@@ -161,6 +162,6 @@ def _as_tuple(value: object) -> object:
 
 
 FromList: Final = BeforeValidator(_as_tuple)
-"""Of a field that is a tuple, because experiments are hashed, and a list in the file."""
+"""Annotation of a tuple that is a list in the file; experiments are hashed."""
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]

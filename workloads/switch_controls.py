@@ -1,4 +1,4 @@
-"""Parts of switches that plug-ins bring, and how an experiment names them."""
+"""Parts of switches from plug-ins, and their keys in an experiment."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,12 +29,12 @@ class SwitchControlParameter:
 
     @property
     def key(self) -> str:
-        """What experiments call it: without the unit, which stands in the value."""
+        """Return its key in experiments: without the unit, which is part of the value."""
         return self.name.removesuffix(self._suffix)
 
     @property
     def unit(self) -> str:
-        """As it is written behind a number; empty if it has none."""
+        """Return the unit as written behind a number; empty if there is none."""
         return self._suffix.replace("_", "").replace("bytes", "B")
 
     def read(self, value: Scalar) -> float:
@@ -57,11 +57,11 @@ class SwitchControlParameter:
 
 @dataclass(frozen=True, slots=True)
 class SwitchControlEntry:
-    """One of them, as far as an experiment's file is concerned."""
+    """The properties of a part that an experiment file depends on."""
 
     meaning: str
     judges: bool
-    """It says what becomes of packets at ports, where switches mark otherwise."""
+    """It judges packets at ports, instead of marking."""
     chooses: bool
     """It chooses among equal ports."""
     trims: bool
@@ -70,11 +70,11 @@ class SwitchControlEntry:
 
 
 SWITCH_CONTROLS: Final[dict[str, SwitchControlEntry]] = {}
-"""By name; plug-ins add to it."""
+"""Parts by name; plug-ins add to it."""
 
 
 def _schema(schema: JsonDict) -> None:
-    """JSON Schema of what is written: a name, or a mapping with parameters beside the name."""
+    """Replace the JSON Schema by that of the written form: a name, or a mapping with parameters."""
     mapping: JsonDict = {
         "type": "object",
         "properties": {"name": {"type": "string"}},
@@ -86,7 +86,7 @@ def _schema(schema: JsonDict) -> None:
 
 
 class SwitchControlChoice(Specification):
-    """A part of switches, with the parameters that are not left at their defaults."""
+    """A part of switches, with its parameters that differ from the defaults."""
 
     model_config = ConfigDict(json_schema_extra=_schema)
 
@@ -98,7 +98,7 @@ class SwitchControlChoice(Specification):
     @model_validator(mode="before")
     @classmethod
     def _fold(cls, value: object) -> object:
-        """Accept a bare name, and a mapping in which parameters stand beside the name."""
+        """Accept a bare name, and a mapping with parameters beside the name."""
         if isinstance(value, str):
             return {"name": value}
         if not isinstance(value, dict) or not isinstance(value.get("name"), str):
@@ -125,12 +125,12 @@ class SwitchControlChoice(Specification):
 
     @property
     def entry(self) -> SwitchControlEntry:
-        """What it is."""
+        """Return its registry entry."""
         return SWITCH_CONTROLS[self.name]
 
     @property
     def values(self) -> dict[str, float]:
-        """The parameters by their full names, in base units."""
+        """Return the parameters by their full names, in base units."""
         known = {each.key: each for each in self.entry.parameters}
         for key, _ in self.parameters:
             if key not in known:
@@ -151,7 +151,7 @@ def _read(parameter: SwitchControlParameter, value: Scalar) -> float:
 
 
 def _listed(value: object) -> object:
-    """Accept one without a list around it, so that a factor may have it, and `none`."""
+    """Accept a single part without a list, so that it can be a factor, and `none`."""
     if value == NONE:
         return ()
     if isinstance(value, str | dict):
@@ -165,7 +165,7 @@ SwitchControls = Annotated[
 
 
 def contradiction_of(choices: Sequence[SwitchControlChoice]) -> str | None:
-    """Why these cannot be in one switch; None if they can."""
+    """Return why these cannot be in one switch; None if they can."""
     for what, does in (("judge packets", "judges"), ("choose among ports", "chooses")):
         names = [choice.name for choice in choices if getattr(choice.entry, does)]
         if len(names) > 1:

@@ -1,6 +1,6 @@
 """The catalogue of transports: a base, and NIC or switch features added with ``+``.
 
-The names are those of the experiment files; which of them a testbed can run is the testbed's to say.
+The names are those of experiment files; each testbed decides which of them it can run.
 """
 
 from collections.abc import Collection
@@ -18,7 +18,7 @@ VERBS: Final[dict[Service, tuple[Verb, ...]]] = {
     "uc": ("write", "send"),
     "tcp": ("write",),
 }
-"""What moves bytes over a service; over TCP it is always a stream from its sender.
+"""Verbs of each service; over TCP data are always a stream from the sender.
 
 Source: InfiniBand Architecture Specification, volume 1, chapter 9.
 """
@@ -26,36 +26,36 @@ Source: InfiniBand Architecture Specification, volume 1, chapter 9.
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """What moves the bytes."""
+    """A transport without features."""
 
     service: Service
     meaning: str
     features: tuple[str, ...] = ()
-    """What may be added to it."""
+    """Its possible features."""
     is_write_only: bool = False
     """Its NIC moves bytes by WRITE alone."""
     packets: Packets | None = None
-    """Its own full packets, if it does not have those of the network's MTU."""
+    """Its full packets, if they are not those of the network's MTU."""
     is_in_kernels: bool = False
-    """Linux has it."""
+    """Linux implements it."""
     wants_marks: bool = False
-    """It reacts to marks, which switches are to set for it."""
+    """It reacts to marks of switches."""
     control: str | None = None
-    """Congestion control that its NIC has without a feature."""
+    """Congestion control of its NIC without a feature."""
     recovery: str | None = None
-    """How its NIC repairs losses, by the engine's name; None: as RoCE usually does, or as a TCP."""
+    """Loss recovery of its NIC, by the engine's name; None: that of RoCE or TCP."""
     recovery_values: tuple[tuple[str, float], ...] = ()
     """Parameters of its loss recovery by which it differs from another transport."""
-    one_way: str | None = None
-    """Why its packets must not be sprayed; None: nothing speaks against it."""
+    single_path_reason: str | None = None
+    """Why its packets must not be sprayed; None: they may be."""
     is_sprayed: bool = False
-    """Each of its packets takes a way of its own, without a feature."""
+    """It sprays packets without a feature."""
     wants_curve: bool = False
-    """Switches mark packets for it from a part of the bytes of the round trip on."""
+    """Switches mark its packets from a share of the bandwidth-delay product on."""
 
     @property
     def allowed(self) -> tuple[str, ...]:
-        """What may be added, with the controls of plug-ins where any control may be."""
+        """Return its features, with the controls of plug-ins if any control is possible."""
         if CREDITS in self.features:
             return (*self.features, *RECEIVER_CONTROLS)
         plugged = (name for name in NIC_CONTROLS if name not in ALL_FEATURES)
@@ -68,29 +68,29 @@ class ControlFeature:
 
     meaning: str
     wants_telemetry: bool = False
-    """Switches write into packets what they hold, for which all packets of the network have room."""
+    """Switches write telemetry into packets, for which all packets of the network have room."""
     made_as: str | None = None
-    """What is said of one that is a plug-in's: in Python, or compiled."""
+    """Of a plug-in's control: in Python, or compiled."""
     title: str | None = None
-    """What people call it, for figures; None: the word itself."""
+    """Name for figures; None: the word itself."""
     wants_marks: bool = False
     """Switches mark packets for it."""
     wants_fair_rates: bool = False
-    """Switches work out rates and tell them to senders."""
+    """Switches compute rates and send them to senders."""
 
     @property
-    def one_way(self) -> str | None:
-        """Why the packets of its connections must not be sprayed; None: nothing speaks against it."""
+    def single_path_reason(self) -> str | None:
+        """Return why its packets must not be sprayed; None if they may be."""
         if self.wants_fair_rates:
-            return "switches send what they tell its senders back the way that the packets came"
+            return "switches send rates back on the path of the packets"
         if self.wants_telemetry:
-            return "it compares what the same ports wrote into successive packets"
+            return "it compares the telemetry of the same ports in successive packets"
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class ReceiverControlEntry:
-    """What grants credit at receivers, as a feature of a transport."""
+    """A control that grants credit at receivers, as a feature of a transport."""
 
     meaning: str
     made_as: str
@@ -99,30 +99,30 @@ class ReceiverControlEntry:
 
 @dataclass(frozen=True, slots=True)
 class TransportName:
-    """A transport's name, taken apart."""
+    """A parsed transport name."""
 
     base: str
     features: tuple[str, ...] = ()
 
     @property
     def service(self) -> Service:
-        """Reliable connection, unreliable connection or TCP."""
+        """Return the service: reliable connection, unreliable connection or TCP."""
         return BASES[self.base].service
 
     @property
     def agent(self) -> str:
-        """The transport that the agent runs, which knows nothing of features and loss recoveries of NICs."""
+        """Return the transport of the agent, which is independent of features and loss recovery of NICs."""
         return self.base if BASES[self.base].recovery is None else "roce"
 
     @property
     def control(self) -> str | None:
-        """Congestion control of its NICs, without its variant; None if they have none."""
+        """Return the congestion control of its NICs, without its variant; None if they have none."""
         words = (BASES[self.base].control, *self.features)
         return next((word for word in words if word in NIC_CONTROLS), None)
 
     @property
     def recovery(self) -> str | None:
-        """How its NICs repair losses, by the engine's name; None: as RoCE usually does, or as a TCP."""
+        """Return the loss recovery of its NICs, by the engine's name; None: that of RoCE or TCP."""
         recovery = BASES[self.base].recovery
         return f"{recovery}-{CREDITS}" if self.has_credits else recovery
 
@@ -133,59 +133,59 @@ class TransportName:
 
     @property
     def packets(self) -> Packets | None:
-        """Its own full packets; None: those of the network's MTU."""
+        """Return its full packets; None: those of the network's MTU."""
         return BASES[self.base].packets
 
     @property
     def wants_marks(self) -> bool:
-        """Whether switches are to mark packets for it, whatever its features."""
+        """True if switches mark its packets independent of its features."""
         return BASES[self.base].wants_marks
 
     @property
     def has_pauses(self) -> bool:
-        """Whether switches and NICs are to pause each other, so that the network loses nothing for it."""
+        """True if switches and NICs pause each other, so that the network loses none of its packets."""
         return PAUSING in self.features
 
     @property
     def is_sprayed(self) -> bool:
-        """Whether each packet takes a way of its own."""
+        """True if each packet takes its own path."""
         return BASES[self.base].is_sprayed or SPRAYING in self.features
 
     @property
     def wants_curve(self) -> bool:
-        """Whether switches mark packets for it from a part of the bytes of the round trip on."""
+        """True if switches mark its packets from a share of the bandwidth-delay product on."""
         return BASES[self.base].wants_curve
 
     @property
     def has_credits(self) -> bool:
-        """Whether receivers grant what may be sent to them, so that marks in front of them say nothing."""
+        """True if receivers grant credit, so that marks at the last hop mean nothing."""
         return CREDITS in self.features or self.receiver_control is not None
 
     @property
     def receiver_control(self) -> str | None:
-        """What grants credit at receivers, if it is a plug-in's."""
+        """Return the plug-in's control that grants credit at receivers, if any."""
         return next((name for name in self.features if name in RECEIVER_CONTROLS), None)
 
     @property
     def has_marked_control(self) -> bool:
-        """Whether switches are to mark packets for a control in its NIC."""
+        """True if switches mark packets for a control in its NIC."""
         return self.control is not None and NIC_CONTROLS[self.control].wants_marks
 
     @property
     def wants_telemetry(self) -> bool:
-        """Whether switches are to write into packets what they hold."""
+        """True if switches write telemetry into its packets."""
         return self.control is not None and NIC_CONTROLS[self.control].wants_telemetry
 
     @property
     def outside(self) -> "tuple[str, str] | None":
-        """The name of its control in NICs or at receivers, and how that was made, if it is a plug-in's."""
+        """Return the name and kind of a plug-in's control in NICs or at receivers, if any."""
         if self.receiver_control is not None:
             return self.receiver_control, RECEIVER_CONTROLS[self.receiver_control].made_as
         controls = ((name, NIC_CONTROLS[name].made_as) for name in self.features if name in NIC_CONTROLS)
         return next(((name, made_as) for name, made_as in controls if made_as is not None), None)
 
     def carried(self, verb: Verb) -> Verb:
-        """The verb that moves the bytes: the one asked for, or a WRITE in the same direction of data."""
+        """Return the verb that moves the bytes: the requested one, or a WRITE of the same direction."""
         return verb if verb in VERBS[self.service] and not BASES[self.base].is_write_only else "write"
 
     def __str__(self) -> str:
@@ -210,36 +210,38 @@ NIC_CONTROLS: Final[dict[str, ControlFeature]] = {
 }
 """Controls of the engine, each by its name in `simulator/cpp/cc/registry.h`; plug-ins add to them."""
 RECEIVER_CONTROLS: Final[dict[str, ReceiverControlEntry]] = {}
-"""What grants credit at receivers, in the place of `rccc`; plug-ins add to it."""
+"""Controls that grant credit at receivers instead of `rccc`; plug-ins add to it."""
 PAUSING: Final = "pfc"
 SPRAYING: Final = "spray"
 CREDITS: Final = "rccc"
 FEATURES: Final[dict[str, str]] = {
     PAUSING: "priority flow control on every link",
     **{name: control.meaning for name, control in NIC_CONTROLS.items()},
-    SPRAYING: "packet spraying: each packet takes one of the equal ways, whatever became of the others",
-    CREDITS: "credits of receivers (RCCC), for uet: a host grants what its link can take",
+    SPRAYING: "packet spraying: each packet takes one of the equal paths, independent of the others",
+    CREDITS: "credits of receivers (RCCC), for uet: a host grants what its link can carry",
 }
 ALL_FEATURES: Final = tuple(name for name in FEATURES if name != CREDITS)
-"""What any NIC may have."""
+"""Features of any NIC."""
 
 _BY_UC: Final = "UC gives up a message whose packets come out of order"
-_BY_TCP: Final = "a TCP takes segments that are out of order for lost ones"
+_BY_TCP: Final = "a TCP treats reordered segments as lost"
 
 BASES: Final[dict[str, Base]] = {
     "rogue": Base(
         "rc",
         "the RoGUE agent over reliable connections",
         ("pfc",),
-        one_way="its window and its base round trip are those of one path",
+        single_path_reason="its window and its base round trip are those of one path",
     ),
-    "rogue-uc": Base("uc", "the RoGUE agent over unreliable connections", ("pfc",), one_way=_BY_UC),
+    "rogue-uc": Base(
+        "uc", "the RoGUE agent over unreliable connections", ("pfc",), single_path_reason=_BY_UC
+    ),
     "roce": Base("rc", "the NIC alone over reliable connections, 1 MiB verbs", ALL_FEATURES),
     "roce-uc": Base(
         "uc",
         "the NIC alone over unreliable connections, 1 MiB verbs",
         ("pfc", "dcqcn", "rocc"),
-        one_way=_BY_UC,
+        single_path_reason=_BY_UC,
     ),
     "irn": Base(
         "rc", "IRN: selective repeat and a cap on packets in flight", ALL_FEATURES, True, recovery="irn"
@@ -272,7 +274,7 @@ BASES: Final[dict[str, Base]] = {
         "Ultra Ethernet: selective acknowledgements, NSCC and packet spraying",
         (CREDITS,),
         True,
-        one_way="it spreads its packets by itself: see its load_balancing",
+        single_path_reason="it spreads its packets itself: see its load_balancing",
         is_sprayed=True,
         wants_curve=True,
         recovery="uet",
@@ -283,24 +285,28 @@ BASES: Final[dict[str, Base]] = {
         packets=TCP_SEGMENTS,
         is_in_kernels=True,
         wants_marks=True,
-        one_way=_BY_TCP,
+        single_path_reason=_BY_TCP,
     ),
     "cubic": Base(
         "tcp",
         "TCP with CUBIC congestion control",
         packets=TCP_SEGMENTS,
         is_in_kernels=True,
-        one_way=_BY_TCP,
+        single_path_reason=_BY_TCP,
     ),
     "reno": Base(
-        "tcp", "TCP with Reno congestion control", packets=TCP_SEGMENTS, is_in_kernels=True, one_way=_BY_TCP
+        "tcp",
+        "TCP with Reno congestion control",
+        packets=TCP_SEGMENTS,
+        is_in_kernels=True,
+        single_path_reason=_BY_TCP,
     ),
-    "iwarp": Base("tcp", "RDMA over a TCP in the NIC", packets=IWARP_SEGMENTS, one_way=_BY_TCP),
+    "iwarp": Base("tcp", "RDMA over a TCP in the NIC", packets=IWARP_SEGMENTS, single_path_reason=_BY_TCP),
 }
 
 
 class TransportNameError(ValueError):
-    """A name that no transport has; says which there are."""
+    """A transport name is invalid; the text has the valid ones."""
 
     def __init__(self, expected: str) -> None:
         super().__init__(f"expected {expected}")
@@ -308,7 +314,7 @@ class TransportNameError(ValueError):
 
 
 def parse_transport(name: str) -> TransportName:
-    """Take a transport's name apart: ``roce+pfc+dcqcn``."""
+    """Parse a transport's name: ``roce+pfc+dcqcn``."""
     base, *features = name.split("+")
     if base not in BASES:
         raise TransportNameError(f"one of {', '.join(BASES)}")
@@ -327,14 +333,16 @@ def parse_transport(name: str) -> TransportName:
 
 
 def _refuse_spraying(base: str, features: list[str]) -> None:
-    """TransportNameError if packets must keep one way, with the reason."""
+    """Raise TransportNameError with the reason if packets must keep one path."""
     if SPRAYING not in features:
         return
-    reasons = {base: BASES[base].one_way}
-    reasons |= {f"{base}+{name}": NIC_CONTROLS[name].one_way for name in features if name in NIC_CONTROLS}
+    reasons = {base: BASES[base].single_path_reason}
+    reasons |= {
+        f"{base}+{name}": NIC_CONTROLS[name].single_path_reason for name in features if name in NIC_CONTROLS
+    }
     for name, reason in reasons.items():
         if reason is not None:
-            raise TransportNameError(f"{name} without +{SPRAYING}, for {reason}")
+            raise TransportNameError(f"{name} without +{SPRAYING}, because {reason}")
 
 
 def full_packets(
@@ -342,7 +350,7 @@ def full_packets(
 ) -> Packets:
     """Return the full packets of a transport in a network that it shares with others.
 
-    A TCP has packets of its own. Where any transport needs telemetry, all other packets have room for it.
+    A TCP has its own packets. If any transport needs telemetry, all other packets have room for it.
     """
     if transport.packets is not None:
         return transport.packets

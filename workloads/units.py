@@ -1,4 +1,4 @@
-"""Sizes, rates and times as people write them, turned into exact integers and back.
+"""Convert written sizes, rates and times to exact integers and back.
 
 1 KB = 1000 bytes, 1 KiB = 1024 bytes; ``bps`` are bits per second.  A number without a unit is an error.
 """
@@ -14,7 +14,7 @@ _LARGEST: Final = 2**63 - 1
 
 
 class UnitError(ValueError):
-    """A quantity that cannot be read; says what would have been accepted."""
+    """A quantity is invalid; the text has the accepted forms."""
 
     def __init__(self, expected: str, advice: str) -> None:
         super().__init__(f"expected {expected}; {advice}")
@@ -32,11 +32,11 @@ class Quantity:
 
     @property
     def expected(self) -> str:
-        """What to write, for error messages."""
+        """Return the expected form, for error messages."""
         return f"a {self.name} with a unit, such as {self.example}"
 
     def parse(self, value: object) -> int:
-        """Value in the base unit; exact, never rounded."""
+        """Return the value in the base unit; exact, never rounded."""
         if not isinstance(value, str):
             raise UnitError(self.expected, f"put one of the units {self._unit_list()} behind the number")
         match = _NUMBER.fullmatch(value.strip())
@@ -54,7 +54,7 @@ class Quantity:
         return int(amount)
 
     def format(self, amount: int) -> str:
-        """Shortest way to write the amount, such that ``parse`` gives it back."""
+        """Return the shortest text of the amount that ``parse`` reads back."""
         written = [f"{amount // scale}{unit}" for unit, scale in self.units.items() if amount % scale == 0]
         return min(written, key=len)
 

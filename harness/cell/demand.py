@@ -14,7 +14,7 @@ from rogue.harness.cell.transport import ParameterError, ParameterMistake
 from rogue.harness.experiment.choices import Scalar, TrafficGroup
 from rogue.workloads.topologies import Placement, Topology
 from rogue.workloads.traffic import Flow, Verb, Workload
-from rogue.workloads.traffic.waiting import WaitingOrder
+from rogue.workloads.traffic.transfer_graph import TransferOrder
 from rogue.workloads.transports import TransportName
 
 
@@ -45,7 +45,7 @@ class Demand(NamedTuple):
         return _flows(self)
 
     @property
-    def order(self) -> WaitingOrder:
+    def order(self) -> TransferOrder:
         """The order in which transfers wait for each other; derived once, because there may be millions."""
         return _order(self)
 
@@ -69,8 +69,8 @@ def _drawn(workload: Workload, placement: Placement, seed: int) -> tuple[Flow, .
 
 @lru_cache(maxsize=2)
 @gc_paused()
-def _order(demand: Demand) -> WaitingOrder:
-    return WaitingOrder(demand.flows)
+def _order(demand: Demand) -> TransferOrder:
+    return TransferOrder(demand.flows)
 
 
 @lru_cache(maxsize=8)

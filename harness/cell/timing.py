@@ -11,7 +11,7 @@ from rogue.harness.experiment.model import Experiment
 from rogue.workloads.ideal import Route, ideal_goodput_bps, ideal_transfer_ns, plain_route, plain_rules
 from rogue.workloads.topologies import PathShape, Topology
 from rogue.workloads.traffic import Flow, Verb
-from rogue.workloads.traffic.waiting import waits
+from rogue.workloads.traffic.transfer_graph import waits
 
 SECOND_NS: Final = 1_000_000_000
 TIME_LIMIT_FACTOR: Final = 10

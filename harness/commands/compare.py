@@ -61,7 +61,7 @@ def compare(  # noqa: PLR0913  (one parameter per option)
     if not compared:
         expected = "two runs with a transport and factor point in common that finished in both"
         raise UsageError(f"compare: got {run_a} and {run_b}, expected {expected}.")
-    lines = [f"A: {run_a}", f"B: {run_b}", *two_runs.told_apart(*results), ""]
+    lines = [f"A: {run_a}", f"B: {run_b}", *two_runs.other_differences(*results), ""]
     rows = [each.row for each in two_runs.shown(compared, results[0], everything=everything)]
     lines += [*align([two_runs.HEAD, *rows]), "", *two_runs.conclusions(compared)]
     if len(rows) < len(compared):

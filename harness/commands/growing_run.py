@@ -33,7 +33,7 @@ from rogue.harness.search.study import SearchPlan
 from rogue.harness.testbeds import find_testbed, ready_testbed
 from rogue.harness.testbeds.base import Testbed
 from rogue.reports.reading.files import checksum, read_regular
-from rogue.workloads.json_text import parse_json
+from rogue.workloads.printable import parse_json
 
 Checked = TypeVar("Checked", SearchPlan, AnalysisPlan)
 

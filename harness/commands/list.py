@@ -97,10 +97,7 @@ def _row(entry: Entry) -> Sequence[str]:
 
     size = size_text(entry.size_bytes).replace("\u202f", " ") if entry.size_bytes else ""
     where = shown(entry.directory) + (f": {entry.problem}" if entry.problem else "")
-    more = "" if entry.is_size_whole else "> "
-    return (
-        entry.created, entry.experiment, entry.testbed, entry.status, entry.verdicts, f"{more}{size}", where
-    )  # fmt: skip
+    return entry.created, entry.experiment, entry.testbed, entry.status, entry.verdicts, size, where
 
 
 def _print_table(entries: Sequence[Entry]) -> None:

@@ -171,7 +171,7 @@ def _described(run: Path) -> str:
 def _is_from_rogue(run: Path) -> bool:
     """True if a file of the directory has the keys of a manifest or of a report over several runs."""
     from rogue.reports.reading.files import read_regular
-    from rogue.workloads.json_text import parse_json
+    from rogue.workloads.printable import parse_json
 
     for name, keys in _KEYS.items():
         with contextlib.suppress(OSError, ValueError):

@@ -12,7 +12,7 @@ from rogue.harness.data.source import DataSource, Reader, read_source
 from rogue.harness.data.trace import read_trace
 from rogue.workloads.flow_sizes import SizesOfFile
 from rogue.workloads.specification import mistake
-from rogue.workloads.topologies.links import LinkList
+from rogue.workloads.topologies.link_file import LinkList
 from rogue.workloads.traffic.goal import GoalSchedule
 from rogue.workloads.traffic.trace import TraceRows
 

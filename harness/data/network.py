@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 from rogue.harness.data.source import DataSource
 from rogue.workloads.printable import did_you_mean, printable, shortened
 from rogue.workloads.specification import mistake
-from rogue.workloads.topologies.links import LinkList
+from rogue.workloads.topologies.link_file import LinkList
 from rogue.workloads.topologies.topology import HOSTS_MAX
 from rogue.workloads.units import RATE, TIME, Quantity, UnitError
 

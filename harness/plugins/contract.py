@@ -29,9 +29,9 @@ from rogue.harness.plugins.source import PluginSource
 from rogue.workloads.registration import CONTRACTS
 from rogue.workloads.specification import Specification, meanings
 from rogue.workloads.topologies import TOPOLOGIES, Placement, Topology
-from rogue.workloads.topologies.star import Star
+from rogue.workloads.topologies.small_networks import Star
 from rogue.workloads.traffic import WORKLOADS, Workload
-from rogue.workloads.traffic.waiting import earliest_end_ns, unknowable
+from rogue.workloads.traffic.transfer_graph import TransferOrder, unknowable
 
 T = TypeVar("T", bound=Specification)
 HOSTS: Final = 16
@@ -102,7 +102,7 @@ def _workload_faults(workload: Workload) -> Iterator[str]:
         for flow, before in unknowable(flows):
             what = f"the {before.moment} of transfer {before.number} of {before.flow}"
             yield f"{flow.ends} waits for {what}, of which its host cannot know"
-        if earliest_end_ns(flows, lambda _flow, size_bytes: size_bytes) is None:
+        if TransferOrder(flows).has_cycle:
             yield "transfers wait for each other in a circle (after), or for one behind them in their flow"
 
 

@@ -17,8 +17,7 @@ from rogue.remote.connection import Shell, connect
 from rogue.remote.errors import NodeError
 from rogue.remote.login import Login
 from rogue.reports.reading.files import read_regular
-from rogue.workloads.json_text import parse_json
-from rogue.workloads.printable import printable
+from rogue.workloads.printable import parse_json, printable
 
 NAME: Final = "<name>"
 _ADDRESS: Final = "<address>"

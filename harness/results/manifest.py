@@ -9,7 +9,6 @@ from typing import Final
 from rogue.harness.errors import DamagedRunError, UsageError
 from rogue.harness.results.files import write_whole
 from rogue.reports.reading.files import read_regular
-from rogue.workloads.json_text import harmless, parse_json
 from rogue.workloads.manifest import (
     MANIFEST,
     CellRecord,
@@ -20,6 +19,7 @@ from rogue.workloads.manifest import (
     manifest_content,
     parse_manifest,
 )
+from rogue.workloads.printable import harmless, parse_json
 
 CELL_RECORD: Final = "cell.json"
 CHANGED: Final = "not as it was written, for its checksum is another"

@@ -16,8 +16,7 @@ from rogue.harness.search.candidates import CONTROL_FREE, Values, named_for
 from rogue.harness.search.objective import Measured, Objective
 from rogue.harness.search.space import Aim
 from rogue.reports.reading.files import read_regular
-from rogue.workloads.json_text import parse_json
-from rogue.workloads.printable import printable
+from rogue.workloads.printable import parse_json, printable
 
 FILE: Final = "find.yml"
 """The finding of a search, in the directory of its run."""

@@ -8,8 +8,7 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from rogue.reports.board.evidence import BoardClaim, commit_text, evidence_text, seeds_text
-from rogue.reports.board.stored import BOARD_SCHEMA
+from rogue.reports.board.evidence import BOARD_SCHEMA, BoardClaim, commit_text, evidence_text
 from rogue.reports.board.tally import (
     Counts,
     badge_table,
@@ -21,7 +20,7 @@ from rogue.reports.board.tally import (
 )
 from rogue.reports.claims import VERDICT_MEANINGS, claims_sha256
 from rogue.reports.claims.claim import judging_sha256
-from rogue.reports.claims.links import claim_anchor, docs_href
+from rogue.reports.claims.rows import claim_anchor, docs_href
 from rogue.reports.claims.words import BADGE_MEANINGS, badges_of, claim_content, judged_text, kind_text
 from rogue.reports.reading.files import REPORT
 from rogue.reports.templates.environment import environment, style
@@ -50,7 +49,7 @@ def _line(each: BoardClaim) -> list[str]:
         kind_text(each.claim),
         judged_text(each.claim),
         each.measured,
-        seeds_text(each),
+        each.seed_list,
         commit_text(each.run),
     ]
 
@@ -81,6 +80,7 @@ def board_page(board: Sequence[BoardClaim], place: Path) -> str:
         evidence_text=evidence_text,
     )
     return pages.get_template("board.html.j2").render(
+        title="Claims board",
         sections=sections,
         papers=papers,
         sentences=(headline_sentence(counts), badged_sentence(counts)),

@@ -31,8 +31,8 @@ def papers_of(claims: Iterable[Claim]) -> dict[str, str]:
 def experiments_of(paper: str, claims: Sequence[Claim], shipped: Sequence[str]) -> list[str]:
     """Return the shipped experiments of a paper, or of all.
 
-    They are those that its claims name, and what else lies in a directory of which no other paper's claims
-    alone name anything; the top directory is nobody's.
+    These are the experiments that its claims name, and all others in directories of which only its claims
+    name anything. The top directory belongs to no paper.
     """
     known = [*papers_of(claims), ALL]
     if paper not in known:
@@ -50,7 +50,7 @@ def experiments_of(paper: str, claims: Sequence[Claim], shipped: Sequence[str]) 
 
 
 def _owners(claims: Sequence[Claim]) -> dict[str, set[str]]:
-    """Return each directory with the papers whose claims alone name an experiment in it."""
+    """Return the papers of each directory that are the only ones to name one of its experiments."""
     papers: dict[str, set[str]] = {}
     for claim in claims:
         for name in claim.experiments:
@@ -78,14 +78,14 @@ Tally = Mapping[str, Mapping[str, int]]
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Claims by verdict; one verdict per claim, the worst of its factor points."""
+    """Number of claims by verdict; a claim counts with the worst verdict of its factor points."""
 
     headline: Tally
-    """By paper: what is published, unfitted, no order of magnitude and not vacuous alone."""
+    """By paper: claims without a badge."""
     badged: Tally
-    """By paper: all others."""
+    """By paper: claims with a badge."""
     badges: Tally
-    """The same by badge; a claim with two badges counts under both."""
+    """Claims by badge; one with two badges counts twice."""
 
     @classmethod
     def of(cls, board: Sequence[BoardClaim]) -> Self:
@@ -110,18 +110,18 @@ def _tally(named: Sequence[tuple[str, BoardClaim]]) -> dict[str, dict[str, int]]
 
 
 def totals(tally: Tally) -> dict[Verdict, int]:
-    """Return how many claims of all papers have each verdict that occurs, the best one first."""
+    """Return the number of claims of each verdict that occurs, the best verdict first."""
     found = {name: sum(counts.get(name, 0) for counts in tally.values()) for name in Verdict}
     return {verdict: count for verdict, count in found.items() if count}
 
 
 def headline_sentence(counts: Counts) -> str:
-    """Say what became of the published claims, in a sentence."""
+    """Count the verdicts of the published claims in a sentence."""
     return f"{_claims(counts.headline)} published and without a badge: {_verdicts(counts.headline)}."
 
 
 def badged_sentence(counts: Counts) -> str:
-    """Say what became of all other claims, and what badges they wear."""
+    """Count the verdicts of claims with badges, and the badges, in a sentence."""
     if not counts.badged:
         return "No claim wears a badge."
     worn = joined([f"{sum(found.values())} {badge}" for badge, found in counts.badges.items()])
@@ -129,7 +129,7 @@ def badged_sentence(counts: Counts) -> str:
 
 
 def runs_sentence(board: Sequence[BoardClaim]) -> str:
-    """Say how many runs gave the verdicts, and on which days."""
+    """Count the runs behind the verdicts, with their days, in a sentence."""
     days = {each.run.run_id: each.run.created_utc[:DAY_LENGTH] for each in board if each.run}
     if not days:
         return "No claim has a verdict yet."

@@ -1,4 +1,4 @@
-"""When which flow has work: the spans of the flows, and the levels between arrivals and departures."""
+"""Activity of flows: their spans, and the levels between arrivals and departures."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rogue.reports.cells.transfers import Transfers
 
-# A flow whose transfers fill this fraction of its span always has work; short gaps are the application's.
+# A flow whose transfers fill this fraction of its span always has work: the application may pause shortly.
 BUSY_FRACTION_MIN = 0.9
 
 Spans = Mapping[str, tuple[int, int]]
@@ -18,7 +18,7 @@ Spans = Mapping[str, tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A time in which no flow arrives or departs, and the flows that have work in it."""
+    """A span of time without arrivals and departures, and the flows that have work in it."""
 
     start_ns: int
     end_ns: int
@@ -48,7 +48,7 @@ def always_busy(transfers: Transfers, spans: Spans) -> bool:
 
 
 def levels_of(spans: Spans) -> list[Level]:
-    """Return the levels in order of time; instants at which several flows change at once make one edge."""
+    """Return the levels in order of time; changes of several flows at one instant make one edge."""
     edges = sorted({edge for span in spans.values() for edge in span})
     levels = []
     for start, end in pairwise(edges):

@@ -1,4 +1,4 @@
-"""Where packets wait in a cell, and how busy its links between switches are."""
+"""The bottleneck of a cell, and the utilisation of its links between switches."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -19,7 +19,7 @@ from rogue.workloads.transports import TransportNameError, full_packets, parse_t
 def packets_of_flows(view: CellView) -> dict[str, Packets]:
     """Return the full packets of each flow of the traffic, in the order of `flow_ids`.
 
-    Empty where the cell does not say how large packets are, or has a transport that is not known here.
+    Empty if the packet size is unknown, or the transport is not in the catalogue.
     """
     flows, mtu_bytes = view.table("flows"), view.entry.number("mtu_bytes")
     if flows is None or not mtu_bytes:
@@ -48,7 +48,7 @@ def _group_of_flows(flows: pd.DataFrame) -> dict[str, str]:
 
 
 def _transports_of_groups(view: CellView) -> dict[str, str]:
-    """Return the transports of the groups of traffic that have one of their own."""
+    """Return the transports of the traffic groups that set one."""
     groups = view.run.manifest.experiment.get("traffic")
     return {
         str(group.get("name")): str(group["transport"])
@@ -59,11 +59,11 @@ def _transports_of_groups(view: CellView) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Bottleneck:
-    """The port at which most waits."""
+    """The port with the most queued bytes."""
 
     port: str
     share: float
-    """Of all bytes that wait at switches, over time."""
+    """Share of all bytes queued at switches, over time."""
     longest_bytes: int
     dropped: int
     marked: int
@@ -71,7 +71,7 @@ class Bottleneck:
 
 @once_per_cell
 def bottleneck_of(view: CellView) -> Bottleneck | None:
-    """Return the port at which most bytes wait, on average; None where nothing waits."""
+    """Return the port with the largest mean queue; None if no packet waits."""
     queues = view.table("queues")
     if queues is None:
         return None
@@ -88,7 +88,7 @@ def bottleneck_of(view: CellView) -> Bottleneck | None:
 
 
 def bottleneck_sentence(view: CellView) -> str:
-    """Name the bottleneck, with what speaks for it."""
+    """Name the bottleneck and the evidence for it."""
     found = bottleneck_of(view)
     if found is None:
         return _without(view)
@@ -104,7 +104,7 @@ def bottleneck_sentence(view: CellView) -> str:
 
 
 def _without(view: CellView) -> str:
-    """Say what is known where nothing waited when it was looked at."""
+    """Describe a cell without queued packets in any sample."""
     queues = view.table("queues")
     longest_bytes = 0 if queues is None else int(queues["max_bytes"].max())
     if longest_bytes:
@@ -113,7 +113,7 @@ def _without(view: CellView) -> str:
 
 
 def _paused_ns(pauses: pd.DataFrame | None, port: str) -> int:
-    """Return how long a port had to be silent, all priorities together."""
+    """Return the paused time of a port, all priorities together."""
     return 0 if pauses is None else int(pauses.loc[pauses["port"] == port, "duration_ns"].sum())
 
 
@@ -124,7 +124,7 @@ PART: Final = "topology."
 
 @once_per_cell
 def uses(view: CellView) -> dict[str, float]:
-    """Return of each link between switches the fraction of its rate that was sent while there was traffic."""
+    """Return the utilisation of each link between switches while there was traffic."""
     counters, spans, topology = view.table("counters"), view.spans.values(), topology_of(view)
     if counters is None or not spans or topology is None:
         return {}
@@ -145,7 +145,7 @@ def uses(view: CellView) -> dict[str, float]:
 
 
 def topology_of(view: CellView) -> Topology | None:
-    """Return the cell's network as its experiment has it; None if that is from a file or a plug-in."""
+    """Return the cell's network; None if it is from a file or a plug-in."""
     written = view.run.manifest.source.data.get("topology")
     topology = TOPOLOGIES.get(str(written.get("kind"))) if isinstance(written, dict) else None
     if topology is None or not isinstance(written, dict):

@@ -14,13 +14,13 @@ Mask = NDArray[np.bool_]
 
 
 class Coded(NamedTuple):
-    """A column of names: each row has a place in `names`, or -1 where it has none."""
+    """A column of names: each row has an index into `names`, or -1."""
 
     codes: NDArray[np.intp]
     names: tuple[str, ...]
 
     def are(self, name: str) -> Mask:
-        """Return which rows have this name."""
+        """Return a mask of the rows with this name."""
         are: Mask = self.codes == (self.names.index(name) if name in self.names else len(self.names))
         return are
 
@@ -30,7 +30,7 @@ class Coded(NamedTuple):
 
 
 def coded(column: "pd.Series[str]") -> Coded:
-    """Return a column of names with its codes; those that the file already has are taken."""
+    """Return a column of names with its codes, those of the file if there are any."""
     values = column.array
     if isinstance(values, pd.Categorical):
         return Coded(values.codes.astype(np.intp), tuple(map(str, values.categories)))
@@ -44,9 +44,9 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Transfers:
-    """The transfers that carry payload, in the order of the table; probes of size 0 are none of them.
+    """The transfers with payload, in the order of the table.
 
-    Every array has one value per transfer. Times are ns; a time that never came is NaN.
+    Every array has one value per transfer. Times are ns; a missing time is NaN.
     """
 
     flow_ids: tuple[str, ...]
@@ -63,7 +63,7 @@ class Transfers:
     is_unfinished: Mask
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of transfers."""
         return len(self.flow)
 
     def ends_of_flows(self) -> tuple[Ints, Ints]:
@@ -102,16 +102,16 @@ def _floats(flows: pd.DataFrame, column: str, mask: Mask) -> Floats:
 
 
 def natural(flow_id: str) -> tuple[str | int, ...]:
-    """Order h2 before h10: text and numbers alternate, so that like is compared with like."""
+    """Return a sort key that orders h2 before h10: text and numbers alternate."""
     parts = re.split(r"([0-9]+)", flow_id)
     return tuple(int(part) if place % 2 else part for place, part in enumerate(parts))
 
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """The transfers of the groups in which some wait for arrivals, in the order of the table.
+    """The transfers of groups with waiting transfers, in the order of the table.
 
-    An instant that never came is NaN.
+    A missing instant is NaN.
     """
 
     destination: NDArray[np.object_]
@@ -119,12 +119,12 @@ class Waits:
     arrived_ns: Floats
     is_ok: Mask
     critical: tuple[int, ...]
-    """Places of the transfers of the critical path: the last to arrive, what it waited for, and so on back.
-    In the order of their time."""
+    """Indices of the transfers of the critical path by time: the last one arrived last, and each one waited
+    for the one before."""
 
     @property
     def is_complete(self) -> bool:
-        """Return whether all arrived that started, and none of them failed."""
+        """True if all transfers arrived and none failed."""
         return bool(self.is_ok.all()) and not np.isnan(self.arrived_ns).any()
 
     @property
@@ -139,7 +139,7 @@ class Waits:
 
 
 def waits_of(flows: pd.DataFrame) -> Waits | None:
-    """Return what waited in a `flows` table; None where nothing is known to have arrived."""
+    """Return the waiting transfers of a `flows` table; None without known arrivals."""
     known = flows["arrived_ns"].notna().to_numpy()
     if not known.any():
         return None
@@ -155,7 +155,7 @@ def waits_of(flows: pd.DataFrame) -> Waits | None:
 
 
 def _critical(flows: pd.DataFrame, arrived_ns: Floats) -> tuple[int, ...]:
-    """Follow what each waited for from the last to arrive."""
+    """Follow the predecessors back from the last arrival."""
     names = zip(flows["flow_id"], flows["transfer_id"], strict=True)
     places = {(str(flow), int(number)): place for place, (flow, number) in enumerate(names)}
     before_flow, before_number = flows["waited_for_flow"].array, flows["waited_for_transfer"].array

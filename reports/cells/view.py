@@ -1,4 +1,4 @@
-"""One finished cell, with what several metrics and figures derive from its tables."""
+"""One finished cell, and quantities that several metrics and figures derive from its tables."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,9 +30,9 @@ QP_FAILED = "qp_failed"
 class Window:
     """The time over which a cell is measured.
 
-    Where all flows start together and always have work: from the start of the traffic to the first flow that
-    is done; a flow that failed or was still busy at the end of the run is not done, so its silence counts as
-    zero. Where flows come and go: the whole traffic.
+    If all flows start together and always have work, it lasts from the start of the traffic until the first
+    flow is done. A flow that failed or was busy at the end of the run is not done, so its silence counts as
+    zero. If flows come and go, it is the whole traffic.
     """
 
     start_ns: int
@@ -44,14 +44,14 @@ class Window:
         return self.end_ns - self.start_ns
 
     def holds(self, t_ns: NDArray[np.int64]) -> Mask:
-        """Return which samples tell of the window; a sample tells of the time before it."""
+        """Return a mask of the samples in the window; a sample covers the time before it."""
         return (t_ns > self.start_ns) & (t_ns <= self.end_ns)
 
 
 def once_per_cell(
     derive: Callable[Concatenate["CellView", P], T],
 ) -> Callable[Concatenate["CellView", P], T]:
-    """Let a function of a cell be worked out once for each cell and arguments: many metrics share it."""
+    """Cache a function of a cell per cell and arguments: many metrics share it."""
 
     @wraps(derive)
     def of_cell(view: "CellView", /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -65,13 +65,13 @@ def once_per_cell(
 
 
 class CellView:
-    """The tables of one cell and the few facts derived from them that must mean the same everywhere."""
+    """The tables of one cell, and the quantities that all metrics must derive in the same way."""
 
     def __init__(self, run: Run, entry: CellRecord) -> None:
         self.run = run
         self.entry = entry
         self.derived: dict[tuple[object, ...], Any] = {}
-        """What `once_per_cell` keeps."""
+        """Cache of `once_per_cell`."""
 
     def table(self, name: str) -> pd.DataFrame | None:
         """Return a table of the cell; None if it is missing, unusable or empty."""
@@ -79,7 +79,7 @@ class CellView:
         return None if frame is None or frame.empty else frame
 
     def has(self, tables: tuple[str, ...]) -> bool:
-        """Return whether all these tables have rows."""
+        """True if all these tables have rows."""
         return all(self.run.rows(self.entry.id, name) > 0 for name in tables)
 
     @cached_property
@@ -90,12 +90,12 @@ class CellView:
 
     @property
     def flow_ids(self) -> tuple[str, ...]:
-        """Return the flows that carry the traffic, in a fixed order; probes of size 0 are none of them."""
+        """Return the flows of the traffic in a fixed order, without probes of size 0."""
         return () if self.transfers is None else self.transfers.flow_ids
 
     @cached_property
     def failed_flow_ids(self) -> tuple[str, ...]:
-        """Return the flows of which a queue pair failed, whether or not they recovered."""
+        """Return the flows with a failed queue pair, also if they recovered."""
         flows, events = self.table("flows"), self.table("events")
         if flows is None:
             return ()
@@ -106,7 +106,7 @@ class CellView:
 
     @property
     def ideal_share_bps(self) -> float | None:
-        """Return what each flow would get of the bottleneck's payload rate if all got the same."""
+        """Return the equal share of each flow in the bottleneck's payload rate."""
         ideal_bps = self.entry.number("ideal_goodput_bps")
         return ideal_bps / len(self.flow_ids) if ideal_bps and self.flow_ids else None
 
@@ -122,7 +122,7 @@ class CellView:
 
     @cached_property
     def samples(self) -> pd.DataFrame | None:
-        """Return those of these rows that cover a whole interval, so that their rates compare."""
+        """Return those of these rows that cover a whole interval."""
         rows = self.deliveries
         if rows is None:
             return None
@@ -139,7 +139,7 @@ class CellView:
 
     def delivered_between(self, edges_ns: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the payload of each flow (rows) between neighbouring edges (columns)."""
-        assert self.deliveries is not None, "asked only where there are rows"
+        assert self.deliveries is not None, "called only with rows"
         return delivered_between(self.deliveries, self.flow_numbers, len(self.flow_ids), edges_ns)
 
     @cached_property
@@ -153,7 +153,7 @@ class CellView:
     @cached_property
     def flow_numbers(self) -> NDArray[np.int64]:
         """Return for each row of `deliveries` the place of its flow in `flow_ids`."""
-        assert self.deliveries is not None, "asked only where there are rows"
+        assert self.deliveries is not None, "called only with rows"
         flows = coded(self.deliveries["flow_id"])
         places = {flow_id: place for place, flow_id in enumerate(self.flow_ids)}
         of_codes = np.array([places.get(flow_id, -1) for flow_id in flows.names], dtype=np.int64)
@@ -166,7 +166,7 @@ class CellView:
 
     @cached_property
     def end_ns(self) -> int:
-        """Return the end of the run, as far as its tables show it."""
+        """Return the end of the run according to its tables."""
         flows, rows = self.table("flows"), self.deliveries
         moments = [self.entry.number("simulated_ns")]
         moments += [] if flows is None else [flows["start_ns"].max(), flows["end_ns"].max()]
@@ -175,12 +175,12 @@ class CellView:
 
     @cached_property
     def is_always_busy(self) -> bool:
-        """Return whether every flow has work from its first transfer to its last."""
+        """True if every flow has work from its first transfer to its last."""
         return bool(self.transfers and always_busy(self.transfers, self.spans))
 
     @cached_property
     def is_simultaneous(self) -> bool:
-        """Return whether all flows start within one sample and always have work, so that they compare."""
+        """True if all flows start within one sample and always have work, so that they are comparable."""
         rows, starts = self.deliveries, [start for start, _ in self.spans.values()]
         if rows is None or not starts:
             return False
@@ -188,12 +188,12 @@ class CellView:
 
     @cached_property
     def levels(self) -> list[Level]:
-        """Return the times between arrivals and departures; none where flows start and stop all the time."""
+        """Return the levels between arrivals and departures; none if flows start and stop continually."""
         return levels_of(self.spans) if self.spans and self.is_always_busy else []
 
     @cached_property
     def was_over_at_once(self) -> bool:
-        """Return whether all traffic was over before the first sample, which tells no rate of it."""
+        """True if all traffic was over before the first sample, which then has no rate."""
         rows, ends_ns = self.deliveries, [end_ns for _, end_ns in self.spans.values()]
         return rows is not None and bool(ends_ns) and max(ends_ns) < int(rows["interval_ns"].max())
 
@@ -201,7 +201,7 @@ class CellView:
     def window(self) -> Window | None:
         """Return the time over which the cell is measured; None without samples.
 
-        It has whole samples, but for those that begin at a flow's start or end at the end of the run.
+        It consists of whole samples, except at a flow's start and at the end of the run.
         """
         rows = self.deliveries
         if rows is None or not self.spans or self.was_over_at_once:
@@ -250,10 +250,10 @@ class CellView:
 
     @cached_property
     def bottleneck_port(self) -> tuple[str, int] | None:
-        """Return port and priority of the queue to look at.
+        """Return port and priority of the bottleneck's queue.
 
-        The port is the one that the testbed names as the bottleneck of all flows; where they share none, the
-        port whose queue is longest on average. Of several priorities it is the one with the longest queue.
+        The testbed names the bottleneck of all flows; if they share none, it is the port with the longest
+        mean queue. Of several priorities it is the one with the longest queue.
         """
         queues = self.table("queues")
         if queues is None:
@@ -270,10 +270,9 @@ class CellView:
 
     @property
     def load_window(self) -> Window | None:
-        """Return the time in which the queue counts: while flows have work, or while transfers arrive.
+        """Return the time of load: while flows have work, or while transfers arrive.
 
-        Transfers that arrive at random are counted from the end of the warm-up on; what drains after the last
-        arrival is no load.
+        Random arrivals count from the end of the warm-up to the last arrival, without draining.
         """
         arriving_ns = self.entry.number("arriving_ns")
         if arriving_ns is None:
@@ -282,12 +281,12 @@ class CellView:
 
     @cached_property
     def bottleneck_queue(self) -> pd.DataFrame | None:
-        """Return the samples of the bottleneck's queue that count: while flows have work, or arrive."""
+        """Return the samples of the bottleneck's queue during the load."""
         return self._queue_within(self.load_window)
 
     @cached_property
     def whole_bottleneck_queue(self) -> pd.DataFrame | None:
-        """Return those of all traffic: from the first start until the last flow is done."""
+        """Return the samples of the bottleneck's queue during all traffic."""
         return self._queue_within(self.whole_window)
 
     @property
@@ -322,7 +321,7 @@ def _none_if_empty(rows: pd.DataFrame) -> pd.DataFrame | None:
 
 
 def common_interval_ns(views: list[CellView]) -> int:
-    """Return the one interval over which the goodput of all these cells is read, so that they compare."""
+    """Return the common interval of goodput of these cells."""
     windows = [view.window.duration_ns for view in views if view.window is not None]
     samples = [int(view.deliveries["interval_ns"].max()) for view in views if view.deliveries is not None]
     shortest_ns, sample_ns = min(windows, default=0), max(samples, default=0)

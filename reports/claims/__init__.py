@@ -1,8 +1,7 @@
 """Claims: published numbers as data (`*.yaml` in this folder), held against what a run measured."""
 
-from rogue.reports.claims.claim import Claim, claims_sha256, read_claims
+from rogue.reports.claims.claim import Claim, claims_sha256, measures_sha256, read_claims
 from rogue.reports.claims.evaluate import evaluate, hold_against, single_of
-from rogue.reports.claims.measures import measures_sha256
 from rogue.reports.claims.rows import ClaimRow, rows_of
 from rogue.reports.claims.verdict import VERDICT_MEANINGS, Evidence, Outcome, Verdict, counted_verdict
 

@@ -1,7 +1,8 @@
-"""What a claim is: a published number or statement, as data."""
+"""Claims as data: published numbers and statements, and what judges them."""
 
 import hashlib
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
@@ -14,25 +15,25 @@ Scalar = str | int | float
 
 
 class ClaimKind(StrEnum):
-    """Where the number or statement of a claim comes from."""
+    """Origin of a claim's number or statement."""
 
     PUBLISHED = "published"
     """The source says it: measured, simulated or stated by its authors."""
     DERIVED = "derived"
     """Computed by us from a number or formula that the source prints."""
     MODEL = "model"
-    """What a model says, be it the source's or ours; nobody published it of packets."""
+    """The result of a model, the source's or ours; not published for packets."""
 
 
 class JudgedBy(StrEnum):
-    """What a measurement is held against."""
+    """Criterion for a measurement."""
 
     NUMBER = "number"
     """`published`, within `tolerance`."""
     SIDE = "side"
     """The side of a value, or of another setting, that `direction` names."""
     HARDWARE = "hardware"
-    """Nothing that a simulation has."""
+    """Only hardware can show it."""
 
 
 class _Part(BaseModel):
@@ -56,9 +57,9 @@ class Condition(_Part):
 
 
 class Reference(_Part):
-    """What a measurement is held against: another transport, other factor values, or both.
+    """Another setting to compare with: another transport, other factor values, or both.
 
-    `at` names parameters in base units; everything that it does not name is as in the measured setting.
+    `at` has parameters in base units; all others are as in the measured setting.
     """
 
     transport: str | None = None
@@ -72,7 +73,7 @@ class Reference(_Part):
 
 
 class Direction(_Part):
-    """A statement without a number: above or below a value, or what another setting measured."""
+    """A statement without a number: above or below a value, or the measurement of another setting."""
 
     sign: Literal["above", "below"]
     value: float | None = None
@@ -91,16 +92,16 @@ _EXPECTED_KIND: Final = (
 )
 
 _EXPECTED_REASON: Final = (
-    "expected a reason for what is derived or of a model, and none for what is published: its source is it"
+    "expected a reason if it is derived or of a model, and none if it is published, because its source is it"
 )
 
 
 class Claim(_Part):
-    """A published number or statement, and what it takes to hold a run against it.
+    """A published number or statement, and the criteria to judge a run by it.
 
     `published` and `tolerance` are in the base unit of the metric, or ratios where the claim is
-    `relative_to` another setting; `published_text` is what the paper says. `fitted_to`, `order_of_magnitude`
-    and `vacuous_alone` are reasons: whoever reads one can check it.
+    `relative_to` another setting; `published_text` is the text of the paper. `fitted_to`,
+    `order_of_magnitude` and `vacuous_alone` are reasons that a reader can check.
     """
 
     id: str
@@ -137,7 +138,7 @@ class Claim(_Part):
     @model_validator(mode="before")
     @classmethod
     def _has_a_kind(cls, data: object) -> object:
-        """Say what a kind is, which no claim has by default."""
+        """Explain the kinds if a claim has none, because there is no default."""
         if isinstance(data, dict) and data.get("kind") not in set(ClaimKind):
             got = f"got {data['kind']!r}" if "kind" in data else "it is missing"
             raise ValueError(f"claim {data.get('id')}: `kind`: {got}, {_EXPECTED_KIND}")
@@ -178,22 +179,22 @@ _JUDGING: Final = frozenset(
 
 
 def judging_sha256(claim: Claim) -> str:
-    """Return a digest of what decides a verdict: one given by another digest is of another claim."""
+    """Return a digest of the fields that decide a verdict."""
     return hashlib.sha256(claim.model_dump_json(include=set(_JUDGING)).encode()).hexdigest()
 
 
 class ClaimFile(_Part):
-    """One file of claims, all from one place of one source. What a claim itself says comes first."""
+    """One file of claims from one place of a source; fields of a claim override those of the file."""
 
     source: str
     paper: Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
-    """What `rogue reproduce` calls the paper."""
+    """Name of the paper in `rogue reproduce`."""
     experiments: tuple[str, ...] = ()
     docs: str | None = None
     claims: tuple[Claim, ...]
 
     def complete(self) -> list[Claim]:
-        """Return the claims with what the file says of all of them."""
+        """Return the claims with the defaults of the file."""
         return [
             claim.model_copy(
                 update={
@@ -220,7 +221,7 @@ def read_claims(directory: Path = CLAIMS_DIRECTORY) -> list[Claim]:
 
 
 def claims_sha256(directory: Path = CLAIMS_DIRECTORY) -> str:
-    """Return a digest of all claim files: verdicts that were given by other ones are old."""
+    """Return a digest of all claim files; verdicts with another digest are out of date."""
     digest = hashlib.sha256()
     for path in _claim_files(directory):
         digest.update(f"{path.name}\0".encode() + path.read_bytes() + b"\0")
@@ -229,3 +230,16 @@ def claims_sha256(directory: Path = CLAIMS_DIRECTORY) -> str:
 
 def _claim_files(directory: Path) -> list[Path]:
     return sorted(directory.glob("*.yaml"))
+
+
+PLACES: Final = tuple(Path(__file__).parents[1] / name for name in ("cells", "metrics"))
+"""Folders of the code that turns tables into numbers."""
+
+
+@cache
+def measures_sha256(places: tuple[Path, ...] = PLACES) -> str:
+    """Return a digest of the code of all measures; verdicts with another digest are out of date."""
+    digest = hashlib.sha256()
+    for path in sorted(path for place in places for path in place.rglob("*.py")):
+        digest.update(f"{path.parent.name}/{path.name}\0".encode() + path.read_bytes() + b"\0")
+    return digest.hexdigest()

@@ -21,7 +21,7 @@ from rogue.workloads.units import QUANTITY_OF_SUFFIX, UnitError
 
 # A parameter of the measurement itself, which no experiment file names.
 INTERVAL: Final = "measured.interval_ns"
-# Before what a testbed found out while it ran.
+# Prefix of facts that a testbed recorded.
 FACTS: Final = "facts."
 _PART: Final = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 _OF_A_TRANSPORT: Final = re.compile(r"^transports\[\d+\]\.")
@@ -61,9 +61,9 @@ def transport_parameters(results: Results, setting: Setting) -> dict[str, JsonVa
 
 
 def is_same_parameter(key: str, parameter: str) -> bool:
-    """A factor is written as in the experiment file: `workload.size` sets `workload.size_bytes`.
+    """True if a factor, written as in the experiment file, sets a parameter.
 
-    `transports[0].rtt_noise` sets `transport.rtt_noise_ns` of whatever transport a cell has.
+    `workload.size` sets `workload.size_bytes`, and `transports[0].rtt_noise` sets `transport.rtt_noise_ns`.
     """
     key = _OF_A_TRANSPORT.sub("transport.", key)
     return key == parameter or any(key + suffix == parameter for suffix in QUANTITY_OF_SUFFIX)
@@ -87,7 +87,7 @@ def mismatch(claim: Claim, results: Results, setting: Setting) -> str | None:
     finished = bool(results.views_of(setting))
     for condition in claim.conditions:
         if condition.parameter.startswith(FACTS) and not finished:
-            continue  # nobody knows, and that no cell finished is the better reason
+            continue  # the fact is unknown, and that no cell finished is the better reason
         reason = _broken(condition, parameter_value(results, setting, condition.parameter))
         if reason:
             return reason
@@ -95,7 +95,7 @@ def mismatch(claim: Claim, results: Results, setting: Setting) -> str | None:
 
 
 def _unspoken_of(claim: Claim, results: Results, setting: Setting) -> str | None:
-    """Return what the run does that the claim does not speak of: own parameters, factors, faults."""
+    """Return a parameter, factor or fault of the run that the claim does not mention."""
     spoken_of = [condition.parameter for condition in claim.conditions]
 
     def is_spoken_of(key: str) -> bool:
@@ -103,7 +103,7 @@ def _unspoken_of(claim: Claim, results: Results, setting: Setting) -> str | None
 
     own = transport_parameters(results, setting)
     if setting.transport != setting.registry_name and not own:
-        return f"{setting.transport} runs with parameters of its own, the claim with the published ones"
+        return f"{setting.transport} runs with its own parameters, the claim with the published ones"
     for key in own:
         if not is_spoken_of(f"transport.{key}"):
             return f"{setting.transport} runs with its own {key}, the claim with the published one"
@@ -116,7 +116,7 @@ def _unspoken_of(claim: Claim, results: Results, setting: Setting) -> str | None
 
 
 def _broken(condition: Condition, value: JsonValue) -> str | None:
-    """Return the sentence that says which demand a value breaks, or None."""
+    """Return a sentence about the condition that a value violates, or None."""
     parameter = condition.parameter
     if value is None:
         return f"{parameter} is not set in this run; the claim needs {_demand(condition)}"
@@ -168,25 +168,25 @@ FREE: Final = frozenset(
         "scales",
     )
 )
-"""Keys that are no conditions, or that a claim's own conditions hold: transports and factors."""
+"""Keys that are no conditions, or that the claim's own conditions cover: transports and factors."""
 _DIFFERENCES_NAMED_MAX: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class NotOwn:
-    """Why a run has not a claim's own conditions, as parts of sentences."""
+    """A difference of a run from a claim's own conditions, as parts of sentences."""
 
     sentence: str
-    """With what this claim needs."""
+    """With the condition of the claim."""
     of_run: str
-    """Only what the run is: the same for all claims that are held against it."""
+    """Without the claim: the same for all claims."""
 
     def __str__(self) -> str:
         return self.sentence
 
 
 def not_own_because(claim: Claim, manifest: Manifest) -> NotOwn | None:
-    """Return why a run has not the claim's own conditions; None if it has them."""
+    """Return why a run lacks the claim's own conditions; None if it has them."""
     if not claim.experiments:
         text = "no shipped experiment was written for the claim"
         return NotOwn(text, text)
@@ -221,7 +221,7 @@ def experiment_name(file: str | None) -> str | None:
 def changed_keys(name: str, manifest: Manifest) -> list[str]:
     """Return the conditions in which a run differs from the shipped experiment of its name.
 
-    The files are compared by what they say; without them, the options of the command are believed.
+    It compares the content of the files; without them it uses the options of the command.
     """
     shipped, written = shipped_experiment(name), manifest.source.data
     if shipped is None or not written:
@@ -232,7 +232,7 @@ def changed_keys(name: str, manifest: Manifest) -> list[str]:
 
 @cache
 def shipped_experiment(name: str) -> Mapping[str, object] | None:
-    """Return what the shipped experiment of a name says; None where there is no such file."""
+    """Return the content of a shipped experiment; None if there is no such file."""
     path = EXPERIMENTS / f"{name}.yaml"
     if not path.is_relative_to(EXPERIMENTS) or ".." in path.parts or not path.is_file():
         return None
@@ -253,7 +253,7 @@ def _unequal(shipped: object, written: object, place: str = "") -> Iterator[str]
 
 
 def reference_setting(results: Results, setting: Setting, reference: Reference) -> Setting | None:
-    """Return the measured setting that a reference means, seen from a setting; None if there is none."""
+    """Return the measured setting that a reference names, relative to a setting; None if there is none."""
     transport = reference.transport or setting.transport
     for candidate in results.measured_settings:
         if candidate.transport == transport and _is_at(results, setting, candidate, reference):
@@ -262,7 +262,7 @@ def reference_setting(results: Results, setting: Setting, reference: Reference) 
 
 
 def _is_at(results: Results, setting: Setting, candidate: Setting, reference: Reference) -> bool:
-    """Return whether the named parameters have their values and all other factors are as in the setting."""
+    """True if the named parameters have their values and all other factors are as in the setting."""
     if any(parameter_value(results, candidate, name) != value for name, value in reference.at.items()):
         return False
     other = dict(candidate.factors)
@@ -275,7 +275,7 @@ def _is_at(results: Results, setting: Setting, candidate: Setting, reference: Re
 def ratio_to(results: Results, setting: Setting, other: Setting, metric: str) -> MeanInterval | None:
     """Return the mean, over the repetitions that both have, of one setting's number over the other's.
 
-    Over what never came back (infinite) a finite number is 0, and an infinite one is not a number.
+    A finite number over an infinite one is 0; two infinite ones give NaN.
     """
     above, below = results.by_repetition(setting, metric), results.by_repetition(other, metric)
     return mean_interval([above[r] / below[r] for r in sorted(above) if below.get(r)])

@@ -21,42 +21,42 @@ from rogue.reports.results.results import PublishedNumber
 from rogue.workloads.records import CellStatus
 
 _ROUNDING: Final = 1e-9
-"""Part of a published number that sums of fractions may be off."""
+"""Relative rounding error of sums of fractions."""
 
 
 def ends(measured: MeanInterval) -> tuple[float, float]:
-    """Return between what the mean lies: its interval, or the least and largest value; itself if single."""
+    """Return the ends of the interval, or the least and largest value; the mean itself for one run."""
     low = measured.mean if measured.low is None else measured.low
     high = measured.mean if measured.high is None else measured.high
     return low, high
 
 
 def distance(claim: Claim, value: float) -> float:
-    """Return how far a value is from what was published; not above 0 where a bound is kept."""
+    """Return the distance of a value from the published one; at most 0 if a bound is kept."""
     assert claim.published is not None, "the claim's own validation demands a number"
     if not math.isfinite(value):
-        return math.inf  # what never came back reproduces no number, a bound neither
+        return math.inf  # an infinite value reproduces no number and no bound
     beyond = claim.published - value
     return {"equals": abs(beyond), "at_least": beyond, "at_most": -beyond}[claim.bound]
 
 
 def judge_number(claim: Claim, measured: MeanInterval) -> Verdict:
-    """Say whether a published number is reproduced, close or missed."""
+    """Judge whether a published number is reproduced, close or missed."""
     if all(_is_within(claim, value, 1) for value in (*ends(measured), measured.mean)):
         return Verdict.REPRODUCED
     return Verdict.CLOSE if _is_within(claim, measured.mean, 2) else Verdict.MISSED
 
 
 def _is_within(claim: Claim, value: float, tolerances: int) -> bool:
-    """Return whether a value lies within so many tolerances; .92 lies within .90 + .02 in binary, too."""
+    """True if a value lies within this many tolerances, up to rounding: 0.92 is within 0.90 + 0.02."""
     assert claim.published is not None, "the claim's own validation demands a number"
     return distance(claim, value) <= tolerances * claim.tolerance + _ROUNDING * abs(claim.published)
 
 
 def judge_side(sign: str, measured: MeanInterval, reference: MeanInterval) -> Verdict:
-    """Say whether a mean is above or below another one: agrees, undecided or missed.
+    """Judge whether a mean is above or below another one: agrees, undecided or missed.
 
-    Means that are level are on no side. Infinite means stand by order; two of them are level.
+    Level means are on no side. An infinite mean is above all finite ones; two of them are level.
     """
     if is_level(measured.mean, reference.mean):
         return Verdict.MISSED
@@ -67,12 +67,12 @@ def judge_side(sign: str, measured: MeanInterval, reference: MeanInterval) -> Ve
 
 
 def is_level(one: float, other: float) -> bool:
-    """Return whether two means differ by less than LEVEL_WITHIN of the larger one."""
+    """True if two means differ by less than LEVEL_WITHIN of the larger one."""
     return abs(one - other) < LEVEL_WITHIN * max(abs(one), abs(other))
 
 
 def published_numbers(outcomes: Iterable[Outcome]) -> list[PublishedNumber]:
-    """Return a number per outcome that is held against one, in their order; bounds are no such number."""
+    """Return the published number of each outcome that has one; bounds are left out."""
     return [
         PublishedNumber(
             outcome.claim.id,
@@ -104,7 +104,7 @@ def evaluate(claims: Sequence[Claim], results: Results) -> list[Outcome]:
 
 
 def hold_against(claims: Sequence[Claim], results: Results) -> list[Outcome]:
-    """Evaluate the claims, and let the figures of the run know the numbers that were published."""
+    """Evaluate the claims, and store the published numbers for the figures of the run."""
     outcomes = evaluate(claims, results)
     results.published = published_numbers(outcomes)
     return outcomes
@@ -124,7 +124,7 @@ def _outcomes(claim: Claim, results: Results) -> list[Outcome]:
 
 
 def has_hardware(results: Results) -> bool:
-    """Return whether the traffic of any cell went through a real card."""
+    """True if the traffic of any cell went through a real card."""
     return any(cell.facts.get(IS_HARDWARE) is True for cell in results.run.manifest.cells)
 
 
@@ -169,7 +169,7 @@ def _judge_number(claim: Claim, setting: Setting, evidence: Evidence, *, is_numb
     caution = _caution(claim, found, measured)
     is_right = reference is not None and claim.direction is not None
     if found is Verdict.MISSED and is_right:
-        assert claim.direction is not None and reference is not None, "just asked"
+        assert claim.direction is not None and reference is not None, "checked above"
         if judge_side(claim.direction.sign, measured, reference) is Verdict.AGREES:
             found = Verdict.RIGHT_SIGN
     ratio = f" Numbers are ratios to {reference_text(claim.relative_to)}." if claim.relative_to else ""
@@ -178,7 +178,7 @@ def _judge_number(claim: Claim, setting: Setting, evidence: Evidence, *, is_numb
 
 
 def _caution(claim: Claim, found: Verdict, measured: MeanInterval) -> str:
-    """Say where a mean and what is around it have different verdicts."""
+    """Warn if the mean and the ends of its interval have different verdicts."""
     what = "interval" if measured.has_interval else "single values"
     if found is Verdict.CLOSE:
         is_within = judge_number(claim, single_of(measured.mean)) is Verdict.REPRODUCED
@@ -203,7 +203,7 @@ def _judge_direction(claim: Claim, setting: Setting, evidence: Evidence) -> Outc
 
 
 def _absent_because(metric: str, setting: Setting) -> str:
-    """Say why no finished cell has a number, with the reason that the run gives for a missing table."""
+    """Explain why no finished cell has a number, with the run's reason for a missing table."""
     needs = METRICS[metric].needs
     reasons = [
         entry.not_measured[name] for entry in setting.entries for name in needs if name in entry.not_measured
@@ -215,7 +215,7 @@ def _absent_because(metric: str, setting: Setting) -> str:
 
 
 def _rival(claim: Claim, results: Results, setting: Setting) -> MeanInterval | None:
-    """Return the mean of the setting that a direction is relative to, where it names one."""
+    """Return the mean of the setting that a direction names, if any."""
     if claim.direction is None or claim.direction.than is None or claim.metric is None:
         return None
     rival = reference_setting(results, setting, claim.direction.than)
@@ -223,7 +223,7 @@ def _rival(claim: Claim, results: Results, setting: Setting) -> MeanInterval | N
 
 
 def _reference(claim: Claim, evidence: Evidence) -> MeanInterval | None:
-    """Return what a direction is relative to: a value, or the mean of another setting."""
+    """Return the reference of a direction: a value, or the mean of another setting."""
     if claim.direction is None or claim.direction.value is None:
         return evidence.rival
     return single_of(claim.direction.value)

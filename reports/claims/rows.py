@@ -1,15 +1,22 @@
-"""Rows of claims on the page: a claim with its outcomes."""
+"""Claims as rows of a page: their outcomes, anchors, links and commands."""
 
+import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
 
 from rogue.reports.claims.claim import Claim
 from rogue.reports.claims.verdict import Outcome, Verdict
 from rogue.reports.claims.words import interval_text, mean_text
+from rogue.reports.metrics import TABLES
 from rogue.reports.quantities import joined
+from rogue.reports.reading.files import repeating_command
+from rogue.workloads.records import CellStatus
+from rogue.workloads.shipped import CHECKOUT
 
-# From the best verdict to the worst one; the worst one decides how a row looks.
+# From the best verdict to the worst one, which is the colour of a row.
 _ORDER = tuple(verdict for verdict in Verdict if verdict.is_judged)
 
 
@@ -22,7 +29,7 @@ class ClaimRow:
 
     @property
     def is_single(self) -> bool:
-        """Return whether there is only one outcome."""
+        """True if there is only one outcome."""
         return len(self.outcomes) == 1
 
     @property
@@ -35,18 +42,18 @@ class ClaimRow:
 
     @property
     def interval(self) -> str:
-        """Return the 95 % interval of a single outcome; several stand in the words of each."""
+        """Return the 95 % interval of a single outcome; each of several has its own below."""
         return interval_text(self.claim, self.outcomes[0].measured) if self.is_single else ""
 
     @property
     def runs(self) -> str:
-        """Return over how many runs the means are."""
+        """Return the number of runs of the means."""
         counts = sorted({outcome.n for outcome in self.outcomes if outcome.n})
         return joined([str(count) for count in counts])
 
     @property
     def verdict(self) -> str:
-        """Return the verdict, or how many factor points have which, from the best to the worst."""
+        """Return the verdict, or the number of factor points per verdict, from the best to the worst."""
         return verdict_counts([(outcome.verdict, outcome.verdict_text) for outcome in self.outcomes])
 
     @property
@@ -56,7 +63,7 @@ class ClaimRow:
 
 
 def verdict_counts(verdicts: Sequence[tuple[Verdict, str]]) -> str:
-    """Write how many factor points have which verdict, from the best to the worst; a single one alone."""
+    """Write the number of factor points per verdict, from the best to the worst; a single one alone."""
     if len(verdicts) == 1:
         return verdicts[0][1]
     found = sorted(verdicts, key=lambda each: _ORDER.index(each[0]))
@@ -69,8 +76,59 @@ def _agreeing(verdict: str, count: int) -> str:
 
 
 def rows_of(judged: list[Outcome]) -> list[ClaimRow]:
-    """Return one row per claim, in the order of the outcomes; each of them has been judged."""
+    """Return one row per claim, in the order of the judged outcomes."""
     by_claim: dict[str, list[Outcome]] = {}
     for outcome in judged:
         by_claim.setdefault(outcome.claim.id, []).append(outcome)
     return [ClaimRow(outcomes[0].claim, tuple(outcomes)) for outcomes in by_claim.values()]
+
+
+DOCS: Final = "docs"
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimLinks:
+    """Links below a claim. `table` is an anchor without the section's key; `docs_href` may be missing."""
+
+    table: str
+    docs: str
+    docs_href: str | None
+    commands: tuple[str, ...]
+
+
+def claim_anchor(claim: Claim) -> str:
+    """Return the anchor of a claim on a page, without the key of its section."""
+    return f"claim-{claim.id}"
+
+
+def table_anchor(title: str) -> str:
+    """Return the anchor of a table on a page, without the key of its section."""
+    return f"table-{'-'.join(title.lower().split())}"
+
+
+def claim_links(row: ClaimRow, anchors: Collection[str], report: Path | None) -> ClaimLinks:
+    """Return the links of a claim, given the anchors of the page's section and the report's directory."""
+    tables = (table_anchor(title) for title, names in TABLES if row.claim.metric in names)
+    table = next((anchor for anchor in tables if anchor in anchors), "tables")
+    docs = f"{DOCS}/{row.claim.docs}" if row.claim.docs else ""
+    return ClaimLinks(table, docs, docs_href(row.claim, report), _commands(row))
+
+
+def docs_href(claim: Claim, report: Path | None) -> str | None:
+    """Return a relative link to a claim's place in the docs, if the report lies in their checkout."""
+    if claim.docs is None or report is None:
+        return None
+    page, _, anchor = claim.docs.partition("#")
+    directory, path = report.resolve(), CHECKOUT.resolve() / DOCS / page
+    if not path.is_file() or not directory.is_relative_to(CHECKOUT.resolve()):
+        return None
+    return f"{Path(os.path.relpath(path, directory)).as_posix()}{'#' if anchor else ''}{anchor}"
+
+
+def _commands(row: ClaimRow) -> tuple[str, ...]:
+    """Return the command of each own experiment, and that of a cell behind the verdict."""
+    own = [f"rogue run {name}" for name in row.claim.experiments]
+    setting = row.outcomes[0].setting
+    entries = [each for each in setting.entries if each.status is CellStatus.OK] if setting else []
+    commands = (repeating_command(each.facts) for each in entries[:1])
+    return (*own, *(command for command in commands if command))

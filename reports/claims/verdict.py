@@ -10,9 +10,8 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from rogue.reports.claims.claim import Claim, claims_sha256
+from rogue.reports.claims.claim import Claim, claims_sha256, measures_sha256
 from rogue.reports.claims.conditions import NotOwn
-from rogue.reports.claims.measures import measures_sha256
 from rogue.reports.claims.words import claim_content, interval_text, is_headline, mean_text
 from rogue.reports.metrics.statistics import MeanInterval
 from rogue.reports.quantities import joined
@@ -24,7 +23,7 @@ SEEDS_MIN: Final = 3
 
 
 class Verdict(StrEnum):
-    """From the best one to the worst one, and then those of claims that were not judged."""
+    """Verdicts from the best to the worst, and then those of claims that were not judged."""
 
     REPRODUCED = "reproduced"
     AGREES = "agrees"
@@ -39,17 +38,17 @@ class Verdict(StrEnum):
 
     @property
     def css_class(self) -> str:
-        """Return the verdict as one word."""
+        """Return the verdict as a CSS class."""
         return self.value.replace(" ", "-")
 
     @property
     def is_judged(self) -> bool:
-        """Return whether anything was measured."""
+        """True if anything was measured."""
         return self not in (Verdict.NEEDS_HARDWARE, Verdict.NOT_RUN)
 
 
 GOOD: Final = (Verdict.REPRODUCED, Verdict.AGREES, Verdict.CLOSE)
-"""What fewer than SEEDS_MIN seeds turn into FEW_SEEDS."""
+"""Verdicts that become FEW_SEEDS with fewer than SEEDS_MIN seeds."""
 
 VERDICT_MEANINGS: Final[dict[Verdict, str]] = {
     Verdict.REPRODUCED: (
@@ -96,42 +95,42 @@ _COUNTED: Final = {
 
 
 def counts_of(verdicts: Iterable[Verdict]) -> dict[Verdict, int]:
-    """Return how many there are of each that occurs, the best one first."""
+    """Count each verdict that occurs, the best one first."""
     found = Counter(verdicts)
     return {verdict: found[verdict] for verdict in Verdict if found[verdict]}
 
 
 def counted_verdicts(counts: Mapping[Verdict, int]) -> str:
-    """Write how many claims have which verdict: `3 reproduced and 2 agree`; nothing of none."""
+    """Write the number of claims per verdict: `3 reproduced and 2 agree`; empty for none."""
     return joined([counted_verdict(count, verdict) for verdict, count in counts.items()])
 
 
 def counted_verdict(count: int, verdict: Verdict) -> str:
-    """Write how many claims have a verdict: `3 reproduced`, `2 agree`, `1 under other conditions`."""
+    """Write the number of claims with a verdict: `3 reproduced`, `2 agree`, `1 under other conditions`."""
     one, several = _COUNTED.get(verdict, (verdict.value, verdict.value))
     return f"{count} {one if count == 1 else several}"
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What was measured, and what says how much that is worth."""
+    """The measurement behind a verdict: its rival, seeds and conditions."""
 
     measured: MeanInterval
     rival: MeanInterval | None = None
     """The other side of a comparison of two settings."""
     seeds: tuple[int, ...] = ()
     not_own: NotOwn | None = None
-    """Why the run has other conditions than the claim's own; None if it has them."""
+    """Why the run lacks the claim's own conditions; None if it has them."""
 
     @property
     def n(self) -> int:
-        """Return over how many seeds the smaller side of the comparison is."""
+        """Return the number of seeds of the smaller side of the comparison."""
         return min(side.n for side in (self.measured, self.rival) if side is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A claim, what its numbers say (`found`), and the evidence; `numbers` has them as words, or why none."""
+    """A claim, the verdict of its numbers alone (`found`), and the evidence; `numbers` is their text."""
 
     claim: Claim
     found: Verdict
@@ -140,18 +139,23 @@ class Outcome:
     evidence: Evidence | None = None
 
     @property
+    def point(self) -> str:
+        """Return the factor point as text."""
+        return self.setting.factor_text if self.setting else ""
+
+    @property
     def measured(self) -> MeanInterval | None:
-        """Return what was measured."""
+        """Return the measured mean."""
         return self.evidence.measured if self.evidence else None
 
     @property
     def n(self) -> int:
-        """Return over how many seeds; 0 if nothing was measured."""
+        """Return the number of seeds; 0 if nothing was measured."""
         return self.evidence.n if self.evidence else 0
 
     @property
     def has_own_conditions(self) -> bool:
-        """Return whether the run is the experiment that was written for the claim."""
+        """True if the run is the experiment that was written for the claim."""
         return self.evidence is not None and self.evidence.not_own is None
 
     @property
@@ -165,7 +169,7 @@ class Outcome:
 
     @property
     def verdict_text(self) -> str:
-        """Write the verdict as it reads on a page: with few seeds it says how many."""
+        """Write the verdict for a page: with the number of seeds if they are few."""
         if self.verdict is Verdict.FEW_SEEDS:
             return f"{Verdict.AGREES.value}, n = {self.n}"
         if self.verdict in (Verdict.UNDECIDED, Verdict.RIGHT_SIGN) and self.n < SEEDS_MIN:
@@ -174,7 +178,7 @@ class Outcome:
 
     @property
     def reasons(self) -> str:
-        """Write the numbers, and why their verdict is weaker than they are."""
+        """Write the numbers, and why their verdict is weaker than the numbers alone."""
         if self.evidence is None:
             return self.numbers
         if self.evidence.not_own is not None:
@@ -187,14 +191,11 @@ class Outcome:
 
     @property
     def sentence(self) -> str:
-        """Return why the verdict is what it is, and the claim's note where there are numbers."""
+        """Return the reasons of the verdict, and the claim's note if there are numbers."""
         return f"{self.reasons} {self.claim.note}" if self.evidence else self.reasons
 
     def as_json(self) -> dict[str, JsonValue]:
-        """Return what `claims.json` says about the claim; numbers in the metric's base unit.
-
-        A number that does not exist, because what it measures never came back, is null.
-        """
+        """Return the claim's entry in `claims.json`; numbers are in base units, and null if infinite."""
         measured = self.measured
         interval = [measured.low, measured.high] if measured and measured.low is not None else None
         return {
@@ -226,7 +227,7 @@ CLAIMS_SCHEMA: Final = 1
 
 
 def claims_text(manifest: Manifest, outcomes: Sequence[Outcome]) -> str:
-    """Return the content of `claims.json`: every claim, also those that the run is not about."""
+    """Return the content of `claims.json`: every claim, also those that do not apply to the run."""
     content = {
         "schema": CLAIMS_SCHEMA,
         "claims_sha256": claims_sha256(),
@@ -239,12 +240,12 @@ def claims_text(manifest: Manifest, outcomes: Sequence[Outcome]) -> str:
 
 
 _OPEN: Final = (Verdict.OTHER_CONDITIONS, Verdict.FEW_SEEDS)
-"""What a claim has instead of a verdict of its numbers."""
+"""Verdicts that replace that of the numbers."""
 _FEW_SEEDS: Final = f"a verdict takes {SEEDS_MIN} seeds"
 
 
 def verdict_summary(judged: Sequence[Outcome]) -> list[str]:
-    """Return the verdicts of the headline, and what the numbers alone say of claims without a verdict."""
+    """Return the verdicts of the headline, and those of the numbers alone for claims without a verdict."""
     counts = counts_of(
         each.verdict for each in judged if is_headline(each.claim) and each.verdict not in _OPEN
     )
@@ -253,10 +254,7 @@ def verdict_summary(judged: Sequence[Outcome]) -> list[str]:
 
 
 def numbers_summary(judged: Sequence[Outcome]) -> str | None:
-    """Return what the numbers alone say of the headline's claims without a verdict, and why they have none.
-
-    None where each has a verdict.
-    """
+    """Count the results of the numbers alone for headline claims without a verdict; None if all have one."""
     without = [each for each in judged if is_headline(each.claim) and each.verdict in _OPEN]
     if not without:
         return None

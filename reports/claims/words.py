@@ -1,4 +1,4 @@
-"""Describe a claim's numbers in words, and the badges that keep it out of the headline."""
+"""The text of a claim's numbers, and the badges that keep it out of the headline."""
 
 import math
 from enum import StrEnum
@@ -34,7 +34,7 @@ def published_text(claim: Claim) -> str:
 
 
 def judged_text(claim: Claim) -> str:
-    """Write what a measurement is held against: a number and its tolerance, or a side; a dash if nothing."""
+    """Write the criterion of a claim: a number and its tolerance, or a side; a dash if there is none."""
     if claim.judged_by is JudgedBy.SIDE:
         assert claim.direction is not None, "the claim's own validation demands a direction"
         than = claim.direction.than
@@ -48,14 +48,14 @@ def judged_text(claim: Claim) -> str:
 
 
 def _share(claim: Claim) -> str:
-    """Write the tolerance as a part of the number, where it has one that is not itself a share."""
+    """Write the tolerance as a part of the number, unless it is itself a share."""
     if not claim.tolerance or not claim.published or unit_of(claim) is Unit.PERCENT:
         return ""
     return f" ({quantity_text(claim.tolerance / abs(claim.published), Unit.PERCENT)})"
 
 
 def expected_text(claim: Claim, reference: MeanInterval) -> str:
-    """Write which side of the reference a measurement should lie on."""
+    """Write the expected side of the reference."""
     assert claim.direction is not None, "the claim's own validation demands a direction"
     than = claim.direction.than
     rival = f" ({reference_text(than)}{_spread(claim, reference)})" if than else ""
@@ -63,14 +63,14 @@ def expected_text(claim: Claim, reference: MeanInterval) -> str:
 
 
 def measured_text(claim: Claim, measured: MeanInterval) -> str:
-    """Write what was measured: the mean, the number of runs, the interval."""
+    """Write mean, number of runs and interval of a measurement."""
     mean = quantity_text(measured.mean, unit_of(claim))
     spread = _spread(claim, measured) or (", which gives no interval" if measured.n == 1 else "")
     return f"{mean}, mean of {counted(measured.n, 'run')}{spread}{_never_text(measured)}"
 
 
 def _never_text(measured: MeanInterval) -> str:
-    """Say what `none` means: what never came back is infinite, and so is a mean with it."""
+    """Explain `none`: a lost sample is infinite, and so is a mean with it."""
     if measured.exists:
         return ""
     never = sum(not math.isfinite(value) for value in measured.values)
@@ -103,12 +103,12 @@ def mean_text(claim: Claim, measured: MeanInterval | None) -> str:
 
 
 def unit_of(claim: Claim) -> Unit:
-    """Return the unit of a claim's numbers; ratios, and what no metric holds, have none."""
+    """Return the unit of a claim's numbers; ratios, and claims without a metric, have none."""
     return Unit.RATIO if claim.relative_to or claim.metric is None else METRICS[claim.metric].unit
 
 
 class Badge(StrEnum):
-    """Something that a reader has to know before a verdict counts."""
+    """A restriction that a reader must know with a verdict."""
 
     DERIVED = "derived"
     MODEL = "model"
@@ -118,13 +118,13 @@ class Badge(StrEnum):
 
     @property
     def css_class(self) -> str:
-        """Return the badge as one word."""
+        """Return the badge as a CSS class."""
         return self.value.replace(" ", "-")
 
 
 BADGE_MEANINGS: Final[dict[Badge, str]] = {
-    Badge.DERIVED: "nobody published it: we computed it from a number or formula of the source",
-    Badge.MODEL: "nobody published it of packets: it is what a model says, the source’s or ours",
+    Badge.DERIVED: "not published: we computed it from a number or formula of the source",
+    Badge.MODEL: "not published for packets: it is the result of a model, the source’s or ours",
     Badge.FITTED: "something that the source leaves open was chosen knowing the number",
     Badge.ORDER_OF_MAGNITUDE: "the tolerance leaves no more than the order of magnitude",
     Badge.VACUOUS_ALONE: "any scheme passes that keeps the port busy and loses nothing",
@@ -132,7 +132,7 @@ BADGE_MEANINGS: Final[dict[Badge, str]] = {
 
 
 def badges_of(claim: Claim) -> dict[Badge, str]:
-    """Return the badges that a claim wears, each with its reason; none for what counts in the headline."""
+    """Return the badges of a claim, each with its reason; none for a claim of the headline."""
     reasons = {
         Badge.DERIVED: claim.kind_reason if claim.kind is ClaimKind.DERIVED else None,
         Badge.MODEL: claim.kind_reason if claim.kind is ClaimKind.MODEL else None,
@@ -144,12 +144,12 @@ def badges_of(claim: Claim) -> dict[Badge, str]:
 
 
 def is_headline(claim: Claim) -> bool:
-    """Return whether a claim is published, unfitted, no order of magnitude and not vacuous alone."""
+    """True if a claim has no badge: published, unfitted, no order of magnitude and not vacuous alone."""
     return not badges_of(claim)
 
 
 def claim_content(claim: Claim) -> dict[str, JsonValue]:
-    """Return what every `claims.json` says of a claim itself; numbers in the metric's base unit."""
+    """Return a claim's own entry in every `claims.json`; numbers are in the metric's base unit."""
     return {
         "id": claim.id,
         "paper": claim.paper,

@@ -1,1 +1,1 @@
-"""Runs held against each other: whether they differ or agree, and why."""
+"""Compare runs: whether they differ or agree, and why."""

@@ -15,7 +15,7 @@ KEY: Final = "agree_within"
 
 
 def tolerances_of(manifest: Manifest) -> dict[str, float]:
-    """Return how far apart two means may be, by metric: a part of the larger one."""
+    """Return the allowed distance of two means by metric, as a part of the larger one."""
     stated = manifest.experiment.get(KEY)
     if not isinstance(stated, Mapping):
         return {}
@@ -27,9 +27,9 @@ def tolerances_of(manifest: Manifest) -> dict[str, float]:
 
 
 def agree(one: float | None, other: float | None, within: float) -> bool | None:
-    """Return whether two means are no further apart than allowed; None where one of them is missing.
+    """True if two means are no further apart than allowed; None if one is missing.
 
-    What never came back is infinite on both sides, and so the same.
+    Two infinite means agree.
     """
     if one is None or other is None or math.isnan(one) or math.isnan(other):
         return None
@@ -39,14 +39,14 @@ def agree(one: float | None, other: float | None, within: float) -> bool | None:
 
 
 def agreement_text(verdict: bool | None, within: float) -> str:
-    """Return it in words, with what was allowed."""
+    """Write the agreement with its tolerance."""
     if verdict is None:
         return NO_VALUE
     return f"{'yes' if verdict else 'no'}, within {_percent(within)}"
 
 
 def tally(verdicts: list[bool | None]) -> str:
-    """Return in a sentence how many of all agree."""
+    """Count the agreements in a sentence."""
     judged = [verdict for verdict in verdicts if verdict is not None]
     text = f"{sum(judged)} of {len(judged)} measures agree within what the experiment allows"
     missing = len(verdicts) - len(judged)
@@ -58,11 +58,11 @@ def _percent(within: float) -> str:
 
 
 BUSY: Final = 0.85
-"""A processor that is busier than this limits its host: the rest is time that it cannot use."""
+"""A busier processor limits its host: it cannot use the rest of the time."""
 DROPS_RATIO: Final = 2.0
 DROPS_MIN: Final = 10
 PROBES_APART: Final = 8.0
-"""Where one probe in ten takes so many times as long as another one in ten, the median says little."""
+"""Ratio of the 90th to the 10th percentile from which the median means little."""
 SOFTWARE: Final = " (software)"
 EQUIPMENT: Final = {
     "nic": "the NIC",
@@ -74,7 +74,7 @@ EQUIPMENT: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One transport at one factor point in one run; `label` says which run."""
+    """One transport at one factor point in one run, which `label` names."""
 
     label: str
     results: Results
@@ -86,7 +86,7 @@ class Side:
         return None if mean is None else mean.mean
 
     def ends(self, metric: str) -> tuple[float, float] | None:
-        """Return the lowest and the highest of a metric's values, where there are several that differ."""
+        """Return the least and the largest value of a metric; None if there is only one."""
         values = self.results.per_run(self.setting, metric)
         return (min(values), max(values)) if len(set(values)) > 1 else None
 
@@ -95,13 +95,13 @@ Reason = Callable[[Sequence[Metric], Side, Side], Iterator[str]]
 
 
 def reasons(metrics: Sequence[Metric], one: Side, other: Side) -> list[str]:
-    """Return what may explain that these metrics differ; a sentence that nothing does if that is so."""
+    """Return possible reasons for the difference of these metrics, or a sentence that there are none."""
     found = [sentence for reason in REASONS for sentence in reason(metrics, one, other)]
     return found or ["Nothing that was recorded explains it."]
 
 
 def _processors(metrics: Sequence[Metric], one: Side, other: Side) -> Iterator[str]:
-    """A host without time to spare sends later than its rate would allow."""
+    """Yield busy processors: they delay sending."""
     for side in (one, other):
         busiest = max(_loads(side).items(), key=lambda item: item[1], default=None)
         if busiest is not None and busiest[1] >= BUSY:
@@ -123,7 +123,7 @@ def _loads(side: Side) -> dict[str, float]:
 
 
 def _software(metrics: Sequence[Metric], one: Side, other: Side) -> Iterator[str]:
-    """What is software takes processor time, and its delays are in every time that is measured."""
+    """Yield software parts: their processing time is part of all measured times."""
     for side in (one, other):
         facts = next(iter(side.results.views_of(side.setting))).entry.facts
         named = [
@@ -137,7 +137,7 @@ def _software(metrics: Sequence[Metric], one: Side, other: Side) -> Iterator[str
 
 
 def _drops(metrics: Sequence[Metric], one: Side, other: Side) -> Iterator[str]:
-    """Losses cost retransmissions and waiting."""
+    """Yield a difference in losses, which cost retransmissions and waiting."""
     drops = [(side.mean("drops_packets"), side) for side in (one, other)]
     if [metric.name for metric in metrics] == ["drops_packets"] or any(count is None for count, _ in drops):
         return
@@ -148,7 +148,7 @@ def _drops(metrics: Sequence[Metric], one: Side, other: Side) -> Iterator[str]:
 
 
 def _probes(metrics: Sequence[Metric], one: Side, other: Side) -> Iterator[str]:
-    """A queue that is now empty and now full gives probes two times, and the median is either."""
+    """Yield probes with two typical times, of an empty and of a full queue: the median is either."""
     if "probe_p50_ns" not in {metric.name for metric in metrics}:
         return
     for side in (one, other):
@@ -160,7 +160,7 @@ def _probes(metrics: Sequence[Metric], one: Side, other: Side) -> Iterator[str]:
 
 
 def _single_runs(metrics: Sequence[Metric], one: Side, other: Side) -> Iterator[str]:
-    """Chance explains a lot of what was seen once."""
+    """Yield single runs, which chance may explain."""
     for side in (one, other):
         runs = len(side.results.views_of(side.setting))
         if runs == 1:

@@ -23,9 +23,9 @@ Point = tuple[str, tuple[tuple[str, str], ...]]
 
 
 class JointRun(Run):
-    """The cells of two runs whose settings both have, side by side; labels say of which run they are.
+    """The cells of two runs with common settings, side by side, labelled by run.
 
-    Everything else that a manifest says is the first run's.
+    All other fields of the manifest are those of the first run.
     """
 
     def __init__(self, first: Run, second: Run) -> None:
@@ -62,7 +62,7 @@ def _labelled(side: str, run: Run, common: Collection[Point]) -> list[tuple[Poin
 
 
 HEAD: Final = ("setting", "measure", "A", "B", "B \u2212 A", "95 % interval", "p", "")
-_SAID_APART: Final = ("name", "title")
+_SHOWN_ELSEWHERE: Final = ("name", "title")
 _PLACES_SHOWN: Final = 8
 
 
@@ -78,17 +78,17 @@ class Compared:
 
     @property
     def differs(self) -> bool:
-        """Whether more than chance separates the runs."""
+        """True if the runs differ by more than chance."""
         return self.difference.verdict in (Verdict.HIGHER, Verdict.LOWER)
 
     @property
     def means(self) -> tuple[float, float]:
-        """The mean of each run, in the metric's base unit."""
+        """Return the mean of each run, in the metric's base unit."""
         return sum(self.first) / len(self.first), sum(self.second) / len(self.second)
 
     @property
     def row(self) -> tuple[str, ...]:
-        """The difference in words, a column of HEAD each."""
+        """Return the texts of the columns of HEAD."""
         found, unit = self.difference, self.metric.unit
         scale = common_scale(self.means, unit)
         means = [quantity_text(mean, unit, scale) for mean in self.means]
@@ -108,7 +108,7 @@ class Compared:
 
 
 def compare(first: Results, second: Results) -> list[Compared]:
-    """Every metric that both runs have of a transport at a factor point, in the order of the first run."""
+    """Compare every metric that both runs have of a setting, in the order of the first run."""
     others = {(setting.transport, setting.factors): setting for setting in second.measured_settings}
     return [
         compared
@@ -126,13 +126,13 @@ def _compared(first: Results, setting: Setting, second: Results, other: Setting)
 
 
 def shown(compared: list[Compared], results: Results, *, everything: bool) -> list[Compared]:
-    """What differs, and what the experiment is about; or all of it."""
+    """Return the comparisons that differ, and those of the experiment's headlines; or all."""
     headlines = headlines_of(results.run.manifest)
     return [each for each in compared if everything or each.differs or headlines.is_about(each.metric.name)]
 
 
 def conclusions(compared: list[Compared]) -> list[str]:
-    """What all comparisons together say."""
+    """Summarise all comparisons in sentences."""
     verdicts = [each.difference.verdict for each in compared]
     identical, too_few = verdicts.count(Verdict.IDENTICAL), verdicts.count(Verdict.TOO_FEW)
     tested = len(verdicts) - identical - too_few
@@ -152,8 +152,8 @@ def conclusions(compared: list[Compared]) -> list[str]:
     return lines
 
 
-def told_apart(first: Results, second: Results) -> list[str]:
-    """What else differs between the runs than what was measured, a line each."""
+def other_differences(first: Results, second: Results) -> list[str]:
+    """Return other differences of the runs: testbed, commit, schema and parameters, a line each."""
     runs = first.run.manifest, second.run.manifest
     lines = []
     for what, values in (
@@ -173,7 +173,7 @@ def told_apart(first: Results, second: Results) -> list[str]:
 def _unequal(first: JsonValue, second: JsonValue, place: str = "") -> Iterator[str]:
     if isinstance(first, Mapping) and isinstance(second, Mapping):
         for key in dict.fromkeys((*first, *second)):
-            if place or key not in _SAID_APART:
+            if place or key not in _SHOWN_ELSEWHERE:
                 yield from _unequal(first.get(key), second.get(key), f"{place}.{key}".lstrip("."))
     elif first != second:
         yield f"{place}: {_written(first)} in A, {_written(second)} in B"
@@ -184,7 +184,7 @@ def _written(value: JsonValue) -> str:
 
 
 def _signed(value: float, compared: Compared) -> str:
-    """A difference with its sign, and as a fraction of the first run's mean where that is not zero."""
+    """Write a difference with its sign, as a fraction of the first run's mean unless that is zero."""
     if math.isnan(value):
         return NO_VALUE
     mean, _ = compared.means

@@ -1,1 +1,1 @@
-"""How anything is drawn, and what a drawing becomes: SVG, the data in it."""
+"""Draw figures with seaborn and matplotlib, and write them as SVG."""

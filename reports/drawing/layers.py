@@ -19,7 +19,7 @@ from matplotlib.colors import Normalize
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
-from rogue.reports.drawing.look import SHADES, Values, plain
+from rogue.reports.drawing.panels import SHADES, Values, plain
 from rogue.reports.quantities import NEVER
 from rogue.reports.transport_styles import (
     INK,
@@ -32,7 +32,7 @@ from rogue.reports.transport_styles import (
 )
 
 MARKED_FROM_LINES: Final = 5
-"""Lines in a panel from which they get markers; colours and dashes alone are then hard to follow."""
+"""Number of lines in a panel from which they get markers, besides colours and dashes."""
 DASHES: Final[dict[str, object]] = {"-": "", "--": (4, 2), "-.": (6, 2, 1.2, 2), ":": (1.2, 1.6)}
 RULE: Final[Mapping[str, Any]] = {"linewidth": 0.9, "linestyle": (0, (8, 4)), "zorder": 3}
 SHADE_LEAST: Final = 100.0
@@ -43,7 +43,7 @@ Looks = Mapping[str, TransportStyle]
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Rows with one `mark`, and how they are drawn.
+    """Rows with one `mark`, and their look.
 
     `kind` is a name in KINDS. Without a `mark` the legend names the series and the lines of series differ;
     with one it names the mark. `colour` is that of the series unless it is given. `look` goes to matplotlib.
@@ -84,7 +84,7 @@ class Rows:
         return ((name, self.data[self.data["series"] == name]) for name in self.names)
 
     def settings(self, **more: object) -> dict[str, Any]:
-        """Return what seaborn must know, with `more` and the layer's look over it."""
+        """Return seaborn's arguments, overridden by `more` and by the layer's look."""
         palette = {name: self.colour(name) for name in self.names}
         hue = {"hue": "series", "hue_order": self.names, "palette": palette, "legend": False}
         return {"data": self.data, "x": self.x, "y": self.y} | hue | more | dict(self.layer.look)
@@ -121,7 +121,7 @@ def _of_layer(data: pd.DataFrame, layer: Layer) -> pd.DataFrame:
 
 
 def _sample(layer: Layer, colour: str, style: TransportStyle | None = None, lines: int = 1) -> Artist:
-    """Return what is beside a name in the legend: of a layer, or of one series among several lines."""
+    """Return the legend's artist of a layer, or of one series among several lines."""
     if layer.kind in {"bars", "boxes"}:
         return Patch(color=colour)
     look: dict[str, Any] = dict(RULE) if layer.kind == "rule" else {}
@@ -193,7 +193,7 @@ def _bars(axis: Axes, rows: Rows) -> None:
 
 
 def _boxes(axis: Axes, rows: Rows) -> None:
-    """Draw boxes per name on the vertical axis; each beyond the middle one holds half of the rest."""
+    """Draw boxes per name on the vertical axis; each further box holds half of the remaining rows."""
     more = {"orient": "h", "saturation": 1.0, "width": 0.7, "linewidth": 0.5, "flier_kws": {"s": 6}}
     sns.boxenplot(**rows.settings(**more), ax=axis)
 
@@ -213,10 +213,10 @@ def _spans(axis: Axes, rows: Rows) -> None:
 
 
 def _shades(axis: Axes, rows: Rows) -> None:
-    """Draw a bar in each row of names as long as `value` keeps its shade, from the row before to this one.
+    """Draw a bar per name and shade of `value`.
 
-    Shades are logarithmic up to `most`, and the same in all panels. Nothing is drawn below the first.
-    Bars are vectors: the page takes no picture from elsewhere, not even from within a drawing.
+    Shades are logarithmic up to `most`, and the same in all panels; values below the first have none. Bars
+    are vectors, because the page's policy allows no embedded images.
     """
     most = max(float(rows.data["most"].iloc[0]), 2 * SHADE_LEAST)
     levels = np.geomspace(SHADE_LEAST, most, SHADES.N + 1)[:-1]
@@ -250,7 +250,7 @@ KINDS: Final[dict[str, Callable[[Axes, Rows], None]]] = {
 def draw_fields(axis: Axes, grid: pd.DataFrame, text: Callable[[float], str], norm: Normalize) -> None:
     """Draw a field per number, with `text` in it; one without a number stays empty.
 
-    An infinite number never came: its field has the colour of ink.
+    A field of an infinite number is filled with ink.
     """
     numbers = grid.to_numpy(dtype=np.float64)
     words = np.array([[text(number) for number in row] for row in numbers])
@@ -271,7 +271,7 @@ def draw_fields(axis: Axes, grid: pd.DataFrame, text: Callable[[float], str], no
 
 
 POINTS_MAX: Final = 240
-"""More points per line add bytes to the page and nothing to the eye. Statistics use every sample."""
+"""Points per line: more are not visible. Statistics use every sample."""
 INSTANTS: Final = 60
 """Points of a median with its band."""
 
@@ -279,7 +279,7 @@ INSTANTS: Final = 60
 def distribution(values: Values, column: str) -> pd.DataFrame:
     """Return a cumulative distribution: `column` and `fraction`, at most POINTS_MAX equally spaced ranks.
 
-    Infinite values never came back: they count in the total, so the largest fraction is below 1.
+    Infinite values count in the total, so with them the largest fraction is below 1.
     """
     finite = np.sort(values[np.isfinite(values)])
     if not len(finite):

@@ -8,8 +8,7 @@ from typing import Final, Literal
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from rogue.reports.drawing.look import plain
-from rogue.reports.drawing.panels import scaled_inches
+from rogue.reports.drawing.panels import plain, scaled_inches
 from rogue.reports.quantities import duration_text, size_text
 from rogue.reports.results import factor_name
 from rogue.workloads.units import QUANTITY_OF_SUFFIX, UnitError
@@ -20,7 +19,7 @@ LONG_AXIS: Final = 100.0
 """A logarithmic axis over a larger ratio has ticks at powers of ten only."""
 LINEAR_BELOW_BYTES: Final = 1000
 INTERVALS_MAX: Final = 5
-"""Of a time axis: three panels in a row have room for the labels of that many."""
+"""Intervals of a time axis: three panels in a row have room for their labels."""
 LOG_FROM_RATIO: Final = 30.0
 """From this ratio of the largest to the smallest value a linear axis would hide the small ones."""
 
@@ -44,7 +43,7 @@ class Axis:
 
 
 def _linear(_axes: Sequence[Axes], _side: Side) -> None:
-    """Leave the axis as matplotlib makes it."""
+    """Keep matplotlib's axis."""
 
 
 def _from_zero(axes: Sequence[Axes], side: Side) -> None:
@@ -56,7 +55,7 @@ def _from_zero(axes: Sequence[Axes], side: Side) -> None:
 
 
 def _finite(limit: float) -> float:
-    """Return a limit of data; 0 where there are none."""
+    """Return a limit of the data; 0 without data."""
     return limit if math.isfinite(limit) else 0.0
 
 
@@ -155,10 +154,10 @@ def fit_heights(axis: Axes, heights: Sequence[float], text: Callable[[float], st
 FACTOR_LOG_FROM_RATIO: Final = 20.0
 # Width of one character of a label.
 CHARACTER_INCHES: Final = 0.085
-# How far zero stands from the smallest value on a logarithmic axis, in decades.
+# Distance of zero from the smallest value on a logarithmic axis, in decades.
 ZERO_DECADES: Final = 0.5
 ONE_IN: Final = "one_in"
-"""Key of a loss, of which one packet in so many is lost."""
+"""Key of a loss of one packet in n."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,14 +168,14 @@ class FactorAxis:
     labels: dict[str, str]
     is_log: bool
     name: str
-    """What stands below the axis."""
+    """Label of the axis."""
 
 
 def factor_axis(key: str, values: Sequence[str]) -> FactorAxis:
-    """Return where the values of a factor stand: by size if all are numbers or quantities, else in order.
+    """Return the places of a factor's values: by size if all are numbers or quantities, else in order.
 
-    A loss of one packet in n stands at 1/n, so that more loss is further right; one in 0 is no loss. A
-    logarithmic axis that has a zero is linear below the smallest value.
+    A loss of one packet in n is at 1/n, so that more loss is further right; one in 0 is no loss. A
+    logarithmic axis with a zero is linear below the smallest value.
     """
     numbers = {value: _number(value) for value in values}
     known = {value: number for value, number in numbers.items() if number is not None}
@@ -199,7 +198,7 @@ def factor_axis(key: str, values: Sequence[str]) -> FactorAxis:
 
 
 def apply(axis: Axes, factor: FactorAxis) -> None:
-    """Give a panel this horizontal axis; labels that would run into the one before are left out."""
+    """Give a panel this horizontal axis, without labels that would overlap."""
     places = list(factor.places.values())
     low, high = min(places), max(places)
     if not factor.is_log:

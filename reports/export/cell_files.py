@@ -1,6 +1,5 @@
 """A directory with a file for each cell: captures, timelines."""
 
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -8,17 +7,18 @@ from typing import Final, NamedTuple
 from rogue.reports.cells.view import CellView
 from rogue.reports.errors import ReportError
 from rogue.reports.export.captures.capture import Written, missed_text, recorded, write_capture
+from rogue.reports.export.csv_files import new_directory
 from rogue.reports.export.timeline import write_timeline
 from rogue.reports.quantities import counted
 from rogue.reports.results import Results
 
 
 class CellFormat(NamedTuple):
-    """What a cell's tables become."""
+    """A file format for the tables of a cell."""
 
     suffix: str
     write: Callable[[CellView, Path], list[str]]
-    """Writes the file, returns what its reader must know; ReportError if the cell lacks what it takes."""
+    """Writes the file and returns notes for its reader; ReportError if the cell lacks a table."""
 
 
 def _pcap(view: CellView, path: Path) -> list[str]:
@@ -46,57 +46,40 @@ def _missed(view: CellView) -> list[str]:
 def _timeline(view: CellView, path: Path) -> list[str]:
     """Write a cell's tables on one axis of time, for Perfetto."""
     events, end_ns = write_timeline(view, path)
-    told = f"{view.entry.id}: {counted(events, 'event')}"
-    return [told if end_ns is None else f"{told}; what comes after {end_ns / 1e9:.6g} s is left out"]
+    note = f"{view.entry.id}: {counted(events, 'event')}"
+    return [note if end_ns is None else f"{note}; events after {end_ns / 1e9:.6g} s are left out"]
 
 
 FORMATS: Final[dict[str, CellFormat]] = {
     "pcap": CellFormat("pcapng", _pcap),
     "timeline": CellFormat("json", _timeline),
 }
-"""What `rogue export` can write of single cells."""
+"""Formats of `rogue export` for single cells."""
 
 
 def write_cell_files(
     results: Results, kind: str, directory: Path, cells: Sequence[str]
 ) -> tuple[list[str], list[str]]:
-    """Write the cells' files into a new directory, all or none; return their names, and what to know.
+    """Write the cells' files into a new directory, all or none; return their names and notes.
 
-    With no cell named: of all that have what it takes, and ReportError if none has.
+    Without named cells it writes all cells that have the tables; ReportError if there is none.
     """
     unknown = [cell for cell in cells if cell not in results.views]
     if unknown:
         known = ", ".join(list(results.views)[:5])
         raise ReportError(f"{unknown[0]} has no result in this run; expected a cell such as {known}")
-    partial = directory.with_name(f".{directory.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    try:
-        names, notes = _write_all(results, kind, partial, cells)
-        partial.rename(directory)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
-    return names, notes
-
-
-def _write_all(
-    results: Results, kind: str, directory: Path, cells: Sequence[str]
-) -> tuple[list[str], list[str]]:
     names, notes = [], []
     problem = ReportError("the run has no cell with a result")
-    for cell_id, view in results.views.items():
-        if cells and cell_id not in cells:
-            continue
-        name = f"{cell_id}.{FORMATS[kind].suffix}"
-        try:
-            notes += FORMATS[kind].write(view, directory / name)
-        except ReportError as error:
-            if cells:
-                raise
-            problem = error
-            continue
-        names.append(name)
-    if not names:
-        raise problem
+    with new_directory(directory) as partial:
+        for cell_id in cells or results.views:
+            name = f"{cell_id}.{FORMATS[kind].suffix}"
+            try:
+                notes += FORMATS[kind].write(results.views[cell_id], partial / name)
+                names.append(name)
+            except ReportError as error:
+                if cells:
+                    raise
+                problem = error
+        if not names:
+            raise problem
     return names, notes

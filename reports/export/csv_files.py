@@ -4,6 +4,7 @@ import csv
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Final, TextIO
@@ -15,15 +16,29 @@ from rogue.reports.results.loaded import rows_of_cells, rows_of_metrics, tables_
 from rogue.workloads.records import TABLES
 
 _FORMULA: Final = re.compile(r"\A(?=[=+\-@\t\r\n＝＋－＠])|(?<=[;\t\r\n])(?=[ \"]*[=+\-@＝＋－＠])")
-"""Where a formula could begin: at the front, or behind what separates fields where a comma does not.
+"""The beginning of a possible formula: at the front, or after another separator of fields.
 
 Source: OWASP, CSV Injection.
 """
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
 
+@contextmanager
+def new_directory(directory: Path) -> Iterator[Path]:
+    """Yield a hidden directory that gets this name at the end, or is removed after an error."""
+    partial = directory.with_name(f".{directory.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    try:
+        yield partial
+        partial.rename(directory)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+
+
 def harmless(field: object) -> object:
-    """Put an apostrophe before each part of a text that could be taken for a formula; a number is none."""
+    """Put an apostrophe before each part of a text that a spreadsheet could run as a formula."""
     if not isinstance(field, str) or _NUMBER.fullmatch(field) or not _FORMULA.search(field):
         return field
     return _FORMULA.sub("'", field)
@@ -36,7 +51,7 @@ def write_rows(rows: Iterable[Iterable[object]], file: TextIO) -> None:
 
 
 def harmless_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    """A frame with harmless names and texts; what holds numbers is not copied."""
+    """Return a frame with harmless names and texts; numeric columns are not copied."""
     shown = frame.copy(deep=False)
     for place, (_, column) in enumerate(frame.items()):
         if not pd.api.types.is_numeric_dtype(column.dtype):
@@ -47,7 +62,7 @@ def harmless_frame(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def csv_text(frame: pd.DataFrame) -> str:
-    """A whole file."""
+    """Return the text of a whole file."""
     return harmless_frame(frame).to_csv(index=False, lineterminator="\n")
 
 
@@ -61,34 +76,27 @@ _OF_METRICS: Final = {
     "metric": "name of the measure",
     "value": "one number per cell, in the base unit",
     "unit": "the base unit",
-    "title": "what the report calls it",
+    "title": "title in the report",
 }
 _COLUMNS_FILE: Final = "columns.csv"
 
 
 def export(results: Results, directory: Path) -> list[str]:
-    """Write the files into a new directory, all or none; their names.
+    """Write the files into a new directory, all or none; return their names.
 
-    Times are in ns, rates in bit/s, sizes in bytes, as in the record schema; `columns.csv` says what each is.
+    Times are in ns, rates in bit/s, sizes in bytes, as in the record schema; `columns.csv` explains each.
     """
-    partial = directory.with_name(f".{directory.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    try:
+    with new_directory(directory) as partial:
         _write_rows(rows_of_cells(results), partial / "cells.csv")
         _write_rows(rows_of_metrics(results), partial / "metrics.csv")
         for name in TABLES:
             _write_table(results, name, partial / f"{name}.csv")
         _write_columns(partial)
-        partial.rename(directory)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
     return sorted(path.name for path in directory.iterdir())
 
 
 def _write_rows(rows: Iterator[Mapping[str, object]], path: Path) -> None:
-    """One line per row under the names of the first row; nothing at all without rows."""
+    """Write one line per row under the names of the first row; no file without rows."""
     first = next(rows, None)
     if first is None:
         return
@@ -102,14 +110,14 @@ def _write(lines: Iterable[Iterable[object]], path: Path) -> None:
 
 
 def _write_table(results: Results, name: str, path: Path) -> None:
-    """All cells of one table, one after the other; no file if no cell has it."""
+    """Write one table of all cells; no file if no cell has it."""
     for joined in tables_of_cells(results, name):
         whole = harmless_frame(joined)
         whole.to_csv(path, mode="a", header=not path.exists(), index=False, lineterminator="\n")
 
 
 def _write_columns(directory: Path) -> None:
-    """What each column of each file is."""
+    """Write the meaning of each column of each file."""
     rows = []
     for path in sorted(directory.iterdir()):
         rows += [(path.name, column, meaning) for column, meaning in _OF_CELLS.items()]
@@ -118,5 +126,5 @@ def _write_columns(directory: Path) -> None:
         elif path.stem == "metrics":
             rows += [(path.name, column, meaning) for column, meaning in _OF_METRICS.items()]
         else:
-            rows.append((path.name, "fact.<name>", "something else that is known about the cell"))
+            rows.append((path.name, "fact.<name>", "another fact about the cell"))
     _write([("file", "column", "meaning"), *rows], directory / _COLUMNS_FILE)

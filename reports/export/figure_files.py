@@ -2,7 +2,6 @@
 
 import io
 import math
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -16,11 +15,10 @@ from matplotlib import rc_context, rc_params_from_file, rcParams
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from rogue.reports.drawing.look import figure_look
-from rogue.reports.drawing.panels import TYPE_SIZES, page_width
+from rogue.reports.drawing.panels import TYPE_SIZES, figure_look, page_width
 from rogue.reports.drawing.svg import standalone_svg
 from rogue.reports.errors import ReportError
-from rogue.reports.export.csv_files import csv_text
+from rogue.reports.export.csv_files import csv_text, new_directory
 from rogue.reports.figures import FIGURES
 from rogue.reports.figures.captions import caption_of
 from rogue.reports.figures.figure import ReportFigure
@@ -29,13 +27,13 @@ from rogue.reports.results import Results
 # Rows of a figure's data on the page; `rogue figures` writes all of them.
 ROWS_MAX: Final = 600
 LINE_MAX: Final = 80
-# What may stand in a `data:` link as it is, and means nothing in HTML; base64 would take more.
+# Characters that need no escape in a `data:` link and in HTML; base64 would take more bytes.
 _SAFE: Final = "/:=,;()+-._~!*"
 
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """One link: what it says, what the file will be called, and the file."""
+    """One link: its text, the name of the file, and the file."""
 
     text: str
     file_name: str
@@ -52,14 +50,14 @@ def thinned(frame: pd.DataFrame, rows_max: int, line_max: int) -> pd.DataFrame:
 
 
 def short(data: pd.DataFrame) -> pd.DataFrame:
-    """Return data with six significant digits; whole numbers keep all: a megabyte is 1048576."""
+    """Round data to six significant digits; whole numbers keep all of theirs."""
     numbers = data.select_dtypes("float")
     rounded = numbers.map(lambda value: value if value.is_integer() else float(f"{value:.6g}"))
     return data.assign(**{str(name): rounded[name] for name in rounded})
 
 
 def downloads(name: str, picture: str, data: pd.DataFrame) -> tuple[Download, ...]:
-    """Return the links of one figure; without data it has no table."""
+    """Return the links of one figure: the picture, and its data if there are any."""
     svg = Download(
         "picture (SVG)", f"{name}.svg", f"data:image/svg+xml;charset=utf-8,{quote(picture, _SAFE)}"
     )
@@ -81,20 +79,20 @@ _STYLED: Final = (
     "font.", "text.color", "lines.", "axes.", "grid.", "legend.", "xtick.", "ytick.", "patch.", "errorbar.",
     "hatch.", "figure.facecolor", "figure.edgecolor",
 )  # fmt: skip
-# Colours of transports come from the report's table; formatters change what labels say.
+# Colours of transports are the report's; formatters would change the text of labels.
 _NOT_STYLED: Final = ("axes.prop_cycle", "axes.formatter.", "axes.unicode_minus", "axes3d.")
 
 FORMATS: Final = ("pdf", "svg", "png", "csv")
 PNG_DOTS_PER_INCH: Final = 300
-# Type 42 is TrueType as it is: text in the file can be searched, and publishers take it; type 3 they do not.
+# Type 42 is TrueType: its text can be searched, and publishers accept it, unlike type 3.
 _EMBEDDED: Final[Any] = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "path"}
-# Nothing in a file tells when it was made: the same run gives the same bytes.
+# No file has its time of creation: the same run gives the same bytes.
 _PDF_METADATA: Final = {"Creator": "RoGUE testbed", "Producer": None, "CreationDate": None}
 
 
 @dataclass(frozen=True, slots=True)
 class FilesWanted:
-    """Which figures, in which formats, how wide, in which style."""
+    """The requested figures, formats, width and style."""
 
     width_inches: float
     names: tuple[str, ...] = tuple(FIGURES)
@@ -107,7 +105,7 @@ class FilesWanted:
 
 @dataclass(frozen=True, slots=True)
 class FigureResult:
-    """What became of one figure: its size and its smallest type, or why it is not drawn."""
+    """The result of one figure: its size and smallest type, or why it is not drawn."""
 
     name: str
     width_inches: float = 0.0
@@ -117,10 +115,9 @@ class FigureResult:
 
 
 def read_style_sheet(path: Path) -> dict[str, object]:
-    """Read a matplotlib style sheet; raise ReportError for what is no setting of looks, or has a wrong value.
+    """Read a matplotlib style sheet; ReportError for settings of other things than fonts, lines and axes.
 
-    Settings of fonts, lines, axes and the like are looks. Others name programs and files, or change the
-    widths that `--width` gives.
+    Those name programs and files, or override `--width`.
     """
     try:
         read: Any = rc_params_from_file(path, fail_on_error=True, use_default_template=False)
@@ -150,7 +147,7 @@ def styled(settings: Mapping[str, Any]) -> Iterator[None]:
 
 
 def skipped_figures(results: Results, names: Sequence[str]) -> dict[str, str]:
-    """Return which of these figures the run cannot draw, and why."""
+    """Return the reason of each of these figures that the run cannot draw."""
     reasons = {name: FIGURES[name]().skipped_because(results) for name in names}
     return {name: reason for name, reason in reasons.items() if reason}
 
@@ -159,18 +156,11 @@ def write_figures(
     results: Results, wanted: FilesWanted, directory: Path, on_done: Callable[[FigureResult], None]
 ) -> list[str]:
     """Write the files into a new directory, all or none; return their names. Calls `on_done` per figure."""
-    partial = directory.with_name(f".{directory.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    try:
+    with new_directory(directory) as partial:
         for name in wanted.names:
             on_done(_write_figure(results, wanted, name, partial))
         for name, text in wanted.texts.items():
             (partial / name).write_text(text, encoding="utf-8")
-        partial.rename(directory)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
     return sorted(path.name for path in directory.iterdir())
 
 

@@ -31,12 +31,12 @@ class Trace:
     def slice(
         self, place: tuple[str, str], name: str, span_ns: tuple[float, float], args: Mapping[str, Value]
     ) -> None:
-        """Add something that begins and lasts; slices of a row must not overlap."""
+        """Add a slice with a duration; slices of a row must not overlap."""
         start_ns, duration_ns = span_ns
         self._add("X", place, start_ns, {"name": name, "dur": _microseconds(duration_ns), "args": dict(args)})
 
     def instant(self, place: tuple[str, str], name: str, t_ns: float, args: Mapping[str, Value]) -> None:
-        """Add something that just happens."""
+        """Add an instant event."""
         self._add("i", place, t_ns, {"name": name, "s": "t", "args": dict(args)})
 
     def counter(self, place: tuple[str, str], times_ns: Sequence[float], values: Sequence[float]) -> None:
@@ -48,7 +48,7 @@ class Trace:
         )
 
     def write(self, path: Path, most: int, about: Mapping[str, str]) -> float | None:
-        """Write the first so many events in order of time; return from when on there are none, if any."""
+        """Write the first `most` events by time; return the time of the first omitted one, if any."""
         self._events.sort(key=_time)
         kept, left = self._events[:most], self._events[most:]
         with path.open("w", encoding="utf-8") as file:
@@ -102,11 +102,11 @@ CONTROLS: Final = "controls"
 PROBES: Final = "probes"
 PACKETS: Final = "packets"
 ACCEPTED: Final = "accepted"
-"""The usual reason of a sample: the window followed it. All others get a mark."""
+"""The usual reason of a sample: it moved the window. All others get a mark."""
 
 
 def flows(table: pd.DataFrame, trace: Trace) -> None:
-    """Add transfers; those of a flow that overlap get rows of their own."""
+    """Add transfers; overlapping ones of a flow get separate rows."""
     for flow_id, rows in _each(table, "flow_id"):
         ends_ns: list[float] = []
         for row in rows.sort_values("start_ns").to_dict("records"):
@@ -120,14 +120,14 @@ def flows(table: pd.DataFrame, trace: Trace) -> None:
 
 
 def rates(table: pd.DataFrame, trace: Trace) -> None:
-    """Add what each flow delivers, and its limit."""
+    """Add goodput and rate limit of each flow."""
     for flow_id, rows in _each(table, "flow_id"):
         trace.counter((RATES, f"{flow_id} goodput (Gb/s)"), *_points(rows, "goodput_bps", 1e9))
         trace.counter((RATES, f"{flow_id} limit (Gb/s)"), *_points(rows, "limiter_bps", 1e9))
 
 
 def queues(table: pd.DataFrame, trace: Trace) -> None:
-    """Add what waits, and how much was marked or dropped; ports at which nothing happens are left out."""
+    """Add queues, marks and drops; ports without any are left out."""
     for (port, priority), rows in _each(table, ["port", "priority"]):
         if not rows[["max_bytes", "marks", "drops"]].to_numpy().any():
             continue
@@ -139,7 +139,7 @@ def queues(table: pd.DataFrame, trace: Trace) -> None:
 
 
 def pauses(table: pd.DataFrame, trace: Trace) -> None:
-    """Add intervals in which a port had to be silent."""
+    """Add paused intervals of ports."""
     for (port, priority), rows in _each(table, ["port", "priority"]):
         for row in rows.to_dict("records"):
             span_ns = (float(row["start_ns"]), float(row["duration_ns"]))
@@ -147,7 +147,7 @@ def pauses(table: pd.DataFrame, trace: Trace) -> None:
 
 
 def agents(table: pd.DataFrame, trace: Trace) -> None:
-    """Add what an agent measured and decided."""
+    """Add measurements and decisions of agents."""
     for flow_id, rows in _each(table, "flow_id"):
         trace.counter((AGENTS, f"{flow_id} RTT (us)"), *_points(rows, "rtt_ns", 1e3))
         trace.counter((AGENTS, f"{flow_id} window (packets)"), *_points(rows, "cwnd_packets", 1))
@@ -159,20 +159,20 @@ def agents(table: pd.DataFrame, trace: Trace) -> None:
 
 
 def controls(table: pd.DataFrame, trace: Trace) -> None:
-    """Add what congestion controls believe, each quantity by itself."""
+    """Add each quantity of congestion controls."""
     for (flow_id, name), rows in _each(table, ["flow_id", "name"]):
         trace.counter((CONTROLS, f"{flow_id} {name}"), *_points(rows, "value", 1))
 
 
 def events(table: pd.DataFrame, trace: Trace) -> None:
-    """Add what happened to queue pairs and links."""
+    """Add events of queue pairs and links."""
     for row in table.to_dict("records"):
         place = (AGENTS, f"{row['flow_id']} events") if row["flow_id"] else (QUEUES, "events of links")
         trace.instant(place, str(row["event"]), float(row["t_ns"]), {"detail": str(row["detail"])})
 
 
 def probes(table: pd.DataFrame, trace: Trace) -> None:
-    """Add round trips of what only measures."""
+    """Add round trips of probes."""
     for (source, destination), rows in _each(table, ["src", "dst"]):
         trace.counter((PROBES, f"{source}->{destination} RTT (us)"), *_points(rows, "rtt_ns", 1e3))
 
@@ -200,16 +200,16 @@ TRACKS: Final[dict[str, Callable[[pd.DataFrame, Trace], None]]] = {
     "latency": probes,
     "packets": packets,
 }
-"""By table, in the order in which their groups stand."""
+"""By table, in the order of their groups."""
 
 
 def _each(table: pd.DataFrame, by: str | list[str]) -> Iterator[tuple[Any, pd.DataFrame]]:
-    """Yield what belongs together, in the order of first appearance."""
+    """Yield groups in the order of first appearance."""
     yield from table.groupby(by, sort=False, observed=True)
 
 
 def _points(rows: pd.DataFrame, column: str, unit: float) -> tuple[list[float], list[float]]:
-    """Return times and values that are known; of equal neighbours the first and the last."""
+    """Return known times and values; of equal neighbours only the first and the last."""
     known = rows[rows[column].notna()]
     values = known[column].astype("float64") / unit
     same = (values == values.shift()) & (values == values.shift(-1))
@@ -217,11 +217,11 @@ def _points(rows: pd.DataFrame, column: str, unit: float) -> tuple[list[float], 
 
 
 EVENTS_MAX: Final = 1_000_000
-"""More make a file that a browser takes minutes to open."""
+"""A browser takes minutes to open a file with more."""
 
 
 def write_timeline(view: CellView, path: Path) -> tuple[int, float | None]:
-    """Write what the cell's tables have; return how many events, and from when on they are left out."""
+    """Write the cell's tables; return the number of events, and the time of the first omitted one."""
     trace = Trace()
     for name, add in TRACKS.items():
         table = view.table(name)

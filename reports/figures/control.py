@@ -9,12 +9,11 @@ from matplotlib.axes import Axes
 
 from rogue.reports.cells.view import CellView
 from rogue.reports.drawing.layers import MEDIAN, ONE_FLOW_STEPS, flow_lines
-from rogue.reports.drawing.look import Values, plain
-from rogue.reports.drawing.panels import Share
+from rogue.reports.drawing.panels import Share, plain
 from rogue.reports.drawing.scales import Axis
 from rogue.reports.figures.figure import Plot
 from rogue.reports.metrics.estimates import overruled_share
-from rogue.reports.quantities import Unit, counted, quantity_text
+from rogue.reports.quantities import Unit, quantity_text
 from rogue.reports.results import Results, Setting
 
 LINES_MAX: Final = 64
@@ -28,7 +27,7 @@ UNITS: Final = {
     "bytes": (1e3, "KB"),
     "packets": (1.0, "packets"),
 }
-"""The last part of a quantity's name, in units for people."""
+"""Scale and unit for display, by the last part of a quantity's name."""
 _LINES: Final = (
     f" Each thin line is one flow of the first repetition, {LINES_MAX} at most. The thick line is the median"
     " of all flows of all repetitions around that time, the band reaches from the least to the largest."
@@ -36,7 +35,7 @@ _LINES: Final = (
 
 
 class QuantitiesOverTime(Plot):
-    """Per setting a panel for each quantity: flows of the first repetition, and the spread of all."""
+    """A panel per setting and quantity: flows of the first repetition, and the spread of all."""
 
     x: ClassVar = Axis("time_s", "time", "seconds")
     y: ClassVar = Axis("value", "")
@@ -54,7 +53,7 @@ class QuantitiesOverTime(Plot):
         raise NotImplementedError
 
     def lines(self, results: Results, setting: Setting) -> pd.DataFrame:
-        """Return the lines of each panel; `unit` says what `value` is."""
+        """Return the lines of each panel; `unit` is the unit of `value`."""
         found = []
         for part, quantity in self.quantities(results, setting).items():
             scale, unit = _unit(quantity)
@@ -64,14 +63,13 @@ class QuantitiesOverTime(Plot):
         return pd.concat(found)
 
     def finish(self, axes: list[Axes], results: Results) -> None:
-        """Write the unit beside each panel."""
         units = self.data(results).groupby("panel")["unit"].first()
         for axis in axes:
             axis.set_ylabel(units[str(axis.get_label())])
 
 
 class WindowOverTime(QuantitiesOverTime):
-    """Per setting two panels, window and rate limit."""
+    """Two panels per setting, window and rate limit."""
 
     title: ClassVar = "Congestion window and rate limit over time"
     needs: ClassVar = ("rtt",)
@@ -82,12 +80,11 @@ class WindowOverTime(QuantitiesOverTime):
     )
 
     def usable(self, view: CellView) -> bool:
-        """Return whether the cell has an accepted sample."""
         samples = view.table("rtt")
         return samples is not None and bool(samples["accepted"].any())
 
     def omission(self, results: Results) -> str:
-        """Return the sentence about windows that the floor of two batches overruled."""
+        """Add the share of windows below the floor of two batches."""
         found = []
         for setting in self.shown(results):
             shares = [overruled_share(view) for view in self.views(results, setting)]
@@ -101,33 +98,22 @@ class WindowOverTime(QuantitiesOverTime):
         return (overruled if found else "") + super().omission(results)
 
     def quantities(self, results: Results, setting: Setting) -> dict[str, str]:
-        """Return both."""
         return WINDOW
 
     def samples(self, view: CellView, quantity: str) -> pd.DataFrame:
-        """Return the samples that the agent accepted and for which it had a value."""
         samples = view.table("rtt")
         assert samples is not None, "only cells with samples are drawn"
         kept = samples.loc[samples["accepted"] & samples[quantity].notna(), ["flow_id", "t_ns", quantity]]
         return kept.rename(columns={quantity: "value"})
 
     def finish(self, axes: list[Axes], results: Results) -> None:
-        """Begin at zero."""
         super().finish(axes, results)
         for axis in axes:
             axis.set_ylim(bottom=0)
 
-    def words(self, results: Results, setting: Setting) -> str:
-        """Say between which windows eight in ten samples lie."""
-        views = self.views(results, setting)
-        windows = np.concatenate([self.samples(view, "cwnd_packets")["value"] for view in views])
-        low, high = np.quantile(windows, (0.1, 0.9))
-        samples = f"{counted(len(windows), 'sample')} in {counted(len(views), 'repetition')}"
-        return f"{samples}, eight in ten windows between {low:.1f} and {high:.1f} packets"
-
 
 class ControlOverTime(QuantitiesOverTime):
-    """Per setting a panel for each quantity that its controls report."""
+    """A panel per setting and reported quantity."""
 
     title: ClassVar = "Inside the congestion control over time"
     needs: ClassVar = ("control",)
@@ -138,33 +124,20 @@ class ControlOverTime(QuantitiesOverTime):
     )
 
     def usable(self, view: CellView) -> bool:
-        """Return whether a control of the cell reported a number."""
         return super().usable(view) and bool(_names([view]))
 
     def omission(self, results: Results) -> str:
-        """Return the sentence about quantities that have no panel."""
         settings = self.shown(results)
         hidden = {name for each in settings for name in _names(self.views(results, each))[NAMES_MAX:]}
         names = ", ".join(plain(name) for name in sorted(hidden))
         return (f" Without a panel: {names}." if hidden else "") + super().omission(results)
 
     def quantities(self, results: Results, setting: Setting) -> dict[str, str]:
-        """Return the first quantities that controls report."""
         return {plain(name): name for name in _names(self.views(results, setting))[:NAMES_MAX]}
 
     def samples(self, view: CellView, quantity: str) -> pd.DataFrame:
-        """Return the finite values."""
         table = _finite(view)
         return table[table["name"] == quantity]
-
-    def words(self, results: Results, setting: Setting) -> str:
-        """Say the median of each quantity."""
-        views, medians = self.views(results, setting), []
-        for name in _names(views):
-            scale, unit = _unit(name)
-            values: Values = np.concatenate([self.samples(view, name)["value"] for view in views])
-            medians.append(f"{plain(name)} {np.median(values) / scale:.4g}{' ' * bool(unit)}{unit}")
-        return f"{counted(len(views), 'repetition')}, medians: {', '.join(medians)}"
 
 
 def _names(views: Sequence[CellView]) -> list[str]:
@@ -180,5 +153,5 @@ def _finite(view: CellView) -> pd.DataFrame:
 
 
 def _unit(name: str) -> tuple[float, str]:
-    """Return the number of a quantity's own units in a unit for people, and its symbol."""
+    """Return the scale of a quantity for display, and the unit."""
     return UNITS.get(name.rpartition("_")[2], (1.0, ""))

@@ -8,15 +8,12 @@ from matplotlib.axes import Axes
 
 from rogue.reports.cells.view import CellView
 from rogue.reports.drawing.layers import Layer, distribution
-from rogue.reports.drawing.look import Values
-from rogue.reports.drawing.panels import Share
+from rogue.reports.drawing.panels import Share, Values
 from rogue.reports.drawing.scales import Axis
 from rogue.reports.figures.figure import Plot
 from rogue.reports.metrics.delay import own_probes, probe_rtts_ns
-from rogue.reports.metrics.statistics import nearest_rank
-from rogue.reports.quantities import Unit, counted, quantity_text, size_text
 from rogue.reports.results import Results, Setting
-from rogue.reports.results.wording import lost_text, value_text
+from rogue.reports.results.results import lost_text, value_text
 from rogue.reports.transport_styles import INK, MUTED
 
 
@@ -26,19 +23,18 @@ class Distribution(Plot):
     panels_per_setting: ClassVar = 0
     layers: ClassVar = (Layer("steps"),)
     median: ClassVar[str] = ""
-    """The metric of tables and cards that the legend of a single panel quotes."""
+    """The metric that the legend of a single panel quotes."""
 
     def samples(self, results: Results, setting: Setting) -> dict[str, Values]:
-        """Return the samples of all repetitions by part, infinite where something never came."""
+        """Return the samples of all repetitions by part; a lost sample is infinite."""
         raise NotImplementedError
 
     def lines(self, results: Results, setting: Setting) -> pd.DataFrame:
-        """Return the distributions."""
         parts = self.samples(results, setting).items()
         return pd.concat([distribution(values, self.x.column).assign(part=part) for part, values in parts])
 
     def legend_names(self, results: Results) -> dict[str, str]:
-        """Return the names of transports with their medians, or with what they lost where a run has none."""
+        """Return the names of transports with their medians, or with the lost share if there is no median."""
         names = {}
         for setting in self.shown(results) if self.median else []:
             mean, lost = results.mean(setting, self.median), lost_text(results, setting, self.median)
@@ -66,17 +62,10 @@ class ProbeLatency(Distribution):
     quoted: ClassVar = {"median": "probe_p50_ns", "99th percentile": "probe_p99_ns"}
 
     def usable(self, view: CellView) -> bool:
-        """Return whether the cell has the experiment's probes."""
         return super().usable(view) and own_probes(view) is not None
 
     def samples(self, results: Results, setting: Setting) -> dict[str, Values]:
-        """Return the time of each probe."""
         return {"": np.concatenate([probe_rtts_ns(view) for view in self.views(results, setting)])}
-
-    def words(self, results: Results, setting: Setting) -> str:
-        """Say how many probes there are, and what is quoted of them."""
-        count = counted(len(self.samples(results, setting)[""]), "probe")
-        return f"{count}, {super().words(results, setting)}"
 
 
 class QueueDistribution(Distribution):
@@ -92,22 +81,14 @@ class QueueDistribution(Distribution):
     x: ClassVar = Axis("queue_bytes", "bytes queued", "bytes")
     y: ClassVar = Axis("fraction", "fraction of samples", "fraction")
     median: ClassVar = "queue_p50_bytes"
+    quoted: ClassVar = {"median": "queue_p50_bytes", "99th percentile": "queue_p99_bytes"}
 
     def usable(self, view: CellView) -> bool:
-        """Return whether the bottleneck was sampled while there was traffic."""
         return super().usable(view) and view.bottleneck_queue is not None
 
     def samples(self, results: Results, setting: Setting) -> dict[str, Values]:
-        """Return the queue at each sample."""
         queues = [view.bottleneck_queue for view in self.views(results, setting)]
         return {"": np.concatenate([queue["bytes"].to_numpy(float) for queue in queues if queue is not None])}
-
-    def words(self, results: Results, setting: Setting) -> str:
-        """Say median and 99th percentile."""
-        tail = nearest_rank(self.samples(results, setting)[""], 99) or 0
-        return (
-            f"median {value_text(results, setting, self.median)}, 99 % of samples at most {size_text(tail)}"
-        )
 
 
 RATES: Final = {
@@ -120,14 +101,13 @@ RATES: Final = {
 class RateEstimate(Plot):
     """One panel per setting: distributions of goodput, of cwnd / RTT and of the rate limit."""
 
-    title: ClassVar = "The rate that arrives and the rate that the agent believes in"
+    title: ClassVar = "Delivered rate, and the rate that the agent estimates"
     needs: ClassVar = ("flows", "throughput")
     caption: ClassVar = (
         "Over all flows and samples of all repetitions, per flow: payload that arrived, the agent’s own"
         " estimate cwnd / RTT, and the limit set in the NIC (which counts headers too). With a floor under"
-        " the base RTT the estimate is the floor over the RTT of the true rate, so it lies left of the"
-        " goodput whenever packets queue for longer than the floor; this follows from the rule and is not"
-        " an error of the drawing."
+        " the base RTT the estimate is the true rate times floor / RTT, so it lies left of the goodput"
+        " whenever packets queue for longer than the floor."
     )
     missing: ClassVar = (
         "No finished cell has an agent’s estimate of its rate (throughput.parquet, cwnd_over_rtt_bps)."
@@ -142,44 +122,33 @@ class RateEstimate(Plot):
     )
 
     def usable(self, view: CellView) -> bool:
-        """Return whether the agent of the cell estimates a rate."""
         rows = view.deliveries
         if rows is None or view.was_over_at_once:
             return False
         return bool(rows["cwnd_over_rtt_bps"].notna().any())
 
     def lines(self, results: Results, setting: Setting) -> pd.DataFrame:
-        """Return the distributions, and the ideal share of flows that start together."""
+        views = self.views(results, setting)
+        samples = pd.concat([view.samples for view in views if view.samples is not None])
+        rates = {mark: samples[column].dropna().to_numpy(float) for mark, column in RATES.items()}
         lines = [
             distribution(values / 1e9, "rate_gbps").assign(mark=mark)
-            for mark, values in self._rates(results, setting).items()
+            for mark, values in rates.items()
+            if len(values)
         ]
-        view = self.views(results, setting)[0]
+        view = views[0]
         if view.ideal_share_bps and view.is_simultaneous:
             share = {"rate_gbps": [view.ideal_share_bps / 1e9], "mark": "ideal share"}
             lines.append(pd.DataFrame(share))
         return pd.concat(lines)
 
-    def words(self, results: Results, setting: Setting) -> str:
-        """Say the median of each line."""
-        medians = [
-            f"{mark} {quantity_text(nearest_rank(rates, 50), Unit.RATE)}"
-            for mark, rates in self._rates(results, setting).items()
-        ]
-        return f"medians {', '.join(medians)}"
-
-    def _rates(self, results: Results, setting: Setting) -> dict[str, Values]:
-        views = self.views(results, setting)
-        samples = pd.concat([view.samples for view in views if view.samples is not None])
-        rates = {mark: samples[column].dropna().to_numpy(float) for mark, column in RATES.items()}
-        return {mark: values for mark, values in rates.items() if len(values)}
-
 
 class RttEstimate(Plot):
     """Per setting two panels: both distributions, and the distribution of their difference."""
 
-    title: ClassVar = "Round-trip time: what the agent estimates and what is true"
+    title: ClassVar = "Round-trip time: estimate and truth"
     needs: ClassVar = ("rtt",)
+    quoted: ClassVar = {"median estimate": "rtt_p50_ns", "median difference": "rtt_error_p50_ns"}
     panels_per_setting: ClassVar = 2
     caption: ClassVar = (
         "Left: cumulative distributions of the agent’s accepted estimates and of the simulator’s truth"
@@ -201,12 +170,10 @@ class RttEstimate(Plot):
     share: ClassVar[Share] = "none"
 
     def usable(self, view: CellView) -> bool:
-        """Return whether the truth is known for a sample of the cell."""
         return super().usable(view) and len(_known(view)) > 0
 
     def lines(self, results: Results, setting: Setting) -> pd.DataFrame:
-        """Return the distributions of both panels."""
-        estimate, truth = self._pairs(results, setting) / 1e3
+        estimate, truth = np.concatenate([_known(view) for view in self.views(results, setting)]).T / 1e3
         drawn = {"truth": truth, "estimate": estimate, "estimate − truth": estimate - truth}
         found = [
             distribution(values, "time_us").assign(
@@ -217,7 +184,7 @@ class RttEstimate(Plot):
         return pd.concat([*found, pd.DataFrame({"time_us": [0.0], "mark": "no error", "part": "error"})])
 
     def finish(self, axes: list[Axes], results: Results) -> None:
-        """Leave out the few samples at the ends, and name the error."""
+        """Cut off the few samples at the ends, and label the error."""
         data = self.data(results)
         inside = data[data["fraction"].between(0.003, 0.997)].groupby("panel")["time_us"]
         for axis in axes:
@@ -228,21 +195,9 @@ class RttEstimate(Plot):
             if is_error:
                 axis.set_xlabel("estimate − truth (µs)")
 
-    def words(self, results: Results, setting: Setting) -> str:
-        """Say the medians and the median difference."""
-        estimate, truth = self._pairs(results, setting)
-        medians = [
-            f"median {name} {quantity_text(nearest_rank(values, 50), Unit.TIME)}"
-            for name, values in (("estimate", estimate), ("truth", truth), ("difference", estimate - truth))
-        ]
-        return f"{counted(len(truth), 'sample')}, {', '.join(medians)}"
-
-    def _pairs(self, results: Results, setting: Setting) -> Values:
-        return np.concatenate([_known(view) for view in self.views(results, setting)]).T
-
 
 def _known(view: CellView) -> Values:
-    """Return estimate and truth (ns) of the accepted samples of which the truth is known."""
+    """Return estimate and truth (ns) of the accepted samples with a known truth."""
     samples = view.table("rtt")
     if samples is None:
         return np.empty((0, 2))

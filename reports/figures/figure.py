@@ -1,4 +1,4 @@
-"""The two bases of figures: one that draws itself, and one that describes what seaborn draws."""
+"""The bases of figures: one that draws itself, and one that describes what seaborn draws."""
 
 from abc import ABC, abstractmethod
 from typing import ClassVar
@@ -13,7 +13,7 @@ from rogue.reports.drawing.panels import Share, compared_panels, legend_above, p
 from rogue.reports.drawing.scales import Axis
 from rogue.reports.results import Results, Setting, settings_by_point
 from rogue.reports.results.points import chosen_points, points_text, quoted_points
-from rogue.reports.results.wording import spoken_text
+from rogue.reports.results.results import spoken_text
 
 
 class ReportFigure(ABC):
@@ -23,11 +23,11 @@ class ReportFigure(ABC):
     needs: ClassVar[tuple[str, ...]]
     caption: ClassVar[str]
     missing: ClassVar[str] = ""
-    """Why it is not drawn; by default that no cell has rows in the tables that it needs."""
+    """Reason why it is not drawn; by default that no cell has rows in the tables that it needs."""
     panels_per_setting: ClassVar[int] = 1
-    """How many panels a transport takes at each factor point; 0 where the transports share one."""
+    """Panels of a transport at each factor point; 0 where the transports share one."""
     shows_all: ClassVar[bool] = False
-    """True if no factor point is left out, because a point takes no panel."""
+    """True if a factor point takes no panel, so that none is left out."""
     x: ClassVar[Axis] = Axis("x", "")
     y: ClassVar[Axis] = Axis("y", "")
     _known: tuple[Results, pd.DataFrame] | None = None
@@ -66,13 +66,13 @@ class ReportFigure(ABC):
         return self.missing or f"No finished cell has rows in {tables}."
 
     def data(self, results: Results) -> pd.DataFrame:
-        """Return what is drawn, a row per mark; the CSV beside the figure has it. Empty without `rows`."""
+        """Return the drawn data, a row per mark, which is also the CSV. Empty without `rows`."""
         if self._known is None or self._known[0] is not results:
             self._known = results, self.rows(results)
         return self._known[1]
 
     def rows(self, results: Results) -> pd.DataFrame:
-        """Work out what is drawn: columns `panel` and `series`, and those of `x` and `y`."""
+        """Compute the drawn data: columns `panel` and `series`, and those of `x` and `y`."""
         return pd.DataFrame()
 
     @abstractmethod
@@ -81,20 +81,20 @@ class ReportFigure(ABC):
 
     @abstractmethod
     def describe(self, results: Results) -> str:
-        """Return the text alternative: what the figure shows, with numbers."""
+        """Return the text alternative of the figure, with numbers."""
 
 
 @once_per_cell
 def _is_usable(view: CellView, figure: ReportFigure) -> bool:
-    """Return whether a figure can draw a cell; it asks often, and the answer may take a large table."""
+    """True if a figure can draw a cell; cached, because it may take a large table."""
     return figure.usable(view)
 
 
 class Plot(ReportFigure):
-    """A figure that is a description: its data, its axes, and the layers of marks in which they are drawn.
+    """A figure that is declared: its data, its axes, and the layers of marks that draw them.
 
     By default it has a panel per factor point where `panels_per_setting` is 0, else a panel per setting, and
-    a series per transport. `rogue.reports.drawing.layers` says what columns the data have.
+    a series per transport. `rogue.reports.drawing.layers` has the columns of the data.
     """
 
     layers: ClassVar[tuple[Layer, ...]] = (Layer("line"),)
@@ -105,7 +105,7 @@ class Plot(ReportFigure):
     """Height of each name on the vertical axis, beyond `height_inches`."""
     has_legend: ClassVar[bool] = True
     quoted: ClassVar[dict[str, str]] = {}
-    """Metrics of tables and cards that its words say, each with its name within a sentence."""
+    """Metrics that the text alternative quotes, by their names in a sentence; else it gives ranges."""
 
     def lines(self, results: Results, setting: Setting) -> pd.DataFrame:
         """Return the rows of one setting; those with different `part`s have their own panels."""
@@ -151,17 +151,32 @@ class Plot(ReportFigure):
         return figure
 
     def finish(self, axes: list[Axes], results: Results) -> None:
-        """Change what axes and layers do not say; by default nothing."""
+        """Adjust the panels; by default does nothing."""
 
     def legend_names(self, results: Results) -> dict[str, str]:
-        """Return what the legend of a single panel says instead of the name of a series."""
+        """Return other names of series for the legend of a single panel."""
         return {}
 
     def describe(self, results: Results) -> str:
-        """Return what a reader sees of each setting."""
         return " ".join(f"{each.title}: {self.words(results, each)}." for each in self.shown(results))
 
     def words(self, results: Results, setting: Setting) -> str:
-        """Return what is seen of one setting, without a full stop."""
-        said = {name: spoken_text(results, setting, metric) for name, metric in self.quoted.items()}
-        return ", ".join(f"{name} {text}" for name, text in said.items())
+        """Describe one setting, without a full stop: the quoted metrics, or the ranges of its marks."""
+        quoted = [
+            f"{name} {spoken_text(results, setting, metric)}"
+            for name, metric in self.quoted.items()
+            if results.mean(setting, metric)
+        ]
+        return ", ".join(quoted) or "; ".join(self._ranges(results, setting))
+
+    def _ranges(self, results: Results, setting: Setting) -> list[str]:
+        """Return least, largest and median of each part and mark of a setting."""
+        axis = self.x if self.y.column == "fraction" else self.y
+        rows = self.lines(results, setting).dropna(subset=[axis.column])
+        found = []
+        for names, own in rows.groupby([key for key in ("part", "mark") if key in rows], sort=False):
+            low, middle, high = own[axis.column].quantile([0, 0.5, 1])
+            unit = f" {own['unit'].iloc[0]}" if "unit" in own else ""
+            name = " ".join(filter(None, map(str, names))) or axis.label
+            found.append(f"{name} {low:.3g} to {high:.3g}{unit}, median {middle:.3g}{unit}")
+        return found

@@ -7,21 +7,20 @@ import pandas as pd
 
 from rogue.reports.cells.view import CellView
 from rogue.reports.drawing.layers import MEDIAN, ONE_FLOW, POINTS_MAX, RULE, Layer, spread
-from rogue.reports.drawing.look import plain
-from rogue.reports.drawing.panels import Share
+from rogue.reports.drawing.panels import Share, plain
 from rogue.reports.drawing.scales import Axis
 from rogue.reports.figures.figure import Plot
 from rogue.reports.metrics.goodput import flow_shares
-from rogue.reports.quantities import Unit, counted, duration_text, joined, quantity_text
+from rogue.reports.quantities import duration_text, joined
 from rogue.reports.results import Results, Setting
 from rogue.reports.results.points import points_text
 from rogue.reports.transport_styles import ALARM, INK
 from rogue.workloads.records import TransferStatus
 
 FLOWS_MAX: Final = 64
-"""More lines are a carpet."""
+"""More lines would look alike."""
 NAMES_MAX: Final = 16
-"""More flows cannot be named along an axis; `flow_spread` has them."""
+"""More names do not fit below an axis; `flow_spread` draws such flows."""
 
 
 class ThroughputOverTime(Plot):
@@ -50,14 +49,17 @@ class ThroughputOverTime(Plot):
         Layer("points", "connection failed", ALARM, {"marker": "X", "markersize": 7, "clip_on": False}),
     )
     share: ClassVar[Share] = "row"
+    quoted: ClassVar = {
+        "all flows together": "aggregate_bps",
+        "flow intervals at the 10th percentile": "interval_goodput_p10_share",
+        "failed queue pairs": "failed_queue_pairs",
+    }
 
     def usable(self, view: CellView) -> bool:
-        """Return whether a cell has samples of its flows, and not too many flows to draw one by one."""
         has_samples = view.deliveries is not None and not view.was_over_at_once
         return super().usable(view) and has_samples and len(view.flow_ids) <= FLOWS_MAX
 
     def omission(self, results: Results) -> str:
-        """Return over what goodput is averaged, and what has too many flows to draw one by one."""
         widths_ns = {drawn_width_ns(self.views(results, setting)[0]) for setting in self.shown(results)}
         averages = f" Averages over {joined([duration_text(each) for each in sorted(widths_ns)])}."
         crowded = [
@@ -72,7 +74,6 @@ class ThroughputOverTime(Plot):
         return averages + super().omission(results) + hidden
 
     def arrangement(self, results: Results) -> tuple[int, Share]:
-        """Put a factor point in a row; several points of one transport have scales of their panels alone."""
         columns, share = super().arrangement(results)
         return columns, "none" if len({each.transport for each in self.shown(results)}) == 1 else share
 
@@ -86,21 +87,9 @@ class ThroughputOverTime(Plot):
             found.append(spread(pd.concat(together), "goodput_gbps"))
         return pd.concat([rows for rows in found if len(rows)])
 
-    def words(self, results: Results, setting: Setting) -> str:
-        """Say between which rates the flows moved."""
-        views = self.views(results, setting)
-        rates_bps = pd.concat([view.samples["goodput_bps"] for view in views if view.samples is not None])
-        low, high = (quantity_text(float(rates_bps.quantile(at)), Unit.RATE) for at in (0.1, 0.9))
-        failed = sum(len(view.failed_flow_ids) for view in views)
-        total = counted(sum(len(view.flow_ids) for view in views), "queue pair")
-        return (
-            f"{counted(len(views[0].flow_ids), 'flow')} in {counted(len(views), 'repetition')}, eight in ten"
-            f" samples between {low} and {high}; {failed} of {total} failed"
-        )
-
 
 def drawn_width_ns(view: CellView) -> int:
-    """Return over how long goodput is averaged: 1, 2, 5, 10 ... samples, so that POINTS_MAX reach the end."""
+    """Return the averaging time of goodput: 1, 2, 5, 10 ... samples, so that POINTS_MAX cover the run."""
     rows = view.deliveries
     assert rows is not None, "only cells with samples are drawn"
     sample_ns, end_ns = int(rows["interval_ns"].max()), int(rows["t_ns"].max())
@@ -174,28 +163,16 @@ class FlowShares(Plot):
     y: ClassVar = Axis("share_percent", "% of ideal share", "from zero")
     layers: ClassVar = (Layer("points", "one repetition", look={"alpha": 0.75}), Layer("rule", "ideal share"))
     share: ClassVar[Share] = "row"
+    quoted: ClassVar = {"worst flow": "worst_flow_share", "Jain’s index": "jain"}
 
     def usable(self, view: CellView) -> bool:
-        """Return whether there are flows to compare, and few enough to name their hosts."""
         return super().usable(view) and 1 < len(view.flow_ids) <= NAMES_MAX and flow_shares(view) is not None
 
     def lines(self, results: Results, setting: Setting) -> pd.DataFrame:
-        """Return a row per flow and repetition."""
         ideal = pd.DataFrame({"share_percent": [100.0], "mark": "ideal share"})
-        return pd.concat([self._marks(results, setting).assign(mark="one repetition"), ideal])
-
-    def words(self, results: Results, setting: Setting) -> str:
-        """Say the least and the largest mean share among the flows."""
-        means = self._marks(results, setting).groupby("flow", sort=False)["share_percent"].mean() / 100
-        least, most = (
-            f"{quantity_text(float(means.iloc[at]), Unit.PERCENT)} ({means.index[at]})"
-            for at in (int(means.argmin()), int(means.argmax()))
-        )
-        return f"mean over the repetitions from {least} to {most} of the ideal share"
-
-    def _marks(self, results: Results, setting: Setting) -> pd.DataFrame:
         views = self.views(results, setting)
-        return pd.concat([_shares(view).assign(repetition=view.entry.repetition) for view in views])
+        rows = [_shares(view).assign(repetition=view.entry.repetition) for view in views]
+        return pd.concat([pd.concat(rows).assign(mark="one repetition"), ideal])
 
 
 class FlowSpread(Plot):
@@ -220,23 +197,12 @@ class FlowSpread(Plot):
     columns: ClassVar = 1
     height_inches: ClassVar = 1.0
     row_inches: ClassVar = 0.34
+    quoted: ClassVar = {"median flow": "flow_median_share", "worst flow": "worst_flow_share"}
 
     def usable(self, view: CellView) -> bool:
-        """Return whether flows share a port from the start, and are too many to be named."""
         return super().usable(view) and len(view.flow_ids) > NAMES_MAX and flow_shares(view) is not None
 
     def lines(self, results: Results, setting: Setting) -> pd.DataFrame:
-        """Return a row per flow and repetition."""
         rows = pd.concat([_shares(view) for view in self.views(results, setting)])
         ideal = pd.DataFrame({"share_percent": [100.0], "mark": "ideal share"})
         return pd.concat([rows.assign(mark="flows", transport=plain(setting.style.name, 34)), ideal])
-
-    def words(self, results: Results, setting: Setting) -> str:
-        """Say how many flows there are, the median and between what nine in ten lie."""
-        shares = pd.concat([_shares(view)["share_percent"] for view in self.views(results, setting)]) / 100
-        low, median, high = (
-            quantity_text(float(value), Unit.PERCENT) for value in np.percentile(shares, (5, 50, 95))
-        )
-        flows = counted(len(shares), "flow")
-        ends = f"nine in ten between {low} and {high}"
-        return f"{flows} of all repetitions, median {median} of the ideal share, {ends}"

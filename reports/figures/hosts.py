@@ -9,21 +9,21 @@ from matplotlib.ticker import FuncFormatter
 
 from rogue.reports.cells.view import QP_FAILED, CellView, loads_by_role
 from rogue.reports.drawing.layers import Layer
-from rogue.reports.drawing.look import Values, plain
-from rogue.reports.drawing.panels import Share
+from rogue.reports.drawing.panels import Share, plain
 from rogue.reports.drawing.scales import Axis
 from rogue.reports.figures.figure import Plot
 from rogue.reports.figures.flows import flow_goodput
-from rogue.reports.quantities import Unit, counted, duration_text, quantity_text, size_text
+from rogue.reports.quantities import counted, duration_text, size_text
 from rogue.reports.results import Results, Setting
+from rogue.reports.results.results import spoken_text
 from rogue.reports.transport_styles import ALARM, INK
 
 ROLES: Final = ("client", "server")
 KINDS_MAX: Final = 8
 HARMFUL: Final = (QP_FAILED, "link_cut", "connection_failed", "gave_up")
-"""Events that have the colour of alarm; all others are steps of the recovery."""
+"""Failures, drawn in the alarm colour; all other events are steps of the recovery."""
 TURNS: Final = ("turn", "turn_over")
-"""Events of flows that share too few limiters, whether or not anything fails."""
+"""Events of flows that take turns at limiters, which are no failures."""
 
 
 class CpuLoad(Plot):
@@ -43,30 +43,22 @@ class CpuLoad(Plot):
     layers: ClassVar = (Layer("bars", look={"width": 0.8}),)
 
     def usable(self, view: CellView) -> bool:
-        """Return whether hosts at both ends were recorded."""
         return super().usable(view) and all(loads.size for loads in loads_by_role(view).values())
 
     def lines(self, results: Results, setting: Setting) -> pd.DataFrame:
-        """Return a row per end."""
-        runs = [self._per_run(results, setting, role) for role in ROLES]
+        loads = [loads_by_role(view) for view in self.views(results, setting)]
+        runs = [np.array([100 * each[role].mean() for each in loads]) for role in ROLES]
         ends = [(role, each.mean(), each.min(), each.max()) for role, each in zip(ROLES, runs, strict=True)]
         return pd.DataFrame(ends, columns=["end", "load_percent", "low", "high"])
 
     def words(self, results: Results, setting: Setting) -> str:
-        """Say both means."""
-        means = [
-            f"{role} {quantity_text(float(self._per_run(results, setting, role).mean()) / 100, Unit.PERCENT)}"
-            for role in ROLES
-        ]
-        return f"{', '.join(means)} of one core"
-
-    def _per_run(self, results: Results, setting: Setting, role: str) -> Values:
-        """Return the mean load (%) of the hosts of one kind, one value per repetition."""
-        return np.array([100 * loads_by_role(view)[role].mean() for view in self.views(results, setting)])
+        rows = self.lines(results, setting)
+        ends = zip(rows["end"], rows["load_percent"], strict=True)
+        return ", ".join(f"{end} {percent:.1f} % of one core" for end, percent in ends)
 
 
 class RecoveryTimeline(Plot):
-    """Per setting panels of goodput, of what was sent again, and of events; the first repetition."""
+    """Panels of goodput, of retransmitted payload and of events per setting; the first repetition."""
 
     title: ClassVar = "Failures and recovery over time"
     needs: ClassVar = ("flows", "throughput", "events")
@@ -92,7 +84,6 @@ class RecoveryTimeline(Plot):
     has_legend: ClassVar = False
 
     def usable(self, view: CellView) -> bool:
-        """Return whether a link or a queue pair failed in a cell whose flows were sampled."""
         events = view.table("events")
         has_harm = events is not None and bool(events["event"].isin(HARMFUL).any())
         return super().usable(view) and view.deliveries is not None and has_harm
@@ -119,7 +110,6 @@ class RecoveryTimeline(Plot):
         return pd.concat(found)
 
     def finish(self, axes: list[Axes], results: Results) -> None:
-        """Give the panels of a setting one time, and each its heights."""
         data = self.data(results)
         ends_s = data.groupby("series")["time_s"].max()
         for axis in axes:
@@ -137,20 +127,17 @@ class RecoveryTimeline(Plot):
                 )
 
     def words(self, results: Results, setting: Setting) -> str:
-        """Say which events there were, how often and when first, and what was sent again."""
         view = self.views(results, setting)[0]
         parts = [
             f"{kind} {counted(len(rows), 'time')}, first at {duration_text(int(rows['t_ns'].min()))}"
             for kind, rows in _events(view).groupby("event", sort=False)
         ]
-        flows = view.table("flows")
-        known = [] if flows is None else list(flows["retransmitted_bytes"].dropna())
-        parts += [f"{size_text(float(sum(known)))} were sent again"] if len(known) else []
-        return "; ".join(parts)
+        again = spoken_text(results, setting, "retransmitted_share")
+        return "; ".join([*parts, f"{again} of the payload was retransmitted"])
 
 
 def _events(view: CellView) -> pd.DataFrame:
-    """Return the events in order of time, but for turns at limiters."""
+    """Return the events by time, without turns at limiters."""
     events = view.table("events")
     assert events is not None, "only cells with events are drawn"
     events = events[~events["event"].isin(TURNS)]
@@ -158,7 +145,7 @@ def _events(view: CellView) -> pd.DataFrame:
 
 
 def _sent_again(view: CellView) -> "pd.Series[float] | None":
-    """Return the payload sent again so far, by end of interval (ns); None where it was not sampled."""
+    """Return the retransmitted payload so far, by end of interval (ns); None if it was not sampled."""
     rows = view.deliveries
     if rows is None or rows["retransmitted_bytes"].isna().any():
         return None

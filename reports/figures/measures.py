@@ -12,8 +12,14 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
 from rogue.reports.drawing.layers import Layer, Looks, draw_fields
-from rogue.reports.drawing.look import plain
-from rogue.reports.drawing.panels import COLUMNS_MAX, Share, columns_that_fit, panels, turn_crowded_names
+from rogue.reports.drawing.panels import (
+    COLUMNS_MAX,
+    Share,
+    columns_that_fit,
+    panels,
+    plain,
+    turn_crowded_names,
+)
 from rogue.reports.drawing.scales import LOG_FROM_RATIO, Axis, FactorAxis, apply, factor_axis, fit_heights
 from rogue.reports.figures.figure import Plot
 from rogue.reports.metrics import METRICS
@@ -23,7 +29,7 @@ from rogue.reports.results import Results, Setting, factor_name
 from rogue.reports.results.headlines import headlines_of
 from rogue.reports.results.loaded import BASE_UNITS
 from rogue.reports.results.points import factor_values, quoted_points, swept_factor
-from rogue.reports.results.wording import spoken_text, value_text
+from rogue.reports.results.results import spoken_text, value_text
 from rogue.reports.transport_styles import INK, TransportStyle
 
 LINES_MAX: Final = 12

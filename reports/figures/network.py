@@ -14,14 +14,13 @@ from rogue.reports.drawing.layers import POINTS_MAX, Layer, draw_fields
 from rogue.reports.drawing.panels import COLUMNS_MAX, Share, panels, turn_crowded_names
 from rogue.reports.drawing.scales import Axis
 from rogue.reports.figures.figure import Plot
-from rogue.reports.quantities import Unit, joined, quantity_text, size_text
+from rogue.reports.quantities import Unit, quantity_text, size_text
 from rogue.reports.results import Results, Setting
-from rogue.reports.results.wording import value_text
 
 PORTS_MAX: Final = 16
 MANY_PANELS: Final = 5
 PORTS_OF_MANY_MAX: Final = 8
-"""Of many panels each has fewer rows; otherwise the figure would be higher than a page."""
+"""Rows of each of many panels; with more the figure would be higher than a page."""
 BINS: Final = 120
 LINKS_MAX: Final = 24
 
@@ -41,14 +40,15 @@ class QueueOverTime(Plot):
     layers: ClassVar = (Layer("line", "median"),)
     share: ClassVar[Share] = "row"
     has_legend: ClassVar = False
+    quoted: ClassVar = {"median": "queue_p50_bytes", "longest": "queue_max_bytes"}
 
     def usable(self, view: CellView) -> bool:
-        """Return whether the bottleneck was sampled while there was traffic."""
         return super().usable(view) and view.whole_bottleneck_queue is not None
 
     def lines(self, results: Results, setting: Setting) -> pd.DataFrame:
         """Return median and band of at most POINTS_MAX groups of samples at neighbouring instants."""
-        queue = self._queue(results, setting)
+        queues = [view.whole_bottleneck_queue for view in self.views(results, setting)]
+        queue = pd.concat([each for each in queues if each is not None])
         start_ns, end_ns = float(queue["t_ns"].min()), float(queue["t_ns"].max())
         count = min(POINTS_MAX, queue["t_ns"].nunique())
         number = (queue["t_ns"] - start_ns) // ((end_ns - start_ns) / count or 1.0)
@@ -57,21 +57,9 @@ class QueueOverTime(Plot):
         line = {"time_s": groups["t_ns"].mean() / 1e9, "queue_bytes": groups["bytes"].median()}
         return pd.DataFrame(line | {"low": low, "high": high, "mark": "median"})
 
-    def words(self, results: Results, setting: Setting) -> str:
-        """Say port, median and maximum."""
-        views = self.views(results, setting)
-        ports = joined(list(dict.fromkeys(view.bottleneck_port[0] for view in views if view.bottleneck_port)))
-        longest = size_text(float(self._queue(results, setting)["max_bytes"].max()))
-        median = value_text(results, setting, "queue_p50_bytes")
-        return f"port {ports}, median {median}, longest of all repetitions {longest}"
-
-    def _queue(self, results: Results, setting: Setting) -> pd.DataFrame:
-        queues = [view.whole_bottleneck_queue for view in self.views(results, setting)]
-        return pd.concat([queue for queue in queues if queue is not None])
-
 
 class QueueMap(Plot):
-    """One panel per setting: a row for each port that held most, a shade for each short time."""
+    """One panel per setting: a row for each of the ports with the longest queues, a shade per interval."""
 
     title: ClassVar = "Queues of the network over time"
     needs: ClassVar = ("queues",)
@@ -89,25 +77,22 @@ class QueueMap(Plot):
     has_legend: ClassVar = False
 
     def usable(self, view: CellView) -> bool:
-        """Return whether packets waited at more than one port."""
         queues = view.table("queues")
         return queues is not None and queues.loc[queues["max_bytes"] > 0, "port"].nunique() > 1
 
     def omission(self, results: Results) -> str:
-        """Return the longest queue, and the bottleneck of each setting."""
         views = {each.title: self.views(results, each)[0] for each in self.shown(results)}
         named = "; ".join(f"{title}: {bottleneck_sentence(view)}" for title, view in views.items())
         longest = size_text(float(self.data(results)["value"].max()))
         return f" The strongest is {longest}. {named}.{super().omission(results)}"
 
     def arrangement(self, results: Results) -> tuple[int, Share]:
-        """Return more columns for many panels."""
         return 2 if len(self.shown(results)) < MANY_PANELS else COLUMNS_MAX, "none"
 
     def lines(self, results: Results, setting: Setting) -> pd.DataFrame:
-        """Return the longest queue of each port in each short time, which ends at `time_s`."""
+        """Return the longest queue of each port in each interval, which ends at `time_s`."""
         ports, queues = self._ports(results), self.views(results, setting)[0].table("queues")
-        assert queues is not None, "drawn only where it is"
+        assert queues is not None, "only cells with queues are drawn"
         end_ns = float(queues.loc[queues["max_bytes"] > 0, "t_ns"].max())
         kept = queues[queues["port"].isin(ports) & (queues["t_ns"] <= end_ns)]
         bins = np.maximum(np.ceil(kept["t_ns"] / end_ns * BINS).astype("int64") - 1, 0)
@@ -119,18 +104,16 @@ class QueueMap(Plot):
         return rows.sort_values("port", key=lambda column: column.map(ports.index), kind="stable")
 
     def rows(self, results: Results) -> pd.DataFrame:
-        """Return the maps of all settings, which have one scale of shades."""
         rows = super().rows(results)
         return rows.assign(most=rows["value"].max())
 
     def words(self, results: Results, setting: Setting) -> str:
-        """Say the longest queue of each row."""
         data = self.data(results)
         longest = data[data["panel"] == setting.title].groupby("port", sort=False)["value"].max()
         return f"longest queues {', '.join(f'{port} {size_text(size)}' for port, size in longest.items())}"
 
     def _ports(self, results: Results) -> list[str]:
-        """Return the ports that held most in all settings together."""
+        """Return the ports with the most queued bytes in all settings together."""
         shown = self.shown(results)
         waiting = pd.concat([_waiting(self.views(results, setting)[0]) for setting in shown])
         together = waiting.groupby(level=0, sort=False).sum().sort_values(ascending=False, kind="stable")
@@ -140,9 +123,9 @@ class QueueMap(Plot):
 
 @once_per_cell
 def _waiting(view: CellView) -> "pd.Series[float]":
-    """Return how much waited at each port, all samples together."""
+    """Return the queued bytes of each port, summed over all samples."""
     queues = view.table("queues")
-    assert queues is not None, "drawn only where it is"
+    assert queues is not None, "only cells with queues are drawn"
     return queues.groupby(queues["port"].astype(str))["max_bytes"].sum()
 
 
@@ -163,17 +146,14 @@ class LinkUse(Plot):
     )
 
     def usable(self, view: CellView) -> bool:
-        """Return whether the network has links between switches whose rates are known."""
         return super().usable(view) and len(uses(view)) > 1
 
     def lines(self, results: Results, setting: Setting) -> pd.DataFrame:
-        """Return a row per link: the mean over repetitions."""
         views, links = self.views(results, setting), self._links(results)
         means = [100 * float(np.mean([uses(view).get(link, np.nan) for view in views])) for link in links]
         return pd.DataFrame({"link": links, "use_percent": means})
 
     def draw(self, results: Results) -> Figure:
-        """Draw a map for each factor point; all have one scale of shades."""
         data, links = self.data(results), self._links(results)
         points = list(dict.fromkeys(data["panel"]))
         transports = data.groupby("panel")["series"].nunique().max()
@@ -189,7 +169,6 @@ class LinkUse(Plot):
         return figure
 
     def words(self, results: Results, setting: Setting) -> str:
-        """Say the most and the least used link."""
         use = self.lines(results, setting).set_index("link")["use_percent"].dropna() / 100
         if use.empty:
             return "none of these links"
@@ -198,7 +177,7 @@ class LinkUse(Plot):
         return "most used {}, least used of these {}".format(*ends)
 
     def _links(self, results: Results) -> list[str]:
-        """Return the busiest in all settings together, by name."""
+        """Return the busiest links of all settings, by name."""
         busiest: dict[str, float] = {}
         for setting in self.shown(results):
             for view in self.views(results, setting):

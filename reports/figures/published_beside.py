@@ -8,8 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from rogue.reports.drawing.layers import Layer
-from rogue.reports.drawing.look import plain
-from rogue.reports.drawing.panels import scaled_inches
+from rogue.reports.drawing.panels import plain, scaled_inches
 from rogue.reports.drawing.scales import Axis
 from rogue.reports.figures.figure import Plot
 from rogue.reports.metrics import METRICS

@@ -1,16 +1,16 @@
-"""Figures: completion times of transfers, slowdowns by group and by size, and chains of transfers."""
+"""Figures: completion times of transfers, slowdowns by group and by size, and critical paths."""
 
+from collections import Counter
 from typing import ClassVar, Final
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from rogue.reports.cells.transfers import Waits, natural
+from rogue.reports.cells.transfers import natural
 from rogue.reports.cells.view import CellView
 from rogue.reports.drawing.layers import Layer
-from rogue.reports.drawing.look import Values, plain
-from rogue.reports.drawing.panels import Share
+from rogue.reports.drawing.panels import Share, Values, plain
 from rogue.reports.drawing.scales import Axis
 from rogue.reports.figures.distributions import Distribution
 from rogue.reports.figures.figure import Plot
@@ -18,26 +18,23 @@ from rogue.reports.metrics.completion import counted as is_counted
 from rogue.reports.metrics.completion import sizes_and_slowdowns, times_by_group, transfer_times_ns
 from rogue.reports.metrics.statistics import nearest_rank
 from rogue.reports.metrics.waiting import waits
-from rogue.reports.quantities import Unit, counted, duration_text, quantity_text, readable, size_text
 from rogue.reports.results import Results, Setting, settings_by_point
-from rogue.reports.results.wording import spoken_text
 from rogue.reports.transport_styles import INK
 
 DISTRIBUTION_MIN: Final = 200
-"""Fewer transfers have no distribution; the tables have their percentiles."""
+"""Smallest number of transfers with a distribution; the tables have percentiles of fewer."""
 GROUPS_MAX: Final = 6
 CLASSES_MAX: Final = 10
 CLASSES_MIN: Final = 3
-"""Fewer sizes are the long and the short transfers of the completion times."""
+"""With fewer sizes, the completion times of long and short transfers show the same."""
 TRANSFERS_MIN: Final = 50
-"""Of each transport in each class, on average."""
+"""Mean number of transfers of each transport in each class."""
 PERCENTS: Final = (50, 95, 99)
 HOSTS_NAMED_MAX: Final = 16
-HOPS_NAMED_MAX: Final = 6
 
 
 class CompletionTimes(Distribution):
-    """Per factor point a panel for the long and one for the short transfers."""
+    """A panel per factor point for the long transfers, and one for the short ones."""
 
     title: ClassVar = "Completion times of the transfers"
     needs: ClassVar = ("flows",)
@@ -53,12 +50,15 @@ class CompletionTimes(Distribution):
     x: ClassVar = Axis("completion_time_ns", "completion time", "log ns")
     y: ClassVar = Axis("fraction", "fraction of transfers", "fraction")
     share: ClassVar[Share] = "none"
+    quoted: ClassVar = {
+        "long transfers, median": "long_fct_p50_ns",
+        "90th percentile": "long_fct_p90_ns",
+        "short transfers, median": "short_fct_p50_ns",
+        "their 90th percentile": "short_fct_p90_ns",
+    }
 
     def usable(self, view: CellView) -> bool:
-        """Return whether the cell has enough transfers, which start whether or not others are done.
-
-        Some of them must complete: otherwise there is no line.
-        """
+        """True if enough transfers start independently of each other, and some complete."""
         taken_ns, wanted = transfer_times_ns(view, None), is_counted(view)
         if view.transfers is None or taken_ns is None or len(taken_ns) < DISTRIBUTION_MIN:
             return False
@@ -66,26 +66,15 @@ class CompletionTimes(Distribution):
         return bool(np.isfinite(taken_ns).any()) and (has_connection_each or not view.is_always_busy)
 
     def samples(self, results: Results, setting: Setting) -> dict[str, Values]:
-        """Return the completion times of each class of sizes, infinite where a transfer did not complete."""
         found = {}
         for part in ("long transfers", "short transfers"):
             of_views = [transfer_times_ns(view, "long" in part) for view in self.views(results, setting)]
             found[part] = np.concatenate([taken_ns for taken_ns in of_views if taken_ns is not None])
         return {part: values for part, values in found.items() if np.isfinite(values).any()}
 
-    def words(self, results: Results, setting: Setting) -> str:
-        """Say count, median and 90th percentile of each class."""
-        said = []
-        for part, values in self.samples(results, setting).items():
-            kind = part.split()[0]
-            median, tail = (spoken_text(results, setting, f"{kind}_fct_p{n}_ns") for n in (50, 90))
-            done = f"{np.isfinite(values).sum()} of {len(values)} {part} completed"
-            said.append(f"{done}, median {median}, 90th percentile {tail}")
-        return "; ".join(said)
-
 
 class GroupSlowdowns(Distribution):
-    """Per factor point a panel for each group of a trace."""
+    """A panel per factor point and group of a trace."""
 
     title: ClassVar = "Slowdown by group of the trace"
     needs: ClassVar = ("flows",)
@@ -102,46 +91,23 @@ class GroupSlowdowns(Distribution):
     share: ClassVar[Share] = "none"
 
     def usable(self, view: CellView) -> bool:
-        """Return whether a trace named groups, and some of their transfers completed."""
         return any(np.isfinite(values).any() for values, _ in times_by_group(view).values())
 
     def samples(self, results: Results, setting: Setting) -> dict[str, Values]:
-        """Return the slowdowns of the largest groups, infinite where a transfer did not complete."""
-        return {group: values for group, (values, _) in self._groups(results, setting).items()}
-
-    def words(self, results: Results, setting: Setting) -> str:
-        """Say count, mean completion time, median and 99th percentile of each group."""
-        said = []
-        for group, (values, taken_ns) in self._groups(results, setting).items():
-            median, tail = (quantity_text(nearest_rank(values, n), Unit.RATIO) for n in (50, 99))
-            done = f"{counted(int(np.isfinite(values).sum()), 'transfer')} of {len(values)} completed"
-            mean = readable(float(taken_ns.mean()), Unit.TIME)
-            said.append(
-                f"{group}: {done}, completion time {mean} on average, slowdown {median} at the median, 99th"
-                f" percentile {tail}"
-            )
-        return "; ".join(said)
-
-    def _groups(self, results: Results, setting: Setting) -> dict[str, tuple[Values, Values]]:
-        """Return slowdowns and completion times of the groups that are largest in all settings, by name."""
-        counts: dict[str, int] = {}
+        counts: Counter[str] = Counter()
         for each in self.settings(results):
             for view in self.views(results, each):
-                for group, (values, _) in times_by_group(view).items():
-                    counts[group] = counts.get(group, 0) + len(values)
+                counts.update({group: len(values) for group, (values, _) in times_by_group(view).items()})
         groups = [times_by_group(view) for view in self.views(results, setting)]
         return {
-            plain(name, 30): (
-                np.concatenate([of_view[name][0] for of_view in groups if name in of_view]),
-                np.concatenate([of_view[name][1] for of_view in groups if name in of_view]),
-            )
-            for name in sorted(sorted(counts, key=lambda name: -counts[name])[:GROUPS_MAX])
+            plain(name, 30): np.concatenate([of_view[name][0] for of_view in groups if name in of_view])
+            for name in sorted(name for name, _ in counts.most_common(GROUPS_MAX))
             if any(name in of_view for of_view in groups)
         }
 
 
 class SizeSlowdowns(Plot):
-    """Per factor point a panel for each percentile, one line per transport, a point per class of sizes."""
+    """A panel per factor point and percentile: a line per transport, a point per class of sizes."""
 
     title: ClassVar = "Slowdown by size of the transfers"
     needs: ClassVar = ("flows",)
@@ -163,7 +129,6 @@ class SizeSlowdowns(Plot):
     columns: ClassVar = len(PERCENTS)
 
     def usable(self, view: CellView) -> bool:
-        """Return whether transfers of many sizes completed."""
         sizes_bytes, ratios = sizes_and_slowdowns(view)
         return bool(np.isfinite(ratios).any()) and len(_starts(sizes_bytes, 1)) >= CLASSES_MIN
 
@@ -182,17 +147,6 @@ class SizeSlowdowns(Plot):
         frame = pd.DataFrame(rows, columns=["part", "size_bytes", "slowdown"])
         return frame.replace({"slowdown": np.inf}, np.nan)
 
-    def words(self, results: Results, setting: Setting) -> str:
-        """Say the percentiles of the smallest and the largest class."""
-        lines = self.lines(results, setting)
-        ends = []
-        for size_bytes in (lines["size_bytes"].min(), lines["size_bytes"].max()):
-            ratios = lines.loc[lines["size_bytes"] == size_bytes, "slowdown"]
-            said = ", ".join(quantity_text(ratio, Unit.RATIO) for ratio in ratios)
-            ends.append(f"{size_text(size_bytes)} {said}")
-        percents = " and ".join(f"p{percent}" for percent in PERCENTS)
-        return f"{percents} of transfers around {'; around '.join(ends)}"
-
     def _transfers(self, results: Results, setting: Setting) -> list[Values]:
         """Return the sizes and slowdowns of all repetitions."""
         found = [sizes_and_slowdowns(view) for view in self.views(results, setting)]
@@ -210,7 +164,7 @@ def _starts(sizes_bytes: Values, transports: int) -> Values:
 
 
 class CriticalPath(Plot):
-    """Per setting a row for each receiving host, a line for each transfer; the first repetition."""
+    """A row per setting and receiving host, a line per transfer; the first repetition."""
 
     title: ClassVar = "Transfers that wait for others, and the critical path"
     needs: ClassVar = ("flows",)
@@ -230,15 +184,20 @@ class CriticalPath(Plot):
         Layer("points", "a host has received everything", INK, {"marker": "o", "markersize": 4}),
     )
     share: ClassVar[Share] = "none"
+    quoted: ClassVar = {
+        "all transfers": "whole_ns",
+        "transfers of the critical path": "critical_transfers",
+        "last host after the median host": "straggler_ns",
+    }
 
     def usable(self, view: CellView) -> bool:
-        """Return whether transfers waited for each other, and arrived."""
         found = waits(view)
         return found is not None and found.is_complete
 
     def lines(self, results: Results, setting: Setting) -> pd.DataFrame:
         """Return a span per transfer, the ends of those of the critical path, and a row per host."""
-        found = self._waits(results, setting)
+        found = waits(self.views(results, setting)[0])
+        assert found is not None, "only cells in which transfers waited are drawn"
         ends = {"low": found.start_ns, "high": found.arrived_ns}
         spans = pd.DataFrame({side: (ns - found.first_ns) / 1e9 for side, ns in ends.items()})
         spans = spans.assign(
@@ -256,29 +215,8 @@ class CriticalPath(Plot):
         )
 
     def finish(self, axes: list[Axes], results: Results) -> None:
-        """Name a part of many hosts."""
+        """Name only some of many hosts."""
         for axis in axes:
             ticks, names = axis.get_yticks(), [label.get_text() for label in axis.get_yticklabels()]
             step = -(-len(names) // HOSTS_NAMED_MAX)
             axis.set_yticks(ticks[::step], [plain(name, 8) for name in names[::step]])
-
-    def words(self, results: Results, setting: Setting) -> str:
-        """Say how long the whole took, what the chain was, and which host was last by how much."""
-        found = self._waits(results, setting)
-        last_ns = found.last_of_hosts()
-        last = max(last_ns, key=lambda host: last_ns[host])
-        whole = duration_text(float(found.arrived_ns.max() - found.first_ns))
-        late = duration_text(float(last_ns[last] - np.median(list(last_ns.values()))))
-        hops = [str(found.destination[place]) for place in found.critical]
-        path = (
-            ", ".join(hops) if len(hops) <= HOPS_NAMED_MAX else f"{', '.join(hops[:3])} and on to {hops[-1]}"
-        )
-        return (
-            f"The whole took {whole}; the critical path has {counted(len(hops), 'transfer')}, to {path};"
-            f" {last} was last, {late} after the median host"
-        )
-
-    def _waits(self, results: Results, setting: Setting) -> Waits:
-        found = waits(self.views(results, setting)[0])
-        assert found is not None, "only cells in which something waited are drawn"
-        return found

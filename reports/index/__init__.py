@@ -4,7 +4,6 @@ Nothing here loads what reads tables or draws, so that a list of hundreds of run
 """
 
 from rogue.reports.index.page import write_index
-from rogue.reports.index.run_entries import Entry, State
-from rogue.reports.index.scan import find_entries
+from rogue.reports.index.run_entries import Entry, State, find_entries
 
 __all__ = ["Entry", "State", "find_entries", "write_index"]

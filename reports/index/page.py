@@ -15,13 +15,13 @@ from rogue.reports.templates.environment import environment, script, script_sour
 
 INDEX: Final = "index.html"
 GENERATOR: Final = "RoGUE testbed, index of runs"
-"""Marks a page that may be written again."""
+"""Marks a page that may be overwritten."""
 _HEAD_BYTES: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An entry and where its links lead, relative to the page."""
+    """An entry with its links, relative to the page."""
 
     entry: Entry
     directory: str
@@ -42,7 +42,7 @@ class Group:
 
 
 def write_index(results: Path, entries: Sequence[Entry]) -> Path:
-    """Write `index.html` into a results directory; a page that this project did not write stays."""
+    """Write `index.html` into a results directory; ReportError if there is a page of another origin."""
     path = results / INDEX
     if path.is_symlink() or (path.exists() and not _is_ours(path)):
         raise ReportError(
@@ -58,12 +58,14 @@ def index_page(results: Path, entries: Sequence[Entry]) -> str:
     reports = [entry for entry in entries if entry.state is State.REPORT]
     size_bytes = sum(entry.size_bytes for entry in entries)
     return environment().get_template("index.html.j2").render(
+        title="Runs",
         generator=GENERATOR,
         groups=_groups(results, runs),
         reports=[_row(results, entry) for entry in reports],
         script=script(),
         script_source=script_source(script()),
         total=f"{counted(len(runs), 'run')}, {size_text(size_bytes)}",
+        transports=[],
         states=[(state.value, sum(run.state is state for run in runs)) for state in State],
         style=style(),
     )  # fmt: skip
@@ -81,7 +83,7 @@ def _groups(results: Path, runs: Sequence[Entry]) -> list[Group]:
 
 
 def _anchor(name: str, taken: set[str]) -> str:
-    """An id made of a name; a second name that gives the same gets a number."""
+    """Return an id made of a name; a second name with the same id gets a number."""
     first = "runs-" + (re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "unnamed")
     anchor, number = first, 1
     while anchor in taken:
@@ -96,22 +98,15 @@ def _row(results: Path, entry: Entry) -> Row:
         entry=entry,
         directory=shown(entry.directory.name),
         href=_href(entry.directory, results) + "/",
-        report_href=_report_href(results, entry),
-        size=size if entry.is_size_whole else f"more than {size}",
+        report_href=None if entry.report is None else _href(entry.report, results),
+        size=size,
     )
 
 
-def _report_href(results: Path, entry: Entry) -> str | None:
-    return None if entry.report is None else _href(entry.report, results)
-
-
-def _relative(path: Path, results: Path) -> Path:
-    return path.relative_to(results) if path.is_relative_to(results) else path
-
-
 def _href(path: Path, results: Path) -> str:
-    """A link that a browser takes for nothing but a path, whatever the names are."""
-    return "./" + quote(str(_relative(path, results)).encode("utf-8", "surrogateescape"))
+    """Return a link that a browser reads as a path, whatever characters it has."""
+    relative = path.relative_to(results) if path.is_relative_to(results) else path
+    return "./" + quote(str(relative).encode("utf-8", "surrogateescape"))
 
 
 def _is_ours(path: Path) -> bool:

@@ -1,21 +1,21 @@
-"""Read one line per run from files that are not trusted."""
+"""Find the runs of a results directory and read a line about each; their files are not trusted."""
 
 import os
 import re
 import stat
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from rogue.reports.index.run_files import RUNS, data_checksum
+from rogue.reports.index.run_files import RUNS, read_tags
 from rogue.reports.quantities import counted
 from rogue.reports.reading.files import CLAIMS, REPORT, TEXT_BYTES_MAX
-from rogue.workloads.json_text import parse_json
 from rogue.workloads.manifest import MANIFEST
+from rogue.workloads.printable import parse_json
 from rogue.workloads.records import SCHEMA_VERSION
 
 LENGTH_MAX: Final = 200
@@ -23,20 +23,20 @@ REPLACEMENT: Final = "\ufffd"
 
 
 def shown(value: object) -> str:
-    """Return a text on one line without anything that steers a terminal or turns the direction of writing."""
+    """Return a text on one line, without control characters and marks of writing direction."""
     letters = [REPLACEMENT if unicodedata.category(letter)[0] == "C" else letter for letter in str(value)]
     text = " ".join("".join(letters).split())
     return text if len(text) <= LENGTH_MAX else text[: LENGTH_MAX - 1] + "…"
 
 
 class State(StrEnum):
-    """What can be said of a directory in a word."""
+    """State of a run or report directory."""
 
     COMPLETE = "complete"
     PARTIAL = "partial"
     RUNNING = "running"
     STOPPED = "killed"
-    """The run's manifest says that it runs, but no process works on it."""
+    """The manifest has the status `running`, but no process has the lock."""
     DAMAGED = "damaged"
     REPORT = "report"
     """A report over several runs."""
@@ -44,12 +44,12 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line; every text is fit to be shown."""
+    """The line of one directory; all texts are safe to print."""
 
     directory: Path
     state: State
     created: str
-    """As `2026-11-20 10:15:00`, empty if it is not known."""
+    """For example `2026-11-20 10:15:00`; empty if it is unknown."""
     experiment: str = ""
     title: str = ""
     testbed: str = ""
@@ -59,17 +59,14 @@ class Entry:
     verdicts: str = ""
     tags: tuple[str, ...] = ()
     problem: str = ""
-    """What is wrong with it, as a sentence."""
+    """A problem, as a sentence."""
     size_bytes: int = 0
-    is_size_whole: bool = True
     report: Path | None = None
     run_id: str = ""
-    data_sha256: str = ""
-    """One checksum of all that it measured."""
 
     @property
     def status(self) -> str:
-        """Return the state with the numbers that belong to it."""
+        """Return the state with its numbers."""
         match self.state:
             case State.DAMAGED:
                 text = self.state.value
@@ -82,8 +79,6 @@ class Entry:
         return f"{text}, {self.failed} failed" if self.failed else text
 
 
-FILES_MAX: Final = 50_000
-"""The size of a directory with more files is given as a lower bound."""
 _RUN_NAME: Final = re.compile(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-[0-9a-f]{6}")
 _UNJUDGED: Final = {"not run", "needs hardware"}
 _VERDICTS: Final = (
@@ -95,16 +90,16 @@ IsLocked = Callable[[Path], bool]
 
 
 class _DamagedError(Exception):
-    """What is wrong, as a sentence."""
+    """The text is a sentence about the damage."""
 
 
 def is_run_name(name: str) -> bool:
-    """Return whether `rogue run` would name a run so."""
+    """True if it is the name of a run by `rogue run`."""
     return _RUN_NAME.fullmatch(name) is not None
 
 
 def is_regular(path: Path) -> bool:
-    """Return whether a path is a file itself, not a link to one."""
+    """True if a path is a file, not a link to one."""
     try:
         return stat.S_ISREG(path.lstat().st_mode)
     except OSError:
@@ -112,12 +107,16 @@ def is_regular(path: Path) -> bool:
 
 
 def read_entry(directory: Path, is_locked: IsLocked) -> Entry:
-    """Read a run's line; what cannot be read becomes a damaged entry with a sentence."""
+    """Read a run's line; an unreadable run becomes a damaged entry."""
     try:
         return _run_entry(directory, _object(directory / MANIFEST), is_locked)
     except _DamagedError as error:
         return Entry(
-            directory, State.DAMAGED, _created(None, directory), _name(directory.parent), problem=str(error)
+            directory,
+            State.DAMAGED,
+            _created(None, directory),
+            shown(directory.parent.name),
+            problem=str(error),
         )
 
 
@@ -133,8 +132,6 @@ def _run_entry(directory: Path, manifest: Mapping[str, object], is_locked: IsLoc
     done = states["ok"]
     if state in (State.RUNNING, State.STOPPED):  # the manifest is a little behind then
         done = max(done, _finished_cells(directory))
-    size_bytes, whole = size_of(directory)
-    files = manifest.get("files")
     name = shown(experiment.get("name") or directory.parent.name)
     return Entry(
         directory=directory,
@@ -147,11 +144,9 @@ def _run_entry(directory: Path, manifest: Mapping[str, object], is_locked: IsLoc
         total=len(cells),
         failed=states["failed"],
         verdicts=_verdicts(_judged(directory / CLAIMS)),
-        size_bytes=size_bytes,
-        is_size_whole=whole,
+        size_bytes=size_of(directory),
         report=_report(directory),
         run_id=shown(manifest.get("run_id") or directory.name),
-        data_sha256=data_checksum(files if isinstance(files, dict) else {}),
     )
 
 
@@ -167,8 +162,8 @@ def _state(manifest: Mapping[str, object], directory: Path, is_locked: IsLocked)
             raise _DamagedError(f"{MANIFEST} has the status {shown(repr(other))}, which is none")
 
 
-def read_combined(directory: Path, known: Mapping[str, str]) -> Entry:
-    """Read the line of a report over several runs; `known` has the data checksums of the runs found."""
+def read_combined(directory: Path, known: Collection[str]) -> Entry:
+    """Read the line of a report over several runs; `known` are the ids of the runs found."""
     try:
         runs = _object(directory / RUNS).get("runs")
         if not isinstance(runs, list) or not all(isinstance(run, dict) for run in runs):
@@ -176,37 +171,23 @@ def read_combined(directory: Path, known: Mapping[str, str]) -> Entry:
     except _DamagedError as error:
         return Entry(directory, State.DAMAGED, _created(None, directory), "reports", problem=str(error))
     names = list(dict.fromkeys(shown(run.get("experiment", "")) for run in runs))
-    size_bytes, whole = size_of(directory)
+    gone = sum(str(run.get("run_id")) not in known for run in runs)
     return Entry(
         directory=directory,
         state=State.REPORT,
         created=_created(None, directory),
         experiment=shown(", ".join(names)),
         title=f"Report on {len(runs)} runs",
-        done=sum(str(run.get("run_id")) in known for run in runs),
+        done=len(runs) - gone,
         total=len(runs),
-        problem=_out_of_date(runs, known),
-        size_bytes=size_bytes,
-        is_size_whole=whole,
+        problem=f"{gone} of its runs not found here" if gone else "",
+        size_bytes=size_of(directory),
         report=_report(directory),
     )
 
 
-def _out_of_date(runs: Sequence[Mapping[str, object]], known: Mapping[str, str]) -> str:
-    """What became of its runs since, as a sentence."""
-    gone = sum(str(run.get("run_id")) not in known for run in runs)
-    told = {str(run.get("run_id")): run.get("data_sha256") for run in runs}
-    changed = sum(known.get(name, digest) != digest for name, digest in told.items())
-    parts = [
-        f"{count} of its runs {what}"
-        for count, what in ((gone, "not found here"), (changed, "changed since"))
-        if count
-    ]
-    return "; ".join(parts)
-
-
 def _object(path: Path) -> Mapping[str, object]:
-    """A JSON object from a file of bounded size that is no link."""
+    """Return a JSON object from a file of bounded size that is no link."""
     if not is_regular(path):
         raise _DamagedError(f"{path.name} is missing")
     try:
@@ -223,7 +204,7 @@ def _object(path: Path) -> Mapping[str, object]:
 
 
 def _judged(path: Path) -> list[dict[str, object]]:
-    """The outcomes with a verdict, from claims.json as any version wrote it."""
+    """Return the outcomes with a verdict from a claims.json of any version."""
     try:
         if not is_regular(path) or path.stat().st_size > TEXT_BYTES_MAX:
             return []
@@ -255,21 +236,17 @@ def _rank(verdict: str) -> tuple[int, str]:
     return (places[0] if places else len(_VERDICTS), verdict)
 
 
-def _created(told: object, directory: Path) -> str:
-    """When it began: as it says itself, else as its name says."""
-    match = re.fullmatch(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)Z", told) if isinstance(told, str) else None
+def _created(stated: object, directory: Path) -> str:
+    """Return when it began: as its manifest states, else from its name."""
+    match = re.fullmatch(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)Z", stated) if isinstance(stated, str) else None
     if match:
         return f"{match[1]} {match[2]}"
     named = _RUN_NAME.fullmatch(directory.name)
     return "{}-{}-{} {}:{}:{}".format(*named.groups()) if named else ""
 
 
-def _name(directory: Path) -> str:
-    return shown(directory.name)
-
-
 def _report(directory: Path) -> Path | None:
-    """Its report; that of a run which still goes stands beside it."""
+    """Return its report; that of a running run is beside the directory."""
     for path in (directory / REPORT, directory.with_name(f"{directory.name}-partial.html")):
         if is_regular(path):
             return path
@@ -284,20 +261,59 @@ def _finished_cells(directory: Path) -> int:
         return 0
 
 
-def size_of(directory: Path) -> tuple[int, bool]:
-    """Bytes in all files of a directory, links not followed, and whether they were all counted."""
-    total, seen, waiting = 0, 0, [directory]
+def size_of(directory: Path) -> int:
+    """Return the bytes in all files of a directory; links are not followed."""
+    total, waiting = 0, [directory]
     while waiting:
         try:
             with os.scandir(waiting.pop()) as found:
                 for each in found:
-                    seen += 1
                     if each.is_dir(follow_symlinks=False):
                         waiting.append(Path(each.path))
                     else:
                         total += each.stat(follow_symlinks=False).st_size
-                    if seen >= FILES_MAX:
-                        return total, False
         except OSError:
             continue
-    return total, True
+    return total
+
+
+DEPTH_MAX: Final = 2
+"""results/<experiment>/<run>"""
+
+
+def find_entries(results: Path, is_locked: IsLocked, experiment: str | None = None) -> list[Entry]:
+    """Return the runs and reports below a directory, or those of one experiment, newest first."""
+    runs, reports, tags = [], [], read_tags(results)
+    for directory in _candidates(results):
+        if is_regular(directory / RUNS) and not is_regular(directory / MANIFEST):
+            reports.append(directory)
+        else:
+            entry = read_entry(directory, is_locked)
+            runs.append(replace(entry, tags=tags.get(entry.run_id, ())))
+    known = {entry.run_id for entry in runs}
+    entries = [*runs, *(read_combined(directory, known) for directory in reports)]
+    if experiment is not None:
+        entries = [entry for entry in entries if shown(experiment) in entry.experiment.split(", ")]
+    return sorted(entries, key=lambda entry: (entry.created, str(entry.directory)), reverse=True)
+
+
+def _candidates(results: Path, depth: int = 0) -> Iterator[Path]:
+    """Yield directories that may be a run, or a report over several."""
+    if is_run_name(results.name) or any(is_regular(results / name) for name in (MANIFEST, RUNS)):
+        yield results
+    elif depth < DEPTH_MAX:
+        for directory in _directories(results):
+            yield from _candidates(directory, depth + 1)
+
+
+def _directories(directory: Path) -> list[Path]:
+    try:
+        with os.scandir(directory) as found:
+            names = [
+                each.name
+                for each in found
+                if not each.name.startswith(".") and each.is_dir(follow_symlinks=False)
+            ]
+    except OSError:
+        return []
+    return [directory / name for name in sorted(names)]

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from rogue.reports.errors import ReportError
 from rogue.reports.reading.files import read_regular, write_whole
-from rogue.workloads.json_text import parse_json
+from rogue.workloads.printable import parse_json
 
 if TYPE_CHECKING:
     from rogue.reports.reading.load import Run
@@ -22,7 +22,7 @@ SCHEMA: Final = 1
 
 
 def results_directory(run: Path, experiment: str) -> Path | None:
-    """Return the directory of results that a run stands in, as `rogue run` puts it there; else None."""
+    """Return the directory of results around a run if `rogue run` put it there; else None."""
     run = run.resolve()
     return run.parent.parent if run.parent.name == experiment else None
 
@@ -54,42 +54,30 @@ def make_combined_directory(runs: Sequence["Run"]) -> Path:
 
 
 def runs_text(runs: Sequence["Run"]) -> str:
-    """Return `runs.json`: the runs of a report and checksums of what they had measured."""
+    """Return `runs.json`: the runs of a report."""
     entries = [
         {
             "run_id": run.manifest.run_id,
             "experiment": run.manifest.name,
             "title": run.manifest.title,
             "created_utc": run.manifest.created_utc,
-            "data_sha256": data_checksum(run.manifest.files),
         }
         for run in runs
     ]
     return json.dumps({"schema": SCHEMA, "runs": entries}, indent=1, ensure_ascii=False) + "\n"
 
 
-def data_checksum(files: Mapping[str, object]) -> str:
-    """Return one checksum of a run's measurements: of all its cells' files, as its manifest has them."""
-    lines = sorted(f"{path} {digest}" for path, digest in files.items() if path.startswith("cells/"))
-    return hashlib.sha256("\n".join(lines).encode("utf-8", "replace")).hexdigest()
-
-
 TAGS: Final = "tags.json"
-
-
 TAGS_MAX: Final = 16
-"""Of one run."""
-
-
+"""Tags of one run."""
 _TAG: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
 
-
 Tags = dict[str, tuple[str, ...]]
-"""By the id of a run."""
+"""Tags by the id of a run."""
 
 
 def read_tags(results: Path) -> Tags:
-    """Return the tags of a results directory; what is none is left out."""
+    """Return the tags of a results directory; invalid ones are left out."""
     try:
         content = _content(results / TAGS)
     except (OSError, ValueError):
@@ -102,7 +90,7 @@ def read_tags(results: Path) -> Tags:
 
 
 def _content(path: Path) -> dict[str, JsonValue]:
-    """Return what the file says; OSError or ValueError if it is no file of tags."""
+    """Return the content of the file; OSError or ValueError if it is no file of tags."""
     if path.is_symlink():
         raise ValueError("a link")
     content = parse_json(read_regular(path))
@@ -112,7 +100,7 @@ def _content(path: Path) -> dict[str, JsonValue]:
 
 
 def write_tags(results: Path, run_id: str, tags: Sequence[str]) -> None:
-    """Give a run these tags in place of those that it has; ReportError if one is none."""
+    """Replace the tags of a run; ReportError if one is invalid."""
     for tag in tags:
         if not _TAG.fullmatch(tag):
             expected = "small letters, digits, ., _ and -, up to 32, a letter or digit first"

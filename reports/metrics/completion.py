@@ -1,22 +1,23 @@
-"""How long transfers take, in all and by size class.
+"""Completion times of transfers, of all and by size class.
 
 A transfer that did not complete counts as infinite, in a percentile and in a mean; its rate is zero. Traffic
-that repeats for a time has one under way when the time is over: that one counts for nothing, unless its flow
-completed none at all.
+that repeats for a time has a transfer under way at its end, which does not count unless its flow completed
+none.
 """
 
 from collections.abc import Callable, Mapping
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rogue.reports.cells.transfers import Mask, Transfers, coded
 from rogue.reports.cells.view import CellView, once_per_cell
-from rogue.reports.metrics.metric import Lost, Metric
+from rogue.reports.metrics.metric import Lost, Metric, metric
 from rogue.reports.metrics.statistics import nearest_rank
 from rogue.reports.quantities import Unit
 
-# The agent cuts larger transfers into segments of this size; smaller ones it leaves whole.
+# The agent cuts larger transfers into segments of this size.
 LONG_FROM_BYTES = 65_536
 ONLY_GROUP = "main."
 """The prefix of a trace's groups where an experiment has one kind of traffic."""
@@ -27,7 +28,7 @@ Values = NDArray[np.float64]
 
 @once_per_cell
 def counted(view: CellView) -> Mask | None:
-    """Return which transfers started after the warm-up, where there is one, and were not cut short."""
+    """Return a mask of the transfers that started after the warm-up and were not cut short."""
     transfers = view.transfers
     if transfers is None:
         return None
@@ -36,17 +37,14 @@ def counted(view: CellView) -> Mask | None:
 
 
 def _cut_short(transfers: Transfers) -> Mask:
-    """Return which transfers the end of the run cut short, of flows that completed others."""
+    """Return a mask of the transfers that the end of the run cut short, in flows that completed others."""
     completed = np.bincount(transfers.flow, transfers.is_ok, minlength=len(transfers.flow_ids)) > 0
     return transfers.is_unfinished & completed[transfers.flow]
 
 
 @once_per_cell
 def transfer_times_ns(view: CellView, is_long: bool | None) -> Values | None:
-    """Return the completion time of each of them, of one size class or of all.
-
-    It is infinite for a transfer that did not complete.
-    """
+    """Return the completion times of one size class or of all; infinite if a transfer did not complete."""
     transfers, wanted = view.transfers, counted(view)
     if transfers is None or wanted is None:
         return None
@@ -87,22 +85,6 @@ def sizes_and_slowdowns(view: CellView) -> tuple[Values, Values]:
     return transfers.size_bytes[wanted].astype(np.float64), ratios[wanted]
 
 
-def mean_ns(view: CellView, _interval_ns: int) -> float | None:
-    """Return the mean over all transfers; infinite if one did not complete."""
-    taken_ns = transfer_times_ns(view, None)
-    return None if taken_ns is None or not len(taken_ns) else float(taken_ns.mean())
-
-
-def slowdown_mean(view: CellView, _interval_ns: int) -> float | None:
-    """Return the mean of completion time over that in the empty network; infinite if one did not complete."""
-    transfers, wanted = view.transfers, counted(view)
-    if transfers is None or wanted is None:
-        return None
-    slowdowns = np.where(transfers.is_ok, transfers.slowdown, np.inf)[wanted]
-    known = slowdowns[~np.isnan(slowdowns)]
-    return float(known.mean()) if len(known) else None
-
-
 def percentile_ns(*, is_long: bool | None, percent: float) -> Callable[[CellView, int], float | None]:
     """Return a metric: a percentile over the transfers of one size class, or of all."""
 
@@ -125,128 +107,100 @@ def transfer_rates_bps(view: CellView) -> Values | None:
     return rates if len(rates) else None
 
 
+METRICS: Final[list[Metric]] = []
+
+
+@metric(METRICS, "fct_mean_ns", "Completion, mean", Unit.TIME, lost=_LOST)
+def mean_ns(view: CellView, _interval_ns: int) -> float | None:
+    """Mean time from handing a transfer over to its completion; one that did not complete counts as
+    infinite.
+    """
+    taken_ns = transfer_times_ns(view, None)
+    return None if taken_ns is None or not len(taken_ns) else float(taken_ns.mean())
+
+
+for name, title, meaning, measure in (
+    (
+        "fct_p99_ns",
+        "Completion p99",
+        "One in a hundred of all transfers took longer than this; one that did not complete"
+        " counts as infinite.",
+        percentile_ns(is_long=None, percent=99),
+    ),
+    (
+        "fct_max_ns",
+        "Completion, longest",
+        "How long the slowest of all transfers took, which papers call tail completion time; one"
+        " that did not complete counts as infinite.",
+        percentile_ns(is_long=None, percent=100),
+    ),
+):
+    METRICS.append(Metric(name, title, Unit.TIME, meaning, ("flows",), measure, lost=_LOST))
+
+
+@metric(METRICS, "slowdown_mean", "Slowdown, mean", Unit.RATIO, lost=_LOST)
+def slowdown_mean(view: CellView, _interval_ns: int) -> float | None:
+    """Mean of a transfer’s completion time over that of the same transfer alone in the empty network; one
+    that did not complete counts as infinite.
+    """
+    transfers, wanted = view.transfers, counted(view)
+    if transfers is None or wanted is None:
+        return None
+    slowdowns = np.where(transfers.is_ok, transfers.slowdown, np.inf)[wanted]
+    known = slowdowns[~np.isnan(slowdowns)]
+    return float(known.mean()) if len(known) else None
+
+
+for name, title, meaning, measure in (
+    (
+        "long_fct_p50_ns",
+        "Long transfers p50",
+        "Median completion time of the transfers of at least 64 KiB; one that did not complete"
+        " counts as infinite.",
+        percentile_ns(is_long=True, percent=50),
+    ),
+    (
+        "long_fct_p90_ns",
+        "Long transfers p90",
+        "One in ten of the transfers of at least 64 KiB took longer than this.",
+        percentile_ns(is_long=True, percent=90),
+    ),
+    (
+        "short_fct_p50_ns",
+        "Short transfers p50",
+        "Median completion time of the transfers below 64 KiB.",
+        percentile_ns(is_long=False, percent=50),
+    ),
+    (
+        "short_fct_p90_ns",
+        "Short transfers p90",
+        "One in ten of the transfers below 64 KiB took longer than this.",
+        percentile_ns(is_long=False, percent=90),
+    ),
+):
+    METRICS.append(Metric(name, title, Unit.TIME, meaning, ("flows",), measure, lost=_LOST))
+
+
+@metric(METRICS, "transfer_rate_mean_bps", "Size / completion, mean", Unit.RATE, better="higher")
 def transfer_rate_mean_bps(view: CellView, _interval_ns: int) -> float | None:
-    """Return the mean of these rates."""
+    """Mean over all transfers of size over completion time; zero for one that did not complete."""
     rates = transfer_rates_bps(view)
     return None if rates is None else float(rates.mean())
 
 
+@metric(METRICS, "transfer_rate_deviation_share", "Size / completion, deviation", Unit.PERCENT)
 def transfer_rate_deviation_share(view: CellView, _interval_ns: int) -> float | None:
-    """Return their standard deviation over their mean."""
+    """Standard deviation of size over completion time, over its mean."""
     rates = transfer_rates_bps(view)
     return None if rates is None or not rates.any() else float(rates.std() / rates.mean())
 
 
+@metric(METRICS, "unfinished_share", "Not completed", Unit.PERCENT)
 def unfinished_share(view: CellView, _interval_ns: int) -> float | None:
-    """Return the fraction of the transfers that did not complete."""
+    """Transfers that failed, lost a message, or were still under way when the run ended; where traffic
+    repeats for a time, the one that its end cuts short does not count.
+    """
     transfers, wanted = view.transfers, counted(view)
     if transfers is None or wanted is None or not wanted.any():
         return None
     return float((~transfers.is_ok[wanted]).mean())
-
-
-METRICS = (
-    Metric(
-        "fct_mean_ns",
-        "Completion, mean",
-        Unit.TIME,
-        "Mean time from handing a transfer over to its completion; one that did not complete counts as"
-        " infinite.",
-        ("flows",),
-        mean_ns,
-        lost=_LOST,
-    ),
-    Metric(
-        "fct_p99_ns",
-        "Completion p99",
-        Unit.TIME,
-        "One in a hundred of all transfers took longer than this; one that did not complete counts as"
-        " infinite.",
-        ("flows",),
-        percentile_ns(is_long=None, percent=99),
-        lost=_LOST,
-    ),
-    Metric(
-        "fct_max_ns",
-        "Completion, longest",
-        Unit.TIME,
-        "How long the slowest of all transfers took, which papers call tail completion time; one that did not"
-        " complete counts as infinite.",
-        ("flows",),
-        percentile_ns(is_long=None, percent=100),
-        lost=_LOST,
-    ),
-    Metric(
-        "slowdown_mean",
-        "Slowdown, mean",
-        Unit.RATIO,
-        "Mean of a transfer’s completion time over that of the same transfer alone in the empty network; one"
-        " that did not complete counts as infinite.",
-        ("flows",),
-        slowdown_mean,
-        lost=_LOST,
-    ),
-    Metric(
-        "long_fct_p50_ns",
-        "Long transfers p50",
-        Unit.TIME,
-        "Median completion time of the transfers of at least 64 KiB; one that did not complete counts as"
-        " infinite.",
-        ("flows",),
-        percentile_ns(is_long=True, percent=50),
-        lost=_LOST,
-    ),
-    Metric(
-        "long_fct_p90_ns",
-        "Long transfers p90",
-        Unit.TIME,
-        "One in ten of the transfers of at least 64 KiB took longer than this.",
-        ("flows",),
-        percentile_ns(is_long=True, percent=90),
-        lost=_LOST,
-    ),
-    Metric(
-        "short_fct_p50_ns",
-        "Short transfers p50",
-        Unit.TIME,
-        "Median completion time of the transfers below 64 KiB.",
-        ("flows",),
-        percentile_ns(is_long=False, percent=50),
-        lost=_LOST,
-    ),
-    Metric(
-        "short_fct_p90_ns",
-        "Short transfers p90",
-        Unit.TIME,
-        "One in ten of the transfers below 64 KiB took longer than this.",
-        ("flows",),
-        percentile_ns(is_long=False, percent=90),
-        lost=_LOST,
-    ),
-    Metric(
-        "transfer_rate_mean_bps",
-        "Size / completion, mean",
-        Unit.RATE,
-        "Mean over all transfers of size over completion time; zero for one that did not complete.",
-        ("flows",),
-        transfer_rate_mean_bps,
-        better="higher",
-    ),
-    Metric(
-        "transfer_rate_deviation_share",
-        "Size / completion, deviation",
-        Unit.PERCENT,
-        "Standard deviation of size over completion time, over its mean.",
-        ("flows",),
-        transfer_rate_deviation_share,
-    ),
-    Metric(
-        "unfinished_share",
-        "Not completed",
-        Unit.PERCENT,
-        "Transfers that failed, lost a message, or were still under way when the run ended; where traffic"
-        " repeats for a time, the one that its end cuts short does not count.",
-        ("flows",),
-        unfinished_share,
-    ),
-)

@@ -1,7 +1,9 @@
-"""What the agent believes, held against what the simulator knows or the receiver got."""
+"""Estimates of the agent, compared with the simulator's truth or the receiver's goodput."""
+
+from typing import Final
 
 from rogue.reports.cells.view import CellView
-from rogue.reports.metrics.metric import Metric
+from rogue.reports.metrics.metric import Metric, metric
 from rogue.reports.metrics.statistics import nearest_rank
 from rogue.reports.quantities import Unit
 
@@ -32,17 +34,6 @@ def overruled_share(view: CellView) -> float | None:
     return float(known.astype(bool).mean()) if len(known) else None
 
 
-def window_rate_over_goodput(view: CellView, _interval_ns: int) -> float | None:
-    """Return the median of cwnd / RTT as a fraction of the median goodput over the same intervals."""
-    samples, window = view.samples, view.window
-    if samples is None or window is None:
-        return None
-    inside = samples[window.holds(samples["t_ns"].to_numpy()) & samples["cwnd_over_rtt_bps"].notna()]
-    estimate_bps = nearest_rank(inside["cwnd_over_rtt_bps"].to_numpy(), 50)
-    goodput_bps = nearest_rank(inside["goodput_bps"].to_numpy(), 50)
-    return estimate_bps / goodput_bps if estimate_bps is not None and goodput_bps else None
-
-
 def _rtt_metrics(percent: int, meaning: str, error_meaning: str) -> tuple[Metric, Metric]:
     """Return the metrics of one percentile: of the estimate, and of its error."""
     return (
@@ -67,31 +58,56 @@ def _rtt_metrics(percent: int, meaning: str, error_meaning: str) -> tuple[Metric
     )
 
 
-METRICS = (
-    *_rtt_metrics(
+METRICS: Final[list[Metric]] = []
+
+
+METRICS.extend(
+    _rtt_metrics(
         10,
         "One in ten of the agent’s accepted round-trip-time estimates is at most this.",
         "One in ten of the differences between estimate and truth is at most this.",
-    ),
-    *_rtt_metrics(
+    )
+)
+
+
+METRICS.extend(
+    _rtt_metrics(
         50,
         "Median of the agent’s accepted round-trip-time estimates.",
         "Median difference between the agent’s estimate and the simulator’s truth for the same batch.",
-    ),
-    *_rtt_metrics(
+    )
+)
+
+
+METRICS.extend(
+    _rtt_metrics(
         90,
         "One in ten of the agent’s accepted round-trip-time estimates is larger than this.",
         "One in ten of the differences between estimate and truth is larger than this.",
-    ),
-    Metric(
-        "window_rate_over_goodput",
-        "cwnd/RTT over goodput",
-        Unit.RATIO,
-        "The rate that the agent derives from its window, over the rate that arrived.",
-        ("flows", "throughput"),
-        window_rate_over_goodput,
-        better="near",
-    ),
+    )
+)
+
+
+@metric(
+    METRICS,
+    "window_rate_over_goodput",
+    "cwnd/RTT over goodput",
+    Unit.RATIO,
+    needs=("flows", "throughput"),
+    better="near",
+)
+def window_rate_over_goodput(view: CellView, _interval_ns: int) -> float | None:
+    """The rate that the agent derives from its window, over the rate that arrived."""
+    samples, window = view.samples, view.window
+    if samples is None or window is None:
+        return None
+    inside = samples[window.holds(samples["t_ns"].to_numpy()) & samples["cwnd_over_rtt_bps"].notna()]
+    estimate_bps = nearest_rank(inside["cwnd_over_rtt_bps"].to_numpy(), 50)
+    goodput_bps = nearest_rank(inside["goodput_bps"].to_numpy(), 50)
+    return estimate_bps / goodput_bps if estimate_bps is not None and goodput_bps else None
+
+
+METRICS.append(
     Metric(
         "overruled_share",
         "Overruled windows",
@@ -100,5 +116,5 @@ METRICS = (
         " all the same: there the control acts through the limiter alone.",
         ("rtt",),
         lambda view, _interval_ns: overruled_share(view),
-    ),
+    )
 )

@@ -4,31 +4,18 @@ Shares are fractions of the ideal share: the bottleneck's payload rate (line rat
 headers, preamble and gap) divided by the number of flows.
 """
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
 from rogue.reports.cells.view import CellView, once_per_cell
-from rogue.reports.metrics.metric import Metric
+from rogue.reports.metrics.metric import Metric, metric
 from rogue.reports.metrics.statistics import jain_index, nearest_rank
 from rogue.reports.quantities import Unit
 
 # First transfers start together if their starts lie within this fraction of the longest one.
 START_SPREAD_MAX = 0.1
-
-
-@once_per_cell
-def aggregate_bps(view: CellView, _interval_ns: int) -> float | None:
-    """Return the payload rate of all flows together over the whole window."""
-    payload_bytes, window = view.delivered_bytes_of_flows, view.window
-    if payload_bytes is None or window is None:
-        return None
-    return float(payload_bytes.sum()) * 8e9 / window.duration_ns
-
-
-def aggregate_share(view: CellView, interval_ns: int) -> float | None:
-    """Return the aggregate as a fraction of what the bottleneck can carry."""
-    rate_bps, ideal_bps = aggregate_bps(view, interval_ns), view.entry.number("ideal_goodput_bps")
-    return rate_bps / ideal_bps if rate_bps is not None and ideal_bps else None
 
 
 @once_per_cell
@@ -44,31 +31,10 @@ def flow_shares(view: CellView) -> NDArray[np.float64] | None:
     return None if goodput is None else goodput.to_numpy().ravel() / share_bps
 
 
-def flow_mean_bps(view: CellView, interval_ns: int) -> float | None:
-    """Return the mean goodput of a flow over the window; None where flows come and go."""
-    rate_bps = aggregate_bps(view, interval_ns) if view.is_simultaneous else None
-    return None if rate_bps is None else rate_bps / len(view.flow_ids)
-
-
 def flow_share(view: CellView, percent: float) -> float | None:
     """Return a percentile over flows of goodput over the window as a fraction of the ideal share."""
     shares = flow_shares(view)
     return None if shares is None else nearest_rank(shares, percent)
-
-
-def median_flow_share(view: CellView, _interval_ns: int) -> float | None:
-    """Return the median over flows of goodput over the window as a fraction of the ideal share.
-
-    Of an even number of flows it is the mean of the two in the middle, so that of two neither is left out.
-    """
-    shares = flow_shares(view)
-    return None if shares is None else float(np.median(shares))
-
-
-def worst_flow_share(view: CellView, _interval_ns: int) -> float | None:
-    """Return what the flow that got least got, as a fraction of its ideal share."""
-    shares = flow_shares(view)
-    return None if shares is None else float(shares.min())
 
 
 def interval_share_percentile(view: CellView, interval_ns: int, percent: float) -> float | None:
@@ -80,24 +46,120 @@ def interval_share_percentile(view: CellView, interval_ns: int, percent: float) 
     return None if value is None else value / share_bps
 
 
+METRICS: Final[list[Metric]] = []
+
+
+@metric(
+    METRICS, "aggregate_bps", "All flows together", Unit.RATE, needs=("flows", "throughput"), better="higher"
+)
+@once_per_cell
+def aggregate_bps(view: CellView, _interval_ns: int) -> float | None:
+    """Payload delivered in order per second, all flows together."""
+    payload_bytes, window = view.delivered_bytes_of_flows, view.window
+    if payload_bytes is None or window is None:
+        return None
+    return float(payload_bytes.sum()) * 8e9 / window.duration_ns
+
+
+@metric(
+    METRICS, "aggregate_share", "Of the ideal", Unit.PERCENT, needs=("flows", "throughput"), better="higher"
+)
+def aggregate_share(view: CellView, interval_ns: int) -> float | None:
+    """All flows together, as a fraction of the payload rate that the bottleneck can carry."""
+    rate_bps, ideal_bps = aggregate_bps(view, interval_ns), view.entry.number("ideal_goodput_bps")
+    return rate_bps / ideal_bps if rate_bps is not None and ideal_bps else None
+
+
+METRICS.append(
+    Metric(
+        "interval_goodput_p50_share",
+        "Flow goodput p50",
+        Unit.PERCENT,
+        "Median over flows and intervals of a flow’s goodput, as a fraction of its ideal share.",
+        ("flows", "throughput"),
+        lambda view, interval_ns: interval_share_percentile(view, interval_ns, 50),
+        better="near",
+    )
+)
+
+
+METRICS.append(
+    Metric(
+        "interval_goodput_p10_share",
+        "Flow goodput p10",
+        Unit.PERCENT,
+        "A tenth of all flows’ intervals had at most this goodput, as a fraction of the ideal share;"
+        " a flow that failed counts as zero from then on.",
+        ("flows", "throughput"),
+        lambda view, interval_ns: interval_share_percentile(view, interval_ns, 10),
+        better="higher",
+    )
+)
+
+
+@metric(METRICS, "jain", "Jain’s index", Unit.INDEX, needs=("flows", "throughput"), better="higher")
 def jain_of_flows(view: CellView, _interval_ns: int) -> float | None:
-    """Return Jain's index over the flows’ goodput in the whole window; None where flows come and go."""
+    """Evenness of the flows’ goodput over the whole traffic: 1 is perfectly even, 1/n means that one of n
+    flows has everything.
+    """
     window = view.window if view.is_simultaneous else None
     goodput = None if window is None else view.goodput(window.duration_ns)
     return None if goodput is None else jain_index(goodput.to_numpy().ravel())
 
 
-def completion_share_p10(view: CellView, _interval_ns: int) -> float | None:
-    """Return the 10th percentile over flows of size / FCT of the first transfer, as a share of the ideal.
+@metric(
+    METRICS, "worst_flow_share", "Worst flow", Unit.PERCENT, needs=("flows", "throughput"), better="higher"
+)
+def worst_flow_share(view: CellView, _interval_ns: int) -> float | None:
+    """Goodput over the whole traffic of the flow that got least, as a fraction of its ideal share."""
+    shares = flow_shares(view)
+    return None if shares is None else float(shares.min())
 
-    A first transfer that failed or never ended counts as zero. None where time ended all of them before they
-    could have, and where they do not start together: then they did not have the same competition.
+
+@metric(
+    METRICS, "flow_median_share", "Median flow", Unit.PERCENT, needs=("flows", "throughput"), better="higher"
+)
+def median_flow_share(view: CellView, _interval_ns: int) -> float | None:
+    """Median over flows of goodput over the whole traffic, as a fraction of the ideal share; of an even
+    number of flows the mean of the two in the middle.
+    """
+    shares = flow_shares(view)
+    return None if shares is None else float(np.median(shares))
+
+
+METRICS.append(
+    Metric(
+        "flow_p50_share",
+        "Flow p50",
+        Unit.PERCENT,
+        "Median over flows of goodput over the whole traffic, as a fraction of the ideal share.",
+        ("flows", "throughput"),
+        lambda view, _interval_ns: flow_share(view, 50),
+        better="higher",
+    )
+)
+
+
+@metric(
+    METRICS, "flow_mean_bps", "Mean of the flows", Unit.RATE, needs=("flows", "throughput"), better="higher"
+)
+def flow_mean_bps(view: CellView, interval_ns: int) -> float | None:
+    """Mean goodput of a flow over the whole traffic."""
+    rate_bps = aggregate_bps(view, interval_ns) if view.is_simultaneous else None
+    return None if rate_bps is None else rate_bps / len(view.flow_ids)
+
+
+@metric(METRICS, "first_completion_p10_share", "Size / FCT p10", Unit.PERCENT, better="higher")
+def completion_share_p10(view: CellView, _interval_ns: int) -> float | None:
+    """Size over completion time of each flow’s first transfer, 10th percentile over flows, as a fraction of
+    the ideal share; a transfer that failed or never ended counts as zero.
     """
     transfers, share_bps = view.transfers, view.ideal_share_bps
     if transfers is None or share_bps is None:
         return None
     first, _ = transfers.ends_of_flows()
     start_ns, fct_ns = transfers.start_ns[first], transfers.fct_ns[first]
+    # Without a number if time ended all transfers before they could complete, or if they start apart.
     end_ns = view.entry.number("simulated_ns")
     needed_ns = start_ns + transfers.size_bytes[first] * 8e9 / share_bps
     if end_ns and (transfers.is_unfinished[first] & (needed_ns > end_ns)).all():
@@ -108,101 +170,3 @@ def completion_share_p10(view: CellView, _interval_ns: int) -> float | None:
     rates_bps = np.where(transfers.is_ok[first], transfers.goodput_bps[first], 0.0)
     value = nearest_rank(rates_bps, 10)
     return None if value is None else value / share_bps
-
-
-METRICS = (
-    Metric(
-        "aggregate_bps",
-        "All flows together",
-        Unit.RATE,
-        "Payload delivered in order per second, all flows together.",
-        ("flows", "throughput"),
-        aggregate_bps,
-        better="higher",
-    ),
-    Metric(
-        "aggregate_share",
-        "Of the ideal",
-        Unit.PERCENT,
-        "All flows together, as a fraction of the payload rate that the bottleneck can carry.",
-        ("flows", "throughput"),
-        aggregate_share,
-        better="higher",
-    ),
-    Metric(
-        "interval_goodput_p50_share",
-        "Flow goodput p50",
-        Unit.PERCENT,
-        "Median over flows and intervals of a flow’s goodput, as a fraction of its ideal share.",
-        ("flows", "throughput"),
-        lambda view, interval_ns: interval_share_percentile(view, interval_ns, 50),
-        better="near",
-    ),
-    Metric(
-        "interval_goodput_p10_share",
-        "Flow goodput p10",
-        Unit.PERCENT,
-        "A tenth of all flows’ intervals had at most this goodput, as a fraction of the ideal share;"
-        " a flow that failed counts as zero from then on.",
-        ("flows", "throughput"),
-        lambda view, interval_ns: interval_share_percentile(view, interval_ns, 10),
-        better="higher",
-    ),
-    Metric(
-        "jain",
-        "Jain’s index",
-        Unit.INDEX,
-        "Evenness of the flows’ goodput over the whole traffic: 1 is perfectly even, 1/n means that one of"
-        " n flows has everything.",
-        ("flows", "throughput"),
-        jain_of_flows,
-        better="higher",
-    ),
-    Metric(
-        "worst_flow_share",
-        "Worst flow",
-        Unit.PERCENT,
-        "Goodput over the whole traffic of the flow that got least, as a fraction of its ideal share.",
-        ("flows", "throughput"),
-        worst_flow_share,
-        better="higher",
-    ),
-    Metric(
-        "flow_median_share",
-        "Median flow",
-        Unit.PERCENT,
-        "Median over flows of goodput over the whole traffic, as a fraction of the ideal share; of an even"
-        " number of flows the mean of the two in the middle.",
-        ("flows", "throughput"),
-        median_flow_share,
-        better="higher",
-    ),
-    Metric(
-        "flow_p50_share",
-        "Flow p50",
-        Unit.PERCENT,
-        "Median over flows of goodput over the whole traffic, as a fraction of the ideal share.",
-        ("flows", "throughput"),
-        lambda view, _interval_ns: flow_share(view, 50),
-        better="higher",
-    ),
-    Metric(
-        "flow_mean_bps",
-        "Mean of the flows",
-        Unit.RATE,
-        "Mean goodput of a flow over the whole traffic.",
-        ("flows", "throughput"),
-        flow_mean_bps,
-        better="higher",
-    ),
-    Metric(
-        "first_completion_p10_share",
-        "Size / FCT p10",
-        Unit.PERCENT,
-        "Size over completion time of each flow’s first transfer, 10th percentile over flows, as a fraction"
-        " of the ideal share; a transfer that failed or never ended counts as zero.",
-        ("flows",),
-        completion_share_p10,
-        better="higher",
-    ),
-)

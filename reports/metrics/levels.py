@@ -1,11 +1,12 @@
-"""Flows that come and go: how the bottleneck is shared between one change and the next.
+"""Flows that come and go: the shares of the bottleneck between one change and the next.
 
-A level is the time between two changes. It is read from SETTLE_NS after the change that opens it, or from its
-middle if it is short. What is shorter than the interval of reading is no level: flows that come or go at one
+A level is the time between two changes. It is measured from SETTLE_NS after the change that opens it, or from
+its middle if it is short. Levels shorter than the interval do not count, because flows that come or go at one
 change do so one after the other.
 """
 
 from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,7 +101,10 @@ def deviation_share(rates: Rates, ideal_bps: float) -> float:
     return float(np.abs(rates / share_bps - 1).max())
 
 
-METRICS = (
+METRICS: Final[list[Metric]] = []
+
+
+METRICS.append(
     Metric(
         "level_aggregate_share",
         "Of the ideal, worst level",
@@ -110,7 +114,11 @@ METRICS = (
         ("flows", "throughput"),
         over_levels(aggregate_share, min),
         better="higher",
-    ),
+    )
+)
+
+
+METRICS.append(
     Metric(
         "level_jain",
         "Jain’s index, worst level",
@@ -120,7 +128,11 @@ METRICS = (
         ("flows", "throughput"),
         over_levels(jain, min),
         better="higher",
-    ),
+    )
+)
+
+
+METRICS.append(
     Metric(
         "level_most_over_least",
         "Most over least, worst level",
@@ -129,7 +141,11 @@ METRICS = (
         " second after each change, at the worst level; no number if a flow got nothing.",
         ("flows", "throughput"),
         over_levels(most_over_least, max),
-    ),
+    )
+)
+
+
+METRICS.append(
     Metric(
         "level_deviation_share",
         "Farthest from the share",
@@ -138,7 +154,11 @@ METRICS = (
         " share of its level, as a fraction of that share, from one second after each change.",
         ("flows", "throughput"),
         over_levels(deviation_share, max),
-    ),
+    )
+)
+
+
+METRICS.append(
     Metric(
         "first_level_flow_wire_bps",
         "A flow at the first level",
@@ -148,7 +168,11 @@ METRICS = (
         ("flows", "throughput"),
         flow_wire_bps(lambda levels: levels[0]),
         better="near",
-    ),
+    )
+)
+
+
+METRICS.append(
     Metric(
         "fullest_level_flow_wire_bps",
         "A flow at the fullest level",
@@ -158,7 +182,11 @@ METRICS = (
         ("flows", "throughput"),
         flow_wire_bps(lambda levels: max(levels, key=lambda rates: rates.shape[1])),
         better="near",
-    ),
+    )
+)
+
+
+METRICS.append(
     Metric(
         "last_level_flow_wire_bps",
         "A flow at the last level",
@@ -167,5 +195,5 @@ METRICS = (
         ("flows", "throughput"),
         flow_wire_bps(lambda levels: levels[-1]),
         better="near",
-    ),
+    )
 )

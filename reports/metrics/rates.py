@@ -1,17 +1,18 @@
-"""Rates as the papers of hardware give them: frames per second, and bits on the wire.
+"""Rates as hardware papers give them: frames per second, and bits on the wire.
 
-Each flow's goodput is divided by the payload's share of its own transport's full packets, so that flows that
-share a link add up to no more than the rate of the link.
+Each flow's goodput is divided by the payload's share of its transport's full packets, so that flows on one
+link add up to at most the rate of the link.
 """
 
 from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rogue.reports.cells.bottleneck import packets_of_flows
 from rogue.reports.cells.view import CellView, once_per_cell
-from rogue.reports.metrics.metric import Metric
+from rogue.reports.metrics.metric import Metric, metric
 from rogue.reports.quantities import Unit
 from rogue.workloads.framing import Packets
 
@@ -20,7 +21,7 @@ Rates = NDArray[np.float64]
 
 @once_per_cell
 def full_packet_rates(view: CellView) -> list[tuple[float, Packets]] | None:
-    """Return of each flow how many full packets per second arrive over the window, and what they are."""
+    """Return the full packets per second of each flow over the window, with their sizes."""
     delivered_bytes, window, packets = view.delivered_bytes_of_flows, view.window, packets_of_flows(view)
     if delivered_bytes is None or window is None or not packets:
         return None
@@ -31,27 +32,9 @@ def full_packet_rates(view: CellView) -> list[tuple[float, Packets]] | None:
     ]
 
 
-def frames_bps(view: CellView, _interval_ns: int) -> float | None:
-    """Return the rate of all flows in frames of full packets, without preamble and gap."""
-    rates = full_packet_rates(view)
-    return None if rates is None else sum(rate * 8 * packets.frame_bytes for rate, packets in rates)
-
-
-def frames_per_second(view: CellView, _interval_ns: int) -> float | None:
-    """Return how many full packets arrive per second, of all flows together."""
-    rates = full_packet_rates(view)
-    return None if rates is None else sum(rate for rate, _ in rates)
-
-
-def sender_frames_bps(view: CellView, interval_ns: int) -> float | None:
-    """Return the same per host that sends."""
-    rows, rate_bps = view.deliveries, frames_bps(view, interval_ns)
-    return None if rows is None or rate_bps is None else rate_bps / rows["src"].nunique()
-
-
 @once_per_cell
 def wire_rates_bps(view: CellView) -> Rates | None:
-    """Return each flow's mean wire rate over the second half of the window; none where flows come and go."""
+    """Return each flow's mean wire rate over the second half of the window; None where flows come and go."""
     packets, window = packets_of_flows(view), view.window
     if not packets or window is None or not view.is_simultaneous:
         return None
@@ -75,34 +58,45 @@ def over_flows(
     return of_cell
 
 
-METRICS = (
-    Metric(
-        "frames_bps",
-        "Frames, all flows",
-        Unit.RATE,
-        "Rate of all flows together in frames: payload and the headers of the transport’s full packets.",
-        ("flows", "throughput"),
-        frames_bps,
-        better="higher",
-    ),
-    Metric(
-        "frames_per_second",
-        "Frames per second",
-        Unit.COUNT,
-        "Full packets that arrive per second, all flows together.",
-        ("flows", "throughput"),
-        frames_per_second,
-        better="higher",
-    ),
-    Metric(
-        "sender_frames_bps",
-        "Frames, per sender",
-        Unit.RATE,
-        "Rate in frames of a host that sends, mean over these hosts.",
-        ("flows", "throughput"),
-        sender_frames_bps,
-        better="higher",
-    ),
+METRICS: Final[list[Metric]] = []
+
+
+@metric(METRICS, "frames_bps", "Frames, all flows", Unit.RATE, needs=("flows", "throughput"), better="higher")
+def frames_bps(view: CellView, _interval_ns: int) -> float | None:
+    """Rate of all flows together in frames: payload and the headers of the transport’s full packets."""
+    rates = full_packet_rates(view)
+    return None if rates is None else sum(rate * 8 * packets.frame_bytes for rate, packets in rates)
+
+
+@metric(
+    METRICS,
+    "frames_per_second",
+    "Frames per second",
+    Unit.COUNT,
+    needs=("flows", "throughput"),
+    better="higher",
+)
+def frames_per_second(view: CellView, _interval_ns: int) -> float | None:
+    """Full packets that arrive per second, all flows together."""
+    rates = full_packet_rates(view)
+    return None if rates is None else sum(rate for rate, _ in rates)
+
+
+@metric(
+    METRICS,
+    "sender_frames_bps",
+    "Frames, per sender",
+    Unit.RATE,
+    needs=("flows", "throughput"),
+    better="higher",
+)
+def sender_frames_bps(view: CellView, interval_ns: int) -> float | None:
+    """Rate in frames of a host that sends, mean over these hosts."""
+    rows, rate_bps = view.deliveries, frames_bps(view, interval_ns)
+    return None if rows is None or rate_bps is None else rate_bps / rows["src"].nunique()
+
+
+METRICS.append(
     Metric(
         "least_flow_wire_bps",
         "Slowest flow, on the wire",
@@ -111,7 +105,11 @@ METRICS = (
         ("flows", "throughput"),
         over_flows(np.min),
         better="higher",
-    ),
+    )
+)
+
+
+METRICS.append(
     Metric(
         "median_flow_wire_bps",
         "Median flow, on the wire",
@@ -120,7 +118,11 @@ METRICS = (
         ("flows", "throughput"),
         over_flows(np.median),
         better="near",
-    ),
+    )
+)
+
+
+METRICS.append(
     Metric(
         "most_flow_wire_bps",
         "Fastest flow, on the wire",
@@ -129,5 +131,5 @@ METRICS = (
         ("flows", "throughput"),
         over_flows(np.max),
         better="near",
-    ),
+    )
 )

@@ -1,17 +1,18 @@
-"""When flows and queues settle, and the sawtooth of a queue that does not.
+"""Settling times of flows and queues, and the sawtooth of a queue that does not settle.
 
 The sawtooth is read from the second half of the samples at the bottleneck, without the outermost hundredth on
 either side.
 """
 
 from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from rogue.reports.cells.view import CellView, Window, once_per_cell
-from rogue.reports.metrics.metric import Metric
+from rogue.reports.metrics.metric import Metric, metric
 from rogue.reports.metrics.statistics import nearest_rank
 from rogue.reports.quantities import Unit
 
@@ -20,38 +21,11 @@ WITHIN = 0.2
 SMOOTH_NS = 200_000
 
 
-def queue_settled_ns(view: CellView, _interval_ns: int) -> float | None:
-    """Return from when on the bottleneck's queue stays near where it stands in the second half of the window.
-
-    Counted from the start of the traffic; the whole window if it does not stay there.
-    """
-    queue, window = view.bottleneck_queue, view.window
-    if queue is None or window is None or not view.is_simultaneous:
-        return None
-    return settled_after_ns(queue, window)
-
-
-def level_settled_ns(view: CellView, _interval_ns: int) -> float | None:
-    """Return the same for the slowest level where flows come and go, counted from the change that opens it.
-
-    Levels of less than a quarter of the longest are none: flows that come or go at one change do so one after
-    the other.
-    """
-    queue = view.bottleneck_queue
-    if queue is None or view.is_simultaneous or not view.levels:
-        return None
-    windows = [Window(level.start_ns, level.end_ns) for level in view.levels]
-    longest_ns = max(window.duration_ns for window in windows)
-    times = [settled_after_ns(queue, each) for each in windows if each.duration_ns * 4 >= longest_ns]
-    known = [time for time in times if time is not None]
-    return max(known) if known and len(known) == len(times) else None
-
-
 def settled_after_ns(queue: pd.DataFrame, window: Window) -> float | None:
-    """Return how long after the start of a window a queue stays near its median of the second half.
+    """Return the time from which a queue stays near its median of the second half, since the window's start.
 
-    The whole window if it is still away from it in the second half. None for a port without a queue, and if
-    there are too few samples for one average.
+    The whole window if it leaves that range in the second half. None for a port without a queue, and with too
+    few samples for one average.
     """
     queue = queue[(queue["t_ns"] > window.start_ns) & (queue["t_ns"] <= window.end_ns)]
     t_ns, waiting = queue["t_ns"].to_numpy(), queue["bytes"].to_numpy(dtype=np.float64)
@@ -70,7 +44,7 @@ def settled_after_ns(queue: pd.DataFrame, window: Window) -> float | None:
 
 
 def _sums(values: NDArray[np.float64], width: int) -> NDArray[np.float64]:
-    """Return the sum around each value, of those that there are."""
+    """Return the sum around each value, of those inside the array."""
     return np.convolve(values, np.ones(width), mode="same")
 
 
@@ -107,30 +81,52 @@ def _metric(name: str, title: str, meaning: str, measure: Callable[[CellView, in
     return Metric(name, title, Unit.BYTES, meaning + where, ("flows", "throughput", "queues"), measure)
 
 
-METRICS = (
-    Metric(
-        "queue_settled_ns",
-        "Queue settled after",
-        Unit.TIME,
-        "From then on the bottleneck’s queue, averaged over 200 µs, stays within 20 % of its median in the"
-        " second half; the whole time that was measured if it does not.",
-        ("flows", "throughput", "queues"),
-        queue_settled_ns,
-    ),
-    Metric(
-        "level_settled_ns",
-        "Queue settled, slowest level",
-        Unit.TIME,
-        "Where flows come and go: the same from the change that opens a level, at the slowest level.",
-        ("flows", "throughput", "queues"),
-        level_settled_ns,
-    ),
-    _metric("queue_crest_bytes", "Queue, crests", "The 99th percentile", queue_crest_bytes),
-    _metric("queue_trough_bytes", "Queue, troughs", "The 1st percentile", queue_trough_bytes),
+METRICS: Final[list[Metric]] = []
+
+
+@metric(
+    METRICS, "queue_settled_ns", "Queue settled after", Unit.TIME, needs=("flows", "throughput", "queues")
+)
+def queue_settled_ns(view: CellView, _interval_ns: int) -> float | None:
+    """From then on the bottleneck’s queue, averaged over 200 µs, stays within 20 % of its median in the
+    second half; the whole time that was measured if it does not.
+    """
+    queue, window = view.bottleneck_queue, view.window
+    if queue is None or window is None or not view.is_simultaneous:
+        return None
+    return settled_after_ns(queue, window)
+
+
+@metric(
+    METRICS,
+    "level_settled_ns",
+    "Queue settled, slowest level",
+    Unit.TIME,
+    needs=("flows", "throughput", "queues"),
+)
+def level_settled_ns(view: CellView, _interval_ns: int) -> float | None:
+    """Where flows come and go: the same from the change that opens a level, at the slowest level."""
+    queue = view.bottleneck_queue
+    if queue is None or view.is_simultaneous or not view.levels:
+        return None
+    windows = [Window(level.start_ns, level.end_ns) for level in view.levels]
+    longest_ns = max(window.duration_ns for window in windows)
+    times = [settled_after_ns(queue, each) for each in windows if each.duration_ns * 4 >= longest_ns]
+    known = [time for time in times if time is not None]
+    return max(known) if known and len(known) == len(times) else None
+
+
+METRICS.append(_metric("queue_crest_bytes", "Queue, crests", "The 99th percentile", queue_crest_bytes))
+
+
+METRICS.append(_metric("queue_trough_bytes", "Queue, troughs", "The 1st percentile", queue_trough_bytes))
+
+
+METRICS.append(
     _metric(
         "queue_swing_bytes",
         "Queue, swing",
         "How far the 1st and the 99th percentile are apart",
         queue_swing_bytes,
-    ),
+    )
 )

@@ -27,7 +27,7 @@ def nearest_rank(values: Sequence[float] | NDArray[np.float64], percent: float) 
 def jain_index(shares: Sequence[float] | NDArray[np.float64]) -> float | None:
     """Return Jain's index, (sum x)^2 / (n * sum x^2): 1 if all are equal, 1/n if one has everything.
 
-    None when nobody has anything: there is nothing to share.
+    None if all shares are 0.
     Source: Jain, Chiu and Hawe, DEC-TR-301, 1984.
     """
     values = np.asarray(shares, dtype=np.float64)
@@ -51,9 +51,9 @@ class MeanInterval(NamedTuple):
     """The mean of `n` runs, with its interval.
 
     `low` and `high` are the ends of the 95 % interval of the mean. For up to SINGLE_VALUES_MAX runs they are
-    the least and the largest of the `values`, for a single run None. A value is infinite where the quantity
-    never came, such as the median of probes of which most were lost. Then the mean is infinite, too, and
-    there is no interval.
+    the least and the largest of the `values`, for a single run None. A value is infinite if the quantity does
+    not exist, such as the median of mostly lost probes. Then the mean is also infinite, and there is no
+    interval.
     """
 
     mean: float
@@ -104,7 +104,7 @@ def resampled_means(values: Values, stream: int = 0) -> Values:
 def interval_of(means: Values, n: int) -> tuple[float, float]:
     """Return the 95 % interval in the means of resampled groups of `n`.
 
-    Its ends are the quantiles a and 1 - a, a = Phi(-sqrt(n / (n - 1)) * t(.975, n - 1)): plain percentiles,
+    Its ends are the quantiles a and 1 - a, a = Phi(-sqrt(n / (n - 1)) * t(0.975, n - 1)): plain percentiles,
     2.5 and 97.5 %, are too narrow for few runs; these are as wide as Student's interval where values
     are normal.
     Source: Hesterberg, "What teachers should know about the bootstrap", The American Statistician 69, 2015,
@@ -121,13 +121,13 @@ def _draws(n: int, stream: int) -> NDArray[np.int64]:
 
 
 ALPHA: Final = 0.05
-"""How often runs that do not differ may be called different."""
+"""Probability of calling equal runs different."""
 _SPLITS_MAX: Final = 20_000
-"""Up to this many ways to split the runs, all are looked at; beyond, the normal approximation is good."""
+"""Splits of the runs up to which the test is exact; beyond, the normal approximation is good."""
 
 
 class Verdict(StrEnum):
-    """What can be said about two groups of runs."""
+    """Result of the comparison of two groups of runs."""
 
     IDENTICAL = "identical"
     HIGHER = "higher"
@@ -137,24 +137,24 @@ class Verdict(StrEnum):
 
 
 class Difference(NamedTuple):
-    """The mean of the second group minus that of the first, its 95 % interval, and what follows.
+    """The mean of the second group minus that of the first, its 95 % interval, and the verdict.
 
-    The mean is no number where a value is infinite: then ranks alone decide.
+    The mean is NaN if a value is infinite: then only ranks decide.
     """
 
     mean: float
     low: float | None
     high: float | None
     p: float | None
-    """Probability of ranks at least so far apart if the groups do not differ."""
+    """Probability of ranks at least this far apart if the groups do not differ."""
     verdict: Verdict
 
 
 def difference(first: Sequence[float], second: Sequence[float]) -> Difference:
     """Compare two groups of runs by one value per run; neither is empty.
 
-    They differ if the two-sided Mann-Whitney test says so at ALPHA and the interval of the difference leaves
-    zero out. Values within a run are no samples: runs differ by more than what is in one of them.
+    They differ if the two-sided Mann-Whitney test finds it at ALPHA and the interval of the difference
+    excludes zero. Values within a run are no independent samples.
     Source: Mann and Whitney, Annals of Mathematical Statistics 18, 1947.
     """
     if list(first) == list(second):
@@ -173,7 +173,7 @@ def difference(first: Sequence[float], second: Sequence[float]) -> Difference:
 
 
 def _by_ranks(first: Sequence[float], second: Sequence[float]) -> Difference:
-    """Compare groups in which something never came: such a value ranks last, and has no mean to differ by."""
+    """Compare groups with infinite values, which rank last and have no mean."""
     if smallest_p(len(first), len(second)) > ALPHA:
         return Difference(math.nan, None, None, None, Verdict.TOO_FEW)
     from scipy.stats import rankdata
@@ -187,18 +187,18 @@ def _by_ranks(first: Sequence[float], second: Sequence[float]) -> Difference:
 
 
 def smallest_p(first: int, second: int) -> float:
-    """The least that the test can give for so many runs: both groups apart, 2 of all the ways to split."""
+    """Return the least p of this many runs: 2 of all splits have both groups apart."""
     return min(1.0, 2 / math.comb(first + second, first))
 
 
 def runs_needed() -> int:
-    """Of how many runs each group must be at least."""
+    """Return the smallest number of runs per group for a test at ALPHA."""
     return next(n for n in range(1, 100) if smallest_p(n, n) <= ALPHA)
 
 
 def _mann_whitney(first: Sequence[float], second: Sequence[float]) -> float:
-    """Two-sided probability; exact, ties included, unless there are too many ways to split the runs."""
-    from scipy.stats import PermutationMethod, mannwhitneyu  # it loads a second, and few reports ask
+    """Return the two-sided probability; exact, also with ties, unless there are too many splits."""
+    from scipy.stats import PermutationMethod, mannwhitneyu  # slow to import, and few reports need it
 
     if math.comb(len(first) + len(second), len(first)) <= _SPLITS_MAX:
         every_split = PermutationMethod(n_resamples=_SPLITS_MAX)
@@ -207,10 +207,9 @@ def _mann_whitney(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def _interval(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
-    """95 % interval of the difference of the means, by resampling the runs of each group on their own.
+    """Return the 95 % interval of the difference of the means, by resampling each group.
 
-    Which group draws from which stream depends on their values alone, so that exchanging the groups turns the
-    interval around and changes nothing else.
+    The streams of the groups depend only on their values, so that exchanging the groups mirrors the interval.
     """
     if (len(second), *second) < (len(first), *first):
         low, high = _interval(second, first)

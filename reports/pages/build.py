@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from rogue.reports.claims import hold_against, read_claims
-from rogue.reports.claims.links import table_anchor
+from rogue.reports.claims.rows import table_anchor
 from rogue.reports.claims.verdict import claims_text
-from rogue.reports.comparison.two_runs import HEAD, Compared, JointRun, conclusions, shown, told_apart
+from rogue.reports.comparison.two_runs import HEAD, Compared, JointRun, conclusions, other_differences, shown
 from rogue.reports.errors import ReportError
 from rogue.reports.index.run_files import RUNS, combined_directory, make_combined_directory, runs_text
 from rogue.reports.pages.page import (
@@ -35,11 +35,11 @@ def build(
 ) -> Path:
     """Write one offline HTML report over one or several runs, and `claims.json` into each run directory.
 
-    The report of one run stands in its directory, that of several in a directory of its own beside the
-    experiments, unless `output` names a file. `going` are those that another process still writes, with the
-    manifest of what they have so far: nothing is written into them. `counted` is told how many cells are
-    measured and how many figures drawn, `told` the result of a single run in a sentence or two. A run that
-    cannot be read becomes a sentence in the report; if none can be read, that sentence is the ReportError.
+    The report of one run is in its directory, that of several in a directory beside the experiments, unless
+    `output` names a file. `going` are runs that another process still writes, with their current manifests:
+    nothing is written into them. `counted` gets the progress, and `told` the result of a single run in a
+    sentence or two. An unreadable run becomes a sentence in the report, or a ReportError if it is the only
+    one.
     """
     directories = [run_dirs] if isinstance(run_dirs, Path) else list(run_dirs)
     if not directories:
@@ -86,12 +86,12 @@ KEY = "compared"
 def write_comparison(
     compared: list[Compared], first: Results, second: Results, output: Path, counted: Counted = in_silence
 ) -> None:
-    """Write one offline page; its figures show the settings that both runs have, each side by its letter."""
+    """Write one offline page; its figures show the common settings of both runs, labelled A and B."""
     joint = Results(JointRun(first.run, second.run), counted)
     page = dressed("compared.html.j2").render(
         title=" beside ".join(dict.fromkeys(each.run.manifest.title for each in (first, second))),
         runs=[(letter, each.run) for letter, each in zip("AB", (first, second), strict=True)],
-        apart=told_apart(first, second),
+        apart=other_differences(first, second),
         conclusions=conclusions(compared),
         table=_comparison_table(compared, first),
         section=_Figures(figure_sections(KEY, joint)),
@@ -101,7 +101,7 @@ def write_comparison(
 
 
 class _Figures:
-    """What the template of figures asks of a section."""
+    """The fields of a section that the template of figures uses."""
 
     key = KEY
     level = 2
@@ -111,7 +111,7 @@ class _Figures:
 
 
 def _comparison_table(compared: list[Compared], first: Results) -> ReportTable:
-    """Return what differs, and what the experiment is about; all of it is in the CSV."""
+    """Return the differences and the headlines of the experiment; the CSV has all comparisons."""
     kept = shown(compared, first, everything=False)
     kept.sort(key=lambda each: not each.differs)
     head = tuple(Head(text or "verdict") for text in HEAD)

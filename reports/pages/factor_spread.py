@@ -1,4 +1,4 @@
-"""Say in words how the measures of one transport respond to factors."""
+"""Describe how the measures of one transport respond to factors."""
 
 from dataclasses import dataclass
 
@@ -7,9 +7,9 @@ from rogue.reports.pages.summary import RATIO_MAX, failed_connections, order
 from rogue.reports.quantities import joined
 from rogue.reports.results import Results, Setting, factor_name
 from rogue.reports.results.headlines import Headline, headlines_of
-from rogue.reports.results.wording import value_text
+from rogue.reports.results.results import value_text
 
-# Below this a measure's largest value is said without how many times the least it is.
+# Ratio of the largest to the least value of a measure from which the text has it.
 RATIO_MIN = 1.5
 VALUES_NAMED_MAX = 8
 # More factor points are folded on the page.
@@ -18,7 +18,7 @@ ROWS_OPEN_MAX = 12
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """What was varied, what that did to each measure, and each measure at each point."""
+    """The varied factors, a sentence per measure, and the measures at each point."""
 
     opening: str
     sentences: tuple[str, ...]
@@ -27,12 +27,12 @@ class Spread:
 
     @property
     def is_long(self) -> bool:
-        """Return whether there are more points than a first screen has room for."""
+        """True if there are more points than a first screen has room for."""
         return len(self.rows) > ROWS_OPEN_MAX
 
 
 def spread(results: Results) -> Spread | None:
-    """Return how one transport's factor points compare; None if there are rivals, or only one point."""
+    """Compare the factor points of a single transport; None with several transports or one point."""
     settings = results.measured_settings
     if len({setting.transport for setting in settings}) != 1 or len(settings) < 2:
         return None
@@ -53,7 +53,7 @@ def spread(results: Results) -> Spread | None:
 
 
 def _opening(settings: list[Setting]) -> str:
-    """Say which factors took which values."""
+    """List the values of the factors."""
     values: dict[str, dict[str, None]] = {}
     for setting in settings:
         for key, value in setting.factors:
@@ -69,7 +69,7 @@ def _listed(values: list[str]) -> str:
 
 
 def _sentences(results: Results, settings: list[Setting], shown: list[Headline]) -> list[str]:
-    """Say of each measure where it is least and where most, and last which ones are level."""
+    """Give the points of the least and the largest value of each measure, and the level measures last."""
     differing, level = [], []
     for headline in shown:
         measured = [(mean, each) for each in settings if (mean := results.mean(each, headline.metric))]
@@ -87,7 +87,7 @@ def _sentences(results: Results, settings: list[Setting], shown: list[Headline])
 
 
 def _times(low: MeanInterval, high: MeanInterval) -> str:
-    """Write how many times the least value the largest is, where that says more than both."""
+    """Write the ratio of the largest to the least value, if it is informative."""
     if low.mean <= 0 or not RATIO_MIN <= high.mean / low.mean < RATIO_MAX:
         return ""
     return f", {float(f'{high.mean / low.mean:.2g}'):g} times as much"

@@ -3,28 +3,26 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import pairwise
 
 from rogue.reports.claims import Outcome, counted_verdict
 from rogue.reports.claims.conditions import PAPER_SCALE
 from rogue.reports.claims.verdict import counts_of
 from rogue.reports.claims.words import is_headline
 from rogue.reports.pages.provenance import Facts
-from rogue.reports.quantities import counted, joined
+from rogue.reports.quantities import counted, joined, seeds_text
 from rogue.reports.results import Results
 from rogue.workloads.manifest import CellRecord, Manifest
 from rogue.workloads.records import CellStatus
 
-# What is too much for the first screen stands under Status.
+# More sentences are only under Status.
 SENTENCES_MAX = 3
-SEEDS_MAX = 5
 REASON_LENGTH_MAX = 160
 COMMIT_DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """How many verdicts of one kind the run has; `kind` says how the chip looks."""
+    """The number of verdicts of one kind; `kind` is the CSS class."""
 
     text: str
     kind: str
@@ -39,7 +37,7 @@ def verdict_chips(judged: Sequence[Outcome]) -> list[Chip]:
 
 
 def _testbed(results: Results) -> str:
-    """Return where it ran, and what clock told the time if it was not the computer's own."""
+    """Return the testbed, and its clock if that is not the computer's."""
     clocks = {
         str(view.entry.facts["clock"]) for view in results.views.values() if "clock" in view.entry.facts
     }
@@ -47,7 +45,7 @@ def _testbed(results: Results) -> str:
 
 
 def provenance_facts(results: Results) -> Facts:
-    """Return on what the numbers rest: repetitions, seeds, finished cells, changes, code, place and time."""
+    """Return the origin of the numbers: repetitions, seeds, finished cells, changes, code, place and time."""
     manifest = results.run.manifest
     facts = [
         ("Runs", _runs(results)),
@@ -66,7 +64,7 @@ def provenance_facts(results: Results) -> Facts:
 
 
 def failures(results: Results) -> list[str]:
-    """Return a sentence per transport of which cells failed: in how many of them, and how."""
+    """Return a sentence per transport with failed cells: their number and the first reason."""
     sentences = [
         _failure(name, failed, entries)
         for name, entries in _by_transport(results)
@@ -79,7 +77,7 @@ def failures(results: Results) -> list[str]:
 
 
 def _failure(name: str, failed: list[CellRecord], entries: list[CellRecord]) -> str:
-    """Say how a transport failed, in the words of its first failure."""
+    """Describe the failures of a transport with the message of the first one."""
     kinds = joined(list(dict.fromkeys(entry.failure_kind for entry in failed if entry.failure_kind)))
     where = "everywhere" if len(failed) == len(entries) > 1 else ""
     how_many = f"in {_share(failed, entries)}" if not where else f"{where}, in all {len(entries)} cells"
@@ -88,7 +86,7 @@ def _failure(name: str, failed: list[CellRecord], entries: list[CellRecord]) -> 
 
 
 def not_run(results: Results) -> str | None:
-    """Return what was not run, in one line: what the testbed cannot do and why, and what is pending."""
+    """Return the cells that were not run, in one line: unsupported ones with reasons, and pending ones."""
     groups: dict[str, list[str]] = {}
     for name, entries in _by_transport(results):
         refused = [entry for entry in entries if entry.status is CellStatus.UNSUPPORTED]
@@ -105,7 +103,7 @@ def not_run(results: Results) -> str | None:
 
 
 def _by_transport(results: Results) -> list[tuple[str, list[CellRecord]]]:
-    """Return each transport as it is called, with its cells, in the experiment's order."""
+    """Return the name of each transport with its cells, in the experiment's order."""
     groups: dict[str, tuple[str, list[CellRecord]]] = {}
     for setting in results.settings:
         groups.setdefault(setting.transport, (setting.style.name, []))[1].extend(setting.entries)
@@ -117,31 +115,19 @@ def _share(some: list[CellRecord], entries: list[CellRecord]) -> str:
 
 
 def _short(reason: str) -> str:
-    """Return the first line of a message, cut where it is too long for the first screen."""
+    """Return the first line of a message, shortened for the first screen."""
     line = reason.strip().split("\n", 1)[0].rstrip(".")
     return line if len(line) <= REASON_LENGTH_MAX else f"{line[: REASON_LENGTH_MAX - 1].rstrip()}…"
 
 
 def _runs(results: Results) -> str:
-    """Say how many runs stand behind each number, and with which seeds."""
+    """Give the number of runs per setting, and their seeds."""
     counts = [len(results.views_of(setting)) for setting in results.measured_settings]
     if not counts:
         return "none finished"
     low, high = min(counts), max(counts)
     number = f"{high}" if low == high else f"{low} to {high}"
-    seeds = sorted({view.entry.seed for view in results.views.values()})
-    return f"{number} of each setting, {_seeds(seeds)}"
-
-
-def _seeds(seeds: list[int]) -> str:
-    """Write seeds, those that follow each other as a range."""
-    if len(seeds) == 1:
-        return f"seed {seeds[0]}"
-    if len(seeds) > 2 and all(after - before == 1 for before, after in pairwise(seeds)):
-        return f"seeds {seeds[0]} to {seeds[-1]}"
-    if len(seeds) > SEEDS_MAX:
-        return f"{len(seeds)} seeds"
-    return f"seeds {joined([str(seed) for seed in seeds])}"
+    return f"{number} of each setting, {seeds_text(view.entry.seed for view in results.views.values())}"
 
 
 def _commit(manifest: Manifest) -> str:
@@ -157,7 +143,7 @@ def _commit(manifest: Manifest) -> str:
 
 
 def _minute(utc: str) -> str:
-    """Write an instant to the minute; as it stands if it is none."""
+    """Write an instant to the minute; other text stays as it is."""
     try:
         return f"{datetime.fromisoformat(utc):%Y-%m-%d %H:%M} UTC"
     except ValueError:

@@ -1,4 +1,4 @@
-"""The page of a run that is still going, and its last one: the report so far with a part before it."""
+"""The live page of a run: the report so far below the current state."""
 
 import shlex
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ _END_OF_HEAD: Final = "</head>"
 
 @dataclass(frozen=True, slots=True)
 class LivePage:
-    """What is said of a run that is still going."""
+    """The state of a running run."""
 
     title: str
     run: str
@@ -28,34 +28,34 @@ class LivePage:
     elapsed_seconds: float
     seconds_left: float | None
     running: Sequence[tuple[str, float]] | None
-    """Cells that run and what is done of them; None if that is not known."""
+    """Running cells with the fraction that is done; None if that is unknown."""
     failed: Sequence[tuple[str, str]]
     refresh_seconds: int
     figures_of: int | None
-    """How many cells the figures are about; None before there are any."""
+    """Number of cells in the figures; None before there are any."""
     problem: str | None
-    """Why there are no newer figures."""
+    """Reason why there are no newer figures."""
     so_far: Sequence[str] = ()
-    """What a search says of itself: it does not know all of its cells, so there is no share of them."""
+    """Progress of a search, which does not know the number of its cells."""
 
     @property
     def elapsed(self) -> str:
-        """Return how long it has been going."""
+        """Return the elapsed time."""
         return seconds_text(self.elapsed_seconds)
 
     @property
     def left(self) -> str:
-        """Return how long it should still take."""
+        """Return the expected remaining time."""
         return "not known yet" if self.seconds_left is None else f"about {seconds_text(self.seconds_left)}"
 
     @property
     def percent(self) -> int:
-        """Return what is done."""
+        """Return the progress in percent."""
         return int(100 * self.share)
 
 
 def live_page(live: LivePage, report: str | None) -> str:
-    """Return the page; browsers fetch it again by themselves."""
+    """Return the page, which browsers reload automatically."""
     shown_failed = [(shown(name), shown(reason)) for name, reason in live.failed[:FAILED_SHOWN_MAX]]
     return _page(
         report,
@@ -65,7 +65,7 @@ def live_page(live: LivePage, report: str | None) -> str:
 
 
 def last_page(title: str, run: str, counts: Sequence[tuple[str, int]], report: str | None) -> str:
-    """Return the page of a run that is over: its report, which says so, and which nothing fetches again."""
+    """Return the page of a finished run: its report with a note, without automatic reload."""
     again = shlex.join(["rogue", "report", run])
     values: dict[str, object] = {"live": None, "run": run, "again": again, "counts": counts}
     return _page(report, title, values | {"has_report": report is not None})
@@ -80,11 +80,13 @@ def seconds_text(seconds: float) -> str:
 
 
 def _page(report: str | None, title: str, values: dict[str, object]) -> str:
-    """Put head and part into the report; without one they make a page of their own."""
+    """Insert head and part into the report; without a report they form a separate page."""
     pages = environment()
     pages.globals.update(counted=counted, shown=shown)
     head = Markup(pages.get_template("live_head.html.j2").render(values))
     part = Markup(pages.get_template("live_part.html.j2").render(values))
     if report is not None and _MAIN in report and _END_OF_HEAD in report:
         return report.replace(_END_OF_HEAD, head + _END_OF_HEAD, 1).replace(_MAIN, _MAIN + part, 1)
-    return pages.get_template("live.html.j2").render(title=shown(title), head=head, part=part, style=style())
+    return pages.get_template("live.html.j2").render(
+        title=shown(title), live_head=head, part=part, style=style()
+    )

@@ -1,4 +1,4 @@
-"""Puts summary, status, figures, tables, claims and provenance on one page."""
+"""Build the report's page: summary, status, figures, tables, claims and provenance."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from jinja2 import Template
 from markupsafe import Markup
 
 from rogue.reports.claims import VERDICT_MEANINGS, ClaimRow, Outcome, rows_of
-from rogue.reports.claims.links import claim_anchor, claim_links, figure_anchor, table_anchor
+from rogue.reports.claims.rows import claim_anchor, claim_links, table_anchor
 from rogue.reports.claims.verdict import counted_verdicts, counts_of, numbers_summary, verdict_summary
 from rogue.reports.claims.words import (
     BADGE_MEANINGS,
@@ -16,12 +16,10 @@ from rogue.reports.claims.words import (
     is_headline,
     judged_text,
 )
-from rogue.reports.drawing.look import figure_look
-from rogue.reports.drawing.panels import figure_axes
+from rogue.reports.drawing.panels import figure_axes, figure_look
 from rogue.reports.drawing.svg import css_variable, page_pictures
 from rogue.reports.export.figure_files import Download, downloads
 from rogue.reports.figures import FIGURES
-from rogue.reports.figures.captions import Caption, caption_of
 from rogue.reports.figures.figure import ReportFigure
 from rogue.reports.pages import factor_spread, first_screen, provenance, summary
 from rogue.reports.pages.side_by_side import SideBySide
@@ -34,7 +32,7 @@ from rogue.reports.transport_styles import DARK_PARTNERS
 
 @dataclass(frozen=True, slots=True)
 class FigureSection:
-    """A figure on the page, or why it is not there."""
+    """A figure on the page, or the reason why it is missing."""
 
     name: str
     title: str
@@ -42,15 +40,14 @@ class FigureSection:
     description: str = ""
     picture: Markup | None = None
     axes: Mapping[str, object] | None = None
-    """Where its panels stand and what they span, for who asks the page for a value."""
+    """Places and spans of its panels, for values under the pointer."""
     skipped: str | None = None
     downloads: tuple[Download, ...] = ()
-    paste: Caption | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RunSection:
-    """Everything that the page says about one run; `key` makes its ids unique, `level` nests its headings."""
+    """The content of the page about one run; `key` makes its ids unique, `level` nests its headings."""
 
     key: str
     level: int
@@ -65,38 +62,37 @@ class RunSection:
 
     @property
     def anchors(self) -> set[str]:
-        """Return the anchors of what was drawn and tabulated, without the key."""
-        drawn = {figure_anchor(figure.name) for figure in self.figures if not figure.skipped}
-        return drawn | {table_anchor(table.title) for table in self.tables[:-1]}
+        """Return the anchors of the tables, without the key."""
+        return {table_anchor(table.title) for table in self.tables[:-1]}
 
     @property
     def judged(self) -> list[Outcome]:
-        """Return the claims that the run can say something about."""
+        """Return the judged claims."""
         return [outcome for outcome in self.outcomes if outcome.verdict.is_judged]
 
     @property
     def standing(self) -> list[str]:
-        """Return how the run stands to what was published, in a sentence or two."""
+        """Summarise the verdicts in a sentence or two."""
         return verdict_summary(self.judged)
 
     @property
     def not_run(self) -> str | None:
-        """Return what was not run and why, in a sentence."""
+        """Return the cells that were not run, with reasons, in a sentence."""
         return first_screen.not_run(self.results)
 
     @property
     def by_the_numbers(self) -> str | None:
-        """Return what the numbers alone say where there is no verdict."""
+        """Return the results of the numbers alone for claims without a verdict."""
         return numbers_summary(self.judged)
 
     @property
     def claim_rows(self) -> list[ClaimRow]:
-        """Return the same claim by claim."""
+        """Return a row per claim."""
         return rows_of(self.judged)
 
     @property
     def unjudged(self) -> str:
-        """Return how many claims the run is not about, and how many need hardware, as a sentence or none."""
+        """Return the number of claims without a verdict, by reason, as a sentence; empty for none."""
         counts = counts_of(each.verdict for each in self.outcomes if not each.verdict.is_judged)
         return (
             f"Of the other claims {counted_verdicts(counts)}; claims.json says of each why." if counts else ""
@@ -104,7 +100,7 @@ class RunSection:
 
     @property
     def verdicts(self) -> str:
-        """Return on how many claims the run has something to say, and what: headline first, badges after."""
+        """Count the verdicts: those of the headline first, then those with badges."""
         claims = len({outcome.claim.id for outcome in self.outcomes})
         if not self.judged:
             return f"This run judges none of {counted(claims, 'claim')}."
@@ -127,13 +123,13 @@ def run_section(
     """Measure, draw and tabulate one run; its headings start at `level`."""
     figures = figure_sections(key, results)
     tables = [*metric_tables(results), table_of_runs(results)] if results.views else []
-    problems = results.run.problems  # read last: by now every table that the page needs was asked for
+    problems = results.run.problems  # read last, when all tables of the page have been read
     banner = provenance.partial_because(results.run.manifest, problems)
     return RunSection(key, level, results, banner, figures, tables, outcomes, problems, place)
 
 
 def figure_sections(key: str, results: Results) -> list[FigureSection]:
-    """Draw all figures of the registry; one that cannot be drawn keeps its place and says why."""
+    """Draw all figures of the registry; a skipped one has its reason."""
     sections = []
     for done, (name, kind) in enumerate(FIGURES.items()):
         results.counted(done, len(FIGURES), "drawing figures")
@@ -147,7 +143,7 @@ def figure_sections(key: str, results: Results) -> list[FigureSection]:
 
 
 def _drawn(key: str, name: str, figure: ReportFigure, results: Results) -> FigureSection:
-    """Draw one figure, and hold what can be taken away from it."""
+    """Draw one figure, with its downloads."""
     description = figure.describe(results)
     with figure_look():
         drawn = figure.draw(results)
@@ -161,7 +157,6 @@ def _drawn(key: str, name: str, figure: ReportFigure, results: Results) -> Figur
         pictures.inline,
         figure_axes(drawn, figure.x.column, figure.y.column),
         downloads=files,
-        paste=caption_of(figure, results),
     )
 
 
@@ -178,7 +173,7 @@ def render(sections: list[RunSection], comparisons: list[SideBySide], unreadable
 
 
 def dressed(template: str) -> Template:
-    """Return a template of a page with figures, which knows all that such pages share."""
+    """Return a template of a page with figures, with the globals of such pages."""
     pages = environment()
     pages.globals.update(
         summary=summary,
@@ -205,7 +200,7 @@ def dressed(template: str) -> Template:
 
 
 def transports_of(runs: Sequence[Results]) -> list[dict[str, str]]:
-    """Return name and colour's variable of each transport that any of the runs measured."""
+    """Return name and CSS variable of the colour of each measured transport."""
     styles = (setting.style for results in runs for setting in results.measured_settings)
     found = {style.name: css_variable(style.colour) for style in styles}
     return [{"name": name, "variable": variable} for name, variable in found.items()]

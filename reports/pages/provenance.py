@@ -1,4 +1,4 @@
-"""Where the numbers come from: code, versions, machine, parameters, seeds, commands."""
+"""The origin of the numbers: code, versions, machine, parameters, seeds, commands."""
 
 import shlex
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from rogue.workloads.manifest import Git, Manifest
 from rogue.workloads.records import CellStatus
 
 Facts = list[tuple[str, str]]
-# Of more cells with the same fate only the first are named.
+# Of more cells with the same result only the first are named.
 CELLS_NAMED_MAX = 3
 
 
 @dataclass(frozen=True, slots=True)
 class StatusRow:
-    """Cells that have no result, or needed more than one attempt, and why."""
+    """Cells without a result, or with several attempts, and the reason."""
 
     cells: str
     status: str
@@ -28,13 +28,13 @@ class StatusRow:
 
 
 def counts_by_status(manifest: Manifest) -> Facts:
-    """Return how many cells there are of each status that occurs."""
+    """Count the cells of each status that occurs."""
     counts = [(status, sum(cell.status is status for cell in manifest.cells)) for status in CellStatus]
     return [(status.value, str(count)) for status, count in counts if count]
 
 
 def status_rows(manifest: Manifest) -> list[StatusRow]:
-    """Return the cells of which a reader must know that something is missing, those alike in one row."""
+    """Return rows of cells without a result or with failed attempts; equal ones share a row."""
     alike: dict[tuple[str, str, str], list[str]] = {}
     for cell in manifest.cells:
         if cell.status is not CellStatus.OK:
@@ -48,26 +48,26 @@ def status_rows(manifest: Manifest) -> list[StatusRow]:
     return [StatusRow(_some(cells), *what) for what, cells in alike.items()]
 
 
-def ways_on(manifest: Manifest, directory: str) -> Facts:
-    """Return what can be done about cells without a result, with the command; nothing where nothing can."""
+def next_commands(manifest: Manifest, directory: str) -> Facts:
+    """Return the commands that complete cells without a result."""
     statuses = {cell.status for cell in manifest.cells}
     again = f"rogue run --resume {shlex.quote(directory)}"
-    ways = []
+    commands = []
     if CellStatus.PENDING in statuses:
-        ways.append(("What was not run yet can be run", again))
+        commands.append(("Run the pending cells", again))
     if CellStatus.FAILED in statuses:
-        ways.append(("What failed can be run again", f"{again} --only-failed"))
-    return ways
+        commands.append(("Run the failed cells again", f"{again} --only-failed"))
+    return commands
 
 
 def _some(cells: list[str]) -> str:
-    """Write the names of cells, the first ones if there are many."""
+    """Write the names of cells; of many only the first ones."""
     shown, rest = cells[:CELLS_NAMED_MAX], len(cells) - CELLS_NAMED_MAX
     return joined([*shown, f"{rest} more"]) if rest > 0 else joined(shown)
 
 
 def not_measured(manifest: Manifest) -> list[str]:
-    """Return what no table holds and why, each reason once."""
+    """Return the missing measurements with their reasons, each once."""
     reasons: dict[tuple[str, str], int] = {}
     for cell in manifest.cells:
         for measure, reason in cell.not_measured.items():
@@ -79,13 +79,13 @@ def not_measured(manifest: Manifest) -> list[str]:
 
 
 def _unrecorded(manifest: Manifest) -> list[str]:
-    """Return which cells had more packets than their bound allowed to record."""
+    """Return the cells that had too many packets to record them all."""
     missed = {cell.id: cell.number("packets_missed") for cell in manifest.cells}
     return [f"packets of {name}: {missed_text(int(count))}." for name, count in missed.items() if count]
 
 
 def partial_because(manifest: Manifest, problems: list[str]) -> str | None:
-    """Return the sentence of the banner, or None if the run is whole."""
+    """Return the sentence of the banner, or None if the run is complete."""
     total = len(manifest.cells)
     done = sum(cell.status is CellStatus.OK for cell in manifest.cells)
     if manifest.status == "running":
@@ -93,15 +93,15 @@ def partial_because(manifest: Manifest, problems: list[str]) -> str | None:
             f"Partial: the run had not ended when this report was made; {done} of {total} cells are finished."
         )
     if done < total or manifest.status != "complete":
-        return f"Partial: {done} of {total} cells have a result. What is missing stands under Status."
+        return f"Partial: {done} of {total} cells have a result. Status has the missing ones."
     if problems:
         files = counted(len(problems), "file")
-        return f"Partial: all cells finished, but {files} could not be used. They are listed under Status."
+        return f"Partial: all cells finished, but {files} could not be used. Status lists them."
     return None
 
 
 def code_facts(manifest: Manifest) -> Facts:
-    """Return commit, versions and machine; the kernel is the one that was measured."""
+    """Return commit, versions and machine; the kernel is that of the measured nodes."""
     source = manifest.source
     facts = [
         ("Commit", _commit_text(manifest.git)),
@@ -123,7 +123,7 @@ def code_facts(manifest: Manifest) -> Facts:
 
 
 def mixed_commits(manifest: Manifest) -> str | None:
-    """Return the sentence that warns of a run whose sessions did not run the same code, or None."""
+    """Return a warning if the sessions of a run used different code, or None."""
     commits = list(dict.fromkeys(_commit_text(session.git) for session in manifest.sessions))
     if len(commits) < 2:
         return None
@@ -132,7 +132,7 @@ def mixed_commits(manifest: Manifest) -> str | None:
 
 
 def cell_facts(manifest: Manifest) -> Facts:
-    """Return the facts on which all finished cells agree, and the range of those on which they do not."""
+    """Return the facts of all finished cells; several values where they differ."""
     done = [cell for cell in manifest.cells if cell.status is CellStatus.OK]
     seeds = sorted({cell.seed for cell in manifest.cells})
     facts: Facts = [("Seeds", ", ".join(map(str, seeds)))]
@@ -152,7 +152,7 @@ def parameters_text(manifest: Manifest) -> str:
 
 
 def reproduce_rows(manifest: Manifest) -> list[tuple[str, str, str, str]]:
-    """Return cell, seed, seconds it took and the command that repeats it."""
+    """Return cell, seed, duration in seconds and the command that repeats it."""
     return [
         (
             cell.id,

@@ -9,8 +9,7 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from rogue.reports.drawing.look import figure_look, plain
-from rogue.reports.drawing.panels import COLUMNS_MAX, drawn_labels, legend_above, panels
+from rogue.reports.drawing.panels import COLUMNS_MAX, drawn_labels, figure_look, legend_above, panels, plain
 from rogue.reports.drawing.scales import LOG_FROM_RATIO
 from rogue.reports.drawing.svg import css_variable, to_svg
 from rogue.reports.templates.environment import environment, style
@@ -44,19 +43,19 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class SearchPage:
-    """All that a page shows."""
+    """The content of a page."""
 
     kind: str
     """`Search`, `Sensitivity` or `Known weaknesses`."""
     title: str
     summary: Sequence[str]
-    """Sentences; the first says what was looked for."""
+    """Sentences; the first one has the objective."""
     parts: Sequence[Part] = field(default_factory=list)
     footer: str = ""
 
 
 def search_html(page: SearchPage) -> str:
-    """Return a page; it needs no network and no script."""
+    """Return a page without network access and scripts."""
     template = environment().get_template("search.html.j2")
     return template.render(page=page, style=style(), colours=DARK_PARTNERS, css_variable=css_variable)
 
@@ -64,7 +63,7 @@ def search_html(page: SearchPage) -> str:
 def history_picture(
     values: Mapping[str, Sequence[tuple[int, float | None]]], measure: str, *, is_least: bool
 ) -> Markup | None:
-    """Draw the number of each proposal and the worst so far, by sampler; None without a finite number."""
+    """Draw the value of each proposal and the worst so far, by sampler; None without a finite value."""
     known = {
         name: [(at, value) for at, value in own if value is not None and math.isfinite(value)]
         for name, own in values.items()

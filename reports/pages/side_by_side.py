@@ -1,4 +1,4 @@
-"""One experiment on several testbeds: each measure beside the others, and why some are far apart."""
+"""One experiment on several testbeds: measures side by side, and reasons of large differences."""
 
 import math
 from collections import Counter
@@ -31,7 +31,7 @@ Key = tuple[str, tuple[tuple[str, str], ...]]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A measure that is far from the same, in words, with what may explain it."""
+    """A large difference in words, with possible reasons."""
 
     sentence: str
     reasons: tuple[str, ...]
@@ -39,14 +39,14 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """What the report says about one experiment that several testbeds ran."""
+    """The comparison of one experiment on several testbeds."""
 
     key: str
     title: str
     table: ReportTable
     differences: tuple[Difference, ...]
     shared: tuple[str, ...]
-    """Reasons that hold for each of several differences, told once."""
+    """Reasons that all differences share."""
     missing: tuple[str, ...]
 
 
@@ -88,15 +88,11 @@ def _compare(key: str, group: list[Results]) -> SideBySide:
 
 
 def _metrics(group: list[Results]) -> list[Metric]:
-    """Return what the summary says about this traffic, what is judged, how it was shared and lost."""
+    """Return the metrics of the summary, those with a tolerance, fairness and losses."""
     manifest = group[0].run.manifest
     names = [headline.metric for headline in headlines_of(manifest).shown]
     wanted = dict.fromkeys([*names, *ALWAYS, *tolerances_of(manifest)])
-    return [METRICS[name] for name in wanted if any(_has(each, name) for each in group)]
-
-
-def _has(results: Results, metric: str) -> bool:
-    return any(values[metric] is not None for values in results.values.values())
+    return [METRICS[name] for name in wanted if any(each.has(name) for each in group)]
 
 
 def _table(
@@ -106,7 +102,7 @@ def _table(
     metrics: list[Metric],
     tolerances: Mapping[str, float],
 ) -> ReportTable:
-    """Return a row per setting and metric: what each run has, its ratio to the first, and if they agree."""
+    """Return a row per setting and metric: each run, its ratio to the first, and the agreement."""
     head = (
         Head("Transport"),
         Head("Measure"),
@@ -166,7 +162,7 @@ def _row(
 
 
 def with_ends(side: Side | None, metric: Metric, scale: Scale) -> str:
-    """Write a mean with the ends of its interval, both in the unit of the row, which stands once."""
+    """Write a mean with its unit, and the ends of its interval without it."""
     if side is None:
         return NO_VALUE
     text, ends = quantity_text(side.mean(metric.name), metric.unit, scale), side.ends(metric.name)
@@ -177,7 +173,7 @@ def with_ends(side: Side | None, metric: Metric, scale: Scale) -> str:
 def _differences(
     sides: dict[Key, list[Side | None]], metrics: list[Metric], tolerances: Mapping[str, float]
 ) -> list[Difference]:
-    """Return a difference for each setting of a run of which a measure is far from that of the first run."""
+    """Return a difference for each setting with a measure far from that of the first run."""
     return [
         difference
         for first, *others in sides.values()
@@ -188,7 +184,7 @@ def _differences(
 
 
 def without_shared(found: list[Difference]) -> tuple[list[Difference], list[str]]:
-    """Take the reasons out that all of several differences have; return them, too."""
+    """Move the reasons that all of several differences share into a separate list."""
     if len(found) < 2:
         return found, []
     first, *others = found
@@ -232,7 +228,7 @@ def _ratio(mean: float | None, first: float | None) -> float | None:
 
 
 def _missing(labels: list[str], group: list[Results]) -> list[str]:
-    """Say what a run does not have, with the reason that it gave."""
+    """Describe the missing results of each run, with reasons."""
     found = []
     for label, results in zip(labels, group, strict=True):
         reasons_of: Counter[tuple[str, str]] = Counter()

@@ -10,14 +10,14 @@ from rogue.reports.metrics.statistics import LEVEL_WITHIN, MeanInterval
 from rogue.reports.quantities import NO_VALUE, Unit, counted, joined, number_text, quantity_text
 from rogue.reports.results import Results, Setting
 from rogue.reports.results.headlines import Headline, headlines_of
-from rogue.reports.results.wording import never_text, spoken_text, value_text
+from rogue.reports.results.results import never_text, spoken_text, value_text
 from rogue.reports.transport_styles import TransportStyle
 
-# Words for Jain's index, from the first that fits.
+# Words for Jain's index, by least value.
 EVENNESS = ((0.98, "evenly"), (0.9, "fairly evenly"), (0.0, "unevenly"))
 RATIO_MAX = 1000
 INSTEAD: Final = " instead of "
-# More comparisons than this are nothing that anybody reads in ten seconds.
+# More comparisons cannot be read in ten seconds.
 RIVALS_MAX = 5
 RIVALS_IN_BRIEF = 2
 
@@ -57,7 +57,7 @@ def comparison(results: Results) -> list[str]:
     rest = len(compared) - RIVALS_MAX
     return [
         *compared[:RIVALS_MAX],
-        f"The other {rest} stand on the cards below, in the figures and in the tables.",
+        f"The cards, figures and tables below have the other {rest}.",
     ]
 
 
@@ -87,7 +87,7 @@ def _card(results: Results, settings: list[Setting]) -> Card:
         *(
             (headline.label, _range(results, settings, headline.metric))
             for headline in headlines_of(results.run.manifest).shown
-            if headline.label and _is_measured(results, headline.metric)
+            if headline.label and results.has(headline.metric)
         ),
         ("Connections failed", failed_connections(results, settings)),
     )
@@ -98,13 +98,8 @@ def _card(results: Results, settings: list[Setting]) -> Card:
     return Card(settings[0].style, whole, numbers, sentences)
 
 
-def _is_measured(results: Results, metric: str) -> bool:
-    """Return whether any transport has the number, so that no card has a label that is empty on all."""
-    return any(values[metric] is not None for values in results.values.values())
-
-
 def _sentence(results: Results, setting: Setting) -> str:
-    """Say in one sentence what a transport did at one factor point; what was not measured is left out."""
+    """Describe a transport at one factor point in one sentence, without missing measures."""
     flows = max(len(view.flow_ids) for view in results.views_of(setting))
     parts = []
     headlines = headlines_of(results.run.manifest)
@@ -151,7 +146,7 @@ def _range(results: Results, settings: list[Setting], metric: str) -> str:
 
 
 def failed_connections(results: Results, settings: list[Setting]) -> str:
-    """Write how many connections failed of how many, over all repetitions: `6 of 24`."""
+    """Write the number of failed connections over all repetitions: `6 of 24`."""
     views = [view for setting in settings for view in results.views_of(setting)]
     total = sum(len(view.flow_ids) for view in views)
     failed = sum(len(view.failed_flow_ids) for view in views)
@@ -159,7 +154,7 @@ def failed_connections(results: Results, settings: list[Setting]) -> str:
 
 
 def _compare(results: Results, points: list[tuple[Setting, Setting]], *, is_brief: bool = False) -> str:
-    """Say on how many measures a transport beats another one, then the measures at the last factor point."""
+    """Count the measures on which a transport beats another one, then list them at the last factor point."""
     own, rival = points[-1]
     orders = [order for pair in points for order in _orders(results, *pair)]
     if not orders:
@@ -183,7 +178,7 @@ def _compare(results: Results, points: list[tuple[Setting, Setting]], *, is_brie
 
 
 def _differences(results: Results, own: Setting, rival: Setting) -> list[str]:
-    """Say each measure of both transports at one factor point, and the connections that failed."""
+    """Give each measure of both transports at one factor point, and the failed connections."""
     parts = [
         _difference(results, own, rival, headline)
         for headline in _compared(results)
@@ -196,7 +191,7 @@ def _differences(results: Results, own: Setting, rival: Setting) -> list[str]:
 
 
 def _compared(results: Results) -> list[Headline]:
-    """Return the measures that decide how transports compare."""
+    """Return the measures by which transports are compared."""
     return [headline for headline in headlines_of(results.run.manifest).shown if headline.comparison]
 
 
@@ -211,9 +206,9 @@ def _orders(results: Results, own: Setting, rival: Setting) -> list[int]:
 def order(own: MeanInterval, other: MeanInterval, metric: str) -> int:
     """Return 1 if the first mean is better, -1 if worse, 0 if both are level.
 
-    Level are means whose 95 % intervals touch (the spans of their values, where runs are too few for an
-    interval), or which differ by less than LEVEL_WITHIN of the larger one. What never came is worse than any
-    time.
+    Means are level if their 95 % intervals touch (or the spans of their values, with too few runs for an
+    interval), or if they differ by less than LEVEL_WITHIN of the larger one. An infinite time is worse than
+    any other.
     """
     if own.mean == other.mean:
         return 0
@@ -227,7 +222,7 @@ def order(own: MeanInterval, other: MeanInterval, metric: str) -> int:
 
 
 def _difference(results: Results, own: Setting, rival: Setting, headline: Headline) -> str:
-    """Say both values, and how many times one is the other where that says more; once if they read alike."""
+    """Give both values, with their ratio if it is informative; only once if they have the same text."""
     means = [results.mean(side, headline.metric) for side in (own, rival)]
     values = [mean.mean for mean in means if mean]
     if not all(map(math.isfinite, values)):
@@ -244,7 +239,7 @@ def _difference(results: Results, own: Setting, rival: Setting, headline: Headli
 
 
 def _with_what_never_came(results: Results, own: Setting, rival: Setting, headline: Headline) -> str:
-    """Say both values where at least one is infinite: `the median probe takes 71 µs (with … it is lost)`."""
+    """Give both values if at least one is infinite: `the median probe takes 71 µs (with … it is lost)`."""
     means = [results.mean(side, headline.metric) for side in (own, rival)]
     exists = [mean is not None and mean.exists for mean in means]
     never = [never_text(results, side, headline.metric) for side in (own, rival)]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rogue.reports.claims.links import table_anchor
+from rogue.reports.claims.rows import table_anchor
 from rogue.reports.export.csv_files import write_rows
 from rogue.reports.latex import latex_text
 from rogue.reports.metrics import METRICS, TABLES
@@ -15,10 +15,10 @@ from rogue.reports.metrics.metric import Metric
 from rogue.reports.metrics.statistics import SINGLE_VALUES_MAX
 from rogue.reports.quantities import DIGITS_MAX, MULTIPLES, SLOW_BPS, Scale, Unit, number_text
 from rogue.reports.results import Results, Setting, factor_name
-from rogue.reports.results.wording import lost_text, values_text
+from rogue.reports.results.results import lost_text, values_text
 
 LEAST_SHOWN: Final = 1e-3
-"""A value that would be smaller is written as 0, so that the column keeps a smaller unit."""
+"""Smaller values would be written as 0, so the column keeps a smaller unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Column:
 
 
 def columns_of(results: Results, names: Iterable[str]) -> list[Column]:
-    """Return the columns of these measures; those of nothing, or of zeros, are left out."""
+    """Return the columns of these measures without empty ones and those with only zeros."""
     return [
         Column(METRICS[name], column_scale(values, METRICS[name].unit))
         for name in names
@@ -39,7 +39,7 @@ def columns_of(results: Results, names: Iterable[str]) -> list[Column]:
 
 
 def zero_in_every_run(results: Results) -> list[str]:
-    """Return what the measures are called that have values, all of them 0."""
+    """Return the titles of measures that are 0 in every run."""
     titles = [
         METRICS[name].title for name in METRICS if (values := _values(results, name)) and not any(values)
     ]
@@ -47,7 +47,7 @@ def zero_in_every_run(results: Results) -> list[str]:
 
 
 def column_scale(values: Sequence[float], unit: Unit) -> Scale:
-    """Return the unit in which these values of one quantity are read best, all in the same."""
+    """Return the common unit that suits these values of one quantity."""
     sizes = [abs(value) for value in values if value and math.isfinite(value)]
     scale = unit.value
     if not sizes:
@@ -88,7 +88,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class ReportTable:
-    """One table with its CSV; the first `labels` columns say what a row is about."""
+    """One table with its CSV; the first `labels` columns name the row."""
 
     title: str
     caption: str
@@ -100,7 +100,7 @@ class ReportTable:
 
 
 def metric_tables(results: Results) -> list[ReportTable]:
-    """Return the tables of means, one per family; what holds nothing, or only zeros, is left out."""
+    """Return the tables of means, one per family, without empty ones."""
     tables = []
     for title, names in TABLES:
         columns = columns_of(results, names)
@@ -110,9 +110,9 @@ def metric_tables(results: Results) -> list[ReportTable]:
 
 
 def table_of_runs(results: Results) -> ReportTable:
-    """Return the table that has every metric of every finished cell, one row per cell."""
+    """Return the table with every metric of every finished cell, one row per cell."""
     columns = columns_of(results, METRICS)
-    names = [name for name in METRICS if _has_values(results, name)]
+    names = [name for name in METRICS if results.has(name)]
     head = (Head("Cell"), Head("Seed"), *(_metric_head(column) for column in columns))
     rows, lines = [], []
     for cell_id, view in results.views.items():
@@ -164,11 +164,11 @@ def _caption(results: Results) -> str:
     if counts == {1}:
         below = "One run each: there is no interval."
     elif max(counts, default=0) <= SINGLE_VALUES_MAX:
-        below = "Mean over n runs; below it the value of each run, for so few have no interval."
+        below = "Mean over n runs; below it the value of each run, because few runs have no interval."
     else:
         below = "Mean over n runs; below it the 95 % interval of the mean, by bootstrap over the runs."
         if min(counts) <= SINGLE_VALUES_MAX:
-            below += f" Up to {SINGLE_VALUES_MAX} runs have no interval: the value of each stands there."
+            below += f" Up to {SINGLE_VALUES_MAX} runs have no interval, but the value of each."
     return below
 
 
@@ -217,10 +217,6 @@ def _metric_head(column: Column) -> Head:
     return Head(column.metric.title, column.scale.symbol, column.metric.meaning)
 
 
-def _has_values(results: Results, metric: str) -> bool:
-    return any(values[metric] is not None for values in results.values.values())
-
-
 def csv_href(rows: Iterable[CsvRow]) -> str:
     """Return a link that holds the rows as a CSV file."""
     buffer = io.StringIO()
@@ -229,7 +225,7 @@ def csv_href(rows: Iterable[CsvRow]) -> str:
 
 
 SETTINGS_BESIDE_MAX: Final = 5
-"""Of so many settings each has a column and each measure a row; of more it is the other way round."""
+"""Up to this many settings are columns and measures rows; with more settings they are transposed."""
 
 
 def latex_tables(results: Results) -> dict[str, str]:
@@ -238,7 +234,7 @@ def latex_tables(results: Results) -> dict[str, str]:
 
 
 def latex_table(table: ReportTable) -> str:
-    r"""Return one table as a `tabular`, below a comment with what its numbers are."""
+    r"""Return one table as a `tabular`, below a comment with its caption."""
     heads = [_with_unit(head) for head in table.head]
     rows = [[_field(value) for value in row] for row in table.rows]
     labels = table.labels

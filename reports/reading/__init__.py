@@ -1,1 +1,1 @@
-"""Read the files and tables of a run, whose author may be somebody else."""
+"""Read the files and tables of a run, which may come from elsewhere."""

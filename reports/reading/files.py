@@ -106,16 +106,16 @@ _BEGINNING: Final = ["rogue", "run"]
 
 
 def repeating_command(facts: Mapping[str, object]) -> str | None:
-    """Return the command that repeats a cell, from its facts; None unless it is a single `rogue run`.
+    """Return the command that repeats a cell; None unless it is a single `rogue run`.
 
-    The author of a run can write any text into its facts.
+    The facts of a run from elsewhere may have any text.
     """
-    told = facts.get("reproduce")
-    if not isinstance(told, str):
+    command = facts.get("reproduce")
+    if not isinstance(command, str):
         return None
     try:
-        words = shlex.split(told)
+        words = shlex.split(command)
     except ValueError:
         return None
-    is_one = told.isprintable() and told == shlex.join(words)
-    return told if is_one and words[: len(_BEGINNING)] == _BEGINNING else None
+    is_one = command.isprintable() and command == shlex.join(words)
+    return command if is_one and words[: len(_BEGINNING)] == _BEGINNING else None

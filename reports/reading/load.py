@@ -17,7 +17,7 @@ from rogue.workloads.manifest import MANIFEST, Manifest, Soundness
 from rogue.workloads.printable import first_line
 from rogue.workloads.records import TABLES, ColumnType
 
-# After this much newer data a table is read again when it is needed: a campaign need not fit in memory.
+# A table is dropped from memory after this much newer data: a campaign need not fit.
 CACHE_BYTES_MAX = 500_000_000
 MISSING_CODE: Final = -1
 """Code of an absent value in a pandas categorical."""
@@ -26,7 +26,7 @@ MISSING_CODE: Final = -1
 class Run:
     """A run directory: its manifest, and its tables on demand.
 
-    `manifest` is what a run that is still going says of itself; otherwise it is read.
+    `manifest` is given for a running run; otherwise it is read.
     """
 
     def __init__(self, directory: Path, manifest: Manifest | None = None) -> None:
@@ -59,14 +59,14 @@ class Run:
         return self._cache[path]
 
     def rows(self, cell_id: str, name: str) -> int:
-        """Return how many rows a table has, 0 if it cannot be used; known without reading it twice."""
+        """Return the number of rows of a table, 0 if it cannot be used."""
         if (cell_id, name) not in self._rows:
             frame = self.table(cell_id, name)
             self._rows[cell_id, name] = 0 if frame is None else len(frame)
         return self._rows[cell_id, name]
 
     def _read(self, path: Path, name: str) -> pd.DataFrame | None:
-        """Read one file; a file that the manifest does not promise may be absent without a word."""
+        """Read one file; a file that is not in the manifest may be absent."""
         relative = path.relative_to(self.directory).as_posix()
         promised = self.manifest.files.get(relative)
         try:
@@ -101,7 +101,7 @@ class Run:
 
 
 def parse_table(content: bytes, name: str) -> tuple[pd.DataFrame | None, str | None]:
-    """Decode a Parquet file and compare it with the record schema; the second value says what is wrong.
+    """Decode a Parquet file and compare it with the record schema; the second value is a problem.
 
     The memory limit of the process bounds how much a small file can unpack to.
     """
@@ -122,7 +122,7 @@ def parse_table(content: bytes, name: str) -> tuple[pd.DataFrame | None, str | N
 
 
 def _decoded(content: bytes, name: str) -> tuple[pa.Table | None, str | None]:
-    """Return a table with those columns of the record schema that the file has, or what is wrong with them.
+    """Return a table with the known columns of the file, or a problem.
 
     Strings are read as dictionary codes. Threads would cost more time than such a small file takes.
     """
@@ -145,9 +145,9 @@ def _decoded(content: bytes, name: str) -> tuple[pa.Table | None, str | None]:
 
 
 def _column(stored: pa.ChunkedArray) -> NDArray[Any] | pd.Categorical:
-    """Return a column as numbers, or as a categorical: the type of one is made once for all tables.
+    """Return a column as numbers, or as a categorical with a cached type.
 
-    Making the type is most of what a small column costs, and the cells of a run share their names.
+    Making the type is the largest cost of a small column, and the cells of a run share their names.
     """
     values = stored.combine_chunks()
     if not pa.types.is_dictionary(values.type):
@@ -158,7 +158,7 @@ def _column(stored: pa.ChunkedArray) -> NDArray[Any] | pd.Categorical:
 
 
 def _absent(kind: ColumnType, rows: int) -> NDArray[Any] | pd.Categorical:
-    """Return a column that a file lacks; no value of it is an object."""
+    """Return a missing column, without Python objects."""
     if kind == "string":
         return pd.Categorical.from_codes(np.full(rows, MISSING_CODE, np.int8), dtype=_names_type(()))
     return np.full(rows, np.nan)
@@ -184,6 +184,6 @@ def _holds(stored: pa.DataType, wanted: ColumnType) -> bool:
 
 
 def _memory_bytes(frame: pd.DataFrame) -> int:
-    """Return what a table takes: of a text that of the number which stands for it, often a single byte."""
+    """Return the memory of a table; of texts only that of their codes."""
     columns = (column.array for _, column in frame.items())
     return sum((each.codes if isinstance(each, pd.Categorical) else each).nbytes for each in columns)

@@ -1,4 +1,4 @@
-"""Which measures matter for which kind of traffic, and the words in which the summary says them."""
+"""The measures that matter for each kind of traffic, and their text in the summary."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -7,7 +7,7 @@ from rogue.reports.metrics import METRICS
 from rogue.workloads.manifest import Manifest
 
 NAMES: Final = ("Jain",)
-"""Keep their capital within a sentence, as acronyms do."""
+"""Names that keep their capital within a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Headline:
 
     @property
     def said(self) -> str:
-        """Return what the value is of, within a sentence: `probe, median,` is `median probe`."""
+        """Return the name of the value within a sentence: `Probe, median` is `median probe`."""
         what, _, which = (self.label or METRICS[self.metric].title).partition(", ")
         is_word = what[1:2].islower() and not what.startswith(NAMES)
         return " ".join(filter(None, (which, f"{what[0].lower()}{what[1:]}" if is_word else what)))
@@ -29,7 +29,7 @@ class Headline:
 
 @dataclass(frozen=True, slots=True)
 class Headlines:
-    """What the summary says about a kind of traffic, and which metrics are drawn."""
+    """The measures of the summary and of the figures for a kind of traffic."""
 
     shown: tuple[Headline, ...]
     swept: tuple[str, ...]
@@ -37,7 +37,7 @@ class Headlines:
     """Metrics drawn as bars, a bar per transport."""
 
     def is_about(self, metric: str) -> bool:
-        """Return whether the summary says this metric."""
+        """True if the summary has this metric."""
         return any(headline.metric == metric for headline in self.shown)
 
 
@@ -147,13 +147,13 @@ DEFAULT: Final = Headlines(
     ),
 )
 
-# Where a link is cut: a rate says nothing, for the flow that dies at once has no outage to average over.
+# Where a link is cut: a rate means nothing, because a flow that dies at once has no outage in its average.
 CUT: Final = Headlines(
     (_UNFINISHED, _MEAN_TIME),
     ("unfinished_share", "fct_mean_ns", "retransmitted_share"),
 )
 
-# Where pauses spread or packets go astray: who still gets anything through, and what stood still.
+# Where pauses spread or packets are misrouted: remaining throughput, and paused ports.
 STANDSTILL: Final = Headlines(
     (_AGGREGATE, _FRAMES, _SILENT, _PAUSED, _DEADLOCK),
     ("aggregate_bps", "silent_flows", "paused_sum_ns", "pauses"),
@@ -169,9 +169,9 @@ OF_FAULTS: Final[dict[str, Headlines]] = {
     "misrouting": STANDSTILL,
 }
 PAUSING: Final = "topology.pause_"
-"""Factors that change when switches pause begin so."""
+"""Prefix of factors that change when switches pause."""
 
-# Where transfers start whether or not others are done.
+# Where transfers start independently of each other.
 OF_TRANSFERS: Final = Headlines(
     (_MEAN_TIME, _SLOWDOWN, _TAIL, _DROPPED, _UNFINISHED),
     ("slowdown_mean", "fct_mean_ns", "fct_p99_ns", "dropped_share", "unfinished_share"),
@@ -181,7 +181,7 @@ OF_TRANSFERS: Final = Headlines(
 # Programs whose transfers wait for each other, without a bandwidth of the whole.
 OF_PROGRAMS: Final = Headlines((_WHOLE, _STRAGGLER, _UNFINISHED), ("whole_ns", "straggler_ns"), ("whole_ns",))
 
-# Where everybody sends to others at once, and the network as a whole is the bottleneck.
+# Where all hosts send at once, and the network as a whole is the bottleneck.
 OF_NETWORKS: Final = Headlines(
     (_AGGREGATE, _SLOWDOWN, _TAIL, _RESENT, _UNFINISHED),
     ("slowdown_mean", "fct_p99_ns", "retransmitted_share", "queue_p99_bytes"),
@@ -218,7 +218,7 @@ HEADLINES: Final[dict[str, Headlines]] = {
 
 
 def headlines_of(manifest: Manifest) -> Headlines:
-    """Return what matters for a run: by its faults, else by its first kind of traffic with headlines."""
+    """Return the headlines of a run: by its faults, else by its first kind of traffic that has some."""
     faults = manifest.experiment.get("faults")
     for fault in faults if isinstance(faults, list) else []:
         if (kind := _kind(fault)) in OF_FAULTS:
@@ -238,12 +238,12 @@ def headlines_of(manifest: Manifest) -> Headlines:
 
 
 def _kind(part: object) -> str:
-    """The kind of a fault or a workload. The run may name none."""
+    """Return the kind of a fault or a workload; empty if there is none."""
     return str(part.get("kind")) if isinstance(part, dict) else ""
 
 
 def _may_stand_still(manifest: Manifest) -> bool:
-    """Whether the run is about pauses: switches in a ring, or thresholds that are varied."""
+    """True if the run is about pauses: switches in a ring, or varied thresholds."""
     topology, factors = manifest.experiment.get("topology"), manifest.experiment.get("factors")
     is_ring = isinstance(topology, dict) and topology.get("kind") == "ring"
     return is_ring or (isinstance(factors, dict) and any(key.startswith(PAUSING) for key in factors))

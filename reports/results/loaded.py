@@ -29,7 +29,7 @@ BASE_UNITS: Final = {
 
 
 def rows_of_cells(results: Results) -> Iterator[dict[str, object]]:
-    """One row per cell, finished or not: its setting, its status, and its facts."""
+    """Yield one row per cell, finished or not: its setting, its status, and its facts."""
     cells = results.run.manifest.cells
     facts = list(dict.fromkeys(f"fact.{name}" for cell in cells for name in cell.facts))
     for cell in cells:
@@ -46,7 +46,7 @@ def rows_of_cells(results: Results) -> Iterator[dict[str, object]]:
 
 
 def rows_of_metrics(results: Results) -> Iterator[dict[str, object]]:
-    """One row per finished cell and measure, in base units."""
+    """Yield one row per finished cell and measure, in base units."""
     for cell_id, view in results.views.items():
         for name, value in results.values[cell_id].items():
             if value is not None:
@@ -60,7 +60,7 @@ def rows_of_metrics(results: Results) -> Iterator[dict[str, object]]:
 
 
 def tables_of_cells(results: Results, name: str) -> Iterator[pd.DataFrame]:
-    """One frame per cell that has rows of this table; whole numbers stay whole where some are missing."""
+    """Yield one frame per cell with rows of this table; integers stay integers beside missing values."""
     whole = {column.name: "Int64" for column in TABLES[name].columns if column.type == "int64"}
     for cell in results.run.manifest.cells:
         frame = results.run.table(cell.id, name)
@@ -71,7 +71,7 @@ def tables_of_cells(results: Results, name: str) -> Iterator[pd.DataFrame]:
 
 
 def _key(cell: CellRecord) -> dict[str, object]:
-    """The columns that say which cell a row belongs to."""
+    """Return the columns that identify the cell of a row."""
     factors = {f"factor.{key}": value for key, value in cell.factors.items()}
     return {
         "cell": cell.id,
@@ -82,10 +82,10 @@ def _key(cell: CellRecord) -> dict[str, object]:
 
 
 class LoadedRun:
-    """A run directory. Frames are made when they are asked for; the run itself is never changed.
+    """A run directory, read-only; frames are made on access.
 
-    Each frame names the cell of a row: `cell`, `cell_transport`, `factor.<key>`, `cell_repetition`. A file
-    that is missing, or is not as the run wrote it, is left out with a warning.
+    Each frame names the cell of a row: `cell`, `cell_transport`, `factor.<key>`, `cell_repetition`. A missing
+    or changed file is left out with a warning.
     """
 
     def __init__(self, directory: str | PathLike[str]) -> None:
@@ -94,12 +94,12 @@ class LoadedRun:
 
     @property
     def manifest(self) -> Manifest:
-        """Everything about the run that is no result: experiment, machine, commit, cells, checksums."""
+        """Return everything but the results: experiment, machine, commit, cells, checksums."""
         return self._results.run.manifest
 
     @property
     def cells(self) -> pd.DataFrame:
-        """Return one row per cell: seed, status, why it failed, wall-clock seconds, facts."""
+        """Return one row per cell: seed, status, failure, wall-clock seconds, facts."""
         return pd.DataFrame(list(rows_of_cells(self._results)))
 
     @property
@@ -133,7 +133,7 @@ class LoadedRun:
 
     @property
     def recorded(self) -> dict[str, int]:
-        """Return of each table that was recorded in how many cells it was."""
+        """Return the number of cells of each recorded table."""
         names = Counter(Path(path).stem for path in self.manifest.files if Path(path).suffix == ".parquet")
         return {name: names[name] for name in TABLES if name in names}
 
@@ -142,7 +142,7 @@ class LoadedRun:
         return f"<run {self.manifest.run_id}: {len(self.manifest.cells)} cells; tables recorded: {tables}>"
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the name, what was recorded, and the cells."""
+        """Return the HTML for a notebook: the name, recorded tables, and the cells."""
         manifest = self.manifest
         shown = self.cells.drop(columns=[name for name in self.cells if str(name).startswith("fact.")])
         return (
@@ -151,7 +151,7 @@ class LoadedRun:
         )
 
     def _warn(self) -> None:
-        """Say what could not be used since the last time."""
+        """Warn of files that could not be used since the last call."""
         problems = self._results.run.problems
         for problem in problems[self._warned :]:
             warnings.warn(problem, stacklevel=3)

@@ -15,9 +15,9 @@ Points = Mapping[str, Sequence[Setting]]
 
 
 def quoted_points(settings: Sequence[Setting]) -> list[str]:
-    """Return the factor points that the summary quotes: for each rival the last that it shares.
+    """Return the factor points that the summary quotes: the last common one of each rival.
 
-    Rivals are compared with the first transport. Where it has none, it is quoted at the last point.
+    Rivals are compared with the first transport; without rivals it is quoted at the last point.
     """
     own = {setting.factor_text for setting in settings if setting.transport == settings[0].transport}
     last = {
@@ -29,10 +29,10 @@ def quoted_points(settings: Sequence[Setting]) -> list[str]:
 
 
 def chosen_points(points: Points, quoted: Iterable[str], panels_per_setting: int) -> list[str]:
-    """Return the points that are drawn, each with all its transports.
+    """Return the points to draw, each with all its transports.
 
-    All if they are few and their panels fit; else those that the summary quotes, and with them the first and
-    the middle one as far as their panels fit. `panels_per_setting` is 0 where transports share a panel.
+    These are all points if they are few and their panels fit; else those of the summary, and the first and
+    the middle one if their panels fit. `panels_per_setting` is 0 where transports share a panel.
     """
     names = list(points)
     if len(names) <= POINTS_MAX and _panels(points, names, panels_per_setting) <= PANELS_MAX:

@@ -1,4 +1,4 @@
-"""Group and measure the finished cells of a run."""
+"""The finished cells of a run by setting, their measured values, and the text of a value."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from functools import cached_property
 from rogue.reports.cells.view import CellView, common_interval_ns
 from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.statistics import MeanInterval, mean_interval
+from rogue.reports.quantities import NO_VALUE, Scale, Unit, number_text, quantity_text, readable
 from rogue.reports.reading.load import Run
 from rogue.reports.transport_styles import TransportStyle, styles_of
 from rogue.workloads.manifest import CellRecord
@@ -15,7 +16,7 @@ from rogue.workloads.records import CellStatus
 
 @dataclass(frozen=True, slots=True)
 class PublishedNumber:
-    """What a claim says of one setting. `value` and `tolerance` are in the metric's base units."""
+    """A claim's number for one setting. `value` and `tolerance` are in the metric's base units."""
 
     claim: str
     """Its id."""
@@ -29,12 +30,12 @@ class PublishedNumber:
 
     @property
     def has_place(self) -> bool:
-        """Return whether the measurement can be drawn as a multiple of the number."""
+        """True if the measurement can be drawn as a multiple of the number."""
         return self.value > 0 and self.measured.exists
 
 
 Counted = Callable[[int, int, str], None]
-"""Called with how many are done, of how many, and of what: `measuring cells`."""
+"""Gets the number done, the total, and the activity, such as `measuring cells`."""
 
 
 def in_silence(_done: int, _total: int, _what: str) -> None:
@@ -50,7 +51,7 @@ class Setting:
     factors: tuple[tuple[str, str], ...]
     entries: tuple[CellRecord, ...]
     style: TransportStyle
-    """How the transport looks in this run."""
+    """Look of the transport in this run."""
 
     @property
     def factor_text(self) -> str:
@@ -64,7 +65,7 @@ class Setting:
 
 
 class CellValues(Mapping[str, float | None]):
-    """Every metric of a cell by name, in base units; each is measured when it is first asked for."""
+    """Every metric of a cell by name, in base units; each is measured on first access."""
 
     def __init__(self, view: CellView, interval_ns: int) -> None:
         self._view, self._interval_ns = view, interval_ns
@@ -83,9 +84,9 @@ class CellValues(Mapping[str, float | None]):
 
 
 class Results:
-    """A run with its settings, the values that were measured in each cell, and their means.
+    """A run with its settings, the measured values of each cell, and their means.
 
-    `counted` is told how far those got who work on it for long.
+    `counted` gets the progress of long operations.
     """
 
     def __init__(self, run: Run, counted: Counted = in_silence) -> None:
@@ -93,7 +94,7 @@ class Results:
         self.counted = counted
         self.settings = settings_of(run.manifest.cells)
         self.published: Sequence[PublishedNumber] = ()
-        """What was published about its settings, for figures: set by whoever holds claims against it."""
+        """Published numbers of its settings for figures, set by `hold_against`."""
         self._means: dict[tuple[str, tuple[tuple[str, str], ...], str], MeanInterval | None] = {}
 
     @cached_property
@@ -133,7 +134,7 @@ class Results:
         return [value for value in values if value is not None]
 
     def by_repetition(self, setting: Setting, metric: str) -> dict[int, float]:
-        """Return the same by number of the repetition: those of one number met the same traffic."""
+        """Return the same by repetition; equal repetitions have the same traffic."""
         values = {
             view.entry.repetition: self.values[view.entry.id][metric] for view in self.views_of(setting)
         }
@@ -141,13 +142,17 @@ class Results:
 
     def mean(self, setting: Setting, metric: str) -> MeanInterval | None:
         """Return a metric's mean over the runs of a setting with its 95 % interval."""
-        asked = setting.transport, setting.factors, metric
-        if asked not in self._means:
-            self._means[asked] = mean_interval(self.per_run(setting, metric))
-        return self._means[asked]
+        key = setting.transport, setting.factors, metric
+        if key not in self._means:
+            self._means[key] = mean_interval(self.per_run(setting, metric))
+        return self._means[key]
+
+    def has(self, metric: str) -> bool:
+        """True if any finished cell has a value of this metric."""
+        return any(values[metric] is not None for values in self.values.values())
 
     def published_at(self, setting: Setting, metric: str) -> list[float]:
-        """Return the numbers that were published of a metric of a setting, in base units; no ratios."""
+        """Return the published numbers of a metric of a setting, in base units, without ratios."""
         return [
             each.value
             for each in self.published
@@ -184,3 +189,48 @@ def settings_by_point(settings: Sequence[Setting]) -> dict[str, list[Setting]]:
 def factor_name(key: str) -> str:
     """Return the readable part of a factor's key: `workload.base_rtt` is `base rtt`."""
     return key.rsplit(".", 1)[-1].replace("_", " ")
+
+
+def value_text(results: Results, setting: Setting, metric: str) -> str:
+    """Write the mean of a metric over the runs.
+
+    `71 µs`; `none, 61 % lost` if it is infinite in a run; a dash if it was not measured.
+    """
+    return ", ".join(_parts(results, setting, metric))
+
+
+def spoken_text(results: Results, setting: Setting, metric: str) -> str:
+    """Write the same for a sentence with commas: `none (61 % lost)`."""
+    value, *lost = _parts(results, setting, metric)
+    return f"{value} ({lost[0]})" if lost else value
+
+
+def _parts(results: Results, setting: Setting, metric: str) -> list[str]:
+    """Return the value, with the lost share if the value is infinite and the share is known."""
+    mean = results.mean(setting, metric)
+    if mean is None:
+        return [NO_VALUE]
+    text, lost = readable(mean.mean, METRICS[metric].unit), lost_text(results, setting, metric)
+    return [text] if mean.exists or not lost else [text, lost]
+
+
+def never_text(results: Results, setting: Setting, metric: str) -> str:
+    """Describe an infinite metric: `is lost, as 61 % are`, or `never came`."""
+    lost = METRICS[metric].lost
+    share = results.mean(setting, lost.metric) if lost else None
+    if lost is None or share is None:
+        return "never came"
+    return f"is {lost.word}, as {quantity_text(share.mean, Unit.PERCENT)} are"
+
+
+def lost_text(results: Results, setting: Setting, metric: str) -> str:
+    """Write the lost share of a metric's samples: `61 % lost`; empty if it is unknown."""
+    lost = METRICS[metric].lost
+    share = results.mean(setting, lost.metric) if lost else None
+    return f"{quantity_text(share.mean, Unit.PERCENT)} {lost.word}" if lost and share else ""
+
+
+def values_text(results: Results, setting: Setting, metric: str, scale: Scale | None = None) -> str:
+    """Write the value of each run without its unit: `71.0, 71.4, none`."""
+    values = results.per_run(setting, metric)
+    return ", ".join(number_text(value, METRICS[metric].unit, scale) for value in values)

@@ -1,4 +1,4 @@
-"""What all pages share: how templates are filled in, and the style sheet."""
+"""The template environment, the style sheet and the script of all pages."""
 
 from base64 import b64encode
 from hashlib import sha256
@@ -12,7 +12,7 @@ TEMPLATES: Final = Path(__file__).parent
 
 
 def environment() -> Environment:
-    """Return where templates come from; every value is escaped and must be there."""
+    """Return the environment of templates; it escapes every value, and refuses undefined ones."""
     return Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -23,7 +23,7 @@ def environment() -> Environment:
 
 
 def style() -> Markup:
-    """Return the style sheet, which stands in every page."""
+    """Return the style sheet, which every page contains."""
     return Markup((TEMPLATES / "report.css").read_text(encoding="utf-8"))
 
 
@@ -33,5 +33,5 @@ def script() -> Markup:
 
 
 def script_source(text: str) -> Markup:
-    """Return what a content security policy calls a script that stands in the page: its SHA-256."""
+    """Return the source of an inline script for a content security policy: its SHA-256."""
     return Markup(f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'")

@@ -35,7 +35,7 @@ from helpers.networks import max_min_bps
 
 from rogue.harness.testbeds.base import Columns
 from rogue.harness.testbeds.simulator import SimulatorTestbed
-from rogue.workloads.traffic.collectives.exchange import shares
+from rogue.workloads.traffic.collective_algorithms import shares
 
 RATE_BPS, DELAY_NS = 10**10, 1000
 TEXT = """\

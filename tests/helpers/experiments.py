@@ -24,7 +24,7 @@ from rogue.harness.testbeds.simulator import SimulatorTestbed
 from rogue.reports.cells.view import CellView
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
-from rogue.workloads.topologies.links import LinkList
+from rogue.workloads.topologies.link_file import LinkList
 from rogue.workloads.traffic.goal import GoalSchedule
 from rogue.workloads.traffic.trace import TraceRows
 from rogue.workloads.transports import parse_transport

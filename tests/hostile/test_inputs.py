@@ -1,8 +1,4 @@
-"""Mutated files are read or refused in a sentence, within ten seconds of processor time and 4 GiB of memory.
-
-`make test` tries a few, and Hypothesis looks for the smallest input that fails. `make test-long` reads
-$HOSTILE_INPUTS of them. They are numbered: the number in a failure gives the same input again.
-"""
+"""Tests: hostile inputs, and runs that break."""
 
 import os
 import resource
@@ -10,24 +6,29 @@ import signal
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from random import Random
 from types import FrameType
 
 import pytest
+from helpers.fragile_run import End, Trouble, attempt, found_run
 from helpers.hostile_inputs import INPUTS, hostile, leads_nowhere
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rogue.harness.provisioning import inventory
+from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.verification import check_files
 from rogue.workloads.printable import printable
+from rogue.workloads.records import CellStatus
 
 COUNT = int(os.environ.get("HOSTILE_INPUTS", "100000"))
 """Of all kinds together."""
 LIMIT_SECONDS = 10.0
 MEMORY_BYTES = 4 << 30
 SAID_MAX = 4_000
-"""Ten mistakes of a line or two are told at once."""
+"""One message lists ten mistakes of a line or two."""
 SHARES = {name: 1 if each.is_slow else 10 for name, each in INPUTS.items()}
 
 
@@ -101,3 +102,75 @@ def test_very_many_hostile_inputs(name: str, tmp_path: Path) -> None:
         except Exception:
             told = f"{name}: input {number}, {content[:400]!r}\n{traceback.format_exc()}"
             pytest.fail(ascii(told).replace("\\n", "\n"), pytrace=False)
+
+
+KILLS = int(os.environ.get("ROGUE_KILLS", "300"))
+EXPECTED = {Trouble.KILLED: End.KILLED, Trouble.DISK_FULL: End.TOLD}
+
+
+def tables(directory: Path) -> dict[str, bytes]:
+    """Content of each table of the run in a directory."""
+    run = found_run(directory)
+    assert run is not None
+    return {str(path.relative_to(run)): path.read_bytes() for path in sorted(run.glob("cells/*/*.parquet"))}
+
+
+def undisturbed(directory: Path) -> tuple[dict[str, bytes], int]:
+    """The results of an undisturbed run, and the number of its instants."""
+    directory.mkdir()
+    end, instants = attempt(directory)
+    assert (end, instants > 40) == (End.DONE, True)
+    return tables(directory), instants
+
+
+def check_whole(directory: Path, expected: dict[str, bytes]) -> None:
+    """The run is complete, verified, and has the same tables."""
+    run = found_run(directory)
+    assert run is not None
+    manifest = read_manifest(run)
+    assert manifest.status == "complete"
+    assert {cell.status for cell in manifest.cells} == {CellStatus.OK}
+    assert check_files(run, manifest.files) == []
+    whole = {name: content for name, content in tables(directory).items() if ".failed-" not in name}
+    assert whole == expected
+
+
+def disturb(directory: Path, trouble: Trouble, instants: list[int]) -> int:
+    """Make trouble at an instant of each attempt in turn, then continue undisturbed; returns the number of attempts."""
+    directory.mkdir()
+    met = 0
+    for at in instants:
+        end, _ = attempt(directory, trouble, at)
+        assert end in (EXPECTED[trouble], End.DONE), mistake(directory)
+        met += end is EXPECTED[trouble]
+    end, _ = attempt(directory)
+    assert end is End.DONE, mistake(directory)
+    return met
+
+
+def mistake(directory: Path) -> str:
+    told = directory / "traceback.txt"
+    return told.read_text() if told.exists() else "it ended otherwise"
+
+
+@pytest.mark.parametrize("trouble", EXPECTED)
+def test_a_run_in_trouble_is_taken_up_again(tmp_path: Path, trouble: Trouble) -> None:
+    expected, instants = undisturbed(tmp_path / "undisturbed")
+    for number, at in enumerate(range(1, instants, instants // 8)):
+        place = tmp_path / str(number)
+        assert disturb(place, trouble, [at, instants - at]) > 0
+        check_whole(place, expected)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("trouble", EXPECTED)
+def test_a_run_in_trouble_again_and_again(tmp_path: Path, trouble: Trouble) -> None:
+    expected, instants = undisturbed(tmp_path / "undisturbed")
+    met = 0
+    for number in count():
+        random = Random(number)
+        chosen = [random.randrange(1, instants) for _ in range(random.randrange(1, 5))]
+        met += disturb(tmp_path / str(number), trouble, chosen)
+        check_whole(tmp_path / str(number), expected)
+        if met >= KILLS:
+            break

@@ -1,7 +1,7 @@
 """Whatever an inventory says, OpenSSH runs no program when it is asked where that leads.
 
 Every value that reaches SSH is drawn from ordinary ones and from ones that end a value, begin a line or an
-option, or are filled in; a canary stands in each that could run something. Twice: of an inventory, which is
+option, or are filled in; each that could run something contains a canary. Twice: of an inventory, which is
 refused or taken, and of destinations alone, as if nothing had looked at the inventory before.
 """
 
@@ -130,7 +130,7 @@ def alone(random: Random, canary: Path) -> Iterator[Destination]:
 
 
 def ask(destination: Destination, directory: Path) -> None:
-    """As doctor and runs do, and with what Ansible is told."""
+    """As doctor and runs do, and with the options that Ansible gets."""
     try:
         resolve(destination)
     except NodeError as refused:
@@ -155,7 +155,7 @@ def is_sung(canary: Path) -> bool:
 
 
 def listen(numbers: range, canary: Path) -> int:
-    """How many destinations OpenSSH was asked about."""
+    """The number of destinations that OpenSSH resolved."""
     asked = 0
     for number in numbers:
         for draw in (of_an_inventory, alone):

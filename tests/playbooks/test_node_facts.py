@@ -63,7 +63,7 @@ def test_the_rdma_port_is_found_from_the_experiment_address(node: FakeNode) -> N
     assert found[0]["state"] == "ACTIVE"
 
 
-def test_addresses_of_ipv6_are_told_apart_from_those_that_every_link_has(node: FakeNode) -> None:
+def test_addresses_of_ipv6_are_other_differences_from_those_that_every_link_has(node: FakeNode) -> None:
     add_gid(node, 0, "IB/RoCE v1", "fd00::9")
     add_gid(node, 1, "RoCE v2", "fe80::1")
     add_gid(node, 2, "RoCE v2", "fd00::10")
@@ -120,7 +120,7 @@ def test_peers_are_asked_with_packets_of_full_size_in_one_piece(node: FakeNode) 
     assert "-M do -s 4272 " in ping  # 4300 less 20 for IP and 8 for ICMP
 
 
-def test_peers_that_reply_to_small_packets_alone_are_told_apart(node: FakeNode) -> None:
+def test_peers_that_reply_to_small_packets_alone_are_other_differences(node: FakeNode) -> None:
     node.replying, node.replying_to_small = {"10.9.0.11"}, {"10.9.0.12"}
     facts = examine(node, QUESTION)
     assert facts["round_trips_ms"] == {"h1": 1.25, "h2": None}

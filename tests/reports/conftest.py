@@ -61,7 +61,7 @@ def sweep(sweep_run: Path) -> Results:
 
 @pytest.fixture(scope="session")
 def published(sample_run: Path) -> Results:
-    """The sample run, held against numbers that nobody published: one per transport."""
+    """The sample run, and a made-up claim with one number per transport."""
     found = Results(Run(sample_run))
     claims = [
         Claim.model_validate({**FIELDS, "id": f"X-{name}", "transport": name, "published": value})
@@ -115,6 +115,6 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 @pytest.fixture
 def one_figure(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For tests of where a report stands and what is told: each drawing of all figures takes a second."""
+    """Draws one figure instead of all, which take a second for each report."""
     for name in list(FIGURES)[1:]:
         monkeypatch.delitem(FIGURES, name)

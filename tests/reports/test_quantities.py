@@ -1,9 +1,13 @@
-"""How numbers are written."""
+"""Tests: numbers and LaTeX text, and errors."""
 
 import math
+from pathlib import Path
 
 import pytest
 
+from rogue.reports.errors import ReportError
+from rogue.reports.latex import latex_text
+from rogue.reports.pages.build import build
 from rogue.reports.quantities import (
     NARROW_SPACE,
     NO_VALUE,
@@ -110,3 +114,33 @@ def test_values_of_a_row_have_one_unit(values: tuple[float | None, ...], unit: U
     assert quantity_text(values[-1], unit, scale) in {
         NO_VALUE, f"{number_text(values[-1], unit, scale)}{NARROW_SPACE}{symbol}",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "latex"),
+    [
+        ("100 % of a_b & c#1", r"100 \% of a\_b \& c\#1"),
+        ("\\input{/etc/passwd}", r"\textbackslash{}input\{/etc/passwd\}"),
+        ("$x^2$ ~", r"\$x\textasciicircum{}2\$ \textasciitilde{}"),
+        ("5\u202fµs ≤ 3 ×", r"5\,\ensuremath{\mu}s \ensuremath{\le} 3 \ensuremath{\times}"),
+        ("“agent’s”", r"\textquotedblleft{}agent\textquoteright{}s\textquotedblright{}"),
+        ("Müller, Åsa, Łukasz, 北", "M\\\"{u}ller, \\r{A}sa, ?ukasz, ?"),
+        ("a\tb\x07", "a b "),
+        ("½", "1/2"),
+    ],
+)  # fmt: skip
+def test_latex_prints_what_stands_there(text: str, latex: str) -> None:
+    assert latex_text(text) == latex
+    assert latex.isascii()
+
+
+def test_no_run_at_all() -> None:
+    with pytest.raises(ReportError, match=r"No run directory was given; give at least one, .*\.$"):
+        build([])
+
+
+def test_several_unreadable_runs_are_all_named(tmp_path: Path) -> None:
+    with pytest.raises(ReportError) as caught:
+        build([tmp_path / "a", tmp_path / "b"])
+    assert str(tmp_path / "a" / "manifest.json") in str(caught.value)
+    assert str(tmp_path / "b" / "manifest.json") in str(caught.value)

@@ -1,4 +1,4 @@
-"""Yardsticks, worked by hand."""
+"""Tests: ideal goodput and completion times, and packet overheads."""
 
 from collections.abc import Iterator
 
@@ -6,18 +6,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rogue.workloads.framing import ROCEV2, Packets
+from rogue.workloads.framing import NS3, ROCEV2, Framing, Packets
 from rogue.workloads.ideal import (
+    Fan,
     Route,
     ideal_goodput_bps,
     ideal_transfer_ns,
+    least_sending_ps,
     longest_round_trip_ns,
     plain_route,
     plain_rules,
 )
-from rogue.workloads.packet_train import PacketRules, train_of
-from rogue.workloads.pipeline import Exchange, Links, Train, last_end_ps, sending_ps
-from rogue.workloads.sprayed import Fan, least_sending_ps
+from rogue.workloads.packet_train import (
+    Exchange,
+    Links,
+    PacketRules,
+    Train,
+    last_end_ps,
+    sending_ps,
+    train_of,
+)
 from rogue.workloads.topologies import TOPOLOGIES, Topology
 from rogue.workloads.traffic import Verb
 
@@ -144,3 +152,23 @@ def test_the_longest_round_trip_of_a_fat_tree() -> None:
     tree = TOPOLOGIES["fat_tree"].model_validate(keys)
     assert longest_round_trip_ns(tree, 1106, 86) == 24_060 + 1_431
     assert longest_round_trip_ns(star(delay_spread="0ns"), 1106, 86) == 4_000 + 1_908
+
+
+@pytest.mark.parametrize(
+    ("framing", "mtu_bytes", "fraction"),
+    [
+        (ROCEV2, 256, 0.7574),
+        (ROCEV2, 512, 0.8620),
+        (ROCEV2, 1024, 0.9259),
+        (ROCEV2, 2048, 0.9615),
+        (ROCEV2, 4096, 0.9804),
+        (NS3, 1000, 0.9709),
+    ],
+)
+def test_payload_fraction_worked_examples(framing: Framing, mtu_bytes: int, fraction: float) -> None:
+    assert float(framing.payload_fraction(mtu_bytes)) == pytest.approx(fraction, abs=5e-5)
+
+
+def test_an_empty_write_and_its_acknowledgement() -> None:
+    assert ROCEV2.header_bytes + ROCEV2.remote_address_bytes == 78
+    assert (ROCEV2.acknowledgement_bytes, ROCEV2.gap_bytes) == (66, 20)

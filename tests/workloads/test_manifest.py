@@ -1,4 +1,4 @@
-"""Tests: the manifest of a run, and bounded reading of its JSON."""
+"""Tests: the manifest, the record schema, and shipped files."""
 
 import json
 from collections.abc import Callable
@@ -8,12 +8,6 @@ import pytest
 from helpers.hostile_inputs import flips
 from helpers.small_runs import cell, manifest
 
-from rogue.workloads.json_text import (
-    DEPTH_MAX,
-    INTEGER_MAX,
-    harmless,
-    parse_json,
-)
 from rogue.workloads.manifest import (
     CHECKSUM,
     Manifest,
@@ -22,7 +16,14 @@ from rogue.workloads.manifest import (
     manifest_content,
     parse_manifest,
 )
-from rogue.workloads.records import SCHEMA_VERSION, CellStatus, FailureKind
+from rogue.workloads.printable import (
+    DEPTH_MAX,
+    INTEGER_MAX,
+    harmless,
+    parse_json,
+)
+from rogue.workloads.records import SCHEMA_VERSION, TABLES, CellStatus, Column, FailureKind, Table
+from rogue.workloads.shipped import shipped
 
 EXAMPLE = Path(__file__).parents[1] / "harness/data/manifest-example.json"
 
@@ -207,3 +208,60 @@ def test_as_deep_as_may_be_is_read() -> None:
 
 def test_texts_and_keys_are_made_harmless_and_texts_keep_their_lines() -> None:
     assert harmless({"\x1b[2J\n": ["a\nb\u200b", 1.5]}) == {"\ufffd[2J\ufffd": ["a\nb\ufffd", 1.5]}
+
+
+UNITS = ("_ns", "_ps", "_bytes", "_bps", "_packets", "_cores")
+UNITLESS_NUMBERS = {
+    "transfer_id", "waited_for_transfer", "wr_id", "priority", "slowdown", "drops", "marks", "before",
+    "after", "bytes", "value",
+    "src_qp_num", "qp_num", "psn", "immediate", "told_priorities", "paused_priorities",
+}  # fmt: skip
+
+
+def every_column() -> list[tuple[Table, Column]]:
+    return [(table, column) for table in TABLES.values() for column in table.columns]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_registry_key_is_the_table_name(name: str) -> None:
+    assert TABLES[name].name == name
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_columns_are_unique(name: str) -> None:
+    names = TABLES[name].column_names()
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(("table", "column"), every_column())
+def test_number_carries_its_unit(table: Table, column: Column) -> None:
+    if column.type in ("int64", "float64"):
+        assert column.name.endswith(UNITS) or column.name in UNITLESS_NUMBERS, f"{table.name}.{column.name}"
+
+
+def test_flows_are_as_published() -> None:
+    assert TABLES["flows"].column_names() == (
+        "flow_id", "transfer_id", "group", "transport", "verb", "service", "src", "dst", "size_bytes",
+        "start_ns", "end_ns", "fct_ns", "ideal_fct_ns", "slowdown", "goodput_bps", "retransmitted_bytes",
+        "status", "error", "arrived_ns", "waited_for_flow", "waited_for_transfer",
+    )  # fmt: skip
+
+
+def test_failure_kinds_are_as_published() -> None:
+    assert [kind.value for kind in FailureKind] == [
+        "configuration", "preflight", "provisioning", "agent", "verbs", "switch", "timeout", "stalled",
+        "node_lost", "out_of_space", "invalid_result", "bug",
+    ]  # fmt: skip
+
+
+def test_a_checkout_has_them_at_its_top() -> None:
+    top = Path(__file__).parents[2]
+    assert shipped("experiments") == top / "experiments"
+    assert (shipped("experiments") / "quickstart.yaml").is_file()
+    assert (shipped("playbooks") / "provision.yml").is_file()
+
+
+def test_an_installed_package_has_them_inside(tmp_path: Path) -> None:
+    package = tmp_path / "rogue"
+    (package / "experiments").mkdir(parents=True)
+    assert shipped("experiments", package) == package / "experiments"

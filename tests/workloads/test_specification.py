@@ -1,8 +1,12 @@
-"""Tests: the base of everything an experiment file can contain, and the types of its values."""
+"""Tests: keys of an experiment file, those that name data files, and probes."""
 
 import pytest
+from helpers.experiments import FLOWS, trace_rows
 from pydantic import BaseModel, ValidationError
 
+from rogue.harness.data.files import files_beside
+from rogue.workloads.files import DataFile
+from rogue.workloads.probes import PROBES, Write0
 from rogue.workloads.specification import (
     MISTAKE,
     Size,
@@ -12,6 +16,7 @@ from rogue.workloads.specification import (
     mistake,
     mistakes_at,
 )
+from rogue.workloads.traffic.trace import Trace
 
 
 class Example(Specification):
@@ -97,3 +102,54 @@ def test_unknown_keys_are_told_what_there_is(key: str, advice: str) -> None:
     (error,) = caught.value.errors()
     assert error["loc"] == (key,)
     assert error["ctx"] == {"expected": "one of the keys colour", "advice": advice, "got": "an unknown key"}
+
+
+def validated(file: object, context: object = None) -> Trace:
+    return Trace.model_validate({"kind": "trace", "file": file}, context=context)
+
+
+def test_a_name_is_read_by_whoever_validates() -> None:
+    trace = validated(FLOWS.name, files_beside(str(FLOWS)))
+    assert len(trace.file) == 5
+    assert trace.model_dump()["file"] == FLOWS.name
+
+
+def test_what_was_read_already_is_taken_as_it_is() -> None:
+    rows = trace_rows(FLOWS.read_text())
+    assert validated(rows).file is rows
+
+
+def test_without_anybody_who_reads_there_is_no_file() -> None:
+    with pytest.raises(ValidationError, match="expected no file of data here"):
+        validated(FLOWS.name)
+
+
+@pytest.mark.parametrize("value", ["", 3, None, ["flows.csv"]])
+def test_what_is_no_name_is_a_mistake(value: object) -> None:
+    with pytest.raises(ValidationError, match="expected the name of a CSV or Parquet file"):
+        validated(value, files_beside(str(FLOWS)))
+
+
+def test_files_are_equal_by_name_and_content() -> None:
+    assert trace_rows("start_ns,src,dst,size_bytes\n0,h0,h1,1\n") == trace_rows(
+        "start_ns,src,dst,size_bytes\n0,h0,h1,1\n"
+    )
+    assert DataFile("a.csv", "1") != DataFile("a.csv", "2")
+
+
+@pytest.mark.parametrize("kind", PROBES)
+def test_probe_is_endless_and_on_a_grid(kind: str) -> None:
+    flow = PROBES[kind].model_validate({"interval": "1ms"}).flow("h9", "h8", seed=1)
+    assert (flow.source, flow.destination) == ("h9", "h8")
+    assert (flow.count, flow.repeat_until_ns, flow.interval_ns) == (None, None, 1_000_000)
+
+
+def test_it_moves_no_payload() -> None:
+    flow = Write0.model_validate({"interval": "1ms"}).flow("h9", "h8", seed=1)
+    assert (flow.verb, flow.size_bytes) == ("write", 0)
+
+
+@pytest.mark.parametrize("interval", ["0ms", 1, "1"])
+def test_interval_needs_a_unit(interval: object) -> None:
+    with pytest.raises(ValidationError):
+        Write0.model_validate({"interval": interval})

@@ -1,4 +1,4 @@
-"""How an experiment names parts of switches, and what is said about names and values that cannot be."""
+"""Names of parts of switches in an experiment, and messages about impossible names and values."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from rogue.workloads.switch_controls import (
     SwitchControlParameter,
     contradiction_of,
 )
-from rogue.workloads.topologies.star import Star
+from rogue.workloads.topologies.small_networks import Star
 from rogue.workloads.units import UnitError
 
 TARGET = SwitchControlParameter("target_ns", 5_000, 1, 1e9, "what packets may wait")

@@ -1,15 +1,12 @@
-"""What goes wrong on purpose: the faults that an experiment can name, one file each."""
+"""The faults that an experiment can name."""
 
 from typing import Final
 
 from rogue.workloads.faults.fault import Breakage, Fault, ForwardingFault, HostFault
-from rogue.workloads.faults.flooding import Flooding
-from rogue.workloads.faults.link_cut import LinkCut
-from rogue.workloads.faults.link_failures import LinkFailures
+from rogue.workloads.faults.forwarding import Flooding, Misrouting
+from rogue.workloads.faults.hosts import PauseStorm, SlowReceiver
+from rogue.workloads.faults.link_cuts import LinkCut, LinkFailures
 from rogue.workloads.faults.loss import Loss
-from rogue.workloads.faults.misrouting import Misrouting
-from rogue.workloads.faults.pause_storm import PauseStorm
-from rogue.workloads.faults.slow_receiver import SlowReceiver
 
 __all__ = [
     "FAULTS",

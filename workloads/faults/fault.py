@@ -8,8 +8,9 @@ from typing import Annotated, ClassVar, Protocol
 from pydantic import Field
 
 from rogue.workloads.specification import Specification
-from rogue.workloads.topologies.link import Link
+from rogue.workloads.topologies.graph import Link
 from rogue.workloads.topologies.topology import Topology
+from rogue.workloads.traffic.pairs import HostName
 
 
 class FaultyNetwork(Protocol):
@@ -18,7 +19,7 @@ class FaultyNetwork(Protocol):
     def pause_storm(
         self, host: str, *, start_ns: int, duration_ns: int, watchdog_ns: int | None = None
     ) -> None:
-        """Let a NIC pause its switch without a break."""
+        """Make a NIC pause its switch without a break."""
 
     def receive_slowly(  # noqa: PLR0913 - a receiver has that many properties, all named
         self,
@@ -34,24 +35,24 @@ class FaultyNetwork(Protocol):
         """Limit the rate at which a NIC takes in frames; it pauses its switch above `xoff_bytes`."""
 
     def forward(self, switch: str, destination: str, neighbour: str) -> None:
-        """Let a switch send packets for a host to a neighbour."""
+        """Make a switch send packets for a host to a neighbour."""
 
     def flood(self, switch: str, destination: str) -> None:
-        """Let a switch send packets for a host out of all other ports."""
+        """Make a switch send packets for a host out of all other ports."""
 
 
 class Fault(Specification, ABC):
     """Something that goes wrong on purpose.
 
     Testbeds carry out three sorts of faults: `LinkCut`, `Loss`, and each `Breakage` of a host or a switch. A
-    fault that `drawn` makes of cuts and losses works on every testbed that has these.
+    fault that `drawn` turns into cuts and losses works on every testbed that has these.
     """
 
     target: Annotated[str, Field(pattern=r"^[hs][0-9]+(-[hs][0-9]+)?$")]
     """A link, both directions of it: a host, such as h1, for its link, or two neighbours, such as s0-s1."""
 
     def link(self, topology: Topology) -> Link | None:
-        """Return the target's link; None if the topology has none such."""
+        """Return the target's link; None if the topology has no such link."""
         first, _, second = self.target.partition("-")
         neighbours = topology.links_of.get(first, {})
         if second:
@@ -62,33 +63,29 @@ class Fault(Specification, ABC):
         """True if the topology has the target."""
         return self.link(topology) is not None
 
-    @abstractmethod
     def drawn(self, topology: Topology, stream: Random, struck: Collection[Link]) -> "Sequence[Fault]":
-        """Return the cuts, losses and breakages that it consists of; other faults cut the links `struck`."""
+        """Return its cuts, losses and breakages, by default itself; other faults cut the links `struck`."""
+        return (self,)
 
     def changes(self) -> list[tuple[int, str]]:
         """Return when it begins and ends (ns), each with a word for the table of events."""
         return []
 
     def asked(self) -> str:
-        """Return what does not fit where the fault is not there."""
+        """Describe the target for the message that the topology lacks it."""
         return f"the target {self.target}"
 
     def expected_target(self, topology: Topology) -> str:
-        """Return what a target may be."""
+        """Describe the targets that the topology has."""
         last = topology.links()[-1]
         return f"a host or two neighbours of the topology, such as {last.a}-{last.b}"
 
 
 class Breakage(Fault, ABC):
-    """A host or a switch that does what it should not."""
+    """A host or a switch that misbehaves."""
 
     is_pausing: ClassVar[bool] = False
-    """Whether a host pauses its switch, which must obey. A host has one such fault at most."""
-
-    def drawn(self, topology: Topology, stream: Random, struck: Collection[Link]) -> Sequence[Fault]:
-        """Return the fault itself."""
-        return (self,)
+    """True if a host pauses its switch, which must obey. A host has at most one such fault."""
 
     @abstractmethod
     def strike(self, network: FaultyNetwork) -> None:
@@ -96,26 +93,28 @@ class Breakage(Fault, ABC):
 
 
 class HostFault(Breakage, ABC):
-    """Something that goes wrong at a host, once everything is connected."""
+    """A fault of a host, which begins once everything is connected."""
 
     target: Annotated[str, Field(pattern=r"^h[0-9]+$")]
     """The host, such as h1."""
 
     def expected_target(self, topology: Topology) -> str:
-        """Return what a target may be."""
         return f"a host of the topology, such as {topology.host_names()[-1]}"
 
 
 class ForwardingFault(Breakage, ABC):
-    """A switch that does not forward by shortest paths, before anything is connected."""
+    """A switch that ignores shortest paths to one host, before anything is connected."""
+
+    destination: HostName
+    """Host whose packets are forwarded wrongly."""
 
     @property
-    @abstractmethod
     def rule(self) -> tuple[str, str]:
-        """Return the switch, and the destination of the packets."""
+        """Return the switch and the destination of the packets."""
+        return self.target.partition("-")[0], self.destination
 
 
 def links_between_switches(topology: Topology) -> list[Link]:
-    """Return all links that no host is at the end of."""
+    """Return all links that have no host at an end."""
     switches = set(topology.switch_names())
     return [link for link in topology.links() if {link.a, link.b} <= switches]

@@ -1,22 +1,18 @@
 """A link that loses packets."""
 
-from collections.abc import Collection, Sequence
-from random import Random
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
 from rogue.workloads.faults.fault import Fault
 from rogue.workloads.specification import Delay, Time, mistake, mistakes_at
-from rogue.workloads.topologies.link import Link
-from rogue.workloads.topologies.topology import Topology
 
 IP_IDS: Final = 2**16
 """Values of the IP ID, the identification field of an IP header."""
 
 
 class Loss(Fault):
-    """A link that loses packets, each direction on its own.
+    """A link that loses packets, each direction independently.
 
     Model `independent`: each packet is lost with the same probability. `burst`: losses come in runs of
     geometric length. `identification`: every packet is lost whose IP ID has its lowest bits set,
@@ -42,7 +38,7 @@ class Loss(Fault):
     @model_validator(mode="after")
     def _check(self) -> Self:
         if (self.one_in is None) == (self.probability is None):
-            got = "neither" if self.one_in is None else "both"
+            got = "none" if self.one_in is None else "both"
             raise mistakes_at({"one_in": mistake("either one_in or probability", "write one", got)})
         if self.one_in == 1:
             raise mistakes_at({"one_in": mistake("0, or 2 and more", "to lose all of them, cut the link")})
@@ -60,12 +56,7 @@ class Loss(Fault):
         one_in = self.one_in
         return one_in is not None and one_in <= IP_IDS and one_in & (one_in - 1) == 0
 
-    def drawn(self, topology: Topology, stream: Random, struck: Collection[Link]) -> Sequence[Fault]:
-        """Return the fault itself."""
-        return (self,)
-
     def changes(self) -> list[tuple[int, str]]:
-        """Return when losses begin and end."""
         if self.mean_probability == 0:
             return []
         end = [] if self.until_ns is None else [(self.until_ns, "loss_ends")]

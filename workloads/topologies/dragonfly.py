@@ -6,8 +6,8 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from rogue.workloads.specification import Delay, Rate, mistake, mistakes_at
-from rogue.workloads.topologies.link import Link
-from rogue.workloads.topologies.topology import HOSTS_MAX, Topology
+from rogue.workloads.topologies.graph import Link
+from rogue.workloads.topologies.topology import Topology, check_host_count, numbered
 
 SWITCHES_MAX: Final = 64
 
@@ -15,14 +15,14 @@ SWITCHES_MAX: Final = 64
 class Dragonfly(Topology):
     """Groups of switches that are all joined to each other; each switch has hosts, and links to other groups.
 
-    Hosts and switches stand group by group. With a switches per group, h links of each to other groups and
-    g groups, the links of a group go to the others in turn: a h / (g - 1) between any two. By
-    default there are as many groups as can be joined, a h + 1, with one link between any two. A balanced
+    Hosts and switches are numbered group by group. With a switches per group, h links of each to other groups
+    and g groups, the links of a group go to the other groups in turn: a h / (g - 1) between any two. By
+    default there are a h + 1 groups, as many as can be joined, with one link between any two. A balanced
     network has a = 2 p = 2 h, where p is the number of hosts of a switch.
 
     Packets take shortest paths: at most one link between groups, with one link within a group before it and
-    one after it, or two links between groups, over a third one, where that is no longer. Nothing sends
-    packets a longer way around what is busy.
+    one after it, or two links between groups, over a third one, where that is as short. Switches never send
+    packets on a longer path around congestion.
 
     Source: Kim, Dally, Scott and Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008,
     section 3.
@@ -40,7 +40,7 @@ class Dragonfly(Topology):
     rate_bps: Rate
     """Rate of every link."""
     global_delay_ns: Delay | None = None
-    """Propagation delay of the links between groups, which are long; by default that of all links."""
+    """Propagation delay of the long links between groups; by default that of all links."""
 
     @model_validator(mode="after")
     def _check_groups(self) -> Self:
@@ -53,39 +53,34 @@ class Dragonfly(Topology):
             found = mistake(expected, "lower it: two switches are joined once", f"{self.global_links}")
             raise mistakes_at({"global_links": found})
         hosts = self.groups_count * self.switches_per_group * self.hosts_per_switch
-        if hosts > HOSTS_MAX:
-            found = mistake(f"at most {HOSTS_MAX} hosts", "take groups or hosts away", f"{hosts} hosts")
-            raise mistakes_at({"hosts_per_switch": found})
+        check_host_count(hosts, "hosts_per_switch", "take groups or hosts away")
         return self
 
     @property
     def groups_count(self) -> int:
-        """How many groups there are."""
+        """Return the number of groups."""
         return self.groups or self.switches_per_group * self.global_links + 1
 
     def host_names(self) -> tuple[str, ...]:
-        """Switch by switch."""
-        return tuple(f"h{index}" for index in range(len(self.switch_names()) * self.hosts_per_switch))
+        return numbered("h", self.groups_count * self.switches_per_group * self.hosts_per_switch)
 
     def switch_names(self) -> tuple[str, ...]:
-        """Group by group."""
-        return tuple(f"s{index}" for index in range(self.groups_count * self.switches_per_group))
+        return numbered("s", self.groups_count * self.switches_per_group)
 
     def links(self) -> tuple[Link, ...]:
-        """Hosts' links, then those within each group, then those between groups."""
+        """Return hosts' links, then those within each group, then those between groups."""
         size = self.switches_per_group
-        ends = [(host, f"s{index // self.hosts_per_switch}") for index, host in enumerate(self.host_names())]
-        ends += [
-            (f"s{group * size + a}", f"s{group * size + b}")
+        within = (
+            Link(f"s{group * size + a}", f"s{group * size + b}", self.rate_bps, self.delay_ns)
             for group in range(self.groups_count)
             for a, b in combinations(range(size), 2)
-        ]
+        )
         far_ns = self.delay_ns if self.global_delay_ns is None else self.global_delay_ns
-        near = [Link(a, b, self.rate_bps, self.delay_ns) for a, b in ends]
-        return (*near, *(Link(a, b, self.rate_bps, far_ns) for a, b in self._between_groups()))
+        between = (Link(a, b, self.rate_bps, far_ns) for a, b in self._between_groups())
+        return (*self.host_links(self.hosts_per_switch, self.rate_bps), *within, *between)
 
     def _between_groups(self) -> list[tuple[str, str]]:
-        """The n-th link of a group goes to the n-th other group, counted from the next one, in turns."""
+        """Return the pairs: the n-th link of a group goes to the n-th following group, cyclically."""
         others = self.groups_count - 1
         pairs = []
         for group in range(self.groups_count):

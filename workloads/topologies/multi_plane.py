@@ -1,13 +1,13 @@
-"""NICs with several ports, each into a network of its own."""
+"""NICs with several ports, each into a separate network."""
 
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
 from rogue.workloads.specification import Rate, mistake, mistakes_at
-from rogue.workloads.topologies.link import Link
+from rogue.workloads.topologies.graph import Link
 from rogue.workloads.topologies.shortest_paths import PathShape
-from rogue.workloads.topologies.topology import HOSTS_MAX, Switch, Topology
+from rogue.workloads.topologies.topology import HOSTS_MAX, Switch, Topology, numbered
 from rogue.workloads.units import RATE
 
 PLANES_MAX: Final = 64
@@ -15,40 +15,39 @@ SWITCHES_MAX: Final = 1024
 
 
 class MultiPlane(Topology):
-    """Hosts whose NIC has a port in each plane; planes are networks of their own, of leaves and spines.
+    """Hosts whose NIC has a port in each plane, which is a separate network of leaves and spines.
 
-    Each port has an equal part of the NIC's rate, as has every link of a plane. By default leaves have as
-    many links up as down. With `spines: 0` a plane is one leaf. Hosts stand leaf by leaf, at the same place
-    in every plane. Nothing joins planes but NICs.
+    Each port, and every link of a plane, has an equal part of the NIC's rate. By default leaves have as many
+    uplinks as hosts. With `spines: 0` a plane is one leaf. Hosts are numbered leaf by leaf, and have the same
+    place in every plane. Only NICs join planes.
 
-    A host has one link here, so that a small switch stands for the ports of its NIC, a *splitter*: s0 is
-    h0's, s1 is h1's and so on, then come the leaves and spines of the first plane, those of the second, and
-    so on. A splitter chooses a plane as any switch chooses among equal links, by a hash of the packet's
-    entropy. So the data of a plain queue pair stay in one plane, and have the rate of one port; so do its
-    acknowledgements, perhaps in another plane. With `+spray` and `uet` each packet may go over another
-    plane. Of few entropies one plane gets more than its part (of 64 over 4 planes about 20 instead of 16,
-    which costs a fifth of the rate): state more of them with `paths`.
+    Because a host has one link in this model, a small switch, the *splitter*, models the ports of its NIC:
+    s0 belongs to h0, s1 to h1 and so on; the leaves and spines of the first plane follow, then those of the
+    second. A splitter chooses a plane as any switch chooses among equal links, by a hash of the packet's
+    entropy. The data of a plain queue pair therefore stay in one plane and have the rate of one port; its
+    acknowledgements stay in one plane, which may be another. With `+spray` and `uet` each packet may take
+    another plane. With few entropies the load is uneven (of 64 over 4 planes, one gets about 20 instead of
+    16, which costs a fifth of the rate): set more of them with `paths`.
 
-    A splitter is made as like a NIC as a switch can be. It holds whatever comes and drops, marks and trims
-    nothing, writes no telemetry, tells no rates, and takes no part in `switch_controls`. With `+pfc` it
-    obeys pauses, and pauses its leaves, and its host, when more than `pause_xoff` waits (by default 128 KB,
-    as in a slow receiver's NIC). What suffers:
+    A splitter stores all packets. It drops, marks and trims nothing, writes no telemetry, sends no rates, and
+    takes no part in `switch_controls`. With `+pfc` it obeys pauses, and pauses its leaves and its host when
+    more than `pause_xoff` waits (by default 128 KB, as in a slow receiver's NIC). The model has these limits:
 
-    - A packet is stored and forwarded twice more, so that the base round trip has four more hops, of no
-      length; the cable inside has its part of `delay_spread`.
-    - What a NIC would not send yet waits in the splitter: a queue pair begins at the rate of its host, which
-      is that of `planes` ports. Round trips count that wait; the tables of queues and pauses, which have
-      nothing of NICs, do not. Counters are those of all ports, splitters' too.
+    - A packet is stored and forwarded twice more, so the base round trip has four more hops, without length;
+      the cable inside has its part of `delay_spread`.
+    - Packets that a NIC would hold back wait in the splitter, because a queue pair begins at the rate of its
+      host, which is that of `planes` ports. Round trips include that wait; the tables of queues and pauses do
+      not, because they exclude NICs. Counters include the ports of splitters.
     - No congestion control knows of planes: one window or rate serves all of them, and a splitter does not
-      avoid a port that is busy. NICs may choose a port that is free, as those of uet-htsim do.
-    - A splitter forwards. Where a port has no link and NICs and switches know (`reroute_after`), what was
-      already on its way to it reaches its host over another host's splitter, which no NIC would do.
-    - What switches do at ports to hosts only (the watchdog of pauses, what `+rccc` spares) they do at the
-      splitter's port, and not at the leaf's.
+      avoid a busy port. Real NICs may choose a free port, as those of uet-htsim do.
+    - A splitter forwards. Where a port has no link and NICs and switches know (`reroute_after`), packets
+      already on their path to it reach its host over another host's splitter, which no NIC would do.
+    - Functions of ports to hosts (the pause watchdog, the exemption of `+rccc`) act at the splitter's port,
+      not at the leaf's.
 
-    Thresholds in bytes are for the rate of a host: `thresholds: rate` gives ports their part of them.
-    Goodput is compared with that of all planes together. Completion times are compared with those of the
-    planes that packets may take: one for a plain queue pair, all of them for a sprayed one.
+    Thresholds in bytes are for the rate of a host: `thresholds: rate` scales them to each port's rate. The
+    ideal goodput is that of all planes together. The ideal completion time is that of the planes that packets
+    may take: one for a plain queue pair, all of them for a sprayed one.
 
     Source: Zhao et al., "Insights into DeepSeek-V3: Scaling Challenges and Reflections on Hardware for AI
     Architectures", ISCA 2025, for NICs whose queue pairs send over the ports of all planes; Qian et al.,
@@ -65,7 +64,7 @@ class MultiPlane(Topology):
     hosts_per_leaf: Annotated[int, Field(ge=1, le=SWITCHES_MAX)] = 4
     """How many hosts each leaf has."""
     spines: Annotated[int, Field(ge=0, le=SWITCHES_MAX)] = 4
-    """How many spines each plane has, which are the uplinks of a leaf too; 0: a plane is one leaf."""
+    """How many spines each plane has, and uplinks each leaf; 0: a plane is one leaf."""
     rate_bps: Rate
     """Rate of a NIC, a multiple of `planes`; each link of a plane has an equal part of it."""
 
@@ -76,7 +75,7 @@ class MultiPlane(Topology):
             found = mistake(f"from 2 to {HOSTS_MAX} hosts", "change it, or leaves", f"{hosts} hosts")
             raise mistakes_at({"hosts_per_leaf": found})
         if self.leaves > 1 and not self.spines:
-            found = mistake("1 with spines: 0, for nothing else joins leaves", "lower it", f"{self.leaves}")
+            found = mistake("1 with spines: 0, because only spines join leaves", "lower it", f"{self.leaves}")
             raise mistakes_at({"leaves": found})
         if self.rate_bps % self.planes:
             expected = f"whole bits per second for each of {self.planes} planes"
@@ -88,20 +87,18 @@ class MultiPlane(Topology):
         return self.leaves * self.hosts_per_leaf
 
     def host_names(self) -> tuple[str, ...]:
-        """Leaf by leaf."""
-        return tuple(f"h{index}" for index in range(self._hosts))
+        return numbered("h", self._hosts)
 
     def switch_names(self) -> tuple[str, ...]:
-        """Splitters by host, then plane by plane leaves and spines."""
-        return tuple(f"s{index}" for index in range(self._hosts + self.planes * (self.leaves + self.spines)))
+        return numbered("s", self._hosts + self.planes * (self.leaves + self.spines))
 
     def switches(self) -> tuple[Switch, ...]:
-        """Splitters hold whatever comes, and trim nothing."""
+        """Return splitters, which store everything and trim nothing, then leaves and spines."""
         splitters = (Switch(f"s{host}", None, 1.0, "shared", is_nic=True) for host in range(self._hosts))
         return (*splitters, *super().switches()[self._hosts :])
 
     def links(self) -> tuple[Link, ...]:
-        """Those within hosts, then plane by plane ports of NICs and uplinks of leaves."""
+        """Return links within hosts, then plane by plane ports of NICs and uplinks of leaves."""
         ends = [pair for plane in range(self.planes) for pair in self._ends(plane)]
         part_bps = self.rate_bps // self.planes
         return (
@@ -110,7 +107,7 @@ class MultiPlane(Topology):
         )
 
     def _ends(self, plane: int) -> list[tuple[int, int]]:
-        """Numbers of the switches at both ends of each link of a plane."""
+        """Return the numbers of the switches at both ends of each link of a plane."""
         leaf = self._hosts + plane * (self.leaves + self.spines)
         spine = leaf + self.leaves
         ports = [(host, leaf + host // self.hosts_per_leaf) for host in range(self._hosts)]

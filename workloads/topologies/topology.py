@@ -1,4 +1,4 @@
-"""What every topology says: its hosts, switches and links."""
+"""The base of topologies: hosts, switches and links."""
 
 import re
 from abc import ABC, abstractmethod
@@ -19,7 +19,7 @@ from rogue.workloads.specification import (
     mistakes_at,
 )
 from rogue.workloads.switch_controls import SwitchControls, contradiction_of
-from rogue.workloads.topologies.link import Link
+from rogue.workloads.topologies.graph import Link
 from rogue.workloads.topologies.shortest_paths import PathShape, ShortestPaths
 from rogue.workloads.units import RATE
 
@@ -28,7 +28,7 @@ HOSTS_MAX: Final = 65_536
 
 _NUMBERED: Final = re.compile(r"h[0-9]{1,9}")
 _ABSENT_MAX: Final = 3
-"""So many are named; a file's numbers may leave out millions."""
+"""Missing numbers that are named; a file's numbers may leave out millions."""
 
 HostCount = Annotated[int, Field(ge=2, le=HOSTS_MAX)]
 Weight = Annotated[int, Field(ge=0, le=1000)]
@@ -36,9 +36,20 @@ Mtu = Literal[256, 512, 1024, 2048, 4096]
 SwitchKind = Literal["shared", "voq"]
 
 
+def numbered(letter: Literal["h", "s"], count: int) -> tuple[str, ...]:
+    """Return the first names of hosts, h0, h1, ..., or of switches, s0, s1, ..."""
+    return tuple(f"{letter}{index}" for index in range(count))
+
+
+def check_host_count(hosts: int, key: str, advice: str) -> None:
+    """Raise a mistake at a key if there are more hosts than any network may have."""
+    if hosts > HOSTS_MAX:
+        raise mistakes_at({key: mistake(f"at most {HOSTS_MAX} hosts", advice, f"{hosts} hosts")})
+
+
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """A switch with one buffer that all its ports share, or one for each of its links."""
+    """A switch with one buffer for all its ports, or one for each of its links."""
 
     name: str
     buffer_bytes: int | None
@@ -47,42 +58,42 @@ class Switch:
     """A port may queue alpha times what is free in the buffer that they share."""
     kind: SwitchKind
     trim_above_bytes: int | None = None
-    """What a queue may hold before payloads are cut off; None: they never are."""
+    """Queue length above which payloads are cut off; None: never."""
     is_nic: bool = False
-    """It stands for the ports of a host's NIC, and does nothing to packets but send them on."""
+    """It models the ports of a host's NIC and only forwards packets."""
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Which host does what, unless a workload says otherwise."""
+    """The role of each host, unless a workload overrides it."""
 
     hosts: tuple[str, ...]
-    """Hosts that traffic may use, in the order in which a workload takes them."""
+    """Hosts with traffic, in the order in which workloads use them."""
     receiver: str
-    """Where traffic goes that has one destination."""
+    """Destination of workloads with one receiver."""
     goodput_bps: float
-    """Payload rate of a receiver's link when every packet is full."""
+    """Payload rate of the receiver's link when every packet is full."""
     rate_bps: int
-    """Rate of a receiver's link."""
+    """Rate of the receiver's link."""
     rates_bps: frozenset[int] = frozenset()
-    """Rates of the links of all hosts that traffic may use."""
+    """Rates of the links of all hosts with traffic."""
     probe: str | None = None
-    """Host that probes, and has no traffic."""
+    """Host that probes and has no traffic."""
 
     @property
     def senders(self) -> tuple[str, ...]:
-        """Every host but the receiver."""
+        """Return every host but the receiver."""
         return tuple(host for host in self.hosts if host != self.receiver)
 
     def advice_for(self, absent: str) -> str:
-        """Return how a host may have traffic that may not: more hosts do not help the one that probes."""
+        """Return advice for a host without traffic: more hosts do not help if it is the one that probes."""
         return "leave the probe out" if absent == self.probe else "add hosts"
 
     @property
     def described(self) -> str:
-        """The hosts in words: `h0 to h9`, or `h0 to h9 without h8` where h8 probes.
+        """Describe the hosts: `h0 to h9`, or `h0 to h9 without h8` where h8 probes.
 
-        A network from a file may have other numbers, and one of a plug-in other names: then it says how many.
+        For the names of a plug-in, and for many gaps in the numbers of a file, it gives the number of hosts.
         """
         named = f"{self.hosts[0]} to {self.hosts[-1]}"
         if not all(_NUMBERED.fullmatch(host) for host in self.hosts):
@@ -130,48 +141,48 @@ class Topology(Specification, ABC):
     alpha: Annotated[float, Field(gt=0, le=64)] = 1.0
     """A port may queue alpha times what is free in the shared buffer."""
     pause_alpha: Annotated[float, Field(gt=0, le=64)] = 1 / 16
-    """With +pfc: frames that came over a link may hold so many times what is free; then it is paused."""
+    """With +pfc: a link is paused when its frames hold more than this multiple of the free buffer."""
     pause_xoff_bytes: Size | None = None
     """With +pfc, instead of pause_alpha: a fixed threshold."""
     pause_headroom_bytes: Size | None = None
-    """With +pfc: room for what still comes over a paused link; by default it follows from the link."""
+    """With +pfc: room for frames that arrive over a paused link; by default computed from the link."""
     pause_watchdog_ns: Time | None = None
-    """With +pfc: a port to a host that has been paused for so long drops what waits for it."""
+    """With +pfc: a port to a host drops its queue after it has been paused this long."""
     pause_watchdog_restore_ns: Time = 200_000_000
-    """The watchdog lets a port send again when nobody has paused the port for so long."""
+    """The watchdog lets a port send again when it has received no pause for this long."""
     trim_above_bytes: Size | None = None
-    """Switches cut the payload off a packet that makes the queue of its priority at a port longer than this.
+    """Switches cut off the payload of a packet that makes its queue at a port longer than this.
 
-    Only packets of transports that know trimming are cut. By default switches do not trim.
+    They cut only packets of transports with trimming. By default switches do not trim.
     """
     trim: Literal["arriving", "coin"] = "arriving"
-    """Which packet a full queue cuts: the one that comes, or (`coin`) as often the newest that waits.
+    """Which packet a full queue cuts: the arriving one, or (`coin`) as often the newest in the queue.
 
-    Source of the coin: Handley et al., SIGCOMM 2017, section 3.1 (NDP); uet-htsim throws it as well.
+    Source of the coin: Handley et al., SIGCOMM 2017, section 3.1 (NDP); also in uet-htsim.
     """
     weights: Annotated[tuple[Weight, ...], Field(max_length=8, strict=False)] = ()
-    """Of priorities 0, 1 and so on: those with one share a port in proportion, after those with 0 or none.
+    """Weights of priorities 0, 1 and so on: they share a port in proportion, after those with 0 or none.
 
     By default the largest priority goes first. Ports take turns by deficit round-robin, a frame at a time.
     Source: Shreedhar and Varghese, "Efficient fair queuing using deficit round-robin", SIGCOMM 1995.
     """
     switch_controls: SwitchControls = ()
-    """Parts of all switches that plug-ins bring: a name, a mapping with the name and parameters, or a list.
+    """Plug-in parts of all switches: a name, a mapping with the name and parameters, or a list.
 
-    At most one judges packets at ports, in the place of the marking that a transport asks for. At most one
-    chooses among equal ports. `none` stands for an empty list.
+    At most one judges packets at ports, instead of the marking that a transport requests. At most one
+    chooses among equal ports. `none` means an empty list.
     """
     thresholds: Literal["bytes", "rate"] = "bytes"
-    """Where switches trim and mark: at the stated bytes at every port, or (`rate`) in proportion to its rate.
+    """Thresholds of trimming and marking: the same bytes at every port, or (`rate`) scaled by its rate.
 
-    The bytes are then those of a port as fast as the fastest host.
+    With `rate` the stated bytes apply to a port as fast as the fastest host.
     """
     ttl_hops: Annotated[int, Field(ge=1, le=255)] | None = None
-    """Links that a packet may take where a fault sends it in a loop; by default no loop is allowed."""
+    """Links that a packet may cross where a fault makes a loop; by default loops are refused."""
 
     @model_validator(mode="after")
     def _check_thresholds(self) -> Self:
-        """A share of a buffer that nobody shares makes no sense."""
+        """Refuse shares of a shared buffer where each link has its own."""
         fields = type(self).model_fields
         shares = [] if self.switch == "shared" else ["alpha", "pause_alpha"]
         wrong = [name for name in shares if getattr(self, name) != fields[name].default]
@@ -179,12 +190,12 @@ class Topology(Specification, ABC):
             found = mistake("none with switch: voq, whose inputs take turns", "remove them")
             raise mistakes_at({"weights": found})
         if wrong:
-            found = mistake("nothing with switch: voq, whose links have buffers of their own", "remove it")
+            found = mistake("nothing with switch: voq, whose links have separate buffers", "remove it")
             raise mistakes_at(dict.fromkeys(wrong, found))
         return self
 
     def __getstate__(self) -> dict[Any, Any]:
-        """What was worked out is not sent to other processes: of a large network that takes longer."""
+        """Leave out cached properties: in a large network they take longer to send than to compute."""
         state = super().__getstate__()
         own = {name: value for name, value in state["__dict__"].items() if name in type(self).model_fields}
         return {**state, "__dict__": own}
@@ -201,31 +212,31 @@ class Topology(Specification, ABC):
 
     @abstractmethod
     def host_names(self) -> tuple[str, ...]:
-        """Every host, in the order in which a workload takes them."""
+        """Return every host, in the order in which workloads use them."""
 
     @abstractmethod
     def switch_names(self) -> tuple[str, ...]:
-        """Every switch."""
+        """Return every switch."""
 
     @abstractmethod
     def links(self) -> tuple[Link, ...]:
-        """Every link."""
+        """Return every link."""
 
     def switches(self) -> tuple[Switch, ...]:
-        """Every switch with its buffer."""
+        """Return every switch with its buffer."""
         how = (self.buffer_bytes, self.alpha, self.switch, self.trim_above_bytes)
         return tuple(Switch(name, *how) for name in self.switch_names())
 
     def receiving_hosts(self) -> tuple[str, ...]:
-        """Hosts among which the last one receives and the one before it probes."""
+        """Return the hosts of which the last one receives and the one before it probes."""
         return self.host_names()
 
     def probe_host(self) -> str:
-        """Host that does nothing but probe, where there is a probe, which changes no receiver."""
+        """Return the host that only probes if the experiment has a probe."""
         return self.receiving_hosts()[-2]
 
     def placement(self, *, has_probe: bool) -> Placement:
-        """Who sends and who receives; with a probe its host takes no part."""
+        """Return the role of each host; with a probe its host has no traffic."""
         probe = self.probe_host() if has_probe else None
         receiver = self.receiving_hosts()[-1]
         hosts = tuple(host for host in self.host_names() if host != probe)
@@ -240,20 +251,27 @@ class Topology(Specification, ABC):
 
     @property
     def frames(self) -> Framing:
-        """Sizes of the packets."""
+        """Return the packet overheads."""
         return FRAMINGS[self.framing]
 
+    def host_links(self, hosts_per_switch: int, rate_bps: int) -> tuple[Link, ...]:
+        """Return a link per host: the first `hosts_per_switch` hosts to s0, the next ones to s1 and so on."""
+        return tuple(
+            Link(host, f"s{index // hosts_per_switch}", rate_bps, self.delay_ns)
+            for index, host in enumerate(self.host_names())
+        )
+
     def nodes(self) -> tuple[str, ...]:
-        """Every host and switch."""
+        """Return every host and switch."""
         return (*self.host_names(), *self.switch_names())
 
     def ports(self) -> tuple[str, ...]:
-        """Every port, as node->neighbour."""
+        """Return every port, as node->neighbour."""
         return tuple(port for link in self.links() for port in link.ports)
 
     @cached_property
     def links_of(self) -> dict[str, dict[str, Link]]:
-        """Per node its neighbours, each with the link that leads there."""
+        """Return the neighbours of each node, each with the link to it."""
         neighbours: dict[str, dict[str, Link]] = {}
         for link in self.links():
             neighbours.setdefault(link.a, {})[link.b] = link
@@ -261,43 +279,43 @@ class Topology(Specification, ABC):
         return neighbours
 
     def host_rate_bps(self, host: str) -> int:
-        """Rate of a host's link."""
+        """Return the rate of a host's link."""
         (link,) = self.links_of[host].values()
         return link.rate_bps
 
     @cached_property
     def host_rates_bps(self) -> tuple[int, ...]:
-        """Every rate of a host's link, once, in the order of the hosts."""
+        """Return the distinct rates of hosts' links, in the order of the hosts."""
         return tuple(dict.fromkeys(map(self.host_rate_bps, self.host_names())))
 
     @property
     def host_rate_max_bps(self) -> int:
-        """Rate of the fastest host's link."""
+        """Return the rate of the fastest host's link."""
         return max(self.host_rates_bps)
 
     def nic_of(self, host: str) -> str:
-        """Name of the host's NIC profile."""
+        """Return the name of the host's NIC profile."""
         return self.nic or ("cx3pro" if self.host_rate_bps(host) <= 10_000_000_000 else "cx4")
 
     @cached_property
     def shortest_paths(self) -> ShortestPaths:
-        """Shortest paths between its hosts."""
+        """Return the shortest paths between its hosts."""
         return ShortestPaths(self.links_of)
 
     def path(self, source: str, destination: str) -> tuple[Link, ...]:
-        """Links from source to destination; of equally short paths the one whose links come first."""
+        """Return the links of the first shortest path."""
         return self.shortest_paths.first(source, destination)
 
     def path_shape(self, source: str, destination: str) -> PathShape:
-        """What that path is like: an empty network treats packets alike on all paths of one shape."""
+        """Return rate and delay of each link of the first shortest path."""
         return self.shortest_paths.shape(source, destination)
 
     def path_rate_bps(self, path: PathShape) -> int:
-        """Rate at which packets of one flow may follow each other over a path of that shape, or beside it."""
+        """Return the rate of one flow that has a path of this shape for itself."""
         return min(rate_bps for rate_bps, _ in path)
 
     def described(self) -> str:
-        """What it is and how large, in a line."""
+        """Describe kind, size and rates in a line."""
         hosts, switches, links = len(self.host_names()), len(self.switch_names()), self.links()
         sizes = f"{hosts} hosts, {switches} switch{'es' if switches > 1 else ''}, {len(links)} links"
         rates = " and ".join(RATE.format(rate) for rate in sorted({link.rate_bps for link in links}))

@@ -2,21 +2,16 @@
 
 from typing import Final
 
-from rogue.workloads.traffic.all_to_all import AllToAll
-from rogue.workloads.traffic.clos_pairs import ClosPairs
 from rogue.workloads.traffic.collective import Collective
-from rogue.workloads.traffic.doubling import Doubling
+from rogue.workloads.traffic.fan_in import Doubling, Incast, Staggered
 from rogue.workloads.traffic.goal import Goal
-from rogue.workloads.traffic.incast import Incast
+from rogue.workloads.traffic.host_pairs import AllToAll, ClosPairs, Permutation
 from rogue.workloads.traffic.many_pairs import ManyPairs
 from rogue.workloads.traffic.pairs import Pairs
-from rogue.workloads.traffic.permutation import Permutation
-from rogue.workloads.traffic.ping import Ping
 from rogue.workloads.traffic.pingmesh import Pingmesh
 from rogue.workloads.traffic.pipeline import Pipeline
 from rogue.workloads.traffic.poisson import Poisson
-from rogue.workloads.traffic.rtt_accuracy import RttAccuracy
-from rogue.workloads.traffic.staggered import Staggered
+from rogue.workloads.traffic.single_flow import Ping, RttAccuracy
 from rogue.workloads.traffic.trace import Trace
 from rogue.workloads.traffic.workload import Arrival, Flow, Moment, Predecessor, Verb, Workload
 

@@ -1,4 +1,4 @@
-"""Collective operations, as training of neural networks and MPI programs have them."""
+"""Collective operations of neural-network training and MPI programs."""
 
 from typing import Annotated, ClassVar, Final, Literal, Self
 
@@ -7,8 +7,8 @@ from pydantic import Field, model_validator
 from rogue.workloads.specification import Delay, Size, mistake, mistakes_at
 from rogue.workloads.streams import start_jitter_ns
 from rogue.workloads.topologies.topology import HOSTS_MAX, Placement
-from rogue.workloads.traffic.collectives import ALGORITHMS, Algorithm, Operation
-from rogue.workloads.traffic.steps import Step, Steps
+from rogue.workloads.traffic.collective_algorithms import ALGORITHMS, Algorithm, Operation
+from rogue.workloads.traffic.transfer_steps import Step, Steps
 from rogue.workloads.traffic.workload import Flow, Pushed, Workload
 
 EXCHANGES: Final = ("all_to_all", "mixture_of_experts")
@@ -19,7 +19,7 @@ TRANSFERS_MAX: Final = 2_500_000
 
 
 class Collective(Workload):
-    """Hosts that carry out an operation together: a transfer starts when what it needs is at its source.
+    """An operation of several hosts: a transfer starts when the data that it needs are at its source.
 
     Transfers between two hosts share a connection. Sizes and bus bandwidth are those of nccl-tests
     (doc/PERFORMANCE.md).
@@ -29,23 +29,23 @@ class Collective(Workload):
 
     kind: Literal["collective"] = "collective"
     operation: Operation = "all_reduce"
-    """What the hosts do."""
+    """Operation of the hosts."""
     algorithm: Literal["ring", "tree", "direct"] | None = None
-    """How; by default the usual way of the operation."""
+    """Algorithm; by default the usual one of the operation."""
     hosts: Annotated[int, Field(ge=2, le=HOSTS_MAX)] = 8
     """How many hosts take part; each is a rank."""
     size_bytes: Size
-    """What a rank has in all: before a reduce-scatter, after an all-gather."""
+    """Bytes of a rank: before a reduce-scatter, after an all-gather."""
     pieces: Annotated[int, Field(ge=1, le=1000)] = 1
-    """What goes from one rank to another goes in so many pieces, each of which is sent on for itself."""
+    """Pieces of what goes from one rank to another; each is forwarded separately."""
     skew: Annotated[float, Field(ge=0, le=4)] = 0.0
-    """Of all_to_all and mixture_of_experts: rank k (from 0) is sent a part in proportion to (k + 1)^-skew."""
+    """Of all_to_all and mixture_of_experts: the part for rank k (from 0) is proportional to (k + 1)^-skew."""
     iterations: Annotated[int, Field(ge=1, le=1000)] = 1
-    """How often; a rank begins again when it has what it needs."""
+    """How often; a rank starts again when it has its result."""
     compute_ns: Delay = 0
-    """From the arrival of a piece until it is reduced; of an exchange, until the next one begins."""
+    """Time from the arrival of a piece until it is reduced; of an exchange, until the next one starts."""
     verb: Pushed = "write"
-    """How the bytes are moved: by their source, which knows when it may begin."""
+    """How the bytes are moved: by their source, which knows when it may start."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -66,7 +66,7 @@ class Collective(Workload):
 
     @property
     def _transfers(self) -> int:
-        """At most so many: there and back, to one host on a tree and to all others elsewhere."""
+        """Return an upper bound: two transfers per peer, which is one host on a tree and else all others."""
         peers = 1 if (self.algorithm or self._known()[0]) == "tree" else self.hosts - 1
         return 2 * self.hosts * peers * self.pieces * self.iterations
 
@@ -74,11 +74,9 @@ class Collective(Workload):
         return [name for operation, name in ALGORITHMS if operation == self.operation]
 
     def hosts_min(self) -> int:
-        """The hosts that take part."""
         return self.hosts
 
     def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
-        """One flow for each pair of hosts of which one sends to the other."""
         steps, algorithm = Steps(), self._algorithm(placement)
         ready = [Step(least_ns=start_jitter_ns(seed, host)) for host in algorithm.hosts]
         for _ in range(self.iterations):
@@ -91,13 +89,11 @@ class Collective(Workload):
 
     @property
     def bus_bytes(self) -> float | None:
-        """Of all iterations; none is defined for unequal parts. Source: nccl-tests, doc/PERFORMANCE.md."""
+        """Return the bytes of all iterations; None for unequal parts.
+
+        Source: nccl-tests, doc/PERFORMANCE.md.
+        """
         if self.skew or self.operation == "mixture_of_experts":
             return None
         rounds = 2 if self.operation == "all_reduce" else 1
         return self.iterations * self.size_bytes * rounds * (self.hosts - 1) / self.hosts
-
-    @property
-    def duration_ns(self) -> None:
-        """When every transfer is done."""
-        return None

@@ -8,7 +8,7 @@ from rogue.workloads.files import DataFile, from_file
 from rogue.workloads.specification import Size
 from rogue.workloads.streams import start_jitter_ns
 from rogue.workloads.topologies.topology import Placement
-from rogue.workloads.traffic.steps import Sent, Step, Steps, all_of
+from rogue.workloads.traffic.transfer_steps import Sent, Step, Steps, all_of
 from rogue.workloads.traffic.workload import Flow, Predecessor, Pushed, Workload
 
 
@@ -22,17 +22,17 @@ class Operation(NamedTuple):
     peer: int = 0
     """The other rank of a message."""
     match: int | None = None
-    """The send of a recv."""
+    """Number of the send that a recv matches."""
     requires: tuple[int, ...] = ()
     """It starts when these are done."""
     irequires: tuple[int, ...] = ()
     """It starts when these have started."""
     tag: int = 0
-    """Messages of one tag between two ranks pass each other nowhere."""
+    """Messages with the same tag between two ranks keep their order."""
 
 
 class Turn(NamedTuple):
-    """An operation starts, or is done."""
+    """The start or the end of an operation."""
 
     operation: int
     is_done: bool
@@ -50,7 +50,7 @@ class GoalSchedule:
         return str(self.file)
 
     def causes(self, turn: Turn) -> Iterator[Turn]:
-        """What must have happened before an operation starts or is done."""
+        """Yield what must have happened before an operation starts or is done."""
         operation = self.operations[turn.operation]
         if turn.is_done:
             yield Turn(turn.operation, is_done=False)
@@ -61,10 +61,10 @@ class GoalSchedule:
             yield from (Turn(each, is_done=False) for each in operation.irequires)
 
     def turns(self) -> Iterator[Turn]:
-        """Each after its causes, by how many turns must come before it, and else in the order of the file.
+        """Yield all turns in topological order, level by level, and within a level in the order of the file.
 
-        So of two messages on one connection the one goes first that can go sooner, if all turns last as long.
-        Those in cycles are left out.
+        Of two messages on one connection, the one with fewer levels before it goes first. Turns in cycles are
+        left out.
         """
         missing: dict[Turn, int] = {}
         following: dict[Turn, list[Turn]] = {}
@@ -86,24 +86,24 @@ class GoalSchedule:
             generation = sorted(freed)
 
     def first_in_cycle(self) -> int | None:
-        """The first operation that waits for itself, or for one that does; None if all can start."""
+        """Return the first operation of a cycle; None if all can start."""
         seen = set(self.turns())
         turns = (Turn(number, is_done=True) for number in range(len(self.operations)))
         stuck = next((turn for turn in turns if turn not in seen), None)
         if stuck is None:
             return None
-        way: dict[Turn, int] = {}
-        while stuck not in way:
-            way[stuck] = len(way)
+        path: dict[Turn, int] = {}
+        while stuck not in path:
+            path[stuck] = len(path)
             stuck = next(cause for cause in self.causes(stuck) if cause not in seen)
-        return min(turn.operation for turn in list(way)[way[stuck] :])
+        return min(turn.operation for turn in list(path)[path[stuck] :])
 
 
 class Goal(Workload):
-    """The operations of a GOAL file: rank n is host hn, send and recv are a transfer, calc takes its time.
+    """The operations of a GOAL file: rank n is host hn, send and recv are a transfer, calc is a pause.
 
-    A rank may do several things at once unless one requires the other, whatever cpu and nic say. Messages
-    between two hosts share a connection, and have a byte at least.
+    A rank may do several things at once unless one requires the other; cpu and nic are ignored. Messages
+    between two hosts share a connection and have at least one byte.
 
     Source: Hoefler, Schneider and Lumsdaine, "LogGOPSim: simulating large-scale applications in the LogGOPS
     model", 2010; txt2bin.re and LogGOPSim.cpp of spcl/LogGOPSim.
@@ -111,22 +111,20 @@ class Goal(Workload):
 
     kind: Literal["goal"] = "goal"
     file: Annotated[GoalSchedule, *from_file(GoalSchedule, "a GOAL file (text)")]
-    """The operations, named from the place of the experiment file."""
+    """The operations; the path is relative to the experiment file."""
     eager_bytes: Size = 65_535
     """A send of at most this is done when it starts, a larger one when it is acknowledged: S of LogGOPSim."""
     verb: Pushed = "write"
-    """How the bytes are moved: by their source, which knows when it may begin."""
+    """How the bytes are moved: by their source, which knows when it may start."""
 
     def hosts_min(self) -> int:
-        """A host for each rank."""
         return self.file.ranks
 
     def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
-        """One flow for each pair of ranks of which one sends to the other, and each tag between them."""
         return self._program(placement, seed).steps.flows(self.verb)
 
     def computed(self, placement: Placement, seed: int) -> tuple[int, tuple[Predecessor, ...]]:
-        """When all computing is done, also what nothing waits for: not before this instant and these."""
+        """Return when all computing is done, even if nothing waits for it: an instant and predecessors."""
         program = self._program(placement, seed)
         last = all_of(program.computed())
         return last.least_ns, program.steps.predecessors(last)
@@ -138,14 +136,9 @@ class Goal(Workload):
             program.take(turn)
         return program
 
-    @property
-    def duration_ns(self) -> None:
-        """When every message has been moved."""
-        return None
-
 
 class _Program:
-    """Operations become steps, each after its causes."""
+    """Turns operations into steps, each after its causes."""
 
     def __init__(self, goal: Goal, hosts: Sequence[str], starts_ns: Sequence[int]) -> None:
         self.steps = Steps()
@@ -155,14 +148,14 @@ class _Program:
         self._sent: dict[int, Sent] = {}
         self._taken: dict[Turn, Step] = {}
         self._tags: dict[tuple[str, str], dict[int, int]] = {}
-        """Numbers of the connections of two hosts, by tag: one that waits holds up no other tag's."""
+        """Numbers of the connections of two hosts by tag, so that a waiting message delays no other tag."""
 
     def take(self, turn: Turn) -> None:
-        """The next turn, in order."""
+        """Add the next turn."""
         self._taken[turn] = self._done(turn) if turn.is_done else self._started(turn)
 
     def computed(self) -> Iterator[Step]:
-        """When each calc is done."""
+        """Yield the end of each calc."""
         operations = self._goal.file.operations
         for turn, step in self._taken.items():
             if turn.is_done and operations[turn.operation].kind == "calc":

@@ -1,4 +1,4 @@
-"""Large and small transfers between random hosts, arriving whether or not the network keeps up."""
+"""Large and small transfers between random hosts, which arrive even if the network is overloaded."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,15 +25,15 @@ SECOND_NS: Final = 1_000_000_000
 
 
 class ManyPairs(Workload):
-    """Every host sends large transfers to random hosts at random times, and now and then a small one.
+    """Every host sends large transfers to random hosts at random times, and occasionally a small one.
 
     Large transfers of a host arrive as a Poisson process that fills `load` of its link's payload rate. After
-    each `small_every`-th of them a small one arrives, uniformly between it and the next large one. As a rule
+    each `small_every`-th of them a small one arrives, uniformly between it and the next large one. By default
     arrivals do not wait for completions, and the transfers of two hosts share one connection per direction.
 
-    Source: RoGUE, section 5.6 (Many pairs) and figure 15. When a small message is sent, over which
-    connection, and whether a host waits for its last transfer is not stated: `loop` and `connections` have
-    what it may have been.
+    Source: RoGUE, section 5.6 (Many pairs) and figure 15. The paper does not state when a small message is
+    sent, over which connection, and whether a host waits for its last transfer: `loop` and `connections`
+    offer the possibilities.
     """
 
     kind: Literal["many_pairs"] = "many_pairs"
@@ -44,9 +44,9 @@ class ManyPairs(Workload):
     arrive_for_ns: Time
     """Transfers arrive for this long."""
     drain_for_ns: Time = SECOND_NS
-    """How long transfers may still run after that; what is not done then stays unfinished."""
+    """How long transfers may still run after that; later ones stay unfinished."""
     ignore_for_ns: Delay = 0
-    """Transfers that arrive before this warm connections up and count for nothing."""
+    """Transfers that arrive before this warm connections up and do not count."""
     size_bytes: Size = 1_000_000
     """Payload of a large transfer."""
     small_size_bytes: Size = 1_000
@@ -56,10 +56,12 @@ class ManyPairs(Workload):
     verb: Verb = "write"
     """How the bytes are moved."""
     loop: Literal["open", "closed", "thinking"] = "open"
-    """Whether a host's transfer waits for the one before: never; and starts at once if its time has passed;
-    and starts its gap later."""
+    """Waiting of a host's transfer for the one before it.
+
+    `open`: never; `closed`: until it is done; `thinking`: until its gap after that has passed.
+    """
     connections: Literal["pair", "size", "transfer"] = "pair"
-    """What has a connection of its own: two hosts; large and small transfers of two hosts; each transfer."""
+    """One connection per pair of hosts, per pair and size, or per transfer."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -69,15 +71,12 @@ class ManyPairs(Workload):
         return self
 
     def hosts_min(self) -> int:
-        """The hosts that take part."""
         return self.hosts
 
     def unfit(self, placement: Placement) -> PydanticCustomError | None:
-        """Hosts with several rates: a load would be of none of them."""
         return uneven(placement)
 
     def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
-        """One flow for each pair of hosts that has something to move."""
         hosts = placement.hosts[: self.hosts]
         mean_ns = self._mean_gap_ns(placement)
         flows = []
@@ -98,13 +97,13 @@ class ManyPairs(Workload):
         return tuple(flows)
 
     def _number(self, lines: Mapping[int, Sequence[Arrival]], arrival: Arrival) -> int:
-        """Which of the connections to a host carries a transfer."""
+        """Return the number of the connection that carries a transfer."""
         if self.connections == "transfer":
             return len(lines)
         return int(self.connections == "size" and arrival.size_bytes == self.small_size_bytes)
 
     def _waiting(self, arrival: Arrival, before: Predecessor | None, since_ns: int, gap_ns: int) -> Arrival:
-        """The same transfer, after the host's one before it if that is what the loop asks for."""
+        """Return the transfer with its predecessor according to `loop`."""
         if self.loop == "open" or before is None:
             return arrival
         if self.loop == "closed":
@@ -113,33 +112,29 @@ class ManyPairs(Workload):
 
     @property
     def is_drawn(self) -> bool:
-        """Times and destinations."""
         return True
 
     def scheduled_transfers(self, placement: Placement) -> float:
-        """The mean of what the hosts' processes bring, large and small."""
         large = self.hosts * self.arrive_for_ns / self._mean_gap_ns(placement)
         return large * (1 + 1 / self.small_every)
 
     def expected_connections(self, placement: Placement) -> float:
-        """Return the mean of the transfers, or of the pairs of hosts that have one."""
         transfers = self.scheduled_transfers(placement)
         if self.connections == "transfer":
             return transfers
         return expected_pairs(self.hosts * (self.hosts - 1), transfers)
 
     def drawn_ends(self, placement: Placement) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The hosts that take part."""
         return placement.hosts[: self.hosts], placement.hosts[: self.hosts]
 
     def _mean_gap_ns(self, placement: Placement) -> float:
-        """From one large arrival at a host to the next."""
+        """Return the mean time from one large arrival at a host to the next."""
         return self.size_bytes * 8 * SECOND_NS / (self.load * placement.goodput_bps)
 
     def _arrivals(
         self, source: str, hosts: tuple[str, ...], mean_ns: float, seed: int
     ) -> Iterator[tuple[str, Arrival, int]]:
-        """What one host sends, by time, each with the time since the one before."""
+        """Yield the transfers of one host by time, each with the time since the one before."""
         gaps, destinations, small = (
             random_stream(seed, f"{purpose}/{source}") for purpose in ("gaps", "destinations", "small")
         )
@@ -174,15 +169,12 @@ class ManyPairs(Workload):
 
     @property
     def warm_up_ns(self) -> int:
-        """`ignore_for`."""
         return self.ignore_for_ns
 
     @property
     def duration_ns(self) -> int:
-        """`arrive_for` and `drain_for`: overload is a result, so no cell waits for the last transfer."""
         return self.arrive_for_ns + self.drain_for_ns
 
     @property
     def arriving_ns(self) -> int:
-        """`arrive_for`."""
         return self.arrive_for_ns

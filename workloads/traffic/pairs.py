@@ -16,7 +16,6 @@ from rogue.workloads.specification import (
     mistake,
     mistakes_at,
 )
-from rogue.workloads.streams import start_jitter_ns
 from rogue.workloads.topologies.topology import HOSTS_MAX, Placement
 from rogue.workloads.traffic.workload import Flow, Verb, Workload
 
@@ -33,11 +32,11 @@ class Pair(Specification):
     destination: HostName
     """Host that receives."""
     offered_bps: Rate | None = None
-    """Payload that the source has to send; by default as much as can be."""
+    """Rate at which the source offers payload; by default as fast as possible."""
     start_ns: Delay = 0
     """When it begins."""
     stop_ns: Time | None = None
-    """No transfer starts from then on; by default at the end."""
+    """Instant from which no transfer starts; by default the end."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -50,7 +49,7 @@ class Pair(Specification):
 
 
 class Pairs(Workload):
-    """Flows that are listed one by one, each from a host to another, at its own rate and in its own time."""
+    """Flows that are listed one by one, each from a host to another, with its own rate and times."""
 
     kind: Literal["pairs"] = "pairs"
     flows_listed: Annotated[
@@ -58,7 +57,7 @@ class Pairs(Workload):
     ]
     """The flows."""
     size_bytes: Size = 1_000_000
-    """Payload of one transfer, of which each flow has as many as it needs."""
+    """Payload of one transfer; each flow has as many as it needs."""
     run_for_ns: Time
     """How long."""
     verb: Verb = "write"
@@ -72,11 +71,9 @@ class Pairs(Workload):
         return self
 
     def hosts_min(self) -> int:
-        """Return the number of hosts that are named; `unfit` says which of them is absent."""
         return len({*self._names()})
 
     def unfit(self, placement: Placement) -> PydanticCustomError | None:
-        """The first host that is none of the network's."""
         name = next((name for name in self._names() if name not in placement.hosts), None)
         if name is None:
             return None
@@ -88,7 +85,6 @@ class Pairs(Workload):
             yield from (pair.source, pair.destination)
 
     def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
-        """As listed, each with its own start jitter."""
         counts: dict[tuple[str, str], int] = {}
         flows = []
         for pair in self.flows_listed:
@@ -98,26 +94,24 @@ class Pairs(Workload):
         return tuple(flows)
 
     def _flow(self, pair: Pair, number: int, seed: int) -> Flow:
-        name = f"{pair.source}->{pair.destination}" + (f"#{number}" if number else "")
         return Flow(
             source=pair.source,
             destination=pair.destination,
             verb=self.verb,
             size_bytes=self.size_bytes,
-            start_ns=pair.start_ns + start_jitter_ns(seed, name),
+            start_ns=pair.start_ns,
             count=None,
             repeat_until_ns=self._end_ns(pair),
             interval_ns=self._interval_ns(pair),
             number=number,
-        )
+        ).with_start_jitter(seed)
 
     def scheduled_transfers(self, placement: Placement) -> float:
-        """Transfers of the flows that are offered something."""
         flows = ((self._end_ns(pair) - pair.start_ns, self._interval_ns(pair)) for pair in self.flows_listed)
         return sum(max(0, lasting_ns) / interval_ns for lasting_ns, interval_ns in flows if interval_ns)
 
     def _interval_ns(self, pair: Pair) -> int | None:
-        """From one transfer to the next; None: as soon as there is nothing left to do."""
+        """Return the time from one transfer to the next; None: back to back."""
         return None if pair.offered_bps is None else self.size_bytes * 8 * SECOND_NS // pair.offered_bps
 
     def _end_ns(self, pair: Pair) -> int:
@@ -125,5 +119,4 @@ class Pairs(Workload):
 
     @property
     def duration_ns(self) -> int:
-        """`run_for`."""
         return self.run_for_ns

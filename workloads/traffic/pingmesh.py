@@ -1,4 +1,4 @@
-"""Small requests between many hosts all the time, to measure latency."""
+"""Continuous small requests between many hosts, to measure latency."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -13,11 +13,11 @@ Place = Annotated[int, Field(ge=1, lt=HOSTS_MAX)]
 
 
 class Pingmesh(Workload):
-    """Every host asks a few others again and again, each over a connection of its own.
+    """Every host sends requests to a few others continuously, each over its own connection.
 
-    `places` says which hosts it asks, as distances in the list of hosts. Hosts are listed rack by rack: a
-    distance of one is a host in the same rack, a rack's size is a host in the next rack, and half of all
-    hosts is a host in the other podset. Requests go out on a grid, whether or not earlier ones are back. A
+    `places` has the distances of these hosts in the list of hosts. Hosts are listed rack by rack: a distance
+    of one is a host in the same rack, a rack's size is a host in the next rack, and half of all hosts is a
+    host in the other podset. Hosts send requests at fixed intervals, whether or not earlier ones are back. A
     group of pings has its own transport and priority.
 
     Source: Guo et al., SIGCOMM 2016, sections 5 and 6: 512 bytes. Deviation: the interval is not stated.
@@ -33,18 +33,16 @@ class Pingmesh(Workload):
     size_bytes: Size = 512
     """Payload of a request."""
     places: Annotated[tuple[Place, ...], FromList, Field(min_length=1, max_length=64)]
-    """Which hosts a host asks: how far after it they stand in the list of hosts."""
+    """Destinations of a host: their distances after it in the list of hosts."""
     probers: Annotated[int, Field(ge=1, le=HOSTS_MAX)] | None = None
-    """How many hosts ask; by default all."""
+    """How many hosts send requests; by default all."""
     verb: Verb = "write"
     """How the bytes are moved."""
 
     def hosts_min(self) -> int:
-        """Enough for the furthest place."""
         return max(max(self.places) + 1, self.probers or 1)
 
     def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
-        """One endless flow per asking host and place, each with its own start within the interval."""
         hosts = placement.hosts
         flows = []
         for index, source in enumerate(hosts[: self.probers]):
@@ -66,14 +64,11 @@ class Pingmesh(Workload):
         return tuple(flows)
 
     def scheduled_transfers(self, placement: Placement) -> float:
-        """All requests."""
         return self.expected_connections(placement) * self.run_for_ns / self.interval_ns
 
     def expected_connections(self, placement: Placement) -> float:
-        """Return one for each asking host and place."""
         return len(placement.hosts[: self.probers]) * len(set(self.places))
 
     @property
     def duration_ns(self) -> int:
-        """`run_for`."""
         return self.run_for_ns

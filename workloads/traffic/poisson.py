@@ -1,4 +1,4 @@
-"""Transfers of many sizes between random hosts, arriving whether or not the network keeps up."""
+"""Transfers of many sizes between random hosts, which arrive even if the network is overloaded."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ SECOND_NS = 1_000_000_000
 
 
 class SizesFile(Specification):
-    """Sizes that a file says, instead of a name."""
+    """A distribution from a file."""
 
     file: Annotated[SizesOfFile, *from_file(SizesOfFile, "a file of sizes and shares")]
 
@@ -47,39 +47,39 @@ Sizes = Annotated[
 class Poisson(Workload):
     """Every host sends transfers to random hosts at random times; sizes are drawn from a distribution.
 
-    Payload arrives at `load` of the link rate. Each transfer has a connection of its own, or the transfers
-    of two hosts share one per direction and wait for each other there.
+    Payload arrives at `load` of the link rate. Each transfer has its own connection, or the transfers of two
+    hosts share one per direction and wait for each other.
 
-    Source: IRN (SIGCOMM 2018), section 4.1. Deviation: the paper does not say of what rate 70 % is; here it
-    is payload over link rate.
+    Source: IRN (SIGCOMM 2018), section 4.1. Deviation: the paper does not define its load of 70 %; here it is
+    payload over link rate.
     """
 
     kind: Literal["poisson"] = "poisson"
     load: Annotated[float, Field(gt=0, le=1)]
     """Payload that a host sends, as a share of the rate of its link."""
     sizes: Sizes | None = None
-    """Distribution of the sizes: irn, web_search or fb_hadoop, or of a file, `{file: sizes.csv}`."""
+    """Distribution of the sizes: irn, web_search or fb_hadoop, or a file, `{file: sizes.csv}`."""
     size_bytes: Size | None = None
     """Instead: all transfers have this size."""
     arrive_for_ns: Time
     """Transfers arrive for this long."""
     drain_for_ns: Delay = SECOND_NS
-    """How long transfers may still run after that; what is not done then stays unfinished."""
+    """How long transfers may still run after that; later ones stay unfinished."""
     ignore_for_ns: Delay = 0
-    """Transfers that arrive before this warm the network up and count for nothing."""
+    """Transfers that arrive before this warm the network up and do not count."""
     hosts: Annotated[int, Field(ge=2, le=HOSTS_MAX)] | None = None
     """How many hosts take part; by default all."""
     receivers: Annotated[int, Field(ge=1, le=HOSTS_MAX)] | None = None
-    """The last so many of them only receive, and the others only send; by default everyone does both."""
+    """How many of the last hosts only receive, while the others only send; by default all do both."""
     connection: Literal["per_transfer", "per_pair"] = "per_transfer"
-    """Whether each transfer has a connection, or each pair of hosts."""
+    """One connection per transfer or per pair of hosts."""
     verb: Verb = "write"
     """How the bytes are moved."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         if (self.sizes is None) == (self.size_bytes is None):
-            got = "neither" if self.sizes is None else "both"
+            got = "none" if self.sizes is None else "both"
             raise mistakes_at({"sizes": mistake("either sizes or size", "write one", got)})
         if self.ignore_for_ns >= self.arrive_for_ns:
             found = mistake("less than arrive_for", "let transfers arrive for longer")
@@ -87,15 +87,12 @@ class Poisson(Workload):
         return self
 
     def hosts_min(self) -> int:
-        """The hosts that take part; one sender and one receiver at least."""
         return self.hosts or (self.receivers or 1) + 1
 
     def unfit(self, placement: Placement) -> PydanticCustomError | None:
-        """Hosts with several rates: a load would be of none of them."""
         return uneven(placement)
 
     def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
-        """One flow per transfer, or one per pair of hosts, by source and then by time."""
         receivers = self._receivers(placement)
         mean_ns = self._mean_gap_ns(placement)
         flows: list[Flow] = []
@@ -110,15 +107,12 @@ class Poisson(Workload):
 
     @property
     def is_drawn(self) -> bool:
-        """Times, destinations and sizes."""
         return True
 
     def scheduled_transfers(self, placement: Placement) -> float:
-        """The mean of what the senders' processes bring."""
         return len(self._senders(placement)) * self.arrive_for_ns / self._mean_gap_ns(placement)
 
     def expected_connections(self, placement: Placement) -> float:
-        """Return the mean of the transfers, or of the pairs of hosts that have one."""
         transfers = self.scheduled_transfers(placement)
         if self.connection == "per_transfer":
             return transfers
@@ -127,7 +121,6 @@ class Poisson(Workload):
         return expected_pairs(pairs, transfers)
 
     def drawn_ends(self, placement: Placement) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Those that send, and those that receive."""
         return self._senders(placement), self._receivers(placement)
 
     def _receivers(self, placement: Placement) -> tuple[str, ...]:
@@ -139,7 +132,7 @@ class Poisson(Workload):
         return hosts if self.receivers is None else hosts[: -self.receivers]
 
     def _mean_gap_ns(self, placement: Placement) -> float:
-        """From one arrival at a sender to the next."""
+        """Return the mean time from one arrival at a sender to the next."""
         return self._mean_bytes * 8 * SECOND_NS / (self.load * placement.rate_bps)
 
     @property
@@ -158,7 +151,7 @@ class Poisson(Workload):
     def _arrivals(
         self, source: str, others: list[str], mean_ns: float, seed: int
     ) -> Iterator[tuple[str, Arrival]]:
-        """What one host sends, by time."""
+        """Yield destination and transfer by time for one host."""
         gaps, destinations, sizes = (
             random_stream(seed, f"{purpose}/{source}") for purpose in ("gaps", "destinations", "sizes")
         )
@@ -187,15 +180,12 @@ class Poisson(Workload):
 
     @property
     def warm_up_ns(self) -> int:
-        """`ignore_for`."""
         return self.ignore_for_ns
 
     @property
     def duration_ns(self) -> int:
-        """`arrive_for` and `drain_for`: overload is a result, so no cell waits for the last transfer."""
         return self.arrive_for_ns + self.drain_for_ns
 
     @property
     def arriving_ns(self) -> int:
-        """`arrive_for`."""
         return self.arrive_for_ns

@@ -31,21 +31,21 @@ class TraceRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TraceRows:
-    """What a file says, as columns: a million rows take 30 MB. Two are equal if their files are."""
+    """The rows of a file as columns: a million rows take 30 MB. Two are equal if their files are."""
 
     file: DataFile
     starts_ns: Integers = field(repr=False, compare=False)
-    """Never falling."""
+    """Sorted."""
     sources: Codes = field(repr=False, compare=False)
     destinations: Codes = field(repr=False, compare=False)
     sizes_bytes: Integers = field(repr=False, compare=False)
     hosts: tuple[str, ...] = field(repr=False, compare=False)
-    """The names behind the codes of sources and destinations."""
+    """Names of the codes of sources and destinations."""
     groups: tuple[str, ...] = field(default=(), repr=False, compare=False)
-    """Empty where the file has no such column."""
+    """Empty if the file has no such column."""
     group_codes: Codes | None = field(default=None, repr=False, compare=False)
     first_line: int = field(default=2, repr=False, compare=False)
-    """Where the first row stands in the file; of Parquet rows are counted from 1."""
+    """Line of the first row in the file; 1 for Parquet, which has no header line."""
 
     def __len__(self) -> int:
         return len(self.starts_ns)
@@ -54,12 +54,12 @@ class TraceRows:
         return str(self.file)
 
     def between(self, begin_ns: int, until_ns: int | None) -> slice:
-        """The rows that start in a span of time."""
+        """Return the rows that start in a span of time."""
         edges = self.starts_ns.searchsorted([begin_ns, until_ns or 0], side="left")
         return slice(int(edges[0]), len(self) if until_ns is None else max(int(edges[0]), int(edges[1])))
 
     def rows(self, which: slice) -> Iterator[TraceRow]:
-        """Those rows, in order."""
+        """Yield some rows, in order."""
         columns = (self.starts_ns, self.sources, self.destinations, self.sizes_bytes)
         numbers = zip(*(column[which].tolist() for column in columns), strict=True)
         groups = [None] * len(self.starts_ns[which])
@@ -69,7 +69,7 @@ class TraceRows:
             yield TraceRow(start_ns, self.hosts[source], self.hosts[destination], size_bytes, group)
 
     def first_unknown(self, known: frozenset[str]) -> tuple[int, str, str] | None:
-        """The first line with a host that is not known: the line, its column, and the host."""
+        """Return line, column and name of the first unknown host."""
         unknown = [code for code, host in enumerate(self.hosts) if host not in known]
         places = [
             (int(found[0]), column, self.hosts[codes[found[0]]])
@@ -83,11 +83,11 @@ class TraceRows:
 
 
 Key = tuple[str, str, str | None, int | None]
-"""Source, destination and group; the transfer, where each has a connection of its own."""
+"""Source, destination and group; also the transfer if each has its own connection."""
 
 
 class Trace(Workload):
-    """Every transfer of a file, at its own time, whether or not those before it are done.
+    """Every transfer of a file, at its own time, whether or not earlier ones are done.
 
     The file is CSV or Parquet with the columns start_ns (or start_us, start_ms, start_s), src, dst,
     size_bytes and perhaps group, in the order of the starts.
@@ -95,17 +95,17 @@ class Trace(Workload):
 
     kind: Literal["trace"] = "trace"
     file: Annotated[TraceRows, *from_file(TraceRows, "a CSV or Parquet file of transfers")]
-    """The transfers, named from the place of the experiment file."""
+    """The transfers; the path is relative to the experiment file."""
     begin_ns: Delay = 0
-    """The instant of the trace at which the run begins; what starts before it is left out."""
+    """Instant of the trace at which the run begins; earlier transfers are left out."""
     until_ns: Time | None = None
-    """What starts at or after this instant of the trace is left out; by default nothing."""
+    """Transfers that start at or after this instant of the trace are left out; by default none."""
     drain_for_ns: Delay | None = None
     """How long transfers may run after the last start; by default until all are done."""
     ignore_for_ns: Delay = 0
-    """Transfers that start before this instant of the run count for nothing."""
+    """Transfers that start before this instant of the run do not count."""
     connection: Literal["per_transfer", "per_pair"] = "per_transfer"
-    """Whether each transfer has a connection, or each pair of hosts (and group)."""
+    """One connection per transfer, or per pair of hosts (and group)."""
     verb: Verb = "write"
     """How the bytes are moved."""
 
@@ -124,11 +124,9 @@ class Trace(Workload):
         return self
 
     def hosts_min(self) -> int:
-        """The sending and the receiving hosts."""
         return len(self.file.hosts)
 
     def unfit(self, placement: Placement) -> PydanticCustomError | None:
-        """The first host that is none of the network's."""
         unknown = self.file.first_unknown(frozenset(placement.hosts))
         if unknown is None:
             return None
@@ -138,7 +136,6 @@ class Trace(Workload):
         return mistake(f"hosts that may have traffic, {placement.described}", advice, got)
 
     def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
-        """One flow per transfer, by time; or one per pair and group, by the first transfer."""
         lines: dict[Key, list[Arrival]] = {}
         for number, row in enumerate(self.file.rows(self._span)):
             own = number if self.connection == "per_transfer" else None
@@ -147,7 +144,7 @@ class Trace(Workload):
         return tuple(self._numbered(lines))
 
     def _numbered(self, lines: Mapping[Key, Sequence[Arrival]]) -> Iterator[Flow]:
-        """Flows between the same hosts are numbered, whatever their group is."""
+        """Yield the flows; those between the same hosts are numbered across groups."""
         seen: Counter[tuple[str, str]] = Counter()
         for (source, destination, group, _), line in lines.items():
             yield Flow(
@@ -172,26 +169,21 @@ class Trace(Workload):
         return len(range(self._span.start, self._span.stop))
 
     def scheduled_transfers(self, placement: Placement) -> float:
-        """The rows of the file in its span."""
         return self._transfers
 
     def expected_connections(self, placement: Placement) -> float:
-        """Return the rows in the span, unless pairs of hosts share connections."""
         return self._transfers if self.connection == "per_transfer" else 0.0
 
     @property
     def warm_up_ns(self) -> int:
-        """`ignore_for`."""
         return self.ignore_for_ns
 
     @property
     def duration_ns(self) -> int | None:
-        """From the first start to the last one and `drain_for`; None: until every transfer is done."""
         return None if self.drain_for_ns is None else self._starting_ns + self.drain_for_ns
 
     @property
     def arriving_ns(self) -> int | None:
-        """From the first start to the last one, if they drain after that; None where all are waited for."""
         return None if self.drain_for_ns is None else self._starting_ns
 
     @property

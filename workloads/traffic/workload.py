@@ -1,40 +1,43 @@
-"""What every workload says: which flows it is made of and when it is over."""
+"""The base of workloads: their flows, and when they are over."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import expm1
 from typing import ClassVar, Literal, NamedTuple
 
 from pydantic_core import PydanticCustomError
 
 from rogue.workloads.specification import Specification, mistake
+from rogue.workloads.streams import start_jitter_ns
 from rogue.workloads.topologies.topology import Placement
 
 Verb = Literal["write", "read", "send"]
 Pushed = Literal["write", "send"]
 """Verbs that the host posts from which the bytes come."""
 Moment = Literal["start", "arrival", "end"]
-"""Of a transfer: when it may start, when all of it is at its receiver, when its initiator knows that it is
-done. A host can only know of the first and the last if it is the initiator, of the second if it receives."""
+"""Of a transfer: it may start, all of it is at its receiver, its initiator knows that it is done.
+
+Only the initiator knows of the first and the last, and only the receiver of the second.
+"""
 
 
 def flow_ends(source: str, destination: str, number: int) -> str:
-    """How a flow is called within its group."""
+    """Return the name of a flow within its group."""
     return f"{source}->{destination}" + (f"#{number}" if number else "")
 
 
 class Predecessor(NamedTuple):
-    """A transfer that another one waits for; a failed one holds up none."""
+    """A transfer that another one waits for; a failed one delays no other."""
 
     flow: str
     """`Flow.ends` of a flow of the same group."""
     number: int
-    """Which of the flow's arrivals, from 0."""
+    """Index of the flow's arrival, from 0."""
     moment: Moment = "end"
-    """What of it is waited for."""
+    """The moment that the other one waits for."""
     pause_ns: int = 0
-    """From that moment on, such as for computing."""
+    """Pause after that moment, such as for computing."""
 
 
 class Arrival(NamedTuple):
@@ -49,32 +52,32 @@ class Arrival(NamedTuple):
 
 
 class ArrivalColumns(Sequence[Arrival]):
-    """Arrivals that can say of all of them what is most often asked, without an object of each."""
+    """Arrivals that return their most used columns without an object per arrival."""
 
     __slots__ = ()
 
     @property
     @abstractmethod
     def sizes_bytes(self) -> list[int]:
-        """The size of each."""
+        """Return the size of each."""
 
     @property
     @abstractmethod
     def starts_ns(self) -> list[int]:
-        """The instant before which each does not start."""
+        """Return the earliest start of each."""
 
     @property
     @abstractmethod
     def waiting(self) -> list[int]:
-        """The numbers of those that wait for another transfer."""
+        """Return the indices of those that wait for another transfer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flow:
     """A sequence of transfers from one host to another.
 
-    With `arrivals` or `interval_ns` each starts at its own time (open loop); without, the next one starts
-    when the one before is done (closed loop).
+    With `arrivals` or `interval_ns` each starts at its own time (open loop); otherwise each starts when the
+    one before is done (closed loop).
     """
 
     source: str
@@ -83,9 +86,9 @@ class Flow:
     """Host whose memory the bytes go to."""
     verb: Verb
     size_bytes: int
-    """Payload of each transfer; with arrivals of the first one."""
+    """Payload of each transfer; with arrivals, of the first one."""
     start_ns: int
-    """When the first transfer is asked for."""
+    """Start of the first transfer."""
     count: int | None = 1
     """How many transfers; None: no limit but time."""
     repeat_until_ns: int | None = None
@@ -97,57 +100,61 @@ class Flow:
     arrivals: tuple[Arrival, ...] | ArrivalColumns = ()
     """Open loop: every transfer, in the order in which they start."""
     number: int = 0
-    """Which of a group's flows between these two hosts."""
+    """Number of the flow among those of a group between these two hosts."""
     group: str | None = None
-    """A part of the traffic group that results tell apart from its others."""
+    """A part of the traffic group that results report separately."""
 
     @property
     def ends(self) -> str:
-        """Source and destination; from the second flow between them on also its number."""
+        """Return source and destination, and the number from the second flow between them on."""
         return flow_ends(self.source, self.destination, self.number)
 
+    def with_start_jitter(self, seed: int) -> "Flow":
+        """Return the flow with a start that the seed delays by up to 10 us."""
+        return replace(self, start_ns=self.start_ns + start_jitter_ns(seed, self.ends))
+
     def group_in(self, group: str) -> str:
-        """The traffic group, and the part of it."""
+        """Return the traffic group and the part of it."""
         return group if self.group is None else f"{group}.{self.group}"
 
     def name_in(self, group: str) -> str:
-        """Group and ends."""
+        """Return group and ends."""
         return f"{self.group_in(group)}/{self.ends}"
 
     @property
     def initiator(self) -> str:
-        """Host that posts the verbs."""
+        """Return the host that posts the verbs."""
         return self.destination if self.verb == "read" else self.source
 
     @property
     def responder(self) -> str:
-        """The other host."""
+        """Return the other host."""
         return self.source if self.verb == "read" else self.destination
 
     @property
     def finite_bytes(self) -> int:
-        """Payload of all transfers; 0 where only time ends them."""
+        """Return the payload of all transfers; 0 where only time ends them."""
         if self.arrivals:
             return sum(self.arrived_sizes_bytes)
         return self.size_bytes * (self.count or 0)
 
     @property
     def arrived_sizes_bytes(self) -> list[int]:
-        """The size of each of its arrivals."""
+        """Return the size of each of its arrivals."""
         if isinstance(self.arrivals, tuple):
             return [arrival.size_bytes for arrival in self.arrivals]
         return self.arrivals.sizes_bytes
 
     @property
     def arrived_starts_ns(self) -> list[int]:
-        """The start of each of its arrivals."""
+        """Return the start of each of its arrivals."""
         if isinstance(self.arrivals, tuple):
             return [arrival.start_ns for arrival in self.arrivals]
         return self.arrivals.starts_ns
 
     @property
     def waiting(self) -> list[int]:
-        """The numbers of its arrivals that wait for another transfer."""
+        """Return the indices of its arrivals that wait for another transfer."""
         if isinstance(self.arrivals, tuple):
             return [number for number, arrival in enumerate(self.arrivals) if arrival.after]
         return self.arrivals.waiting
@@ -157,69 +164,69 @@ class Workload(Specification, ABC):
     """A pattern of flows over the hosts of a network."""
 
     is_probing: ClassVar[bool] = False
-    """Its transfers measure latency: they stand in that table instead of among the flows."""
+    """Its transfers measure latency: they are rows of that table instead of flows."""
     is_whole: ClassVar[bool] = False
     """Its transfers are one operation, which is over when the last of them has arrived."""
 
     @abstractmethod
     def hosts_min(self) -> int:
-        """How many hosts it needs."""
+        """Return the number of hosts that it needs."""
 
     def unfit(self, placement: Placement) -> PydanticCustomError | None:
-        """What of it a network's hosts cannot do; None if nothing."""
+        """Return why it does not fit a network's hosts; None if it does."""
         return None
 
     @abstractmethod
     def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
-        """The flows; the same placement and seed give the same flows."""
+        """Return the flows; the same placement and seed give the same flows."""
 
     def scheduled_transfers(self, placement: Placement) -> float:
-        """About how many transfers start by the clock, whatever has become of those before them."""
+        """Return about how many transfers start by the clock, independent of earlier ones."""
         return 0.0
 
     def expected_connections(self, placement: Placement) -> float:
-        """Return about how many flows there are, without drawing them; 0 where only drawing tells."""
+        """Return about how many flows there are without drawing them; 0 if that is unknown."""
         return 0.0
 
     @property
     def bus_bytes(self) -> float | None:
-        """The least bytes that a rank of a collective operation moves, which bus bandwidth counts."""
+        """Return the bytes of a rank of a collective operation that count for bus bandwidth."""
         return None
 
     @property
     def is_drawn(self) -> bool:
-        """Whether the seed decides pairs or sizes of transfers, not their starts alone."""
+        """True if the seed decides more than the starts of transfers, such as pairs or sizes."""
         return False
 
     def drawn_ends(self, placement: Placement) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Sources and destinations that the seed chooses from, each pair of them as likely as the others."""
+        """Return sources and destinations from which the seed draws pairs, all with equal probability."""
         return placement.hosts, placement.hosts
 
     @property
     def warm_up_ns(self) -> int:
-        """What starts before this counts for nothing in the results."""
+        """Return the time before which transfers do not count in the results."""
         return 0
 
     @property
-    @abstractmethod
     def duration_ns(self) -> int | None:
-        """When it stops, counted from the start of the run; None: when every transfer is done."""
+        """Return when it stops, counted from the start of the run; None: when every transfer is done."""
+        return None
 
     @property
     def arriving_ns(self) -> int | None:
-        """When the last transfer has started, where the clock starts them and they drain; or None."""
+        """Return when the last transfer starts, if the clock starts them and they drain afterwards."""
         return None
 
 
 def expected_pairs(pairs: int, transfers: float) -> float:
-    """Return how many of the pairs of hosts have a transfer, if each transfer is equally likely in all."""
+    """Return the expected number of pairs with a transfer if all pairs are equally likely."""
     return -pairs * expm1(-transfers / pairs)
 
 
 def uneven(placement: Placement) -> PydanticCustomError | None:
-    """Why a load, which is a share of a host's rate, means nothing where hosts have several; None if not."""
+    """Return a mistake if hosts have several rates: `load` is a share of one rate."""
     if len(placement.rates_bps) <= 1:
         return None
     rates = " and ".join(f"{rate / 1e9:g}" for rate in sorted(placement.rates_bps))
     expected = f"hosts with links of one rate, of which load is a share; there are {rates} Gb/s"
-    return mistake(expected, "give all links of hosts one rate, or say who sends when with a trace")
+    return mistake(expected, "give all links of hosts one rate, or use a trace")

@@ -10,7 +10,7 @@ from rogue.harness.data.network import network_text, read_network
 from rogue.harness.data.source import DataSource
 from rogue.workloads.printable import shortened
 from rogue.workloads.specification import mistake
-from rogue.workloads.topologies.links import LinkList
+from rogue.workloads.topologies.link_file import LinkList
 
 USUAL_DELAY_NS: Final = 1_000
 NODES_MAX: Final = 100_000

@@ -8,7 +8,7 @@ from rogue.harness.data.network import LINKS_MAX, network_text
 from rogue.harness.data.source import DataSource
 from rogue.workloads.printable import shortened
 from rogue.workloads.specification import mistake
-from rogue.workloads.topologies.links import LinkList
+from rogue.workloads.topologies.link_file import LinkList
 from rogue.workloads.topologies.topology import HOSTS_MAX
 
 HEADER: Final = ("nodes", "tiers", "podsize")

@@ -12,7 +12,7 @@ from rogue.harness.cell.demand import PROBE_GROUP, FlowGroup, Group, PlannedFlow
 from rogue.harness.testbeds.base import Fact
 from rogue.harness.testbeds.ends.limiter_classes import LimiterClass, limiter_classes, limiters_of
 from rogue.workloads.traffic import Flow, Moment
-from rogue.workloads.traffic.waiting import waits
+from rogue.workloads.traffic.transfer_graph import waits
 
 MEMORY_BYTES_MAX: Final = 32 * 2**20
 """A longer transfer goes round and round in it."""

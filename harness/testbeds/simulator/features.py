@@ -211,8 +211,8 @@ def unsupported_switch_control(cell: Cell) -> str | None:
 def _one_way(transport: TransportName) -> str | None:
     """Return why all packets of a connection must take one path; None if they need not."""
     if transport.service == "uc":
-        return BASES[transport.base].one_way
-    reasons = (NIC_CONTROLS[word].one_way for word in transport.features if word in NIC_CONTROLS)
+        return BASES[transport.base].single_path_reason
+    reasons = (NIC_CONTROLS[word].single_path_reason for word in transport.features if word in NIC_CONTROLS)
     return next((reason for reason in reasons if reason is not None), None)
 
 

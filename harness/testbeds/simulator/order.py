@@ -10,7 +10,7 @@ import numpy as np
 from rogue.agent.core.clocks import HostNs
 from rogue.simulator import Simulation
 from rogue.workloads.traffic import Flow
-from rogue.workloads.traffic.program import MOMENTS, NOTHING, START, Program, grouped, program_of
+from rogue.workloads.traffic.transfer_graph import MOMENTS, NOTHING, START, TransferGraph, graph_of, grouped
 
 ALL_MOMENTS: Final = tuple(range(len(MOMENTS)))
 ARRIVAL: Final = MOMENTS.index("arrival")
@@ -38,7 +38,7 @@ class Joins:
     There may be millions, so that all of it is numbers: of transfers, of joins and of their causes.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: TransferGraph) -> None:
         joins = len(program.join_firsts) - 1
         counts = np.diff(program.join_firsts)
         by_cause, cause_firsts = grouped(program.causes, len(program.joins))
@@ -100,7 +100,7 @@ class Order:
         self, simulation: Simulation, flows: Sequence[Flow], *, tells_arrivals: bool = False
     ) -> None:
         self._simulation = simulation
-        self._program = program = program_of(flows)
+        self._program = program = graph_of(flows)
         self._waits = len(program.join_firsts) > 1
         self.wants_arrivals = tells_arrivals or bool((program.moments != END).any())
         """A program is measured by its arrivals, even if its transfers wait for starts or for nothing."""

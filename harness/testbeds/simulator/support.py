@@ -27,7 +27,7 @@ from rogue.harness.testbeds.simulator.packets import never_recorded
 from rogue.simulator import PROFILES, ControlError, PriorityFlowControl, SimulationError
 from rogue.workloads.topologies import PathShape, Switch, Topology
 from rogue.workloads.traffic import Flow
-from rogue.workloads.traffic.waiting import waits
+from rogue.workloads.traffic.transfer_graph import waits
 from rogue.workloads.units import SIZE
 
 
@@ -272,7 +272,7 @@ def _connection_bytes(carrier: FlowGroup) -> int:
 
 def _waits_in_vain(group: Group) -> str | None:
     """Why some of a group's transfers might never start."""
-    if group.demand.order.has_circle:
+    if group.demand.order.has_cycle:
         return f"transfers of {group.name} wait for each other in a circle (after): let one start for itself"
     arrivals = (arrival for flow in group.flows for arrival in flow.arrivals)
     is_for_arrivals = any(each.moment == "arrival" for arrival in arrivals for each in arrival.after)

@@ -17,8 +17,7 @@ from rogue.harness.testbeds.transfer_tables import Yardstick
 from rogue.simulator import Reliability, Simulation
 from rogue.workloads.framing import TCP, Packets
 from rogue.workloads.ideal import Route, sprayed_route
-from rogue.workloads.packet_train import PacketRules
-from rogue.workloads.pipeline import Links
+from rogue.workloads.packet_train import Links, PacketRules
 from rogue.workloads.transports import BASES, full_packets
 
 

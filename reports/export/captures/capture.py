@@ -133,14 +133,14 @@ class Frames:
         return roce_packet(route, packet, before(lasts, packet.psn))
 
     def _pause(self, packet: Packet) -> bytes:
-        """Return a frame that tells each of its priorities to be silent for long, or to go on."""
+        """Return a frame that pauses each of its priorities for long, or resumes it."""
         quanta = [QUANTA_MAX if packet.paused_priorities >> each & 1 else 0 for each in range(8)]
         content = struct.pack(">HH8H", PRIORITY_PAUSE, packet.told_priorities, *quanta)
         return ethernet(PAUSE_MAC, self._addresses.mac(packet.node), EtherType.MAC_CONTROL, content)
 
 
 def _feedback(route: Route, packet: Packet) -> bytes:
-    """Return an ICMP message of the size that RoCC's have; what it says is not recorded."""
+    """Return an ICMP message with the size of RoCC's; its content is not recorded."""
     message = bytes((EXPERIMENTAL, 0)) + bytes(6)
     message = message[:2] + checksum(message).to_bytes(2, "big") + message[4:]
     return (
@@ -157,7 +157,7 @@ def _streams(segments: Sequence[Packet], timestamps: int) -> dict[Direction, Str
 
 
 def _messages(packets: Sequence[Packet]) -> dict[Direction, list[int]]:
-    """Numbers of the packets that end a message: those that an AETH counts, from the capture's start on."""
+    """Return the numbers of packets that end a message, which an AETH counts from the capture's start."""
     lasts: dict[Direction, set[int]] = {}
     for packet in packets:
         ends = packet.kind == "read_request" or "last" in packet.flags
@@ -168,21 +168,21 @@ def _messages(packets: Sequence[Packet]) -> dict[Direction, list[int]]:
 
 APPLICATION: Final = "rogue export --pcap"
 REFUSALS: Final = ("buffer", "marker", "watchdog")
-"""Reasons of packets that never left the port, and so are in no capture."""
-WENT_ON: Final = ("flooded",)
-"""Reasons of packets that were not lost: they went on as copies."""
+"""Drop reasons of packets that never left the port and are in no capture."""
+COPIED: Final = ("flooded",)
+"""Reasons of packets that continued as copies."""
 PS_PER_NS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a capture has, and what it lacks."""
+    """Numbers of packets in a capture, and of those left out."""
 
     frames: int
     refused: int
-    """Never left the port."""
+    """Packets that never left the port."""
     copies: int
-    """That switches flooded: nothing but their size is known."""
+    """Flooded copies, of which only the size is known."""
 
 
 def write_capture(table: pd.DataFrame, path: Path, title: str) -> Written:
@@ -206,7 +206,7 @@ def write_capture(table: pd.DataFrame, path: Path, title: str) -> Written:
             if frame is None:
                 copies += 1
                 continue
-            is_lost = packet.reason and packet.reason not in WENT_ON
+            is_lost = packet.reason and packet.reason not in COPIED
             lost = f"went no further: {packet.reason}" if is_lost else None
             capture.write(ports.index(packet.port), packet.t_ps // PS_PER_NS, frame, lost)
             written += 1

@@ -76,7 +76,7 @@ class Ecn(IntEnum):
 
 
 class Route(NamedTuple):
-    """Where a frame comes from and where it is for."""
+    """Source and destination addresses of a frame."""
 
     source_mac: bytes
     destination_mac: bytes
@@ -85,7 +85,7 @@ class Route(NamedTuple):
 
 
 def ethernet(destination: bytes, source: bytes, kind: EtherType, content: bytes) -> bytes:
-    """Return a frame without its FCS, filled up to the least size."""
+    """Return a frame without its FCS, padded to the minimum size."""
     return (destination + source + kind.to_bytes(2, "big") + content).ljust(FRAME_BYTES_MIN, b"\0")
 
 
@@ -99,9 +99,9 @@ def checksum(content: bytes) -> int:
 
 
 def ipv4(route: Route, protocol: Protocol, tos: int, length: int) -> bytes:
-    """Return the header of a packet with so much behind it: not fragmented, identification 0.
+    """Return the header of a packet with `length` bytes behind it: not fragmented, identification 0.
 
-    Source: RFC 791, section 3.1; RFC 6864, section 4.1 (identification of what is not fragmented).
+    Source: RFC 791, section 3.1; RFC 6864, section 4.1 (identification of unfragmented packets).
     """
     start = bytes((0x45, tos)) + (IPV4_BYTES + length).to_bytes(2, "big") + bytes((0, 0, 0x40, 0))
     middle = bytes((TTL_HOPS, protocol))
@@ -110,7 +110,7 @@ def ipv4(route: Route, protocol: Protocol, tos: int, length: int) -> bytes:
 
 
 def udp(source_port: int, destination_port: int, length: int) -> bytes:
-    """Return the header of a datagram with so much in it, and no checksum."""
+    """Return the header of a datagram with `length` bytes of payload, without a checksum."""
     ports = source_port.to_bytes(2, "big") + destination_port.to_bytes(2, "big")
     return ports + (UDP_BYTES + length).to_bytes(2, "big") + b"\0\0"
 
@@ -121,7 +121,7 @@ def type_of_service(priority: int, ecn: Ecn) -> int:
 
 
 class Packet(NamedTuple):
-    """What its headers need to know; what a row lacks is 0 or empty."""
+    """The fields of a row that headers need; missing ones are 0 or empty."""
 
     t_ps: int
     node: str

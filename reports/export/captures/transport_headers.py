@@ -142,9 +142,9 @@ Direction = tuple[int, int]
 
 
 class Stream:
-    """Where segments stand in one direction of a connection.
+    """Sequence numbers of the segments in one direction of a connection.
 
-    What no packet of the capture tells is taken for a full segment.
+    Segments that are missing in the capture count as full ones.
     """
 
     def __init__(self, segments: Iterable[Packet], options_bytes: int) -> None:
@@ -164,12 +164,12 @@ class Stream:
 
 
 def stream_bytes(segment: Packet, options_bytes: int) -> int:
-    """Return what a segment carries for TCP: payload, and framing of a layer above."""
+    """Return the bytes that a segment carries for TCP: payload, and framing of a layer above."""
     return segment.bytes - FRAME_OVERHEAD_BYTES - options_bytes
 
 
 def options_bytes(packets: Iterable[Packet]) -> int:
-    """Return what each segment has in timestamps: acknowledgements alone tell them from a layer above."""
+    """Return the bytes of timestamps in each segment; only acknowledgements distinguish them from framing."""
     plain = FRAME_OVERHEAD_BYTES + TIMESTAMP_BYTES
     acknowledgements = (each for each in packets if each.kind in ("ack", "nak") and not each.selective)
     return TIMESTAMP_BYTES if any(each.bytes == plain for each in acknowledgements) else 0

@@ -40,7 +40,7 @@ def test_they_share_the_order_of_transfers_that_wait(tmp_path: Path) -> None:
         cell_of(tmp_path, ring, f"transports=[{name}]").groups[0].demand for name in ("irn", "roce-lossy")
     )
     assert irn.order is lossy.order
-    assert not irn.order.has_circle
+    assert not irn.order.has_cycle
 
 
 def test_nothing_is_looked_for_inside_and_all_is_as_before_afterwards() -> None:

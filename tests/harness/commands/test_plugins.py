@@ -13,7 +13,7 @@ from rogue.harness.commands.import_file import import_
 from rogue.harness.data.files import files_beside
 from rogue.harness.errors import UsageError
 from rogue.harness.plugins.start import write_start
-from rogue.workloads.topologies.links import LinkList
+from rogue.workloads.topologies.link_file import LinkList
 from rogue.workloads.traffic.trace import TraceRows
 
 SHORT = ("--set", "workload.repeat_for=2ms", "--set", "workload.senders=2", "--set", "measure=[throughput]")

@@ -10,7 +10,7 @@ from rogue.harness.data.files import READERS, files_beside, kept_files
 from rogue.harness.data.formats import FORMATS
 from rogue.harness.data.source import data_source
 from rogue.workloads.flow_sizes import SizesOfFile
-from rogue.workloads.topologies.links import LinkList
+from rogue.workloads.topologies.link_file import LinkList
 from rogue.workloads.traffic.goal import GoalSchedule
 from rogue.workloads.traffic.trace import TraceRows
 

@@ -11,7 +11,7 @@ from rogue.harness.plugins.contract import contract_faults
 from rogue.harness.plugins.loading import load_plugins
 from rogue.harness.plugins.source import read_plugin
 from rogue.harness.plugins.start import COMPILED, KINDS, ONLY_COMPILED, STARTS, write_start
-from rogue.reports.drawing.look import figure_look
+from rogue.reports.drawing.panels import figure_look
 from rogue.reports.figures import FIGURES
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results

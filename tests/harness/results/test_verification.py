@@ -81,7 +81,7 @@ def test_a_file_may_be_a_link_to_its_content_and_is_told(
     assert compare_files(run, listed).links == set()
 
 
-def test_what_a_write_has_left_is_told_apart(run: Path, listed: dict[str, str]) -> None:
+def test_what_a_write_has_left_is_other_differences(run: Path, listed: dict[str, str]) -> None:
     (run / ".writing-manifest.json").touch()
     (run / "cells/.writing-b-r1/raw").mkdir(parents=True)
     (run / "cells/.writing-b-r1/raw/log").touch()

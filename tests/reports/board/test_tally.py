@@ -87,11 +87,6 @@ def test_readme_keeps_what_is_around_the_tally() -> None:
     assert with_tally(written, markdown(COUNTS, PAPERS, "2 runs gave 3 verdicts.")) == written
 
 
-def test_readme_without_marks_is_a_sentence() -> None:
-    with pytest.raises(ReportError, match="add them where the tally belongs"):
-        with_tally("# Title\n", markdown(COUNTS, PAPERS, "2 runs gave 3 verdicts."))
-
-
 @pytest.fixture(scope="module")
 def committed() -> Mapping[str, Any]:
     """The board in the docs."""
@@ -154,13 +149,6 @@ def test_every_verdict_of_the_committed_board_names_commit_seeds_and_date(
     runs = [each["run"] for each in committed["claims"] if each["run"]]
     assert runs
     assert all(run["commit"] and run["seeds"] and run["created_utc"] for run in runs)
-
-
-def test_the_committed_page_has_the_sentences_of_the_committed_data(board: list[BoardClaim]) -> None:
-    page = (ROOT / "docs" / "claims" / "index.html").read_text(encoding="utf-8")
-    counts = Counts.of(board)
-    for sentence in (headline_sentence(counts), badged_sentence(counts), runs_sentence(board)):
-        assert sentence in page
 
 
 def test_what_came_to_nothing_is_explained_on_the_committed_board(committed: Mapping[str, Any]) -> None:

@@ -83,7 +83,7 @@ def test_worked_examples(
 
 
 def test_groups_have_transports_of_their_own(tmp_path: Path) -> None:
-    """Where one group has telemetry, the packets of all RDMA have room for it; TCP's have not."""
+    """If one group has telemetry, all RDMA packets have room for it, and TCP packets do not."""
     traffic: list[dict[str, object]] = [
         {"name": "rdma", "transport": None},
         {"name": "other", "transport": "dctcp"},

@@ -1,11 +1,14 @@
-"""Tests: the transfers of a cell as arrays, and the chains in which they wait."""
+"""Tests: transfers of a cell, and when flows have work."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from helpers.small_runs import filled, transfer, transfers
+from hypothesis import given
+from hypothesis import strategies as st
 
-from rogue.reports.cells.transfers import Waits, coded, waits_of
+from rogue.reports.cells.activity import Level, always_busy, levels_of, spans_of
+from rogue.reports.cells.transfers import Waits, waits_of
 
 
 def test_probes_are_none_and_flows_are_ordered_as_people_count() -> None:
@@ -34,25 +37,7 @@ def test_first_and_last_transfer_are_those_by_start() -> None:
     assert found.start_ns[last].tolist() == [20, 50]
 
 
-def test_of_transfers_that_start_together_the_table_has_the_order() -> None:
-    found = transfers(transfer("a", size_bytes=1), transfer("a", size_bytes=2))
-    first, last = found.ends_of_flows()
-    assert (found.size_bytes[first].tolist(), found.size_bytes[last].tolist()) == ([1], [2])
-
-
-def test_no_transfer_at_all() -> None:
-    assert transfers(transfer("probe", size_bytes=0)).flow_ids == ()
-
-
 NAMES = ["ok", "error", None, "ok"]
-
-
-@pytest.mark.parametrize("column", [pd.Series(NAMES), pd.Series(NAMES, dtype="category")])
-def test_rows_and_names(column: "pd.Series[str]") -> None:
-    found = coded(column)
-    assert found.are("ok").tolist() == [True, False, False, True]
-    assert found.are("stalled").tolist() == [False] * 4
-    assert found.rows_of(~found.are("ok")) == {"error"}
 
 
 def row(
@@ -103,3 +88,41 @@ def test_other_groups_do_not_count() -> None:
     waits = found(row("a->b", 1, (5, 10)), transfer("other/x->y", group="other", start_ns=0))
     assert waits is not None
     assert (len(waits.start_ns), waits.first_ns) == (1, 5)
+
+
+def test_span_is_first_start_to_last_end() -> None:
+    table = transfers(
+        transfer("a", start_ns=50, end_ns=90), transfer("a", start_ns=10, end_ns=50), transfer("b", end_ns=70)
+    )
+    assert spans_of(table, 100) == {"a": (10, 90), "b": (0, 70)}
+
+
+@pytest.mark.parametrize(("status", "end_ns"), [("error", 40), ("unfinished", None)])
+def test_flow_that_failed_has_work_to_the_end(status: str, end_ns: int | None) -> None:
+    assert spans_of(transfers(transfer("a", status=status, end_ns=end_ns)), 100) == {"a": (0, 100)}
+
+
+@pytest.mark.parametrize(
+    ("second_start", "busy"),
+    [(50, True), (54, True), (61, False)],  # 90, 86 and 79 of 90 are filled: nine in ten are needed
+)
+def test_back_to_back_transfers_are_always_busy(second_start: int, busy: bool) -> None:
+    table = transfers(transfer("a", end_ns=50), transfer("a", start_ns=second_start, end_ns=90))
+    assert always_busy(table, spans_of(table, 100)) is busy
+
+
+def test_levels_of_one_flow_that_joins_another() -> None:
+    assert levels_of({"a": (0, 100), "b": (40, 60)}) == [
+        Level(0, 40, ("a",)),
+        Level(40, 60, ("a", "b")),
+        Level(60, 100, ("a",)),
+    ]
+
+
+@given(st.dictionaries(st.text("abcd", min_size=1), st.tuples(st.integers(0, 50), st.integers(51, 99))))
+def test_levels_fill_the_spans(spans: dict[str, tuple[int, int]]) -> None:
+    levels = levels_of(spans)
+    for flow_id, (start, end) in spans.items():
+        assert (
+            sum(level.end_ns - level.start_ns for level in levels if flow_id in level.flow_ids) == end - start
+        )

@@ -213,7 +213,7 @@ def test_a_function_of_a_cell_is_worked_out_once_per_cell_and_argument(tmp_path:
 
 
 def test_payload_of_each_flow_is_that_inside_the_window(tmp_path: Path) -> None:
-    """The second flow goes on after the first is done; what it gets then does not count."""
+    """The second flow continues after the first is done; its throughput then does not count."""
     view = tiny_view(
         tmp_path,
         {

@@ -1,4 +1,4 @@
-"""What a claim is held against, made up."""
+"""Made-up runs to evaluate claims with."""
 
 import importlib
 
@@ -24,7 +24,7 @@ def real_conditions() -> None:
 
 @pytest.fixture
 def measured(results: Results, monkeypatch: pytest.MonkeyPatch) -> dict[str, MeanInterval | None]:
-    """What the run is made to have measured, by transport."""
+    """The measured values of the made-up run, by transport."""
     values: dict[str, MeanInterval | None] = {}
 
     def mean(_self: Results, setting: Setting, _metric: str) -> MeanInterval | None:

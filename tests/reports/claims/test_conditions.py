@@ -113,7 +113,7 @@ def test_variant_with_parameters_of_its_own_is_not_the_published_transport(tmp_p
     path.write_text(path.read_text().replace('"transport": "rogue"', '"transport": "rogue-25us"'))
     results = Results(Run(directory))
     said = mismatch(claim(parameter="workload.kind", equals="incast"), results, results.settings[0])
-    assert said == "rogue-25us runs with parameters of its own, the claim with the published ones"
+    assert said == "rogue-25us runs with its own parameters, the claim with the published ones"
 
 
 def test_text_is_not_a_number(results: Results) -> None:
@@ -327,7 +327,7 @@ def test_the_quickstart_is_written_for_no_claim() -> None:
     ],
 )
 def test_a_reason_is_the_same_for_all_claims_of_a_run(manifest_of_run: Manifest, brief: str) -> None:
-    """What the run is, without what this claim alone would need."""
+    """A run that meets every condition except those of this claim."""
     reason = not_own_because(CLAIM, manifest_of_run)
     assert reason is not None
     assert reason.of_run.startswith(brief)

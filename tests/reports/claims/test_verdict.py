@@ -1,12 +1,14 @@
-"""Tests: verdicts, their evidence, and the file claims.json."""
+"""Tests: verdicts of numbers and sides."""
 
 import json
 
 import pytest
 from helpers.small_runs import judge, narrow
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rogue.reports.claims import (
-    VERDICT_MEANINGS,
+    Claim,
     Verdict,
     claims_sha256,
     counted_verdict,
@@ -14,21 +16,12 @@ from rogue.reports.claims import (
     measures_sha256,
     read_claims,
 )
-from rogue.reports.claims.verdict import CLAIMS_SCHEMA, claims_text
+from rogue.reports.claims.claim import Reference
+from rogue.reports.claims.conditions import ratio_to, reference_setting, reference_text
+from rogue.reports.claims.evaluate import judge_number, judge_side
+from rogue.reports.claims.verdict import CLAIMS_SCHEMA, Outcome, claims_text, numbers_summary, verdict_summary
 from rogue.reports.metrics.statistics import MeanInterval
-from rogue.reports.results import Results
-
-
-def test_every_verdict_is_explained() -> None:
-    assert set(VERDICT_MEANINGS) == set(Verdict)
-    assert list(VERDICT_MEANINGS) == list(Verdict)
-
-
-def test_order_is_from_the_best_to_the_worst() -> None:
-    judged = [verdict for verdict in Verdict if verdict.is_judged]
-    assert (judged[0], judged[-1]) == (Verdict.REPRODUCED, Verdict.MISSED)
-    assert judged.index(Verdict.CLOSE) < judged.index(Verdict.FEW_SEEDS) < judged.index(Verdict.RIGHT_SIGN)
-    assert set(Verdict) - set(judged) == {Verdict.NOT_RUN, Verdict.NEEDS_HARDWARE}
+from rogue.reports.results import Results, Setting
 
 
 @pytest.mark.parametrize(
@@ -42,11 +35,6 @@ def test_order_is_from_the_best_to_the_worst() -> None:
 )
 def test_counts(count: int, verdict: Verdict, text: str) -> None:
     assert counted_verdict(count, verdict) == text
-
-
-def test_class_of_the_style_sheet_is_one_word() -> None:
-    assert Verdict.OTHER_CONDITIONS.css_class == "other-conditions"
-    assert all(" " not in verdict.css_class for verdict in Verdict)
 
 
 pytestmark = pytest.mark.usefixtures("own_conditions")
@@ -130,3 +118,141 @@ def test_every_claim_is_in_it_with_run_and_claims_that_it_is_about(results: Resu
     assert content["measures_sha256"] == measures_sha256()
     assert (content["run_id"], content["commit"]) == (manifest.run_id, manifest.git.commit)
     assert [outcome["id"] for outcome in content["outcomes"]] == [claim.id for claim in read_claims()]
+
+
+FIELDS: dict[str, object] = {
+    "id": "X-1", "statement": "s.", "metric": "jain", "transport": "rogue",
+    "kind": "published", "judged_by": "number",
+    "published": 10.0, "published_text": "10", "tolerance": 2.0, "note": "n.",
+}  # fmt: skip
+
+
+def claim(bound: str = "equals") -> Claim:
+    return Claim.model_validate({**FIELDS, "bound": bound})
+
+
+@pytest.mark.parametrize(
+    ("bound", "low", "mean", "high", "verdict"),
+    [
+        ("equals", 8.0, 10.0, 12.0, Verdict.REPRODUCED),
+        ("equals", 7.9, 10.0, 12.0, Verdict.CLOSE),
+        ("equals", 8.0, 10.0, 12.1, Verdict.CLOSE),
+        ("equals", 13.0, 14.0, 15.0, Verdict.CLOSE),
+        ("equals", 13.0, 14.1, 15.0, Verdict.MISSED),
+        ("at_least", 8.0, 90.0, 99.0, Verdict.REPRODUCED),
+        ("at_least", 7.9, 90.0, 99.0, Verdict.CLOSE),
+        ("at_least", 5.0, 5.9, 6.5, Verdict.MISSED),
+        ("at_most", 1.0, 2.0, 12.0, Verdict.REPRODUCED),
+        ("at_most", 1.0, 2.0, 12.1, Verdict.CLOSE),
+        ("at_most", 13.0, 14.1, 15.0, Verdict.MISSED),
+    ],
+)
+def test_worked_examples(bound: str, low: float, mean: float, high: float, verdict: Verdict) -> None:
+    assert judge_number(claim(bound), MeanInterval(mean, low, high, 5)) is verdict
+
+
+def test_tolerance_is_meant_in_decimal() -> None:
+    """0.92 - 0.9 is more than 0.02 in binary."""
+    each = claim().model_copy(update={"published": 0.9, "tolerance": 0.02})
+    assert judge_number(each, MeanInterval(0.92, None, None, 1)) is Verdict.REPRODUCED
+    assert judge_number(each, MeanInterval(0.9200001, None, None, 1)) is Verdict.CLOSE
+
+
+values = st.lists(st.floats(0.1, 1e6), min_size=3, max_size=3).map(sorted)
+
+
+@given(values, values)
+def test_two_settings_cannot_both_be_above_the_other(one: list[float], other: list[float]) -> None:
+    first, second = MeanInterval(one[1], one[0], one[2], 5), MeanInterval(other[1], other[0], other[2], 5)
+    there, back = judge_side("above", first, second), judge_side("above", second, first)
+    assert Verdict.MISSED in (there, back)
+    assert judge_side("below", second, first) is there
+
+
+@given(values, st.floats(0, 1e6))
+def test_a_narrower_interval_never_has_a_worse_verdict(ends_and_mean: list[float], tolerance: float) -> None:
+    low, mean, high = ends_and_mean
+    each = claim().model_copy(update={"tolerance": tolerance})
+    order = [Verdict.REPRODUCED, Verdict.CLOSE, Verdict.MISSED]
+    wide, single = MeanInterval(mean, low, high, 5), MeanInterval(mean, mean, mean, 5)
+    assert order.index(judge_number(each, single)) <= order.index(judge_number(each, wide))
+
+
+def setting(results: Results, transport: str, load: float) -> Setting:
+    point = (("workload.load", str(load)),)
+    return next(s for s in results.settings if (s.transport, s.factors) == (transport, point))
+
+
+@pytest.mark.parametrize(
+    ("reference", "transport", "load"),
+    [
+        ({"transport": "roce"}, "roce", 0.75),
+        ({"at": {"workload.load": 0.1}}, "rogue", 0.1),
+        ({"transport": "roce", "at": {"workload.load": 0.1}}, "roce", 0.1),
+    ],
+)
+def test_finds_the_other_side(
+    pairs: Results, reference: dict[str, object], transport: str, load: float
+) -> None:
+    own = setting(pairs, "rogue", 0.75)
+    found = reference_setting(pairs, own, Reference.model_validate(reference))
+    assert found == setting(pairs, transport, load)
+
+
+def test_other_factors_stay_as_they_are(sweep: Results) -> None:
+    """A point that the reference does not name must not be moved: there is no second factor to move to."""
+    own = sweep.settings[0]
+    assert reference_setting(sweep, own, Reference(at={"workload.size_bytes": 128_000_000})) == own
+    assert reference_setting(sweep, own, Reference(transport="dctcp")) is None
+
+
+def test_ratio_needs_repetitions_that_both_have(results: Results) -> None:
+    """The third repetition of RoCE failed: two ratios remain."""
+    rogue, roce = results.measured_settings
+    ratio = ratio_to(results, rogue, roce, "probe_p50_ns")
+    above, below = (results.by_repetition(side, "probe_p50_ns") for side in (rogue, roce))
+    assert ratio is not None
+    assert ratio.n == 2
+    assert ratio.mean == pytest.approx((above[1] / below[1] + above[2] / below[2]) / 2)
+
+
+def test_reference_in_words() -> None:
+    assert reference_text(Reference(transport="roce")) == "Native RoCE"
+    assert reference_text(Reference(at={"workload.load": 0.1})) == "the same at load 0.1"
+
+
+@pytest.fixture
+def judged(results: Results, measured: dict[str, MeanInterval | None]) -> list[Outcome]:
+    """Two that hold and one that misses."""
+    outcomes = []
+    for value in (0.9, 0.9, 0.5):
+        measured["rogue"] = narrow(value)
+        outcomes.append(judge(results))
+    return outcomes
+
+
+def test_verdicts_come_first(judged: list[Outcome]) -> None:
+    assert verdict_summary(judged) == ["Against what was published: 2 reproduced and 1 missed."]
+    assert numbers_summary(judged) is None
+    assert verdict_summary([]) == []
+
+
+def test_without_the_own_conditions_the_numbers_speak_alone(
+    real_conditions: None, judged: list[Outcome]
+) -> None:
+    assert verdict_summary(judged) == [
+        "By the numbers alone, which is no verdict: 2 reproduced and 1 missed (it is not the experiment of"
+        " these claims)."
+    ]
+
+
+def test_few_seeds_are_a_reason(results: Results, measured: dict[str, MeanInterval | None]) -> None:
+    measured["rogue"] = MeanInterval(0.9, None, None, 1)
+    assert numbers_summary([judge(results)]) == (
+        "By the numbers alone, which is no verdict: 1 reproduced (a verdict takes 3 seeds)."
+    )
+
+
+def test_what_has_a_badge_is_left_out(results: Results, measured: dict[str, MeanInterval | None]) -> None:
+    measured["rogue"] = narrow(0.9)
+    assert verdict_summary([judge(results, fitted_to="the number")]) == []

@@ -8,7 +8,7 @@ import pytest
 from helpers.sample_run import write_manifest
 from helpers.two_testbeds import SLOWER, two_testbeds
 
-from rogue.reports.comparison.agreement import Side, agree, agreement_text, reasons, tally, tolerances_of
+from rogue.reports.comparison.agreement import Side, agree, reasons, tolerances_of
 from rogue.reports.metrics import METRICS
 from rogue.reports.pages.side_by_side import SideBySide, side_by_side
 from rogue.reports.reading.load import Run
@@ -35,14 +35,6 @@ def test_the_larger_mean_is_the_yardstick(
     assert agree(one, other, within) is verdict
 
 
-def test_words() -> None:
-    assert agreement_text(True, 0.05) == "yes, within 5 %"
-    assert agreement_text(False, 0.125) == "no, within 12.5 %"
-    assert agreement_text(None, 0.05) == "–"
-    assert tally([True, False]) == "1 of 2 measures agree within what the experiment allows."
-    assert tally([True, None]).endswith("; 1 have no value on both sides.")
-
-
 def compared(directory: Path, tolerances: dict[str, object]) -> SideBySide:
     results = two_testbeds(directory)
     for each in results:
@@ -60,7 +52,7 @@ def test_the_table_says_what_agrees(tmp_path: Path) -> None:
     assert SLOWER < 1 - 0.4
     assert verdicts["RoGUE", "All flows together"] == "no, within 40 %"
     assert verdicts["RoGUE", "Probe p50"] == "yes, within 10 %"
-    assert verdicts["RoGUE", "Jain’s index"] == "–", "nobody said how far"
+    assert verdicts["RoGUE", "Jain’s index"] == "–", "without a tolerance"
     assert "1 of 2 measures agree" in found.table.caption
 
 
@@ -128,8 +120,3 @@ def test_a_median_between_two_kinds_of_probes_says_little(sides: tuple[Side, Sid
 def test_one_run_may_be_chance(tmp_path: Path) -> None:
     found = reasons([METRICS["aggregate_bps"]], *pair(tmp_path, 1))
     assert "Virtual has 1 run: there may be chance in it." in found
-
-
-def test_where_nothing_explains_it_that_is_said(sides: tuple[Side, Side]) -> None:
-    own, _ = sides
-    assert reasons([METRICS["aggregate_bps"]], own, own) == ["Nothing that was recorded explains it."]

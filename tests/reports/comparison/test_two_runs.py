@@ -1,12 +1,12 @@
-"""Two runs held against each other."""
+"""Tests: comparison of two runs."""
 
 from pathlib import Path
 
 import pytest
-from helpers.sample_run import write_manifest
+from helpers.sample_run import Sample, write_manifest, write_sample_run
 from helpers.small_runs import cell, manifest
 
-from rogue.reports.comparison.two_runs import HEAD, compare, conclusions, shown, told_apart
+from rogue.reports.comparison.two_runs import HEAD, JointRun, compare, conclusions, other_differences, shown
 from rogue.reports.metrics.statistics import Verdict
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
@@ -95,10 +95,10 @@ def test_what_else_differs_is_told(tmp_path: Path) -> None:
     at_25 = {"name": "y", "title": "Y", "topology": {"rate_bps": 25 * 10**9, "kind": "star"}, "probe": None}
     first = results(tmp_path / "a", {"rogue": SLOW}, experiment=at_10)
     second = results(tmp_path / "b", {"rogue": FAST}, experiment=at_25, testbed="virtual")
-    assert told_apart(first, second) == [
+    assert other_differences(first, second) == [
         "testbed: simulator in A, virtual in B", "topology.rate_bps: 10000000000 in A, 25000000000 in B",
     ]  # fmt: skip
-    assert told_apart(first, first) == []
+    assert other_differences(first, first) == []
 
 
 def test_both_runs_have_the_unit_that_suits_the_smaller_value(tmp_path: Path) -> None:
@@ -106,3 +106,29 @@ def test_both_runs_have_the_unit_that_suits_the_smaller_value(tmp_path: Path) ->
     second = results(tmp_path / "b", {"rogue": {"probe_p50_ns": [7.2e6], "jain": [1.0]}})
     row = next(each.row for each in compare(first, second) if each.metric.name == "probe_p50_ns")
     assert [word.replace("\u202f", " ") for word in row[2:4]] == ["71.0 µs", "7 200 µs"]
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> tuple[Run, Run]:
+    """One with two transports, one with RoGUE alone and twice the repetitions."""
+    first = write_sample_run(tmp_path / "a", Sample(repetitions=1, seconds=1.0))
+    second = write_sample_run(tmp_path / "b", Sample(transports=("rogue",), repetitions=2, seconds=1.0))
+    return Run(first), Run(second)
+
+
+def test_what_both_have_stands_side_by_side_and_keeps_its_numbers(runs: tuple[Run, Run]) -> None:
+    joint = Results(JointRun(*runs))
+    assert [setting.style.name for setting in joint.settings] == ["RoGUE (A)", "RoGUE (B)"]
+    assert len({setting.style.colour for setting in joint.settings}) == 2
+    own = [Results(run) for run in runs]
+    for setting, results in zip(joint.settings, own, strict=True):
+        assert joint.per_run(setting, "jain") == results.per_run(results.settings[0], "jain")
+    assert [len(joint.per_run(setting, "jain")) for setting in joint.settings] == [1, 2]
+
+
+def test_what_cannot_be_read_of_either_is_told(runs: tuple[Run, Run]) -> None:
+    (runs[1].directory / "cells" / "rogue-r2" / "flows.parquet").write_bytes(b"no table")
+    joint = JointRun(*runs)
+    assert joint.table("B-rogue-r2", "flows") is None
+    assert joint.table("A-rogue-r1", "flows") is not None
+    assert len(joint.problems) == 1

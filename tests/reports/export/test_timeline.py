@@ -1,4 +1,4 @@
-"""Tests: write the timeline of a cell for Perfetto and Chrome."""
+"""Tests: timelines for Perfetto."""
 
 from pathlib import Path
 

@@ -17,7 +17,7 @@ from helpers.sample_kinds import (
 from helpers.small_runs import cell, transfer
 
 from rogue.reports.cells.bottleneck import uses
-from rogue.reports.drawing.look import figure_look
+from rogue.reports.drawing.panels import figure_look
 from rogue.reports.figures import FIGURES
 from rogue.reports.figures.measures import series_of
 from rogue.reports.figures.network import BINS, LINKS_MAX

@@ -15,7 +15,7 @@ from helpers.sample_run import Sample, write_sample_run
 from helpers.small_runs import SECOND, cell, delivery, tiny_view, transfer
 
 from rogue.reports.drawing.layers import POINTS_MAX
-from rogue.reports.drawing.look import figure_look
+from rogue.reports.drawing.panels import figure_look
 from rogue.reports.figures import FIGURES
 from rogue.reports.figures.control import NAMES_MAX as QUANTITIES_MAX
 from rogue.reports.figures.flows import FLOWS_MAX, NAMES_MAX, drawn_width_ns
@@ -42,9 +42,7 @@ def test_transfers_that_did_not_complete_keep_a_line_below_one(pairs: Results) -
     line = data("completion_times", pairs, panel="load 0.1: long transfers", series="RoGUE")
     assert line["fraction"].max() == pytest.approx((long["status"] == "ok").mean())
     assert line["fraction"].max() < 1
-    assert f"{(long['status'] == 'ok').sum()} of {len(long)} long transfers" in words(
-        "completion_times", pairs
-    )
+    assert "RoGUE, load 0.1: long transfers, median" in words("completion_times", pairs)
 
 
 def test_back_to_back_or_lost_transfers_have_no_completion_times(results: Results, tmp_path: Path) -> None:
@@ -73,8 +71,7 @@ def test_groups_of_a_trace_have_their_slowdowns(tmp_path: Path) -> None:
     assert line[["slowdown", "fraction"]].to_numpy()[1:] == pytest.approx(
         np.array([[1, 1 / 3], [2, 2 / 3], [6, 1]])
     )
-    said = "web: 3 transfers of 3 completed, completion time 3 µs on average, slowdown 2.00 at the median"
-    assert said in words("group_slowdowns", results)
+    assert "web 1 to 6, median" in words("group_slowdowns", results)
 
 
 def test_slowdowns_by_size_are_percentiles_of_classes_that_all_lines_share(tmp_path: Path) -> None:
@@ -87,7 +84,7 @@ def test_slowdowns_by_size_are_percentiles_of_classes_that_all_lines_share(tmp_p
     assert p50["size_bytes"].tolist() == [*map(float, SIZES)] * 2
     assert p50["slowdown"].tolist() == [9.0] * 3 + [18.0] * 3
     assert np.isnan(p95["slowdown"]).tolist() == [False] * 5 + [True]
-    assert "p50 and p95 and p99 of transfers around 1 KB 9.00, 9.00, 9.00" in words("size_slowdowns", results)
+    assert "p50 9 to 9, median 9;" in words("size_slowdowns", results)
 
 
 def test_few_sizes_or_few_transfers_are_no_distribution_over_sizes(tmp_path: Path) -> None:
@@ -174,7 +171,7 @@ def test_few_flows_are_marks_and_many_are_boxes(tmp_path: Path) -> None:
         assert own["share_percent"].to_numpy() == pytest.approx(percent)
     boxes = data("flow_spread", results, series=many.style.name, mark="flows")
     assert len(boxes) == 2 * (NAMES_MAX + 1)
-    assert f"median {boxes['share_percent'].median():.1f}" in words("flow_spread", results)
+    assert "median flow " in words("flow_spread", results)
 
 
 # Controls, hosts.
@@ -195,7 +192,7 @@ def test_each_quantity_of_a_control_has_a_panel_in_its_unit(tmp_path: Path) -> N
     assert rates[rates["mark"] == "one flow"]["value"].tolist() == [5.0] * 4
     assert data("control", results)["panel"].nunique() == QUANTITIES_MAX
     assert " Without a panel: q7, q8." in FIGURES["control"]().omission(results)
-    assert "medians: rate_bps 5 Gb/s, q0" in words("control", results)
+    assert "rate_bps one flow 5 to 5 Gb/s, median 5 Gb/s; q0" in words("control", results)
 
 
 @pytest.mark.parametrize("overruled", [[True, False, False, False], [False, False], [None, None]])
@@ -216,7 +213,7 @@ def test_processor_time_of_clients_and_servers(loaded: Results) -> None:
     rows = data("cpu_load", loaded, panel="verb write").set_index(["series", "end"])
     assert rows["load_percent"].tolist() == pytest.approx([30, 15, 15, 7.5])
     assert rows.loc[("RoGUE", "server"), ["low", "high"]].tolist() == pytest.approx([10, 20])
-    assert "client 30.0 %, server 15.0 % of one core" in words("cpu_load", loaded)
+    assert "client 30.0 % of one core, server 15.0 % of one core" in words("cpu_load", loaded)
 
 
 def test_recovery_has_events_and_what_was_sent_again(recovering: Results) -> None:
@@ -231,7 +228,7 @@ def test_recovery_has_events_and_what_was_sent_again(recovering: Results) -> Non
     assert set(again.loc[again["time_s"] < 0.7, "value"]) == {0}
     assert set(again.loc[again["time_s"] >= 0.7, "value"]) == {65_536}
     assert "resync_request 2 times, first at 700 ms" in words("recovery", recovering)
-    assert "65.5 KB were sent again" in words("recovery", recovering)
+    assert "of the payload was retransmitted" in words("recovery", recovering)
     with figure_look():
         axes = FIGURES["recovery"]().draw(recovering).axes
     assert [axis.get_xlim() for axis in axes] == [(0, 4)] * 5, "all panels have one time"
@@ -244,5 +241,5 @@ def test_the_critical_path_is_the_chain_that_ended_last(waiting: Results) -> Non
     assert (1e6 * path["time_s"]).tolist() == pytest.approx([0, 1, 1.5, 4])
     assert path["host"].tolist() == ["h1", "h1", "h2", "h2"]
     text = words("critical_path", waiting)
-    assert "The whole took 4 µs; the critical path has 2 transfers, to h1, h2;" in text
-    assert "h2 was last, 2.5 µs after the median host." in text
+    assert "all transfers 4 µs, transfers of the critical path 2," in text
+    assert "last host after the median host 2.5 µs." in text

@@ -1,4 +1,4 @@
-"""Tests: find runs and tags below a results directory."""
+"""Tests: find runs, and reports over several runs."""
 
 import json
 import os
@@ -6,9 +6,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from helpers.sample_run import write_manifest
+from helpers.small_runs import cell, manifest
 
 from rogue.reports.errors import ReportError
-from rogue.reports.index.run_files import TAGS_MAX, read_tags, write_tags
+from rogue.reports.index.run_files import (
+    TAGS_MAX,
+    combined_directory,
+    make_combined_directory,
+    read_tags,
+    results_directory,
+    runs_text,
+    write_tags,
+)
+from rogue.reports.reading.load import Run
 
 
 def test_tags_are_kept_by_run_and_replaced(tmp_path: Path) -> None:
@@ -51,7 +62,7 @@ def test_tags_that_cannot_be_read_are_not_written_over(tmp_path: Path, text: str
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/dev/zero")])
 def test_what_is_no_file_is_a_sentence_and_stays(tmp_path: Path, make: Callable[[Path], None]) -> None:
-    """A pipe that nobody writes to would be waited for, and a device read for ever."""
+    """Opening a pipe without a writer would block, and reading a device would never end."""
     path = tmp_path / "tags.json"
     make(path)
     before = path.lstat()
@@ -59,3 +70,55 @@ def test_what_is_no_file_is_a_sentence_and_stays(tmp_path: Path, make: Callable[
     with pytest.raises(ReportError, match="correct or remove it"):
         write_tags(tmp_path, "one", ["submitted"])
     assert (path.lstat().st_ino, path.lstat().st_mode) == (before.st_ino, before.st_mode)
+
+
+def made(results: Path, name: str, run_id: str, created_utc: str) -> Run:
+    directory = results / name / run_id
+    (directory / "cells").mkdir(parents=True)
+    experiment = {"name": name, "title": name.title()}
+    write_manifest(
+        directory, manifest([cell()], run_id=run_id, created_utc=created_utc, experiment=experiment)
+    )
+    return Run(directory)
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> list[Run]:
+    return [
+        made(tmp_path, "incast", "20261120T101500Z-000001", "2026-11-20T10:15:00Z"),
+        made(tmp_path, "shuffle", "20261121T101500Z-000002", "2026-11-21T10:15:00Z"),
+    ]
+
+
+def test_its_name_is_the_newest_time_and_a_hash_of_the_runs(tmp_path: Path, runs: list[Run]) -> None:
+    directory = combined_directory(runs)
+    assert directory.parent == tmp_path / "reports"
+    assert directory.name.startswith("20261121T101500Z-")
+    assert combined_directory(runs[::-1]) == directory
+    other = made(tmp_path, "shuffle", "20261121T101500Z-000003", "2026-11-21T10:15:00Z")
+    assert combined_directory([runs[0], other]) != directory
+
+
+def test_no_time_leads_out_of_the_results(tmp_path: Path) -> None:
+    hostile = made(tmp_path, "incast", "20261120T101500Z-000001", "../../2026")
+    assert combined_directory([hostile]).parent == tmp_path / "reports"
+
+
+def test_runs_elsewhere_have_it_beside_them(tmp_path: Path, runs: list[Run]) -> None:
+    moved = runs[0].directory.rename(tmp_path / "copy")
+    assert results_directory(moved, "incast") is None
+    assert combined_directory([Run(moved)]).parent == tmp_path / "reports"
+
+
+def test_it_lists_its_runs(runs: list[Run]) -> None:
+    told = json.loads(runs_text(runs))
+    assert told["schema"] == 1
+    assert [(run["run_id"], run["title"]) for run in told["runs"]] == [
+        ("20261120T101500Z-000001", "Incast"), ("20261121T101500Z-000002", "Shuffle"),
+    ]  # fmt: skip
+
+
+def test_a_place_that_cannot_be_made(tmp_path: Path, runs: list[Run]) -> None:
+    (tmp_path / "reports").write_text("in the way")
+    with pytest.raises(ReportError, match="name another place with --out"):
+        make_combined_directory(runs)

@@ -1,11 +1,11 @@
-"""Tests: metrics of completion times."""
+"""Tests: completion times, and estimates of agents."""
 
 import math
 from pathlib import Path
 
 import pytest
 from helpers.sample_kinds import waiting_rows
-from helpers.small_runs import SECOND, tiny_view, transfer
+from helpers.small_runs import SECOND, delivery, tiny_view, transfer
 
 from rogue.reports.cells.view import CellView
 from rogue.reports.metrics import METRICS
@@ -87,7 +87,7 @@ def test_what_started_while_the_network_warmed_up_counts_for_nothing(tmp_path: P
 
 
 def test_how_widely_rates_are_spread(tmp_path: Path) -> None:
-    """1, 3 and 0 GB/s, for one failed: mean 4/3, variance 14/9; what took no time has no rate."""
+    """1, 3 and 0 GB/s, because one failed: mean 4/3, variance 14/9; a transfer of 0 ns has no rate."""
     rows = [transfer(PAIR, size_bytes=3_000, fct_ns=fct, status=status, transfer_id=n)
             for n, (fct, status) in enumerate(
                 ((3_000, "ok"), (1_000, "ok"), (None, "error"), (0, "ok")))]  # fmt: skip
@@ -197,3 +197,58 @@ def test_sizes_slowdowns_and_groups_are_of_counted_transfers(tmp_path: Path) -> 
     assert (sizes.tolist(), ratios.tolist()) == ([10, 20, 30], [2.0, math.inf, 4.0])
     groups = {name: [each.tolist() for each in found] for name, found in times_by_group(view).items()}
     assert groups == {"web": [[2.0, math.inf], [700, math.inf]]}
+
+
+A = "main/h0->h1"
+
+
+@pytest.fixture
+def agent_view(tmp_path: Path) -> CellView:
+    samples = [
+        (90_000, 88_000, True, True),
+        (70_000, 71_000, True, False),
+        (50_000, None, True, True),
+        (10, 99_000, False, False),
+    ]
+    return tiny_view(
+        tmp_path,
+        {
+            "rtt": [
+                {"flow_id": A, "rtt_ns": rtt, "true_rtt_ns": truth, "accepted": accepted, "overruled": floor}
+                for rtt, truth, accepted, floor in samples
+            ],
+            "flows": [transfer(A)],
+            "throughput": [
+                {**delivery(A, SECOND, 100), "cwnd_over_rtt_bps": 520.0},
+                delivery(A, 2 * SECOND, 900),
+            ],
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("metric", "value"),
+    [
+        ("rtt_p10_ns", 50_000),  # of 50, 70, 90: the rejected sample does not count
+        ("rtt_p50_ns", 70_000),
+        ("rtt_p90_ns", 90_000),
+        ("rtt_error_p10_ns", -1000),
+        ("rtt_error_p90_ns", 2000),
+        ("rtt_error_p50_ns", -1000),  # of -1000 and 2000, where the truth is known
+        ("overruled_share", 2 / 3),  # of the accepted ones
+        ("window_rate_over_goodput", 0.65),  # 520 over 800, where there is an estimate
+    ],
+)
+def test_worked_example_of_estimates(agent_view: CellView, metric: str, value: float) -> None:
+    assert METRICS[metric].of(agent_view, SECOND) == pytest.approx(value)
+
+
+def test_transport_without_an_agent_believes_nothing(tmp_path: Path) -> None:
+    view = tiny_view(tmp_path, {"flows": [transfer(A)], "throughput": [delivery(A, SECOND, 100)]})
+    for name in ("rtt_p50_ns", "rtt_error_p50_ns", "window_rate_over_goodput"):
+        assert METRICS[name].of(view, SECOND) is None
+
+
+def test_an_older_run_does_not_tell_what_was_overruled(tmp_path: Path) -> None:
+    view = tiny_view(tmp_path, {"rtt": [{"flow_id": A, "rtt_ns": 1, "accepted": True}]})
+    assert METRICS["overruled_share"].of(view, SECOND) is None

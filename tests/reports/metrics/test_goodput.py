@@ -71,7 +71,7 @@ def test_first_completion_looks_at_the_first_transfer_only(tmp_path: Path) -> No
 def test_first_transfers_that_time_ended_too_early_say_nothing(
     tmp_path: Path, status_of_b: str, end_ns: int | None, value: float | None
 ) -> None:
-    """1000 bytes at a share of 800 bit/s would have taken 10 s; those that had so long never end."""
+    """1000 bytes at a share of 800 bit/s would have taken 10 s; those with 10 s left never end."""
     rows = [
         transfer(A, status="unfinished", fct_ns=None, goodput_bps=None),
         transfer(B, status=status_of_b, goodput_bps=760.0 if status_of_b == "ok" else None),

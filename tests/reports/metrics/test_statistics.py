@@ -31,24 +31,6 @@ def test_worked_example(percent: float, value: float) -> None:
     assert nearest_rank([35, 20, 15, 50, 40], percent) == value
 
 
-def test_even_count_takes_the_lower_middle() -> None:
-    assert nearest_rank([4, 1, 3, 2], 50) == 2
-
-
-def test_p10_of_ten_is_the_smallest() -> None:
-    assert nearest_rank(list(range(10)), 10) == 0
-
-
-def test_nothing_has_no_percentile() -> None:
-    assert nearest_rank([], 50) is None
-
-
-@pytest.mark.parametrize("percent", [0, -1, 100.1])
-def test_percent_out_of_range(percent: float) -> None:
-    with pytest.raises(ValueError, match="percent must be in"):
-        nearest_rank([1.0], percent)
-
-
 @given(
     st.lists(st.floats(-1e12, 1e12), min_size=1, max_size=60),
     st.integers(1, 100),
@@ -110,14 +92,6 @@ def test_up_to_three_runs_are_told_one_by_one(values: list[float]) -> None:
         sum(values) / len(values), min(values), max(values), len(values), tuple(values)
     )
     assert not interval.has_interval
-
-
-def test_one_run_has_no_ends() -> None:
-    assert mean_interval([4]) == MeanInterval(4, None, None, 1, (4,))
-
-
-def test_no_run_has_no_mean() -> None:
-    assert mean_interval([]) is None
 
 
 def test_what_never_came_is_infinite() -> None:

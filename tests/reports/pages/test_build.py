@@ -59,7 +59,7 @@ def test_report_of_several_runs_has_a_directory_of_its_own(run: Path) -> None:
 
 @pytest.mark.usefixtures("one_figure")
 def test_nothing_is_written_into_a_run_that_another_process_writes(run: Path, tmp_path: Path) -> None:
-    """What the report says of it is what it was told, not what the manifest says, which is behind."""
+    """The report uses the manifest that it gets, not the stored one, which is older."""
     told = json.loads((run / "manifest.json").read_text())
     behind = {**told, "cells": [{**cell, "status": "pending"} for cell in told["cells"]], "status": "running"}
     (run / "manifest.json").write_text(json.dumps(behind))
@@ -73,7 +73,7 @@ def test_nothing_is_written_into_a_run_that_another_process_writes(run: Path, tm
 
 @pytest.mark.usefixtures("one_figure")
 def test_the_answer_is_told_and_stands_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """How the run compares, what its numbers say of claims, and what was not run: in that order."""
+    """First the comparison, then the claims, then what was not run."""
     claim = Claim.model_validate(FIELDS)
     monkeypatch.setattr("rogue.reports.pages.build.read_claims", lambda: [claim])
     sample = Sample(repetitions=2, seconds=1.0, unsupported=("irn",))

@@ -1,4 +1,4 @@
-"""The page: complete, accessible, offline, and safe against hostile names."""
+"""Tests: the report's page."""
 
 import json
 import re
@@ -10,13 +10,15 @@ from pathlib import Path
 import pytest
 from helpers.sample_run import QUESTION, Sample, write_sample_run
 from helpers.small_runs import SECOND, cell, delivery, manifest, tiny_view, transfer
+from jinja2 import UndefinedError
 
 from rogue.reports.figures import FIGURES
 from rogue.reports.pages.build import build
+from rogue.reports.templates.environment import environment, style
 
 # The sample is one incast: nothing is swept, nothing fails and recovers, no transfer comes at its own time,
 # no host’s processor is watched, no transfers are drawn at random, no two factors vary, no flows are many,
-# and nobody published a number about it.
+# and no published number is about it.
 DRAWN = len(FIGURES) - 12
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 
@@ -156,7 +158,7 @@ def test_says_what_is_missing_and_why(page: Page) -> None:
 def test_language_title_and_dark_mode(html: str, page: Page) -> None:
     assert page.all("html")[0]["lang"] == "en"
     assert "<title>8-to-1 incast at 10 Gb/s · RoGUE testbed</title>" in html
-    assert "Side by side" not in html, "one run stands beside none"
+    assert "Side by side" not in html, "a single run has nothing beside it"
     assert html.count("prefers-color-scheme: dark") == 2
     assert "@media print" in html
 
@@ -254,3 +256,15 @@ def test_what_was_not_run_is_one_line(html: str) -> None:
     assert re.search(r"Of the other claims \d+ need hardware and \d+ were not run; claims.json says", html)
     claims = html[html.index('id="run1-claims"') : html.index('id="run1-tables"')]
     assert "Not run:" not in claims
+
+
+def test_values_are_escaped_and_must_be_there() -> None:
+    page = environment().from_string("{{ name }}")
+    assert page.render(name="<b>") == "&lt;b&gt;"
+    with pytest.raises(UndefinedError):
+        page.render()
+
+
+def test_the_style_sheet_is_not_escaped() -> None:
+    assert "{{ style }}" not in environment().from_string("{{ style }}").render(style=style())
+    assert '"Segoe UI"' in environment().from_string("{{ style }}").render(style=style())

@@ -209,7 +209,7 @@ def test_two_columns_of_one_name_are_told() -> None:
 
 
 def test_a_dictionary_that_has_a_name_twice_is_told() -> None:
-    """Nobody's writer makes one; it would be two flows of one name."""
+    """No known writer makes one; it would be two flows of one name."""
     content = written({name: values * 2 for name, values in CPU.items()} | {"source": ["xay", "xby"]})
     table, problem = parse_table(content.replace(b"xby", b"xay"), "cpu")
     assert table is None
@@ -217,7 +217,7 @@ def test_a_dictionary_that_has_a_name_twice_is_told() -> None:
 
 
 def test_text_that_is_no_utf_8_is_a_sentence() -> None:
-    """Parquet promises UTF-8, and nobody checks it on the way."""
+    """Parquet promises UTF-8, and no reader checks it."""
     bad = pa.StringArray.from_buffers(1, pa.py_buffer(b"\0\0\0\0\2\0\0\0"), pa.py_buffer(b"\xff\xfe"))
     sink = pa.BufferOutputStream()
     pq.write_table(pa.table({"t_ns": [0], "flow_id": bad, "event": bad, "detail": bad}), sink)

@@ -1,16 +1,30 @@
-"""Which factor points figures draw, and how they are named."""
+"""Tests: factor points, and the measures of a kind of traffic."""
 
 from itertools import product
 from pathlib import Path
 
 import pytest
 from helpers.sample_kinds import write_cells
-from helpers.small_runs import cell, transfer
+from helpers.small_runs import cell, manifest, transfer
 
+from rogue.reports.metrics import METRICS
 from rogue.reports.pages.summary import comparison
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results, Setting, settings_by_point
+from rogue.reports.results.headlines import (
+    CUT,
+    DEFAULT,
+    HEADLINES,
+    OF_FAULTS,
+    STANDSTILL,
+    Headline,
+    Headlines,
+    headlines_of,
+)
 from rogue.reports.results.points import chosen_points, points_text, quoted_points, swept_factor
+from rogue.workloads.faults import FAULTS
+from rogue.workloads.manifest import Manifest
+from rogue.workloads.traffic import WORKLOADS
 
 Point = dict[str, str | int]
 
@@ -99,3 +113,67 @@ def test_quoted_is_the_point_that_the_summary_tells(tmp_path: Path) -> None:
 def test_points_are_named_by_their_values(settings: list[Setting], text: str) -> None:
     assert points_text(settings) == text
     assert swept_factor(settings) == "workload.senders"
+
+
+ALL = {"default": DEFAULT, "cut": CUT, "standstill": STANDSTILL, **HEADLINES}
+
+
+@pytest.mark.parametrize("headlines", ALL.values(), ids=list(ALL))
+class TestEveryKind:
+    def test_says_and_draws_known_metrics(self, headlines: Headlines) -> None:
+        names = [headline.metric for headline in headlines.shown]
+        assert {*names, *headlines.swept, *headlines.bars} <= set(METRICS)
+        assert len(set(names)) == len(names)
+
+    def test_has_room_for_each_value_that_it_says(self, headlines: Headlines) -> None:
+        for headline in headlines.shown:
+            assert headline.label or headline.phrase or headline.comparison
+            assert headline.phrase is None or headline.phrase.count("{}") == 1
+            assert headline.comparison is None or headline.comparison.count("{}") == 2
+
+    def test_draws_at_most_two_rows(self, headlines: Headlines) -> None:
+        assert 1 <= len(headlines.swept) <= 6
+
+
+def test_kinds_are_those_of_the_workloads() -> None:
+    assert set(HEADLINES) <= set(WORKLOADS)
+    assert set(OF_FAULTS) <= set(FAULTS)
+
+
+@pytest.mark.parametrize(
+    ("experiment", "headlines"),
+    [
+        ({"workload": {"kind": "ping"}}, HEADLINES["ping"]),
+        ({"workload": {"kind": "incast"}}, DEFAULT),
+        ({"workload": {"kind": "incast"}, "faults": [{"kind": "link_cut"}]}, CUT),
+        ({"workload": {"kind": "incast"}, "faults": [{"kind": "loss"}, "damaged"]}, DEFAULT),
+        (
+            {"traffic": [{"workload": {"kind": "incast"}}, {"workload": {"kind": "many_pairs"}}]},
+            HEADLINES["many_pairs"],
+        ),
+        ({"workload": {"kind": "ping"}, "faults": [{"kind": "pause_storm"}]}, STANDSTILL),
+        ({"workload": {"kind": "permutation"}}, HEADLINES["permutation"]),
+        ({"workload": {"kind": "all_to_all"}}, HEADLINES["permutation"]),
+        ({"workload": {"kind": "permutation"}, "topology": {"kind": "ring"}}, STANDSTILL),
+        ({"workload": {"kind": "incast"}, "factors": {"topology.pause_alpha": [0.1]}}, STANDSTILL),
+        ({"workload": {"kind": "incast"}, "factors": {"topology.alpha": [1]}}, DEFAULT),
+        ({"traffic": "damaged", "workload": "damaged"}, DEFAULT),
+        ({"traffic": [{"workload": {"kind": []}}], "faults": [{"kind": {}}]}, DEFAULT),
+        ({}, DEFAULT),
+    ],
+)
+def test_first_kind_with_headlines_decides(experiment: dict[str, object], headlines: Headlines) -> None:
+    assert headlines_of(Manifest.model_validate(manifest([], experiment=experiment))) is headlines
+
+
+@pytest.mark.parametrize(
+    ("label", "said"),
+    [
+        ("Probe, median", "median probe"),
+        ("RTT estimate, median", "median RTT estimate"),
+        ("Jain’s index, worst level", "worst level Jain’s index"),
+        ("The whole", "the whole"),
+    ],
+)
+def test_within_a_sentence_acronyms_and_names_keep_their_capitals(label: str, said: str) -> None:
+    assert Headline("jain", label).said == said

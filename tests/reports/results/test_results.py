@@ -1,17 +1,31 @@
-"""Tests: group and measure the finished cells of a run."""
+"""Tests: settings, values and frames."""
 
 import math
 from pathlib import Path
 
 import pytest
-from helpers.sample_run import write_manifest
-from helpers.small_runs import cell, manifest
+from helpers.sample_kinds import write_cells
+from helpers.sample_run import write_manifest, write_sample_run, write_table
+from helpers.small_runs import cell, filled, manifest, transfer
 
+import rogue
 from rogue.reports.metrics.statistics import MeanInterval, mean_interval
+from rogue.reports.pages.summary import cards, comparison
+from rogue.reports.pages.tables import metric_tables
+from rogue.reports.quantities import Unit
 from rogue.reports.reading.files import read_manifest
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results, factor_name, settings_of
-from rogue.reports.results.results import PublishedNumber
+from rogue.reports.results.loaded import BASE_UNITS, rows_of_cells, rows_of_metrics, tables_of_cells
+from rogue.reports.results.results import (
+    PublishedNumber,
+    lost_text,
+    never_text,
+    spoken_text,
+    value_text,
+    values_text,
+)
+from rogue.workloads.records import TABLES
 
 
 def test_settings_are_transport_and_factor_point(tmp_path: Path) -> None:
@@ -91,3 +105,167 @@ def test_a_multiple_needs_a_number_and_a_finite_measurement(
     mean = MeanInterval(measured, None, None, 1)
     number = PublishedNumber("X-1", results.measured_settings[0], "jain", value, 0.0, mean)
     assert number.has_place is has_place
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    return write_sample_run(tmp_path / "run")
+
+
+def test_frames_have_all_cells_and_say_which(directory: Path) -> None:
+    run, plain = rogue.load(directory), Run(directory)
+    cells = run.manifest.cells
+    assert list(run.cells["cell"]) == [cell.id for cell in cells]
+    assert list(run.cells["status"]) == [cell.status.value for cell in cells]
+    flows = run.table("flows")
+    key = ["cell", "cell_transport", *(f"factor.{name}" for name in cells[0].factors), "cell_repetition"]
+    assert list(flows) == [*key, *TABLES["flows"].column_names()]
+    for name, rows in flows.groupby("cell"):
+        frame = plain.table(str(name), "flows")
+        assert frame is not None
+        assert list(rows["end_ns"].dropna()) == list(frame["end_ns"].dropna())
+    assert set(run.metrics["metric"]) >= {"aggregate_bps", "jain"}
+    assert set(run.metrics["unit"]) >= {"bps", "index"}
+
+
+def test_it_says_what_it_is_and_what_was_recorded(directory: Path) -> None:
+    run = rogue.load(str(directory))
+    count, run_id = len(run.manifest.cells), run.manifest.run_id
+    recorded = [name for name in TABLES if list(directory.glob(f"cells/*/{name}.parquet"))]
+    assert list(run.recorded) == recorded
+    assert set(recorded) < set(TABLES)
+    assert repr(run) == f"<run {run_id}: {count} cells; tables recorded: {', '.join(recorded)}>"
+    assert run.recorded["flows"] == len(list(directory.glob("cells/*/flows.parquet")))
+
+
+def test_a_notebook_shows_the_cells_and_no_markup_of_the_run(directory: Path) -> None:
+    run = rogue.load(directory)
+    run.manifest.experiment["name"] = "<script>"
+    shown = run._repr_html_()
+    assert "&lt;script&gt;" in shown
+    assert "<script>" not in shown
+    assert all(cell.id in shown for cell in run.manifest.cells[:5])
+
+
+def test_a_table_is_an_attribute(directory: Path) -> None:
+    run = rogue.load(directory)
+    assert run.flows.equals(run.table("flows"))
+    assert "flows" in dir(run)
+    with pytest.raises(AttributeError, match="a run has no 'flow'; its tables are flows, throughput, "):
+        run.flow  # noqa: B018
+
+
+def test_a_table_without_rows_has_its_columns(directory: Path) -> None:
+    run = rogue.load(directory)
+    for path in directory.glob("cells/*/events.parquet"):
+        path.unlink()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("warnings.warn", lambda *_args, **_named: None)
+        assert list(run.table("events")) == list(TABLES["events"].column_names())
+
+
+def test_an_unknown_table_names_those_that_there_are(directory: Path) -> None:
+    with pytest.raises(ValueError, match="table: got 'flow', expected one of flows, throughput, "):
+        rogue.load(directory).table("flow")
+
+
+def test_a_file_that_is_not_as_it_was_is_left_out_with_one_warning(directory: Path) -> None:
+    run = rogue.load(directory)
+    path = min(directory.glob("cells/*/flows.parquet"))
+    cell = path.parent.name
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.warns(UserWarning, match=f"{cell}/flows.parquet is not the file that the run wrote"):
+        assert cell not in set(run.table("flows")["cell"])
+    assert cell not in set(run.table("flows")["cell"]), "and the second time without a word"
+
+
+def test_what_is_no_run_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(rogue.ReportError, match="manifest"):
+        rogue.load(tmp_path)
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Results:
+    """One finished cell of two transfers, and one that failed."""
+    done = cell("rogue-2-r1", factors={"workload.senders": 2}, facts={"answer": 42})
+    failed = cell("rogue-4-r1", factors={"workload.senders": 4}, status="failed")
+    rows = filled("flows", [transfer("main/h0->h1"), transfer("main/h0->h1", end_ns=None, fct_ns=None)])
+    write_table(tmp_path / "cells/rogue-2-r1/flows.parquet", "flows", rows)
+    write_manifest(tmp_path, manifest([done, failed]))
+    return Results(Run(tmp_path))
+
+
+def test_every_cell_has_a_row_and_every_fact_a_column(tiny: Results) -> None:
+    rows = list(rows_of_cells(tiny))
+    assert [(row["factor.workload.senders"], row["status"]) for row in rows] == [(2, "ok"), (4, "failed")]
+    assert [row["fact.answer"] for row in rows] == [42, None]
+
+
+def test_measures_are_those_of_finished_cells_in_base_units(tiny: Results) -> None:
+    rows = list(rows_of_metrics(tiny))
+    assert rows
+    assert {row["cell"] for row in rows} == {"rogue-2-r1"}
+    assert {row["unit"] for row in rows} <= set(BASE_UNITS.values())
+    assert set(BASE_UNITS) == set(Unit)
+
+
+def test_whole_numbers_stay_whole_beside_missing_ones(tiny: Results) -> None:
+    (frame,) = tables_of_cells(tiny, "flows")
+    assert list(frame["cell"]) == ["rogue-2-r1"] * 2
+    assert str(frame["end_ns"].dtype) == "Int64"
+    assert list(frame["end_ns"].isna()) == [False, True]
+    assert list(tables_of_cells(tiny, "events")) == []
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Results:
+    """RoGUE's probes take 1 ms; native RoCE loses 4, 6 and 8 of 10, so that one of three medians is there."""
+    cells = []
+    for repetition, gone in ((1, 4), (2, 6), (3, 8)):
+        for transport, lost, rtt_ns in (("rogue", 0, 1_000_000), ("roce", gone, 900_000_000)):
+            rows = [
+                {"t_ns": n, "rtt_ns": rtt_ns if n >= lost else None, "status": "ok" if n >= lost else "error"}
+                for n in range(10)
+            ]
+            entry = cell(f"{transport}-r{repetition}", transport=transport, repetition=repetition)
+            cells.append((entry, {"latency": rows}))
+    return Results(Run(write_cells(tmp_path, cells, {"kind": "incast"})))
+
+
+def ascii_spaces(text: str) -> str:
+    return text.replace("\u202f", " ")
+
+
+def test_what_came_back_is_a_time(results: Results) -> None:
+    rogue, _ = results.measured_settings
+    assert ascii_spaces(value_text(results, rogue, "probe_p50_ns")) == "1 ms"
+
+
+def test_what_never_came_back_is_none_and_says_how_much_was_lost(results: Results) -> None:
+    _, roce = results.measured_settings
+    assert ascii_spaces(value_text(results, roce, "probe_p50_ns")) == "none, 60.0 % lost"
+    assert ascii_spaces(lost_text(results, roce, "probe_p50_ns")) == "60.0 % lost"
+    assert ascii_spaces(values_text(results, roce, "probe_p50_ns")) == "900 000, none, none"
+
+
+def test_what_was_not_measured_is_a_dash(results: Results) -> None:
+    rogue, _ = results.measured_settings
+    assert value_text(results, rogue, "queue_p50_bytes") == "–"
+
+
+def test_card_table_and_words_say_the_same(results: Results) -> None:
+    _, roce = results.measured_settings
+    text = ascii_spaces(value_text(results, roce, "probe_p50_ns"))
+    card = next(card for card in cards(results) if card.style == roce.style)
+    assert ascii_spaces(dict(card.numbers)["Probe, median"]) == text
+    assert ascii_spaces(spoken_text(results, roce, "probe_p50_ns")) == "none (60.0 % lost)"
+    said = ascii_spaces(never_text(results, roce, "probe_p50_ns"))
+    assert said == "is lost, as 60.0 % are"
+    assert f"median probe {said}" in ascii_spaces(card.sentence).lower()
+    beside = f"the median probe takes 1 ms (with Native RoCE it {said})"
+    assert beside in ascii_spaces(comparison(results)[0])
+    (table,) = (table for table in metric_tables(results) if table.title == "Delay and queue")
+    column = [head.text for head in table.head].index("Probe p50")
+    value = next(row[column] for row in table.rows if row[0].text == roce.style.name)
+    assert value.text == "none"
+    assert ascii_spaces(value.note).startswith("60.0 % lost; ")

@@ -6,10 +6,9 @@ import pytest
 from pydantic import ValidationError
 
 from rogue.workloads.topologies.clos import Clos
-from rogue.workloads.topologies.degraded_fat_tree import DegradedFatTree
 from rogue.workloads.topologies.dragonfly import Dragonfly
-from rogue.workloads.topologies.fat_tree import FatTree
-from rogue.workloads.topologies.link import Link
+from rogue.workloads.topologies.fat_tree import DegradedFatTree, FatTree
+from rogue.workloads.topologies.graph import Link
 
 
 def test_the_published_one() -> None:

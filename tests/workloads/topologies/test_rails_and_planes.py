@@ -30,7 +30,7 @@ def leaf_of(network: RailOptimised, host: str) -> str:
 
 
 def test_a_segment_of_hpn_with_one_leaf_per_rail() -> None:
-    """The 1024 GPUs of a segment stand in 128 servers with 8 NICs."""
+    """The 1024 GPUs of a segment are in 128 servers with 8 NICs."""
     network = rails(servers_per_pod=128, spines=60)
     assert len(network.host_names()) == 1024
     assert len(network.switch_names()) == 8 + 60
@@ -87,8 +87,8 @@ def test_without_spines_receiver_and_probe_are_in_one_rail() -> None:
 @pytest.mark.parametrize(
     ("keys", "expected"),
     [
-        ({"pods": 2, "spines": 0}, "1 with spines: 0, for nothing else joins pods"),
-        ({"spines": 0, "uplink_rate": "1Gbps"}, "none with spines: 0, where leaves have no links up"),
+        ({"pods": 2, "spines": 0}, "1 with spines: 0, because only spines join pods"),
+        ({"spines": 0, "uplink_rate": "1Gbps"}, "none with spines: 0, where leaves have no uplinks"),
         ({"pods": 1024, "servers_per_pod": 1024}, "at most 65536 hosts"),
     ],
 )
@@ -184,7 +184,7 @@ def test_the_longest_round_trip_has_every_hop_at_its_rate() -> None:
 @pytest.mark.parametrize(
     ("keys", "expected"),
     [
-        ({"spines": 0}, "1 with spines: 0, for nothing else joins leaves"),
+        ({"spines": 0}, "1 with spines: 0, because only spines join leaves"),
         ({"leaves": 1, "hosts_per_leaf": 1}, "from 2 to 65536 hosts"),
         ({"leaves": 1024, "hosts_per_leaf": 1024}, "from 2 to 65536 hosts"),
         ({"planes": 3, "rate": "100Gbps"}, "whole bits per second for each of 3 planes"),

@@ -9,15 +9,8 @@ from hypothesis import strategies as st
 
 from rogue.workloads.topologies import TOPOLOGIES
 from rogue.workloads.topologies.fat_tree import FatTree
-from rogue.workloads.topologies.link import Link
-from rogue.workloads.topologies.shortest_paths import (
-    SEARCHED_AT_ONCE,
-    LinksOf,
-    NoPathError,
-    ShortestPaths,
-    SwitchGraph,
-    dispensable,
-)
+from rogue.workloads.topologies.graph import SEARCHED_AT_ONCE, Link, LinksOf, SwitchGraph, dispensable
+from rogue.workloads.topologies.shortest_paths import NoPathError, ShortestPaths
 
 
 def joined(*ends: tuple[str, str]) -> LinksOf:
@@ -103,7 +96,7 @@ def test_a_network_in_two_parts(apart: LinksOf) -> None:
 
 
 def test_the_dearest_of_the_shortest_paths() -> None:
-    """By the right of two equal ways; two hosts of one switch; two hosts on one cable; nobody."""
+    """By the right of two equal ways; two hosts of one switch; two hosts on one cable; no host."""
     costs = {"s-right": 20, "right-t": 1, "left-t": 5}
     assert (
         ShortestPaths(DIAMOND).dearest(lambda link: costs.get(f"{link.a}-{link.b}", 3)) == 3 + 20 + 1 + 3 + 3

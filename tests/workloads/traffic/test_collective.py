@@ -7,11 +7,9 @@ from pydantic import ValidationError
 
 from rogue.workloads.topologies import Placement
 from rogue.workloads.traffic.collective import Collective
-from rogue.workloads.traffic.collectives import ALGORITHMS, Operation
-from rogue.workloads.traffic.collectives.algorithm import split
-from rogue.workloads.traffic.collectives.exchange import shares
+from rogue.workloads.traffic.collective_algorithms import ALGORITHMS, Operation, shares, split
 from rogue.workloads.traffic.pipeline import Pipeline
-from rogue.workloads.traffic.steps import Step, Steps
+from rogue.workloads.traffic.transfer_steps import Step, Steps
 from rogue.workloads.traffic.workload import Flow, Predecessor
 
 HOSTS = Placement(tuple(f"h{number}" for number in range(6)), "h5", 9.26e9, 10_000_000_000)
@@ -145,7 +143,7 @@ def test_parts_of_a_skewed_exchange_worked_example() -> None:
     """1, 1/2, 1/3 and 1/4 of 25/12: 480, 240, 160 and 120 of 1000 bytes; without skew a quarter each."""
     assert shares(1000, 4, 1.0) == [480, 240, 160, 120]
     assert shares(1000, 4, 0.0) == [250] * 4
-    assert shares(2, 4, 3.0) == [2, 1, 1, 1], "nobody is sent nothing"
+    assert shares(2, 4, 3.0) == [2, 1, 1, 1], "every host gets something"
 
 
 def test_in_an_all_to_all_nobody_waits() -> None:
@@ -167,7 +165,7 @@ def test_an_expert_sends_back_when_it_has_everything() -> None:
 
 @pytest.mark.parametrize("key", ALGORITHMS)
 def test_what_a_host_waits_for_it_can_know(key: tuple[Operation, str]) -> None:
-    """What came to it, or what it sent itself; and each waits for an earlier one, so that nobody is stuck."""
+    """Each waits for earlier transfers to or from the same host, so no transfer is stuck."""
     flows = {flow.ends: flow for flow in flows_of(*key, pieces=2)}
     for flow in flows.values():
         for arrival in flow.arrivals:

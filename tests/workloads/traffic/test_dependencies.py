@@ -1,5 +1,7 @@
 """Tests: transfers that wait for others."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from helpers.experiments import goal_schedule
@@ -9,15 +11,26 @@ from hypothesis import strategies as st
 from rogue.workloads.files import DataFile
 from rogue.workloads.topologies import Placement
 from rogue.workloads.traffic.goal import Goal, GoalSchedule, Operation, Turn
-from rogue.workloads.traffic.program import MOMENTS, NOTHING, ProgramArrivals, program_of
-from rogue.workloads.traffic.steps import Step, Steps, all_arrived, all_of
-from rogue.workloads.traffic.waiting import Levels, OneByOne, WaitingOrder, earliest_end_ns, unknowable, waits
+from rogue.workloads.traffic.transfer_graph import (
+    MOMENTS,
+    NOTHING,
+    GraphArrivals,
+    TransferOrder,
+    graph_of,
+    unknowable,
+    waits,
+)
+from rogue.workloads.traffic.transfer_steps import Step, Steps, all_arrived, all_of
 from rogue.workloads.traffic.workload import Arrival, Flow, Predecessor
 
 
 def flow(ends: str, *arrivals: Arrival) -> Flow:
     source, _, destination = ends.partition("->")
     return Flow(source, destination, "write", 1, 0, count=len(arrivals), arrivals=arrivals)
+
+
+def earliest_end_ns(flows: list[Flow], took_ns: Callable[[Flow, int], int]) -> int | None:
+    return TransferOrder(flows).earliest_end_ns(took_ns)
 
 
 def size(_flow: Flow, size_bytes: int) -> int:
@@ -64,13 +77,13 @@ def test_one_that_waits_for_what_comes_behind_it_is_a_circle() -> None:
 def test_what_waits_for_a_transfer_that_there_is_not_waits_for_ever(nobody: Predecessor) -> None:
     """Also where the number is that of a transfer of the next flow."""
     flows = [flow("a->b", Arrival(0, 1)), flow("a->c", Arrival(0, 1), Arrival(0, 1, (nobody,)))]
-    assert WaitingOrder(flows).has_circle
+    assert TransferOrder(flows).has_cycle
     assert earliest_end_ns(flows, size) is None
 
 
 def test_an_order_serves_several_questions() -> None:
-    order = WaitingOrder([flow("a->b", Arrival(0, 10), Arrival(4, 1)), flow("b->a", Arrival(2, 5))])
-    assert not order.has_circle
+    order = TransferOrder([flow("a->b", Arrival(0, 10), Arrival(4, 1)), flow("b->a", Arrival(2, 5))])
+    assert not order.has_cycle
     assert order.earliest_end_ns(size) == 10
     assert order.earliest_end_ns(lambda _flow, size_bytes: 2 * size_bytes) == 20
     assert order.earliest_end_ns(lambda _flow, _bytes: 1) == 5
@@ -89,7 +102,7 @@ def test_a_host_knows_what_came_to_it_and_what_it_sent() -> None:
 
 CAUSES = st.builds(
     Predecessor,
-    st.sampled_from(["h0->x", "h1->x", "h2->x", "nobody"]),
+    st.sampled_from(["h0->x", "h1->x", "h2->x", "nowhere"]),
     st.integers(0, 4),
     st.sampled_from(MOMENTS),
     st.integers(0, 50),
@@ -97,48 +110,32 @@ CAUSES = st.builds(
 ARRIVALS = st.builds(Arrival, st.integers(0, 100), st.integers(1, 9), st.lists(CAUSES, max_size=2).map(tuple))
 
 
-def flow_of_waiting_levels(number: int, arrivals: list[Arrival]) -> Flow:
-    return Flow(f"h{number}", "x", "write", 1, 0, arrivals=tuple(arrivals))
+def ends_ns_one_by_one(flows: list[Flow]) -> dict[tuple[str, int], int]:
+    """Start transfers one by one, as soon as all their predecessors have; return when each ends."""
+    starts: dict[tuple[str, int], int] = {}
+    ends: dict[tuple[str, int], int] = {}
+    for _ in range(sum(len(each.arrivals) for each in flows)):
+        for each in flows:
+            for number, arrival in enumerate(each.arrivals):
+                before = [(each.ends, number - 1)] * (number > 0)
+                causes = [(cause.flow, cause.number) for cause in arrival.after]
+                if ends.keys() >= {*before, *causes}:
+                    own = [
+                        (starts if cause.moment == "start" else ends)[cause.flow, cause.number]
+                        + cause.pause_ns
+                        for cause in arrival.after
+                    ]
+                    start = max([arrival.start_ns, *own, *(starts[key] for key in before)])
+                    starts[each.ends, number], ends[each.ends, number] = start, start + arrival.size_bytes
+    return ends
 
 
 @given(st.lists(st.lists(ARRIVALS, max_size=4), max_size=3))
-def test_both_ways_free_the_same_transfers_and_end_at_the_same_instant(listed: list[list[Arrival]]) -> None:
-    program = program_of([flow_of_waiting_levels(number, arrivals) for number, arrivals in enumerate(listed)])
-    levels, one_by_one = Levels(program), OneByOne(program)
-    assert len(levels) == len(one_by_one)
-    if len(levels) == len(program.joins):
-        took_ns = program.sizes_bytes * 7
-        assert levels.last_end_ns(took_ns) == one_by_one.last_end_ns(took_ns)
-
-
-def test_a_long_chain_is_narrow_and_a_wide_one_is_not() -> None:
-    """700 levels of one transfer, or of forty."""
-    chain = [Arrival(0, 1)] * 700
-    assert Levels(program_of([flow_of_waiting_levels(0, chain)])).are_narrow
-    wide = Levels(program_of([flow_of_waiting_levels(number, chain) for number in range(40)]))
-    assert (wide.are_narrow, len(wide)) == (False, 28_000)
-
-
-def test_the_last_cause_and_its_pause_decide_and_flows_keep_their_order() -> None:
-    """a ends at 10 and at 0 + 30; b starts at max(10 + 5, 30 + 1) = 31, so c's second not before 31."""
-    both = (Predecessor("a->x", 0, "end", 5), Predecessor("a->x", 1, "arrival", 1))
-    after_start = (Predecessor("b->x", 0, "start"),)
-    flows = [
-        Flow("a", "x", "write", 1, 0, arrivals=(Arrival(0, 10), Arrival(0, 30))),
-        Flow("b", "x", "write", 1, 0, arrivals=(Arrival(0, 100, both),)),
-        Flow("c", "x", "write", 1, 0, arrivals=(Arrival(0, 1, after_start), Arrival(0, 200))),
-    ]
-    program = program_of(flows)
-    order = OneByOne(program)
-    assert len(order) == 5
-    assert order.last_end_ns(program.sizes_bytes) == 231
-
-
-def test_who_waits_for_nobody_there_is_never_starts() -> None:
-    flows = [
-        Flow("a", "x", "write", 1, 0, arrivals=(Arrival(0, 1, (Predecessor("b->x", 0),)), Arrival(0, 1)))
-    ]
-    assert len(OneByOne(program_of(flows))) == 0
+def test_levels_give_the_same_end_as_starting_transfers_one_by_one(listed: list[list[Arrival]]) -> None:
+    flows = [flow(f"h{number}->x", *arrivals) for number, arrivals in enumerate(listed)]
+    ends = ends_ns_one_by_one(flows)
+    is_whole = len(ends) == sum(map(len, listed))
+    assert earliest_end_ns(flows, size) == (max(ends.values(), default=0) if is_whole else None)
 
 
 def test_a_transfer_waits_for_what_came_to_its_source() -> None:
@@ -178,7 +175,7 @@ def test_transfers_of_a_connection_keep_their_order_and_number() -> None:
 
 
 def test_many_transfers_at_once_are_those_that_are_sent_one_by_one() -> None:
-    """Two hosts send to the next one after a step of their own, and these send on when it has come."""
+    """Two hosts send to the next one after a step without a predecessor, and these send on when it has come."""
     together, apart = Steps(), Steps()
     first = apart.send("h0", "h1", 5, Step(least_ns=4)), apart.send("h1", "h2", 6, Step(least_ns=4))
     for source, destination, size_bytes, before in (("h1", "h2", 7, first[0]), ("h2", "h3", 8, first[1])):
@@ -209,33 +206,33 @@ def chain() -> tuple[Flow, ...]:
 
 def test_arrivals_look_like_a_tuple_of_them() -> None:
     first, _, on = (flow.arrivals for flow in chain())
-    assert isinstance(on, ProgramArrivals)
+    assert isinstance(on, GraphArrivals)
     assert on == (WAITING, WAITING._replace(size_bytes=21))
     assert on != (WAITING,)
     assert (len(on), on[-1].size_bytes, on[:1], on.sizes_bytes) == (2, 21, (WAITING,), [20, 21])
     assert hash(on) == hash(tuple(on))
     assert repr(first) == repr((Arrival(5, 10),))
-    assert isinstance(first, ProgramArrivals)
+    assert isinstance(first, GraphArrivals)
     assert (first.waiting, first.starts_ns, on.waiting, on.starts_ns) == ([], [5], [0, 1], [3, 3])
 
 
 def test_transfers_that_follow_one_step_share_what_they_wait_for() -> None:
     on = chain()[2].arrivals
     assert on[0].after is on[1].after
-    program = program_of(chain())
+    program = graph_of(chain())
     assert program.joins.tolist() == [NOTHING, NOTHING, 0, 0]
     assert program.join_firsts.tolist() == [0, 2]
 
 
 def test_columns_are_made_of_objects_where_there_are_none() -> None:
     flows = chain()
-    assert program_of(flows) is flows[0].arrivals.program  # type: ignore[attr-defined]
-    some = program_of(flows[1:])
+    assert graph_of(flows) is flows[0].arrivals.graph  # type: ignore[attr-defined]
+    some = graph_of(flows[1:])
     assert some.firsts.tolist() == [0, 1, 3]
     assert some.causes.tolist() == [NOTHING, 0, NOTHING, 0], "h0 is not among them"
-    listed = program_of([Flow("h0", "h1", "write", 1, 0, arrivals=tuple(flows[0].arrivals))])
+    listed = graph_of([Flow("h0", "h1", "write", 1, 0, arrivals=tuple(flows[0].arrivals))])
     assert (listed.starts_ns.tolist(), listed.sizes_bytes.tolist()) == ([5], [10])
-    assert program_of([]).firsts.tolist() == [0]
+    assert graph_of([]).firsts.tolist() == [0]
 
 
 def test_a_flow_knows_its_sizes_and_whether_it_waits_without_objects() -> None:

@@ -87,7 +87,7 @@ def test_of_the_others_none_starts_by_the_clock(workload: Workload) -> None:
 
 
 def test_the_seed_changes_more_than_times_where_it_is_drawn(workload: Workload) -> None:
-    """Who sends to whom and how much: three seeds agree on that, or the workload says that it is drawn."""
+    """Three seeds give the same hosts and sizes, or the workload says that they are drawn."""
 
     def asked(seed: int) -> list[tuple[str, str, int, int | None]]:
         flows = workload.flows(hosts_for(workload), seed)

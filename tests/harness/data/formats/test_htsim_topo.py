@@ -7,7 +7,7 @@ from pydantic_core import PydanticCustomError
 from rogue.harness.data.formats import FORMATS
 from rogue.harness.data.source import data_source
 from rogue.workloads.topologies.fat_tree import FatTree
-from rogue.workloads.topologies.links import Links
+from rogue.workloads.topologies.link_file import Links
 
 read_tree = FORMATS["htsim-topo"].read
 

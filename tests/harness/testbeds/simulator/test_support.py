@@ -16,7 +16,7 @@ from rogue.harness.testbeds.simulator.support import (
 )
 from rogue.simulator import PROFILES
 from rogue.workloads.traffic import Arrival, Flow, Predecessor
-from rogue.workloads.traffic.incast import Incast
+from rogue.workloads.traffic.fan_in import Incast
 
 NO_WORKLOAD = """\
 name: x
