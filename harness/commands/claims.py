@@ -48,7 +48,7 @@ def claims(
         bool, typer.Option("--accept-damage", help="Go on although files are not as their runs wrote them.")
     ] = False,
 ) -> ExitCode:
-    """Compare all runs with all claims, and write a page with the best evidence for each claim.
+    """Compare all runs with all claims, and write the claims board.
 
     The best evidence is real hardware, then the experiment that was written for the claim, then the number
     of seeds, then a commit without changes, then the newest run; the verdict plays no part. The headline

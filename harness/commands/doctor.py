@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rogue.harness.commands.call_again import call_again
 from rogue.harness.commands.inventory import open_inventory
 from rogue.harness.commands.opening import write_output
 from rogue.harness.commands.options import (
@@ -25,7 +24,7 @@ from rogue.harness.commands.options import (
 from rogue.harness.commands.switch import compared_switch, hardware_of, requested_switch
 from rogue.harness.errors import ExitCode, StoppedError, UsageError
 from rogue.harness.provisioning.named_inventory import NamedInventory
-from rogue.harness.terminal import align
+from rogue.harness.terminal import align, call_again
 from rogue.remote.errors import NodeError
 from rogue.workloads.printable import printable
 
@@ -57,7 +56,7 @@ def doctor(  # noqa: PLR0913  (one parameter per option)
     plugins: Plugins = None,
     trusts_inventory: TrustsInventory = False,
 ) -> ExitCode:
-    """Look whether the nodes of an inventory can measure, and say what is in the way; change nothing.
+    """Check whether nodes can measure, and print what prevents it.
 
     Looks at tools, clocks, the agent's checksum, MTUs, RDMA devices on the experiment network, every pair of
     hosts over that network with packets of full size, what earlier runs left, and whether everything is

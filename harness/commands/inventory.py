@@ -24,7 +24,7 @@ app: Final = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup
 
 @app.callback()
 def inventory() -> None:
-    """Files that say which nodes there are, and how SSH reaches them.
+    """Print and check the files that list nodes and their SSH access.
 
     \b
       rogue inventory from-manifest manifest.xml > nodes.yaml

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rogue.harness.commands.call_again import call_again
 from rogue.harness.commands.inventory import open_inventory
 from rogue.harness.commands.options import InventoryArgument, Plugins, TrustsInventory
 from rogue.harness.commands.switch import each_of, hardware_of, put_back, set_up, show_plan
 from rogue.harness.commands.testbed import bring_up_default
 from rogue.harness.errors import ExitCode, StoppedError, UsageError
 from rogue.harness.provisioning.named_inventory import VIRTUAL, NamedInventory
+from rogue.harness.terminal import call_again
 from rogue.remote.errors import NodeError
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def provision(  # noqa: PLR0913  (one parameter per option)
     plugins: Plugins = None,
     trusts_inventory: TrustsInventory = False,
 ) -> ExitCode:
-    """Bring every node of an inventory into the state that experiments need.
+    """Install and set up what experiments need on nodes.
 
     Installs what is missing, puts soft-RoCE on nodes without a card, sets up rate limiters, DCTCP and the
     switch's queues, and copies the agent. A second run changes nothing. Each node stores what was there
@@ -97,7 +97,7 @@ def teardown(
     plugins: Plugins = None,
     trusts_inventory: TrustsInventory = False,
 ) -> ExitCode:
-    """Put back what provisioning changed on the nodes of an inventory.
+    """Put back what provisioning changed on nodes.
 
     Restores what each node stored before its first change (/var/lib/rogue/before.json), and lists the
     packages that stay installed. Nodes that cannot be reached are named; the others are put back.

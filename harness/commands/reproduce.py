@@ -51,7 +51,7 @@ def reproduce(  # noqa: PLR0913  (one parameter per option)
         bool, typer.Option("--dry-run", help="Print what is complete and what is missing; run nothing.")
     ] = False,
 ) -> ExitCode:
-    """Run the shipped experiments of a paper, or of all, and write the claims board.
+    """Run all experiments of a paper, and write the claims board.
 
     An experiment with a complete run of the same file and settings does not run again. A run that was
     stopped resumes if the commit is the same: after Ctrl-C, the same command continues. Cheap experiments

@@ -29,7 +29,7 @@ def tag(
         list[str] | None, typer.Argument(metavar="[TAG]...", help="Words; without any it has none.")
     ] = None,
 ) -> ExitCode:
-    """Give a run tags, in place of those that it has, for the list of runs to show.
+    """Replace the tags of a run, which the list of runs shows.
 
     They stand in tags.json beside the runs of a results directory; the run stays as it is.
 
@@ -57,7 +57,7 @@ def rm(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Directories of runs.")],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
 ) -> ExitCode:
-    """Delete runs, or reports over several, without a way back.
+    """Delete runs, or reports over several, for good.
 
     Says what will be deleted, and asks. A run that a process works on, and a directory that is no run, are
     refused. After Ctrl-C the same command deletes the rest.

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from rogue.harness.commands.call_again import call_again
 from rogue.harness.errors import ExitCode, StoppedError, UsageError, termination_as_interrupt
 from rogue.harness.provisioning.named_inventory import VIRTUAL
-from rogue.harness.terminal import align, notify
+from rogue.harness.terminal import align, call_again, notify
 from rogue.virtual.errors import VirtualTestbedError
 from rogue.workloads.printable import did_you_mean
 
@@ -31,7 +30,7 @@ _MIB: Final = 2**20
 
 @app.callback()
 def testbed() -> None:
-    """Virtual machines with soft-RoCE and a switch machine between them, for everyone without RDMA NICs.
+    """Start and stop virtual machines; build the kernel testbed.
 
     Once up, `virtual` names them wherever a command asks for an inventory.
 

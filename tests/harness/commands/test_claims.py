@@ -142,7 +142,7 @@ def test_a_run_without_a_manifest_that_can_be_read_is_left_out_if_that_is_accept
     write_run(tmp_path / "a", outcome())
     damaged = write_run(tmp_path / "b", outcome())
     (damaged / "manifest.json").write_text("{")
-    with pytest.raises(DamagedRunError, match="to go on without it: --accept-damage"):
+    with pytest.raises(DamagedRunError, match="to continue without it: --accept-damage"):
         claims([tmp_path], None)
     claims([tmp_path], None, accepts_damage=True)
     assert f"rogue: left out: {damaged}" in capsys.readouterr().err

@@ -6,7 +6,7 @@ import pytest
 from helpers.sample_run import write_manifest, write_table
 from helpers.small_runs import SECOND, cell, filled, manifest, transfer
 
-from rogue.harness.commands.compare import compare
+from rogue.harness.commands.report import compare
 from rogue.harness.errors import UsageError
 
 FILE = "cells/rogue-r1/flows.parquet"
@@ -49,5 +49,5 @@ def test_a_page_is_written_where_it_was_asked_for(tmp_path: Path, capsys: pytest
     assert capsys.readouterr().err.endswith(f"page: {page}\n")
     assert "RoGUE testbed · two runs" in page.read_text()
     nowhere = tmp_path / "nowhere" / "page.html"
-    with pytest.raises(UsageError, match="expected a file in a directory that there is"):
+    with pytest.raises(UsageError, match="expected a file in a directory that exists"):
         compare(*runs, html=nowhere)

@@ -8,7 +8,7 @@ import pytest
 from helpers.sample_run import Sample, write_sample_run
 from helpers.small_runs import FIELDS
 
-from rogue.harness.commands.figures import figures, parsed_formats, parsed_width
+from rogue.harness.commands.export import figures, parsed_formats, parsed_width
 from rogue.harness.errors import DamagedRunError, ExitCode, HarnessError
 from rogue.reports.claims import Claim
 

@@ -5,48 +5,31 @@ from pathlib import Path
 
 import pytest
 from helpers.command_line import rogue_at_terminal
+from helpers.experiments import cell_of
 from helpers.small_runs import cell, manifest
 
 from rogue.harness.commands.list import LISTS, list_, places, print_runs
 from rogue.harness.errors import UsageError
 from rogue.harness.results.run_directory import locked
-from rogue.harness.testbeds import TESTBEDS
-from rogue.harness.testbeds.base import Testbed
-from rogue.harness.testbeds.simulator import SimulatorTestbed
+from rogue.harness.testbeds import find_testbed
+from rogue.harness.testbeds.ssh.support import may_carry
 from rogue.workloads.faults import FAULTS
-from rogue.workloads.transports import parse_transport
+from rogue.workloads.transports import BASES, FEATURES, TransportName
 
 
-class Nowhere(SimulatorTestbed):
-    """Runs nothing."""
-
-    def unsupported(self, cell: object) -> str | None:
-        return "it runs nothing"
-
-
-@pytest.mark.parametrize(
-    ("kind", "names", "expected"),
-    [
-        (SimulatorTestbed, ["rogue"], "simulator, kernel, nodes"),
-        (SimulatorTestbed, ["roce+pfc"], "simulator, nodes"),
-        (SimulatorTestbed, ["roce+timely"], "simulator"),
-        (SimulatorTestbed, ["rogue+pfc", "roce"], "simulator, kernel, nodes"),
-        (Nowhere, ["dctcp"], "kernel, nodes"),
-        (Nowhere, ["iwarp"], "nowhere yet"),
-        (Nowhere, ["roce+pfc"], "nodes"),
-        (Nowhere, ["roce+timely"], "nowhere yet"),
-    ],
-)
-def test_a_transport_runs_where_its_testbed_says(
-    monkeypatch: pytest.MonkeyPatch, kind: type[Testbed], names: list[str], expected: str
-) -> None:
-    monkeypatch.setitem(TESTBEDS, "simulator", kind)
-    assert places([parse_transport(name) for name in names]) == expected
-
-
-def test_every_transport_says_where_it_runs() -> None:
-    lines = LISTS["transports"]()
-    assert all("nodes" in line or "simulator" in line or "nowhere yet" in line for line in lines)
+def test_a_transport_runs_where_its_testbed_says(tmp_path: Path) -> None:
+    names = [TransportName(name) for name in BASES]
+    names += [
+        TransportName(base, (word,)) for word in FEATURES for base in BASES if word in BASES[base].allowed
+    ]
+    kernel, simulator = find_testbed("kernel"), find_testbed("simulator")
+    text = "name: any\ntopology: {kind: star, hosts: 2, rate: 10Gbps}\n"
+    text += "workload: {kind: incast, senders: 1, size: 1KB, verb: write}\n"
+    for name in names:
+        cell = cell_of(tmp_path, text=f"{text}transports: [{name}]\n")
+        found = [bed.name for bed in (simulator, kernel) if bed.unsupported(cell) is None]
+        found += ["nodes"] if may_carry(name) else []
+        assert places([name]) == ", ".join(found), name
 
 
 def test_faults_are_listed_with_their_parameters() -> None:

@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 from helpers.small_runs import cell, manifest
 
-from rogue.harness.commands.compare import compare
 from rogue.harness.commands.export import export
 from rogue.harness.commands.opening import refuse_damage, write_output
-from rogue.harness.commands.report import report
+from rogue.harness.commands.report import compare, report
 from rogue.harness.errors import DamagedRunError, StorageError
 from rogue.harness.results.files import checksums
 from rogue.harness.results.manifest import write_manifest

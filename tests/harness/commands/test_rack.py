@@ -74,7 +74,7 @@ def _learns_the_keys(person: Person, rack: FirstRack) -> None:
 def _sets_the_switches(person: Person, rack: FirstRack) -> None:
     """The older leaf takes no new profile in a patch; the newer one is planned and set all the same."""
     planned = person.types("switch plan nodes.yaml", 7)
-    assert planned[0] == "leaf1 (sonic) would be told:"
+    assert planned[0] == "leaf1 (sonic) would receive:"
     assert planned[-1].startswith(
         "leaf0: got changes of WRED_PROFILE for release 202311, whose updater refuses "
     )
@@ -83,10 +83,10 @@ def _sets_the_switches(person: Person, rack: FirstRack) -> None:
     rack.configure_by_hand()
     told = person.types("switch apply nodes.yaml")
     assert [line for line in told if line.startswith("leaf")] == [
-        "leaf0 (sonic) was told:", "leaf1 (sonic) was told:",
+        "leaf0 (sonic) received:", "leaf1 (sonic) received:",
     ]  # fmt: skip
     assert [line.split(":")[0] for line in person.types("switch check nodes.yaml")] == [
-        "leaf0 (sonic) is as wanted", "leaf1 (sonic) is as wanted",
+        "leaf0 (sonic) is as requested", "leaf1 (sonic) is as requested",
     ]  # fmt: skip
 
 
@@ -95,8 +95,8 @@ def _provisions_and_measures(person: Person, rack: FirstRack) -> None:
     assert person.types("provision nodes.yaml --check") == [
         "would be changed: 12, on 12 of 12 nodes",
         f"  {ALL}: mtu eth1: 4200",
-        "leaf0 (sonic) is as wanted; nothing to tell",
-        "leaf1 (sonic) is as wanted; nothing to tell",
+        "leaf0 (sonic) is already as requested",
+        "leaf1 (sonic) is already as requested",
     ]
     examined = person.types("doctor nodes.yaml", 7)
     assert [line.split()[0] for line in examined[1:13]] == list(HOSTS)
@@ -117,7 +117,7 @@ def _provisions_and_measures(person: Person, rack: FirstRack) -> None:
 def _puts_the_switches_back(person: Person, rack: FirstRack) -> None:
     before = FirstRack.tables_of_nobody()
     undone = person.types("switch undo nodes.yaml")
-    assert sum(line.endswith("was told:") for line in undone) == 2
+    assert sum(line.endswith("received:") for line in undone) == 2
     assert rack.leaves["leaf1"].tables == before
     assert rack.leaves["leaf0"].tables == {**before, "WRED_PROFILE": rack.by_hand}
     missing = person.types("switch check nodes.yaml", 7)

@@ -95,4 +95,4 @@ def test_an_inventory_that_is_named_again_is_read(
         goes_on = call("run", "--resume", run, "--testbed", named)
         assert isinstance(goes_on.exception, AskedError), goes_on.exception
     other = call("run", "--resume", run, "--testbed", "kernel")
-    assert str(other.exception) == "--testbed: got 'kernel', expected 'prog.yml', on which the run was begun."
+    assert str(other.exception) == "--testbed: got 'kernel', expected 'prog.yml', on which the run began."

@@ -65,14 +65,14 @@ def test_an_old_manifest_is_told_to_have_no_checksum(tmp_path: Path, capsys: Sho
     run = make(tmp_path / "old", schema_version=6)
     assert verify_run(run) is ExitCode.OK
     first, second = capsys.readouterr().out.splitlines()
-    assert first.startswith(f"{run}: the manifest is of a version that wrote no checksum of it")
+    assert first.startswith(f"{run}: the manifest has no checksum")
     assert second == f"{run}: 2 files as in the manifest"
 
 
 def test_what_a_stopped_write_has_left_is_told_and_no_damage(run: Path, capsys: Shown) -> None:
     (run / ".writing-manifest.json").touch()
     assert verify_run(run) is ExitCode.OK
-    left = "left by a write that was stopped; it is no part of the run and may be deleted"
+    left = "a temporary file of a write that was stopped; it may be deleted"
     assert f"{run}/.writing-manifest.json: {left}\n" in capsys.readouterr().out
 
 
@@ -111,6 +111,6 @@ def test_a_file_that_is_a_link_is_told(run: Path, tmp_path: Path, capsys: Shown)
     file.symlink_to(tmp_path / "kept")
     assert verify([run]) is ExitCode.OK
     assert capsys.readouterr().out.splitlines() == [
-        f"{file}: a link; what it leads to is as in the manifest, and stands outside of what was verified",
+        f"{file}: a link; its target is as in the manifest, and is outside of the run",
         f"{run}: 2 files as in the manifest",
     ]

@@ -70,7 +70,7 @@ class TestWatch:
         os.killpg(watching.pid, signal.SIGINT)
         _, err = watching.communicate(timeout=PATIENCE_SECONDS)
         assert (watching.returncode, "Traceback" in err) == (130, False)
-        assert "the run goes on" in err
+        assert "the run continues" in err
         assert waiting.process.poll() is None
         waiting.end_cell()
         assert waiting.finish().code == 1
