@@ -77,11 +77,9 @@ class _Commands(TyperGroup):
 
     def format_commands(self, ctx: "Context", formatter: "HelpFormatter") -> None:
         """Write the commands in groups, each with its whole description."""
-        for panel in dict.fromkeys(panel for panel, _, _ in COMMANDS.values()):
+        for panel, commands in PANELS.items():
             with formatter.section(panel):
-                formatter.write_dl(
-                    [(name, text) for name, (own, _, text) in COMMANDS.items() if own == panel]
-                )
+                formatter.write_dl([(name, text) for name, (_, text) in commands.items()])
 
     def resolve_command(
         self, ctx: "Context", args: list[str]

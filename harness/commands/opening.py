@@ -107,7 +107,7 @@ def open_runs(
 
 def write_output(path: Path, text: str) -> None:
     """Write a whole file, and make the directories above it; StorageError if that fails."""
-    from rogue.harness.results.files import write_whole
+    from rogue.harness.results.run_directory import write_whole
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -95,6 +95,10 @@ ExperimentOption = Annotated[
         show_default=False,
     ),
 ]
+Log = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Write Ansible's whole output to FILE; by default below .cache."),
+]
 OneCell = Annotated[str | None, typer.Option("--cell", metavar="ID", help="The network of this cell.")]
 _SHOWN_MAX: Final = 4
 

@@ -175,7 +175,7 @@ def try_to_report(runs: Sequence[Path], out: Path | None = None, going: Going | 
 
 def _notify_of_failure(runs: Sequence[Path], still: Sequence[Path], error: BaseException) -> None:
     from rogue.harness.plugins.loading import plugin_sentence
-    from rogue.harness.results.files import write_whole
+    from rogue.harness.results.run_directory import write_whole
 
     where = ""
     for run in still[:1]:

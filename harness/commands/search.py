@@ -106,8 +106,8 @@ def search(  # noqa: PLR0913  (one parameter per option)
 
 def _show(proposal: Proposal, search: Search) -> None:
     """Print a proposal, and write the state of the search for `rogue watch`."""
-    from rogue.harness.results.files import write_whole
     from rogue.harness.results.recorded_run import SO_FAR
+    from rogue.harness.results.run_directory import write_whole
     from rogue.harness.search.summary import outcome_lines, proposal_line
 
     line = proposal_line(proposal, search.objective)

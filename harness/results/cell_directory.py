@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from rogue.harness.results.files import TEMPORARY_PREFIX, sync_directory, write_whole
 from rogue.harness.results.manifest import read_cell_record, write_cell_record
+from rogue.harness.results.run_directory import TEMPORARY_PREFIX, sync_directory, write_whole
 from rogue.workloads.manifest import CellRecord
 from rogue.workloads.records import CellStatus
 

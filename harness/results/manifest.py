@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from rogue.harness.errors import DamagedRunError, UsageError
-from rogue.harness.results.files import write_whole
+from rogue.harness.results.run_directory import write_whole
 from rogue.reports.reading.files import read_regular
 from rogue.workloads.json_text import harmless, parse_json
 from rogue.workloads.manifest import (

@@ -98,7 +98,7 @@ def test_an_experiment_asks_hardware_switches_what_they_have(
             "rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: rack
         )
         monkeypatch.setattr("rogue.harness.provisioning.findings.judge", lambda *_: [])
-        monkeypatch.setattr(command, "_measured", lambda *_: [])
+        monkeypatch.setattr("rogue.harness.provisioning.doctor.measure", lambda *_: [])
         assert command.examine_nodes(NamedInventory("rack.yaml"), None, asked) is ExitCode.TESTBED
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("node  system"), "the nodes come first"
@@ -122,7 +122,7 @@ def test_a_switch_that_does_not_reply_refuses(
         lambda _path, is_trusted: rack_of("eos", LOGIN, **FOLLOWS),
     )
     monkeypatch.setattr("rogue.harness.provisioning.findings.judge", lambda *_: [])
-    monkeypatch.setattr(command, "_measured", lambda *_: [])
+    monkeypatch.setattr("rogue.harness.provisioning.doctor.measure", lambda *_: [])
     monkeypatch.setattr(command, "compared_switch", gone)
     asked = NamedCells(write_experiment(tmp_path), ("transports=[dctcp]",))
     assert command.examine_nodes(NamedInventory("rack.yaml"), None, asked) is ExitCode.TESTBED
@@ -133,7 +133,7 @@ def test_packets_that_do_not_fit_the_hosts_network_refuse(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     examined(monkeypatch)
-    monkeypatch.setattr(command, "_measured", lambda *_: [])
+    monkeypatch.setattr("rogue.harness.provisioning.doctor.measure", lambda *_: [])
     asked = NamedCells(write_experiment(tmp_path), ("topology.mtu=2048",))
     assert command.examine_nodes(NamedInventory(str(path)), None, asked) is ExitCode.OK
     small = write_inventory(tmp_path, ("experiment_mtu: 4300", "experiment_mtu: 1500"))

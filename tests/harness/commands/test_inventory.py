@@ -14,7 +14,7 @@ def test_from_a_manifest_to_an_inventory_that_is_checked(tmp_path: Path) -> None
     assert made.code == 0, made.err
     assert made.err.splitlines()[:2] == [
         "LAN lan1: 2 hosts",
-        "left out, as they have no address there: node2, controller",
+        "left out, because they have no address there: node2, controller",
     ]
     assert "ssh-keyscan -p 22 ms1040.example.net >>" in made.err
     assert "ssh-keyscan -p 2222 ms1041.example.net >>" in made.err
@@ -32,7 +32,7 @@ def test_what_is_no_host_is_named(tmp_path: Path) -> None:
     made = rogue(tmp_path, "inventory", "from-manifest", "manifest.xml", "--user", "alice", "--lan", "lan0")
     assert made.err.splitlines()[:2] == [
         "LAN lan0: 2 hosts",
-        "left out, as they are no hosts: node2 (emulab-blockstore), controller (emulab-blockstore)",
+        "left out, because they are no hosts: node2 (emulab-blockstore), controller (emulab-blockstore)",
     ]
 
 

@@ -9,8 +9,8 @@ from rogue.harness.commands.export import export
 from rogue.harness.commands.opening import refuse_damage, write_output
 from rogue.harness.commands.report import compare, report
 from rogue.harness.errors import DamagedRunError, StorageError
-from rogue.harness.results.files import checksums
 from rogue.harness.results.manifest import write_manifest
+from rogue.harness.results.run_directory import checksums
 from rogue.harness.results.verification import check_files
 from rogue.workloads.manifest import Manifest
 from rogue.workloads.records import CellStatus

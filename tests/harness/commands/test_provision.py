@@ -115,7 +115,7 @@ def test_an_experiment_gives_the_switch_its_rates(
 def test_ctrl_c_says_how_to_go_on_and_how_to_go_back(path: Path, provisioner: Provisioner) -> None:
     provisioner.is_interrupted = True
     with pytest.raises(
-        StoppedError, match=r"stopped in task 3; to go on: .* provision .*; to put .* teardown "
+        StoppedError, match=r"stopped in task 3; to continue: .* provision .*; to put .* teardown "
     ) as stop:
         command.provision(str(path))
     assert stop.value.exit_code is ExitCode.INTERRUPTED
@@ -185,7 +185,7 @@ def test_ctrl_c_while_a_node_does_not_reply_ends_everything_at_once(tmp_path: Pa
             os.killpg(running.pid, signal.SIGINT)
             out, err = running.communicate(timeout=REACH_LIMIT_S / 2)
     assert (running.returncode, out) == (130, "")
-    assert "rogue: stopped before the first task; to go on: " in err
+    assert "rogue: stopped before the first task; to continue: " in err
     assert not log.exists(), "Ansible went nowhere"
 
 
@@ -205,7 +205,7 @@ def test_ctrl_c_loses_nothing_that_is_written_down(path: Path, monkeypatch: pyte
         raise Interrupted(PlaybookResult())
 
     monkeypatch.setattr("rogue.harness.provisioning.provision.teardown", interrupted)
-    with pytest.raises(StoppedError, match="what is left stays written down on the nodes"):
+    with pytest.raises(StoppedError, match="the nodes keep what is left to restore"):
         command.teardown(str(path))
 
 
