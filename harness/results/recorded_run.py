@@ -1,4 +1,4 @@
-"""A run's directory: manifest, data files and records of cells."""
+"""Read and update a run: its manifest, data files and records of cells."""
 
 import hashlib
 import shutil
@@ -18,7 +18,7 @@ from rogue.workloads.records import CellStatus, FailureKind
 
 
 def keep_data(run: Path, sources: Iterable[DataSource]) -> list[DataRecord]:
-    """Copy the files into the run; two of the same content are one."""
+    """Copy files into the run; files with the same content are stored once."""
     records = [DataRecord(file=source.name, sha256=source.sha256) for source in sources]
     for record, source in zip(records, sources, strict=True):
         (run / DATA).mkdir(exist_ok=True)
@@ -28,7 +28,7 @@ def keep_data(run: Path, sources: Iterable[DataSource]) -> list[DataRecord]:
 
 
 def kept_data(run: Path, manifest: Manifest) -> dict[str, DataSource]:
-    """The files that a run keeps, by the names of the experiment; DamagedRunError if one has changed."""
+    """Return the data files of a run by their names in the experiment; DamagedRunError if one has changed."""
     return {record.file: _kept(run, record) for record in manifest.data}
 
 
@@ -46,7 +46,7 @@ def _kept(run: Path, record: DataRecord) -> DataSource:
 
 
 def changed_data(manifest: Manifest) -> list[str]:
-    """The files that have changed since the run was begun; a missing file does not count."""
+    """Return the data files that have changed since the run began, without missing ones."""
     here = Path(manifest.source.file).parent
     changed = []
     for record in manifest.data:
@@ -60,7 +60,7 @@ def changed_data(manifest: Manifest) -> list[str]:
 
 
 SO_FAR: Final = f"{TEMPORARY_PREFIX}so-far.txt"
-"""What a search says until it is over, a sentence a line, for whoever watches; no file of the run."""
+"""Summary of a search in progress, a sentence per line, for `rogue watch`; no file of the run."""
 
 DELETED: Final = "files of the cell were deleted during the run"
 
@@ -74,7 +74,7 @@ class Run:
 
     @property
     def cells(self) -> Path:
-        """Where the cells' directories stand."""
+        """Return the folder of the cells' directories."""
         return self.directory / CELLS
 
     def note(self, record: CellRecord) -> None:
@@ -83,9 +83,9 @@ class Run:
         self.manifest.files |= cell_checksums(self.directory, record)
 
     def note_stored(self) -> None:
-        """Believe the cells' directories rather than the manifest, which is old if the run was killed.
+        """Add records from the cells' directories that the manifest of a killed run lacks.
 
-        What the manifest lists already stays as it is there: if a file says otherwise, that is damage.
+        A record that the manifest lists stays: a file that differs is damaged.
         """
         for cell in list(self.manifest.cells):
             record = stored_record(self.cells, cell.id)
@@ -117,7 +117,7 @@ class Run:
         failed = {"status": CellStatus.FAILED, "failure_kind": FailureKind.INVALID_RESULT, "message": DELETED}
         record = cell.model_copy(update=failed)
         self.cells.mkdir(exist_ok=True)
-        shutil.rmtree(self.cells / cell.id, ignore_errors=True)  # the rest, in the place of a next attempt
+        shutil.rmtree(self.cells / cell.id, ignore_errors=True)  # makes room for the next attempt
         store_cell(self.cells, record, {})
         self.note(record)
 
@@ -126,7 +126,7 @@ class Run:
         self.manifest.cells[index] = record
 
     def _lists(self, record: CellRecord) -> bool:
-        """Whether the manifest has this attempt at a cell already."""
+        """True if the manifest has this attempt at a cell."""
         is_failed = record.status is CellStatus.FAILED and record.failed_attempts
         name = record.failed_attempts[-1] if is_failed else record.id
         return f"{CELLS}/{name}/{CELL_RECORD}" in self.manifest.files
@@ -137,7 +137,7 @@ class Run:
 
 
 def present_manifest(directory: Path) -> Manifest:
-    """What a run has so far, whoever works on it: read from its files, nothing is written."""
+    """Return the manifest of a run with all finished cells, also while another process works on it."""
     run = Run(directory, read_manifest(directory))
     run.note_stored()
     return run.manifest

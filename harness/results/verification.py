@@ -68,7 +68,7 @@ def check_files(run: Path, expected: Mapping[str, str]) -> list[str]:
 def compare_files(run: Path, expected: Mapping[str, str]) -> Comparison:
     """Compare files with their checksums. Files that are not listed are differences and are not read.
 
-    Files that a killed report has left, and a signature, are no files of the run.
+    A signature, and temporary files of a killed report, do not belong to the run.
     """
     compared = Comparison()
     missing = set(expected)

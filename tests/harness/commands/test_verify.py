@@ -39,7 +39,7 @@ def test_each_run_has_its_line_and_the_worst_code_is_that_of_all(run: Path, caps
     said = capsys.readouterr()
     assert said.out.splitlines() == [
         f"{run}: 2 files as in the manifest",
-        f"{damaged}/manifest.json: not as it was written, for its checksum is another",
+        f"{damaged}/manifest.json: changed since it was written: its checksum differs",
     ]
     first, second = said.err.splitlines()
     assert first == f"rogue: {damaged}: 1 difference from the manifest."

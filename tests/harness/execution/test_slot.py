@@ -58,7 +58,7 @@ def test_a_process_that_we_end_was_not_killed_from_outside(
     monkeypatch.setattr(slot_module, "_EXIT_LIMIT_S", 0)
     slot = Slot()
     try:
-        with pytest.raises(WorkerDiedError, match="ended by an exit of its own") as caught:
+        with pytest.raises(WorkerDiedError, match="ended by an exit") as caught:
             slot.result(slot.start(task(tmp_path, "lingers")))
         assert caught.value.kind is FailureKind.BUG
     finally:

@@ -54,9 +54,9 @@ def changed(tmp_path: Path) -> Path:
 
 def test_what_was_changed_is_read_but_nobody_goes_on_from_it(changed: Path) -> None:
     assert read_manifest(changed).soundness is Soundness.CHANGED
-    with pytest.raises(DamagedRunError, match="not as it was written, for its checksum is another"):
+    with pytest.raises(DamagedRunError, match="changed since it was written: its checksum differs"):
         read_sound_manifest(changed)
-    with pytest.raises(DamagedRunError, match="its checksum is another"):
+    with pytest.raises(DamagedRunError, match="its checksum differs"):
         reopen_run(changed, ["rogue"])
 
 
