@@ -137,20 +137,22 @@ class Search:
         space, budget = self.plan.space, self.plan.space.budget
         directions = optuna.study.StudyDirection
         direction = directions.MINIMIZE if self.objective.target.sign > 0 else directions.MAXIMIZE
-        study = optuna.create_study(storage=storage, study_name=name, direction=direction)
+        study = optuna.create_study(direction=direction)  # in memory: each write to the journal is synced
+        record = optuna.create_study(storage=storage, study_name=name, direction=direction)
         until, left, drawn = clock() + budget.for_ns / 1e9, budget.cells, 0
         while left > 0 and drawn < PROPOSALS_PER_CELL * budget.cells:
             if clock() >= until:
                 return False
             study.sampler = _sampler(name, space, drawn)
-            for measured in self._batch(study, left):
+            for trial, measured in self._batch(study, left):
+                record.add_trial(trial)
                 left, drawn = left - measured.cells, drawn + 1
                 is_finding = self.objective.target.is_finding(measured.value)
                 self.proposals.append(Proposal(name, drawn, measured, is_finding))
                 on_proposal(self.proposals[-1])
         return True
 
-    def _batch(self, study: "optuna.Study", left: int) -> list[Measured]:
+    def _batch(self, study: "optuna.Study", left: int) -> list[tuple["optuna.trial.FrozenTrial", Measured]]:
         """Draw values for at most this number of cells, and measure them."""
         keys, seeds = self.plan.space.keys, self.plan.space.seeds.numbers
         ranges = {key: each.distribution for key, each in keys.items()}
@@ -158,11 +160,12 @@ class Search:
         trials = [study.ask(ranges) for _ in range(min(self.plan.space.budget.batch, count))]
         values = [{key: each.written(trial.params[key]) for key, each in keys.items()} for trial in trials]
         found = self.objective.measure(values, seeds)
+        finished = []
         for trial, measured in zip(trials, found, strict=True):
             is_known = measured.value is not None
             state = None if is_known else _state_without_number(study, _startup_trials(self.plan.space))
-            study.tell(trial, measured.value, state)
-        return found
+            finished.append((study.tell(trial, measured.value, state), measured))
+        return finished
 
     def _confirm(self) -> None:
         """Try the worst candidates on the held-out seeds, and simplify the first that holds."""
