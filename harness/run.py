@@ -189,7 +189,6 @@ def work_through(run: Run, tasks: Sequence[Task], workers: Workers, watcher: Wat
         run_tasks(tasks, workers.jobs, _Bookkeeper(run, watcher), workers.make_slot, workers.kept)
     finally:
         run.note_stored()
-        run.note_deleted()
         done = all(cell.status in (CellStatus.OK, CellStatus.UNSUPPORTED) for cell in run.manifest.cells)
         run.manifest.status = "complete" if done else "partial"
         run.manifest.finished_utc = _utc(datetime.now(UTC))

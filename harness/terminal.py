@@ -33,25 +33,8 @@ PROGRAM: Final = "rogue"
 
 
 def call_again(*words: object) -> str:
-    """Return a shell command that works in this directory, with a path if `rogue` is not on PATH.
-
-    The result is one line for any words, which may be another author's.
-    """
-    return " ".join(_quoted(str(word)) for word in (_program(), *words))
-
-
-def _quoted(word: str) -> str:
-    """Quote a word for a shell; Bash, Zsh and POSIX 2024 read octal bytes between $' and '."""
-    if word.isprintable():
-        return shlex.quote(word)
-    shown = (_escaped(letter) if letter in "\\'" or not letter.isprintable() else letter for letter in word)
-    return f"$'{''.join(shown)}'"
-
-
-def _escaped(letter: str) -> str:
-    """Return the bytes of a letter as octal numbers of three digits."""
-    half_of_a_pair = "surrogateescape" if "\udc80" <= letter <= "\udcff" else "surrogatepass"
-    return "".join(f"\\{byte:03o}" for byte in letter.encode("utf-8", half_of_a_pair))
+    """Return a shell command that works in this directory, with a path if `rogue` is not on PATH."""
+    return shlex.join(printable(str(word)) for word in (_program(), *words))
 
 
 def _program() -> str:

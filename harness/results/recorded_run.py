@@ -1,7 +1,6 @@
 """Read and update a run: its manifest, data files and records of cells."""
 
 import hashlib
-import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,12 +8,12 @@ from typing import Final
 
 from rogue.harness.data.source import SIZE_BYTES_MAX, DataSource
 from rogue.harness.errors import DamagedRunError
-from rogue.harness.results.cell_directory import store_cell, stored_record
+from rogue.harness.results.cell_directory import stored_record
 from rogue.harness.results.manifest import CELL_RECORD, read_manifest, write_manifest
 from rogue.harness.results.run_directory import CELLS, TEMPORARY_PREFIX, cell_checksums, write_whole
 from rogue.reports.reading.files import checksum, read_regular
 from rogue.workloads.manifest import DATA, CellRecord, DataRecord, Manifest
-from rogue.workloads.records import CellStatus, FailureKind
+from rogue.workloads.records import CellStatus
 
 
 def keep_data(run: Path, sources: Iterable[DataSource]) -> list[DataRecord]:
@@ -62,8 +61,6 @@ def changed_data(manifest: Manifest) -> list[str]:
 SO_FAR: Final = f"{TEMPORARY_PREFIX}so-far.txt"
 """Summary of a search in progress, a sentence per line, for `rogue watch`; no file of the run."""
 
-DELETED: Final = "files of the cell were deleted during the run"
-
 
 @dataclass(slots=True)
 class Run:
@@ -94,32 +91,6 @@ class Run:
             if record is not None and record != cell:
                 self._put(record)
                 self.manifest.files = cell_checksums(self.directory, record) | self.manifest.files
-
-    def note_deleted(self) -> None:
-        """Record each cell as failed that this session finished and of which a file is gone."""
-        for cell in list(self.manifest.cells):
-            is_new = cell.status is CellStatus.OK and cell.session == len(self.manifest.sessions) - 1
-            if is_new and (stored_record(self.cells, cell.id) is None or not self._has_files(cell)):
-                self._fail(cell)
-
-    def _has_files(self, cell: CellRecord) -> bool:
-        place = f"{CELLS}/{cell.id}/"
-        return all(
-            (self.directory / path).is_file() for path in self.manifest.files if path.startswith(place)
-        )
-
-    def _fail(self, cell: CellRecord) -> None:
-        """Replace the files of a cell by the record of a failed attempt."""
-        place = f"{CELLS}/{cell.id}/"
-        self.manifest.files = {
-            path: digest for path, digest in self.manifest.files.items() if not path.startswith(place)
-        }
-        failed = {"status": CellStatus.FAILED, "failure_kind": FailureKind.INVALID_RESULT, "message": DELETED}
-        record = cell.model_copy(update=failed)
-        self.cells.mkdir(exist_ok=True)
-        shutil.rmtree(self.cells / cell.id, ignore_errors=True)  # makes room for the next attempt
-        store_cell(self.cells, record, {})
-        self.note(record)
 
     def _put(self, record: CellRecord) -> None:
         index = next(index for index, cell in enumerate(self.manifest.cells) if cell.id == record.id)
