@@ -1,4 +1,4 @@
-"""The command line: reads arguments, calls a command, turns errors into messages and exit codes."""
+"""Read the command line, call a command, and turn errors into messages and exit codes."""
 
 import errno
 import sys
@@ -20,106 +20,76 @@ from rogue.start_up import prepare
 
 if TYPE_CHECKING:
     from typer._click.core import Command, Context
+    from typer._click.formatting import HelpFormatter
 
 _SHORT: Final = ("failed to map segment", "cannot allocate memory", "Cannot allocate memory", "new thread")
 _READS_RUNS: Final = frozenset({"claims", "compare", "export", "figures", "list", "report", "verify"})
 """Commands under limits of memory and time; `watch` lasts as long as its run."""
 _HELP: Final = "NoArgsIsHelpError"
-"""What typer raises for a group that is called without a command; it exports no such name."""
+"""The error of Typer, which does not export it, for a group that is called without a command."""
 
 
-COMMANDS: Final = {
-    "run": ("run:run", "Run an experiment, store what it measures and build the report."),
-    "plan": (
-        "plan:plan",
-        "Print the cells of an experiment, what cannot run and why, and the expected time; run nothing.",
-    ),
-    "search": (
-        "search:search",
-        "Look for values at which a measure is worst, and keep the simplest that hold on other seeds.",
-    ),
-    "sensitivity": (
-        "sensitivity:sensitivity",
-        "Print which keys of an experiment move a measure or a claim, and what turns the claim.",
-    ),
-    "weaknesses": (
-        "weaknesses:weaknesses",
-        "Print which known weaknesses a transport shares, or whether a finding holds on another testbed.",
-    ),
-    "report": ("report:report", "Build report.html again, for one run or for several together."),
-    "compare": (
-        "compare:compare",
-        "Say how two runs differ, measure by measure, and whether that is more than chance.",
-    ),
-    "export": (
-        "export:export",
-        "Write a run's tables and measures as CSV files, in base units, into a directory beside the run.",
-    ),
-    "figures": (
-        "figures:figures",
-        "Write a run's figures for a paper: as PDF, SVG, PNG, with their data and captions, beside the run.",
-    ),
-    "verify": ("verify:verify", "Compare every file of runs with the checksums in their manifests."),
-    "list": (
-        "list:list_",
-        "List what an experiment file can name, with its parameters; or the runs that are there.",
-    ),
-    "provision": (
-        "provision:provision",
-        "Bring every node of an inventory into the state that experiments need.",
-    ),
-    "doctor": (
-        "doctor:doctor",
-        "Look whether the nodes of an inventory can measure, and say what is in the way; change nothing.",
-    ),
-    "teardown": ("provision:teardown", "Put back what provisioning changed on the nodes of an inventory."),
-    "tag": ("runs:tag", "Give a run tags, in place of those that it has, for the list of runs to show."),
-    "rm": ("runs:rm", "Delete runs, or reports over several, without a way back."),
-    "watch": (
-        "watch:watch",
-        "Show a run that is going as a page on this computer: cells, failures, time left, figures so far.",
-    ),
-    "claims": (
-        "claims:claims",
-        "Compare all runs with all claims, and write a page with the best evidence for each claim.",
-    ),
-    "reproduce": (
-        "reproduce:reproduce",
-        "Run the shipped experiments of a paper, or of all, and write the claims board.",
-    ),
-    "new": ("plugins:new", "Write a plug-in to start from, with comments, and its test."),
-    "check-plugin": (
-        "plugins:check_plugin",
-        "Try what a plug-in registers as everything that is shipped is tried, and say what is wrong.",
-    ),
-    "import": ("import_file:import_", "Make a trace or a network of a file of another simulator."),
-    "testbed": (
-        "testbed:app",
-        "Virtual machines with soft-RoCE and a switch machine between them, for everyone without RDMA NICs.",
-    ),
-    "inventory": ("inventory:app", "Files that say which nodes there are, and how SSH reaches them."),
-    "switch": (
-        "switch:app",
-        "What hardware switches mark and pause: plan it, set it, read it back, undo it.",
-    ),
+PANELS: Final = {
+    "Run": {
+        "run": ("run:run", "Run an experiment, store what it measures and build the report."),
+        "plan": ("run:plan", "Print the cells of an experiment and the expected time; run nothing."),
+        "watch": ("watch:watch", "Show a run in progress as a page on this computer."),
+        "search": ("search:search", "Find values at which a measure is worst; confirm them on new seeds."),
+        "sensitivity": ("search:sensitivity", "Print which keys of an experiment move a measure or a claim."),
+        "weaknesses": ("search:weaknesses", "Print which known weaknesses a transport shares."),
+        "reproduce": ("reproduce:reproduce", "Run all experiments of a paper, and write the claims board."),
+    },
+    "Look at results": {
+        "list": ("list:list_", "List what an experiment file can name, with its parameters; or runs."),
+        "report": ("report:report", "Build report.html again, for one run or for several together."),
+        "figures": ("export:figures", "Write a run's figures for a paper, with their data and captions."),
+        "export": ("export:export", "Write a run's tables, packets or timelines for other programs."),
+        "verify": ("verify:verify", "Compare every file of runs with the checksums in their manifests."),
+        "tag": ("runs:tag", "Replace the tags of a run, which the list of runs shows."),
+        "rm": ("runs:rm", "Delete runs, or reports over several, for good."),
+    },
+    "Compare": {
+        "compare": ("report:compare", "Print how two runs differ, and whether that is more than chance."),
+        "claims": ("claims:claims", "Compare all runs with all claims, and write the claims board."),
+    },
+    "Machines": {
+        "testbed": ("testbed:app", "Start and stop virtual machines; build the kernel testbed."),
+        "inventory": ("inventory:app", "Print and check the files that list nodes and their SSH access."),
+        "provision": ("provision:provision", "Install and set up what experiments need on nodes."),
+        "doctor": ("doctor:doctor", "Check whether nodes can measure, and print what prevents it."),
+        "teardown": ("provision:teardown", "Put back what provisioning changed on nodes."),
+        "switch": ("switch:app", "Plan, set, read back and undo the settings of hardware switches."),
+    },
+    "Extend": {
+        "new": ("plugins:new", "Write a plug-in to start from, with comments, and its test."),
+        "check-plugin": ("plugins:check_plugin", "Test a plug-in with the contract of its kind."),
+        "import": ("plugins:import_", "Convert a file of another simulator to a trace or a network."),
+    },
 }
 """Commands in the order of the help: a module of `rogue.harness.commands` with a function, or with a Typer
 app that has subcommands, and the first line of the command's help. Only the module of the command that is
 called, or whose arguments a shell completes, is imported."""
+COMMANDS: Final = {name: entry for commands in PANELS.values() for name, entry in commands.items()}
 
 
 class _Commands(TyperGroup):
-    """The commands of `rogue`; some of their errors would make typer end the program with another code."""
+    """The commands of `rogue`, whose errors become messages before Typer turns them into an exit code."""
+
+    def format_commands(self, ctx: "Context", formatter: "HelpFormatter") -> None:
+        """Write the commands in groups, each with its whole description."""
+        for panel, commands in PANELS.items():
+            with formatter.section(panel):
+                formatter.write_dl([(name, text) for name, (_, text) in commands.items()])
 
     def resolve_command(
         self, ctx: "Context", args: list[str]
     ) -> "tuple[str | None, Command | None, list[str]]":
-        """Import the command that is called; before that, it has a name and a line of help alone."""
+        """Import the command that is called; until then it has a name and a line of help alone."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, command if name is None else _import_command(name), rest
 
     def invoke(self, ctx: "Context") -> object:
-        """Call a command, and explain what typer would take for a broken pipe, an abort or an exit."""
+        """Call a command, and explain errors that Typer would take for a broken pipe, an abort or an exit."""
         try:
             return super().invoke(ctx)
         except (SystemExit, KeyboardInterrupt, OSError, EOFError) as error:
@@ -172,7 +142,7 @@ def rogue(
     """Check claims about RDMA congestion control: one experiment file, any testbed.
 
     \b
-    A first run, its plan, and what came of it:
+    Plan an experiment, run it, and build its report again:
       rogue plan experiments/quickstart.yaml
       rogue run experiments/quickstart.yaml
       rogue report results/quickstart/20261120T101500Z-3f9a1c
@@ -185,8 +155,9 @@ def rogue(
     """
 
 
-for _name, (_, _help) in COMMANDS.items():
-    app.command(_name, help=_help)(lambda: None)
+for _panel, _commands in PANELS.items():
+    for _name, (_, _help) in _commands.items():
+        app.command(_name, help=_help, rich_help_panel=_panel)(lambda: None)
 
 
 def main() -> None:
@@ -196,7 +167,7 @@ def main() -> None:
     if _READS_RUNS.intersection(sys.argv[1:2]):
         limit_reading()
     if not sys.warnoptions:
-        warnings.simplefilter("ignore")  # warnings of Python and its libraries are for programmers
+        warnings.simplefilter("ignore")  # those of libraries are for programmers
     code = run_guarded(_call)
     sys.exit(code or run_guarded(output.check))
 
@@ -204,7 +175,7 @@ def main() -> None:
 def _call() -> object:
     try:
         return app(sys.argv[1:], prog_name="rogue", standalone_mode=False)
-    except SystemExit as ended:  # typer has completed words for a shell, or installed that
+    except SystemExit as ended:  # Typer completed words for a shell, or installed the completion
         return ended.code
 
 
@@ -212,13 +183,13 @@ def run_guarded(command: Callable[[], object]) -> ExitCode:
     """Call a command; an error becomes a message on standard error and an exit code."""
     try:
         code = command()
-    except BaseException as error:  # a plug-in may raise what is no Exception
+    except BaseException as error:  # a plug-in may raise SystemExit
         return _failed(error)
     return ExitCode(code) if isinstance(code, int) else ExitCode.OK
 
 
 def _failed(error: BaseException) -> ExitCode:
-    """Say what went wrong; return the exit code."""
+    """Print what went wrong; return the exit code."""
     if isinstance(error, typer.TyperException) and type(error).__name__ == _HELP:
         typer.echo(error.format_message(), err=True)
         return ExitCode.USAGE
@@ -239,7 +210,7 @@ def _explain(error: BaseException) -> tuple[Sequence[str], ExitCode]:
         case KeyboardInterrupt():
             explained = ["stopped by Ctrl-C."], ExitCode.INTERRUPTED
         case _ if _is_lack_of_memory(error):
-            advice = "end other programs, ask for less at once, or raise the limit (`ulimit -v`)"
+            advice = "end other programs, run less at once, or raise the limit (`ulimit -v`)"
             explained = [f"this process could get no more memory; {advice}."], ExitCode.MEMORY
         case ValueError() if _is_no_path(error):
             explained = [f"{error}."], ExitCode.USAGE
@@ -254,31 +225,29 @@ def _explain(error: BaseException) -> tuple[Sequence[str], ExitCode]:
 
 
 def _usage_sentence(error: typer.TyperException) -> str:
-    """Return what typer says of wrong arguments, and the help of the command that they are for."""
+    """Return the message of wrong arguments, and the command whose help explains them."""
     context = getattr(error, "ctx", None)
     command = "rogue" if context is None else context.command_path
     message = error.format_message()
     end = "" if message.endswith((".", "?")) else "."
-    return f"{message}{end} `{command} --help` shows how."
+    return f"{message}{end} See `{command} --help`."
 
 
 def _plugin_sentence(error: BaseException) -> str | None:
-    from rogue.harness.plugins.loading import plugin_sentence  # only here, for the same reason as below
+    from rogue.harness.plugins.loading import plugin_sentence  # takes long to import
 
     return plugin_sentence(error)
 
 
 def _is_no_path(error: ValueError) -> bool:
-    """Two hosts of a topology that a plug-in brought are not joined."""
-    from rogue.workloads.topologies.shortest_paths import (
-        NoPathError,  # only here, for importing it takes as long as a short command
-    )
+    """True if two hosts of a plug-in's topology are not joined."""
+    from rogue.workloads.topologies.shortest_paths import NoPathError  # takes long to import
 
     return isinstance(error, NoPathError)
 
 
 def _is_lack_of_memory(error: BaseException) -> bool:
-    """It failed for want of memory, or because something did; the loader of libraries has words alone."""
+    """True if an error or a cause of it is a lack of memory; the loader of libraries has words alone."""
     return any(
         isinstance(each, MemoryError)
         or (isinstance(each, OSError) and each.errno == errno.ENOMEM)

@@ -1,4 +1,4 @@
-"""Exit codes, errors by whose fault they are, and signals that end a command."""
+"""Define exit codes, errors by whose fault they are, and the handling of signals that end a command."""
 
 import signal
 from collections.abc import Iterator, Sequence
@@ -15,11 +15,11 @@ class ExitCode(IntEnum):
 
     OK = 0
     CELLS_FAILED = 1
-    """The run is there, but at least one cell has no result."""
+    """The run exists, but at least one cell has no result."""
     USAGE = 2
     """The command or the experiment file is wrong; nothing was written."""
     REPORT_FAILED = 3
-    """The results are there, the report is not."""
+    """The results exist, the report does not."""
     NOTHING_TO_RUN = 4
     """No cell of the plan can run on this testbed."""
     DAMAGED = 5
@@ -27,19 +27,19 @@ class ExitCode(IntEnum):
     STORAGE = 6
     """The run directory cannot be written."""
     TESTBED = 7
-    """Machines or nodes of a testbed do not do what was asked."""
+    """Machines or nodes of a testbed fail."""
     MEMORY = 8
-    """This computer has too little memory for it, or lets us have too little."""
+    """This computer has too little memory, or a limit leaves too little."""
     BUG = 70
     """Our mistake."""
     INTERRUPTED = 130
     """Ctrl-C; finished cells are kept."""
     TERMINATED = 143
-    """Asked to end by the system; finished cells are kept."""
+    """SIGTERM or SIGHUP; finished cells are kept."""
 
 
 class HarnessError(Exception):
-    """Base of all errors whose message is sentences for the user, each on a line of its own.
+    """Base of all errors whose message is sentences for the user, one per line.
 
     Quoted text of other authors never begins a line.
     """
@@ -55,7 +55,7 @@ class HarnessError(Exception):
 
 
 class UsageError(HarnessError):
-    """The command asks for something that does not exist or does not fit together."""
+    """The command names something that does not exist, or options that exclude each other."""
 
     exit_code = ExitCode.USAGE
 
@@ -77,7 +77,7 @@ class DamagedRunError(HarnessError):
 
 
 class ClusterLostError(HarnessError):
-    """The cluster that runs the cells is gone; the rest of them will not run."""
+    """The cluster that runs the cells is gone; the other cells do not run."""
 
     exit_code = ExitCode.TESTBED
 
@@ -93,7 +93,7 @@ class Problem:
     """One mistake in an experiment file."""
 
     place: str
-    """File and line, or the option that said it."""
+    """File and line, or the option."""
     key: str
     """Dotted path with list indices; empty when the file itself is the mistake."""
     got: str
@@ -110,7 +110,7 @@ QUOTED_LENGTH_MAX = 300
 
 
 def _cut(text: str) -> str:
-    """Cut a quoted value, which may have any length."""
+    """Shorten a quoted value, which may have any length."""
     return text if len(text) <= QUOTED_LENGTH_MAX else f"{text[:QUOTED_LENGTH_MAX]}..."
 
 
@@ -148,7 +148,7 @@ class StoppedError(HarnessError):
 
 @contextmanager
 def termination_as_interrupt() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP stop what runs inside as Ctrl-C does."""
+    """Raise TerminatedError, a KeyboardInterrupt, at SIGTERM and SIGHUP."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise TerminatedError

@@ -1,4 +1,4 @@
-"""Limit the memory and the processor time of commands that read runs, which others may have written."""
+"""Limit the memory and the processor time of commands that read runs of other authors."""
 
 import os
 import resource
@@ -16,7 +16,7 @@ _LIBRARIES_BYTES: Final = 1 << 30
 
 
 def limit_reading() -> None:
-    """Let this process have as much memory as the computer, and two hours of processor time.
+    """Limit this process to the memory of the computer and two hours of processor time.
 
     Beyond the first, allocations raise MemoryError. Beyond the second, DamagedRunError is raised, and the
     kernel kills the process if a library does not return within a minute.

@@ -1,4 +1,4 @@
-"""Runs in Python, with the plug-ins that their author names: `rogue.load` and `rogue.run`."""
+"""Run experiments and open runs in Python, with named plug-ins: `rogue.load` and `rogue.run`."""
 
 import hashlib
 import json
@@ -25,7 +25,7 @@ from rogue.reports.results.loaded import LoadedRun
 from rogue.workloads.records import CellStatus
 
 DICTIONARY: Final = "<dictionary>"
-"""In place of the name of an experiment's file."""
+"""Replaces the name of an experiment's file."""
 
 
 def load(
@@ -36,9 +36,9 @@ def load(
 ) -> LoadedRun:
     """Open a run directory, such as `results/quickstart/<run id>`.
 
-    `plugins` are files that add measures; `trusts_plugins` runs those that the run keeps, which can do
-    whatever you can. What a plug-in of the run would have added and nobody named is left out, with a warning.
-    An error is a sentence: `rogue.ReportError` if there is no run, `rogue.HarnessError` about a plug-in.
+    `plugins` are files that add measures; `trusts_plugins` runs those that the run keeps, which have all your
+    permissions. Measures of other plug-ins of the run are left out, with a warning.
+    Raises `rogue.ReportError` if there is no run, `rogue.HarnessError` about a plug-in.
     """
     run = LoadedRun(directory)
     trust = Trust(tuple(map(Path, plugins)), trusts_plugins)
@@ -58,9 +58,9 @@ def run(
 ) -> LoadedRun:
     """Run an experiment in this process, one cell after the other, and open the run.
 
-    `experiment` has the keys of a file, or is the name of one; `settings` change it as `--set` does. Files
-    that a dictionary names stand in the working directory. Cells that fail are in `run.cells`, and told with
-    a warning; a wrong experiment is a `rogue.HarnessError`. `rogue report RUN` makes the report.
+    `experiment` has the keys of a file, or is the name of one; `settings` change it as `--set` does. A
+    dictionary names files relative to the working directory. Failed cells are in `run.cells`, and a warning
+    counts them; a wrong experiment is a `rogue.HarnessError`. `rogue report RUN` builds the report.
     """
     loaded = _loaded(experiment, tuple(map(Path, plugins)), tuple(settings))
     plan = make_plan(loaded, ready_testbed(testbed, None, is_trusted=False))
@@ -85,11 +85,11 @@ def _loaded(
 
 
 def _document(experiment: Mapping[str, object]) -> Document:
-    """The dictionary as a file would have it, which a run can keep."""
+    """Return a dictionary as a file would have it, which a run can keep."""
     try:
         text = json.dumps(dict(experiment))
     except (TypeError, ValueError) as error:
         expected = "texts, numbers, lists and dictionaries, as a file has them"
-        advice = "write what is something else as a text"
+        advice = "write other values as texts"
         raise ConfigError([Problem(DICTIONARY, "", str(error), expected, advice)]) from error
     return Document(DICTIONARY, hashlib.sha256(text.encode()).hexdigest(), json.loads(text), {})

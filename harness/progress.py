@@ -1,4 +1,4 @@
-"""Show on standard error how a run advances: bars on a terminal, elsewhere one line per finished cell."""
+"""Show the progress of a run on standard error: bars on a terminal, else one line per finished cell."""
 
 from collections.abc import Sequence
 from typing import Final, Self

@@ -1,4 +1,4 @@
-"""A run from its first cell to its last: start it, stop it, take it up again."""
+"""Start a run, run its cells, and resume it."""
 
 import json
 import shlex
@@ -36,7 +36,7 @@ MANIFEST_SECONDS: Final = 1.0
 
 @dataclass(slots=True)
 class _Bookkeeper:
-    """A watcher that keeps the manifest up to date and passes everything on."""
+    """A watcher that updates the manifest and forwards every call."""
 
     run: Run
     watcher: Watcher
@@ -67,7 +67,7 @@ def start_run(plan: Plan, out: Path, command: Sequence[str], only_cell: str | No
 
 
 def begin_run(plan: Plan, out: Path, command: Sequence[str], now: datetime) -> Run:
-    """Make the run directory with a manifest of a plan's cells; a search brings more."""
+    """Make the run directory with a manifest of a plan's cells; a search adds more."""
     experiment = _resolved(plan.loaded)
     directory = create_run_directory(out, plan.loaded.experiment.name, now)
     session = _session(command, now)
@@ -94,10 +94,10 @@ def begin_run(plan: Plan, out: Path, command: Sequence[str], now: datetime) -> R
 
 
 def reopen_run(directory: Path, command: Sequence[str]) -> Run:
-    """Take up a run: what its cells' directories say is what was done.
+    """Resume a run from the records in its cells' directories.
 
-    Cells that are added follow the present schema, so that from now on the run does.  DamagedRunError if the
-    manifest was changed: what is wrong in it would get a new checksum.
+    New cells follow the present schema, which becomes that of the run. DamagedRunError if the manifest was
+    changed, because a wrong value would get a new checksum.
     """
     run = Run(directory, read_sound_manifest(directory))
     for path in (run.cells, *(run.cells / cell.id for cell in run.manifest.cells)):
@@ -109,7 +109,7 @@ def reopen_run(directory: Path, command: Sequence[str]) -> Run:
 
 
 def _refuse_another_kind(path: Path) -> None:
-    """UsageError for what is no directory and stands where one is written."""
+    """UsageError for a link or a file in the place of a directory that is written."""
     if path.is_symlink():
         raise UsageError(f"{path}: got a link, expected a directory; nothing is written through links.")
     if path.exists() and not path.is_dir():
@@ -123,9 +123,9 @@ def replan(
     plugins: tuple[LoadedPlugin, ...] = (),
     files: DataFiles | None = None,
 ) -> Plan:
-    """The plan of a run, made again from what its manifest says; its plug-ins are loaded already.
+    """Return the plan of a run from its manifest; its plug-ins are loaded already.
 
-    `files`: those of data that the run keeps, if it has any.
+    files: data files that the run keeps.
     """
     plan = make_plan(loaded_again(manifest, plugins, files), testbed, counted)
     identifiers = {cell.id for cell in manifest.cells}
@@ -139,21 +139,21 @@ def replan(
 def loaded_again(
     manifest: Manifest, plugins: tuple[LoadedPlugin, ...], files: DataFiles | None
 ) -> LoadedExperiment:
-    """The experiment of a run as its manifest has it, checked again."""
+    """Return the experiment in the manifest of a run, checked again."""
     source = manifest.source
     document = Document(source.file, source.sha256, source.data, {})
     return check_document(document, source.set, plugins, files)
 
 
 def cells_left(run: Run, plan: Plan, only_failed: bool = False) -> list[PlannedCell]:
-    """Cells that can run and have no result yet; with `only_failed` the failed ones alone."""
+    """Return the cells that can run and have no result yet; with `only_failed` only failed ones."""
     wanted = {CellStatus.FAILED} if only_failed else {*CellStatus} - {CellStatus.OK}
     identifiers = {cell.id for cell in run.manifest.cells if cell.status in wanted}
     return [planned for planned in plan.runnable if planned.cell.id in identifiers]
 
 
 def chosen_cells(plan: Plan, identifier: str | None) -> Sequence[PlannedCell]:
-    """All cells of a plan, or the one with that id; UsageError if there is none."""
+    """Return all cells of a plan, or the one with that id; UsageError if there is none."""
     cells = plan.cells
     if identifier is None:
         return cells
@@ -166,21 +166,21 @@ def chosen_cells(plan: Plan, identifier: str | None) -> Sequence[PlannedCell]:
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """What runs cells: how many at once, and by what; processes on this computer unless said otherwise."""
+    """The number of cells at once, and their slots; by default processes on this computer."""
 
     jobs: int
     make_slot: Callable[[], CellSlot] | None = None
     kept: list[CellSlot] | None = None
-    """Idle slots of the caller, who closes them; None: slots end with the tasks."""
+    """Idle slots, which the caller closes; None to close all slots after the tasks."""
 
 
 def work(run: Run, plan: Plan, cells: Sequence[PlannedCell], workers: Workers, watcher: Watcher) -> None:
-    """Run cells of a plan; leave a truthful manifest however this ends. The caller holds the run's lock."""
+    """Run cells of a plan, and write the manifest however this ends. The caller holds the run's lock."""
     work_through(run, tasks_of(run, Plan(plan.loaded, plan.testbed, tuple(cells))), workers, watcher)
 
 
 def work_through(run: Run, tasks: Sequence[Task], workers: Workers, watcher: Watcher) -> None:
-    """Run tasks, which may be of several plans; the same holds."""
+    """Run tasks, which may be of several plans, and write the manifest however this ends."""
     discard_all_unfinished(run.cells)
     run.manifest.status = "running"
     run.write()
@@ -188,7 +188,6 @@ def work_through(run: Run, tasks: Sequence[Task], workers: Workers, watcher: Wat
         run_tasks(tasks, workers.jobs, _Bookkeeper(run, watcher), workers.make_slot, workers.kept)
     finally:
         run.note_stored()
-        run.note_deleted()
         done = all(cell.status in (CellStatus.OK, CellStatus.UNSUPPORTED) for cell in run.manifest.cells)
         run.manifest.status = "complete" if done else "partial"
         run.manifest.finished_utc = _utc(datetime.now(UTC))
@@ -196,7 +195,7 @@ def work_through(run: Run, tasks: Sequence[Task], workers: Workers, watcher: Wat
 
 
 def tasks_of(run: Run, plan: Plan) -> list[Task]:
-    """Return what runs the cells of a plan in the run's present session."""
+    """Return the tasks of a plan's cells in the present session of the run."""
     return [_task(run, plan, planned) for planned in plan.cells]
 
 
@@ -208,7 +207,7 @@ def _task(run: Run, plan: Plan, planned: PlannedCell) -> Task:
 
 
 def _resolved(loaded: LoadedExperiment) -> dict[str, JsonValue]:
-    """What the manifest keeps of an experiment; UsageError if no manifest can keep it and be read again."""
+    """Return the experiment as the manifest keeps it; UsageError if a manifest with it cannot be read."""
     data = resolve(loaded)
     try:
         parse_json(json.dumps([data, loaded.document.data]).encode())

@@ -1,4 +1,4 @@
-"""Standard streams that cannot end the work: one that is missing or breaks continues as the null device."""
+"""Replace standard streams, so that a missing or broken one becomes the null device and stops no work."""
 
 import codecs
 import errno
@@ -18,7 +18,7 @@ _ERRORS: Final = "rogue.bytes_or_escapes"
 
 
 class StandardOutput(io.FileIO):
-    """Standard output or error; after the first write that fails it continues as the null device."""
+    """Standard output or error, which becomes the null device after the first write that fails."""
 
     failed: OSError | None = None
 
@@ -32,7 +32,7 @@ class StandardOutput(io.FileIO):
             return memoryview(data).nbytes
 
     def check(self) -> None:
-        """Raise StorageError if output is lost; a reader that has gone wanted no more of it."""
+        """Raise StorageError if output is lost, unless its reader has closed the stream."""
         if self.failed is not None and self.failed.errno not in _IS_READER_GONE:
             got = f"standard output: got {self.failed.strerror!r}, expected room for the result"
             raise StorageError(f"{got}; make room, or send it elsewhere.")
@@ -77,7 +77,7 @@ def _connect_to_null(descriptor: int) -> None:
 
 
 def _bytes_or_escapes(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Encode bytes of a file's name as they are, and escape whatever else the encoding lacks."""
+    """Encode bytes of a file's name as they are, and escape all else that the encoding lacks."""
     try:
         return codecs.lookup_error("surrogateescape")(error)
     except UnicodeError:

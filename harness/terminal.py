@@ -1,7 +1,11 @@
-"""Print messages, aligned columns and progress counts."""
+"""Print messages, aligned columns, progress counts, and commands that a user can copy."""
 
+import shlex
+import shutil
+import sys
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self, TextIO
 
 import typer
@@ -13,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def align(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Columns of a table, two spaces apart."""
+    """Return the lines of a table whose columns are two spaces apart."""
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     return [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
@@ -21,14 +25,31 @@ def align(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def notify(*lines: str) -> None:
-    """Print sentences, each on a line of its own; no text of another author in one begins a line."""
+    """Print each sentence on its own line of standard error; quoted text never begins a line."""
     typer.echo("\n".join(map(printable, (f"rogue: {lines[0]}", *lines[1:]))), err=True)
+
+
+PROGRAM: Final = "rogue"
+
+
+def call_again(*words: object) -> str:
+    """Return a shell command that works in this directory, with a path if `rogue` is not on PATH."""
+    return shlex.join(printable(str(word)) for word in (_program(), *words))
+
+
+def _program() -> str:
+    """Return the installed command as it was called; for `python -m rogue` the command beside that python."""
+    called = Path(sys.argv[0])
+    command = called if called.name == PROGRAM else Path(sys.executable).parent / PROGRAM
+    if shutil.which(PROGRAM) is not None or not command.exists():
+        return PROGRAM
+    return str(command.relative_to(Path.cwd()) if command.is_relative_to(Path.cwd()) else command)
 
 
 SHOWN_AFTER_SECONDS: Final = 1.0
 
 Counted = Callable[[int, int, str], None]
-"""Called with how many are done, of how many, and of what: `planning cells`."""
+"""Called with the number that is done, the total, and the activity: `planning cells`."""
 
 
 def in_silence(_done: int, _total: int, _what: str) -> None:
@@ -36,9 +57,9 @@ def in_silence(_done: int, _total: int, _what: str) -> None:
 
 
 class CountDisplay:
-    """Shows `planning cells 12 of 60` on a terminal; a context manager, and the function to be called.
+    """Shows `planning cells 12 of 60` on a terminal; a context manager, and a `Counted`.
 
-    Nothing is shown in the first second, nothing where there is no terminal, and nothing is left at the end.
+    It shows nothing in the first second or without a terminal, and leaves nothing at the end.
     """
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
@@ -71,7 +92,7 @@ class CountDisplay:
 
 
 def _bar(stream: TextIO) -> "Progress":
-    """Imported late: most of what is counted is over before it would be shown."""
+    """Return a progress bar; rich is imported here, because most counts are over before they are shown."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
 

@@ -5,15 +5,17 @@ The names are those of experiment files; each testbed decides which of them it c
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from rogue.workloads.framing import IWARP_SEGMENTS, TCP_SEGMENTS, Framing, Packets, with_telemetry
 from rogue.workloads.switch_controls import SwitchControlParameter
-from rogue.workloads.traffic.workload import Verb
+
+if TYPE_CHECKING:
+    from rogue.workloads.traffic.workload import Verb
 
 Service = Literal["rc", "uc", "tcp"]
 
-VERBS: Final[dict[Service, tuple[Verb, ...]]] = {
+VERBS: Final["dict[Service, tuple[Verb, ...]]"] = {
     "rc": ("write", "read", "send"),
     "uc": ("write", "send"),
     "tcp": ("write",),
@@ -184,7 +186,7 @@ class TransportName:
         controls = ((name, NIC_CONTROLS[name].made_as) for name in self.features if name in NIC_CONTROLS)
         return next(((name, made_as) for name, made_as in controls if made_as is not None), None)
 
-    def carried(self, verb: Verb) -> Verb:
+    def carried(self, verb: "Verb") -> "Verb":
         """Return the verb that moves the bytes: the requested one, or a WRITE of the same direction."""
         return verb if verb in VERBS[self.service] and not BASES[self.base].is_write_only else "write"
 

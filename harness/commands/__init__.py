@@ -1,1 +1,1 @@
-"""What each subcommand of `rogue` does; imported only when it is called, so that `--help` is instant."""
+"""The subcommands of `rogue`; each module is imported only when one of its commands is called."""

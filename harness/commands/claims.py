@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from rogue.harness.commands.opening import is_as_noted, refuse_damage, refuse_unread, write_output
+from rogue.harness.commands.options import AcceptsDamage
 from rogue.harness.commands.report import note_report_files
 from rogue.harness.errors import ExitCode, HarnessError, UsageError
 from rogue.harness.terminal import align, notify
@@ -42,20 +43,17 @@ def claims(
         ),
     ] = None,
     readme: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Put the tally between its marks in this file, too.")
+        Path | None, typer.Option(metavar="FILE", help="Also put the tally between its marks in this file.")
     ] = None,
-    accepts_damage: Annotated[
-        bool, typer.Option("--accept-damage", help="Go on although files are not as their runs wrote them.")
-    ] = False,
+    accepts_damage: AcceptsDamage = False,
 ) -> ExitCode:
-    """Compare all runs with all claims, and write a page with the best evidence for each claim.
+    """Compare all runs with all claims, and write the claims board.
 
-    The best evidence is real hardware, then the experiment that was written for the claim, then the number
-    of seeds, then a commit without changes, then the newest run; the verdict plays no part. The headline
-    counts claims that are published, unfitted, no order of magnitude and not vacuous alone; the others wear
-    badges.
-    Each verdict names its seeds, its commit and its day. The claims.json of an earlier board keeps the
-    evidence of runs that are not on this computer.
+    The board has the best evidence for each claim: real hardware, then the experiment that was written for
+    the claim, then the number of seeds, then a commit without changes, then the newest run; the verdict plays
+    no part. The headline counts only claims that are published, unfitted, not vacuous and more than an order
+    of magnitude; the others have badges. Each verdict names its seeds, its commit and its day. The
+    claims.json of an earlier board keeps the evidence of runs that are not on this computer.
 
     \b
       rogue claims
@@ -159,10 +157,7 @@ def _judged(runs: Sequence[Path]) -> Iterator[tuple[BoardRun, list[StoredOutcome
                 outcomes = stored_outcomes(run) if is_as_noted(run, CONTENT) else None
                 if outcomes is None:
                     if not console.is_terminal:
-                        typer.echo(
-                            printable(f"run {number} of {len(runs)}: {run} is evaluated"),
-                            err=True,
-                        )
+                        typer.echo(printable(f"run {number} of {len(runs)}: {run} is evaluated"), err=True)
                     outcomes = _evaluated(run)
                 yield facts, outcomes
             except ReportError as error:
@@ -172,8 +167,7 @@ def _judged(runs: Sequence[Path]) -> Iterator[tuple[BoardRun, list[StoredOutcome
 
 def _evaluated(run: Path) -> list[StoredOutcome]:
     """Compare a run with the claims; store the outcome in the run if it is writable and not locked."""
-    from rogue.harness.results.files import write_whole
-    from rogue.harness.results.run_directory import locked
+    from rogue.harness.results.run_directory import locked, write_whole
     from rogue.reports.board import evaluated
 
     text, outcomes = evaluated(run)
@@ -182,7 +176,7 @@ def _evaluated(run: Path) -> list[StoredOutcome]:
             write_whole(run / CONTENT, text.encode())
             note_report_files(run)
     except (OSError, HarnessError):
-        pass  # a run of somebody else: its verdicts are shown, and it stays as it is
+        pass  # another user's run: its verdicts are shown, and it stays as it is
     return outcomes
 
 
@@ -200,23 +194,13 @@ def _put_tally(readme: Path, board: Sequence[BoardClaim]) -> None:
 
 
 def _print(board: Sequence[BoardClaim]) -> None:
-    from rogue.reports.board import Counts
+    from rogue.reports.board import Counts, tally
     from rogue.reports.board.page import claim_lines
-    from rogue.reports.board.tally import (
-        badge_table,
-        badged_sentence,
-        headline_sentence,
-        papers_of,
-        runs_sentence,
-        tally_table,
-    )
 
     counts = Counts.of(board)
-    papers = list(papers_of(each.claim for each in board))
-    for table in (claim_lines(board), tally_table(counts.headline, papers), badge_table(counts)):
-        for line in align(table):
-            typer.echo(printable(line))
-        typer.echo()
-    typer.echo(runs_sentence(board))
-    typer.echo(headline_sentence(counts))
-    typer.echo(badged_sentence(counts))
+    papers = list(tally.papers_of(each.claim for each in board))
+    for table in (claim_lines(board), tally.tally_table(counts.headline, papers), tally.badge_table(counts)):
+        typer.echo("\n".join(map(printable, align(table))) + "\n")
+    typer.echo(tally.runs_sentence(board))
+    typer.echo(tally.headline_sentence(counts))
+    typer.echo(tally.badged_sentence(counts))

@@ -1,4 +1,4 @@
-"""The names that a shell completes, found without importing what would run."""
+"""Complete names for a shell, without importing what would run."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -11,10 +11,10 @@ EXPERIMENTS: Final = shipped("experiments")
 RESULTS: Final = Path("results")
 MANIFEST: Final = "manifest.json"
 OFFERED_MAX: Final = 30
-"""Of runs the newest only."""
+"""Runs and files that are offered; of runs the newest."""
 _PLAIN: Final = re.compile(r"(?!-)[\w@%+=:,./-]+")
-"""What every shell takes as it stands. Shells put a name into the line unquoted, and zsh evaluates it when
-somebody presses Tab: another name, of somebody's file, could be a command."""
+"""Names without characters that a shell interprets. Shells put a name into the line unquoted, and zsh even
+evaluates it at Tab, so that the name of a file could run a command."""
 LISTS: Final = (
     "transports", "controls", "switch-controls", "receiver-controls", "estimators", "workloads", "sizes",
     "topologies", "faults", "probes", "experiments", "spaces", "measures", "formats", "figures", "runs",
@@ -25,42 +25,42 @@ FIGURES: Final = (
     "probe_latency", "queue_over_time", "queue_distribution", "queue_map", "link_use", "cpu_load",
     "rtt_estimate", "rate_estimate", "window", "control",
 )  # fmt: skip
-"""These two lists are copies, for the modules that have them take long to import; a test compares them."""
+"""Both lists are copies, because their modules take long to import; a test compares them."""
 
 
 def experiments(incomplete: str) -> list[str]:
-    """Names of the experiments that come with this checkout, then files and directories."""
+    """Return names of shipped experiments, else files and directories."""
     names = [file.relative_to(EXPERIMENTS).with_suffix("").as_posix() for file in EXPERIMENTS.rglob("*.yaml")]
     return _beginning(incomplete, sorted(names)) or _files(incomplete)
 
 
 def spaces(incomplete: str) -> list[str]:
-    """Names of the spaces that come with this checkout, then files and directories."""
+    """Return names of shipped spaces, else files and directories."""
     names = [file.relative_to(EXPERIMENTS).as_posix() for file in EXPERIMENTS.glob("found/spaces/*.yml")]
     return _beginning(incomplete, sorted(names)) or _files(incomplete)
 
 
 def runs(incomplete: str) -> list[str]:
-    """Directories of runs, the newest first; others where something else was begun."""
+    """Return directories of runs, the newest first, else files and directories."""
     found = sorted(RESULTS.glob(f"*/*/{MANIFEST}"), key=lambda path: path.parent.name, reverse=True)
     names = _beginning(incomplete, (path.parent.as_posix() for path in found))
     return names[:OFFERED_MAX] or _files(incomplete)
 
 
 def testbeds(incomplete: str) -> list[str]:
-    """The simulator, a kernel, the virtual testbed, or the file of an inventory."""
+    """Return names of testbeds, else files, one of which may be an inventory."""
     from rogue.harness.testbeds import known_testbeds
 
     return _beginning(incomplete, known_testbeds()) or _files(incomplete)
 
 
 def lists(incomplete: str) -> list[str]:
-    """What `rogue list` can list."""
+    """Return the lists of `rogue list`."""
     return _beginning(incomplete, LISTS)
 
 
 def figures(incomplete: str) -> list[str]:
-    """Names of the report's figures."""
+    """Return the names of the report's figures."""
     return _beginning(incomplete, FIGURES)
 
 
@@ -69,7 +69,7 @@ def _beginning(incomplete: str, words: Iterable[str]) -> list[str]:
 
 
 def _files(incomplete: str) -> list[str]:
-    """Files and directories; those of a directory that cannot be read are none."""
+    """Return files and directories; nothing from a directory that cannot be read."""
     parent, _, begun = incomplete.rpartition("/")
     directory = Path(f"{parent}/" if incomplete.startswith("/") else parent or ".")
     try:

@@ -3,39 +3,47 @@
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from pydantic import JsonValue, TypeAdapter, ValidationError
+import typer
+from pydantic import ValidationError
 
-from rogue.harness.commands.call_again import call_again
-from rogue.harness.commands.run import begun_testbed, jobs_at_once, opened_cluster, resume_options
+from rogue.harness.commands.run import (
+    begun_testbed,
+    jobs_at_once,
+    opened_cluster,
+    resume_options,
+    stop_error,
+)
 from rogue.harness.commands.runs import update_index_of
 from rogue.harness.data.files import DataFiles, kept_files
-from rogue.harness.errors import ClusterLostError, StoppedError, UsageError, termination_as_interrupt
+from rogue.harness.errors import ClusterLostError, UsageError, termination_as_interrupt
 from rogue.harness.execution.scheduler import CellSlot
 from rogue.harness.experiment.find import find_experiment, load_named
 from rogue.harness.experiment.load import LoadedExperiment, check_document
 from rogue.harness.plan.plan import Plan
 from rogue.harness.plugins.trust import Trust, load_trusted
-from rogue.harness.results.files import write_whole
 from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.recorded_run import Run, kept_data
-from rogue.harness.results.run_directory import DEFAULT_OUT, locked
+from rogue.harness.results.run_directory import DEFAULT_OUT, locked, write_whole
 from rogue.harness.run import Workers, begin_run, loaded_again, reopen_run
 from rogue.harness.search.candidates import named_for
 from rogue.harness.search.sensitivity import AnalysisPlan
 from rogue.harness.search.space import Request, read_file
 from rogue.harness.search.study import SearchPlan
+from rogue.harness.search.summary import plan_lines
+from rogue.harness.terminal import call_again
 from rogue.harness.testbeds import find_testbed, ready_testbed
 from rogue.harness.testbeds.base import Testbed
 from rogue.reports.reading.files import checksum, read_regular
-from rogue.workloads.printable import parse_json
+from rogue.workloads.printable import parse_json, printable
 
 Checked = TypeVar("Checked", SearchPlan, AnalysisPlan)
+Check = Callable[[Request, LoadedExperiment, Testbed, DataFiles | None], Checked]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,14 +61,14 @@ class GrowingOptions:
     resume: Path | None
     dask: str | None
     """Address of a scheduler; None for processes on this computer."""
-    plugins: Sequence[Path] | None
-    trusts_plugins: bool
+    trust: Trust
+    """Plug-ins that are named, and whether all that a run keeps may run."""
     trusts_inventory: bool
     is_plan: bool
     """True if nothing is run."""
     claims: Sequence[str] = ()
     aim: Mapping[str, str] = field(default_factory=dict)
-    """Keys in the place of what the aim of the file says."""
+    """Values that replace those of the file's aim."""
     has_baseline: bool = True
 
     @property
@@ -87,9 +95,6 @@ class GrowingOptions:
         return ready_testbed(name, self.dask, is_trusted=self.trusts_inventory, command=self.command)
 
 
-Check = Callable[[Request, LoadedExperiment, Testbed, DataFiles | None], Checked]
-
-
 @contextmanager
 def opened(options: GrowingOptions, check: Check[Checked]) -> Iterator[tuple[Checked, Run | None]]:
     """Yield a checked request and its run, new or resumed, which is locked meanwhile; no run with --plan."""
@@ -99,7 +104,7 @@ def opened(options: GrowingOptions, check: Check[Checked]) -> Iterator[tuple[Che
         with locked(options.resume):
             yield _resumed(options, options.resume, check), reopen_run(options.resume, words)
         return
-    loaded = load_named(options.experiment, tuple(options.settings or ()), tuple(options.plugins or ()))
+    loaded = load_named(options.experiment, tuple(options.settings or ()), options.trust.files)
     document = named_for(loaded.document, f"-{options.command}")
     loaded = check_document(document, loaded.settings, loaded.plugins)
     request = _request(options)
@@ -116,17 +121,15 @@ def opened(options: GrowingOptions, check: Check[Checked]) -> Iterator[tuple[Che
 
 def _request(options: GrowingOptions) -> Request:
     ranges = read_file(find_experiment(str(options.ranges)), options.command)
-    data = TypeAdapter(dict[str, JsonValue]).validate_python(ranges.data)
+    data, aim = dict(ranges.data), ranges.data.get("aim")
     if options.aim:
-        aim = data.get("aim")
         data["aim"] = {**(aim if isinstance(aim, dict) else {}), **options.aim}
-    return Request(
-        file=ranges.file,
-        sha256=ranges.sha256,
-        data=data,
-        claims=tuple(options.claims),
-        has_baseline=options.has_baseline,
-    )
+    return Request.model_validate(
+        {
+            "file": ranges.file, "sha256": ranges.sha256, "data": data, "claims": options.claims,
+            "has_baseline": options.has_baseline,
+        }
+    )  # fmt: skip
 
 
 def _resumed(options: GrowingOptions, directory: Path, check: Check[Checked]) -> Checked:
@@ -141,9 +144,15 @@ def _resumed(options: GrowingOptions, directory: Path, check: Check[Checked]) ->
         raise UsageError(f"--resume: {got}, {expected}; {advice}.") from error
     testbed = options.find_testbed(begun_testbed(manifest.testbed, options.testbed, sys.argv[1:]))
     files = kept_files(kept_data(directory, manifest))
-    trust = Trust(tuple(options.plugins or ()), options.trusts_plugins)
-    loaded = loaded_again(manifest, load_trusted(manifest.plugins, trust), files)
+    loaded = loaded_again(manifest, load_trusted(manifest.plugins, options.trust), files)
     return check(request, loaded, testbed, files)
+
+
+def print_plan(plan: SearchPlan | AnalysisPlan, options: GrowingOptions) -> None:
+    """Print the ranges, and how long all cells should take."""
+    jobs = jobs_at_once(plan.candidates.testbed, options.jobs, None)
+    for line in plan_lines(plan.keys, plan.some_plans(), plan.cells_max, min(jobs, plan.cells_at_once)):
+        typer.echo(printable(line))
 
 
 @contextmanager
@@ -152,26 +161,19 @@ def growing(
 ) -> Iterator[Workers]:
     """Yield workers; Ctrl-C or a lost cluster leaves the finished cells, and says how to continue."""
     slots: list[CellSlot] = []
-    with ExitStack() as after:
-        cluster = after.enter_context(opened_cluster(options.dask))
-        after.callback(_close, slots)
+    with opened_cluster(options.dask) as cluster:
         make_slot = None if cluster is None else cluster.make_slot
         try:
             with termination_as_interrupt():
                 yield Workers(jobs_at_once(testbed, options.jobs, cluster), make_slot, slots)
         except (KeyboardInterrupt, ClusterLostError) as stop:
             on_stopped()
-            said = resume_options(run.manifest, options.dask, is_trusted=options.trusts_inventory)
-            again = call_again(options.command, "--resume", run.directory, *said)
-            kept = f"finished cells are kept; to continue: {again}"
-            if isinstance(stop, ClusterLostError):
-                raise ClusterLostError(f"{stop}; {kept}") from stop
-            raise StoppedError(f"stopped; {kept}", stop) from stop
-
-
-def _close(slots: Sequence[CellSlot]) -> None:
-    for slot in slots:
-        slot.close()
+            same = resume_options(run.manifest, options.dask, is_trusted=options.trusts_inventory)
+            again = call_again(options.command, "--resume", run.directory, *same)
+            raise stop_error(stop, f"finished cells are kept; to continue: {again}") from stop
+        finally:
+            for slot in slots:
+                slot.close()
 
 
 def write_files(run: Run, content: Mapping[str, str | None], *noted: str) -> None:
@@ -186,3 +188,11 @@ def write_files(run: Run, content: Mapping[str, str | None], *noted: str) -> Non
     run.manifest.files |= {name: checksum(run.directory / name) for name in there}
     run.write()
     update_index_of([run.directory])
+
+
+def print_results(run: Run, lines: Sequence[str], page: str) -> None:
+    """Print lines, the place of the page, and the run's directory as the last line."""
+    for line in lines:
+        typer.echo(printable(line))
+    typer.echo(f"page: {run.directory / page}", err=True)
+    typer.echo(run.directory)

@@ -1,4 +1,4 @@
-"""Print the inventory of a CloudLab manifest, check inventories and open them."""
+"""`rogue inventory`: print the inventory of a CloudLab manifest, check inventories, and open them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ app: Final = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup
 
 @app.callback()
 def inventory() -> None:
-    """Files that say which nodes there are, and how SSH reaches them.
+    """Print and check the files that list nodes and their SSH access.
 
     \b
       rogue inventory from-manifest manifest.xml > nodes.yaml
@@ -37,24 +37,24 @@ def from_manifest(
     manifest: Annotated[Path, typer.Argument(metavar="MANIFEST.xml", help="Manifest of an experiment.")],
     user: Annotated[str | None, typer.Option(help="Your name on the nodes; by default as here.")] = None,
     lan: Annotated[
-        str | None, typer.Option(help="The LAN that is measured; needed where there are several.")
+        str | None, typer.Option(help="The experiment network; required if there are several LANs.")
     ] = None,
     interface: Annotated[
         str | None,
         typer.Option(
-            help="Linux's name of the experiment interface; by default the nodes find it by its MAC."
+            help="Linux's name of the experiment interface; by default nodes find it by its MAC address."
         ),
     ] = None,
     rdma: Annotated[
         Literal["card", "soft_roce"] | None,
-        typer.Option(help="Whether that interface is an RDMA card's; needed for hardware not known here."),
+        typer.Option(help="Kind of RDMA device there; required for hardware that is not known here."),
     ] = None,
 ) -> ExitCode:
     """Print the inventory of a CloudLab experiment, from its manifest.
 
     The manifest is a file: run `geni-get manifest` on a node, or take it from the experiment's page. No
-    password and no connection is needed. Hosts of the LAN are called h0, h1, ... in the manifest's order;
-    nodes that are left out and switches that were allocated are named.
+    password and no connection is needed. Hosts of the LAN are called h0, h1, ... in the manifest's order.
+    Messages list the nodes that are left out, and switches that were allocated.
 
     \b
       rogue inventory from-manifest manifest.xml > nodes.yaml
@@ -89,7 +89,7 @@ def check(
     plugins: Plugins = None,
     trusts_inventory: TrustsInventory = False,
 ) -> ExitCode:
-    """Read an inventory as the other commands do, and print the nodes; goes to no node.
+    """Read an inventory as the other commands do, and print the nodes; connects to none.
 
     \b
       rogue inventory check nodes.yaml
@@ -122,14 +122,14 @@ def check(
 
 
 def _scans(servers: Collection[tuple[str, int]]) -> Iterator[str]:
-    """Commands that ask for the host keys of servers, each a name and a TCP port."""
+    """Yield commands that fetch the host keys of servers, each a name and a TCP port."""
     for port in sorted({port for _, port in servers}):
         names = " ".join(sorted(name for name, own in servers if own == port))
         yield f"  ssh-keyscan -p {port} {names} >> ~/.ssh/known_hosts"
 
 
 def _remarks(manifest: Manifest, lan: Lan) -> Iterator[str]:
-    """What a person should know of the LAN."""
+    """Yield sentences about the LAN, its switches and the nodes that are left out."""
     from rogue.harness.provisioning.cloudlab import NO_HOSTS, allocated_switches
 
     own = {interface.node for interface in lan.interfaces}
@@ -137,13 +137,13 @@ def _remarks(manifest: Manifest, lan: Lan) -> Iterator[str]:
     for switch in allocated_switches(manifest, lan):
         yield (
             f"allocated switch {switch['name']} ({switch['hardware']}): it marks nothing and sends no pauses "
-            "until you set it up; this project does not"
+            "until you set it up; `rogue switch` does not"
         )
     if unable := [f"{node.name} ({node.kind})" for node in manifest.nodes if node.kind in NO_HOSTS]:
-        yield f"left out, as they are no hosts: {', '.join(unable)}"
+        yield f"left out, because they are no hosts: {', '.join(unable)}"
     others = [node.name for node in manifest.nodes if node.is_host and node.name not in own]
     if others:
-        yield f"left out, as they have no address there: {', '.join(others)}"
+        yield f"left out, because they have no address there: {', '.join(others)}"
 
 
 def _hardware_row(switch: HardwareSwitch) -> tuple[str, ...]:
@@ -154,7 +154,7 @@ def _hardware_row(switch: HardwareSwitch) -> tuple[str, ...]:
 
 
 def open_inventory(named: NamedInventory) -> Inventory:
-    """Read and check it; ConfigError or UsageError if that, or a plug-in, is not as it should be."""
+    """Load its plug-ins, and read and check an inventory; ConfigError or UsageError for a mistake."""
     from rogue.harness.plugins.loading import load_plugins
     from rogue.harness.plugins.source import plugins_at
     from rogue.harness.provisioning.inventory import load_inventory

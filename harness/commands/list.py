@@ -1,26 +1,28 @@
-"""Print the lists of `rogue list`."""
+"""`rogue list`: print what an experiment file can name, and runs."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import typer
 
 from rogue.harness.commands import completion
 from rogue.harness.commands.options import Plugins
-from rogue.harness.errors import ConfigError, ExitCode, UsageError
+from rogue.harness.errors import ExitCode, UsageError
 from rogue.harness.terminal import align, notify
 from rogue.workloads.printable import did_you_mean
 
 if TYPE_CHECKING:
-    from rogue.harness.testbeds.base import Testbed
     from rogue.reports.index import Entry
     from rogue.workloads.specification import Specification
     from rogue.workloads.switch_controls import SwitchControlParameter
     from rogue.workloads.transports import TransportName
+
+RESULTS: Final = Path("results")
 
 
 def list_(
@@ -28,22 +30,21 @@ def list_(
         str,
         typer.Argument(
             metavar="WHAT",
-            help="transports, controls, switch-controls, receiver-controls, estimators, workloads, sizes, "
-            "topologies, faults, probes, experiments, spaces, measures, formats, figures or runs.",
+            help=f"{', '.join(completion.LISTS[:-1])} or {completion.LISTS[-1]}.",
             autocompletion=completion.lists,
             show_default=False,
         ),
     ] = "",
     directory: Annotated[
         Path | None,
-        typer.Argument(metavar="[DIR]", help="Where the runs are.", show_default="results"),
+        typer.Argument(metavar="[DIR]", help="Directory of the runs.", show_default="results"),
     ] = None,
     experiment: Annotated[
         str | None, typer.Option(metavar="NAME", help="Of the runs only those of this experiment.")
     ] = None,
     plugins: Plugins = None,
 ) -> ExitCode:
-    """List what an experiment file can name, with its parameters; or the runs that are there.
+    """List what an experiment file can name, with its parameters; or runs.
 
     \b
       rogue list workloads
@@ -51,15 +52,22 @@ def list_(
       rogue list runs elsewhere --experiment quickstart
     """
     if what == "runs":
-        return print_runs(directory, experiment)
+        return print_runs(directory or RESULTS, experiment)
     if directory is not None or experiment is not None:
         got = "a directory or --experiment"
         raise UsageError(f"list {what}: got {got}, expected neither; `rogue list runs` takes them.")
+    if what not in LISTS:
+        known = [*LISTS, "runs"]
+        got = f"list: got {repr(what) if what else 'nothing'}, expected one of {', '.join(known)}"
+        raise UsageError(f"{got}; {did_you_mean(what, known)}.")
+    from rogue.harness.plugins.loading import load_plugins
+    from rogue.harness.plugins.source import plugins_at
 
-    return print_list(what, tuple(plugins or ()))
+    load_plugins(plugins_at(plugins or ()))
+    typer.echo("\n".join(LISTS[what]()))
+    return ExitCode.OK
 
 
-RESULTS: Final = Path("results")
 HEAD: Final = ("started (UTC)", "experiment", "testbed", "status", "verdicts", "size", "directory")
 STYLES: Final = {
     "complete": "green",
@@ -70,16 +78,14 @@ STYLES: Final = {
 }
 
 
-def print_runs(directory: Path | None, experiment: str | None) -> ExitCode:
+def print_runs(results: Path, experiment: str | None) -> ExitCode:
     """Print the runs of a results directory, newest first: a table on a terminal, columns elsewhere."""
     from rogue.harness.results.run_directory import is_locked
+    from rogue.reports.index import find_entries
 
-    results = directory or RESULTS
     if not results.is_dir():
         advice = "name the directory of runs, or make one with `rogue run quickstart`"
         raise UsageError(f"list runs: got no directory {results}, expected one with runs; {advice}.")
-    from rogue.reports.index import find_entries
-
     entries = find_entries(results, is_locked, experiment)
     if not entries:
         of_it = f" of experiment {experiment!r}" if experiment is not None else ""
@@ -115,24 +121,65 @@ def _print_table(entries: Sequence[Entry]) -> None:
     Console().print(table)
 
 
-NODES: Final = "nodes"
-"""Virtual machines, CloudLab's or a rack's."""
-PROBE: Final = "quickstart"
-"""The experiment whose transport is exchanged to see what a testbed says."""
+class Registry(NamedTuple):
+    """A registry of the entries that a list prints."""
+
+    module: str
+    name: str
+    kind: str
+    """Kind of its entries in the records of plug-ins."""
+
+    def entries(self) -> Mapping[str, Any]:
+        """Import the registry."""
+        entries: Mapping[str, Any] = getattr(import_module(f"rogue.{self.module}"), self.name)
+        return entries
+
+    def origin(self, name: str) -> str:
+        """Return the plug-in that an entry is from; nothing for our own."""
+        from rogue.harness.plugins.loading import loaded_plugins
+
+        files = (each.source.file for each in loaded_plugins() if f"{self.kind} {name}" in each.adds)
+        return next((f" (plug-in {file})" for file in files), "")
+
+    def rows(self) -> list[str]:
+        """Return a line for each entry."""
+        return align(
+            [(name, f"{_meaning(each)}{self.origin(name)}") for name, each in self.entries().items()]
+        )
+
+    def blocks(self, prefix: str = "") -> list[str]:
+        """Return a line for each entry, and below it one for each of its parameters."""
+        lines = []
+        for name, each in self.entries().items():
+            lines.append(f"{prefix}{name}: {_meaning(each)}{self.origin(name)}")
+            rows = _keys(each) if isinstance(each, type) else list(map(_row_of, each.parameters))
+            lines += [f"  {line}" for line in align(rows)]
+        kind = self.kind.replace("_", "-")
+        return lines or [
+            f"none: plug-ins add them, as with --plugin FILE; `rogue new {kind} NAME` writes one"
+        ]
 
 
-def print_list(what: str, plugins: Sequence[Path] = ()) -> ExitCode:
-    """Print one of the lists, with what plug-ins add: installed ones, and these files."""
-    from rogue.harness.plugins.loading import load_plugins
-    from rogue.harness.plugins.source import plugins_at
+def _meaning(entry: object) -> str:
+    """Return the title of an entry, its meaning, or the first line of its class."""
+    for name in ("title", "meaning"):
+        if isinstance(found := getattr(entry, name, None), str):
+            return found
+    return (entry.__doc__ or "").partition("\n")[0]
 
-    if what not in LISTS:
-        known = [*LISTS, "runs"]
-        got = f"list: got {repr(what) if what else 'nothing'}, expected one of {', '.join(known)}"
-        raise UsageError(f"{got}; {did_you_mean(what, known)}.")
-    load_plugins(plugins_at(plugins))
-    typer.echo("\n".join(LISTS[what]()))
-    return ExitCode.OK
+
+def _keys(kind: type[Specification]) -> list[tuple[str, ...]]:
+    """Return name, default and meaning of each parameter of a kind."""
+    from rogue.harness.experiment.keys import REQUIRED, keys_of
+
+    return [
+        (key.name, key.default if key.default == REQUIRED else f"default {key.default}", key.meaning)
+        for key in keys_of(kind)
+    ]
+
+
+def _row_of(parameter: SwitchControlParameter) -> tuple[str, ...]:
+    return parameter.key, f"default {parameter.value:g}{parameter.unit}", parameter.meaning
 
 
 def _transports() -> list[str]:
@@ -147,36 +194,39 @@ def _transports() -> list[str]:
     return align(rows)
 
 
-def places(names: Sequence[TransportName]) -> str:
-    """Where at least one of these transports runs, as the testbeds themselves say."""
-    from rogue.harness.testbeds import TESTBEDS
-    from rogue.harness.testbeds.ssh.support import may_carry
-
-    found = [place for place, kind in TESTBEDS.items() if any(_runs(kind(), name) for name in names)]
-    if any(may_carry(name) for name in names):
-        found.append(NODES)
-    return ", ".join(found) or "nowhere yet"
+CARD_FEATURES: Final = frozenset({"dcqcn", "pfc"})
+"""Features that real cards have with native RoCE."""
 
 
-def _runs(testbed: Testbed, transport: TransportName) -> bool:
-    from rogue.harness.experiment.find import load_named
-    from rogue.harness.plan.plan import plan_cells
+def places(names: Iterable[TransportName]) -> str:
+    """Return the testbeds that can run at least one of these transports.
 
-    loaded = load_named(PROBE, (f"transports=[{transport}]",))
-    return testbed.unsupported(plan_cells(loaded)[0]) is None
+    The rule is that of the testbeds, which take seconds to import; a test compares the two.
+    """
+    from rogue.agent.core.transports import TRANSPORTS
+    from rogue.workloads.transports import BASES
+
+    found = ["simulator"]
+    real = [name for name in names if name.base in TRANSPORTS or BASES[name.base].is_in_kernels]
+    if any(not name.features for name in real):
+        found.append("kernel")
+    if any(not name.features or (name.base == "roce" and {*name.features} <= CARD_FEATURES) for name in real):
+        found.append("nodes")
+    return ", ".join(found)
 
 
 def _experiments() -> list[str]:
-    from rogue.harness.experiment.find import DIRECTORY, experiment_files
-    from rogue.harness.experiment.load import load_experiment
+    """Return name and title of each experiment; nothing else of the files is checked."""
+    import yaml
 
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     rows = []
-    for file in experiment_files():
+    for file in sorted(completion.EXPERIMENTS.rglob("*.yaml")):
         try:
-            title = load_experiment(str(file)).experiment.title or ""
-        except ConfigError as error:
-            title = f"cannot be read: {error.problems[0]}"
-        rows.append((file.relative_to(DIRECTORY).with_suffix("").as_posix(), title))
+            title = yaml.load(file.read_bytes(), loader).get("title") or ""
+        except (yaml.YAMLError, AttributeError) as error:
+            title = f"cannot be read: {error}".partition("\n")[0]
+        rows.append((file.relative_to(completion.EXPERIMENTS).with_suffix("").as_posix(), title))
     return align(rows)
 
 
@@ -191,152 +241,33 @@ def _spaces() -> list[str]:
     return align(rows)
 
 
-def _figures() -> list[str]:
-    from rogue.reports.figures import FIGURES
-
-    return align([(name, f"{figure.title}{_origin('figure', name)}") for name, figure in FIGURES.items()])
-
-
 def _formats() -> list[str]:
-    from rogue.harness.data.formats import FORMATS
-
+    registry = Registry("harness.data.formats", "FORMATS", "format")
     rows = [
-        (name, form.becomes, f"{form.meaning}{_origin('format', name)}") for name, form in FORMATS.items()
+        (name, form.becomes, f"{form.meaning}{registry.origin(name)}")
+        for name, form in registry.entries().items()
     ]
     return align(rows)
-
-
-def _measures() -> list[str]:
-    from rogue.reports.metrics import METRICS
-
-    return align([(name, f"{metric.title}{_origin('measure', name)}") for name, metric in METRICS.items()])
-
-
-def _classes(kind: str, registry: Mapping[str, type]) -> list[str]:
-    return align([(name, f"{_meaning(entry)}{_origin(kind, name)}") for name, entry in registry.items()])
-
-
-def _sizes() -> list[str]:
-    from rogue.workloads.flow_sizes import FLOW_SIZES
-
-    rows = [(name, f"{sizes.meaning}{_origin('distribution', name)}") for name, sizes in FLOW_SIZES.items()]
-    return align(rows)
-
-
-def _meaning(entry: type) -> str:
-    return (entry.__doc__ or "").partition("\n")[0]
-
-
-def _origin(kind: str, name: str) -> str:
-    """Where an entry is from, if not from here."""
-    from rogue.harness.plugins.loading import loaded_plugins
-
-    for plugin in loaded_plugins():
-        if f"{kind} {name}" in plugin.adds:
-            return f" (plug-in {plugin.source.file})"
-    return ""
-
-
-def _kinds(what: str, registry: Mapping[str, type[Specification]]) -> list[str]:
-    """Every kind with its parameters."""
-    lines = []
-    for name, kind in registry.items():
-        lines.append(f"{name}: {_meaning(kind)}{_origin(what, name)}")
-        lines += [f"  {line}" for line in align(_parameters(kind))]
-    return lines
-
-
-def _parameters(kind: type[Specification]) -> list[tuple[str, str, str]]:
-    from rogue.harness.experiment.keys import REQUIRED, keys_of
-
-    return [
-        (key.name, key.default if key.default == REQUIRED else f"default {key.default}", key.meaning)
-        for key in keys_of(kind)
-    ]
-
-
-def _switch_controls() -> list[str]:
-    """Each with its parameters as an experiment writes them."""
-    from rogue.workloads.switch_controls import SWITCH_CONTROLS
-
-    lines = []
-    for name, entry in SWITCH_CONTROLS.items():
-        lines += _with_parameters(
-            f"{name}: {entry.meaning}{_origin('switch_control', name)}", entry.parameters
-        )
-    return lines or [_none_of("switch-control")]
 
 
 def _receiver_controls() -> list[str]:
-    """The same, as words of transports."""
-    from rogue.workloads.transports import RECEIVER_CONTROLS
-
-    lines = []
-    for name, entry in RECEIVER_CONTROLS.items():
-        title = f"uet+{name}: {entry.meaning}{_origin('receiver_control', name)}"
-        lines += _with_parameters(title, entry.parameters)
-    return lines or [_none_of("receiver-control")]
+    return Registry("workloads.transports", "RECEIVER_CONTROLS", "receiver_control").blocks("uet+")
 
 
-def _with_parameters(title: str, parameters: Sequence[SwitchControlParameter]) -> list[str]:
-    rows = [(each.key, f"default {each.value:g}{each.unit}", each.meaning) for each in parameters]
-    return [title, *(f"  {line}" for line in align(rows))]
-
-
-def _none_of(kind: str) -> str:
-    return f"none: plug-ins bring them, as with --plugin FILE; `rogue new {kind} NAME` writes one"
-
-
-def _controls() -> list[str]:
-    from rogue.agent.core.cc import CONGESTION_CONTROLS
-
-    return _classes("control", CONGESTION_CONTROLS)
-
-
-def _estimators() -> list[str]:
-    from rogue.agent.core.estimators import ESTIMATORS
-
-    return _classes("estimator", ESTIMATORS)
-
-
-def _workloads() -> list[str]:
-    from rogue.workloads.traffic import WORKLOADS
-
-    return _kinds("workload", WORKLOADS)
-
-
-def _topologies() -> list[str]:
-    from rogue.workloads.topologies import TOPOLOGIES
-
-    return _kinds("topology", TOPOLOGIES)
-
-
-def _faults() -> list[str]:
-    from rogue.workloads.faults import FAULTS
-
-    return _kinds("fault", FAULTS)
-
-
-def _probes() -> list[str]:
-    from rogue.workloads.probes import PROBES
-
-    return _kinds("probe", PROBES)
-
-
-LISTS: Mapping[str, Callable[[], list[str]]] = {
+LISTS: Final[Mapping[str, Callable[[], list[str]]]] = {
     "transports": _transports,
-    "controls": _controls,
-    "switch-controls": _switch_controls,
+    "controls": Registry("agent.core.cc", "CONGESTION_CONTROLS", "control").rows,
+    "switch-controls": Registry("workloads.switch_controls", "SWITCH_CONTROLS", "switch_control").blocks,
     "receiver-controls": _receiver_controls,
-    "estimators": _estimators,
-    "workloads": _workloads,
-    "sizes": _sizes,
-    "topologies": _topologies,
-    "faults": _faults,
-    "probes": _probes,
+    "estimators": Registry("agent.core.estimators", "ESTIMATORS", "estimator").rows,
+    "workloads": Registry("workloads.traffic", "WORKLOADS", "workload").blocks,
+    "sizes": Registry("workloads.flow_sizes", "FLOW_SIZES", "distribution").rows,
+    "topologies": Registry("workloads.topologies", "TOPOLOGIES", "topology").blocks,
+    "faults": Registry("workloads.faults", "FAULTS", "fault").blocks,
+    "probes": Registry("workloads.probes", "PROBES", "probe").blocks,
     "experiments": _experiments,
     "spaces": _spaces,
-    "measures": _measures,
+    "measures": Registry("reports.metrics", "METRICS", "measure").rows,
     "formats": _formats,
-    "figures": _figures,
+    "figures": Registry("reports.figures", "FIGURES", "figure").rows,
 }

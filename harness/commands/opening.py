@@ -1,4 +1,4 @@
-"""Open the runs and the output files that a command names."""
+"""Open the runs that a command names, refuse damaged ones, and write output files."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from rogue.harness.commands.call_again import call_again
 from rogue.harness.errors import DamagedRunError, HarnessError, StorageError
-from rogue.harness.terminal import notify
+from rogue.harness.terminal import call_again, notify
 
 if TYPE_CHECKING:
     from rogue.harness.plugins.trust import Trust
@@ -21,9 +20,9 @@ SHOWN_MAX: Final = 10
 
 
 def refuse_damage(runs: Sequence[Path], *, is_accepted: bool) -> None:
-    """End with `verify`'s code if a file is not as its run wrote it; say so at least, if that is accepted.
+    """DamagedRunError if a file is not as its run wrote it; only print that if it is accepted.
 
-    A run that somebody works on is left out. A run that was killed has cells that its manifest does not list.
+    A run that another process works on is skipped. A killed run has cells that its manifest does not list.
     """
     from rogue.harness.results.manifest import read_manifest
     from rogue.harness.results.recorded_run import present_manifest
@@ -42,14 +41,20 @@ def refuse_damage(runs: Sequence[Path], *, is_accepted: bool) -> None:
         shown = [f"  {each}" for each in differences[:SHOWN_MAX]]
         if len(differences) > SHOWN_MAX:
             shown.append(f"  ... and {len(differences) - SHOWN_MAX} more; {call_again('verify', run)}")
-        lines = [f"{run}: {_counted(len(differences))}:", *shown]
+        count = len(differences)
+        words = (
+            f"{count} files are not as the run wrote them"
+            if count > 1
+            else "1 file is not as the run wrote it"
+        )
+        lines = [f"{run}: {words}:", *shown]
         if not is_accepted:
-            raise DamagedRunError(*lines, "  to go on with what can be read: --accept-damage")
+            raise DamagedRunError(*lines, "  to continue with what can be read: --accept-damage")
         notify(*lines)
 
 
 def refuse_unread(runs: Sequence[Path], *, is_accepted: bool) -> list[Path]:
-    """Return the runs whose manifests can be read; the others end the command, unless that is accepted."""
+    """Return the runs whose manifests can be read; DamagedRunError for others unless that is accepted."""
     from rogue.harness.results.manifest import read_manifest
 
     read = []
@@ -58,7 +63,7 @@ def refuse_unread(runs: Sequence[Path], *, is_accepted: bool) -> list[Path]:
             read_manifest(run)
         except HarnessError as error:
             if not is_accepted:
-                raise DamagedRunError(*error.lines, "  to go on without it: --accept-damage") from error
+                raise DamagedRunError(*error.lines, "  to continue without it: --accept-damage") from error
             notify(f"left out: {error.lines[0]}", *error.lines[1:])
         else:
             read.append(run)
@@ -66,7 +71,7 @@ def refuse_unread(runs: Sequence[Path], *, is_accepted: bool) -> list[Path]:
 
 
 def is_as_noted(run: Path, name: str) -> bool:
-    """Whether a file of a run is as its manifest says, or is not there, or not in the manifest."""
+    """True unless a file of a run differs from the checksum in its manifest."""
     from rogue.harness.results.manifest import read_manifest
     from rogue.reports.reading.files import checksum
 
@@ -74,14 +79,8 @@ def is_as_noted(run: Path, name: str) -> bool:
     return noted is None or not file.is_file() or checksum(file) == noted
 
 
-def _counted(files: int) -> str:
-    if files == 1:
-        return "1 file is not as the run wrote it"
-    return f"{files} files are not as the run wrote them"
-
-
 def _is_damage(difference: Difference) -> bool:
-    """Damage, unless a report makes the file again or the file is a user's own beside the cells."""
+    """True unless a report writes the file again, or it is a user's file beside the cells."""
     from rogue.harness.results.run_directory import CELLS
 
     is_own = difference.is_unlisted and not difference.path.startswith(CELLS)
@@ -93,7 +92,7 @@ def open_runs(
 ) -> list[Manifest]:
     """Return the manifests of runs that may be read; DamagedRunError if one is not as it was written.
 
-    Plug-ins that somebody named are loaded. What the others would have shown is told.
+    Named plug-ins are loaded. A message lists the measures and figures of the others, which are left out.
     """
     from rogue.harness.plugins.trust import NOBODY, left_out, load_what_is_trusted
     from rogue.harness.results.manifest import read_manifest
@@ -107,8 +106,8 @@ def open_runs(
 
 
 def write_output(path: Path, text: str) -> None:
-    """Write it whole, with the directories above it; StorageError if that cannot be."""
-    from rogue.harness.results.files import write_whole
+    """Write a whole file, and make the directories above it; StorageError if that fails."""
+    from rogue.harness.results.run_directory import write_whole
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -25,7 +25,7 @@ Experiment = Annotated[
 OptionalExperiment = Annotated[
     str,
     typer.Argument(
-        help="File or name of the experiment; left out with --resume.",
+        help="File or name of the experiment; not with --resume.",
         autocompletion=completion.experiments,
     ),
 ]
@@ -38,6 +38,15 @@ Settings = Annotated[
         "--set", metavar="KEY=VALUE", help="Change the experiment, e.g. workload.senders=4; repeatable."
     ),
 ]
+Resume = Annotated[
+    Path | None,
+    typer.Option(
+        "--resume",
+        metavar="RUN",
+        help="Continue a run that was stopped; on nodes with --testbed.",
+        autocompletion=completion.runs,
+    ),
+]
 Jobs = Annotated[
     int | None, typer.Option("--jobs", "-j", min=1, max=1024, help="Cells at once; by default one per core.")
 ]
@@ -46,7 +55,7 @@ Plugins = Annotated[
     typer.Option(
         "--plugin",
         metavar="FILE",
-        help="Load a plug-in (Python, or a control of NICs or of switches in C++); repeatable.",
+        help="Load a plug-in (Python, or a NIC or switch control in C++); repeatable.",
         dir_okay=False,
     ),
 ]
@@ -68,7 +77,7 @@ RunDirectory = Annotated[
     Path, typer.Argument(metavar="RUN", help="Directory of a run.", autocompletion=completion.runs)
 ]
 AcceptsDamage = Annotated[
-    bool, typer.Option("--accept-damage", help="Go on although files are not as the run wrote them.")
+    bool, typer.Option("--accept-damage", help="Read runs whose files differ from their checksums.")
 ]
 InventoryArgument = Annotated[
     str,
@@ -81,10 +90,14 @@ ExperimentOption = Annotated[
     str,
     typer.Argument(
         metavar="EXPERIMENT",
-        help="What this experiment asks of its network counts, instead of the inventory's numbers.",
+        help="Use the network that this experiment requests, instead of the inventory's numbers.",
         autocompletion=completion.experiments,
         show_default=False,
     ),
+]
+Log = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Write Ansible's whole output to FILE; by default below .cache."),
 ]
 OneCell = Annotated[str | None, typer.Option("--cell", metavar="ID", help="The network of this cell.")]
 _SHOWN_MAX: Final = 4
@@ -99,7 +112,7 @@ class NamedCells:
     cell: str | None = None
 
     def load(self, plugins: Sequence[Path]) -> list[Cell]:
-        """The cells that nodes can carry, of the first repetition; or the one that is named."""
+        """Return the cells of the first repetition that nodes can run, or the one that is named."""
         from rogue.harness.experiment.find import load_named
         from rogue.harness.plan.plan import plan_cells
         from rogue.harness.testbeds.ssh.support import may_carry
@@ -108,14 +121,12 @@ class NamedCells:
         if self.cell is not None:
             return [self._named(cells)]
         first = [cell for cell in cells if cell.repetition == 1]
-        carried = [cell for cell in first if all(may_carry(group.transport) for group in cell.groups)]
-        if carried:
-            return carried
+        runnable = [cell for cell in first if all(may_carry(group.transport) for group in cell.groups)]
+        if runnable:
+            return runnable
         names = ", ".join(dict.fromkeys(cell.transport.shown for cell in first))
-        raise UsageError(
-            f"{self.experiment}: got {names}, expected a transport that nodes carry; `rogue list transports` "
-            "says where each runs."
-        )
+        got = f"{self.experiment}: got {names}, expected a transport that nodes can run"
+        raise UsageError(f"{got}; `rogue list transports` names the testbeds of each.")
 
     def _named(self, cells: Sequence[Cell]) -> Cell:
         found = next((cell for cell in cells if cell.id == self.cell), None)
@@ -123,22 +134,18 @@ class NamedCells:
             return found
         ids = [cell.id for cell in cells]
         more = f" and {len(ids) - _SHOWN_MAX} more" if len(ids) > _SHOWN_MAX else ""
-        raise UsageError(
-            f"--cell: got {self.cell}, expected one of {', '.join(ids[:_SHOWN_MAX])}{more}; `rogue plan "
-            f"{self.experiment}` lists them."
-        )
+        got = f"--cell: got {self.cell}, expected one of {', '.join(ids[:_SHOWN_MAX])}{more}"
+        raise UsageError(f"{got}; `rogue plan {self.experiment}` lists them.")
 
 
 def requested_cells(
     command: str, experiment: str, settings: list[str] | None, cell: str | None
 ) -> NamedCells | None:
-    """What was named; None if nothing was, UsageError if it makes no sense."""
-
+    """Return the named cells; None without an experiment, UsageError if other options need one."""
     if experiment:
         return NamedCells(experiment, tuple(settings or ()), cell)
     if settings or cell:
         got = "--set" if settings else "--cell"
-        raise UsageError(
-            f"{command}: got {got} without an experiment, expected both; name one after the inventory."
-        )
+        expected = "expected both; name one after the inventory."
+        raise UsageError(f"{command}: got {got} without an experiment, {expected}")
     return None

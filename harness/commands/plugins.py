@@ -1,15 +1,19 @@
-"""`rogue new` and `rogue check-plugin`: write a plug-in to start from, and check one."""
+"""`rogue new`, `rogue check-plugin` and `rogue import`: what users bring from outside."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from rogue.harness.errors import ExitCode
+from rogue.harness.commands.options import Plugins
+from rogue.harness.errors import ExitCode, UsageError
 from rogue.harness.terminal import notify
-from rogue.workloads.printable import printable
+from rogue.workloads.printable import did_you_mean, printable
+
+if TYPE_CHECKING:
+    from rogue.harness.data.formats.format import Format
 
 KINDS: Final = {
     "nic_control": "NIC control",
@@ -28,9 +32,9 @@ def new(
             "workload, topology, measure or figure.",
         ),
     ],
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What experiments will call it.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name in experiments.")],
     directory: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Where the files go.", file_okay=False, exists=True)
+        Path, typer.Option("--out", metavar="DIR", help="Place of the files.", file_okay=False, exists=True)
     ] = Path(),
     language: Annotated[
         str | None,
@@ -64,7 +68,7 @@ def new(
 def check_plugin(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The plug-in, which is run.", dir_okay=False)],
 ) -> ExitCode:
-    """Try what a plug-in registers as everything that is shipped is tried, and say what is wrong.
+    """Test a plug-in with the contract of its kind.
 
     Exit code 1 if something is.
 
@@ -87,3 +91,71 @@ def check_plugin(
         kind, name = added.split()
         typer.echo(f"{file}: {KINDS.get(kind, kind)} {name} keeps the contract")
     return ExitCode.OK
+
+
+def import_(  # noqa: PLR0913  (one parameter per option)
+    name: Annotated[str, typer.Argument(metavar="FORMAT", help="`rogue list formats` has them.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file of that format.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="The new file; by default it is printed.", dir_okay=False),
+    ] = None,
+    is_back: Annotated[bool, typer.Option("--back", help="FILE is ours, and becomes one of FORMAT.")] = False,
+    start_unit: Annotated[
+        str | None,
+        typer.Option("--start-unit", metavar="UNIT", help="Of htsim-cm: ps (default) or us, of each start."),
+    ] = None,
+    plugins: Plugins = None,
+) -> ExitCode:
+    """Convert a file of another simulator to a trace or a network.
+
+    \b
+      rogue import hpcc-flows flow.txt --out flows.csv
+      rogue import htsim-topo leaf_spine.topo --out network.yaml
+      rogue import htsim-cm permutation.cm --start-unit us --out flows.csv
+      rogue import htsim-cm flows.csv --back --out flows.cm
+    """
+    from pydantic_core import PydanticCustomError
+
+    from rogue.harness.data.formats import FORMATS, OURS
+    from rogue.harness.data.source import data_source, read_source
+    from rogue.harness.plugins.loading import load_plugins
+    from rogue.harness.plugins.source import plugins_at
+    from rogue.reports.reading.files import write_whole
+
+    load_plugins(plugins_at(plugins or ()))
+    if name not in FORMATS:
+        known = ", ".join(FORMATS)
+        raise UsageError(f"import: got {name!r}, expected one of {known}; {did_you_mean(name, FORMATS)}.")
+    form = _in_unit(FORMATS[name], name, start_unit)
+    convert = form.write if is_back else form.read
+    if convert is None:
+        both = ", ".join(each for each, other in FORMATS.items() if other.write)
+        got = f"--back: got {name}, expected one of {both}"
+        raise UsageError(f"{got}; {name} has no place for parts of our files.")
+    try:
+        made = convert(read_source(file, str(file)))
+        if not is_back:
+            OURS[form.becomes](data_source(f"what {file} becomes", made.text.encode()))
+    except PydanticCustomError as error:
+        context = error.context or {}
+        words = f"got {context.get('got')}, expected {context.get('expected')}; {context.get('advice')}"
+        raise UsageError(f"import: {words}.") from error
+    if out is None:
+        typer.echo(made.text, nl=False)
+    else:
+        write_whole(out, made.text)
+        typer.echo(out)
+    for note in made.notes:
+        notify(f"{note}.")
+    return ExitCode.OK
+
+
+def _in_unit(form: Format, name: str, start_unit: str | None) -> Format:
+    if start_unit is None:
+        return form
+    if start_unit not in form.start_units:
+        expected = f"one of {', '.join(form.start_units)}" if form.start_units else "no unit"
+        advice = "choose one of them" if form.start_units else "leave it out"
+        raise UsageError(f"--start-unit: got {start_unit!r}, expected {expected} for {name}; {advice}.")
+    return form.start_units[start_unit]

@@ -1,20 +1,19 @@
-"""Provision nodes, and undo it."""
+"""`rogue provision` and `rogue teardown`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rogue.harness.commands.call_again import call_again
 from rogue.harness.commands.inventory import open_inventory
-from rogue.harness.commands.options import InventoryArgument, Plugins, TrustsInventory
+from rogue.harness.commands.options import InventoryArgument, Log, Plugins, TrustsInventory
 from rogue.harness.commands.switch import each_of, hardware_of, put_back, set_up, show_plan
 from rogue.harness.commands.testbed import bring_up_default
 from rogue.harness.errors import ExitCode, StoppedError, UsageError
 from rogue.harness.provisioning.named_inventory import VIRTUAL, NamedInventory
+from rogue.harness.terminal import call_again
 from rogue.remote.errors import NodeError
 
 if TYPE_CHECKING:
@@ -23,16 +22,10 @@ if TYPE_CHECKING:
     from rogue.harness.provisioning.playbook import PlaybookResult
 
 
-Log = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Where Ansible's whole output goes; by default below .cache."),
-]
-
-
 def provision(  # noqa: PLR0913  (one parameter per option)
     inventory: InventoryArgument,
     is_check: Annotated[
-        bool, typer.Option("--check", help="Change nothing; say what would be changed.")
+        bool, typer.Option("--check", help="Change nothing; print what would be changed.")
     ] = False,
     experiment: Annotated[
         str | None,
@@ -42,7 +35,7 @@ def provision(  # noqa: PLR0913  (one parameter per option)
     plugins: Plugins = None,
     trusts_inventory: TrustsInventory = False,
 ) -> ExitCode:
-    """Bring every node of an inventory into the state that experiments need.
+    """Install and set up what experiments need on nodes.
 
     Installs what is missing, puts soft-RoCE on nodes without a card, sets up rate limiters, DCTCP and the
     switch's queues, and copies the agent. A second run changes nothing. Each node stores what was there
@@ -62,7 +55,7 @@ def provision(  # noqa: PLR0913  (one parameter per option)
 
     \b
     Exit codes: 0 done; 2 wrong command or inventory; 7 a node failed, with its name, the task and why;
-    130 Ctrl-C: call it again to go on, or `rogue teardown`.
+    130 Ctrl-C: call it again to continue, or `rogue teardown`.
     """
     from rich.console import Console
 
@@ -97,7 +90,7 @@ def teardown(
     plugins: Plugins = None,
     trusts_inventory: TrustsInventory = False,
 ) -> ExitCode:
-    """Put back what provisioning changed on the nodes of an inventory.
+    """Put back what provisioning changed on nodes.
 
     Restores what each node stored before its first change (/var/lib/rogue/before.json), and lists the
     packages that stay installed. Nodes that cannot be reached are named; the others are put back.
@@ -115,22 +108,25 @@ def teardown(
 
     named = NamedInventory(inventory, trusts_inventory, tuple(plugins or ()))
     opened = open_inventory(named)
-    failures = _failures_of_switches(opened)
+    failures = []
+    for switch in hardware_of(opened):
+        try:
+            put_back(switch)
+        except NodeError as error:
+            failures.append(str(error))
     try:
         played = nodes.teardown(opened, nodes.log_file(log, "teardown"), Console(stderr=True))
     except NodeError as error:
         raise NodeError("\n".join([*failures, str(error)])) from error
     except KeyboardInterrupt as stop:
-        again = call_again("teardown", *named.words)
-        raise StoppedError(
-            f"stopped; what is left stays written down on the nodes; to go on: {again}", stop
-        ) from stop
+        kept = f"the nodes keep what is left to restore; to continue: {call_again('teardown', *named.words)}"
+        raise StoppedError(f"stopped; {kept}", stop) from stop
     if failures:
         raise NodeError("\n".join(failures))
     of_all = f"{len(played.changes)} of {len(opened.logins)} nodes"
     typer.echo(f"put back: {played.changed}, on {of_all}")
     for node, packages in played.packages_left.items():
-        typer.echo(f"{node}: not there before provisioning, and still installed: {' '.join(packages)}")
+        typer.echo(f"{node}: installed since provisioning, and left: {' '.join(packages)}")
     return ExitCode.OK
 
 
@@ -161,15 +157,4 @@ def _summary(inventory: Inventory, played: PlaybookResult, is_check: bool) -> st
 def _stopped(named: NamedInventory, played: PlaybookResult) -> str:
     again, back = call_again("provision", *named.words), call_again("teardown", *named.words)
     place = f"in task {played.tasks_done}" if played.tasks_done else "before the first task"
-    return f"stopped {place}; to go on: {again}; to put everything back: {back}"
-
-
-def _failures_of_switches(inventory: Inventory) -> list[str]:
-    """Put hardware switches back; what failed, so that the nodes are put back all the same."""
-    failures = []
-    for switch in hardware_of(inventory):
-        try:
-            put_back(switch)
-        except NodeError as error:
-            failures.append(str(error))
-    return failures
+    return f"stopped {place}; to continue: {again}; to put everything back: {back}"

@@ -1,4 +1,4 @@
-"""Build reports and export tables, captures and timelines."""
+"""`rogue report` and `rogue compare`: pages about one run or several."""
 
 from __future__ import annotations
 
@@ -12,17 +12,22 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from rogue.harness.commands import completion
-from rogue.harness.commands.call_again import call_again
 from rogue.harness.commands.opening import open_runs
 from rogue.harness.commands.options import AcceptsDamage, Plugins, TrustsPlugins
 from rogue.harness.commands.runs import update_index_of
-from rogue.harness.errors import BusyRunError, ExitCode
-from rogue.harness.terminal import CountDisplay, notify
+from rogue.harness.errors import BusyRunError, ExitCode, UsageError
+from rogue.harness.terminal import CountDisplay, align, call_again, notify
 from rogue.workloads.printable import printable
 from rogue.workloads.records import CellStatus
 
 if TYPE_CHECKING:
     from rogue.workloads.manifest import Manifest
+
+TRACEBACK: Final = "report-error.txt"
+REPORT_FILES: Final = ("claims.json", "report.html", TRACEBACK)
+"""All that a report adds to a run. A report over several runs has its own directory."""
+Going = Mapping[Path, "Manifest"]
+"""Runs that another process works on, with what they have so far; nothing is written into them."""
 
 
 def report(
@@ -31,7 +36,7 @@ def report(
         typer.Argument(metavar="RUN...", help="Directories of runs.", autocompletion=completion.runs),
     ],
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where the page goes instead.", dir_okay=False)
+        Path | None, typer.Option(metavar="FILE", help="Write the page to FILE.", dir_okay=False)
     ] = None,
     plugins: Plugins = None,
     trusts_plugins: TrustsPlugins = False,
@@ -39,8 +44,8 @@ def report(
 ) -> ExitCode:
     """Build report.html again, for one run or for several together.
 
-    The report of several runs stands in a directory of its own, below results/reports; that of a run that
-    is still going stands beside the run, and has the cells that are finished.
+    The report of several runs gets a directory below results/reports. The report of a run in progress is
+    written beside the run, and has the cells that are finished.
 
     \b
       rogue report results/quickstart/20261120T101500Z-3f9a1c
@@ -59,50 +64,88 @@ def report(
     if path is None:
         return ExitCode.REPORT_FAILED
     for run, manifest in going.items():
-        _tell_of(run, manifest)
+        finished = sum(cell.status is CellStatus.OK for cell in manifest.cells)
+        text = f"another process works on this run; the report has {finished} of {len(manifest.cells)} cells"
+        notify(f"{run}: {text}. To follow it: {call_again('watch', run)}")
     typer.echo(path)
     return ExitCode.OK
 
 
-TRACEBACK: Final = "report-error.txt"
-REPORT_FILES: Final = ("claims.json", "report.html", TRACEBACK)
-"""All that a report adds to a run. A report over several stands in a directory of its own."""
+def compare(  # noqa: PLR0913  (one parameter per option)
+    run_a: Annotated[
+        Path,
+        typer.Argument(metavar="RUN_A", help="Directory of a run.", autocompletion=completion.runs),
+    ],
+    run_b: Annotated[
+        Path,
+        typer.Argument(metavar="RUN_B", help="Directory of another.", autocompletion=completion.runs),
+    ],
+    everything: Annotated[bool, typer.Option("--all", help="Also print what does not differ.")] = False,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write a page: each figure with both runs.")
+    ] = None,
+    plugins: Plugins = None,
+    trusts_plugins: TrustsPlugins = False,
+    accepts_damage: AcceptsDamage = False,
+) -> ExitCode:
+    """Print how two runs differ, and whether that is more than chance.
 
-Going = Mapping[Path, "Manifest"]
-"""Runs that another process works on, with what they have so far; nothing is written into them."""
+    Each repetition counts as one value of a measure. Runs differ if the Mann-Whitney test says so at 5 % and
+    the bootstrap interval of the difference leaves zero out; "not enough runs" is an answer.
+
+    \b
+      rogue compare results/quickstart/20261120T101500Z-3f9a1c results/quickstart/20261121T093000Z-77d02e
+    """
+    from rogue.harness.plugins.trust import Trust
+    from rogue.reports.comparison import two_runs
+    from rogue.reports.pages.build import write_comparison
+    from rogue.reports.reading.load import Run
+    from rogue.reports.results import Results
+
+    if html is not None and (html.is_dir() or not html.parent.is_dir()):
+        raise UsageError(f"--html: got {html}, expected a file in a directory that exists; name another.")
+    open_runs([run_a, run_b], Trust(tuple(plugins or ()), trusts_plugins), accepts_damage=accepts_damage)
+    results = Results(Run(run_a)), Results(Run(run_b))
+    compared = two_runs.compare(*results)
+    for each in results:
+        for problem in each.run.problems:
+            notify(f"{each.run.directory}: {problem}")
+    if not compared:
+        expected = "two runs with a transport and factor point in common that finished in both"
+        raise UsageError(f"compare: got {run_a} and {run_b}, expected {expected}.")
+    lines = [f"A: {run_a}", f"B: {run_b}", *two_runs.other_differences(*results), ""]
+    rows = [each.row for each in two_runs.shown(compared, results[0], everything=everything)]
+    lines += [*align([two_runs.HEAD, *rows]), "", *two_runs.conclusions(compared)]
+    if len(rows) < len(compared):
+        lines.append(f"{len(compared) - len(rows)} comparisons are not shown; --all shows them.")
+    typer.echo("\n".join(map(printable, lines)))
+    if html is not None:
+        with CountDisplay(sys.stderr) as counted:
+            write_comparison(list(compared), *results, html, counted)
+        typer.echo(f"page: {html}", err=True)
+    return ExitCode.OK
 
 
 def _lock(runs: Sequence[Path], locks: ExitStack) -> dict[Path, Manifest]:
-    """Lock each run once; return the runs in progress. Another report holds the lock of a finished run."""
+    """Lock each run once; return the runs in progress. BusyRunError if another report is being built."""
+    from rogue.harness.results.recorded_run import present_manifest
     from rogue.harness.results.run_directory import locked
 
     going: dict[Path, Manifest] = {}
     taken: set[Path] = set()
-    for run in runs:
-        if run.resolve() in taken:
-            continue
+    for run in (each for each in runs if each.resolve() not in taken):
         try:
             locks.enter_context(locked(run.resolve()))
             taken.add(run.resolve())
         except BusyRunError:
-            from rogue.harness.results.recorded_run import present_manifest
-
             going[run] = present_manifest(run)
             if going[run].status == "complete":
                 raise
     return going
 
 
-def _tell_of(run: Path, manifest: Manifest) -> None:
-    finished = sum(cell.status is CellStatus.OK for cell in manifest.cells)
-    text = (
-        f"{run}: another process works on this run; the report has {finished} of {len(manifest.cells)} cells"
-    )
-    notify(f"{text}. To follow it: {call_again('watch', run)}")
-
-
 def try_to_report(runs: Sequence[Path], out: Path | None = None, going: Going | None = None) -> Path | None:
-    """Build a report; a failure costs a message and leaves the traceback in the first run, never a result.
+    """Build a report; if that fails, print a message and keep the traceback in the first run.
 
     The caller holds the locks of all runs that are not going.
     """
@@ -116,7 +159,7 @@ def try_to_report(runs: Sequence[Path], out: Path | None = None, going: Going | 
         with CountDisplay(sys.stderr) as counted:
             path = build(runs[0] if len(runs) == 1 else runs, out, going, counted, result.append)
     except (Exception, SystemExit) as error:
-        _tell_failure(runs, still, error)
+        _notify_of_failure(runs, still, error)
         path = None
     else:
         for run in still[:1]:
@@ -130,18 +173,17 @@ def try_to_report(runs: Sequence[Path], out: Path | None = None, going: Going | 
     return path
 
 
-def _tell_failure(runs: Sequence[Path], still: Sequence[Path], error: BaseException) -> None:
+def _notify_of_failure(runs: Sequence[Path], still: Sequence[Path], error: BaseException) -> None:
     from rogue.harness.plugins.loading import plugin_sentence
-    from rogue.harness.results.files import write_whole
+    from rogue.harness.results.run_directory import write_whole
 
     where = ""
     for run in still[:1]:
         write_whole(run / TRACEBACK, "".join(traceback.format_exception(error)).encode("utf-8", "replace"))
         where = f"; see {run / TRACEBACK}"
-    again = call_again("report", *runs)
     what = plugin_sentence(error) or f"{type(error).__name__}: {error}"
     text = f"the results are stored, but the report failed ({what}){where}"
-    notify(f"{text}; to try again: {again}")
+    notify(f"{text}; to try again: {call_again('report', *runs)}")
 
 
 def note_report_files(run: Path) -> None:

@@ -1,4 +1,4 @@
-"""`rogue reproduce`: run the experiments of a paper that have no complete run, then write the board."""
+"""`rogue reproduce`: run the experiments of a paper that have no complete run, and write the claims board."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from rogue.harness.commands.claims import claims, find_runs
-from rogue.harness.commands.options import Dask
+from rogue.harness.commands.options import Dask, Jobs
 from rogue.harness.commands.run import RunOptions, run_experiment
 from rogue.harness.errors import ExitCode, HarnessError, UsageError
 from rogue.harness.testbeds import DEFAULT_TESTBED
@@ -39,10 +39,7 @@ def reproduce(  # noqa: PLR0913  (one parameter per option)
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Directory of the runs.", show_default="results")] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option("--jobs", "-j", min=1, max=1024, help="Cells at once; by default one per core."),
-    ] = None,
+    jobs: Jobs = None,
     dask: Dask = None,
     is_again: Annotated[
         bool, typer.Option("--again", help="Run every experiment, also those that have a complete run.")
@@ -51,11 +48,11 @@ def reproduce(  # noqa: PLR0913  (one parameter per option)
         bool, typer.Option("--dry-run", help="Print what is complete and what is missing; run nothing.")
     ] = False,
 ) -> ExitCode:
-    """Run the shipped experiments of a paper, or of all, and write the claims board.
+    """Run all experiments of a paper, and write the claims board.
 
-    An experiment with a complete run of the same file and settings does not run again. A run that was
-    stopped resumes if the commit is the same: after Ctrl-C, the same command continues. Cheap experiments
-    and cells run first.
+    PAPER is `all` for the shipped experiments of all papers. An experiment with a complete run of the same
+    file and settings does not run again. A run that was stopped resumes if the commit is the same: after
+    Ctrl-C, the same command continues. Cheap experiments and cells run first.
 
     \b
       rogue reproduce rogue
@@ -64,8 +61,10 @@ def reproduce(  # noqa: PLR0913  (one parameter per option)
       rogue reproduce all --set scale=quick
       rogue reproduce uet --again
     """
-    options = ReproduceOptions(paper, tuple(settings or ()), out, jobs, dask, is_again)
-    steps = paper_steps(options)
+    from rogue.harness.results.run_directory import DEFAULT_OUT
+
+    changes, place = tuple(settings or ()), out or DEFAULT_OUT
+    steps = paper_steps(paper, changes, place, is_again=is_again)
     _print_steps(steps, is_dry=is_dry)
     if is_dry:
         return ExitCode.OK
@@ -73,12 +72,12 @@ def reproduce(  # noqa: PLR0913  (one parameter per option)
     worst = ExitCode.OK
     for number, step in enumerate(left, start=1):
         typer.echo(f"[{number}/{len(left)}] {step.name}", err=True)
-        worst = max(worst, run_experiment(_options(step, options)))
-    return max(worst, claims([options.place]))
+        worst = max(worst, run_experiment(_options(step, changes, place, jobs, dask)))
+    return max(worst, claims([place]))
 
 
 class Action(StrEnum):
-    """What to do about an experiment."""
+    """The action for an experiment."""
 
     NONE = "complete"
     RESUME = "resumes"
@@ -89,30 +88,8 @@ _COUNTED: Final = {Action.NONE: "complete", Action.RESUME: "to resume", Action.S
 
 
 @dataclass(frozen=True, slots=True)
-class ReproduceOptions:
-    """Options of `rogue reproduce`, as given."""
-
-    paper: str
-    settings: tuple[str, ...] = ()
-    out: Path | None = None
-    """None for the default directory of runs."""
-    jobs: int | None = None
-    dask: str | None = None
-    """Address of a scheduler; None for processes on this computer."""
-    is_again: bool = False
-    """True to run every experiment, also those that have a complete run."""
-
-    @property
-    def place(self) -> Path:
-        """Return the directory of the runs."""
-        from rogue.harness.results.run_directory import DEFAULT_OUT
-
-        return self.out or DEFAULT_OUT
-
-
-@dataclass(frozen=True, slots=True)
 class Step:
-    """One experiment of a paper, and what to do about it."""
+    """One experiment of a paper, and the action for it."""
 
     name: str
     loaded: LoadedExperiment
@@ -123,17 +100,16 @@ class Step:
     """Expected time on one core of the cells that are missing."""
 
 
-def paper_steps(options: ReproduceOptions) -> list[Step]:
-    """Return a step for each experiment of a paper, the cheapest first."""
+def paper_steps(paper: str, settings: Sequence[str], place: Path, *, is_again: bool) -> list[Step]:
+    """Return a step for each experiment of a paper, the cheapest first; `place` has earlier runs."""
     from rogue.harness.experiment.find import find_experiment
     from rogue.harness.experiment.load import load_experiment
     from rogue.harness.results.provenance import git_facts
 
-    names = paper_experiments(options.paper)
-    loaded = [load_experiment(find_experiment(name), options.settings) for name in names]
-    present = [] if options.is_again else known_runs(options.place)
+    loaded = {name: load_experiment(find_experiment(name), settings) for name in paper_experiments(paper)}
+    present = [] if is_again else known_runs(place)
     commit = git_facts().commit
-    steps = [step_of(name, each, present, commit) for name, each in zip(names, loaded, strict=True)]
+    steps = [step_of(name, each, present, commit) for name, each in loaded.items()]
     return sorted(steps, key=lambda step: step.seconds)
 
 
@@ -187,7 +163,7 @@ def step_of(
 
 
 def is_alike(manifest: Manifest, loaded: LoadedExperiment) -> bool:
-    """True if a run has this experiment's file and settings, and all of its cells, on the simulator."""
+    """True if a run has the file and settings of this experiment, and all its cells, on the simulator."""
     from rogue.harness.experiment.find import find_experiment
 
     return (
@@ -207,7 +183,7 @@ def _is_same_file(one: str, two: str) -> bool:
 
 
 def _print_steps(steps: Sequence[Step], *, is_dry: bool) -> None:
-    """Print what happens to each experiment, and the expected time of all."""
+    """Print the action for each experiment, and the expected time of all."""
     from rogue.harness.plan.text import format_seconds
 
     counts = Counter(step.action for step in steps)
@@ -219,26 +195,26 @@ def _print_steps(steps: Sequence[Step], *, is_dry: bool) -> None:
     typer.echo(f"Experiments: {words}; {seconds} on one core are left.", err=not is_dry)
 
 
-def _options(step: Step, given: ReproduceOptions) -> RunOptions:
+def _options(
+    step: Step, settings: tuple[str, ...], place: Path, jobs: int | None, dask: str | None
+) -> RunOptions:
     is_resumed = step.action is Action.RESUME
-    words = ["run", *(("--resume", str(step.run)) if is_resumed else (step.name, "--out", str(given.place)))]
+    words = ["run", *(("--resume", str(step.run)) if is_resumed else (step.name, "--out", str(place)))]
     if not is_resumed:
-        words += [word for setting in given.settings for word in ("--set", setting)]
-    if given.dask is not None:
-        words += ["--dask", given.dask]
+        words += [word for setting in settings for word in ("--set", setting)]
     return RunOptions(
         experiment="" if is_resumed else step.name,
         loaded=None if is_resumed else step.loaded,
         testbed=DEFAULT_TESTBED,
-        out=None if is_resumed else given.place,
-        settings=() if is_resumed else given.settings,
-        jobs=given.jobs,
+        out=None if is_resumed else place,
+        settings=() if is_resumed else settings,
+        jobs=jobs,
         resume=step.run if is_resumed else None,
         only_failed=False,
         only_cell=None,
-        dask=given.dask,
+        dask=dask,
         is_live=False,
-        arguments=tuple(words),
+        arguments=(*words, *(() if dask is None else ("--dask", dask))),
         allows_long=True,
         is_cheap_first=True,
     )

@@ -1,4 +1,4 @@
-"""`rogue run`."""
+"""`rogue run` and `rogue plan`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rogue.harness.commands import completion
-from rogue.harness.commands.call_again import call_again
 from rogue.harness.commands.options import (
     Dask,
+    Experiment,
     Jobs,
     OptionalExperiment,
     Out,
     Plugins,
+    Resume,
     Settings,
     TestbedName,
     TrustsInventory,
@@ -30,13 +30,14 @@ from rogue.harness.commands.watch import show_live
 from rogue.harness.errors import (
     ClusterLostError,
     ExitCode,
+    HarnessError,
     StoppedError,
     UsageError,
     termination_as_interrupt,
 )
 from rogue.harness.provisioning.named_inventory import TRUST, is_virtual
-from rogue.harness.terminal import CountDisplay, notify
-from rogue.harness.testbeds import DEFAULT_TESTBED, TESTBEDS, ready_testbed
+from rogue.harness.terminal import CountDisplay, call_again, notify
+from rogue.harness.testbeds import DEFAULT_TESTBED, TESTBEDS, find_testbed, ready_testbed
 from rogue.workloads.records import CellStatus
 
 if TYPE_CHECKING:
@@ -57,21 +58,14 @@ def run(  # noqa: PLR0913  (one parameter per option)
     out: Out = None,
     settings: Settings = None,
     jobs: Jobs = None,
-    resume: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="RUN",
-            help="Go on with a run that was stopped; on nodes with --testbed.",
-            autocompletion=completion.runs,
-        ),
-    ] = None,
+    resume: Resume = None,
     only_failed: Annotated[
         bool, typer.Option("--only-failed", help="With --resume: only what failed.")
     ] = False,
     only_cell: Annotated[str | None, typer.Option(metavar="ID", help="Run one cell of the plan.")] = None,
     dask: Dask = None,
     is_live: Annotated[
-        bool, typer.Option("--live", help="Show it as a page on this computer; the address is printed.")
+        bool, typer.Option("--live", help="Show the run as a page on this computer; prints the address.")
     ] = False,
     plugins: Plugins = None,
     trusts_plugins: TrustsPlugins = False,
@@ -101,6 +95,35 @@ def run(  # noqa: PLR0913  (one parameter per option)
     return run_experiment(options)
 
 
+def plan(  # noqa: PLR0913  (one parameter per option)
+    experiment: Experiment,
+    testbed: TestbedName = "simulator",
+    settings: Settings = None,
+    jobs: Jobs = None,
+    plugins: Plugins = None,
+    trusts_inventory: TrustsInventory = False,
+) -> ExitCode:
+    """Print the cells of an experiment and the expected time; run nothing.
+
+    \b
+      rogue plan experiments/quickstart.yaml --set 'transports=[rogue]'
+    """
+    from rogue.harness.experiment.find import load_named
+    from rogue.harness.plan.plan import make_plan
+    from rogue.harness.plan.text import ALLOW, exceeded, plan_text
+    from rogue.harness.results.provenance import available_cores
+    from rogue.harness.results.run_directory import DEFAULT_OUT
+
+    loaded = load_named(experiment, tuple(settings or ()), tuple(plugins or ()))
+    with CountDisplay(sys.stderr) as counted:
+        planned = make_plan(loaded, find_testbed(testbed, is_trusted=trusts_inventory), counted)
+    wanted = jobs or available_cores()
+    typer.echo(plan_text(planned, wanted), nl=False)
+    if beyond := exceeded(planned.cells, planned.jobs(wanted), DEFAULT_OUT):
+        typer.echo(f"note: `rogue run` expects {beyond}, unless you add {ALLOW}")
+    return ExitCode.OK
+
+
 @dataclass(frozen=True, slots=True)
 class RunOptions:
     """Options of `rogue run`, as given."""
@@ -110,7 +133,7 @@ class RunOptions:
     """The experiment, read and checked; None with `resume`."""
     testbed: str
     out: Path | None
-    """None: where runs are by default."""
+    """None for the default directory of runs."""
     settings: tuple[str, ...]
     jobs: int | None
     resume: Path | None
@@ -119,28 +142,54 @@ class RunOptions:
     dask: str | None
     """Address of a scheduler; None for processes on this computer."""
     is_live: bool
-    """Whether a page on this computer shows it."""
+    """True if a page on this computer shows it."""
     arguments: tuple[str, ...]
     allows_long: bool = False
-    """Whether it may take more than the budget of harness/plan/text.py."""
+    """True if it may exceed the budget of harness/plan/text.py."""
     trust: Trust | None = None
     """With `resume`: which code of the run may run."""
     trusts_inventory: bool = False
-    """Whether the inventory may be a program."""
+    """True if the inventory may be a program."""
     is_cheap_first: bool = False
-    """Whether cells run in the order of their expected time, within each repetition."""
+    """True if cells run in the order of their expected time, within each repetition."""
+
+    def check(self) -> None:
+        """UsageError for options that exclude each other."""
+        if self.resume is not None:
+            if self.out is not None:
+                got = f"--out {self.out}, expected the run alone; it stays where it is"
+                raise UsageError(f"--resume: got {got}.")
+            if self.experiment or self.settings or self.only_cell:
+                got = "an experiment or options that change it"
+                raise UsageError(f"--resume: got {got}, expected the run alone, as it was started.")
+        elif self.trust is not None and self.trust.is_whole:
+            got = "--trust-plugins: got no --resume, expected a run that keeps plug-ins"
+            raise UsageError(f"{got}; name the files of an experiment with --plugin.")
+        elif not self.experiment:
+            got = "run: got no experiment, expected a file or --resume RUN"
+            raise UsageError(f"{got}; try `rogue run quickstart`.")
+        elif self.only_failed:
+            got = "--only-failed: got no --resume, expected the run that has failures"
+            raise UsageError(f"{got}; add --resume RUN.")
 
 
 def run_experiment(options: RunOptions) -> ExitCode:
     """Start or resume a run; print its directory last."""
+    from rogue.harness.experiment.load import hidden_values
+    from rogue.harness.plan.plan import make_plan
     from rogue.harness.results.run_directory import DEFAULT_OUT, locked
     from rogue.harness.run import chosen_cells, start_run
 
-    _check(options)
+    options.check()
     with opened_cluster(options.dask) as cluster, ExitStack() as after:
         if options.resume is not None:
             return _resume(options, options.resume, cluster, after)
-        plan = _plan(options)
+        assert options.loaded is not None, "an experiment that was checked"
+        testbed = ready_testbed(options.testbed, options.dask, is_trusted=options.trusts_inventory)
+        with CountDisplay(sys.stderr) as counted:
+            plan = make_plan(options.loaded, testbed, counted)
+        for words in hidden_values(options.loaded):
+            notify(words)
         _check_budget(chosen_cells(plan, options.only_cell), plan, options, cluster)
         command = ("rogue", *options.arguments)
         run = start_run(plan, options.out or DEFAULT_OUT, command, options.only_cell)
@@ -148,34 +197,26 @@ def run_experiment(options: RunOptions) -> ExitCode:
             return _work_and_finish(run, plan, options, cluster, after)
 
 
-def _plan(options: RunOptions) -> Plan:
-    from rogue.harness.experiment.load import hidden_values
-    from rogue.harness.plan.plan import make_plan
-
-    assert options.loaded is not None, "an experiment that was checked"
-    testbed = ready_testbed(options.testbed, options.dask, is_trusted=options.trusts_inventory)
-    with CountDisplay(sys.stderr) as counted:
-        plan = make_plan(options.loaded, testbed, counted)
-    for words in hidden_values(options.loaded):
-        notify(words)
-    return plan
-
-
 def _resume(options: RunOptions, directory: Path, cluster: Cluster | None, after: ExitStack) -> ExitCode:
     from rogue.harness.data.files import kept_files
-    from rogue.harness.plugins.trust import NOBODY, load_trusted
+    from rogue.harness.plugins.trust import NOBODY, changed_plugins, load_trusted
     from rogue.harness.results.manifest import read_manifest
-    from rogue.harness.results.recorded_run import Run, kept_data
+    from rogue.harness.results.recorded_run import Run, changed_data, kept_data
     from rogue.harness.results.run_directory import locked
     from rogue.harness.run import cells_left, reopen_run, replan
 
     read_manifest(directory)  # or it is no run, and there is nothing to lock
-    _refuse_search(directory)
+    for command in ("search", "sensitivity"):  # which alone know their next cells
+        if (directory / f"{command}.json").is_file():
+            again = call_again(command, "--resume", directory)
+            got = f"{directory}: got a run of `rogue {command}`, expected one of `rogue run`"
+            raise UsageError(f"{got}; to continue: {again}")
     with locked(directory):
         manifest = read_manifest(directory)
         plugins = load_trusted(manifest.plugins, options.trust or NOBODY)
         kept = kept_data(directory, manifest)
-        _warn_of_changes(manifest)
+        for file in [*changed_data(manifest), *changed_plugins(manifest.plugins)]:
+            notify(f"{file} has changed since the run began, which continues with its copy.")
         begun = begun_testbed(manifest.testbed, options.testbed, options.arguments)
         testbed = ready_testbed(begun, options.dask, is_trusted=options.trusts_inventory)
         with CountDisplay(sys.stderr) as counted:
@@ -185,16 +226,8 @@ def _resume(options: RunOptions, directory: Path, cluster: Cluster | None, after
         run = reopen_run(directory, ("rogue", *options.arguments))
         first, now = run.manifest.git.commit, run.manifest.sessions[-1].git.commit
         if first != now:  # the manifest says which cells are from which commit
-            notify(f"this run was begun with commit {first} and goes on with {now}.")
+            notify(f"this run began with commit {first} and continues with {now}.")
         return _work_and_finish(run, plan, options, cluster, after)
-
-
-def _refuse_search(run: Path) -> None:
-    """UsageError for a search or a screening, which alone know what their next cells are."""
-    for command in ("search", "sensitivity"):
-        if (run / f"{command}.json").is_file():
-            again = call_again(command, "--resume", run)
-            raise UsageError(f"{run}: got what `rogue {command}` began, expected a run; to go on: {again}")
 
 
 def _check_budget(
@@ -204,16 +237,8 @@ def _check_budget(
     from rogue.harness.results.run_directory import DEFAULT_OUT
 
     if not options.allows_long:
-        check_budget(
-            cells, _workers(plan, options, cluster).jobs, options.resume or options.out or DEFAULT_OUT
-        )
-
-
-def _workers(plan: Plan, options: RunOptions, cluster: Cluster | None) -> Workers:
-    from rogue.harness.run import Workers
-
-    jobs = jobs_at_once(plan.testbed, options.jobs, cluster)
-    return Workers(jobs) if cluster is None else Workers(jobs, cluster.make_slot)
+        jobs = jobs_at_once(plan.testbed, options.jobs, cluster)
+        check_budget(cells, jobs, options.resume or options.out or DEFAULT_OUT)
 
 
 def jobs_at_once(testbed: Testbed, wanted: int | None, cluster: Cluster | None) -> int:
@@ -226,28 +251,26 @@ def jobs_at_once(testbed: Testbed, wanted: int | None, cluster: Cluster | None) 
 
 
 def begun_testbed(begun: str, named: str, arguments: Sequence[str]) -> str:
-    """What the run was begun on; of a file that only the run names, nobody knows who has written it."""
+    """Return the testbed of a run; UsageError if only the run names an inventory: its author is unknown."""
     if named == begun or (named == DEFAULT_TESTBED and not _is_file(begun)):
         return begun
     if _is_file(named) and Path(named).absolute() == Path(begun).absolute():
         return named
     if named != DEFAULT_TESTBED:
-        raise UsageError(f"--testbed: got {named!r}, expected {begun!r}, on which the run was begun.")
+        raise UsageError(f"--testbed: got {named!r}, expected {begun!r}, on which the run began.")
     again = call_again(*arguments, "--testbed", begun)
-    raise UsageError(
-        f"--resume: got no --testbed, expected the inventory that the run names, {begun!r}: whoever made the "
-        f"run wrote that name; look at the file, then: {again}"
-    )
+    got = f"--resume: got no --testbed, expected the inventory that the run names, {begun!r}"
+    raise UsageError(f"{got}: the author of the run wrote that name; read the file, then: {again}")
 
 
 def _is_file(testbed: str) -> bool:
-    """Whether it names a file with an inventory."""
+    """True if the name is that of an inventory's file."""
     return testbed not in TESTBEDS and not is_virtual(testbed)
 
 
 @contextmanager
 def opened_cluster(address: str | None) -> Iterator[Cluster | None]:
-    """The Dask cluster that was asked for; it takes a while to import."""
+    """Connect to a Dask cluster if there is an address; importing Dask takes a while."""
     if address is None:
         yield None
         return
@@ -263,25 +286,34 @@ def _work_and_finish(
     run: Run, plan: Plan, options: RunOptions, cluster: Cluster | None, after: ExitStack
 ) -> ExitCode:
     """Run the cells and report; Ctrl-C or a lost cluster says how to continue. `after` closes the page."""
+    from rogue.harness.run import Workers
+
     show = after.enter_context(show_live(run, plan)) if options.is_live else None
+    jobs = jobs_at_once(plan.testbed, options.jobs, cluster)
+    workers = Workers(jobs, None if cluster is None else cluster.make_slot)
     try:
         with termination_as_interrupt():
             update_index_of([run.directory])
-            _work(run, plan, options, cluster, show)
+            _work(run, plan, options, workers, show)
             return _finish(run, options)
     except (KeyboardInterrupt, ClusterLostError) as stop:
         typer.echo(run.directory)
         update_index_of([run.directory])
-        if isinstance(stop, ClusterLostError):
-            raise ClusterLostError(f"{stop}; {_kept(run, options)}") from stop
-        raise StoppedError(f"stopped; {_kept(run, options)}", stop) from stop
+        raise stop_error(stop, _kept(run, options)) from stop
+
+
+def stop_error(stop: KeyboardInterrupt | ClusterLostError, kept: str) -> HarnessError:
+    """Return the error for a run that stopped early; `kept` says what is kept and how to continue."""
+    if isinstance(stop, ClusterLostError):
+        return ClusterLostError(f"{stop}; {kept}")
+    return StoppedError(f"stopped; {kept}", stop)
 
 
 def _work(
     run: Run,
     plan: Plan,
     options: RunOptions,
-    cluster: Cluster | None,
+    workers: Workers,
     show: Callable[[Watcher], Watcher] | None,
 ) -> None:
     from rich.console import Console
@@ -294,54 +326,21 @@ def _work(
     if options.is_cheap_first:
         cells = cheapest_first(cells)
     if options.only_failed and not cells:
-        notify("no cell of this run failed; without --only-failed the others go on.")
+        notify("no cell of this run failed; without --only-failed the others continue.")
     with ProgressDisplay(cells, Console(stderr=True)) as display:
-        watcher = display if show is None else show(display)
-        work(run, plan, cells, _workers(plan, options, cluster), watcher)
-
-
-def _warn_of_changes(manifest: Manifest) -> None:
-    """A run goes on with the data and plug-ins that it keeps; somebody may have changed a file meanwhile."""
-    from rogue.harness.plugins.trust import changed_plugins
-    from rogue.harness.results.recorded_run import changed_data
-
-    for file in [*changed_data(manifest), *changed_plugins(manifest.plugins)]:
-        notify(f"{file} has changed since the run was begun, which goes on with its copy.")
-
-
-def _check(options: RunOptions) -> None:
-    if options.resume is None:
-        if options.trust is not None and options.trust.is_whole:
-            got = "--trust-plugins: got no --resume, expected a run that keeps plug-ins"
-            raise UsageError(f"{got}; name the files of an experiment with --plugin.")
-        if not options.experiment:
-            raise UsageError(
-                "run: got no experiment, expected a file or --resume RUN; try `rogue run quickstart`."
-            )
-        if options.only_failed:
-            raise UsageError(
-                "--only-failed: got no --resume, expected the run that has failures; add --resume RUN."
-            )
-        return
-    if options.out is not None:
-        got = f"--out {options.out}, expected the run alone; it stays where it is"
-        raise UsageError(f"--resume: got {got}.")
-    if options.experiment or options.settings or options.only_cell:
-        got = "an experiment or options that change it"
-        raise UsageError(f"--resume: got {got}, expected the run alone; it goes on as it was started.")
+        work(run, plan, cells, workers, display if show is None else show(display))
 
 
 def _finish(run: Run, options: RunOptions) -> ExitCode:
     """Report, sum up, print the run's directory as the last line."""
-    report = try_to_report([run.directory])
-    failed = _count(run, CellStatus.FAILED)
+    report, count = try_to_report([run.directory]), len(run.manifest.cells)
+    failed = sum(cell.status is CellStatus.FAILED for cell in run.manifest.cells)
     if failed:
-        again = call_again("run", "--resume", run.directory, "--only-failed", *_said_again(run, options))
-        notify(f"{failed} of {_all(run)} cells failed; to try them again: {again}")
-    missed = sum(bool(cell.number("packets_missed")) for cell in run.manifest.cells)
-    if missed:
-        text = f"{missed} of {_all(run)} cells had more packets than packets_max; the rest is not recorded"
-        notify(f"{text}. The report says how many.")
+        again = call_again("run", "--resume", run.directory, "--only-failed", *_options_again(run, options))
+        notify(f"{failed} of {count} cells failed; to try them again: {again}")
+    if missed := sum(bool(cell.number("packets_missed")) for cell in run.manifest.cells):
+        text = f"{missed} of {count} cells had more packets than packets_max; the rest is not recorded"
+        notify(f"{text}. The report has their number.")
     if report is not None:
         typer.echo(f"report: {report}", err=True)
     typer.echo(run.directory)
@@ -351,36 +350,29 @@ def _finish(run: Run, options: RunOptions) -> ExitCode:
 
 
 def _kept(run: Run, options: RunOptions) -> str:
-    """Say what is kept and how to go on: with the cells that are left, else with the report."""
-    finished = _count(run, CellStatus.OK)
-    left = run.manifest.status != "complete"
-    words: list[object] = ["run", "--resume", run.directory] if left else ["report", run.directory]
-    again = call_again(*words, *(_said_again(run, options) if left else _plugins(run.manifest)))
-    return f"{finished} of {_all(run)} cells are finished and kept; to go on: {again}"
+    """Return what is kept and how to continue: with the cells that are left, else with the report."""
+    finished = sum(cell.status is CellStatus.OK for cell in run.manifest.cells)
+    if run.manifest.status == "complete":
+        again = call_again("report", run.directory, *_plugins(run.manifest))
+    else:
+        again = call_again("run", "--resume", run.directory, *_options_again(run, options))
+    return f"{finished} of {len(run.manifest.cells)} cells are finished and kept; to continue: {again}"
 
 
-def _said_again(run: Run, options: RunOptions) -> list[str]:
-    """Options without which the run would not go on as it began."""
+def _options_again(run: Run, options: RunOptions) -> list[str]:
+    """Return the options without which the run would not continue as it began."""
     long = ["--allow-long"] if options.allows_long else []
     return [*long, *resume_options(run.manifest, options.dask, is_trusted=options.trusts_inventory)]
 
 
 def resume_options(manifest: Manifest, dask: str | None, *, is_trusted: bool) -> list[str]:
-    """Options that say where a run goes on, and with which plug-ins."""
+    """Return the options for the testbed and the plug-ins of a run that continues."""
     testbed = ["--testbed", manifest.testbed] if _is_file(manifest.testbed) else []
     testbed += [TRUST] if is_trusted else []
     return [*testbed, *(["--dask", dask] if dask is not None else []), *_plugins(manifest)]
 
 
 def _plugins(manifest: Manifest) -> list[str]:
-    """What has to be said again about the run's plug-ins."""
+    """Return the options that name the run's plug-ins, except installed ones."""
     named = [each.file for each in manifest.plugins if not each.is_installed]
     return [word for file in named for word in ("--plugin", file)]
-
-
-def _count(run: Run, status: CellStatus) -> int:
-    return sum(cell.status is status for cell in run.manifest.cells)
-
-
-def _all(run: Run) -> int:
-    return len(run.manifest.cells)

@@ -1,4 +1,4 @@
-"""Keep the list of runs up to date, tag runs and delete them."""
+"""`rogue tag` and `rogue rm`, and the page that lists the runs of a results directory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import fcntl
 import os
 import shutil
 import sys
-import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Final
@@ -26,12 +25,12 @@ def tag(
         Path, typer.Argument(metavar="RUN", help="Directory of the run.", autocompletion=completion.runs)
     ],
     tags: Annotated[
-        list[str] | None, typer.Argument(metavar="[TAG]...", help="Words; without any it has none.")
+        list[str] | None, typer.Argument(metavar="[TAG]...", help="Words; without any, all tags are removed.")
     ] = None,
 ) -> ExitCode:
-    """Give a run tags, in place of those that it has, for the list of runs to show.
+    """Replace the tags of a run, which the list of runs shows.
 
-    They stand in tags.json beside the runs of a results directory; the run stays as it is.
+    Tags are kept in tags.json in the directory of results; the run itself does not change.
 
     \b
       rogue tag results/quickstart/20261120T101500Z-3f9a1c submitted figure-3
@@ -43,7 +42,7 @@ def tag(
     manifest = read_manifest(run)
     place = results_directory(run, str(manifest.experiment.get("name")))
     if place is None:
-        expected = "one below a directory of results, RESULTS/EXPERIMENT/RUN, which is where tags are kept"
+        expected = "one below a directory of results, RESULTS/EXPERIMENT/RUN, which keeps the tags"
         raise UsageError(f"tag: got {run}, a run that was moved, expected {expected}; move it back.")
     try:
         write_tags(place, manifest.run_id, tags or [])
@@ -57,10 +56,10 @@ def rm(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Directories of runs.")],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
 ) -> ExitCode:
-    """Delete runs, or reports over several, without a way back.
+    """Delete runs, or reports over several, for good.
 
-    Says what will be deleted, and asks. A run that a process works on, and a directory that is no run, are
-    refused. After Ctrl-C the same command deletes the rest.
+    Prints what will be deleted, and asks. Refuses a run that a process works on, and a directory that is no
+    run. After Ctrl-C the same command deletes the rest.
 
     \b
       rogue rm results/quickstart/20261120T101500Z-3f9a1c
@@ -79,7 +78,7 @@ def rm(
         for run in doomed:
             _remove(run)
     except KeyboardInterrupt as stop:
-        raise StoppedError("stopped; the rest goes with the same `rogue rm`.", stop) from stop
+        raise StoppedError("stopped; the same `rogue rm` deletes the rest.", stop) from stop
     finally:
         for place in places:
             if (place / "index.html").exists():
@@ -88,7 +87,7 @@ def rm(
 
 
 PATIENCE_SECONDS: Final = 5.0
-"""For how long one process waits for another that writes the same page."""
+"""Time that one process waits for another that writes the same page."""
 
 
 def update_index_of(runs: Iterable[Path]) -> None:
@@ -98,7 +97,7 @@ def update_index_of(runs: Iterable[Path]) -> None:
 
     places: dict[Path | None, None] = {}
     for run in runs:
-        with contextlib.suppress(Exception):  # what is wrong with a run is told elsewhere
+        with contextlib.suppress(Exception):  # another message explains what is wrong with the run
             experiment = read_manifest(run).experiment.get("name")
             places[results_directory(run, str(experiment))] = None
     for place in places:
@@ -107,7 +106,7 @@ def update_index_of(runs: Iterable[Path]) -> None:
 
 
 def update_index(results: Path) -> None:
-    """Write the page of a results directory; a failure costs a message and nothing else."""
+    """Write the page of a results directory; print a message if that fails."""
     from rogue.harness.results.run_directory import is_locked
 
     try:
@@ -116,24 +115,18 @@ def update_index(results: Path) -> None:
         with _one_at_a_time(results):
             write_index(results, find_entries(results, is_locked))
     except Exception as error:
-        text = f"the list of runs was not written ({type(error).__name__}: {error})"
-        notify(text)
+        notify(f"the list of runs was not written ({type(error).__name__}: {error})")
 
 
 @contextlib.contextmanager
 def _one_at_a_time(results: Path) -> Iterator[None]:
-    """Writers take turns, so that the newest page stays; one that hangs delays others for seconds only."""
+    """Let writers take turns, so that the newest page stays; wait for a few seconds at most."""
+    from rogue.harness.results.run_directory import takes_lock
+
     descriptor = os.open(results, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        until = time.monotonic() + PATIENCE_SECONDS
-        while time.monotonic() < until:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                time.sleep(0.05)
-            except OSError:  # a file system without locks
-                break
+        with contextlib.suppress(OSError):  # a file system without locks
+            takes_lock(descriptor, fcntl.LOCK_EX, PATIENCE_SECONDS)
         yield
     finally:
         os.close(descriptor)
@@ -152,13 +145,13 @@ def _ask(count: int) -> None:
 
 
 def _described(run: Path) -> str:
-    """Return a line about a directory that rogue made, whole or damaged; UsageError for any other."""
+    """Return a line about a directory that rogue made, which may be damaged; UsageError for any other."""
     from rogue.reports.index import find_entries
     from rogue.reports.index.run_entries import is_run_name
     from rogue.reports.quantities import size_text
 
     if run.is_symlink():
-        raise UsageError(f"rm: {run} is a link, expected the directory of a run; name what it leads to.")
+        raise UsageError(f"rm: {run} is a link, expected the directory of a run; name its target.")
     run = run.resolve()
     if not run.is_dir() or not (is_run_name(run.name) or _is_from_rogue(run)):
         got = "a directory that rogue did not write" if run.is_dir() else "no directory"

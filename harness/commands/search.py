@@ -1,8 +1,12 @@
-"""`rogue search`."""
+"""`rogue search`, `rogue sensitivity` and `rogue weaknesses`."""
 
 from __future__ import annotations
 
+import sys
 import time
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -15,67 +19,58 @@ from rogue.harness.commands.options import (
     OptionalExperiment,
     Out,
     Plugins,
+    Resume,
     Settings,
     TestbedName,
     TrustsInventory,
     TrustsPlugins,
 )
-from rogue.harness.errors import ExitCode
+from rogue.harness.errors import ExitCode, StoppedError, termination_as_interrupt
 from rogue.workloads.printable import printable
 
 if TYPE_CHECKING:
-    from rogue.harness.commands.growing_run import GrowingOptions
-    from rogue.harness.search.study import Proposal, Search, SearchPlan
+    from rogue.harness.search.finding import Weakness
+    from rogue.harness.search.objective import Measured
+    from rogue.harness.search.study import Proposal, Search
 
-SpaceOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="What may change, what is looked for, and for how long.",
-        autocompletion=completion.spaces,
-    ),
-]
-Worst = Annotated[
-    str | None,
-    typer.Option(metavar="METRIC", help="The measure whose worst value is looked for; replaces FILE's."),
-]
-Against = Annotated[
-    str | None, typer.Option(metavar="TRANSPORT", help="Divide by the same measure of this transport.")
-]
 IsPlan = Annotated[bool, typer.Option("--plan", help="Print what it should take; run nothing.")]
-HasBaseline = Annotated[
-    bool, typer.Option("--baseline/--no-baseline", help="Also draw random values with the same budget.")
-]
-ResumedSearch = Annotated[
-    Path | None,
-    typer.Option(
-        "--resume",
-        metavar="RUN",
-        help="Continue a search that was stopped; on nodes with --testbed.",
-        autocompletion=completion.runs,
-    ),
-]
-PAGE: Final = "search.html"
+SEARCH_PAGE: Final = "search.html"
+SENSITIVITY_PAGE: Final = "sensitivity.html"
+WEAKNESSES_PAGE: Final = "weaknesses-{}-{}.html"
 
 
 def search(  # noqa: PLR0913  (one parameter per option)
     experiment: OptionalExperiment = "",
-    space: SpaceOption = None,
-    worst: Worst = None,
-    against: Against = None,
+    space: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The keys that may change, the aim, and the budget.",
+            autocompletion=completion.spaces,
+        ),
+    ] = None,
+    worst: Annotated[
+        str | None,
+        typer.Option(metavar="METRIC", help="The measure whose worst value is searched; replaces FILE's."),
+    ] = None,
+    against: Annotated[
+        str | None, typer.Option(metavar="TRANSPORT", help="Divide by the same measure of this transport.")
+    ] = None,
     is_plan: IsPlan = False,
-    has_baseline: HasBaseline = True,
+    has_baseline: Annotated[
+        bool, typer.Option("--baseline/--no-baseline", help="Also draw random values with the same budget.")
+    ] = True,
     testbed: TestbedName = "simulator",
     out: Out = None,
     settings: Settings = None,
     jobs: Jobs = None,
-    resume: ResumedSearch = None,
+    resume: Resume = None,
     dask: Dask = None,
     plugins: Plugins = None,
     trusts_plugins: TrustsPlugins = False,
     trusts_inventory: TrustsInventory = False,
 ) -> ExitCode:
-    """Look for values at which a measure is worst, and keep the simplest that hold on other seeds.
+    """Find values at which a measure is worst; confirm them on new seeds.
 
     The space file has a range for each key of the experiment that may change. A finding that the network
     shows without congestion control as well is left out. The same file and seeds give the same cells with
@@ -85,48 +80,34 @@ def search(  # noqa: PLR0913  (one parameter per option)
       rogue search experiments/found/start/livelock.yml --space experiments/found/spaces/livelock.yml --plan
       rogue search --resume results/livelock-search/20261120T101500Z-3f9a1c
     """
-    from rogue.harness.commands.growing_run import GrowingOptions, opened
+    from rogue.harness.commands.growing_run import GrowingOptions, growing, opened, print_plan
+    from rogue.harness.plugins.trust import Trust
     from rogue.harness.search.study import check_search
 
     aim = {"metric": worst, "against": against}
     options = GrowingOptions(
         command="search", experiment=experiment, ranges=space, settings=settings, testbed=testbed, out=out,
-        jobs=jobs, resume=resume, dask=dask, plugins=plugins, trusts_plugins=trusts_plugins,
+        jobs=jobs, resume=resume, dask=dask, trust=Trust(tuple(plugins or ()), trusts_plugins),
         trusts_inventory=trusts_inventory, is_plan=is_plan, has_baseline=has_baseline,
         aim={key: value for key, value in aim.items() if value is not None},
     )  # fmt: skip
-
     with opened(options, check_search) as (plan, run):
-        return _print_plan(plan, options) if run is None else _work(plan.begun(run), options)
-
-
-def _print_plan(plan: SearchPlan, options: GrowingOptions) -> ExitCode:
-    from rogue.harness.commands.run import jobs_at_once
-    from rogue.harness.search.summary import plan_lines
-
-    jobs = min(plan.cells_at_once, jobs_at_once(plan.candidates.testbed, options.jobs, None))
-    typer.echo(printable(f"{plan.aim.metric} of {plan.candidates.measure_text}"))
-    for line in plan_lines(plan.space.keys, plan.some_plans(), plan.cells_max, jobs):
-        typer.echo(printable(line))
-    return ExitCode.OK
-
-
-def _work(search: Search, options: GrowingOptions) -> ExitCode:
-    """Search, then print and write the outcome; Ctrl-C leaves the finished trials."""
-    from rogue.harness.commands.growing_run import growing
-
-    run, testbed = search.objective.run, search.objective.candidates.testbed
-    with growing(run, testbed, options, lambda: _finish(search)) as workers:
-        search.objective.workers = workers
-        search.run(time.monotonic, lambda proposal: _show(proposal, search))
-    _finish(search)
+        if run is None:
+            typer.echo(printable(f"{plan.aim.metric} of {plan.candidates.measure_text}"))
+            print_plan(plan, options)
+            return ExitCode.OK
+        found = plan.begun(run)
+        with growing(run, plan.candidates.testbed, options, lambda: _finish(found)) as workers:
+            found.objective.workers = workers
+            found.run(time.monotonic, lambda proposal: _show(proposal, found))
+        _finish(found)
     return ExitCode.OK
 
 
 def _show(proposal: Proposal, search: Search) -> None:
     """Print a proposal, and write the state of the search for `rogue watch`."""
-    from rogue.harness.results.files import write_whole
     from rogue.harness.results.recorded_run import SO_FAR
+    from rogue.harness.results.run_directory import write_whole
     from rogue.harness.search.summary import outcome_lines, proposal_line
 
     line = proposal_line(proposal, search.objective)
@@ -136,23 +117,182 @@ def _show(proposal: Proposal, search: Search) -> None:
 
 
 def _finish(search: Search) -> None:
-    """Write the page and the finding, and print the summary; the run's directory is the last line."""
-    from rogue.harness.commands.growing_run import write_files
+    """Write the page and the finding, and print the summary."""
+    from rogue.harness.commands.growing_run import print_results, write_files
     from rogue.harness.results.recorded_run import SO_FAR
     from rogue.harness.search.finding import FILE, finding_file
     from rogue.harness.search.study import JOURNAL
     from rogue.harness.search.summary import outcome_lines, search_page
 
-    run, outcome, lines = search.objective.run, search.outcome, outcome_lines(search)
-    run.manifest.status = "complete" if outcome.is_over and not outcome.is_out_of_time else "partial"
-    held_out = search.space.seeds.held_out
-    best = outcome.finding
-    found = None if best is None else finding_file(best, search.objective, search.aim, held_out)
+    run, lines, held_out = search.objective.run, outcome_lines(search), search.plan.space.seeds.held_out
+    run.manifest.status = "complete" if search.is_over and not search.is_out_of_time else "partial"
+    best, aim = search.finding, search.plan.aim
+    found = None if best is None else finding_file(best, search.objective, aim, held_out)
     (run.directory / SO_FAR).unlink(missing_ok=True)
-    write_files(run, {PAGE: search_page(lines, search), FILE: found}, JOURNAL)
-    for line in lines:
-        typer.echo(printable(line))
+    write_files(run, {SEARCH_PAGE: search_page(lines, search), FILE: found}, JOURNAL)
     if found is not None:
         typer.echo(f"finding: {run.directory / FILE}", err=True)
-    typer.echo(f"page: {run.directory / PAGE}", err=True)
-    typer.echo(run.directory)
+    print_results(run, lines, SEARCH_PAGE)
+
+
+def sensitivity(  # noqa: PLR0913  (one parameter per option)
+    experiment: OptionalExperiment = "",
+    vary: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The keys that vary, and their bounds.")
+    ] = None,
+    claims: Annotated[
+        list[str] | None,
+        typer.Option("--claim", metavar="ID", help="Analyse what moves this claim; repeatable."),
+    ] = None,
+    is_plan: IsPlan = False,
+    testbed: TestbedName = "simulator",
+    out: Out = None,
+    settings: Settings = None,
+    jobs: Jobs = None,
+    resume: Resume = None,
+    dask: Dask = None,
+    plugins: Plugins = None,
+    trusts_plugins: TrustsPlugins = False,
+    trusts_inventory: TrustsInventory = False,
+) -> ExitCode:
+    """Print which keys of an experiment move a measure or a claim.
+
+    Morris's screening moves each key a few times, alone, from random points, with the same seeds before and
+    after. The file may ask for Sobol indices of the leading keys, and for a small change that turns a claim.
+    The last line on standard output is the directory.
+
+    \b
+      rogue sensitivity my.yml --vary vary.yml
+      rogue sensitivity controls/dcqcn-delay --set 'factors={}' --claim X-2-10 --vary vary.yml
+    """
+    from rogue.harness.commands.growing_run import (
+        GrowingOptions,
+        growing,
+        opened,
+        print_plan,
+        print_results,
+        write_files,
+    )
+    from rogue.harness.plugins.trust import Trust
+    from rogue.harness.search.sensitivity import check_analysis
+    from rogue.harness.search.summary import analysis_lines, point_line, sensitivity_page
+
+    options = GrowingOptions(
+        command="sensitivity", experiment=experiment, ranges=vary, settings=settings, testbed=testbed,
+        out=out, jobs=jobs, resume=resume, dask=dask, trust=Trust(tuple(plugins or ()), trusts_plugins),
+        trusts_inventory=trusts_inventory, is_plan=is_plan, claims=claims or (),
+    )  # fmt: skip
+    with opened(options, check_analysis) as (plan, run):
+        if run is None:
+            print_plan(plan, options)
+            return ExitCode.OK
+        with growing(run, plan.candidates.testbed, options, lambda: typer.echo(run.directory)) as workers:
+            analyses = plan.analyse(
+                run, workers, lambda *point: typer.echo(printable(point_line(*point)), err=True)
+            )
+        run.manifest.status = "complete"
+        write_files(run, {SENSITIVITY_PAGE: sensitivity_page(analyses)})
+        print_results(run, [line for each in analyses for line in analysis_lines(each)], SENSITIVITY_PAGE)
+    return ExitCode.OK
+
+
+def weaknesses(  # noqa: PLR0913  (one parameter per option)
+    findings: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FINDING]...",
+            show_default=False,
+            help="Files of findings; by default all that come with this checkout.",
+        ),
+    ] = None,
+    transport: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The transport to try; by default the one of each finding."),
+    ] = None,
+    testbed: TestbedName = "simulator",
+    out: Out = None,
+    settings: Settings = None,
+    jobs: Jobs = None,
+    plugins: Plugins = None,
+    trusts_inventory: TrustsInventory = False,
+) -> ExitCode:
+    """Print which known weaknesses a transport shares.
+
+    Each finding is run on its own seeds, with the transport in the place of its own, and without congestion
+    control: if the network shows the same without it, the control is not to blame. The last line on standard
+    output is the path of a page.
+
+    \b
+      rogue weaknesses --transport mine --plugin mine.py
+      rogue weaknesses results/mine-search/20261120T101500Z-3f9a1c/find.yml --testbed kernel
+    """
+    from rogue.harness.commands.opening import write_output
+    from rogue.harness.experiment.find import find_experiment, found_files, load_named
+    from rogue.harness.results.run_directory import DEFAULT_OUT
+    from rogue.harness.search.finding import judge, judged_text, read_weakness
+    from rogue.harness.testbeds import ready_testbed
+
+    place, changes, code = out or DEFAULT_OUT, tuple(settings or ()), tuple(plugins or ())
+    bed = ready_testbed(testbed, None, is_trusted=trusts_inventory, command="weaknesses")
+    files = [Path(find_experiment(each)) for each in findings or ()] or found_files()
+    tried = [read_weakness(file, load_named(str(file), changes, code), bed, transport) for file in files]
+    rows: list[tuple[str, str, str, str]] = []
+    try:
+        with termination_as_interrupt():
+            for number, each in enumerate(tried, start=1):
+                typer.echo(f"[{number}/{len(tried)}] {each.name}", err=True)
+                measured = _measured(each, place, jobs)
+                verdict, text = judge(measured, each.target), judged_text(measured, each.target)
+                rows.append((each.name, each.title, verdict, text))
+                typer.echo(printable(f"{each.name}: {verdict}; {text}"))
+    except KeyboardInterrupt as stop:
+        raise StoppedError("stopped; no page was written.", stop) from stop
+    summary = _summary(rows, transport, testbed)
+    page = place / WEAKNESSES_PAGE.format((transport or "own").replace("+", "-"), Path(testbed).stem)
+    write_output(page, _page(rows, summary, transport or f"Where they were found, on {testbed}"))
+    typer.echo(printable(summary))
+    typer.echo(page)
+    return ExitCode.OK
+
+
+def _measured(weakness: Weakness, place: Path, jobs: int | None) -> Measured:
+    """Run a finding in a new run."""
+    from rich.console import Console
+
+    from rogue.harness.commands.run import jobs_at_once
+    from rogue.harness.commands.runs import update_index_of
+    from rogue.harness.plan.plan import Plan
+    from rogue.harness.progress import ProgressDisplay
+    from rogue.harness.results.run_directory import locked
+    from rogue.harness.run import Workers, begin_run
+    from rogue.harness.search.objective import Measured
+
+    plan = weakness.plan
+    if isinstance(plan, str):
+        return Measured({}, problem=plan)
+    run = begin_run(Plan(plan.loaded, plan.testbed, ()), place, ("rogue", *sys.argv[1:]), datetime.now(UTC))
+    with locked(run.directory), ProgressDisplay(plan.cells, Console(stderr=True)) as display:
+        measured = weakness.measure(run, Workers(jobs_at_once(plan.testbed, jobs, None)), display)
+    update_index_of([run.directory])
+    return measured
+
+
+def _summary(rows: Sequence[Sequence[str]], transport: str | None, testbed: str) -> str:
+    from rogue.harness.search.finding import COUNTED
+    from rogue.reports.quantities import counted
+
+    counts = Counter(row[2] for row in rows)
+    words = ", ".join(f"{counts[verdict]} {text}" for verdict, text in COUNTED.items() if counts[verdict])
+    who = transport or "The transport of each finding"
+    return f"{who} on {testbed}, {counted(len(rows), 'finding')}: {words}."
+
+
+def _page(rows: Sequence[Sequence[str]], summary: str, title: str) -> str:
+    from rogue.reports.pages.search_pages import Part, SearchPage, Table, search_html
+
+    head = ("Finding", "What it shows", "Verdict", "Measured")
+    table = Table("Each finding of a search, run again on its own seeds", head, rows)
+    footer = "A weakness that is not shared here may show at other values: a finding is one point."
+    return search_html(
+        SearchPage("Known weaknesses", title, [summary], [Part("Findings", tables=[table])], footer)
+    )

@@ -1,8 +1,8 @@
-"""Plan, apply, check and undo the configuration of hardware switches."""
+"""`rogue switch`: plan, apply, check and undo the configuration of hardware switches."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING, Annotated, Final, TypeVar
@@ -36,15 +36,15 @@ app: Final = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup
 
 @app.callback()
 def switch() -> None:
-    """What hardware switches mark and pause: plan it, set it, read it back, undo it.
+    """Plan, set, read back and undo the settings of hardware switches.
 
-    The inventory's group `hardware_switches` says what is wanted. Keys and jump hosts are those of your SSH
+    The inventory's group `hardware_switches` has the settings. Keys and jump hosts are those of your SSH
     configuration; where a switch wants a password, it is taken from ROGUE_SWITCH_PASSWORD (and from
     ROGUE_SWITCH_ENABLE for its privileged mode), and never written down.
 
     \b
       rogue switch plan nodes.yaml      # the exact commands; changes nothing
-      rogue switch plan nodes.yaml incast.yaml    # for what an experiment asks
+      rogue switch plan nodes.yaml incast.yaml    # for the network of an experiment
       rogue switch apply nodes.yaml     # also a part of `rogue provision`
       rogue switch check nodes.yaml
       rogue switch undo nodes.yaml      # also a part of `rogue teardown`
@@ -63,18 +63,21 @@ def plan(  # noqa: PLR0913  (one parameter per option)
     plugins: Plugins = None,
     trusts_inventory: TrustsInventory = False,
 ) -> ExitCode:
-    """Print exactly what the switches would be told; change nothing.
+    """Print the exact commands for each switch; change nothing.
 
     \b
       rogue switch plan nodes.yaml
       rogue switch plan nodes.yaml --offline
       rogue switch plan nodes.yaml dctcp.yaml --cell dctcp-r1
     """
-    return plan_switches(
-        NamedInventory(inventory, trusts_inventory, tuple(plugins or ())),
-        is_offline=is_offline,
-        asked=requested_cells("switch", experiment, settings, cell),
-    )
+    named = NamedInventory(inventory, trusts_inventory, tuple(plugins or ()))
+
+    def show(each: RequestedSwitch) -> None:
+        show_plan(each.switch, is_offline=is_offline)
+        for words in each.unreported:
+            typer.echo(f"  requested of {each.switch.name}, and not set here: {words}")
+
+    return each_of(_requested(named, requested_cells("switch", experiment, settings, cell)), show)
 
 
 @app.command()
@@ -86,18 +89,24 @@ def apply(  # noqa: PLR0913  (one parameter per option)
     plugins: Plugins = None,
     trusts_inventory: TrustsInventory = False,
 ) -> ExitCode:
-    """Set the switches as the inventory says, or as an experiment asks, and read that back.
+    """Set the switches as the inventory or an experiment requests, and read that back.
 
-    What was there before is written down on this computer first. Where a switch rejects a command, what
+    The previous settings are written down on this computer first. Where a switch rejects a command, what
     came before it is put back.
 
     \b
-    Exit codes: 0 done; 2 wrong command or inventory; 7 a switch failed, or says something else afterwards.
+    Exit codes: 0 done; 2 wrong command or inventory; 7 a switch failed, or has other settings afterwards.
     """
-    return apply_switches(
-        NamedInventory(inventory, trusts_inventory, tuple(plugins or ())),
-        requested_cells("switch", experiment, settings, cell),
-    )
+    named = NamedInventory(inventory, trusts_inventory, tuple(plugins or ()))
+    cells = requested_cells("switch", experiment, settings, cell)
+    switches = [each.switch for each in _requested(named, cells)]
+    stated = next((each for each in switches if not each.variables.switch_follows_experiments), None)
+    if cells is not None and stated is not None:
+        raise UsageError(
+            f"{stated.name}: got an experiment, expected none, because the inventory has its marking and "
+            "pausing; leave the experiment out, or write switch_follows_experiments: true and dscp alone."
+        )
+    return each_of(switches, set_up)
 
 
 @app.command()
@@ -109,17 +118,16 @@ def check(  # noqa: PLR0913  (one parameter per option)
     plugins: Plugins = None,
     trusts_inventory: TrustsInventory = False,
 ) -> ExitCode:
-    """Compare what the inventory says with what the switches say; each difference is a sentence.
+    """Compare the settings of the switches with those of the inventory; each difference is a sentence.
 
-    With an experiment: what it asks for, in numbers. That may differ where a switch has `switch_may_differ`.
+    With an experiment: with those that it requests. They may differ where a switch has `switch_may_differ`.
 
     \b
     Exit codes: 0 they agree; 2 wrong command or inventory; 7 they differ, or a switch does not reply.
     """
-    return check_switches(
-        NamedInventory(inventory, trusts_inventory, tuple(plugins or ())),
-        requested_cells("switch", experiment, settings, cell),
-    )
+    named = NamedInventory(inventory, trusts_inventory, tuple(plugins or ()))
+    cells = requested_cells("switch", experiment, settings, cell)
+    return each_of(_requested(named, cells), _check if cells is None else _compare)
 
 
 @app.command()
@@ -131,139 +139,86 @@ def undo(
     \b
     Exit codes: 0 done, or nothing to do; 2 wrong command or inventory; 7 something could not be put back.
     """
-    return undo_switches(NamedInventory(inventory, trusts_inventory, tuple(plugins or ())))
-
-
-_TRANSPORTS: Final = "transports"
-
-
-@dataclass(frozen=True, slots=True)
-class RequestedBy:
-    """A cell that asks, and who the hosts are."""
-
-    cell: Cell
-    inventory: Inventory
+    named = NamedInventory(inventory, trusts_inventory, tuple(plugins or ()))
+    return each_of(_required_hardware(open_inventory(named)), put_back)
 
 
 @dataclass(frozen=True, slots=True)
 class RequestedSwitch:
-    """A switch with the settings that cells ask of it, and what nobody here sets."""
+    """A switch with the settings that are requested of it."""
 
     switch: HardwareSwitch
     unreported: tuple[str, ...] = ()
-    by: RequestedBy | None = field(default=None, compare=False)
-    """None: the inventory itself asks for it."""
+    """Requests that no command sets."""
+    by: tuple[Cell, Inventory] | None = field(default=None, compare=False)
+    """The cell that requests them; None for the inventory itself."""
 
     @property
     def phrases(self) -> tuple[str, ...]:
-        """All that is asked."""
+        """Return all requests in words."""
         return str(self.switch.variables), *self.unreported
 
 
 def requested_switch(cells: Sequence[Cell], inventory: Inventory, switch: HardwareSwitch) -> RequestedSwitch:
-    """What all cells ask of a switch; UsageError names what differs, if they do not ask the same."""
-    asked = [_asked(cell, inventory, switch) for cell in cells]
-    other = next((index for index, each in enumerate(asked) if each != asked[0]), None)
+    """Return what all cells request of a switch; UsageError names the keys by which they differ."""
+    requests = [_request(cell, inventory, switch) for cell in cells]
+    other = next((index for index, each in enumerate(requests) if each != requests[0]), None)
     if other is None:
-        return asked[0]
-    told = [_apart(mine, theirs) for mine, theirs in permutations((asked[0], asked[other]))]
-    keys = " and ".join(_keys_that_differ(cells, asked))
+        return requests[0]
+    own, others = (
+        "; ".join(words for words in mine.phrases if words not in theirs.phrases)
+        for mine, theirs in permutations((requests[0], requests[other]))
+    )
+    keys = " and ".join(_keys_that_differ(cells, requests))
     raise UsageError(
-        f"{cells[0].experiment.name}: got cells that ask different things of {switch.name}, by {keys}: "
-        f"{cells[0].id} asks for {told[0]}, and {cells[other].id} for {told[1]}; expected one network: name "
+        f"{cells[0].experiment.name}: got cells with different requests to {switch.name}, by {keys}: "
+        f"{cells[0].id} requests {own}, and {cells[other].id} {others}; expected one network: name "
         "a cell with --cell, or take the others away with --set."
     )
 
 
-def compared_switch(each: RequestedSwitch) -> Compared:
-    """What a switch has beside what a cell asks of it; NodeError if it does not reply."""
-    from rogue.harness.provisioning.switches.operations import open_switch
-    from rogue.harness.testbeds.ssh.switch_readback import compare
-
-    assert each.by is not None, "a switch of which no cell asks anything"
-    with open_switch(each.switch) as opened:
-        state = opened.state(each.switch.variables)
-    return compare(each.by.cell, each.by.inventory, each.switch, state)
-
-
-def _apart(mine: RequestedSwitch, theirs: RequestedSwitch) -> str:
-    """What one asks for and the other does not."""
-    return "; ".join(words for words in mine.phrases if words not in theirs.phrases)
-
-
-def _asked(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> RequestedSwitch:
+def _request(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> RequestedSwitch:
     from rogue.harness.cell.transport import ParameterError
     from rogue.harness.testbeds.ssh.switch_request import requested_settings, unreported
 
     try:
-        wanted = requested_settings(cell, inventory, switch)
+        variables = requested_settings(cell, inventory, switch)
     except ParameterError as error:
         mistake = error.mistake
         words = f"{mistake.key}: expected {mistake.expected}; {mistake.advice}."
         raise UsageError(f"{cell.experiment.name}: {cell.id}: {words}") from error
-    return RequestedSwitch(
-        replace(switch, variables=wanted), tuple(unreported(cell, switch)), RequestedBy(cell, inventory)
-    )
+    known = tuple(unreported(cell, switch))
+    return RequestedSwitch(replace(switch, variables=variables), known, (cell, inventory))
 
 
-def _keys_that_differ(cells: Sequence[Cell], asked: Sequence[RequestedSwitch]) -> list[str]:
-    """Keys of the experiment that alone make a difference; all that differ, where none does alone."""
-    values = [{_TRANSPORTS: cell.transport.shown, **cell.factors} for cell in cells]
+def _keys_that_differ(cells: Sequence[Cell], requests: Sequence[RequestedSwitch]) -> list[str]:
+    """Return the keys of the experiment that alone make a difference; if none does, all that differ."""
+    values = [{"transports": cell.transport.shown, **cell.factors} for cell in cells]
     differ = [
         {key for key in values[a] if values[a][key] != values[b][key]}
         for a, b in combinations(range(len(cells)), 2)
-        if asked[a] != asked[b]
+        if requests[a] != requests[b]
     ]
     alone = set().union(*(keys for keys in differ if len(keys) == 1))
     return sorted(alone or set().union(*differ))
 
 
+def compared_switch(each: RequestedSwitch) -> Compared:
+    """Compare the settings of a switch with those that a cell requests; NodeError if it does not reply."""
+    from rogue.harness.provisioning.switches.operations import open_switch
+    from rogue.harness.testbeds.ssh.switch_readback import compare
+
+    assert each.by is not None, "a switch of which no cell requests anything"
+    with open_switch(each.switch) as opened:
+        state = opened.state(each.switch.variables)
+    return compare(*each.by, each.switch, state)
+
+
 _Switch = TypeVar("_Switch", "HardwareSwitch", "RequestedSwitch")
 
 
-def plan_switches(named: NamedInventory, *, is_offline: bool, asked: NamedCells | None = None) -> ExitCode:
-    """Print what every switch would be told; for the network of an experiment, if one is named."""
-
-    def show(each: RequestedSwitch) -> None:
-        show_plan(each.switch, is_offline=is_offline)
-        for words in each.unreported:
-            typer.echo(f"  asked of {each.switch.name}, and not set here: {words}")
-
-    return each_of(_asked_switches(named, asked), show)
-
-
-def apply_switches(named: NamedInventory, asked: NamedCells | None = None) -> ExitCode:
-    """Set every switch, and print the commands to it; for an experiment those that follow one."""
-    switches = [each.switch for each in _asked_switches(named, asked)]
-    stated = next((each for each in switches if not each.variables.switch_follows_experiments), None)
-    if asked is not None and stated is not None:
-        raise UsageError(
-            f"{stated.name}: got an experiment, expected none, for the inventory says what it marks and "
-            "pauses; leave the experiment out, or write switch_follows_experiments: true and dscp alone."
-        )
-    return each_of(switches, set_up)
-
-
-def undo_switches(named: NamedInventory) -> ExitCode:
-    """Put every switch back, and print what it was told."""
-    return each_of(_switches(named), put_back)
-
-
-def check_switches(named: NamedInventory, asked: NamedCells | None = None) -> ExitCode:
-    """Read every switch, and print where it is not as the inventory says, or as an experiment asks."""
-    switches = _asked_switches(named, asked)
-    if asked is None:
-        return each_of([each.switch for each in switches], _check)
-    return each_of(switches, _compare)
-
-
-def hardware_of(inventory: Inventory) -> list[HardwareSwitch]:
-    """Switches that this project sets up."""
-    return [switch for switch in inventory.hardware_switches if switch.login is not None]
-
-
 def each_of(switches: Sequence[_Switch], work: Callable[[_Switch], None]) -> ExitCode:
-    """One switch after the other, also after a failure; NodeError lists all failures."""
+    """Work on one switch after the other, also after a failure; NodeError lists all failures."""
     failures = []
     for switch in switches:
         try:
@@ -276,82 +231,77 @@ def each_of(switches: Sequence[_Switch], work: Callable[[_Switch], None]) -> Exi
 
 
 def set_up(switch: HardwareSwitch) -> None:
-    """Set one; NodeError if that fails."""
+    """Set a switch; NodeError if that fails."""
     from rogue.harness.provisioning.switches.operations import apply, open_switch
 
     with open_switch(switch) as opened:
         commands = apply(opened, switch.variables)
-    _print(switch, "was told" if commands else "was as wanted already", commands)
+    _print(switch, "received" if commands else "was already as requested", commands)
 
 
 def put_back(switch: HardwareSwitch) -> None:
-    """Put one back; NodeError if that fails."""
+    """Put a switch back; NodeError if that fails."""
     from rogue.harness.provisioning.switches.operations import open_switch, undo
 
     with open_switch(switch) as opened:
         commands = undo(opened)
-    _print(switch, "was told" if commands else "has nothing to put back", commands)
+    _print(switch, "received" if commands else "has nothing to undo", commands)
 
 
-def _check(switch: HardwareSwitch) -> None:
+def show_plan(switch: HardwareSwitch, *, is_offline: bool = False) -> None:
+    """Print the commands that a switch would receive."""
+    from rogue.harness.provisioning.switches.operations import open_switch, plan, plan_from_nothing
+    from rogue.harness.provisioning.switches.platform import load_platform
+
+    if is_offline:
+        commands = plan_from_nothing(load_platform(switch.variables.switch_platform), switch.variables)
+    else:
+        with open_switch(switch) as opened:
+            commands = plan(opened, switch.variables)
+    _print(switch, "would receive" if commands else "is already as requested", commands)
+
+
+def _check(each: RequestedSwitch) -> None:
     from rogue.harness.provisioning.switches.operations import differences, open_switch
 
-    with open_switch(switch) as opened:
-        found = differences(opened, switch.variables)
+    variables = each.switch.variables
+    with open_switch(each.switch) as opened:
+        found = differences(opened, variables)
     if found:
         raise NodeError("\n".join(found))
-    _print(switch, f"is as wanted: {switch.variables}", [])
+    _print(each.switch, f"is as requested: {variables}", [])
 
 
 def _compare(each: RequestedSwitch) -> None:
     compared = compared_switch(each)
     for words in compared.allowed:
-        typer.echo(f"{words}, and it may")
+        typer.echo(f"{words}, which is allowed")
     typer.echo(compared.not_compared)
     if compared.refused:
         raise NodeError("\n".join(compared.refused))
-    _print(each.switch, f"is as asked: {each.switch.variables}", [])
+    _print(each.switch, f"is as requested: {each.switch.variables}", [])
 
 
-def show_plan(switch: HardwareSwitch, *, is_offline: bool = False) -> None:
-    """Print what one would be told."""
-    commands = _planned(switch, is_offline)
-    _print(switch, "would be told" if commands else "is as wanted; nothing to tell", commands)
-
-
-def _planned(switch: HardwareSwitch, is_offline: bool) -> Sequence[Command]:
-    from rogue.harness.provisioning.switches.operations import open_switch, plan, plan_from_nothing
-    from rogue.harness.provisioning.switches.platform import load_platform
-
-    if is_offline:
-        return plan_from_nothing(load_platform(switch.variables.switch_platform), switch.variables)
-    with open_switch(switch) as opened:
-        return plan(opened, switch.variables)
-
-
-def _asked_switches(named: NamedInventory, asked: NamedCells | None) -> list[RequestedSwitch]:
-    """Each switch as its inventory says, or as the experiment asks, whose plug-ins come first."""
-    if asked is None:
-        return [RequestedSwitch(_told_by_inventory(switch)) for switch in _switches(named)]
-    cells = asked.load(named.plugins)
+def _requested(named: NamedInventory, cells: NamedCells | None) -> list[RequestedSwitch]:
+    """Return each switch as its inventory or the experiment requests; plug-ins load before the inventory."""
+    planned = [] if cells is None else cells.load(named.plugins)
     inventory = open_inventory(named)
-    return [requested_switch(cells, inventory, switch) for switch in _hardware_in(inventory)]
+    switches = _required_hardware(inventory)
+    if planned:
+        return [requested_switch(planned, inventory, switch) for switch in switches]
+    for each in switches:
+        if each.variables.switch_follows_experiments:
+            got = f"{each.name}: got no experiment, expected one, because it has switch_follows_experiments"
+            raise UsageError(f"{got}; name it after the inventory.")
+    return [RequestedSwitch(switch) for switch in switches]
 
 
-def _told_by_inventory(switch: HardwareSwitch) -> HardwareSwitch:
-    if not switch.variables.switch_follows_experiments:
-        return switch
-    raise UsageError(
-        f"{switch.name}: got no experiment, expected one, for it has switch_follows_experiments; name it "
-        "after the inventory."
-    )
+def hardware_of(inventory: Inventory) -> list[HardwareSwitch]:
+    """Return the switches that this project sets up."""
+    return [switch for switch in inventory.hardware_switches if switch.login is not None]
 
 
-def _switches(named: NamedInventory) -> list[HardwareSwitch]:
-    return _hardware_in(open_inventory(named))
-
-
-def _hardware_in(inventory: Inventory) -> list[HardwareSwitch]:
+def _required_hardware(inventory: Inventory) -> list[HardwareSwitch]:
     if switches := hardware_of(inventory):
         return switches
     raise UsageError(
@@ -362,10 +312,5 @@ def _hardware_in(inventory: Inventory) -> list[HardwareSwitch]:
 
 def _print(switch: HardwareSwitch, what: str, commands: Sequence[Command]) -> None:
     typer.echo(f"{switch.name} ({switch.variables.platform_name}) {what}{':' if commands else ''}")
-    for line in _indented(commands):
-        typer.echo(line)
-
-
-def _indented(commands: Sequence[Command]) -> Iterator[str]:
-    for command in commands:
-        yield from (f"  {line}" for line in str(command).splitlines())
+    for line in (line for command in commands for line in str(command).splitlines()):
+        typer.echo(f"  {line}")

@@ -1,16 +1,14 @@
-"""`rogue testbed`."""
+"""`rogue testbed`: virtual machines, and the kernel of the kernel testbed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from rogue.harness.commands.call_again import call_again
 from rogue.harness.errors import ExitCode, StoppedError, UsageError, termination_as_interrupt
 from rogue.harness.provisioning.named_inventory import VIRTUAL
-from rogue.harness.terminal import align, notify
+from rogue.harness.terminal import align, call_again, notify
 from rogue.virtual.errors import VirtualTestbedError
 from rogue.workloads.printable import did_you_mean
 
@@ -25,15 +23,16 @@ app: Final = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup
 
 Name = Annotated[str, typer.Option(help="Name of the testbed; several can be up side by side.")]
 _HOSTS: Final = 4
-_ANY_RATE: Final = "100Mbps"  # a topology has one; cables do without
+_ANY_RATE: Final = "100Mbps"  # a topology needs one, cables of machines have none
 _MIB: Final = 2**20
 
 
 @app.callback()
 def testbed() -> None:
-    """Virtual machines with soft-RoCE and a switch machine between them, for everyone without RDMA NICs.
+    """Start and stop virtual machines; build the kernel testbed.
 
-    Once up, `virtual` names them wherever a command asks for an inventory.
+    The machines have soft-RoCE and a switch machine between them, for users without RDMA NICs. Once they are
+    up, `virtual` is their inventory in every command.
 
     \b
       rogue testbed up --hosts 4
@@ -45,20 +44,20 @@ def testbed() -> None:
 @app.command()
 def up(
     experiment: Annotated[
-        str, typer.Argument(help="Take the topology of this experiment; left out with --topology.")
+        str, typer.Argument(help="Take the topology of this experiment; not with --topology.")
     ] = "",
     topology: Annotated[
         str, typer.Option(help="Kind of topology; see `rogue list topologies`. By default star.")
     ] = "",
     hosts: Annotated[
         int | None,
-        typer.Option(min=1, help="How many hosts, where one can choose. By default 4."),
+        typer.Option(min=1, help="Number of hosts, if the topology leaves a choice. By default 4."),
     ] = None,
     name: Name = "default",
 ) -> ExitCode:
-    """Boot one machine per host and one that holds every switch; they stay up until `down`.
+    """Boot one machine per host and one for all switches; they stay up until `down`.
 
-    The first time, a Debian image is built, which takes a minute or two. The last line on standard output is
+    The first call builds a Debian image, which takes a minute or two. The last line on standard output is
     the inventory.
 
     \b
@@ -68,9 +67,9 @@ def up(
     """
     from rogue.virtual import persistent
 
-    testbed = _bring_up(name, network_asked_for(experiment, topology, hosts))
+    testbed = _bring_up(name, requested_network(experiment, topology, hosts))
     argument = VIRTUAL if name == persistent.DEFAULT_NAME else f"{VIRTUAL}:{name}"
-    _tell(f"to use it: {call_again('provision', argument)}")
+    _progress(f"to use it: {call_again('provision', argument)}")
     typer.echo(testbed.inventory)
     return ExitCode.OK
 
@@ -82,8 +81,8 @@ def bring_up_default() -> bool:
     try:
         persistent.find(persistent.DEFAULT_NAME)
     except VirtualTestbedError:
-        network = network_asked_for("", "", None)
-        _tell(f"testbed default is not up: bringing up {len(network.hosts)} virtual machines and a switch")
+        network = requested_network("", "", None)
+        _progress(f"testbed default is not up: starting {len(network.hosts)} virtual machines and a switch")
         _bring_up(persistent.DEFAULT_NAME, network)
         return True
     return False
@@ -96,10 +95,10 @@ def _bring_up(name: str, network: VirtualNetwork) -> persistent.PersistentTestbe
 
     try:
         with termination_as_interrupt():
-            prerequisites.ensure(prerequisites.MACHINES, _tell)
+            prerequisites.ensure(prerequisites.MACHINES, _progress)
             cache = cache_directory()
-            image = obtain(cache, _tell)
-            return persistent.up(name, network, image, choose(image, cache, _tell), _tell)
+            image = obtain(cache, _progress)
+            return persistent.up(name, network, image, choose(image, cache, _progress), _progress)
     except KeyboardInterrupt as stop:
         raise StoppedError(f"stopped; nothing of testbed {name} is left.", stop) from stop
 
@@ -112,9 +111,9 @@ app.add_typer(kernel, name="kernel")
 
 @kernel.callback()
 def about_kernel() -> None:
-    """Linux as one process with a virtual clock: real verbs at the experiment's rate, without machines.
+    """Build Linux as one process with a virtual clock: real verbs at the experiment's rate, without machines.
 
-    `--testbed kernel` runs each cell in one of its own.
+    `--testbed kernel` runs each cell in its own process.
     """
 
 
@@ -123,7 +122,7 @@ def build_kernel() -> ExitCode:
     """Build the kernel of `--testbed kernel`, unless it is there: eight minutes of processor time, 100 MB.
 
     Its source and its root folder are packages of this computer's Debian release. The last line on standard
-    output is where it is.
+    output is its directory.
 
     \b
       rogue testbed kernel build
@@ -134,8 +133,8 @@ def build_kernel() -> ExitCode:
     from rogue.virtual.kernel.build import obtain as obtain_kernel
 
     try:
-        prerequisites.ensure(prerequisites.KERNEL, _tell)
-        kernel = obtain_kernel(kernel_cache(), _tell)
+        prerequisites.ensure(prerequisites.KERNEL, _progress)
+        kernel = obtain_kernel(kernel_cache(), _progress)
     except VirtualTestbedError as error:
         notify(*str(error).splitlines())
         return ExitCode.TESTBED
@@ -147,7 +146,7 @@ def build_kernel() -> ExitCode:
 def status(
     name: Annotated[str, typer.Option(help="Show this testbed; by default all of yours.")] = "",
 ) -> ExitCode:
-    """Show every machine: whether it has power and replies, since when it is up, the memory it takes."""
+    """Print the power, replies, uptime and memory of every machine."""
     from rogue.virtual import persistent
 
     shown = [persistent.state_directory(name).name] if name else persistent.names()
@@ -162,26 +161,25 @@ def down(name: Name = "default") -> ExitCode:
     """Switch the machines off and delete the testbed's files, also after a crash."""
     from rogue.virtual import persistent
 
-    had_something = persistent.down(name, _tell)
-    _tell(f"testbed {name}: {'down; nothing is left of it' if had_something else 'was not up'}")
+    had_something = persistent.down(name, _progress)
+    _progress(f"testbed {name}: {'down; nothing is left of it' if had_something else 'was not up'}")
     return ExitCode.OK
 
 
-def network_asked_for(experiment: str, topology: str, hosts: int | None) -> VirtualNetwork:
-    """The network of an experiment's topology, or of a kind of topology with so many hosts."""
+def requested_network(experiment: str, topology: str, hosts: int | None) -> VirtualNetwork:
+    """Return the network of an experiment's topology, or of a kind of topology with this number of hosts."""
     from rogue.harness.experiment.find import load_named
 
     if not experiment:
-        return network_of(_topology(topology or "star", hosts))
+        return _network_of(_topology(topology or "star", hosts))
     if topology or hosts is not None:
-        raise UsageError(
-            "testbed up: got an experiment and --topology or --hosts, expected one of both; leave one out."
-        )
-    return network_of(load_named(experiment, ()).experiment.topology)
+        got = "testbed up: got an experiment and --topology or --hosts"
+        raise UsageError(f"{got}, expected one of both; leave one out.")
+    return _network_of(load_named(experiment, ()).experiment.topology)
 
 
-def network_of(topology: Topology) -> VirtualNetwork:
-    """Translate: same names, same cables; rates, delays and buffers are the switch's business."""
+def _network_of(topology: Topology) -> VirtualNetwork:
+    """Return a network with the same names and cables; the switch machine has rates, delays and buffers."""
     from rogue.virtual.network import network
 
     cables = [(link.a, link.b) for link in topology.links()]
@@ -197,10 +195,9 @@ def _topology(kind: str, hosts: int | None) -> Topology:
     from rogue.workloads.topologies import TOPOLOGIES
 
     if kind not in TOPOLOGIES:
-        known = ", ".join(TOPOLOGIES)
-        raise UsageError(
-            f"--topology: got {kind!r}, expected one of {known}; {did_you_mean(kind, TOPOLOGIES)}."
-        )
+        expected = f"one of {', '.join(TOPOLOGIES)}"
+        advice = did_you_mean(kind, TOPOLOGIES)
+        raise UsageError(f"--topology: got {kind!r}, expected {expected}; {advice}.")
     fields = TOPOLOGIES[kind].model_fields
     if "file" in fields:
         advice = "name an experiment that names the file"
@@ -223,10 +220,8 @@ def _topology(kind: str, hosts: int | None) -> Topology:
 
 
 def _wrong_number(kind: str, hosts: int, why: str) -> UsageError:
-    return UsageError(
-        f"--hosts: got {hosts}, expected a number of hosts that a {kind} can have ({why}); "
-        "change it or leave it out."
-    )
+    expected = f"a number of hosts that a {kind} can have ({why})"
+    return UsageError(f"--hosts: got {hosts}, expected {expected}; change it or leave it out.")
 
 
 def _show(name: str) -> bool:
@@ -250,15 +245,11 @@ def _row(state: persistent.MachineState) -> tuple[str, ...]:
         state.machine,
         str(state.pid or "-"),
         f"no: {state.problem}" if state.problem else "yes",
-        _or_dash(state.uptime_s, lambda seconds: f"{seconds:.0f} s"),
+        "-" if state.uptime_s is None else f"{state.uptime_s:.0f} s",
         f"{state.host_memory_bytes / _MIB:.0f} MiB" if state.pid else "-",
-        _or_dash(state.free_memory_bytes, lambda free: f"{free / _MIB:.0f} MiB"),
+        "-" if state.free_memory_bytes is None else f"{state.free_memory_bytes / _MIB:.0f} MiB",
     )
 
 
-def _or_dash(value: float | None, text: Callable[[float], str]) -> str:
-    return "-" if value is None else text(value)
-
-
-def _tell(text: str) -> None:
+def _progress(text: str) -> None:
     typer.echo(text, err=True)

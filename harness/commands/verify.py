@@ -1,10 +1,10 @@
-"""Verify runs."""
+"""`rogue verify`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
@@ -12,10 +12,6 @@ from rogue.harness.commands import completion
 from rogue.harness.errors import ExitCode, HarnessError
 from rogue.harness.terminal import notify
 from rogue.workloads.printable import printable
-
-if TYPE_CHECKING:
-    from rogue.harness.results.verification import Comparison
-    from rogue.workloads.manifest import Manifest
 
 
 def verify(
@@ -26,8 +22,8 @@ def verify(
 ) -> ExitCode:
     """Compare every file of runs with the checksums in their manifests.
 
-    Says what differs, and one line for each run; the exit code is that of the worst. A signature over the
-    manifest is made and checked with ssh-keygen, as ARTIFACT.md shows.
+    Prints what differs, and one line for each run; the exit code is that of the worst. ARTIFACT.md shows how
+    to sign a manifest, and check its signature, with ssh-keygen.
 
     \b
       rogue verify results/quickstart/20261120T101500Z-3f9a1c
@@ -48,11 +44,9 @@ def verify(
 
 SHOWN_MAX: Final = 100
 """Lines about one run of one kind; the rest is counted."""
-LEFT: Final = "left by a write that was stopped; it is no part of the run and may be deleted"
-LINK: Final = "a link; what it leads to is as in the manifest, and stands outside of what was verified"
-NO_CHECKSUM: Final = (
-    "the manifest is of a version that wrote no checksum of it, so that a change of it is not seen"
-)
+LEFT: Final = "a temporary file of a write that was stopped; it may be deleted"
+LINK: Final = "a link; its target is as in the manifest, and is outside of the run"
+NO_CHECKSUM: Final = "the manifest has no checksum, because its version is old; a change of it is not seen"
 
 
 def verify_run(run: Path) -> ExitCode:
@@ -68,7 +62,7 @@ def verify_run(run: Path) -> ExitCode:
     if manifest.status == "running":  # or killed: its last cells are in no manifest yet
         manifest = present_manifest(run)
     compared = compare_run(run, manifest)
-    differences = _differences(compared, is_going=is_going)
+    differences = [str(each) for each in compared.differences if not (is_going and each.is_unlisted)]
     _show(run, differences)
     _show(run, [f"{printable(path)}: {LEFT}" for path in sorted(compared.leftovers) if not is_going])
     _show(run, [f"{printable(path)}: {LINK}" for path in sorted(compared.links)])
@@ -78,18 +72,9 @@ def verify_run(run: Path) -> ExitCode:
         counted = f"{len(differences)} difference{'s' * (len(differences) != 1)}"
         notify(f"{run}: {counted} from the manifest.")
         return ExitCode.DAMAGED
-    typer.echo(printable(_result(run, manifest, is_going=is_going)))
-    return ExitCode.OK
-
-
-def _differences(compared: Comparison, *, is_going: bool) -> list[str]:
-    """Return what is damage: of a run that is going, what it writes meanwhile is none."""
-    return [str(each) for each in compared.differences if not (is_going and each.is_unlisted)]
-
-
-def _result(run: Path, manifest: Manifest, *, is_going: bool) -> str:
     so_far = " so far; another process works on this run" if is_going else ""
-    return f"{run}: {len(manifest.files)} files as in the manifest{so_far}"
+    typer.echo(printable(f"{run}: {len(manifest.files)} files as in the manifest{so_far}"))
+    return ExitCode.OK
 
 
 def _show(run: Path, lines: Sequence[str]) -> None:

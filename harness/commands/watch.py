@@ -25,16 +25,16 @@ CREATED: Final = "%Y-%m-%dT%H:%M:%SZ"
 
 
 def watch(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Directory of a run that is going.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Directory of a run in progress.")],
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port of the page.", show_default="one that is free")
+        int, typer.Option(min=0, max=65535, help="Port of the page.", show_default="a free one")
     ] = 0,
 ) -> ExitCode:
-    """Show a run that is going as a page on this computer: cells, failures, time left, figures so far.
+    """Show a run in progress as a page on this computer.
 
-    Prints the address. The page fetches itself again; it ends with the run as its report, and so does this
-    command. The run is only read: Ctrl-C ends the page, and the run goes on. `rogue run --live` shows
-    the same from the start, and how far each cell is.
+    The page has cells, failures, the time left and the figures so far. The command prints its address. The
+    page refreshes itself and ends as the report of the run; so does this command. Ctrl-C ends the page alone,
+    because the run is only read. `rogue run --live` also shows the progress of each cell.
 
     \b
       rogue watch results/quickstart/20261120T101500Z-3f9a1c
@@ -53,13 +53,13 @@ def watch(
                     Event().wait(LOCK_POLL_SECONDS)
                 page.over()
         except KeyboardInterrupt as stop:
-            raise StoppedError(f"watching {run} is over; the run goes on.", stop) from stop
+            raise StoppedError(f"stopped watching {run}; the run continues.", stop) from stop
     typer.echo(_ended(run), err=True)
     return ExitCode.OK
 
 
 def run_state_of(run: Path) -> RunState:
-    """How far a run has come that another process works on, as its files say."""
+    """Return the state of a run that another process works on, from its files."""
     from rogue.harness.live.run_page import RunState
     from rogue.harness.results.recorded_run import present_manifest
 
@@ -70,7 +70,7 @@ def run_state_of(run: Path) -> RunState:
 
 
 def _ended(run: Path) -> str:
-    """What became of it, in a sentence."""
+    """Return a sentence with the status of a run that no process works on."""
     from rogue.harness.results.manifest import read_manifest
 
     manifest = read_manifest(run)
@@ -82,7 +82,7 @@ def _ended(run: Path) -> str:
 
 @contextlib.contextmanager
 def show_live(run: Run, plan: Plan) -> Iterator[Callable[[Watcher], Watcher]]:
-    """Show a run of this process; yield a function that puts the page before another watcher."""
+    """Show a run of this process; yield a function that wraps another watcher."""
     from rogue.harness.live.run_page import LiveWatcher, Running, RunPage, RunState
 
     running, started = Running(), time.monotonic()

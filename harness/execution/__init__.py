@@ -1,1 +1,1 @@
-"""Running cells: one process per slot, so that a cell that dies takes nothing with it."""
+"""Run cells in slots: a process each, so that a cell that dies affects no other."""

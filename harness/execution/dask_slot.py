@@ -1,4 +1,4 @@
-"""Run cells on the workers of a Dask cluster, and watch that it is still there."""
+"""Run cells on the workers of a Dask cluster, and check that the cluster still exists."""
 
 import logging
 import time
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from distributed import Client
 
 LOOK_SECONDS: Final = 1.0
-"""The scheduler is asked at most this often."""
+"""Least time between two requests to the scheduler."""
 
 
 class DaskLiveness:
-    """Asks a scheduler for its workers. One that had none for too long has lost them."""
+    """Checks that a scheduler replies, and that it was not without workers for too long."""
 
     def __init__(
         self,
@@ -35,20 +35,20 @@ class DaskLiveness:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._address = address
-        self._ask = threads_of_workers
+        self._threads_of_workers = threads_of_workers
         self._patience_seconds = patience_seconds
         self._clock = clock
         self._looked = self._had_workers = clock()
 
     def look(self) -> None:
-        """ClusterLostError if the scheduler is gone, or has been without a worker for too long."""
+        """Check, unless that was just done; ClusterLostError if scheduler or workers are lost."""
         if self._clock() - self._looked >= LOOK_SECONDS:
             self.look_now()
 
     def look_now(self) -> None:
-        """The same, whenever it was last done."""
+        """Check now; ClusterLostError if scheduler or workers are lost."""
         try:
-            threads = sum(self._ask().values())
+            threads = sum(self._threads_of_workers().values())
         except Exception as error:
             raise self.lost(error) from error
         self._looked = self._clock()
@@ -59,38 +59,38 @@ class DaskLiveness:
             raise ClusterLostError(f"the Dask scheduler {self._address} {words}")
 
     def lost(self, error: Exception) -> ClusterLostError:
-        """What to say where nothing can be had from the scheduler any more."""
+        """Return the error for a scheduler that does not reply."""
         words = f"is gone ({type(error).__name__}: {error})"
         return ClusterLostError(f"the Dask scheduler {self._address} {words}")
 
 
 CONNECT_LIMIT_S: Final = 10
-"""Or as long as Dask itself tries to reach one, if that is shorter."""
+"""Limit for connecting; Dask's own limit applies if it is shorter."""
 _HERE: Final = ("localhost", "::1")
 _SHARED: Final = "put --out into a directory that all workers share"
 
 
 class UnloadableError(Exception):
-    """A worker cannot load a plug-in: a sentence with the reason."""
+    """A worker cannot load a plug-in; the message is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """What there is to run cells on: so many at once, each through a slot."""
+    """The number of cells that a cluster runs at once, and what makes a slot for each."""
 
     threads: int
     make_slot: Callable[[], "DaskSlot"]
 
 
 class DaskSlot:
-    """Runs one cell after the other, each on some worker; a cell reports only its end.
+    """Runs one cell after the other, each on any worker; a cell reports only its end.
 
-    A cell that was begun cannot be stopped: after Ctrl-C its worker goes on to its end.
+    A cell that has begun cannot be stopped: after Ctrl-C its worker continues to the end.
     """
 
-    def __init__(self, executor: Executor, lookout: DaskLiveness) -> None:
+    def __init__(self, executor: Executor, liveness: DaskLiveness) -> None:
         self._executor = executor
-        self._lookout = lookout
+        self._liveness = liveness
         self._task: Task | None = None
         self._future: Future[CellRecord] | None = None
 
@@ -100,18 +100,19 @@ class DaskSlot:
         try:
             self._future = self._executor.submit(run_here, pack(self._task))
         except Exception as error:
-            raise self._lookout.lost(error) from error
+            raise self._liveness.lost(error) from error
         return self._future
 
     def take_progress(self) -> float | None:
-        """A running cell reports nothing; ClusterLostError if no worker is left to run it."""
-        self._lookout.look()
+        """Return None, because cells report nothing; ClusterLostError if no worker is left."""
+        self._liveness.look()
         return None
 
     def result(self, future: Future[CellRecord]) -> CellRecord:
-        """The finished cell's record; WorkerDiedError if it is lost, or stored where we cannot see it.
+        """Return the finished cell's record.
 
-        ClusterLostError if all are lost: then the cell is not to blame.
+        WorkerDiedError if it is lost, or stored where we cannot see it; ClusterLostError if all workers are
+        lost, so that the cell is not to blame.
         """
         assert self._task is not None, "a slot that was given a cell"
         try:
@@ -120,32 +121,32 @@ class DaskSlot:
             words = f"a Dask worker could not load a plug-in: {error}"
             raise WorkerDiedError(FailureKind.CONFIGURATION, words) from error
         except (Exception, CancelledError) as error:
-            self._lookout.look_now()
+            self._liveness.look_now()
             words = f"the Dask worker that ran the cell is lost ({type(error).__name__}: {error})"
             raise WorkerDiedError(FailureKind.NODE_LOST, words) from error
         if stored_record(self._task.cells, record.id) is None:
-            words = f"the Dask worker stored the cell in a {self._task.cells} of its own; {_SHARED}"
+            words = f"the Dask worker stored the cell in its own {self._task.cells}; {_SHARED}"
             raise WorkerDiedError(FailureKind.CONFIGURATION, words)
         return record
 
     def close(self) -> None:
-        """Give the cell up that is under way."""
+        """Cancel the present cell."""
         if self._future is not None:
             self._future.cancel()
 
 
-def run_here(parcel: PickledTask) -> CellRecord:
-    """What a worker does; UnloadableError if plug-ins load elsewhere and not here, for lack of a compiler."""
+def run_here(packed: PickledTask) -> CellRecord:
+    """Run a cell on a worker; UnloadableError if plug-ins do not load here, for lack of a compiler."""
     try:
-        with parcel.unpacked() as task:
+        with packed.unpacked() as task:
             return execute(task, lambda _fraction: None)
-    except ConfigError as error:  # which does not travel
+    except ConfigError as error:  # which cannot be pickled
         raise UnloadableError(str(error)) from None
 
 
 @contextmanager
 def cluster(address: str) -> Iterator[Cluster]:
-    """Connect to a scheduler; UsageError if there is none, no worker, or one with other code than ours."""
+    """Connect to a scheduler; UsageError without one, without workers, or if one has other code than ours."""
     from distributed import Client
 
     _silence("distributed")
@@ -160,19 +161,19 @@ def cluster(address: str) -> Iterator[Cluster]:
             raise UsageError(f"--dask: got {address} without a worker, expected one at least; start some.")
         check_code(client)
         executor = client.get_executor(pure=False)
-        lookout = DaskLiveness(address, client.nthreads, _patience_seconds())
-        yield Cluster(threads, lambda: DaskSlot(executor, lookout))
+        liveness = DaskLiveness(address, client.nthreads, _patience_seconds())
+        yield Cluster(threads, lambda: DaskSlot(executor, liveness))
 
 
 def _silence(library: str) -> None:
-    """Let a library log nothing, for we say what is wrong; some of its loggers have levels of their own."""
+    """Silence a library, because we print errors ourselves; some of its loggers set their own level."""
     below = [name for name in logging.root.manager.loggerDict if name.startswith(f"{library}.")]
     for name in (library, *below):
         logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def _patience_seconds() -> float:
-    """How long a cluster may have no worker: as long as Dask itself tries to reach one."""
+    """Return how long a cluster may have no worker: as long as Dask tries to reach one."""
     from dask import config
     from dask.utils import parse_timedelta
 
@@ -180,13 +181,13 @@ def _patience_seconds() -> float:
 
 
 def openness(address: str) -> str | None:
-    """What to say of a scheduler that strangers may reach; None if it is encrypted."""
+    """Return a warning about a scheduler that strangers may reach; None if it is encrypted."""
     parts = urlsplit(address if "://" in address else f"tcp://{address}")
     if parts.scheme == "tls":
         return None
     host = parts.hostname or ""
-    others = ", every user of this computer," if host in _HERE or host.startswith("127.") else ""
-    who = f"whoever reaches it{others} runs code as its workers' user"
+    others = ", and every user of this computer," if host in _HERE or host.startswith("127.") else ""
+    who = f"any host that reaches it{others} can run code as its workers' user"
     return f"{address} is open: {who}; docs/SCALE_OUT.md has TLS."
 
 
@@ -201,5 +202,5 @@ def check_code(client: "Client") -> None:
 
 def _written(found: object) -> str:
     if not isinstance(found, Git):
-        return f"no code of ours ({found})"
+        return f"none of our code ({found})"
     return f"commit {found.commit}{' and changes' if found.dirty else ''}"

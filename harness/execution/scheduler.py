@@ -1,4 +1,4 @@
-"""Hand cells to slots, in order, until none is left."""
+"""Assign cells to slots, in order, until none is left."""
 
 import time
 from collections import deque
@@ -15,20 +15,20 @@ from rogue.workloads.manifest import CellRecord
 from rogue.workloads.records import CellStatus, FailureKind
 
 POLL_SECONDS: Final = 0.1
-"""How often the progress of running cells is read."""
+"""Interval at which the progress of running cells is read."""
 
 
 class Watcher(Protocol):
-    """Who wants to know how it goes."""
+    """Receives the progress of cells."""
 
     def on_started(self, task: Task) -> None:
-        """A cell was handed to a process."""
+        """Receive a cell that starts."""
 
     def on_progress(self, task: Task, fraction: float) -> None:
-        """A running cell has come this far."""
+        """Receive the fraction of a running cell that is done."""
 
     def on_finished(self, record: CellRecord) -> None:
-        """A cell is over; its directory stands."""
+        """Receive a cell that has ended; its directory is complete."""
 
 
 class Quiet:
@@ -45,19 +45,19 @@ class Quiet:
 
 
 class CellSlot(Protocol):
-    """What runs one cell at a time: a process on this computer, or a worker elsewhere."""
+    """Runs one cell at a time, in a process on this computer or on a worker elsewhere."""
 
     def start(self, task: Task) -> Future[CellRecord]:
         """Begin a cell; the slot must be free."""
 
     def take_progress(self) -> float | None:
-        """Newest fraction of it that is done since the last call, if any."""
+        """Return the newest fraction that the cell reported since the last call, if any."""
 
     def result(self, future: Future[CellRecord]) -> CellRecord:
-        """The finished cell's record; raises WorkerDiedError."""
+        """Return the finished cell's record; raises WorkerDiedError."""
 
     def close(self) -> None:
-        """Give up whatever it runs."""
+        """Stop the present cell, and release the process."""
 
 
 @dataclass(slots=True)
@@ -83,9 +83,9 @@ def run_tasks(
     make_slot: Callable[[], CellSlot] | None = None,
     kept: list[CellSlot] | None = None,
 ) -> None:
-    """Run every task, at most `jobs` at a time; whatever ends this early also ends the processes.
+    """Run every task, at most `jobs` at a time; an exception also ends the processes.
 
-    `make_slot` gives what runs cells; by default processes on this computer. The caller of several runs keeps
+    `make_slot` makes slots; by default processes on this computer. A caller that runs tasks repeatedly keeps
     idle slots in `kept`, and closes them.
     """
     at_once = min(jobs, len(tasks))
@@ -145,7 +145,7 @@ def _store_overdue(running: _Running, words: str) -> CellRecord:
 
 
 def _store_failure(task: Task, kind: FailureKind, message: str) -> CellRecord:
-    """Record a cell of which nothing is left."""
+    """Record the failure of a cell that left no files."""
     discard_unfinished(task.cells, task.record.id)
     record = task.record.model_copy(deep=True)
     record.status, record.failure_kind, record.message = CellStatus.FAILED, kind, message

@@ -22,11 +22,11 @@ from rogue.workloads.records import FailureKind
 
 _CONTEXT: Final = multiprocessing.get_context("spawn")
 _EXIT_LIMIT_S: Final = 10
-"""A process that has closed its pipe is gone after that, or killed."""
+"""A process that has closed its pipe is killed after this time."""
 
 
 class WorkerDiedError(Exception):
-    """What ran a cell is gone: whose fault that is, and a sentence."""
+    """The process that ran a cell is gone; has the kind of failure and a sentence."""
 
     def __init__(self, kind: FailureKind, words: str) -> None:
         super().__init__(words)
@@ -35,7 +35,7 @@ class WorkerDiedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Worker:
-    """A process, and the pipe to it: cells go there, fractions and then a record come back.
+    """A process, and the pipe that carries cells to it, and fractions and records back.
 
     `scratch` holds its temporary files and is removed with it: a process may be killed at any instant.
     """
@@ -48,8 +48,8 @@ class _Worker:
 class _Call:
     """One cell in a worker, and the thread that waits for it.
 
-    Ctrl-C in the middle of a wait may leave the future locked for ever. The thread then waits for ever, too:
-    nobody joins it, and a daemon thread keeps no program alive.
+    Ctrl-C during a wait may leave the future locked for ever, and then the thread waits for ever. No code
+    joins it, and a daemon thread does not keep the program alive.
     """
 
     def __init__(self, worker: _Worker, task: Task) -> None:
@@ -69,7 +69,7 @@ class _Call:
 
 
 class Slot:
-    """Runs one cell after the other in a process of its own; a new process replaces one that died."""
+    """Runs one cell after the other in its own process; a new process replaces one that died."""
 
     def __init__(self) -> None:
         self._worker: _Worker | None = None
@@ -86,14 +86,14 @@ class Slot:
         return self._call.future
 
     def take_progress(self) -> float | None:
-        """Newest fraction that the cell reported since the last call, if any."""
+        """Return the newest fraction that the cell reported since the last call, if any."""
         if self._call is None:
             return None
         newest, self._call.newest = self._call.newest, None
         return newest
 
     def result(self, future: Future[CellRecord]) -> CellRecord:
-        """The finished cell's record; WorkerDiedError if its process did not live to tell."""
+        """Return the finished cell's record; WorkerDiedError if its process ended before."""
         try:
             return future.result()
         except (EOFError, OSError) as error:
@@ -107,7 +107,7 @@ class Slot:
             raise _cause_of_death(number, self._task.memory_advice) from error
 
     def close(self) -> None:
-        """End the process, in the middle of a cell if need be; waits for nothing but its death."""
+        """Kill the process, also during a cell, and wait for its end alone."""
         worker, self._worker = self._worker, None
         if worker is not None:
             worker.process.kill()
@@ -117,7 +117,7 @@ class Slot:
 
 
 def _start_worker() -> _Worker:
-    """Start a process that ends with this one, also if its slot is never closed."""
+    """Start a process that ends with this one, even if its slot is never closed."""
     ours, theirs = _CONTEXT.Pipe()
     scratch = tempfile.TemporaryDirectory(prefix="rogue-slot-", ignore_cleanup_errors=True)
     process = _CONTEXT.Process(target=_work, args=(theirs, scratch.name))
@@ -129,11 +129,11 @@ def _start_worker() -> _Worker:
 
 
 def _cause_of_death(signal_number: int | None, memory_advice: str) -> WorkerDiedError:
-    """Say why a process has ended; its crash or exit is our bug, a kill from outside is not."""
+    """Return why a process ended; its crash or exit is our bug, a kill from outside is not."""
     if signal_number == signal.SIGKILL:
         text = f"the process that ran the cell was killed, perhaps for lack of memory; {memory_advice}"
         return WorkerDiedError(FailureKind.NODE_LOST, text)
-    how = signal.Signals(signal_number).name if signal_number else "an exit of its own"
+    how = signal.Signals(signal_number).name if signal_number else "an exit"
     return WorkerDiedError(FailureKind.BUG, f"the process that ran the cell ended by {how}")
 
 
@@ -156,10 +156,10 @@ def _die_with_parent() -> None:
 
 @contextlib.contextmanager
 def _signals_kept_from_children() -> Iterator[None]:
-    """A process started meanwhile leaves Ctrl-C and its like to us, even while it is starting.
+    """Block Ctrl-C and termination signals in processes that start meanwhile.
 
-    The mask is inherited.  Python's own helper process, which starts with the first child, changes the mask
-    back: it is started before.
+    Children inherit the mask. Python's resource tracker, which starts with the first child, changes the mask
+    back, so that it is started before.
     """
     with safe_path():
         resource_tracker.ensure_running()
@@ -171,7 +171,7 @@ def _signals_kept_from_children() -> Iterator[None]:
 
 
 class InlineSlot:
-    """Runs each cell at once, where a Slot starts a process for it. No limit of time ends such a cell."""
+    """Runs each cell in this process when it is started, without a time limit."""
 
     def __init__(self) -> None:
         self._fractions: list[float] = []
@@ -183,15 +183,15 @@ class InlineSlot:
         return future
 
     def take_progress(self) -> float | None:
-        """Newest fraction that the cell reported since the last call, if any."""
+        """Return the newest fraction that the cell reported since the last call, if any."""
         newest = self._fractions[-1] if self._fractions else None
         self._fractions.clear()
         return newest
 
     def result(self, future: Future[CellRecord]) -> CellRecord:
-        """The finished cell's record."""
+        """Return the finished cell's record."""
         return future.result()
 
     def close(self) -> None:
-        """Forget what is over."""
+        """Forget the reported fractions."""
         self._fractions.clear()

@@ -23,13 +23,13 @@ from rogue.workloads.records import CellStatus, FailureKind, TransferStatus
 from rogue.workloads.traffic.goal import Goal
 
 Rows = dict[tuple[str, int], dict[str, int]]
-"""Moments of each transfer that arrived, by the ends of its flow and its number there, from 0."""
+"""Start, arrival and end of each transfer that arrived, by the ends of its flow and its 0-based number."""
 
 
 def program_facts(cell: Cell, tables: Mapping[str, Columns]) -> dict[str, Fact]:
-    """The time from the first start to the last arrival or computing; None if something never arrived.
+    """Return the time from the first start to the last arrival or computation; None if one never arrived.
 
-    Nothing where not exactly one group of the traffic is such a program.
+    Empty unless exactly one group of the traffic is a program.
     """
     programs = [
         (group, workload) for group in cell.groups if isinstance(workload := group.asked.workload, Goal)
@@ -48,7 +48,7 @@ def program_facts(cell: Cell, tables: Mapping[str, Columns]) -> dict[str, Fact]:
 
 
 def _rows_of(group: Group, flows: Columns) -> Rows:
-    """Where nothing waits for arrivals none is recorded, and the acknowledgement stands for it."""
+    """Return the moments of a group's transfers; the acknowledgement replaces an arrival without a record."""
     ends_of = {flow.name_in(group.name): flow.ends for flow in group.flows}
     names = ("flow_id", "transfer_id", "status", "start_ns", "arrived_ns", "end_ns")
     rows: Rows = {}
@@ -66,7 +66,7 @@ _NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A cell to run, where, and the record to fill in."""
+    """A cell, its testbed and directory, and the record to fill in."""
 
     cell: Cell
     testbed: Testbed
@@ -75,9 +75,9 @@ class Task:
     limit_seconds: float = math.inf
     """Real time after which the cell counts as hanging."""
     plugins: tuple[PluginSource, ...] = ()
-    """Code from outside, without which the cell cannot even be unpickled."""
+    """Code from outside, without which the cell cannot be unpickled."""
     at_once: int = 1
-    """How many cells of the run share this computer's memory."""
+    """Number of cells of the run that share this computer's memory."""
 
     @property
     def memory_advice(self) -> str:
@@ -88,7 +88,7 @@ class Task:
 
 
 def execute(task: Task, progress: Progress) -> CellRecord:
-    """Run a cell; return its filled-in record once its directory stands."""
+    """Run a cell and store its directory; return its record."""
     started = time.perf_counter()
     result, files = _measure(task, progress)
     record = task.record.model_copy(deep=True)
@@ -138,14 +138,14 @@ def _note(record: CellRecord, failure: Failure | None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PickledTask:
-    """A wrapped task; unpickling it needs nothing but this package."""
+    """A task as bytes, with its plug-ins; unpickling this needs only our package."""
 
     plugins: tuple[PluginSource, ...]
     pickled: bytes
 
     @contextmanager
     def unpacked(self) -> Iterator[Task]:
-        """The task, with its plug-ins; they have been loaded without an error where the parcel comes from."""
+        """Yield the task after loading its plug-ins, which have loaded without an error in the sender."""
         with plugin_versions(self.plugins):
             task = pickle.loads(self.pickled)
             assert isinstance(task, Task), task
@@ -153,5 +153,5 @@ class PickledTask:
 
 
 def pack(task: Task) -> PickledTask:
-    """Wrap a task."""
+    """Pickle a task."""
     return PickledTask(task.plugins, pickle.dumps(task))

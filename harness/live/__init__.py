@@ -1,1 +1,1 @@
-"""A run on its way, as a page on this computer: which cells are done, what failed, the figures so far."""
+"""Show a run in progress as a page on this computer: cells, failures, and figures so far."""

@@ -18,11 +18,11 @@ from rogue.workloads.records import CellStatus
 
 NICENESS: Final = 19
 NICENESS_ON_THE_SIMULATOR: Final = 10
-"""Enough to come to an end beside cells on all cores; what the simulator measures does not depend on time."""
+"""Higher priority, because simulated results do not depend on real time, and all cores may be busy."""
 
 
 def preview(run: Path, page: Path) -> None:
-    """Build a report of the cells that are finished, as the page named."""
+    """Build a report of the finished cells at the path `page`."""
     from rogue.reports.pages.build import build
 
     build(run, page, {run: present_manifest(run)})
@@ -36,9 +36,9 @@ if __name__ == "__main__":
 
 
 REBUILD_SECONDS: Final = 20.0
-"""Between the end of one report and the start of the next, at least."""
+"""Least time between the end of one report and the start of the next."""
 PAUSE_PER_BUILD: Final = 4.0
-"""A report that takes long is built less often: this many times its duration lies between two."""
+"""Pause between two reports as a multiple of the duration of one."""
 LOOK_SECONDS: Final = 1.0
 
 
@@ -51,7 +51,7 @@ class SoFar:
 
 
 class Figures:
-    """Keeps the report so far; a context manager. Whatever goes wrong here is a sentence on the page."""
+    """Keeps the report so far; a context manager. An error here is a sentence on the page."""
 
     def __init__(self, run: Path, manifest: Callable[[], Manifest]) -> None:
         self.latest: SoFar | None = None
@@ -93,7 +93,7 @@ class Figures:
             with errors.open("wb") as stream:
                 process = subprocess.Popen(
                     [sys.executable, *words],
-                    cwd=page.parent,  # not where a person is: libraries obey files that lie there
+                    cwd=page.parent,  # not the user's directory, whose files libraries would read
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=stream,

@@ -1,4 +1,4 @@
-"""Follows one run with a page, from the first request until the run is over."""
+"""Serve the page of one run until the run is over."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -19,12 +19,12 @@ from rogue.workloads.manifest import CellRecord, Manifest
 from rogue.workloads.records import CellStatus
 
 SHARE_MIN: Final = 0.01
-"""With less than this done the page does not estimate the end."""
+"""Least share that is done before the page estimates the end."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """A moment of a run."""
+    """The state of a run at one moment."""
 
     manifest: Manifest
     running: Mapping[str, float] | None
@@ -39,7 +39,7 @@ class RunState:
         return sum(cell.status in statuses for cell in self.manifest.cells)
 
     def of_status(self, status: CellStatus) -> list[CellRecord]:
-        """Return the cells of a status that do not run again just now."""
+        """Return the cells of a status that are not running again."""
         return [
             cell
             for cell in self.manifest.cells
@@ -68,7 +68,7 @@ class RunState:
         return done / all_of_it if all_of_it else 1.0
 
     def _was_done_before(self, cell: CellRecord, session: int) -> bool:
-        """Whether the cell was over before this call; a failed one may run again, and counts once it does."""
+        """True if the cell was over before this call, and is not running again."""
         over = cell.status in (CellStatus.OK, CellStatus.FAILED)
         return over and cell.session != session and cell.id not in (self.running or {})
 
@@ -80,24 +80,24 @@ class RunState:
 
 
 class LiveWatcher:
-    """A watcher that remembers which cells run and how far they are, and passes everything on."""
+    """A watcher that notes the progress of running cells, and forwards every call."""
 
     def __init__(self, watcher: Watcher, running: "Running") -> None:
         self._watcher = watcher
         self._running = running
 
     def on_started(self, task: Task) -> None:
-        """Remember a cell that runs."""
+        """Note a cell that runs."""
         self._running.note(task.cell.id, 0.0)
         self._watcher.on_started(task)
 
     def on_progress(self, task: Task, fraction: float) -> None:
-        """Remember how far it is."""
+        """Note its progress."""
         self._running.note(task.cell.id, fraction)
         self._watcher.on_progress(task, fraction)
 
     def on_finished(self, record: CellRecord) -> None:
-        """Forget it."""
+        """Remove it."""
         self._running.forget(record.id)
         self._watcher.on_finished(record)
 
@@ -115,12 +115,12 @@ class Running:
             self._fractions[identifier] = fraction
 
     def forget(self, identifier: str) -> None:
-        """A cell is over."""
+        """Remove a cell that is over."""
         with self._lock:
             self._fractions.pop(identifier, None)
 
     def copy(self) -> dict[str, float]:
-        """Return what is done of each cell that runs."""
+        """Return the fraction that is done of each running cell."""
         with self._lock:
             return dict(self._fractions)
 
@@ -128,20 +128,20 @@ class Running:
 REFRESH_SECONDS: Final = 5
 REFRESH_SECONDS_MAX: Final = 30
 CHARACTERS_PER_SECOND: Final = 200_000
-"""A large page is fetched less often, so that showing it takes little of the computer."""
+"""A large page is fetched less often, so that showing it takes little processor time."""
 GRACE_SECONDS: Final = 5
 
 
 class RunPage:
     """The page of a run; a context manager.
 
-    `over` makes it the last page, and waits for a browser that has been looking to fetch that one.
+    `over` makes it the last page, and waits until a browser that fetched the page has that one as well.
     """
 
-    def __init__(self, run: Path, standing: Callable[[], RunState], port: int = 0) -> None:
+    def __init__(self, run: Path, state: Callable[[], RunState], port: int = 0) -> None:
         self._run = run
-        self._standing = standing
-        self._figures = Figures(run, lambda: standing().manifest)
+        self._state = state
+        self._figures = Figures(run, lambda: state().manifest)
         self._server = LiveServer(self, port)
         self._last: str | None = None
         self._last_page_fetched = Event()
@@ -150,7 +150,7 @@ class RunPage:
 
     @property
     def url(self) -> str:
-        """Return where the page is."""
+        """Return the address of the page."""
         return self._server.url
 
     def __enter__(self) -> Self:
@@ -171,7 +171,7 @@ class RunPage:
         return min(REFRESH_SECONDS + more, REFRESH_SECONDS_MAX)
 
     def over(self) -> None:
-        """The run is over: show that to who has been looking, and come back."""
+        """Show that the run is over to a browser that has fetched the page, and return."""
         self._figures.stop()
         patience = self.refresh_seconds + GRACE_SECONDS
         self._last = self._last_page()
@@ -196,18 +196,18 @@ class RunPage:
             self._last_page_fetched.set()
 
     def _shown(self) -> LivePage:
-        standing = self._standing()
+        state = self._state()
         latest = self._figures.latest
         return LivePage(
-            title=_title(standing),
+            title=_title(state),
             run=str(self._run),
-            testbed=standing.manifest.testbed,
-            counts=_counts(standing),
-            share=standing.share,
-            elapsed_seconds=standing.elapsed_seconds,
-            seconds_left=standing.seconds_left,
-            running=sorted(standing.running.items()) if standing.running is not None else None,
-            failed=_failed(standing),
+            testbed=state.manifest.testbed,
+            counts=_counts(state),
+            share=state.share,
+            elapsed_seconds=state.elapsed_seconds,
+            seconds_left=state.seconds_left,
+            running=sorted(state.running.items()) if state.running is not None else None,
+            failed=_failed(state),
             refresh_seconds=self.refresh_seconds,
             figures_of=latest.cells if latest else None,
             problem=self._figures.problem,
@@ -216,46 +216,45 @@ class RunPage:
 
     def _last_page(self) -> str:
         manifest = present_manifest(self._run)
-        standing = RunState(manifest, None, 0.0, {})
+        state = RunState(manifest, None, 0.0, {})
         file = self._run / "report.html"
         report = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
-        return last_page(_title(standing), str(self._run), _counts(standing), report)
+        return last_page(_title(state), str(self._run), _counts(state), report)
 
 
 def _so_far(run: Path) -> list[str]:
-    """What a search says of itself, a sentence a line."""
+    """Return the summary of a search so far, a sentence per line."""
     try:
         return read_regular(run / SO_FAR).decode(errors="replace").splitlines()
     except OSError:
         return []
 
 
-def _title(standing: RunState) -> str:
-    experiment = standing.manifest.experiment
-    return str(experiment.get("title") or experiment.get("name") or standing.manifest.run_id)
+def _title(state: RunState) -> str:
+    experiment = state.manifest.experiment
+    return str(experiment.get("title") or experiment.get("name") or state.manifest.run_id)
 
 
-def _counts(standing: RunState) -> Sequence[tuple[str, int]]:
-    """How many cells there are of each kind."""
-    total = ("cells", len(standing.manifest.cells))
-    running = [] if standing.running is None else [("running", len(standing.running))]
-    waiting = "waiting" if standing.running is not None else "waiting or running"
+def _counts(state: RunState) -> Sequence[tuple[str, int]]:
+    """Return the number of cells of each kind."""
+    total = ("cells", len(state.manifest.cells))
+    running = [] if state.running is None else [("running", len(state.running))]
+    waiting = "waiting" if state.running is not None else "waiting or running"
     return (
-        ("finished", standing.count(CellStatus.OK)),
-        ("failed", len(standing.of_status(CellStatus.FAILED))),
+        ("finished", state.count(CellStatus.OK)),
+        ("failed", len(state.of_status(CellStatus.FAILED))),
         *running,
-        (waiting, standing.waiting),
-        ("cannot run here", standing.count(CellStatus.UNSUPPORTED)),
+        (waiting, state.waiting),
+        ("cannot run here", state.count(CellStatus.UNSUPPORTED)),
         total,
     )
 
 
-def _failed(standing: RunState) -> list[tuple[str, str]]:
-    """Each cell that failed, and why."""
-    return [(cell.id, _reason(cell)) for cell in standing.of_status(CellStatus.FAILED)]
+def _failed(state: RunState) -> list[tuple[str, str]]:
+    """Return each failed cell with its reason."""
+    return [(cell.id, _reason(cell)) for cell in state.of_status(CellStatus.FAILED)]
 
 
 def _reason(cell: CellRecord) -> str:
-    return (
-        f"{cell.failure_kind}: {cell.message}" if cell.failure_kind else cell.message or "no reason recorded"
-    )
+    kind = f"{cell.failure_kind}: " if cell.failure_kind else ""
+    return f"{kind}{cell.message or 'no reason recorded'}"

@@ -36,8 +36,8 @@ HEADERS: Final = {
 
 
 WITHOUT_KEY: Final = (
-    "This page is for who started `rogue` alone, and this address lacks its key. Open the whole address: "
-    "`rogue run --live` printed it behind `live:`, `rogue watch` as its first line.\n"
+    "This page is only for the user who started `rogue`, and this address lacks its key. Open the whole "
+    "address: `rogue run --live` printed it behind `live:`, `rogue watch` as its first line.\n"
 )
 
 Connection = socket.socket | tuple[bytes, socket.socket]
@@ -45,13 +45,13 @@ Connection = socket.socket | tuple[bytes, socket.socket]
 
 
 class Pages(Protocol):
-    """What is served."""
+    """The pages of a server."""
 
     def page(self, path: str) -> str | None:
         """Return the page of a path, None if there is none."""
 
     def on_sent(self, page: str) -> None:
-        """A browser has this page."""
+        """Note that a browser has this page."""
 
 
 class LiveServer:

@@ -1,1 +1,1 @@
-"""From an experiment to cells: what will be run, in which order, and what cannot."""
+"""Plan the cells of an experiment: their order, their cost, and what cannot run."""

@@ -26,7 +26,7 @@ _LEADING: Final = re.compile(r"^[^A-Za-z0-9]")
 
 
 def plan_cells(loaded: LoadedExperiment) -> list[Cell]:
-    """All cells: one repetition of everything first, transports interleaved within it."""
+    """Return all cells: one repetition of everything first, transports interleaved within it."""
     experiment = loaded.experiment
     count = len(loaded.points) * len(experiment.transports) * experiment.repetitions
     if count > CELLS_MAX:
@@ -58,13 +58,13 @@ def _cell(transport: TransportChoice, point: Point, repetition: int, names: Mapp
 
 
 def _factor_names(keys: Sequence[str]) -> dict[str, str]:
-    """Short name per factor: the last word of its key where that is enough to tell factors apart."""
+    """Return a short name per factor: the last word of its key if no other key ends in it."""
     last = Counter(key.rpartition(".")[2] for key in keys)
     return {key: word if last[word := key.rpartition(".")[2]] == 1 else key for key in keys}
 
 
 def _with_unique_ids(cells: Sequence[Cell]) -> list[Cell]:
-    """Number the cells whose ids would collide once unsafe characters are replaced."""
+    """Number the cells whose ids collide after unsafe characters are replaced."""
     counts = Counter(cell.id.lower() for cell in cells)
     seen: Counter[str] = Counter()
     unique = []
@@ -82,35 +82,35 @@ LIMIT_FACTOR: Final = 50.0
 
 @dataclass(frozen=True, slots=True)
 class PlannedCell:
-    """A cell and what the testbed says to it."""
+    """A cell, and whether and how long the testbed can run it."""
 
     cell: Cell
     unsupported: str | None
-    """Why it cannot run here; None if it can."""
+    """The reason why it cannot run here; None if it can."""
     seconds: float
     """Expected time; 0 if it cannot run."""
     events: float | None = None
-    """Expected events of an engine; None if it cannot run, or where nothing is simulated."""
+    """Expected events of an engine; None if it cannot run, or is not simulated."""
     stored_bytes: float = 0.0
     """Expected size of its tables; 0 if it cannot run."""
 
     @property
     def limit_seconds(self) -> float:
-        """Seconds of real time after which the cell is stopped; generous, because machines may be busy."""
+        """Return the real seconds after which the cell is stopped; generous, because machines may be busy."""
         return LIMIT_SECONDS_MIN + LIMIT_FACTOR * self.seconds
 
 
 class Cost(NamedTuple):
-    """What cells should take together."""
+    """The expected cost of cells."""
 
     seconds: float
     events: float | None
-    """None where nothing is simulated."""
+    """None if no cell is simulated."""
     stored_bytes: float
 
 
 def cost_of(cells: Sequence[PlannedCell], jobs: int) -> Cost:
-    """Expected time with that many cells at once, no less than the longest; events; size."""
+    """Return the expected cost with `jobs` cells at once; the time is at least that of the longest."""
     each = [planned.seconds for planned in cells]
     seconds = max(sum(each) / jobs, *each) if each else 0.0
     events = [planned.events for planned in cells if planned.events is not None]
@@ -118,13 +118,13 @@ def cost_of(cells: Sequence[PlannedCell], jobs: int) -> Cost:
 
 
 def cheapest_first(cells: Sequence[PlannedCell]) -> list[PlannedCell]:
-    """Return one repetition of everything first, and within it the cells that should take least."""
+    """Return one repetition of everything first, and within it the shortest cells first."""
     return sorted(cells, key=lambda planned: (planned.cell.repetition, planned.seconds))
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What will be done, before anything is."""
+    """An experiment, its testbed, and all cells."""
 
     loaded: LoadedExperiment
     testbed: Testbed
@@ -132,26 +132,26 @@ class Plan:
 
     @property
     def runnable(self) -> tuple[PlannedCell, ...]:
-        """Cells that can run here."""
+        """Return the cells that can run here."""
         return tuple(planned for planned in self.cells if planned.unsupported is None)
 
     def jobs(self, wanted: int) -> int:
-        """The number of cells at once on the testbed."""
+        """Return the number of cells at once on the testbed."""
         return self.testbed.jobs(wanted)
 
     def cost(self, jobs: int) -> Cost:
-        """What all of it should take."""
+        """Return the expected cost of all cells."""
         return cost_of(self.runnable, self.jobs(jobs))
 
     def seconds(self, jobs: int) -> float:
-        """Expected time with that many cells at once: no less than the longest of them."""
+        """Return the expected time with that many cells at once: at least that of the longest."""
         return self.cost(jobs).seconds
 
 
 def make_plan(loaded: LoadedExperiment, testbed: Testbed, counted: Counted = in_silence) -> Plan:
-    """Ask the testbed about every cell; ConfigError if a transport has a parameter that cannot be.
+    """Let the testbed plan every cell; ConfigError if a transport has a wrong parameter.
 
-    What one seed is told holds for all repetitions if the testbed says so.
+    The result for one seed holds for all repetitions if the testbed allows that.
     """
     cells = plan_cells(loaded)
     problems = {str(problem): problem for problem in _parameter_problems(loaded, cells, testbed)}
@@ -171,23 +171,23 @@ def make_plan(loaded: LoadedExperiment, testbed: Testbed, counted: Counted = in_
 def _parameter_problems(
     loaded: LoadedExperiment, cells: Sequence[Cell], testbed: Testbed
 ) -> Iterator[Problem]:
-    """One problem per parameter; repetitions have the same, so the first is enough."""
+    """Yield one problem per parameter; repetitions have the same, so the first is enough."""
     for cell in cells:
         mistake = testbed.parameter_mistake(cell) if cell.repetition == 1 else None
         if mistake is not None and mistake.network is not None:
             place = loaded.document.place(("topology",))
             yield Problem(place, "topology", mistake.network, mistake.expected, mistake.advice)
         elif mistake is not None:
-            path, parameters = _whose(loaded, cell, mistake)
+            path, parameters = _parameters_of(loaded, cell, mistake)
             got = show(parameters.get(mistake.key))
             place = loaded.document.place((*path, mistake.key))
             yield Problem(place, format_path((*path, mistake.key)), got, mistake.expected, mistake.advice)
 
 
-def _whose(
+def _parameters_of(
     loaded: LoadedExperiment, cell: Cell, mistake: ParameterMistake
 ) -> tuple[tuple[str | int, ...], Mapping[str, Scalar]]:
-    """Where the parameters stand among which one is wrong, and these parameters."""
+    """Return the path and the values of the parameters, one of which is wrong."""
     for index, group in enumerate(cell.experiment.groups):
         if group.name == mistake.group:
             return ("traffic", index, "parameters"), group.parameters

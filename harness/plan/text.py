@@ -16,7 +16,7 @@ _SIZES: Final = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (1.0, "byt
 
 
 def plan_text(plan: Plan, jobs: int) -> str:
-    """A table of cells, what cannot run and why, and the expected time."""
+    """Return a table of cells, what cannot run and why, and the expected time."""
     experiment = plan.loaded.experiment
     factors = tuple(plan.loaded.factors)
     rows = [("cell", "transport", *factors, "repetition", "seed", "expected")]
@@ -46,7 +46,7 @@ def _row(planned: PlannedCell, factors: Sequence[str]) -> tuple[str, ...]:
 
 
 def _reasons(plan: Plan) -> list[str]:
-    """Each reason once, with the transports it concerns."""
+    """Return each reason once, with its transports."""
     found: dict[str, dict[str, None]] = {}
     for planned in plan.cells:
         if planned.unsupported:
@@ -56,24 +56,24 @@ def _reasons(plan: Plan) -> list[str]:
 
 
 def _outside_controls(plan: Plan) -> Iterator[str]:
-    """Transports whose control in NICs is a plug-in's."""
+    """Yield a sentence for each transport whose NIC control is from a plug-in."""
     transports = (group.transport for planned in plan.cells for group in planned.cell.groups)
     for name in dict.fromkeys(transports):
         if name.outside is not None:
             _, made_as = name.outside
-            yield f"{name} has {made_as}: the time expected is that of the engine's own controls"
+            yield f"{name} has {made_as}: the expected time is that of the engine's own controls"
 
 
 def _switch_controls(plan: Plan) -> Iterator[str]:
-    """Parts of switches that are a plug-in's."""
+    """Yield a sentence for each switch control from a plug-in."""
     asked = (each for planned in plan.cells for each in planned.cell.topology.switch_controls)
     for each in {each.name: each for each in asked}.values():
-        does = "judges packets in the place of their own marking" if each.entry.judges else "chooses ways"
-        yield f"switches have {each.name} from outside, which {does}: the time expected is that without it"
+        does = "replaces their own marking" if each.entry.judges else "chooses routes"
+        yield f"switches have {each.name} from outside, which {does}: the expected time is that without it"
 
 
 def _never_sampled(plan: Plan) -> Iterator[str]:
-    """Runs that end before the first sample of what flows deliver and controls believe."""
+    """Yield a sentence for each run that ends before the first sample of its flows."""
     times = {
         (cell.timing.limit_ns, cell.timing.throughput_interval_ns)
         for cell in (planned.cell for planned in plan.runnable)
@@ -86,7 +86,7 @@ def _never_sampled(plan: Plan) -> Iterator[str]:
 
 
 def _differences(plan: Plan) -> Iterator[str]:
-    """What the testbed's network has other than asked for, with the transports it concerns."""
+    """Yield each difference between the testbed's network and the requested one, with its transports."""
     found: dict[str, dict[str, None]] = {}
     for planned in plan.runnable:
         for words in plan.testbed.differences(planned.cell):
@@ -96,19 +96,19 @@ def _differences(plan: Plan) -> Iterator[str]:
 
 
 def format_cost(cost: Cost) -> str:
-    """Time, events if there are any, and size."""
+    """Return time, events if there are any, and size."""
     words = [format_seconds(cost.seconds)]
     words += [f"{_rounded(cost.events, _COUNTS)} events"] if cost.events is not None else []
     return f"{', '.join(words)} and {format_size(cost.stored_bytes)}"
 
 
 def format_size(size_bytes: float) -> str:
-    """Bytes in a unit of a thousand of them."""
+    """Return a size in a decimal unit."""
     return _rounded(size_bytes, _SIZES)
 
 
 def _rounded(value: float, units: Sequence[tuple[float, str]]) -> str:
-    """Two digits, in the largest unit that leaves a whole number of them."""
+    """Return a value with two digits, in the largest unit in which it is at least 1."""
     size, unit = next((each for each in units if value >= each[0]), units[-1])
     return (
         f"{value / size:.2g} {unit}".rstrip() if value < 100 * size else f"{value / size:.0f} {unit}".rstrip()
@@ -116,7 +116,7 @@ def _rounded(value: float, units: Sequence[tuple[float, str]]) -> str:
 
 
 def format_seconds(seconds: float) -> str:
-    """A duration in one or two units, rounded up."""
+    """Return a duration in one or two units, rounded up."""
     whole = ceil(seconds)
     if whole < 120:
         return f"{whole} s"
@@ -141,8 +141,8 @@ def check_budget(cells: Sequence[PlannedCell], jobs: int, out: Path) -> None:
 
 
 def exceeded(cells: Sequence[PlannedCell], jobs: int, out: Path) -> str | None:
-    """What of it the cells should exceed; None if nothing."""
-    cost, free_bytes = cost_of(_runnable(cells), jobs), disk_usage(_standing(out)).free
+    """Return the limits that the cells should exceed; None if there are none."""
+    cost, free_bytes = cost_of(_runnable(cells), jobs), disk_usage(_existing(out)).free
     limits = {
         f"at most {format_seconds(SECONDS_MAX)}": cost.seconds > SECONDS_MAX,
         f"at most {format_size(BYTES_MAX)}": cost.stored_bytes > BYTES_MAX,
@@ -155,7 +155,7 @@ def _runnable(cells: Sequence[PlannedCell]) -> list[PlannedCell]:
     return [planned for planned in cells if planned.unsupported is None]
 
 
-def _standing(place: Path) -> Path:
-    """The nearest directory that is there already."""
+def _existing(place: Path) -> Path:
+    """Return the nearest directory that exists."""
     place = place.absolute()
     return next((each for each in (place, *place.parents) if each.is_dir()), Path("/"))

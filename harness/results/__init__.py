@@ -1,1 +1,1 @@
-"""The run directory: tables, manifest, checksums."""
+"""Write, read and verify the directory of a run: tables, manifest, checksums."""

@@ -1,4 +1,4 @@
-"""Where the files of a cell are: `cells/<id>/`, or `cells/<id>.failed-<k>/` for each failed attempt."""
+"""Store and read cells: `cells/<id>/`, or `cells/<id>.failed-<k>/` for each failed attempt."""
 
 import re
 import shutil
@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from rogue.harness.results.files import TEMPORARY_PREFIX, sync_directory, write_whole
 from rogue.harness.results.manifest import read_cell_record, write_cell_record
+from rogue.harness.results.run_directory import TEMPORARY_PREFIX, sync_directory, write_whole
 from rogue.workloads.manifest import CellRecord
 from rogue.workloads.records import CellStatus
 
@@ -15,9 +15,9 @@ _FAILED: Final = re.compile(r"(?P<id>.+)\.failed-(?P<attempt>[0-9]+)")
 
 
 def store_cell(cells: Path, record: CellRecord, files: Mapping[str, bytes]) -> Path:
-    """Write a cell's files and its record, then give the directory its name: all of it or nothing.
+    """Write a cell's files and its record, then rename the directory, so that a cell is whole or absent.
 
-    The record of a failed attempt lists itself.  A finished cell is never written again.
+    The record of a failed attempt lists itself. A finished cell is never written again.
     """
     name = record.id
     if record.status is CellStatus.FAILED:
@@ -37,12 +37,12 @@ def store_cell(cells: Path, record: CellRecord, files: Mapping[str, bytes]) -> P
 
 
 def discard_unfinished(cells: Path, identifier: str) -> None:
-    """Remove what a cell that was stopped had begun to write."""
+    """Remove the unfinished directory of a cell that was stopped."""
     _discard(cells / f"{TEMPORARY_PREFIX}{identifier}")
 
 
 def discard_all_unfinished(cells: Path) -> None:
-    """Discard what every cell left unfinished, after a run that was killed."""
+    """Remove all unfinished directories, after a run that was killed."""
     for leftover in cells.glob(f"{TEMPORARY_PREFIX}*"):
         _discard(leftover)
 
@@ -56,7 +56,7 @@ def _discard(leftover: Path) -> None:
 
 
 def failed_attempts(cells: Path, identifier: str) -> list[str]:
-    """Directories of a cell's failed attempts, oldest first."""
+    """Return the directories of a cell's failed attempts, oldest first."""
     found = []
     for path in cells.glob("*.failed-*"):
         match = _FAILED.fullmatch(path.name)
@@ -66,7 +66,7 @@ def failed_attempts(cells: Path, identifier: str) -> list[str]:
 
 
 def stored_record(cells: Path, identifier: str) -> CellRecord | None:
-    """What a cell's directories say: finished, else its last failed attempt, else None."""
+    """Return the record of a finished cell, else of its last failed attempt, else None."""
     if cells.is_symlink() or (cells / identifier).is_symlink():
         return None  # it leads out of the run
     record = read_cell_record(cells / identifier)

@@ -1,4 +1,4 @@
-"""Manifests and records of cells in the directory of a run: read, and written whole or not at all."""
+"""Read and write the manifest and the cell records of a run; each file is written whole."""
 
 import errno
 import json
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from rogue.harness.errors import DamagedRunError, UsageError
-from rogue.harness.results.files import write_whole
+from rogue.harness.results.run_directory import write_whole
 from rogue.reports.reading.files import read_regular
 from rogue.workloads.manifest import (
     MANIFEST,
@@ -22,8 +22,7 @@ from rogue.workloads.manifest import (
 from rogue.workloads.printable import harmless, parse_json
 
 CELL_RECORD: Final = "cell.json"
-CHANGED: Final = "not as it was written, for its checksum is another"
-"""What is wrong with a manifest that was changed."""
+CHANGED: Final = "changed since it was written: its checksum differs"
 _NOT_THERE: Final = (errno.ENOENT, errno.ENOTDIR, errno.EACCES)
 
 
@@ -33,7 +32,7 @@ def write_manifest(directory: Path, manifest: Manifest) -> None:
 
 
 def write_cell_record(directory: Path, record: CellRecord) -> None:
-    """Keep a cell's part of the manifest beside its tables, so that a killed run can be taken up again."""
+    """Keep a cell's part of the manifest beside its tables, so that a killed run can be resumed."""
     write_whole(directory / CELL_RECORD, _to_json(record.model_dump(mode="json")))
 
 
@@ -60,10 +59,10 @@ def read_manifest(directory: Path) -> Manifest:
 
 
 def read_sound_manifest(directory: Path) -> Manifest:
-    """Read a manifest to go on from what it says, or to sign it; DamagedRunError if it was changed."""
+    """Read a manifest to resume its run, or to sign it; DamagedRunError if it was changed."""
     manifest = read_manifest(directory)
     if manifest.soundness is Soundness.CHANGED:
-        raise DamagedRunError(f"{directory / MANIFEST}: it is {CHANGED}; take it from a copy of the run.")
+        raise DamagedRunError(f"{directory / MANIFEST}: {CHANGED}; take it from a copy of the run.")
     return manifest
 
 

@@ -1,4 +1,4 @@
-"""Facts about the code and the machine, asked when the run happens and never later."""
+"""Read facts about the code and the machine at the time of the run."""
 
 import os
 import platform
@@ -14,14 +14,14 @@ from rogue.workloads.shipped import CHECKOUT, PACKAGE
 PACKAGES: Final = ("rogue-testbed", "numpy", "pyarrow", "pandas", "pydantic", "PyYAML", "matplotlib", "scipy")
 
 STAMP: Final = "commit.json"
-"""Beside the package `rogue` where it is installed."""
+"""File of the build beside an installed package `rogue`."""
 
 
 def git_facts() -> Git:
-    """Commit of the checkout this code runs from, and whether it was changed since.
+    """Return the commit of the checkout of this code, and whether it was changed since.
 
-    An installed package says of which commit it was built. A copy of the code inside somebody else's checkout
-    has no commit of its own.
+    An installed package states the commit of its build. A copy of the code inside another checkout has no
+    commit.
     """
     top = git_output(CHECKOUT, "rev-parse", "--show-toplevel")
     is_own = top is not None and Path(top).resolve() == CHECKOUT.resolve()
@@ -33,7 +33,7 @@ def git_facts() -> Git:
 
 
 def _stamp(path: Path) -> Git:
-    """What the build wrote down (CMakeLists.txt); nothing is made up where it did not."""
+    """Return the commit that the build wrote (CMakeLists.txt), if it did."""
     try:
         return Git.model_validate_json(path.read_bytes())
     except (OSError, ValueError):
@@ -41,7 +41,7 @@ def _stamp(path: Path) -> Git:
 
 
 def git_output(root: Path, *arguments: str) -> str | None:
-    """What git prints in a checkout; None if it fails, is not there, or takes longer than 20 s."""
+    """Return the output of git in a checkout; None if it fails, is missing, or takes longer than 20 s."""
     try:
         done = subprocess.run(
             ["git", "-C", str(root), *arguments], capture_output=True, text=True, check=True, timeout=20
@@ -52,7 +52,7 @@ def git_output(root: Path, *arguments: str) -> str | None:
 
 
 def versions() -> dict[str, str]:
-    """Version of Python and of every package that shapes results."""
+    """Return the version of Python and of every package that affects results."""
     found = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
@@ -63,7 +63,7 @@ def versions() -> dict[str, str]:
 
 
 def host_facts() -> Host:
-    """Processor, memory and kernel of this machine."""
+    """Return processor, memory and kernel of this machine."""
     return Host(
         cpu=_cpu_name(),
         cores=available_cores(),
@@ -73,7 +73,7 @@ def host_facts() -> Host:
 
 
 def available_cores() -> int:
-    """Cores that this process may use."""
+    """Return the number of cores that this process may use."""
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,7 +1,6 @@
-"""A run's directory: manifest, data files and records of cells."""
+"""Read and update a run: its manifest, data files and records of cells."""
 
 import hashlib
-import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,17 +8,16 @@ from typing import Final
 
 from rogue.harness.data.source import SIZE_BYTES_MAX, DataSource
 from rogue.harness.errors import DamagedRunError
-from rogue.harness.results.cell_directory import store_cell, stored_record
-from rogue.harness.results.files import TEMPORARY_PREFIX, write_whole
+from rogue.harness.results.cell_directory import stored_record
 from rogue.harness.results.manifest import CELL_RECORD, read_manifest, write_manifest
-from rogue.harness.results.run_directory import CELLS, cell_checksums
+from rogue.harness.results.run_directory import CELLS, TEMPORARY_PREFIX, cell_checksums, write_whole
 from rogue.reports.reading.files import checksum, read_regular
 from rogue.workloads.manifest import DATA, CellRecord, DataRecord, Manifest
-from rogue.workloads.records import CellStatus, FailureKind
+from rogue.workloads.records import CellStatus
 
 
 def keep_data(run: Path, sources: Iterable[DataSource]) -> list[DataRecord]:
-    """Copy the files into the run; two of the same content are one."""
+    """Copy files into the run; files with the same content are stored once."""
     records = [DataRecord(file=source.name, sha256=source.sha256) for source in sources]
     for record, source in zip(records, sources, strict=True):
         (run / DATA).mkdir(exist_ok=True)
@@ -29,7 +27,7 @@ def keep_data(run: Path, sources: Iterable[DataSource]) -> list[DataRecord]:
 
 
 def kept_data(run: Path, manifest: Manifest) -> dict[str, DataSource]:
-    """The files that a run keeps, by the names of the experiment; DamagedRunError if one has changed."""
+    """Return the data files of a run by their names in the experiment; DamagedRunError if one has changed."""
     return {record.file: _kept(run, record) for record in manifest.data}
 
 
@@ -47,7 +45,7 @@ def _kept(run: Path, record: DataRecord) -> DataSource:
 
 
 def changed_data(manifest: Manifest) -> list[str]:
-    """The files that have changed since the run was begun; a missing file does not count."""
+    """Return the data files that have changed since the run began, without missing ones."""
     here = Path(manifest.source.file).parent
     changed = []
     for record in manifest.data:
@@ -61,9 +59,7 @@ def changed_data(manifest: Manifest) -> list[str]:
 
 
 SO_FAR: Final = f"{TEMPORARY_PREFIX}so-far.txt"
-"""What a search says until it is over, a sentence a line, for whoever watches; no file of the run."""
-
-DELETED: Final = "files of the cell were deleted during the run"
+"""Summary of a search in progress, a sentence per line, for `rogue watch`; no file of the run."""
 
 
 @dataclass(slots=True)
@@ -75,7 +71,7 @@ class Run:
 
     @property
     def cells(self) -> Path:
-        """Where the cells' directories stand."""
+        """Return the folder of the cells' directories."""
         return self.directory / CELLS
 
     def note(self, record: CellRecord) -> None:
@@ -84,9 +80,9 @@ class Run:
         self.manifest.files |= cell_checksums(self.directory, record)
 
     def note_stored(self) -> None:
-        """Believe the cells' directories rather than the manifest, which is old if the run was killed.
+        """Add records from the cells' directories that the manifest of a killed run lacks.
 
-        What the manifest lists already stays as it is there: if a file says otherwise, that is damage.
+        A record that the manifest lists stays: a file that differs is damaged.
         """
         for cell in list(self.manifest.cells):
             record = stored_record(self.cells, cell.id)
@@ -96,38 +92,12 @@ class Run:
                 self._put(record)
                 self.manifest.files = cell_checksums(self.directory, record) | self.manifest.files
 
-    def note_deleted(self) -> None:
-        """Record each cell as failed that this session finished and of which a file is gone."""
-        for cell in list(self.manifest.cells):
-            is_new = cell.status is CellStatus.OK and cell.session == len(self.manifest.sessions) - 1
-            if is_new and (stored_record(self.cells, cell.id) is None or not self._has_files(cell)):
-                self._fail(cell)
-
-    def _has_files(self, cell: CellRecord) -> bool:
-        place = f"{CELLS}/{cell.id}/"
-        return all(
-            (self.directory / path).is_file() for path in self.manifest.files if path.startswith(place)
-        )
-
-    def _fail(self, cell: CellRecord) -> None:
-        """Replace the files of a cell by the record of a failed attempt."""
-        place = f"{CELLS}/{cell.id}/"
-        self.manifest.files = {
-            path: digest for path, digest in self.manifest.files.items() if not path.startswith(place)
-        }
-        failed = {"status": CellStatus.FAILED, "failure_kind": FailureKind.INVALID_RESULT, "message": DELETED}
-        record = cell.model_copy(update=failed)
-        self.cells.mkdir(exist_ok=True)
-        shutil.rmtree(self.cells / cell.id, ignore_errors=True)  # the rest, in the place of a next attempt
-        store_cell(self.cells, record, {})
-        self.note(record)
-
     def _put(self, record: CellRecord) -> None:
         index = next(index for index, cell in enumerate(self.manifest.cells) if cell.id == record.id)
         self.manifest.cells[index] = record
 
     def _lists(self, record: CellRecord) -> bool:
-        """Whether the manifest has this attempt at a cell already."""
+        """True if the manifest has this attempt at a cell."""
         is_failed = record.status is CellStatus.FAILED and record.failed_attempts
         name = record.failed_attempts[-1] if is_failed else record.id
         return f"{CELLS}/{name}/{CELL_RECORD}" in self.manifest.files
@@ -138,7 +108,7 @@ class Run:
 
 
 def present_manifest(directory: Path) -> Manifest:
-    """What a run has so far, whoever works on it: read from its files, nothing is written."""
+    """Return the manifest of a run with all finished cells, also while another process works on it."""
     run = Run(directory, read_manifest(directory))
     run.note_stored()
     return run.manifest

@@ -1,4 +1,4 @@
-"""Tables of a cell as Parquet files, checked against the record schema."""
+"""Encode the tables of a cell as Parquet files, checked against the record schema."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ _TYPES = {"int64": pa.int64(), "float64": pa.float64(), "string": pa.string(), "
 
 
 def arrow_schema(table: Table) -> pa.Schema:
-    """Arrow's view of a table; the schema version and what each column is travel with every file."""
+    """Return the Arrow schema of a table, with the schema version and the meaning of each column."""
     fields = [
         pa.field(column.name, _TYPES[column.type], column.nullable, metadata={"meaning": column.meaning})
         for column in table.columns
@@ -21,9 +21,9 @@ def arrow_schema(table: Table) -> pa.Schema:
 
 
 def to_arrow(name: str, columns: Columns) -> pa.Table:
-    """Check a table and bring its columns into the order of the schema.
+    """Check a table and order its columns as the schema does.
 
-    Raises TestbedError (invalid_result) with the table and column that is wrong.
+    Raises TestbedError (invalid_result) with the wrong table and column.
     """
     if name not in TABLES:
         raise TestbedError(
@@ -44,12 +44,12 @@ def to_arrow(name: str, columns: Columns) -> pa.Table:
 
 
 def encode(tables: Mapping[str, Columns]) -> dict[str, bytes]:
-    """Parquet files by name; the same tables give the same bytes."""
+    """Return Parquet files by name; the same tables give the same bytes."""
     return {f"{name}.parquet": _parquet(to_arrow(name, columns)) for name, columns in tables.items()}
 
 
 def _column(field: pa.Field, values: object) -> pa.Array:
-    """Values as an Arrow array; None and NaN are nulls, a fraction is no integer."""
+    """Return values as an Arrow array; None and NaN become nulls, and a fraction is no integer."""
     array = pa.array(values, from_pandas=True)
     return array if array.type == field.type else array.cast(field.type)
 

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from rogue.harness.plugins.source import source_of
-from rogue.harness.results.files import TEMPORARY_PREFIX, files_below
 from rogue.harness.results.manifest import CHANGED
-from rogue.harness.results.run_directory import CELLS
+from rogue.harness.results.run_directory import CELLS, TEMPORARY_PREFIX, files_below
 from rogue.reports.reading.files import checksum
 from rogue.workloads.manifest import DATA, MANIFEST, Manifest, Soundness
 from rogue.workloads.printable import printable
@@ -69,7 +68,7 @@ def check_files(run: Path, expected: Mapping[str, str]) -> list[str]:
 def compare_files(run: Path, expected: Mapping[str, str]) -> Comparison:
     """Compare files with their checksums. Files that are not listed are differences and are not read.
 
-    Files that a killed report has left, and a signature, are no files of the run.
+    A signature, and temporary files of a killed report, do not belong to the run.
     """
     compared = Comparison()
     missing = set(expected)

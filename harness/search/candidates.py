@@ -1,7 +1,7 @@
 """Plan the cells of candidate values: an experiment and the transports that are compared in it."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -12,6 +12,7 @@ from rogue.harness.experiment.document import Document, with_setting
 from rogue.harness.experiment.load import LoadedExperiment, check_document
 from rogue.harness.experiment.settings import FACTORS, SCALE, SCALES, apply_settings, parse_path
 from rogue.harness.plan.plan import Plan, make_plan
+from rogue.harness.search.ranges import Values
 from rogue.harness.search.space import Aim
 from rogue.harness.testbeds.base import Testbed
 from rogue.workloads.printable import did_you_mean
@@ -22,8 +23,6 @@ UNCONTROLLED: Final = ("roce", "roce-uc", "roce-lossy", "roce-go-back-0")
 """Bases of transports without congestion control."""
 CONTROL_FREE: Final = "no congestion control"
 """Label of the transport that findings are checked against."""
-
-Values = Mapping[str, Scalar]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +53,21 @@ class Candidates:
 
     @property
     def measure_text(self) -> str:
-        """Return whose measure it is, in words."""
+        """Return the name of the subject, and of the transport that it is divided by."""
         names = [each.shown for each in self.loaded.experiment.transports]
         over = "" if self.against is None else f" over that of {names[self.against]}"
         return f"{names[self.subject]}{over}"
 
     def plan(self, values: Values, seeds: range, seconds_max: float) -> Plan | str:
-        """Plan the cells of all transports at these values, or return why there are none."""
+        """Plan the cells of all transports at these values, or return why there are none.
+
+        Repetitions count from the first seed of the search, so that a seed has one number in all cells.
+        """
+        factors = json.dumps({key: [value] for key, value in values.items()})
+        count = seeds.stop - self.first_seed
+        settings = (f"{FACTORS}={factors}", f"seed={self.first_seed}", f"repetitions={count}")
         try:
-            loaded = self._at(values, seeds)
+            loaded = self._with(*settings)
             cells = [each for each in make_plan(loaded, self.testbed).cells if each.cell.seed in seeds]
         except ConfigError as error:
             return problem_text(error)
@@ -74,20 +79,42 @@ class Candidates:
                 return f"a cell should take {each.seconds:.0f} s, expected at most {seconds_max:g} s"
         return Plan(loaded, self.testbed, tuple(cells))
 
-    def _at(self, values: Values, seeds: range) -> LoadedExperiment:
-        """Return the experiment with one value per factor.
-
-        Repetitions are counted from the first seed of the search, so that a seed has one number in all cells.
-        """
-        factors = json.dumps({key: [value] for key, value in values.items()})
-        count = seeds.stop - self.first_seed
-        settings = (f"{FACTORS}={factors}", f"seed={self.first_seed}", f"repetitions={count}")
-        return with_settings(self.loaded, settings, self.files)
-
     def own_value(self, key: str) -> Scalar:
         """Return the experiment's value of a key; `default` if it has none."""
         written = self.loaded.document.written(parse_path(key) or ())
         return written if isinstance(written, Scalar) else "default"
+
+    def checked(self) -> "Candidates":
+        """Add the transport without congestion control that findings are checked against.
+
+        It is RoCE, with PFC if the subject has it. A subject without congestion control is not checked.
+        """
+        choices = self.loaded.experiment.transports
+        name = choices[self.subject].name
+        if name.base in UNCONTROLLED and {*name.features} <= {PAUSING, SPRAYING}:
+            return self
+        if choices[-1].label == CONTROL_FREE:  # in a resumed run
+            return replace(self, control_free=len(choices) - 1)
+        added = {"name": f"roce+{PAUSING}" if name.has_pauses else "roce", "label": CONTROL_FREE}
+        return replace(self._with_transport(added, len(choices)), control_free=len(choices))
+
+    def with_subject(self, transport: str) -> "Candidates":
+        """Return the same with another transport, which has its defaults, in the place of the subject."""
+        choices = self.loaded.experiment.transports
+        if self.against is not None and transport == str(choices[self.against].name):
+            raise UsageError(f"{transport} is what {choices[self.subject].shown} is compared with here.")
+        return self._with_transport(transport, self.subject)
+
+    def _with_transport(self, transport: object, place: int) -> "Candidates":
+        written = self.loaded.document.data.get("transports")
+        assert isinstance(written, list), "the experiment was checked"
+        listed = json.dumps([*written[:place], transport, *written[place + 1 :]])
+        return replace(self, loaded=self._with(f"transports={listed}"))
+
+    def _with(self, *settings: str) -> LoadedExperiment:
+        """Return the experiment with more `--set` options; ConfigError if it cannot have them."""
+        loaded, document = self.loaded, apply_settings(self.loaded.document, settings)
+        return check_document(document, (*loaded.settings, *settings), loaded.plugins, self.files)
 
 
 def make_candidates(
@@ -98,58 +125,17 @@ def make_candidates(
         got = f"search: got factors in {loaded.document.file}, expected one point to start from"
         raise UsageError(f"{got}; add --set 'factors={{}}'.")
     choices = loaded.experiment.transports
-    against = None if aim.against is None else place_of(aim.against, choices)
+    against = None if aim.against is None else _place_of(aim.against, choices)
     own = [at for at, each in enumerate(choices) if at != against and each.label != CONTROL_FREE]
     if aim.transport is None and len(own) != 1:
         known = ", ".join(choices[at].shown for at in own)
         got = f"search: got {len(own)} transports and no name of the one to look at"
         raise UsageError(f"{got}, expected transport in the aim; it is one of {known}.")
-    subject = own[0] if aim.transport is None else place_of(aim.transport, choices)
+    subject = own[0] if aim.transport is None else _place_of(aim.transport, choices)
     return Candidates(loaded, testbed, subject, against, None, first_seed, files)
 
 
-def checked_candidates(candidates: Candidates) -> Candidates:
-    """Add the transport without congestion control that findings are checked against.
-
-    It is RoCE, with pauses if the subject has them. A subject without congestion control is not checked.
-    """
-    loaded = candidates.loaded
-    choices = loaded.experiment.transports
-    name = choices[candidates.subject].name
-    if name.base in UNCONTROLLED and {*name.features} <= {PAUSING, SPRAYING}:
-        return candidates
-    if choices[-1].label != CONTROL_FREE:  # which a resumed run has
-        added = {"name": f"roce+{PAUSING}" if name.has_pauses else "roce", "label": CONTROL_FREE}
-        loaded = with_settings(loaded, [_transports(loaded, added, len(choices))], candidates.files)
-    return replace(candidates, loaded=loaded, control_free=len(loaded.experiment.transports) - 1)
-
-
-def with_subject(candidates: Candidates, transport: str) -> Candidates:
-    """Return the same with another transport, which has its defaults, in the place of the subject."""
-    loaded, place = candidates.loaded, candidates.subject
-    choices = loaded.experiment.transports
-    if candidates.against is not None and transport == str(choices[candidates.against].name):
-        raise UsageError(f"{transport} is what {choices[place].shown} is compared with here.")
-    loaded = with_settings(loaded, [_transports(loaded, transport, place)], candidates.files)
-    return replace(candidates, loaded=loaded)
-
-
-def _transports(loaded: LoadedExperiment, transport: object, place: int) -> str:
-    """Return the `--set` option that puts a transport at a place of the list."""
-    written = loaded.document.data.get("transports")
-    assert isinstance(written, list), "the experiment was checked"
-    return f"transports={json.dumps([*written[:place], transport, *written[place + 1 :]])}"
-
-
-def with_settings(
-    loaded: LoadedExperiment, settings: Sequence[str], files: DataFiles | None = None
-) -> LoadedExperiment:
-    """Return the experiment with more `--set` options; ConfigError if it cannot have them."""
-    document = apply_settings(loaded.document, settings)
-    return check_document(document, (*loaded.settings, *settings), loaded.plugins, files)
-
-
-def place_of(named: str, choices: Sequence[TransportChoice]) -> int:
+def _place_of(named: str, choices: Sequence[TransportChoice]) -> int:
     """Return the place of a transport by label or name; UsageError if there is not exactly one."""
     own = {place: each for place, each in enumerate(choices) if each.label != CONTROL_FREE}
     found = [place for place, each in own.items() if named in (each.shown, str(each.name))]

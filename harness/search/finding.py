@@ -1,20 +1,37 @@
-"""Write a finding as an experiment file, and judge a finding that is tried again."""
+"""Write a finding as an experiment file, try it again with its transport or another, and judge the result."""
 
 import json
 import shlex
 import textwrap
+from dataclasses import dataclass
+from enum import StrEnum
+from math import inf
 from pathlib import Path
 from typing import Final
 
 import yaml
 from pydantic import ValidationError
 
-from rogue.harness.errors import UsageError
+from rogue.harness.errors import ConfigError, HarnessError, UsageError
+from rogue.harness.execution.scheduler import Watcher
 from rogue.harness.experiment.document import with_setting
+from rogue.harness.experiment.load import LoadedExperiment
 from rogue.harness.experiment.settings import FACTORS, parse_path
-from rogue.harness.search.candidates import CONTROL_FREE, Values, named_for
-from rogue.harness.search.objective import Measured, Objective
+from rogue.harness.plan.plan import Plan
+from rogue.harness.results.recorded_run import Run
+from rogue.harness.run import Workers
+from rogue.harness.search.candidates import (
+    CONTROL_FREE,
+    Candidates,
+    make_candidates,
+    named_for,
+    problem_text,
+)
+from rogue.harness.search.objective import Measured, Objective, Target, make_target
+from rogue.harness.search.ranges import Values
 from rogue.harness.search.space import Aim
+from rogue.harness.testbeds.base import Testbed
+from rogue.reports.quantities import counted
 from rogue.reports.reading.files import read_regular
 from rogue.workloads.printable import parse_json, printable
 
@@ -24,7 +41,7 @@ MARK: Final = "# aim: "
 _LACKS: Final = f"expected a line that begins with {MARK!r}, as findings of `rogue search` have it"
 _WIDTH: Final = 118
 _DROPPED: Final = (FACTORS, "agree_within")
-"""Keys that say nothing about one point of an experiment."""
+"""Keys that do not apply to one point of an experiment."""
 
 
 def values_text(values: Values) -> str:
@@ -61,8 +78,8 @@ def finding_file(finding: Measured, objective: Objective, aim: Aim, seeds: range
     if loaded.data or data.get("plugins"):
         place = f"Plug-ins and data are named from the place of {document.file}: copy this file there."
         head.append(_one_line(place))
-    said = aim.model_copy(update={"direction": target.direction, "bound": target.bound})
-    criterion = MARK + json.dumps(said.model_dump(mode="json", exclude_none=True))
+    resolved = aim.model_copy(update={"direction": target.direction, "bound": target.bound})
+    criterion = MARK + json.dumps(resolved.model_dump(mode="json", exclude_none=True))
     body = yaml.safe_dump(data, sort_keys=False, width=_WIDTH, allow_unicode=True)
     return "".join(f"# {line}\n" for line in head) + f"{criterion}\n" + body
 
@@ -85,3 +102,81 @@ def read_criterion(file: Path) -> Aim:
     if aim.bound is None:
         raise UsageError(f"{file}: got an aim without bound, expected the value from which it is a finding.")
     return aim
+
+
+@dataclass(frozen=True, slots=True)
+class Weakness:
+    """A finding that is tried, with the plan of its cells."""
+
+    name: str
+    title: str
+    target: Target
+    candidates: Candidates | None
+    plan: Plan | str
+    """A text says why the transport cannot be tried."""
+    seeds: range
+
+    def measure(self, run: Run, workers: Workers, watcher: Watcher) -> Measured:
+        """Run the cells in a run without any."""
+        assert self.candidates is not None, "it was planned"
+        objective = Objective(run, self.candidates, self.target, inf, workers=workers, watcher=watcher)
+        return objective.measure([{}], self.seeds)[0]
+
+
+def read_weakness(file: Path, loaded: LoadedExperiment, testbed: Testbed, transport: str | None) -> Weakness:
+    """Read a finding, with another transport in the place of its own unless that is None."""
+    aim, experiment = read_criterion(file), loaded.experiment
+    seeds = range(experiment.seed, experiment.seed + experiment.repetitions)
+    candidates: Candidates | None = None
+    try:
+        own = make_candidates(loaded, testbed, aim, experiment.seed)
+        candidates = (own if transport is None else own.with_subject(transport)).checked()
+        plan = candidates.plan({}, seeds, inf)
+    except ConfigError as error:
+        plan = problem_text(error)
+    except HarnessError as error:
+        plan = str(error)
+    title = experiment.title or experiment.name
+    return Weakness(file.stem, title, make_target(aim), candidates, plan, seeds)
+
+
+class Verdict(StrEnum):
+    """The answer to whether a transport shares a finding."""
+
+    SHARED = "shares it"
+    PARTLY = "shares it on some seeds"
+    NOT_SHARED = "does not share it"
+    NO_WEAKNESS = "is no weakness of the control"
+    UNKNOWN = "cannot be tried"
+
+
+COUNTED: Final = {
+    Verdict.SHARED: "shared",
+    Verdict.PARTLY: "shared on some seeds",
+    Verdict.NOT_SHARED: "not shared",
+    Verdict.NO_WEAKNESS: "shared without congestion control as well",
+    Verdict.UNKNOWN: "that cannot be tried",
+}
+"""Words behind the number of findings with a verdict."""
+
+
+def judge(measured: Measured, target: Target) -> Verdict:
+    """Return whether a transport shares a finding, on all seeds or on some."""
+    if measured.is_shared:
+        return Verdict.NO_WEAKNESS
+    if not measured.known or len(measured.known) < len(measured.by_seed):
+        return Verdict.UNKNOWN
+    findings = sum(target.is_finding(number) for number in measured.known)
+    if findings == len(measured.known):
+        return Verdict.SHARED
+    return Verdict.PARTLY if findings else Verdict.NOT_SHARED
+
+
+def judged_text(measured: Measured, target: Target) -> str:
+    """Return the numbers on all seeds and the bound, or why there are none."""
+    if not measured.known or None in measured.by_seed:
+        return measured.problem or "no number"
+    seeds = counted(len(measured.by_seed), "seed")
+    own = f"{target.metric.name} is {target.range_text(measured.by_seed)} on {seeds}"
+    other = target.range_text(measured.control_free)
+    return f"{own}{f', {CONTROL_FREE}: {other}' if measured.control_free else ''}; {target.bound_text}"

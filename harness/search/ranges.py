@@ -1,8 +1,10 @@
-"""Define the range of one key: two quantities or numbers, or a list of choices."""
+"""Define the range of a key (two quantities, two numbers, or choices), and simplify values in ranges."""
 
 import math
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Self, TypeGuard
 
 from pydantic import Field, model_validator
 
@@ -13,12 +15,16 @@ from rogue.workloads.units import RATE, SIZE, TIME, Quantity, UnitError
 if TYPE_CHECKING:
     import optuna
 
+Values = Mapping[str, Scalar]
+"""Values by dotted key of the experiment."""
 DIGITS: Final = 2
 """Significant digits of a value that is drawn, so that it is easy to read."""
 WIDE: Final = 0.5
 """A range that is at least this wide, in parts of its greater end, needs no more digits."""
 STEPS_MIN: Final = 10
 """A narrow range has digits for at least this many values."""
+HALVINGS: Final = 3
+"""How often the distance between a value and the simple end of its range is halved."""
 
 
 class Range(Specification):
@@ -61,25 +67,26 @@ class Range(Specification):
 
     @cached_property
     def quantity(self) -> Quantity | None:
-        """The kind of both ends; None for numbers and choices."""
+        """Return the kind of both ends; None for numbers and choices."""
         if not isinstance(self.from_, str) and not isinstance(self.to, str):
             return None
         for quantity in (SIZE, RATE, TIME):
-            if all(_is_of(quantity, end) for end in (self.from_, self.to)):
+            with suppress(UnitError):
+                for end in (self.from_, self.to):
+                    quantity.parse(end)
                 return quantity
         expected = "two sizes, two rates, two times or two numbers"
         raise mistakes_at({"to": mistake(expected, "write both ends in the same kind of unit")})
 
     @cached_property
     def _ends(self) -> tuple[float, float]:
-        """Both ends in the base unit."""
-        ends = (self.from_, self.to)
+        """Return both ends in the base unit."""
+        low, high = self.from_, self.to
         if self.quantity is not None:
-            low, high = (float(self.quantity.parse(end)) for end in ends)
-            return low, high
-        if not all(isinstance(end, int | float) and not isinstance(end, bool) for end in ends):
+            return float(self.quantity.parse(low)), float(self.quantity.parse(high))
+        if not _is_number(low) or not _is_number(high):
             raise mistakes_at({"to": mistake("two numbers, or two quantities with units", "correct them")})
-        return float(str(self.from_)), float(str(self.to))
+        return float(low), float(high)
 
     @property
     def distribution(self) -> "optuna.distributions.BaseDistribution":
@@ -108,12 +115,11 @@ class Range(Specification):
         low, high = self._ends
         if share in (0.0, 1.0):  # exactly, despite the logarithm's rounding
             return self.written(high if share else low)
-        return self.written(
-            low * (high / low) ** share if self.scale == "log" else low + (high - low) * share
-        )
+        is_log = self.scale == "log"
+        return self.written(low * (high / low) ** share if is_log else low + (high - low) * share)
 
     def share_of(self, written: Scalar) -> float | None:
-        """Return where in the range a value lies, 0 to 1; None if it does not."""
+        """Return the position of a value in the range, 0 to 1; None if it is outside."""
         if self.choices is not None:
             return self.choices.index(written) / (len(self.choices) - 1) if written in self.choices else None
         low, high = self._ends
@@ -142,9 +148,46 @@ def _digits(low: float, high: float) -> int:
     return math.floor(math.log10(greater)) - math.floor(math.log10(width / STEPS_MIN)) + 1
 
 
-def _is_of(quantity: Quantity, end: object) -> bool:
-    try:
-        quantity.parse(end)
-    except UnitError:
-        return False
-    return True
+def _is_number(end: object) -> TypeGuard[int | float]:
+    return isinstance(end, int | float) and not isinstance(end, bool)
+
+
+def shrink(
+    values: Values,
+    ranges: Mapping[str, Range],
+    ends: Mapping[str, float],
+    holds: Callable[[Values], bool],
+    tries: int,
+) -> dict[str, Scalar]:
+    """Return the simplest values at which `holds` is true: `values` themselves if nothing simpler is found.
+
+    First each key is removed, which leaves it as the experiment has it. Then the others are moved towards
+    their simple end, a share of the range from 0 to 1. `holds` is called at most `tries` times.
+    """
+    now = dict(values)
+    for candidates in _simpler(now, ranges, ends):
+        for candidate in candidates:
+            if tries == 0:
+                return now
+            tries -= 1
+            if holds(candidate):
+                now.clear()
+                now.update(candidate)
+                break
+    return now
+
+
+def _simpler(
+    now: dict[str, Scalar], ranges: Mapping[str, Range], ends: Mapping[str, float]
+) -> Iterator[list[dict[str, Scalar]]]:
+    """Yield the candidates of each key, the simplest first; the caller updates `now` in between."""
+    for key in list(now):
+        if len(now) > 1:
+            yield [{other: value for other, value in now.items() if other != key}]
+    for key in [key for key in now if key in ends]:
+        share, end = ranges[key].share_of(now[key]), ends[key]
+        if share is not None:
+            tried = [
+                ranges[key].at(end + (share - end) * (1 - 0.5**halved)) for halved in range(HALVINGS + 1)
+            ]
+            yield [{**now, key: value} for value in dict.fromkeys(tried) if value != now[key]]

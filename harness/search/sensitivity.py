@@ -18,23 +18,19 @@ from rogue.harness.experiment.load import LoadedExperiment
 from rogue.harness.plan.plan import Plan
 from rogue.harness.results.recorded_run import Run
 from rogue.harness.run import Workers
-from rogue.harness.search.candidates import Candidates, Values, check_places, make_candidates
-from rogue.harness.search.objective import Measured, Objective
-from rogue.harness.search.shrink import shrink
+from rogue.harness.search.candidates import Candidates, check_places, make_candidates
+from rogue.harness.search.objective import Measured, Objective, make_target, ratio
+from rogue.harness.search.ranges import Range, Values, shrink
 from rogue.harness.search.space import Request, check_file
-from rogue.harness.search.target import make_target, ratio
-from rogue.harness.search.variation import (
-    Question,
-    SobolPlan,
-    Variation,
-    question_of_claim,
-    values_beside,
-)
+from rogue.harness.search.variation import Question, SobolPlan, Variation, question_of_claim, values_beside
 from rogue.harness.testbeds.base import Testbed
 from rogue.reports.quantities import counted, joined
 
 Shares = NDArray[np.float64]
+"""Points as shares of the ranges, 0 to 1: a row per point, a column per key."""
 OnPoint = Callable[["Analysis", Measured], None]
+LEVELS: Final = 4
+"""Number of values into which the screening divides a range."""
 BLOCKS_MIN: Final = 4
 """With fewer blocks of points Sobol indices are meaningless."""
 
@@ -51,7 +47,7 @@ class Effect:
     spread: float
     """sigma; large where the change depends on the other keys."""
     turned: str
-    """At how many steps the claim holds at one end alone; empty without a claim."""
+    """Number of steps at which the claim holds at one end alone; empty without a claim."""
 
 
 @dataclass(slots=True)
@@ -117,6 +113,23 @@ class AnalysisPlan:
         return self.questions[0][1]
 
     @property
+    def keys(self) -> Mapping[str, Range]:
+        """Return the range of each key."""
+        return self.variation.keys
+
+    @property
+    def all_keys(self) -> tuple[str, ...]:
+        """Return the keys that vary, and those at which claims are compared with other values."""
+        beside = [key for each, base in self.questions for key in values_beside(each.beside, base.subject)]
+        return tuple(dict.fromkeys([*self.variation.keys, *beside]))
+
+    @property
+    def cells_at_once(self) -> int:
+        """Return the number of cells of a trajectory."""
+        sides = max(len(candidates.compared) for _, candidates in self.questions)
+        return (len(self.keys) + 1) * self.variation.seeds.count * sides
+
+    @property
     def cells_max(self) -> int:
         """Return the number of cells if no two questions share one."""
         variation, cells = self.variation, 0
@@ -125,7 +138,7 @@ class AnalysisPlan:
             points += variation.sobol.samples * (variation.sobol.keys + 2)
         for question, candidates in self.questions:
             is_turned = variation.flip and question.holds is not None
-            turn = variation.flip * variation.seeds.count + 2 * variation.held_out.count if is_turned else 0
+            turn = variation.flip * variation.seeds.count + 2 * len(variation.held_out) if is_turned else 0
             sides = len(candidates.compared) * (2 if question.beside else 1)
             cells += sides * (points * variation.seeds.count + turn)
         return cells
@@ -139,16 +152,15 @@ class AnalysisPlan:
     def analyse(self, run: Run, workers: Workers, on_point: OnPoint) -> list[Analysis]:
         """Screen the keys for each question, then compute the indices and the turn that the file asks for."""
         variation, analyses = self.variation, []
-        keys = tuple(dict.fromkeys([*variation.keys, *_keys_beside(self.questions)]))
         for question, candidates in self.questions:
             seconds_max = variation.cell_ns / 1e9
-            objective = Objective(run, candidates, question.target, seconds_max, keys, workers=workers)
+            objective = Objective(run, candidates, question.target, seconds_max, self.all_keys, workers)
             analysis = Analysis(question, objective, variation, on_point)
             _screen(analysis)
             if variation.sobol is not None:
                 _index(analysis, variation.sobol)
             if variation.flip and question.holds is not None:
-                _turn(analysis)
+                analysis.turn = _turn(analysis, question.holds)
             analyses.append(analysis)
         return analyses
 
@@ -166,13 +178,9 @@ def check_analysis(
         make_target(each.aim)
     first = variation.seeds.first
     pairs = [(each, make_candidates(loaded, testbed, each.aim, first, files)) for each in questions]
-    check_places(loaded.document, (*variation.keys, *_keys_beside(pairs)))
-    return AnalysisPlan(variation, pairs)
-
-
-def _keys_beside(questions: Sequence[tuple[Question, Candidates]]) -> list[str]:
-    """Return the keys at which claims are compared with other values."""
-    return [key for each, base in questions for key in values_beside(each.beside, base.subject)]
+    plan = AnalysisPlan(variation, pairs)
+    check_places(loaded.document, plan.all_keys)
+    return plan
 
 
 def screening_points(variation: Variation) -> list[dict[str, Scalar]]:
@@ -182,17 +190,18 @@ def screening_points(variation: Variation) -> list[dict[str, Scalar]]:
 
 def trajectories(variation: Variation) -> Shares:
     """Return the points of all trajectories as shares of the ranges, a row each."""
-    keys, levels = len(variation.keys), variation.levels
+    keys = len(variation.keys)
     sample = _salib("sample.morris").sample
     return np.asarray(
-        sample(_problem(keys), variation.trajectories, num_levels=levels, seed=variation.sampler_seed)
+        sample(_problem(keys), variation.trajectories, num_levels=LEVELS, seed=variation.sampler_seed)
     )
 
 
 def _screen(analysis: Analysis) -> None:
     """Run the trajectories one after the other, and compute the effect of each key."""
     variation, keys = analysis.variation, list(analysis.variation.keys)
-    shares, values, length = trajectories(variation), screening_points(variation), len(keys) + 1
+    shares, length = trajectories(variation), len(keys) + 1
+    values = _written(variation, keys, shares)
     changes: list[Shares] = []
     turned = np.zeros((len(keys), 2), int)
     analysis.screened = len(values)
@@ -261,25 +270,21 @@ def _index(analysis: Analysis, plan: SobolPlan) -> None:
         analysis.indices.append((key, first, total))
 
 
-def _turn(analysis: Analysis) -> None:
+def _turn(analysis: Analysis, holds: Callable[[float], bool]) -> str:
     """Look for a small change that turns the claim: shrink the nearest point that turned it.
 
     The keys that move the number least go back first; the others move towards the experiment's own values.
     """
-    variation, base, holds = analysis.variation, analysis.objective.candidates, analysis.question.holds
+    variation, base = analysis.variation, analysis.objective.candidates
     (own,) = analysis.measure([{}], variation.seeds.numbers)
     held = analysis.verdict(own)
-    if held is None or holds is None:
-        analysis.turn = f"No change was looked for: no number at the experiment's own values ({own.problem})."
-        return
+    if held is None:
+        return f"No change was looked for: no number at the experiment's own values ({own.problem})."
     says = f"It {'holds' if held else 'does not hold'} at the experiment's own values ({analysis.text(own)})"
     turned = [each for each in analysis.points if analysis.verdict(each) is (not held)]
     analysis.note([own])
     if not turned:
-        analysis.turn = (
-            f"{says}, and at all {len(analysis.points) - 1} points that ran the verdict is the same."
-        )
-        return
+        return f"{says}, and at all {len(analysis.points) - 1} points that ran the verdict is the same."
     ends = {key: each.share_of(base.own_value(key)) for key, each in variation.keys.items()}
     nearest = min(turned, key=lambda each: _distance(each.values, ends, variation))
 
@@ -288,19 +293,20 @@ def _turn(analysis: Analysis) -> None:
         analysis.note(measured)
         return analysis.verdict(measured[0]) is (not held)
 
-    keys = [each.key for each in reversed(analysis.effects) if each.key in nearest.values]
+    start = {
+        each.key: nearest.values[each.key]
+        for each in reversed(analysis.effects)
+        if each.key in nearest.values
+    }
     known = {key: end for key, end in ends.items() if end is not None}
-    start = {key: nearest.values[key] for key in keys}
     values = shrink(start, variation.keys, known, turns, variation.flip)
     (there,) = analysis.measure([values], variation.seeds.numbers)
-    here, moved = analysis.measure([{}, values], variation.held_out.numbers)
-    again = sum(
-        holds(one) is held and holds(other) is not held
-        for one, other in zip(here.known, moved.known, strict=False)
-    )
+    here, moved = analysis.measure([{}, values], variation.held_out)
+    pairs = zip(here.known, moved.known, strict=False)
+    again = sum(holds(one) is held and holds(other) is not held for one, other in pairs)
     changes = joined([f"{key} from {base.own_value(key)} to {value}" for key, value in values.items()])
-    others = counted(variation.held_out.count, "other seed")
-    analysis.turn = f"{says}. It turns at {changes} ({analysis.text(there)}), and with {again} of {others}."
+    others = counted(len(variation.held_out), "other seed")
+    return f"{says}. It turns at {changes} ({analysis.text(there)}), and with {again} of {others}."
 
 
 def _distance(values: Values, ends: Mapping[str, float | None], variation: Variation) -> float:

@@ -1,12 +1,11 @@
 """Read a space file: the aim, the ranges, the seeds and the budget of a search."""
 
-from collections.abc import Iterable
 from dataclasses import replace
-from typing import Annotated, Final, Literal, Self, TypeVar
+from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
 
-from rogue.harness.errors import ConfigError, Problem
+from rogue.harness.errors import ConfigError
 from rogue.harness.experiment.document import Document, read_document
 from rogue.harness.experiment.load import FACTOR_ROOTS, find_problems
 from rogue.harness.experiment.model import REPETITIONS_MAX, SEED_MAX
@@ -14,28 +13,22 @@ from rogue.harness.experiment.settings import parse_path
 from rogue.harness.search.ranges import Range
 from rogue.workloads.specification import Specification, Time, mistake, mistakes_at
 
-SamplerName = Literal["tpe", "nsga2", "random"]
-RANDOM: Final[SamplerName] = "random"
+SamplerName = Literal["tpe", "random"]
 Direction = Literal["least", "most"]
 File = TypeVar("File", bound=Specification)
 
 
-class SecondAim(Specification):
-    """A measure and the bound of a finding."""
+class Aim(Specification):
+    """The measure that a search looks at, its transport, and the bound of a finding."""
 
     metric: Annotated[str, Field(min_length=1, max_length=100)]
     """A measure of the report; `rogue list measures` has them."""
     direction: Direction | None = None
-    """Which end is looked for; by default the one that is worse for the transport."""
+    """Which end counts as broken; by default the one that is worse for the transport."""
     bound: float | None = None
     """A finding is no better than that, in the measure's base unit: bit/s, ns, bytes, a fraction; a ratio."""
-
-
-class Aim(SecondAim):
-    """The measure that is looked at, and of which transport."""
-
     transport: str | None = None
-    """Whose measure it is, by name or label; may be left out where the experiment has one transport."""
+    """Name or label of the transport; optional if the experiment has one transport."""
     against: str | None = None
     """Divide by the same measure of this transport, at the same values and seeds."""
 
@@ -48,7 +41,7 @@ class Aim(SecondAim):
 
 
 class SeedRange(Specification):
-    """Seeds that follow each other."""
+    """Consecutive seeds."""
 
     first: Annotated[int, Field(ge=0, le=SEED_MAX)] = 1
     count: Annotated[int, Field(ge=1, le=100)] = 1
@@ -72,19 +65,15 @@ class Seeds(SeedRange):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        check_held_out(self.numbers, self.held_out, "held_out_first")
+        if self.held_out.start < self.numbers.stop or self.held_out.stop - self.first > REPETITIONS_MAX:
+            above = f"seeds above {self.numbers.stop - 1}"
+            expected = f"{above} that end at most {REPETITIONS_MAX} above {self.first}"
+            raise mistakes_at({"held_out_first": mistake(expected, "write 101 for the first")})
         return self
 
 
-def check_held_out(seeds: range, held_out: range, key: str) -> None:
-    """Raise a mistake unless held-out seeds are above the others, and few enough repetitions away."""
-    if held_out.start < seeds.stop or held_out.stop - seeds.start > REPETITIONS_MAX:
-        expected = f"seeds above {seeds.stop - 1} that end at most {REPETITIONS_MAX} above {seeds.start}"
-        raise mistakes_at({key: mistake(expected, "write 101 for the first")})
-
-
 class Budget(Specification):
-    """When a search ends, each sampler separately."""
+    """Limits of a search, for each sampler separately."""
 
     cells: Annotated[int, Field(ge=1, le=50_000)]
     """Cells that run, or have run before."""
@@ -98,31 +87,31 @@ class Budget(Specification):
     """How often a finding is made simpler and tried again."""
 
 
-class Space(Specification):
-    """The whole file."""
+class RangeFile(Specification):
+    """The ranges of a space, or of a sensitivity analysis."""
 
-    aim: Aim | None = None
-    also: SecondAim | None = None
-    """A second aim, for a Pareto front by NSGA-II."""
     keys: Annotated[dict[str, Range], Field(min_length=1, max_length=64)]
     """A range per key of the experiment."""
-    seeds: Seeds = Field(default_factory=Seeds)
-    budget: Budget
-    sampler: SamplerName = "tpe"
     sampler_seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = 1
-    """Seed of the sampler alone."""
-
-    def samplers(self, *, has_baseline: bool) -> list[SamplerName]:
-        """Return the samplers in their order; random values are a baseline for all but themselves."""
-        return [self.sampler, RANDOM] if has_baseline and self.sampler != RANDOM else [self.sampler]
+    """Seed of the points that are drawn, and of nothing else."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        check_keys(self.keys)
-        if self.also is not None and self.sampler == "tpe":
-            found = mistake("nsga2 or random, because there are two aims", "write sampler: nsga2")
-            raise mistakes_at({"sampler": found})
+        for key in self.keys:
+            path = parse_path(key)
+            if path is None or path[0] not in FACTOR_ROOTS or len(path) < 2:
+                expected = f"dotted keys that start with {', '.join(FACTOR_ROOTS)}"
+                found = mistake(expected, "write for example workload.senders", repr(key))
+                raise mistakes_at({"keys": found})
         return self
+
+
+class Space(RangeFile):
+    """The whole file."""
+
+    aim: Aim | None = None
+    seeds: Seeds = Field(default_factory=Seeds)
+    budget: Budget
 
 
 class Request(BaseModel):
@@ -142,16 +131,6 @@ class Request(BaseModel):
         return Document(self.file, self.sha256, self.data, {})
 
 
-def check_keys(keys: Iterable[str]) -> None:
-    """Raise a mistake for a key of an experiment that may not vary."""
-    for key in keys:
-        path = parse_path(key)
-        if path is None or path[0] not in FACTOR_ROOTS or len(path) < 2:
-            expected = f"dotted keys that start with {', '.join(FACTOR_ROOTS)}"
-            found = mistake(expected, "write for example workload.senders", repr(key))
-            raise mistakes_at({"keys": found})
-
-
 def check_file(document: Document, kind: type[File]) -> File:
     """Check a file of this kind; ConfigError with a sentence per mistake."""
     try:
@@ -165,9 +144,13 @@ def read_file(file: str, kind: str) -> Document:
     try:
         return read_document(file)
     except ConfigError as error:
-        raise ConfigError([_named(problem, kind) for problem in error.problems]) from error
-
-
-def _named(problem: Problem, kind: str) -> Problem:
-    advice = "docs/SEARCH.md shows one" if "experiment" in problem.advice else problem.advice
-    return replace(problem, expected=problem.expected.replace("experiment", kind), advice=advice)
+        raise ConfigError(
+            [
+                replace(
+                    each,
+                    expected=each.expected.replace("experiment", kind),
+                    advice="docs/SEARCH.md shows one" if "experiment" in each.advice else each.advice,
+                )
+                for each in error.problems
+            ]
+        ) from error

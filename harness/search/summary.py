@@ -12,8 +12,7 @@ from rogue.harness.search.finding import finding_text, values_text
 from rogue.harness.search.objective import Measured, Objective
 from rogue.harness.search.ranges import Range
 from rogue.harness.search.sensitivity import Analysis
-from rogue.harness.search.space import Space
-from rogue.harness.search.study import Outcome, Proposal, Search
+from rogue.harness.search.study import Proposal, Search
 from rogue.harness.terminal import align
 from rogue.reports.pages.search_pages import (
     Part,
@@ -38,49 +37,47 @@ _RESPONSES_MAX: Final = 6
 
 
 def measured_text(measured: Measured, objective: Objective) -> str:
-    """Return the number of each aim, or why there is none."""
-    if measured.problem is not None:
-        return f"none ({measured.problem})"
-    also, text = objective.also, objective.target.text(measured.value)
-    return text if also is None else f"{text} and {also.metric.name} {also.text(measured.also)}"
+    """Return the number, or why there is none."""
+    return objective.target.text(measured.value) if measured.problem is None else f"none ({measured.problem})"
 
 
 def proposal_line(proposal: Proposal, objective: Objective) -> str:
     """Return a line about one proposal."""
-    mark = ", a candidate" if proposal.is_finding else ""
-    gave = measured_text(proposal.measured, objective)
-    return f"{proposal.sampler} {proposal.number}: {gave}{mark}; {values_text(proposal.measured.values)}"
+    gave, values = _gave(proposal, objective), values_text(proposal.measured.values)
+    return f"{proposal.sampler} {proposal.number}: {gave}; {values}"
+
+
+def _gave(proposal: Proposal, objective: Objective) -> str:
+    return measured_text(proposal.measured, objective) + (", a candidate" if proposal.is_finding else "")
 
 
 def outcome_lines(search: Search) -> list[str]:
     """Return the summary of a search."""
-    outcome, objective = search.outcome, search.objective
-    target, end = objective.target, "smallest" if objective.target.direction == "least" else "largest"
+    objective, target = search.objective, search.objective.target
+    end = "smallest" if target.direction == "least" else "largest"
     lines = [f"{target.metric.name} of {objective.candidates.measure_text}, {end}; {target.bound_text}."]
-    lines += [_sampler_line(own, objective) for own in _by_sampler(outcome).values()]
-    if shared := sum(each.measured.is_shared for each in outcome.proposals):
+    lines += [_sampler_line(own, objective) for own in _by_sampler(search).values()]
+    if shared := sum(each.measured.is_shared for each in search.proposals):
         why = "no congestion control does as well, so that is no weakness of the control"
         lines.append(f"{counted(shared, 'proposal')} met the bound, but {why}.")
-    lines += [f"On the front: {proposal_line(each, objective)}." for each in outcome.front]
-    for each in outcome.refuted:
+    for each in search.refuted:
         numbers = each.problem or target.range_text(each.by_seed)
         lines.append(f"Not a finding on the held-out seeds: {numbers} at {values_text(each.values)}.")
-    if outcome.is_out_of_time:
+    if search.is_out_of_time:
         lines.append("The time of the budget was over before its cells were; --resume continues.")
-    if not outcome.is_over:
+    if not search.is_over:
         lines.append("Stopped before it was over; --resume continues.")
-    elif outcome.finding is not None:
-        lines.append(f"Finding: {finding_text(outcome.finding, objective, search.space.seeds.held_out)}")
+    elif search.finding is not None:
+        held_out = search.plan.space.seeds.held_out
+        lines.append(f"Finding: {finding_text(search.finding, objective, held_out)}")
     elif target.bound is not None:
         lines.append("No finding within this space and budget.")
     return lines
 
 
-def _by_sampler(outcome: Outcome) -> dict[str, list[Proposal]]:
-    found: dict[str, list[Proposal]] = {}
-    for each in outcome.proposals:
-        found.setdefault(each.sampler, []).append(each)
-    return found
+def _by_sampler(search: Search) -> dict[str, list[Proposal]]:
+    names = dict.fromkeys(each.sampler for each in search.proposals)
+    return {name: [each for each in search.proposals if each.sampler == name] for name in names}
 
 
 def _sampler_line(proposals: Sequence[Proposal], objective: Objective) -> str:
@@ -114,7 +111,7 @@ def plan_lines(
 
 def search_page(lines: Sequence[str], search: Search) -> str:
     """Return the page of a search: the summary, how far each sampler got, and every proposal."""
-    objective, space, found = search.objective, search.space, _by_sampler(search.outcome)
+    objective, keys, found = search.objective, search.plan.space.keys, _by_sampler(search)
     target, parts = objective.target, list[Part]()
     numbers = {name: [(each.number, each.measured.value) for each in own] for name, own in found.items()}
     measure = f"{target.metric.name}{', ratio' if target.is_ratio else ''}"
@@ -124,16 +121,14 @@ def search_page(lines: Sequence[str], search: Search) -> str:
         parts.append(Part("How far each sampler got", pictures=[(picture, caption)]))
     for name, own in found.items():
         own.sort(key=lambda each: (each.measured.value is None, target.sign * (each.measured.value or 0.0)))
-        rows = [_proposal_row(each, objective, space) for each in own]
-        table = Table(f"{len(own)} proposals, the furthest first", ("Proposal", "Value", *space.keys), rows)
+        rows = [
+            [str(each.number), _gave(each, objective), *(str(each.measured.values[key]) for key in keys)]
+            for each in own
+        ]
+        table = Table(f"{len(own)} proposals, the furthest first", ("Proposal", "Value", *keys), rows)
         parts.append(Part(f"Proposals of {name}", tables=[table]))
     files = "The cells are in cells/ beside this page, Optuna's record in optuna.journal."
     return search_html(SearchPage("Search", objective.candidates.title, lines, parts, files))
-
-
-def _proposal_row(proposal: Proposal, objective: Objective, space: Space) -> list[str]:
-    gave = measured_text(proposal.measured, objective) + (", a candidate" if proposal.is_finding else "")
-    return [str(proposal.number), gave, *(str(proposal.measured.values[key]) for key in space.keys)]
 
 
 def point_line(analysis: Analysis, measured: Measured) -> str:

@@ -1,18 +1,17 @@
-"""Read what a sensitivity analysis varies, and which measures and claims it is about."""
+"""Read the keys that a sensitivity analysis varies, and its questions about measures and claims."""
 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Self
+from typing import Annotated, Final, Self
 
 from pydantic import Field, model_validator
 
 from rogue.harness.errors import UsageError
 from rogue.harness.experiment.choices import Scalar
-from rogue.harness.search.candidates import Values
-from rogue.harness.search.ranges import Range
-from rogue.harness.search.space import Aim, SeedRange, check_held_out, check_keys
-from rogue.harness.search.target import Target, make_target
+from rogue.harness.search.objective import Target, make_target
+from rogue.harness.search.ranges import Values
+from rogue.harness.search.space import Aim, RangeFile, SeedRange
 from rogue.reports.claims import Claim, Verdict, read_claims, single_of
 from rogue.reports.claims.claim import JudgedBy
 from rogue.reports.claims.claim import Scalar as ParameterValue
@@ -27,19 +26,19 @@ class Question:
     """One measure of one transport, perhaps divided by that of another one or by its own at other values."""
 
     title: str
-    """A claim's id and statement, or the measure."""
+    """The id and statement of a claim, or the measure."""
     aim: Aim
     holds: Callable[[float], bool] | None = None
     """True if a number bears the claim out; None for a measure without a claim."""
     beside: Mapping[str, ParameterValue] = field(default_factory=dict)
     """Parameters, in base units, of the point by whose number that of each point is divided."""
     published: float | None = None
-    """The number that a claim is compared with; of a side, where it begins."""
+    """The number that a claim is compared with, or the begin of its side."""
 
     @property
     def target(self) -> Target:
         """Return the measure."""
-        return make_target(self.aim, is_ratio=self.aim.against is not None or bool(self.beside))
+        return make_target(self.aim, is_ratio=True if self.beside else None)
 
 
 class SobolPlan(Specification):
@@ -57,19 +56,19 @@ class SobolPlan(Specification):
         return self
 
 
-class Variation(Specification):
+HELD_OUT: Final = (100, 3)
+"""Distance of held-out seeds from the first seed, and their number."""
+
+
+class Variation(RangeFile):
     """The whole file."""
 
     measures: Annotated[list[str], Field(max_length=32)] = Field(default_factory=list)
     """Measures of the report, beside those of the claims that are named."""
     transport: str | None = None
-    """Whose measures they are; may be left out where the experiment has one transport."""
-    keys: Annotated[dict[str, Range], Field(min_length=1, max_length=64)]
-    """A range per key of the experiment."""
+    """Name or label of their transport; optional if the experiment has one transport."""
     trajectories: Annotated[int, Field(ge=1, le=1000)] = 4
     """How often each key is moved."""
-    levels: Annotated[int, Field(ge=2, le=64)] = 4
-    """Into how many values a range is divided, an even number."""
     seeds: SeedRange = Field(default_factory=SeedRange)
     """A step compares the same seed at both of its ends."""
     cell_ns: Time = 60 * 10**9
@@ -78,10 +77,6 @@ class Variation(Specification):
     """Sobol indices for each measure and claim; left out, none are computed."""
     flip: Annotated[int, Field(ge=0, le=10_000)] = 0
     """Points that may be tried for each claim, to find a small change that turns it."""
-    held_out: SeedRange = Field(default_factory=lambda: SeedRange(first=101, count=3))
-    """Seeds on which that change is tried again: a claim may turn with one seed by chance."""
-    sampler_seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = 1
-    """Seed of trajectories and indices alone."""
 
     @property
     def questions(self) -> list[Question]:
@@ -91,17 +86,15 @@ class Variation(Specification):
             for metric in self.measures
         ]
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        check_keys(self.keys)
-        check_held_out(self.seeds.numbers, self.held_out.numbers, "held_out")
-        if self.levels % 2:
-            raise mistakes_at({"levels": mistake("an even number", "write 4")})
-        return self
+    @property
+    def held_out(self) -> range:
+        """Return seeds on which that change is tried again: a claim may turn with one seed by chance."""
+        distance, count = HELD_OUT
+        return range(self.seeds.first + distance, self.seeds.first + distance + count)
 
 
 def question_of_claim(identifier: str) -> Question:
-    """Ask about a claim; UsageError if there is none of that name that a simulation can judge."""
+    """Return the question about a claim; UsageError if no simulation can judge one of that name."""
     claims = {claim.id: claim for claim in read_claims()}
     if identifier not in claims:
         advice = did_you_mean(identifier, claims, "`rogue claims` lists them")
@@ -121,7 +114,7 @@ def question_of_claim(identifier: str) -> Question:
 
 
 def _published(claim: Claim) -> float:
-    """Return the published number, or where the side of a claim begins; a ratio has it at 1."""
+    """Return the published number, or the begin of the side of a claim, which is 1 for a ratio."""
     if claim.judged_by is not JudgedBy.SIDE and claim.published is not None:
         return claim.published
     return 1.0 if claim.direction is None or claim.direction.value is None else claim.direction.value

@@ -70,7 +70,7 @@ def test_it_is_called_what_it_is(tmp_path: Path) -> None:
     planned = rogue(tmp_path, "plan", "mine.yaml")
     assert planned.code == 0, planned.err
     assert (
-        "note: roce+pfc+my-dcqcn has a prototype in Python, slow: the time expected is that of the engine's"
+        "note: roce+pfc+my-dcqcn has a prototype in Python, slow: the expected time is that of the engine's"
         in planned.out
     )
     done = rogue(tmp_path, "run", "mine.yaml")

@@ -76,7 +76,7 @@ def test_a_run_keeps_its_text_and_says_what_it_was_told(tmp_path: Path) -> None:
     resumed = rogue(folder, "run", "--resume", str(done.run))
     assert (resumed.code, "expected a person's word that this code may run" in resumed.err) == (2, True)
     planned = rogue(folder, "plan", "mine.yaml")
-    assert "note: switches have codel from outside, which judges packets" in planned.out
+    assert "note: switches have codel from outside, which replaces their own marking" in planned.out
 
 
 def test_what_it_raises_ends_the_cell_with_its_place(tmp_path: Path) -> None:

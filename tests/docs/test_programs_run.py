@@ -18,8 +18,8 @@ from rogue.harness.experiment.load import load_experiment
 from rogue.harness.plan.plan import Plan
 from rogue.harness.results.tables import encode
 from rogue.harness.search.candidates import make_candidates
+from rogue.harness.search.objective import make_target
 from rogue.harness.search.space import Space, check_file, read_file
-from rogue.harness.search.target import make_target
 from rogue.harness.search.variation import Variation
 from rogue.harness.testbeds import find_testbed
 from rogue.workloads.records import TABLES

@@ -47,12 +47,12 @@ def test_help_teaches_with_examples(here: Here) -> None:
     done = here("--help")
     assert done.code == 0
     assert "rogue run experiments/quickstart.yaml" in done.out
-    commands = re.findall(r"^  ([\w-]+)  ", done.out.partition("Commands:")[2], re.M)
-    assert {"run", "plan", "report", "list", "verify"} <= set(commands)
-    for command in commands:
+    shown = " ".join(done.out.split())
+    for command, (_, description) in COMMANDS.items():
+        assert f" {command} {description}" in shown, "its whole description"
         helped = here(command, "--help")
         assert (helped.code, f"rogue {command} " in helped.out) == (0, True)
-        assert COMMANDS[command][1] in " ".join(helped.out.split()), "the line of `rogue --help`"
+        assert description in " ".join(helped.out.split()), "the line of `rogue --help`"
 
 
 def test_help_loads_nothing_heavy() -> None:
@@ -157,10 +157,10 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
 @pytest.mark.parametrize(
     ("words", "sentences"),
     [
-        (["run", "--no-report"], "No such option: --no-report. `rogue run --help` shows how.\n"),
-        (["compare", "nowhere"], "Missing argument 'RUN_B'. `rogue compare --help` shows how.\n"),
-        (["switch", "plam"], "`rogue switch --help` shows how.\n"),
-        (["rnu"], "No such command 'rnu'. Did you mean 'run'? `rogue --help` shows how.\n"),
+        (["run", "--no-report"], "No such option: --no-report. See `rogue run --help`.\n"),
+        (["compare", "nowhere"], "Missing argument 'RUN_B'. See `rogue compare --help`.\n"),
+        (["switch", "plam"], "See `rogue switch --help`.\n"),
+        (["rnu"], "No such command 'rnu'. Did you mean 'run'? See `rogue --help`.\n"),
     ],
 )
 def test_wrong_arguments_name_the_help_of_their_command(here: Here, words: list[str], sentences: str) -> None:
@@ -174,7 +174,7 @@ def test_a_group_without_a_command_shows_its_help(
     assert run_guarded(lambda: app(group, prog_name="rogue", standalone_mode=False)) is ExitCode.USAGE
     said = capsys.readouterr().err.splitlines()
     assert said[0].startswith(" ".join(["Usage: rogue", *group]))
-    assert "Commands:" in said
+    assert "Commands:" in said or (not group and "Machines:" in said)
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ class TestRun:
         again = rogue(tmp_path, "run", "--resume", str(done.run), ROGUE_FAKE_MENDED=str(mended))
         assert (again.code, again.run) == (0, done.run), again.err
         assert "[1/1] mends-r1: ok" in again.err
-        assert "this run was begun with commit 0f3c0a4 and goes on with " in again.err
+        assert "this run began with commit 0f3c0a4 and continues with " in again.err
         manifest = read_manifest(tmp_path / done.run)
         assert (manifest.status, len(manifest.sessions)) == ("complete", 2)
         assert rogue(tmp_path, "verify", str(done.run)).code == 0
@@ -122,7 +122,7 @@ class TestStopping:
         assert done.code == code
         assert "Traceback" not in done.err
         resume = f"rogue run --resume {done.run}"
-        assert f"rogue: stopped; 1 of 2 cells are finished and kept; to go on: {resume}" in done.err
+        assert f"rogue: stopped; 1 of 2 cells are finished and kept; to continue: {resume}" in done.err
         manifest = read_manifest(tmp_path / done.run)
         assert manifest.status == "partial"
         assert [cell.status for cell in manifest.cells] == [CellStatus.OK, CellStatus.PENDING]

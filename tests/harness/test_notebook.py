@@ -122,7 +122,7 @@ def test_many_cells_run_in_one_process_under_a_limit_of_addresses(tmp_path: Path
     ("change", "words"),
     [
         ({"topology": {"kind": "star", "hosts": 0}}, r"<dictionary>: topology\.hosts: got 0, expected"),
-        ({"seed": object()}, r"<dictionary>: got Object of type object .*; write what is something else"),
+        ({"seed": object()}, r"<dictionary>: got Object of type object .*; write other values as texts"),
     ],
 )
 def test_a_wrong_dictionary_is_a_sentence(tmp_path: Path, change: dict[str, object], words: str) -> None:

@@ -1,7 +1,6 @@
 """Runs: started, stopped, taken up again."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -90,29 +89,6 @@ def test_every_cell_says_how_to_repeat_it(tmp_path: Path) -> None:
         f"rogue run {tmp_path}/experiment.yaml --testbed fake --set "
         "'transports=[{name: rogue, label: ok}]' --set repetitions=2 --only-cell ok-r2"
     )
-
-
-@pytest.mark.usefixtures("inline_slots")
-@pytest.mark.parametrize(
-    "deleted", ["cells", *(f"cells/ok-r1{file}" for file in ("", "/flows.parquet", "/cell.json"))]
-)
-def test_a_cell_that_is_deleted_during_the_run_has_failed(tmp_path: Path, deleted: str) -> None:
-    class Deleting(Silent):
-        def on_finished(self, record: CellRecord) -> None:
-            super().on_finished(record)
-            path = run.directory / deleted
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
-
-    made = plan(tmp_path, "ok")
-    run = start(tmp_path, made)
-    work(run, made, cells_left(run, made), Workers(1), Deleting())
-    manifest = read_manifest(run.directory)
-    assert (manifest.status, manifest.cells[0].status) == ("partial", CellStatus.FAILED)
-    assert manifest.cells[0].message == "files of the cell were deleted during the run"
-    assert check_files(run.directory, manifest.files) == []
-    resumed = reopen_run(run.directory, ["rogue", "run", "--resume"])
-    assert finish(resumed, made, only_failed=True) == ["ok-r1"]
-    assert read_manifest(run.directory).status == "complete"
 
 
 @pytest.mark.usefixtures("inline_slots")

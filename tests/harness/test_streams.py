@@ -37,7 +37,6 @@ measures: [fct_mean_ns]
 transport: roce
 keys: {workload.size: {from: 1KB, to: 10KB, source: a test}}
 trajectories: 2
-levels: 4
 seeds: {count: 1}
 """
 COMMANDS: Final = {

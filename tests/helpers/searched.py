@@ -38,7 +38,6 @@ keys:
   workload.senders: {from: 2, to: 8, unit: hosts, source: a test}
   workload.size: {from: 1KB, to: 10MB, scale: log, source: a test}
 trajectories: 3
-levels: 4
 seeds: {count: 2}
 """
 

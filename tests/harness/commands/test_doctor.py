@@ -1,4 +1,9 @@
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers.command_line import rogue
@@ -7,9 +12,11 @@ from helpers.fake_eos import FakeEos
 from helpers.fake_switch import LOGIN, served_switch
 from helpers.nodes import host_facts, rack_of, read_inventory, switch_facts, write_inventory
 
+from rogue.harness.cli import app, run_guarded
 from rogue.harness.commands import doctor as command
 from rogue.harness.commands.options import NamedCells, requested_cells
 from rogue.harness.errors import ExitCode, UsageError
+from rogue.harness.provisioning import card_bundle
 from rogue.harness.provisioning.clocks import ClockOffset
 from rogue.harness.provisioning.findings import Examination, Finding
 from rogue.harness.provisioning.named_inventory import NamedInventory
@@ -23,12 +30,8 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_inventory(tmp_path_factory.mktemp("nodes"))
 
 
-@pytest.fixture(autouse=True)
-def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rogue.harness.provisioning.inventory.load_inventory", read_inventory)
-
-
 def examined(monkeypatch: pytest.MonkeyPatch, **changes: object) -> None:
+    monkeypatch.setattr("rogue.harness.provisioning.inventory.load_inventory", read_inventory)
     facts = {
         "h0": host_facts("10.9.0.10", "h1"),
         "h1": {**host_facts("10.9.0.11", "h0"), **changes},
@@ -98,7 +101,7 @@ def test_an_experiment_asks_hardware_switches_what_they_have(
             "rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: rack
         )
         monkeypatch.setattr("rogue.harness.provisioning.findings.judge", lambda *_: [])
-        monkeypatch.setattr(command, "_measured", lambda *_: [])
+        monkeypatch.setattr("rogue.harness.provisioning.doctor.measure", lambda *_: [])
         assert command.examine_nodes(NamedInventory("rack.yaml"), None, asked) is ExitCode.TESTBED
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("node  system"), "the nodes come first"
@@ -122,7 +125,7 @@ def test_a_switch_that_does_not_reply_refuses(
         lambda _path, is_trusted: rack_of("eos", LOGIN, **FOLLOWS),
     )
     monkeypatch.setattr("rogue.harness.provisioning.findings.judge", lambda *_: [])
-    monkeypatch.setattr(command, "_measured", lambda *_: [])
+    monkeypatch.setattr("rogue.harness.provisioning.doctor.measure", lambda *_: [])
     monkeypatch.setattr(command, "compared_switch", gone)
     asked = NamedCells(write_experiment(tmp_path), ("transports=[dctcp]",))
     assert command.examine_nodes(NamedInventory("rack.yaml"), None, asked) is ExitCode.TESTBED
@@ -133,7 +136,7 @@ def test_packets_that_do_not_fit_the_hosts_network_refuse(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     examined(monkeypatch)
-    monkeypatch.setattr(command, "_measured", lambda *_: [])
+    monkeypatch.setattr("rogue.harness.provisioning.doctor.measure", lambda *_: [])
     asked = NamedCells(write_experiment(tmp_path), ("topology.mtu=2048",))
     assert command.examine_nodes(NamedInventory(str(path)), None, asked) is ExitCode.OK
     small = write_inventory(tmp_path, ("experiment_mtu: 4300", "experiment_mtu: 1500"))
@@ -160,3 +163,114 @@ def test_what_belongs_to_an_experiment_needs_one(
         requested_cells("doctor", "", settings, cell)
     expected = "expected both; name one after the inventory."
     assert str(told.value) == f"doctor: got {got} without an experiment, {expected}"
+
+
+SENT = Path(__file__).parents[1] / "provisioning/card_bundles/invented.json"
+Capture = pytest.CaptureFixture[str]
+
+
+def typed(*words: str) -> int:
+    return int(run_guarded(lambda: app(["doctor", *words], prog_name="rogue", standalone_mode=False)))
+
+
+def test_a_file_that_was_sent_is_told(capsys: Capture) -> None:
+    assert typed(str(SENT)) == 0
+    assert capsys.readouterr().out == SENT.with_suffix(".txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "given"),
+    [
+        (["dctcp.yaml", "--cell", "a", "--log", "out.log"], "EXPERIMENT, --cell, --log"),
+        (["--set", "seed=1"], "--set"),
+        (["--plugin", "mine.py", "--trust-inventory"], "--plugin, --trust-inventory"),
+    ],
+)
+def test_what_has_no_meaning_for_a_file_is_refused(capsys: Capture, words: list[str], given: str) -> None:
+    assert typed(str(SENT), *words) == 2
+    said = capsys.readouterr()
+    assert f"got {given} with a file of cards, expected that alone; leave {given} out." in said.err
+    assert said.out == ""
+
+
+def test_a_pipe_is_no_inventory_and_nobody_waits_for_it(tmp_path: Path, capsys: Capture) -> None:
+    os.mkfifo(tmp_path / "nodes.yaml")
+    assert typed(str(tmp_path / "nodes.yaml")) == 2
+    assert f"got {tmp_path / 'nodes.yaml'}, expected a file" in capsys.readouterr().err
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Two hosts with cards, of which perftest and ethtool fail; who was logged in to."""
+    logins: list[object] = []
+
+    class Shell:
+        def run(self, command: str, *, limit_s: float = 0.0) -> str:
+            if "ethtool" in command or "ib_write_bw" in command:
+                raise NodeError("h0: it failed: not found")
+            where = {"device": "mlx5_0", "port": 1, "gid_index": 3, "netdev": "enp1s0"}
+            return json.dumps({"card": {"hca_type": "MT4119", "uc": {"reason": "none"}}, "where": where})
+
+        def open_session(self, command: str, *, limit_s: float = 0.0) -> "Shell":
+            return self
+
+        def close(self) -> None: ...
+
+    @contextmanager
+    def opened(login: object) -> Iterator[Any]:
+        logins.append(login)
+        yield Shell()
+
+    monkeypatch.setattr(
+        "rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: rack_of("declared")
+    )
+    monkeypatch.setattr(card_bundle.ask_cards, "__defaults__", (opened,))
+    return logins
+
+
+def test_two_cards_are_asked_and_what_they_say_is_kept(
+    tmp_path: Path, asked: list[object], capsys: Capture
+) -> None:
+    file = tmp_path / "cards.json"
+    for _ in range(2):  # its own file it may write anew
+        assert typed("nodes.yaml", "--card", str(file)) == 0
+    assert len(asked) == 4
+    told = capsys.readouterr().out.splitlines()[-13:]
+    assert told[-1] == f"all of it, without names and addresses: {file}"
+    assert [each.name for each in tmp_path.iterdir()] == ["cards.json"]
+    assert typed(str(file)) == 0
+    assert capsys.readouterr().out.splitlines() == told[:-1]
+
+
+@pytest.mark.parametrize("place", ["nodes.yaml", ".", "nowhere/cards.json", "link.json"])
+def test_a_place_that_is_not_its_own_is_refused_before_anybody_is_asked(
+    tmp_path: Path, asked: list[object], capsys: Capture, place: str
+) -> None:
+    inventory = tmp_path / "nodes.yaml"
+    inventory.write_text("hosts: {}\n")
+    (tmp_path / "sent.json").write_bytes(SENT.read_bytes())
+    (tmp_path / "link.json").symlink_to(tmp_path / "sent.json")
+    assert typed(str(inventory), "--card", str(tmp_path / place)) == 2
+    assert f"--card: got {tmp_path / place}, " in capsys.readouterr().err
+    assert asked == []
+    assert inventory.read_text() == "hosts: {}\n"
+    assert (tmp_path / "sent.json").read_bytes() == SENT.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "given"),
+    [
+        (["dctcp.yaml"], "EXPERIMENT"),
+        (["--cell", "a"], "--cell"),
+        (["--set", "seed=1"], "--set"),
+        (["dctcp.yaml", "--log", "out.log"], "EXPERIMENT, --log"),
+    ],
+)
+def test_what_has_no_meaning_for_cards_is_refused(
+    tmp_path: Path, asked: list[object], capsys: Capture, words: list[str], given: str
+) -> None:
+    file = tmp_path / "cards.json"
+    assert typed("nodes.yaml", *words, "--card", str(file)) == 2
+    assert f"got {given} with --card, expected an inventory alone; " in capsys.readouterr().err
+    assert asked == []
+    assert not file.exists()

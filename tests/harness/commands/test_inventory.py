@@ -1,10 +1,18 @@
 """Tests: arguments and help of `rogue provision`, `doctor`, `teardown` and `inventory`."""
 
+import json
+import sys
 from pathlib import Path
 
 import pytest
 from helpers.command_line import rogue
 from helpers.nodes import M510, XL170, write_inventory
+from helpers.small_runs import cell, manifest
+from typer.testing import CliRunner, Result
+
+from rogue.harness.cli import app
+from rogue.harness.errors import UsageError
+from rogue.harness.provisioning import inventory
 
 EXAMPLE = Path(__file__).parents[3] / "inventory" / "example" / "nodes.yaml"
 
@@ -14,7 +22,7 @@ def test_from_a_manifest_to_an_inventory_that_is_checked(tmp_path: Path) -> None
     assert made.code == 0, made.err
     assert made.err.splitlines()[:2] == [
         "LAN lan1: 2 hosts",
-        "left out, as they have no address there: node2, controller",
+        "left out, because they have no address there: node2, controller",
     ]
     assert "ssh-keyscan -p 22 ms1040.example.net >>" in made.err
     assert "ssh-keyscan -p 2222 ms1041.example.net >>" in made.err
@@ -32,7 +40,7 @@ def test_what_is_no_host_is_named(tmp_path: Path) -> None:
     made = rogue(tmp_path, "inventory", "from-manifest", "manifest.xml", "--user", "alice", "--lan", "lan0")
     assert made.err.splitlines()[:2] == [
         "LAN lan0: 2 hosts",
-        "left out, as they are no hosts: node2 (emulab-blockstore), controller (emulab-blockstore)",
+        "left out, because they are no hosts: node2 (emulab-blockstore), controller (emulab-blockstore)",
     ]
 
 
@@ -95,3 +103,89 @@ def test_a_value_that_is_not_what_its_author_means(
         (tmp_path / "host_vars" / "h1.yml").write_text(f"{written}\n")
     checked = rogue(tmp_path, "inventory", "check", str(path))
     assert (checked.code, said in checked.err) == (2, True), checked.err
+
+
+COMMANDS = [
+    ["doctor"],
+    ["provision"],
+    ["teardown"],
+    ["inventory", "check"],
+    ["switch", "plan"],
+    ["switch", "apply"],
+    ["switch", "check"],
+    ["switch", "undo"],
+    ["plan", "experiments/quickstart.yaml", "--testbed"],
+    ["run", "experiments/quickstart.yaml", "--testbed"],
+]
+
+
+class AskedError(Exception):
+    """Ansible would have been asked."""
+
+
+@pytest.fixture(autouse=True)
+def _no_ansible(monkeypatch: pytest.MonkeyPatch) -> None:
+    def listed(_path: Path, *, runs: bool) -> None:
+        raise AskedError(runs)
+
+    monkeypatch.setattr(inventory, "list_inventory", listed)
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    file = tmp_path / "prog.yml"
+    file.write_text("#!/bin/sh\n")
+    file.chmod(0o755)
+    return file
+
+
+def call(*words: object) -> Result:
+    return CliRunner().invoke(app, list(map(str, words)))
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_a_program_is_run_only_where_the_option_says_so(command: list[str], program: Path) -> None:
+    refused = call(*command, program)
+    assert isinstance(refused.exception, UsageError), refused.exception
+    assert f"`chmod -x {program}`" in str(refused.exception)
+    assert "add --trust-inventory" in str(refused.exception)
+    trusted = call(*command, program, "--trust-inventory")
+    assert isinstance(trusted.exception, AskedError), trusted.exception
+    assert trusted.exception.args == (True,)
+
+
+def a_run_of_somebodys(directory: Path, testbed: str) -> Path:
+    run = directory / "run"
+    run.mkdir()
+    told = manifest([cell(status="pending")], testbed=testbed, status="partial", plugins=[])
+    (run / "manifest.json").write_text(json.dumps(told))
+    return run
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o755])
+def test_a_run_names_no_inventory_that_is_read(
+    tmp_path: Path, program: Path, mode: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever it holds, program or not: it would say where SSH goes, and how."""
+    program.chmod(mode)
+    run = a_run_of_somebodys(tmp_path, str(program))
+    monkeypatch.setattr(sys, "argv", ["rogue", "run", "--resume", str(run)])
+    refused = call("run", "--resume", run)
+    assert isinstance(refused.exception, UsageError), refused.exception
+    assert str(refused.exception).startswith(
+        f"--resume: got no --testbed, expected the inventory that the run names, {str(program)!r}"
+    )
+    assert str(refused.exception).endswith(f" run --resume {run} --testbed {program}")
+
+
+def test_an_inventory_that_is_named_again_is_read(
+    tmp_path: Path, program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program.chmod(0o644)
+    monkeypatch.chdir(tmp_path)
+    run = a_run_of_somebodys(tmp_path, program.name)
+    for named in (program.name, str(program)):
+        goes_on = call("run", "--resume", run, "--testbed", named)
+        assert isinstance(goes_on.exception, AskedError), goes_on.exception
+    other = call("run", "--resume", run, "--testbed", "kernel")
+    assert str(other.exception) == "--testbed: got 'kernel', expected 'prog.yml', on which the run began."

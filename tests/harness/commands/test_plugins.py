@@ -9,7 +9,7 @@ import pytest
 from helpers.command_line import Finished, rogue
 from helpers.plugin_files import FIXED_TWICE, FOLDER, SHOWN, SWIFT, example
 
-from rogue.harness.commands.import_file import import_
+from rogue.harness.commands.plugins import import_
 from rogue.harness.data.files import files_beside
 from rogue.harness.errors import UsageError
 from rogue.harness.plugins.start import write_start
@@ -133,7 +133,7 @@ def test_a_run_never_mixes_two_versions_of_a_plugin(place: Path, run: Path) -> N
     shutil.rmtree(next(each for each in (run / "cells").iterdir() if each.name.lower().startswith("swift")))
     resumed = rogue(run.parent, "run", "--resume", run.name, "--trust-plugins")
     assert resumed.code == 0, resumed.err
-    said = "rogue: swift.py has changed since the run was begun, which goes on with its copy."
+    said = "rogue: swift.py has changed since the run began, which continues with its copy."
     assert said in resumed.err
     kept = json.loads((run / "manifest.json").read_text())
     assert {each["file"]: each["text"] for each in kept["plugins"]}["swift.py"] == SWIFT.read_text()

@@ -179,7 +179,7 @@ def test_after_a_stop_the_same_command_deletes_the_rest(run: Path, monkeypatch: 
 
     with monkeypatch.context() as patched:
         patched.setattr(shutil, "rmtree", stopped)
-        with pytest.raises(StoppedError, match="the rest goes with the same `rogue rm`") as caught:
+        with pytest.raises(StoppedError, match="the same `rogue rm` deletes the rest") as caught:
             rm([run], yes=True)
     assert caught.value.exit_code == 130
     assert run.exists()

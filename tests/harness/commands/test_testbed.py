@@ -8,7 +8,7 @@ from helpers.command_line import rogue
 from helpers.pretended_machines import pretend
 
 from rogue.harness.commands import testbed
-from rogue.harness.commands.testbed import network_asked_for
+from rogue.harness.commands.testbed import requested_network
 from rogue.harness.errors import ExitCode, StoppedError, UsageError
 from rogue.harness.provisioning.named_inventory import inventory_file_of
 from rogue.remote.errors import NodeError
@@ -36,7 +36,7 @@ def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
 def test_a_kind_of_topology_becomes_a_network(
     kind: str, hosts: int | None, expected_hosts: int, switches: int
 ) -> None:
-    network = network_asked_for("", kind, hosts)
+    network = requested_network("", kind, hosts)
     assert network.hosts == tuple(f"h{index}" for index in range(expected_hosts))
     assert network.switches == tuple(f"s{index}" for index in range(switches))
     assert len(network.trunks) == switches - 1
@@ -47,7 +47,7 @@ def test_an_experiments_topology_becomes_a_network(tmp_path: Path) -> None:
         "name: small\ntopology: {kind: dumbbell, hosts_per_side: 1, rate: 100Mbps, bottleneck_rate: 50Mbps}\n"
         "workload: {kind: incast, senders: 1, size: 1MB}\ntransports: [rogue]\n"
     )
-    network = network_asked_for(str(tmp_path / "small.yaml"), "", None)
+    network = requested_network(str(tmp_path / "small.yaml"), "", None)
     assert network.cables == (("h0", "s0"), ("h1", "s1"), ("s0", "s1"))
 
 
@@ -66,7 +66,7 @@ def test_an_experiments_topology_becomes_a_network(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_is_said(experiment: str, kind: str, hosts: int | None, words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        network_asked_for(experiment, kind, hosts)
+        requested_network(experiment, kind, hosts)
 
 
 def test_up_prints_the_inventory_and_virtual_names_it(
@@ -87,7 +87,7 @@ def test_the_default_testbed_is_brought_up_once_with_progress(
     assert testbed.bring_up_default()
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.startswith("testbed default is not up: bringing up 4 virtual machines and a switch\n")
+    assert err.startswith("testbed default is not up: starting 4 virtual machines and a switch\n")
     assert "  5 of 5: h3" in err
     assert not testbed.bring_up_default()
     assert len(persistent.find("default").network.hosts) == 4

@@ -146,7 +146,10 @@ class Workers:
             Git(commit="decade", dirty=False),
             "worker w2 with commit decade, expected the code of this command",
         ),
-        (ModuleNotFoundError("No module named 'harness'"), "worker w2 with no code of ours (No module named"),
+        (
+            ModuleNotFoundError("No module named 'harness'"),
+            "worker w2 with none of our code (No module named",
+        ),
     ],
 )
 def test_workers_run_the_code_of_the_command(
@@ -167,12 +170,12 @@ def test_workers_run_the_code_of_the_command(
     "address", ["tcp://head:8786", "10.0.0.7:8786", "tcp://[2001:db8::1]:8786", "ucx://head:1"]
 )
 def test_a_scheduler_that_strangers_reach_is_said(address: str) -> None:
-    assert f"{address} is open: whoever reaches it runs code" in str(openness(address))
+    assert f"{address} is open: any host that reaches it can run code" in str(openness(address))
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:8786", "127.1.2.3:1", "localhost:1", "tcp://[::1]:1"])
 def test_one_on_this_computer_is_open_to_its_other_users(address: str) -> None:
-    words = f"{address} is open: whoever reaches it, every user of this computer, runs code"
+    words = f"{address} is open: any host that reaches it, and every user of this computer, can run code"
     assert words in str(openness(address))
 
 
@@ -208,7 +211,7 @@ class Cluster:
         self.now = 100.0
         self.workers = {"w1": 1, "w2": 1}
         self.asked = 0
-        self.lookout = DaskLiveness("tcp://head:8786", self._ask, 30.0, lambda: self.now)
+        self.liveness = DaskLiveness("tcp://head:8786", self._ask, 30.0, lambda: self.now)
 
     def _ask(self) -> dict[str, int]:
         self.asked += 1
@@ -216,7 +219,7 @@ class Cluster:
 
     def look_at(self, now: float) -> None:
         self.now = now
-        self.lookout.look()
+        self.liveness.look()
 
 
 def test_it_asks_no_more_often_than_it_says() -> None:

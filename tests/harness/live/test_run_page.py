@@ -1,5 +1,7 @@
 """The page of a run: while it goes, and when it is over."""
 
+import os
+import signal
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,20 +9,25 @@ from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
-from helpers.experiments import cell_of
+from helpers.browser import LOGGED, browse, complaints
+from helpers.command_line import rogue, start_rogue
+from helpers.experiments import SMALL, cell_of, load_text, write_experiment
 from helpers.fake_testbed import FakeTestbed
 from helpers.small_runs import cell_record, failed_record, manifest_of
+from helpers.waiting_run import PATIENCE_SECONDS, Waiting, page_with
 
+from rogue.harness.execution.slot import InlineSlot
 from rogue.harness.execution.task import Task
 from rogue.harness.live import run_page as module
-from rogue.harness.live.preview import SoFar
+from rogue.harness.live.preview import Figures, SoFar, preview
 from rogue.harness.live.run_page import LiveWatcher, Running, RunPage, RunState
+from rogue.harness.plan.plan import make_plan
 from rogue.harness.results.manifest import write_manifest
-from rogue.harness.results.recorded_run import SO_FAR
+from rogue.harness.results.recorded_run import SO_FAR, Run, present_manifest
+from rogue.harness.run import Workers, cells_left, start_run, work
 from rogue.workloads.manifest import CellRecord
 from rogue.workloads.records import CellStatus
 
-PATIENCE_SECONDS = 60
 REPORT = '<html><head><title>x</title></head><body><main id="main"><p>figures</p></main></body></html>'
 
 
@@ -223,3 +230,139 @@ def test_the_watcher_knows_what_runs_and_passes_everything_on(tmp_path: Path) ->
     watcher.on_finished(cell_record(cell.id))
     assert running.copy() == {}
     assert silent.heard == ["started", 0.5, cell.id]
+
+
+class StopsAfterOne:
+    def on_started(self, task: Task) -> None:
+        pass
+
+    def on_progress(self, task: Task, fraction: float) -> None:
+        pass
+
+    def on_finished(self, record: CellRecord) -> None:
+        raise KeyboardInterrupt
+
+
+@pytest.fixture
+def going(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """A run with one of two cells finished, of which its manifest does not know."""
+    monkeypatch.setattr("rogue.harness.execution.scheduler.Slot", InlineSlot)
+    plan = make_plan(load_text(tmp_path, SMALL), FakeTestbed())
+    run = start_run(plan, tmp_path / "results", ["rogue", "run"])
+    behind = (run.directory / "manifest.json").read_bytes()
+    with pytest.raises(KeyboardInterrupt):
+        work(run, plan, cells_left(run, plan), Workers(1), StopsAfterOne())
+    (run.directory / "manifest.json").write_bytes(behind)
+    return run
+
+
+def test_it_has_what_is_finished_and_touches_nothing(going: Run, tmp_path: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in going.directory.rglob("*")}
+    preview(going.directory, tmp_path / "page.html")
+    assert "1 of 2 cells are finished" in (tmp_path / "page.html").read_text()
+    assert {path: path.stat().st_mtime_ns for path in going.directory.rglob("*")} == before
+
+
+def test_a_process_builds_it_and_a_failure_is_a_sentence(going: Run, tmp_path: Path) -> None:
+    figures = Figures(going.directory, lambda: present_manifest(going.directory))
+    assert figures.latest is None
+    figures._build("fake", tmp_path / "page.html", 1)
+    assert figures.latest is not None, figures.problem
+    assert (figures.latest.cells, figures.problem) == (1, None)
+    assert "1 of 2 cells are finished" in figures.latest.page
+    figures._run = tmp_path / "gone"
+    figures._build("fake", tmp_path / "page.html", 1)
+    assert figures.problem is not None
+    assert "expected a run's manifest" in figures.problem
+    assert figures.latest is not None
+
+
+def test_files_where_a_person_is_are_neither_imported_nor_obeyed(
+    going: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "of a stranger"
+    folder.mkdir()
+    (folder / "typing.py").write_text("raise SystemExit('a file of a stranger')\n")
+    monkeypatch.chdir(folder)
+    figures = Figures(going.directory, lambda: present_manifest(going.directory))
+    figures._build("fake", tmp_path / "page.html", 1)
+    assert (figures.problem, figures.latest is None) == (None, False)
+
+
+def test_what_nobody_wants_any_more_is_ended(going: Run) -> None:
+    with Figures(going.directory, lambda: present_manifest(going.directory)) as figures:
+        figures.stop()
+    assert not figures._thread.is_alive()
+
+
+class TestLive:
+    def test_a_page_follows_the_run_and_ends_with_it(self, tmp_path: Path) -> None:
+        waiting = Waiting(tmp_path, "throws", "--live")
+        assert waiting.process.stderr is not None
+        url = waiting.process.stderr.readline().removeprefix("live: ").strip()
+        page = page_with("<code>waits-r1</code> 50 %", url, waiting.process)
+        assert '<meta http-equiv="refresh"' in page
+        assert "<code>throws-r1</code> bug: ZeroDivisionError: as asked" in page
+        waiting.end_cell()
+        last = page_with("The run is over", url, waiting.process)
+        assert "<p>nothing</p>" in last or "report.html" in last
+        assert 'http-equiv="refresh"' not in last
+        done = waiting.finish()
+        assert (done.code, done.run) == (1, waiting.run.relative_to(tmp_path))
+        assert rogue(tmp_path, "verify", str(done.run)).code == 0
+
+    def test_ctrl_c_ends_run_and_page_at_once(self, tmp_path: Path) -> None:
+        waiting = Waiting(tmp_path, "ok", "--live")
+        assert waiting.process.stderr is not None
+        url = waiting.process.stderr.readline().removeprefix("live: ").strip()
+        page_with("This run is going", url, waiting.process)
+        os.killpg(waiting.process.pid, signal.SIGINT)
+        done = waiting.finish()
+        assert (done.code, "Traceback" in done.err) == (130, False)
+        assert "1 of 2 cells are finished and kept" in done.err
+
+
+class TestWatch:
+    @pytest.mark.needs("chromium")
+    def test_shows_figures_of_what_is_finished_and_ends_with_the_run(self, tmp_path: Path) -> None:
+        waiting = Waiting(tmp_path)
+        watching = start_rogue(tmp_path, "watch", str(waiting.run))
+        assert watching.stdout is not None
+        url = watching.stdout.readline().strip()
+        before = {path: path.stat().st_mtime_ns for path in waiting.run.rglob("*")}
+        page = page_with("the report of the first 1 finished cell", url, watching)
+        assert "<dt>waiting or running</dt><dd>1</dd>" in page
+        assert "1 of 2 cells are finished" in page
+        assert {path: path.stat().st_mtime_ns for path in waiting.run.rglob("*")} == before
+        shown = browse(url + "report", tmp_path, *LOGGED)
+        assert "1 of 2 cells are finished" in shown.stdout
+        assert complaints(shown) == []
+        page_with("This run is going", url, watching)
+        waiting.end_cell()
+        page_with("The run is over", url, watching)
+        assert waiting.finish().code == 1
+        out, err = watching.communicate(timeout=PATIENCE_SECONDS)
+        assert (watching.returncode, out) == (0, ""), err
+        run = waiting.run
+        assert f"no process works on {run}: it is partial; its report: {run}/report.html" in err
+
+    def test_ctrl_c_ends_the_page_and_not_the_run(self, tmp_path: Path) -> None:
+        waiting = Waiting(tmp_path)
+        watching = start_rogue(tmp_path, "watch", str(waiting.run))
+        assert watching.stdout is not None
+        page_with("This run is going", watching.stdout.readline().strip(), watching)
+        os.killpg(watching.pid, signal.SIGINT)
+        _, err = watching.communicate(timeout=PATIENCE_SECONDS)
+        assert (watching.returncode, "Traceback" in err) == (130, False)
+        assert "the run continues" in err
+        assert waiting.process.poll() is None
+        waiting.end_cell()
+        assert waiting.finish().code == 1
+
+    def test_a_run_that_is_over_has_nothing_to_show(self, tmp_path: Path) -> None:
+        write_experiment(tmp_path)
+        run = rogue(tmp_path, "run", "experiment.yaml", "--testbed", "fake").run
+        done = rogue(tmp_path, "watch", str(run))
+        assert (done.code, done.out) == (0, "")
+        assert f"no process works on {run}: it is complete; its report: {run}/report.html" in done.err
+        assert rogue(tmp_path, "watch", "nowhere").code == 2

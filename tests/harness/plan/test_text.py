@@ -1,13 +1,17 @@
 """Golden plans: the experiment in `golden/*.yaml`, its plan beside it."""
 
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
-from helpers.experiments import load_text
+from helpers.command_line import rogue
+from helpers.experiments import SMALL, cell_of, load_text, write_experiment
 
+from rogue.harness.errors import UsageError
 from rogue.harness.experiment.load import load_experiment
-from rogue.harness.plan.plan import make_plan
-from rogue.harness.plan.text import format_seconds, plan_text
+from rogue.harness.plan import text
+from rogue.harness.plan.plan import PlannedCell, make_plan
+from rogue.harness.plan.text import check_budget, format_seconds, plan_text
 from rogue.harness.testbeds import find_testbed
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -61,3 +65,77 @@ def test_a_network_that_is_not_as_asked_is_told(tmp_path: Path, monkeypatch: pyt
     text = plan_text(make_plan(load_text(tmp_path, SHORT, "transports=[roce, dctcp]"), bed), jobs=1)
     assert text.count("is short") == 1
     assert "note: roce, dctcp: short is short\n" in text
+
+
+DAY = 24 * 3600.0
+
+
+class Disk(NamedTuple):
+    free: int
+
+
+@pytest.fixture(autouse=True)
+def terabyte(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text, "disk_usage", lambda _place: Disk(10**12))
+
+
+def check(tmp_path: Path, seconds: float, stored_bytes: float, jobs: int = 1) -> None:
+    cells = [PlannedCell(cell_of(tmp_path), None, seconds, 5e9, stored_bytes)] * 2
+    check_budget(cells, jobs, tmp_path / "results" / "not there yet")
+
+
+def test_a_day_and_twenty_gigabytes_are_fine(tmp_path: Path) -> None:
+    check(tmp_path, DAY / 2, 10e9)
+    check(tmp_path, DAY, 10e9, jobs=2)
+
+
+def test_more_time_is_refused_with_what_it_would_cost(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        check(tmp_path, DAY, 1e6)
+    cost = "got 2 cells that should take 48 h 0 min, 10 billion events and 2 MB"
+    assert (
+        str(caught.value) == f"run: {cost}, expected at most 24 h 0 min; take some away, or add --allow-long."
+    )
+
+
+def test_larger_tables_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="and 22 GB, expected at most 20 GB; take"):
+        check(tmp_path, 1.0, 11e9)
+
+
+def test_more_than_the_disk_has_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text, "disk_usage", lambda _place: Disk(3_000_000))
+    with pytest.raises(UsageError, match=r"expected no more than the 3 MB that are free at .*not there yet;"):
+        check(tmp_path, 1.0, 2e6)
+
+
+def test_what_cannot_run_costs_nothing(tmp_path: Path) -> None:
+    check_budget([PlannedCell(cell_of(tmp_path), "no", 1e9, None, 1e15)], 1, tmp_path)
+
+
+LONG = ("--set", "workload.repeat_for=1000000s", "--set", "measure=[{kind: throughput, interval: 1000s}]")
+
+
+def test_a_million_simulated_seconds_are_not_begun_by_mistake(tmp_path: Path) -> None:
+    write_experiment(tmp_path, SMALL.replace("probe:", "# "))
+    done = rogue(tmp_path, "run", "experiment.yaml", *LONG)
+    assert (done.code, done.out) == (2, ""), done.err
+    assert "add --allow-long" in done.err
+    assert not (tmp_path / "results").exists()
+    planned = rogue(tmp_path, "plan", "experiment.yaml", *LONG)
+    assert planned.code == 0, planned.err
+    assert "trillion events" in planned.out
+    assert "note: `rogue run` expects at most 24 h 0 min" in planned.out
+
+
+def test_who_means_it_may(tmp_path: Path) -> None:
+    write_experiment(tmp_path)
+    words = ("--testbed", "fake", "--set", "repetitions=10", "--allow-long")
+    assert rogue(tmp_path, "run", "experiment.yaml", *words).code == 0
+
+
+def test_what_was_meant_is_said_again_to_go_on(tmp_path: Path) -> None:
+    write_experiment(tmp_path)
+    words = ("--testbed", "fake", "--set", "transports=[{name: rogue, label: throws}]", "--allow-long")
+    done = rogue(tmp_path, "run", "experiment.yaml", *words)
+    assert "--only-failed --allow-long" in done.err, done.err

@@ -1,5 +1,6 @@
-"""Directories of runs."""
+"""Directories of runs, and their files."""
 
+import os
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -7,15 +8,20 @@ import pytest
 from helpers.small_runs import cell_record, failed_record
 
 from rogue.harness.errors import StorageError, UsageError
+from rogue.harness.results import run_directory
 from rogue.harness.results.cell_directory import store_cell
 from rogue.harness.results.run_directory import (
     CELLS,
     cell_checksums,
+    checksum,
+    checksums,
     create_run_directory,
+    files_below,
     is_locked,
     locked,
     partial_report,
     results_directory,
+    write_whole,
 )
 from rogue.workloads.manifest import MANIFEST
 from rogue.workloads.records import CellStatus
@@ -89,3 +95,43 @@ def test_checksums_of_a_cell_and_its_failed_attempts(tmp_path: Path) -> None:
         "cells/rogue-r1.failed-1/cell.json", "cells/rogue-r1.failed-1/raw/traceback.txt",
         "cells/rogue-r1/cell.json", "cells/rogue-r1/flows.parquet",
     ]  # fmt: skip
+
+
+def test_content_and_nothing_else(tmp_path: Path) -> None:
+    write_whole(tmp_path / "a", b"first")
+    write_whole(tmp_path / "a", b"second")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"a": b"second"}
+
+
+def test_a_write_that_fails_leaves_the_old_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_whole(tmp_path / "a", b"first")
+
+    def no_space(_descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(run_directory.os, "fsync", no_space)
+    with pytest.raises(OSError, match="No space left"):
+        write_whole(tmp_path / "a", b"second")
+    assert (tmp_path / "a").read_bytes() == b"first"
+    assert list(checksums(tmp_path)) == ["a"]
+
+
+def test_checksums_by_relative_path(tmp_path: Path) -> None:
+    (tmp_path / "raw").mkdir()
+    write_whole(tmp_path / "raw/a", b"abc")
+    write_whole(tmp_path / "b", b"")
+    assert checksums(tmp_path) == {
+        "b": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        "raw/a": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+    }
+    assert checksum(tmp_path / "raw/a") == checksums(tmp_path)["raw/a"]
+
+
+def test_everything_but_folders_is_listed_and_links_to_folders_are_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/file").write_bytes(b"abc")
+    (tmp_path / "link").symlink_to("a")
+    (tmp_path / "loop").symlink_to("loop")
+    os.mkfifo(tmp_path / "pipe")
+    assert sorted(files_below(tmp_path)) == ["a/file", "link", "loop", "pipe"]
+    assert list(checksums(tmp_path)) == ["a/file"], "only regular files are read"

@@ -1,4 +1,4 @@
-"""`rogue search` from the experiment to the finding, on a testbed where a number follows from the values."""
+"""`rogue search` and `rogue weaknesses`, on a testbed where a number follows from the values."""
 
 import json
 from pathlib import Path
@@ -9,13 +9,15 @@ from helpers.fake_testbed import OBSTACLE
 from helpers.searched import EXPERIMENT, SPACE, Terminal, terminal
 
 from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.transport import ParameterMistake
 from rogue.harness.errors import ExitCode
+from rogue.harness.experiment.find import DIRECTORY, found_files
 from rogue.harness.experiment.load import load_experiment
 from rogue.harness.results.manifest import read_manifest, write_manifest
 from rogue.harness.results.verification import compare_run
 from rogue.harness.search.candidates import CONTROL_FREE
-from rogue.harness.search.finding import read_criterion
-from rogue.harness.search.study import JOURNAL
+from rogue.harness.search.finding import MARK, read_criterion
+from rogue.harness.search.space import Aim
 
 __all__ = ["terminal"]
 
@@ -82,14 +84,12 @@ def test_jobs_change_no_cell_and_no_result(terminal: Terminal) -> None:
     assert page(one.run) == page(several.run) and cells(one.run) == cells(several.run)
 
 
-@pytest.mark.parametrize("sampler", ["tpe", "nsga2", "random"])
-def test_five_stops_and_resumes_give_the_same_tables(terminal: Terminal, sampler: str) -> None:
-    space = f"{SPACE}sampler: {sampler}\n"
-    straight = terminal.search(space=space)
+def test_five_stops_and_resumes_give_the_same_tables(terminal: Terminal) -> None:
+    straight = terminal.search()
     count = len(terminal.testbed.ran)
     terminal.testbed.ran.clear()
     terminal.stop_after(2)
-    stopped = terminal.search(space=space)
+    stopped = terminal.search()
     for share in (2, 3, 4, 5):
         assert stopped.code == ExitCode.INTERRUPTED and "--resume" in stopped.err
         assert "Stopped before it was over; --resume continues." in stopped.lines
@@ -102,24 +102,7 @@ def test_five_stops_and_resumes_give_the_same_tables(terminal: Terminal, sampler
     assert resumed.code == 0 and len(terminal.testbed.ran) == count, "no cell ran twice"
     assert page(resumed.run) == page(straight.run) and cells(resumed.run) == cells(straight.run)
     assert resumed.lines[:-1] == straight.lines[:-1]
-
-
-def test_a_journal_that_a_crash_has_cut_off_goes_on_and_a_damaged_one_is_a_sentence(
-    terminal: Terminal,
-) -> None:
-    straight = terminal.search("--no-baseline")
-    journal = straight.run / JOURNAL
-    lines = journal.read_bytes().splitlines(keepends=True)
-    (straight.run / f"{JOURNAL}.lock").touch()
-    journal.write_bytes(b"".join(lines[:-1]) + lines[-1][:20])
-    resumed = terminal.rogue("search", "--resume", str(straight.run))
-    assert resumed.code == 0 and lines[-1][:20] in journal.read_bytes().splitlines(keepends=True)[-1]
-    assert resumed.lines == straight.lines
-    other = b"".join(lines).replace(b"measured", b"measures")
-    for damaged in (b"{}\n", lines[0] + b"[\n{}\n", b"[" * 100_000 + b"\n{}\n", other):
-        journal.write_bytes(damaged)
-        refused = terminal.rogue("search", "--resume", str(straight.run))
-        assert JOURNAL in refused.err and "start a new search" in refused.err, refused.err
+    assert compare_run(resumed.run, read_manifest(resumed.run)).differences == [], "also Optuna's record"
 
 
 def test_a_search_of_an_earlier_version_is_refused_with_what_to_do(terminal: Terminal) -> None:
@@ -153,15 +136,6 @@ def test_the_last_batch_fits_the_budget(terminal: Terminal) -> None:
     done = terminal.search("--no-baseline", space=text.replace("to: 12", "to: 8"))
     assert len(cells(done.run)) == 6, "each value has two seeds"
     assert done.lines[0].endswith("the aim has no bound, so nothing is a finding.")
-
-
-def test_two_aims_have_a_front(terminal: Terminal) -> None:
-    second = "also: {metric: transfer_rate_mean_bps, direction: most, bound: 1e9}\nsampler: nsga2\n"
-    done = terminal.search(space=SPACE + second)
-    front = [line for line in done.lines if line.startswith("On the front: nsga2")]
-    assert front and all("transfer_rate_mean_bps" in line for line in front)
-    refused = terminal.search(space=SPACE + "also: {metric: jain}\n")
-    assert "expected nsga2 or random" in refused.err
 
 
 def test_keys_with_the_same_last_word_do_not_share_a_cell(terminal: Terminal) -> None:
@@ -198,7 +172,7 @@ def test_a_lost_cell_runs_again_and_a_failed_one_does_not(terminal: Terminal) ->
 def test_the_testbed_has_to_be_able_to_measure(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(OBSTACLE, "a node is gone")
     for done in (terminal.search(), terminal.sensitivity()):
-        assert "cannot measure, so nothing was run" in done.err and "a node is gone" in done.err
+        assert "a node is gone" in done.err
     assert not (terminal.place / "results").exists()
 
 
@@ -221,8 +195,6 @@ def test_an_inventory_that_only_the_run_names_is_not_opened(terminal: Terminal) 
         (SPACE[SPACE.index("keys:") :], (), "got no aim"),
         (SPACE.replace("fct_mean_ns", "fct_men_ns"), (), "write fct_mean_ns if that is meant"),
         (SPACE, ("--worst", "fct_men_ns"), "write fct_mean_ns if that is meant"),
-        (SPACE, ("--resume", "results/x"), "expected the search alone"),
-        (SPACE + "sampler: cmaes\n", (), "expected one of 'tpe', 'nsga2' or 'random'"),
         (SPACE.replace("cells: 12", "cells: 0"), (), "at least 1"),
         (SPACE.replace("held_out_first: 101", "held_out_first: 2"), (), "expected seeds above 2"),
         (SPACE.replace("workload.senders", "budget.senders"), (), "dotted keys that start with topology"),
@@ -238,11 +210,26 @@ def test_what_cannot_be_searched_is_a_sentence(
     assert not (terminal.place / "results").exists()
 
 
-def test_a_missing_file_is_a_sentence(terminal: Terminal) -> None:
-    experiment = terminal.write("hill.yml", EXPERIMENT)
-    assert "got no --space" in terminal.rogue("search", experiment).err
-    refused = terminal.rogue("search", experiment, "--space", "none.yml")
-    assert "none.yml" in refused.err and refused.code == ExitCode.USAGE
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("search", "got no experiment"),
+        ("search hill.yml", "got no --space"),
+        ("search hill.yml --space none.yml", "none.yml"),
+        ("search hill.yml --resume results/x", "expected the search alone"),
+        ("search --plan --resume results/x", "expected the search alone"),
+        ("search --no-baseline --resume results/x", "expected the search alone"),
+        ("sensitivity", "got no experiment"),
+        ("sensitivity hill.yml", "got no --vary"),
+        ("sensitivity --claim X-2-10 --resume results/x", "--resume: got"),
+    ],
+)
+def test_a_command_needs_an_experiment_and_its_file_or_a_run(
+    terminal: Terminal, words: str, told: str
+) -> None:
+    terminal.write("hill.yml", EXPERIMENT)
+    refused = terminal.rogue(*words.split())
+    assert refused.code == ExitCode.USAGE and told in refused.err
 
 
 @pytest.mark.parametrize("end", ["\n", "\x85", "\u2028", "\x1b"])
@@ -256,3 +243,83 @@ def test_no_word_of_a_findings_head_begins_a_line(terminal: Terminal, end: str) 
     head = text.partition("\nname: ")[0]
     assert all(line.startswith("# ") for line in head.splitlines())
     assert yaml.safe_load(text)["seed"] == 101
+
+
+AIM = '# aim: {"metric": "fct_mean_ns", "direction": "most", "bound": %s, "transport": "own"}\n'
+
+
+def finding(terminal: Terminal, name: str, bound: int) -> str:
+    """A finding from this number of nanoseconds on; two senders take 2000 ns, with other transports 1000."""
+    return terminal.write(f"{name}.yml", AIM % bound + EXPERIMENT)
+
+
+def test_a_finding_holds_for_its_transport_and_not_for_another(terminal: Terminal) -> None:
+    files = finding(terminal, "slow", 1500), finding(terminal, "slower", 2500)
+    done = terminal.rogue("weaknesses", *files)
+    bound = f"fct_mean_ns is 2 µs on 1 seed, {CONTROL_FREE}: 200 ns; a finding is at least 1.5 µs"
+    assert done.lines[0] == f"slow: shares it; {bound}"
+    assert done.lines[1].startswith("slower: does not share it; fct_mean_ns is 2 µs on 1 seed; a finding")
+    assert done.lines[2] == "The transport of each finding on simulator, 2 findings: 1 shared, 1 not shared."
+    assert done.lines[0].partition("; ")[2] in Path(done.lines[3]).read_text()
+    other = terminal.rogue("weaknesses", files[0], "--transport", "irn")
+    assert other.lines[0].startswith("slow: does not share it")
+    assert other.lines[1].startswith("irn on simulator")
+    assert Path(other.lines[2]).name == "weaknesses-irn-simulator.html"
+    runs = sorted((terminal.place / "results").glob("hill/*/manifest.json"))
+    assert [read_manifest(run.parent).status for run in runs] == ["complete"] * 3
+
+
+def test_a_finding_without_congestion_control_as_well_is_no_weakness(terminal: Terminal) -> None:
+    terminal.testbed.ns_per_sender[CONTROL_FREE] = 1000
+    done = terminal.rogue("weaknesses", finding(terminal, "slow", 1500))
+    assert done.lines[0].startswith(
+        f"slow: is no weakness of the control; fct_mean_ns is 2 µs on 1 seed, {CONTROL_FREE}: 2 µs"
+    )
+    assert done.lines[1].endswith("1 finding: 1 shared without congestion control as well.")
+
+
+def test_what_cannot_be_tried_is_said_finding_by_finding(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = finding(terminal, "slow", 1500), finding(terminal, "fast", 500)
+    done = terminal.rogue("weaknesses", *files, "--transport", "nothing")
+    assert [line.partition(";")[0] for line in done.lines[:2]] == [
+        "slow: cannot be tried",
+        "fast: cannot be tried",
+    ]
+    assert "got 'nothing'" in done.lines[0] and done.lines[2].endswith("2 findings: 2 that cannot be tried.")
+    mistake = ParameterMistake("initial_rate", "no initial rate", "remove it")
+    monkeypatch.setattr(type(terminal.testbed), "parameter_mistake", lambda _self, _cell: mistake)
+    done = terminal.rogue("weaknesses", files[0], "--transport", "rogue")
+    assert done.lines[0].startswith("slow: cannot be tried") and "no initial rate" in done.lines[0]
+    assert not terminal.testbed.ran
+
+
+def test_ctrl_c_ends_with_a_sentence(terminal: Terminal) -> None:
+    terminal.stop_after(0)
+    done = terminal.rogue("weaknesses", finding(terminal, "slow", 1500))
+    assert done.code == ExitCode.INTERRUPTED and "stopped; no page was written." in done.err
+
+
+@pytest.mark.parametrize(
+    ("head", "words"),
+    [
+        ("", "got no aim"),
+        (f"{MARK}{{\n", "got an aim that cannot be read"),
+        (f'{MARK}{{"metric": "jain", "bounds": 1}}\n', "got an aim that cannot be read"),
+        (f'{MARK}{{"metric": "jain"}}\n', "got an aim without bound"),
+    ],
+)
+def test_a_file_that_is_no_finding_stops_it_before_anything_runs(
+    terminal: Terminal, head: str, words: str
+) -> None:
+    mine = terminal.write("mine.yml", head + EXPERIMENT)
+    refused = terminal.rogue("weaknesses", finding(terminal, "slow", 1500), mine)
+    assert refused.code == ExitCode.USAGE and f"mine.yml: {words}" in refused.err
+    assert not terminal.testbed.ran
+
+
+@pytest.mark.parametrize("file", found_files(), ids=lambda file: file.stem)
+def test_shipped_findings_have_the_aim_of_their_space(file: Path) -> None:
+    space = yaml.safe_load((DIRECTORY / "found/spaces" / file.name).read_text())
+    assert read_criterion(file) == Aim.model_validate(space["aim"])
