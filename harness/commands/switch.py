@@ -356,7 +356,7 @@ def _hardware_in(inventory: Inventory) -> list[HardwareSwitch]:
         return switches
     raise UsageError(
         f"inventory {inventory.path}: got no hardware switch to log in to, expected one in the group "
-        "hardware_switches, whose platform is not `declared`; docs/SWITCHES.md shows one."
+        "hardware_switches, whose platform is not `declared`; docs/how-to/hardware-switches.md shows one."
     )
 
 

@@ -187,7 +187,7 @@ def openness(address: str) -> str | None:
     host = parts.hostname or ""
     others = ", every user of this computer," if host in _HERE or host.startswith("127.") else ""
     who = f"whoever reaches it{others} runs code as its workers' user"
-    return f"{address} is open: {who}; docs/SCALE_OUT.md has TLS."
+    return f"{address} is open: {who}; docs/how-to/slurm-and-dask.md has TLS."
 
 
 def check_code(client: "Client") -> None:

@@ -169,5 +169,5 @@ def read_file(file: str, kind: str) -> Document:
 
 
 def _named(problem: Problem, kind: str) -> Problem:
-    advice = "docs/SEARCH.md shows one" if "experiment" in problem.advice else problem.advice
+    advice = "docs/how-to/find-weaknesses.md shows one" if "experiment" in problem.advice else problem.advice
     return replace(problem, expected=problem.expected.replace("experiment", kind), advice=advice)

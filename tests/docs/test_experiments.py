@@ -19,7 +19,7 @@ def slug(heading: str) -> str:
 
 
 def test_the_tables_are_those_of_the_code() -> None:
-    advice = "docs/EXPERIMENTS.md is old; run: .venv/bin/python scripts/write_reference.py"
+    advice = "docs/how-to/experiment-files.md is old; run: .venv/bin/python scripts/write_reference.py"
     assert write_reference.page(TEXT) == TEXT, advice
 
 

@@ -136,7 +136,7 @@ def test_the_readme_names_the_figures_of_rogue_that_have_an_experiment() -> None
     assert hardware and f"({hardware[0]} need real NICs" in readme
 
 
-RACKS_TEXT = (ROOT / "docs/RACKS.md").read_text()
+RACKS_TEXT = (ROOT / "docs/how-to/racks.md").read_text()
 COMMANDS = re.findall(
     r"^ *(rogue .*)$", "\n".join(re.findall(r"```sh\n(.*?)```", RACKS_TEXT, re.DOTALL)), re.MULTILINE
 )
@@ -243,8 +243,8 @@ def test_security_has_few_promises_and_words_and_each_promise_names_a_test() -> 
         assert f"def {named[2]}(" in (ROOT / named[1]).read_text(), f"no such test: {named[0]}"
 
 
-SWITCHES_PAGE = (ROOT / "docs/SWITCHES.md").read_text()
-RACKS = (ROOT / "docs/RACKS.md").read_text()
+SWITCHES_PAGE = (ROOT / "docs/how-to/hardware-switches.md").read_text()
+RACKS = (ROOT / "docs/how-to/racks.md").read_text()
 TESTS = {path_of_switches.name for path_of_switches in (ROOT / "tests").rglob("test_*.py")}
 
 

@@ -71,7 +71,7 @@ def test_base_is_described_and_its_features_exist(base: str) -> None:
 
 
 def test_the_page_of_transports_names_all() -> None:
-    """docs/TRANSPORTS.md has a row for each base and each feature."""
+    """docs/explanation/transports.md has a row for each base and each feature."""
     rows = (Path(__file__).parents[2] / "docs" / "TRANSPORTS.md").read_text(encoding="utf-8").splitlines()
     for name in (*BASES, *(f"+{feature}" for feature in FEATURES)):
         assert any(row.startswith(f"| `{name}` |") for row in rows), name

@@ -17,7 +17,7 @@ LAYERS = (
     ("protocol",),
     ("base", "rogue"),
 )
-"""From top to bottom; `rogue` is the interface for controls from outside. As in docs/ARCHITECTURE.md."""
+"""From top to bottom; `rogue` is the interface for controls from outside. As in docs/explanation/architecture.md."""
 DEPTHS = {folder: depth for depth, layer in enumerate(LAYERS) for folder in layer}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
