@@ -19,7 +19,7 @@ CODE := harness playbooks workloads src/rogue rogue_agent reports remote simulat
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run-experiment provision report reproduce test test-long test-bare test-hostile test-sanitize coverage mutants check lint \
-	format bench clean
+	format bench docs docs-serve clean
 
 help: ## print the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -95,6 +95,15 @@ format: $(VENV)/.develop ## rewrite the code in the house format
 
 bench: setup ## measure the engine's speed
 	@$(BIN)/python benchmarks/engine.py --rogue
+
+.cache/docs/sample-report.html: $(VENV)/.engine experiments/quickstart.yaml
+	@$(BIN)/python scripts/docs_pictures.py report
+
+docs: setup $(VENV)/.develop .cache/docs/sample-report.html ## build the documentation site in build/site; a dead link is an error
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+
+docs-serve: setup $(VENV)/.develop .cache/docs/sample-report.html ## show the documentation site at http://127.0.0.1:8000, and build it again after each change
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
 
 clean: ## remove what the targets made, except results
 	rm -rf $(VENV) build .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -66,7 +66,8 @@ def test_it_names_the_paper_whose_claims_came_first() -> None:
     assert [reference["doi"] for reference in CITATION["references"]] == ["10.1145/3267809.3267826"]
 
 
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "inventory").rglob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "inventory").rglob("*.md")])
+"""Links of pages in `docs` are checked by the strict build of the site."""
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -206,27 +207,6 @@ def test_variables_of_roles_that_are_named_exist() -> None:
 
 def test_its_first_lines_say_that_it_met_no_hardware() -> None:
     assert "**None of this has met hardware.**" in "\n".join(RACKS_TEXT.splitlines()[:4])
-
-
-CHECKOUT = Path(__file__).parents[2]
-PAGE = (CHECKOUT / "docs/sample-report.html").read_text(encoding="utf-8")
-README = (CHECKOUT / "README.md").read_text(encoding="utf-8")
-
-
-def test_every_link_is_within_the_page() -> None:
-    anchors = set(re.findall(r'\bid="([^"]+)"', PAGE))
-    links = [link for link in re.findall(r'\bhref="([^"]+)"', PAGE) if not link.startswith("data:")]
-    assert links
-    assert not [link for link in links if link.removeprefix("#") not in anchors]
-
-
-def test_the_numbers_under_the_readmes_figure_are_the_reports() -> None:
-    [caption] = re.findall(r"!\[([^\]]+)\]\(docs/images/quickstart.png\)", README)
-    medians = re.findall(r"(RoGUE|DCTCP) ([\d.]+) µs", caption)
-    [lost] = re.findall(r"([\d.]+) % never come back", " ".join(caption.split()))
-    assert {name for name, _ in medians} == {"RoGUE", "DCTCP"}
-    for number in (*(f"{median} µs" for _, median in medians), f"{lost} %"):
-        assert number in PAGE.replace("\N{NO-BREAK SPACE}", " "), f"{number} is not in the sample report"
 
 
 _NAMED = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")

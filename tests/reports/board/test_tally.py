@@ -156,13 +156,6 @@ def test_every_verdict_of_the_committed_board_names_commit_seeds_and_date(
     assert all(run["commit"] and run["seeds"] and run["created_utc"] for run in runs)
 
 
-def test_the_committed_page_has_the_sentences_of_the_committed_data(board: list[BoardClaim]) -> None:
-    page = (ROOT / "docs" / "claims" / "index.html").read_text(encoding="utf-8")
-    counts = Counts.of(board)
-    for sentence in (headline_sentence(counts), badged_sentence(counts), runs_sentence(board)):
-        assert sentence in page
-
-
 def test_what_came_to_nothing_is_explained_on_the_committed_board(committed: Mapping[str, Any]) -> None:
     """I-4: a mean with what never came back is infinite, and reads `none`."""
     texts = [
