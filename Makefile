@@ -19,7 +19,7 @@ CODE := harness playbooks workloads src/rogue rogue_agent reports remote simulat
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run-experiment provision report reproduce test test-long test-bare test-hostile test-sanitize coverage mutants check lint \
-	format bench docs docs-serve clean
+	format wheels bench docs docs-serve clean
 
 help: ## print the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -92,6 +92,10 @@ format: $(VENV)/.develop ## rewrite the code in the house format
 	@$(BIN)/ruff format $(CODE)
 	@$(BIN)/clang-format -i $(COMPILED)
 	@$(BIN)/ruff check --fix $(CODE)
+
+wheels: setup ## build a wheel into dist/ and run the quickstart from it in an environment without a compiler
+	@CXX=$${CXX:-c++} $(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
+	@PYTHON=$(BIN)/python sh scripts/test_wheel.sh "$$(ls -t dist/*.whl | head -n 1)"
 
 bench: setup ## measure the engine's speed
 	@$(BIN)/python benchmarks/engine.py --rogue
