@@ -8,6 +8,8 @@ INVENTORY ?= virtual
 JOBS ?= auto
 INPUTS ?= 100000
 KILLS ?= 300
+COUNT ?= 300
+PACKAGE ?= rogue.agent.core
 unexport PYTHONDONTWRITEBYTECODE  # tests start a thousand interpreters, each would compile everything
 ENGINE_SOURCES := CMakeLists.txt pyproject.toml simulator/CMakeLists.txt $(shell find simulator/cpp -type f)
 PACKAGES := $(shell find -L src -name __init__.py)  # an editable install has a map of modules and packages
@@ -16,8 +18,8 @@ FAST_TESTS := tests/test_tidy.py tests/workloads tests/agent/core
 CODE := harness playbooks workloads src/rogue rogue_agent reports remote simulator virtual profile.py tests benchmarks scripts
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run-experiment provision report reproduce test test-long test-bare test-hostile test-sanitize coverage check lint \
-	format bench clean
+.PHONY: help setup run-experiment provision report reproduce test test-long test-bare test-hostile test-sanitize coverage mutants check lint \
+	format wheels bench docs docs-serve clean
 
 help: ## print the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -69,6 +71,9 @@ coverage: $(VENV)/.reference ## measure which branches of rogue.harness and rogu
 	@$(BIN)/pytest -q -n $(JOBS) -m "not long and not virtual" --cov --cov-report=term-missing:skip-covered --cov-fail-under=90 \
 		tests/harness tests/agent/core tests/agent/node
 
+mutants: $(VENV)/.reference ## change COUNT=300 places of PACKAGE=rogue.agent.core, one by one, and print those that no test catches
+	@$(BIN)/python scripts/mutation_score.py $(COUNT) --package $(PACKAGE)
+
 test-sanitize: setup $(VENV)/.develop ## run the simulator's tests on an engine built with AddressSanitizer and UBSan
 	@sh scripts/test_sanitize.sh $(VENV)
 
@@ -89,8 +94,21 @@ format: $(VENV)/.develop ## rewrite the code in the house format
 	@$(BIN)/clang-format -i $(COMPILED)
 	@$(BIN)/ruff check --fix $(CODE)
 
+wheels: setup ## build a wheel into dist/ and run the quickstart from it in an environment without a compiler
+	@CXX=$${CXX:-c++} $(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
+	@PYTHON=$(BIN)/python sh scripts/test_wheel.sh "$$(ls -t dist/*.whl | head -n 1)"
+
 bench: setup ## measure the engine's speed
 	@$(BIN)/python benchmarks/engine.py --rogue
+
+.cache/docs/sample-report.html: $(VENV)/.engine experiments/quickstart.yaml
+	@$(BIN)/python scripts/docs_pictures.py report
+
+docs: setup $(VENV)/.develop .cache/docs/sample-report.html ## build the documentation site in build/site; a dead link is an error
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+
+docs-serve: setup $(VENV)/.develop .cache/docs/sample-report.html ## show the documentation site at http://127.0.0.1:8000, and build it again after each change
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
 
 clean: ## remove what the targets made, except results
 	rm -rf $(VENV) build .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Fetch uet-htsim at the commit that docs/UET_HTSIM.md names, and build its program: `uet_htsim_build.sh DIRECTORY`.
+# Fetch uet-htsim at the commit that docs/explanation/uet-htsim.md names, and build its program: `uet_htsim_build.sh DIRECTORY`.
 # It needs git, cmake and a C++ compiler. UET_HTSIM names another place to fetch from.
 set -eu
 

@@ -43,7 +43,7 @@ def claims(
         ),
     ] = None,
     readme: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also put the tally between its marks in this file.")
+        Path | None, typer.Option(metavar="FILE", help="Write the headline between its marks in this file.")
     ] = None,
     accepts_damage: AcceptsDamage = False,
 ) -> ExitCode:
@@ -182,13 +182,11 @@ def _evaluated(run: Path) -> list[StoredOutcome]:
 
 def _put_tally(readme: Path, board: Sequence[BoardClaim]) -> None:
     from rogue.reports.board import Counts, markdown, with_tally
-    from rogue.reports.board.tally import papers_of, runs_sentence
     from rogue.reports.errors import ReportError
 
-    papers = papers_of(each.claim for each in board)
-    written = markdown(Counts.of(board), papers, runs_sentence(board))
     try:
-        write_output(readme, with_tally(readme.read_text(encoding="utf-8"), written))
+        written = with_tally(readme.read_text(encoding="utf-8"), markdown(Counts.of(board)))
+        write_output(readme, written)
     except (OSError, ReportError) as error:
         raise UsageError(f"claims --readme: {readme}: {error}") from error
 

@@ -306,7 +306,7 @@ def _required_hardware(inventory: Inventory) -> list[HardwareSwitch]:
         return switches
     raise UsageError(
         f"inventory {inventory.path}: got no hardware switch to log in to, expected one in the group "
-        "hardware_switches, whose platform is not `declared`; docs/SWITCHES.md shows one."
+        "hardware_switches, whose platform is not `declared`; docs/how-to/hardware-switches.md shows one."
     )
 
 

@@ -188,7 +188,7 @@ def openness(address: str) -> str | None:
     host = parts.hostname or ""
     others = ", and every user of this computer," if host in _HERE or host.startswith("127.") else ""
     who = f"any host that reaches it{others} can run code as its workers' user"
-    return f"{address} is open: {who}; docs/SCALE_OUT.md has TLS."
+    return f"{address} is open: {who}; docs/how-to/slurm-and-dask.md has TLS."
 
 
 def check_code(client: "Client") -> None:

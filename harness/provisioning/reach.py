@@ -116,7 +116,7 @@ def _root(shell: Shell, user: str, command: str) -> list[Finding]:
     if not words:
         return []
     expected = f"that {user} may run `{command}` as root without a password"
-    advice = "give sudo what docs/TESTBEDS.md says under `Your own nodes`"
+    advice = "give sudo the line in docs/tutorials/own-nodes.md"
     return [Finding(shell.node, "sudo", words, expected, advice)]
 
 

@@ -166,27 +166,9 @@ def _row(name: str, counts: Mapping[str, int], verdicts: Sequence[Verdict]) -> l
     return [name, str(sum(counts.values())), *(str(counts.get(verdict.value, 0)) for verdict in verdicts)]
 
 
-def markdown(counts: Counts, papers: Mapping[str, str], runs: str) -> str:
-    """Write sentences and tables, papers by their titles, between the marks of the README."""
-    head, *rows = tally_table(counts.headline, list(papers))
-    titled = [[papers.get(name, name), *numbers] for name, *numbers in rows]
-    parts = [
-        fill(headline_sentence(counts), LINE),
-        _markdown_table([head, *titled]),
-        fill(badged_sentence(counts), LINE),
-        _markdown_table(badge_table(counts)),
-        fill(runs, LINE),
-    ]
-    return "\n".join((BEGIN, "\n\n".join(parts), END))
-
-
-def _markdown_table(table: Sequence[Sequence[str]]) -> str:
-    head, *rows = table
-    return "\n".join(map(_markdown_row, [head, ["---", *("--:" for _ in head[1:])], *rows]))
-
-
-def _markdown_row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+def markdown(counts: Counts) -> str:
+    """Write the headline between the marks of the README."""
+    return "\n".join((BEGIN, fill(headline_sentence(counts), LINE), END))
 
 
 def with_tally(text: str, written: str) -> str:

@@ -1,4 +1,4 @@
-"""The testbed in Python: `rogue.run(EXPERIMENT)`, `rogue.load(RUN)`; docs/RESULTS.md has the tables.
+"""The testbed in Python: `rogue.run(EXPERIMENT)`, `rogue.load(RUN)`; docs/how-to/read-results.md has the tables.
 
 Nodes have this package without pandas, so that what is offered here is imported when it is asked for.
 """

@@ -1,7 +1,7 @@
 """A ring all-reduce over Linux's own stack beside the simulator, and one that loses a link.
 
 Fixed before the first run: from the start of the last host that began to the last arrival both take equally
-long, to 10 %. TCP has hosts of 1 Gb/s there, because one processor carries all of them (docs/TESTBEDS.md).
+long, to 10 %. TCP has hosts of 1 Gb/s there, because one processor carries all of them (docs/explanation/testbeds.md).
 """
 
 from pathlib import Path

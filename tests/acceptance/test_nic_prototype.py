@@ -134,7 +134,7 @@ def test_one_that_cannot_be_made_is_a_sentence_of_the_plan(tmp_path: Path, init:
 
 @pytest.mark.parametrize(("language", "ending"), [("python", ".py"), ("cpp", ".h")])
 def test_the_examples_of_the_page_work(tmp_path: Path, language: str, ending: str) -> None:
-    page = (Path(__file__).parents[2] / "docs/PLUGINS.md").read_text()
+    page = (Path(__file__).parents[2] / "docs/how-to/plug-ins.md").read_text()
     examples = page.split(f"```{language}\n")[1:]
     example = next(part for part in examples if "on_cnp" in part).partition("```")[0]
     (tmp_path / f"halve{ending}").write_text(example)

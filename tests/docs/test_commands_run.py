@@ -17,7 +17,7 @@ from rogue.simulator.packets import FATES
 from rogue.workloads.switch_controls import SwitchControlParameter
 from rogue.workloads.units import QUANTITY_OF_SUFFIX
 
-TEXT = text_of("INSIDE.md")
+TEXT = text_of("how-to/inspect-packets.md")
 
 
 @pytest.mark.parametrize("left_out", ["tshark", pytest.param("nothing", marks=pytest.mark.needs("tshark"))])
@@ -39,7 +39,7 @@ def test_every_reason_and_key_is_explained() -> None:
     assert "100 000 by default" in TEXT
 
 
-PLUGINS_TEXT = text_of("PLUGINS.md")
+PLUGINS_TEXT = text_of("how-to/plug-ins.md")
 
 
 def test_plugins_every_command_does_what_the_page_says(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_every_call_that_it_names_is_there() -> None:
     assert named == there
 
 
-SWITCH_CONTROLS_TEXT = text_of("SWITCH_CONTROLS.md")
+SWITCH_CONTROLS_TEXT = text_of("how-to/switch-controls.md")
 HEADER = (ROOT / "simulator/include/rogue/switch_control.h").read_text()
 TOLD = ("Place", "PacketSeen", "Arrival", "Departure", "EqualPort", "Choice")
 SHORT = (("repetitions: 3", "repetitions: 1"), ("repeat_for: 100ms", "repeat_for: 5ms"), (", 16]", "]"))
@@ -119,7 +119,7 @@ def test_parameters_are_read_as_the_page_says() -> None:
     assert all(f"`{end}`" in HEADER for end in ends)
 
 
-TUTORIAL_TEXT = text_of("TUTORIAL.md")
+TUTORIAL_TEXT = text_of("tutorials/first-report.md")
 MAKE = "make run-experiment"
 STOP = re.compile(r"^rogue (run .*?) +# press Ctrl-C.*$", re.MULTILINE)
 STOP_A_RUN = f"""

@@ -10,7 +10,7 @@ from pathlib import Path
 from helpers.receiver_files import RECEIVERS
 
 ROOT = Path(__file__).parents[2]
-TEXT = (ROOT / "docs/RECEIVER_CONTROLS.md").read_text()
+TEXT = (ROOT / "docs/how-to/receiver-controls.md").read_text()
 HEADER = (ROOT / "simulator/include/rogue/receiver_control.h").read_text()
 
 

@@ -200,7 +200,7 @@ def judge(name: str, kind: str) -> Judged:
 
 
 def table() -> str:
-    """The rows of docs/RACKS.md: what runs on a switch that nobody sets up, and what it costs.
+    """The rows of docs/how-to/racks.md: what runs on a switch that nobody sets up, and what it costs.
 
     TCPs are left out, for they need a switch that marks, or measure another TCP than they are called.
     """

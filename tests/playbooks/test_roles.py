@@ -16,7 +16,7 @@ ROLES = sorted(path.name for path in (PLAYBOOKS / "roles").iterdir())
 OF_THE_INVENTORY = {"experiment_interface", "experiment_mtu"}
 SHARED = {"kernel_modules", "packages"}
 """Roles that other roles and plays call."""
-PAGE = (PLAYBOOKS.parent / "docs" / "TESTBEDS.md").read_text()
+PAGE = (PLAYBOOKS.parent / "docs/reference/provisioning.md").read_text()
 
 
 def load(role: str, part: str) -> Any:

@@ -1,7 +1,6 @@
 """Congestion controls in NICs, alone and in a network."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, ReferenceSimulation, Star, counter
@@ -222,21 +221,3 @@ def test_nobody_else_uses_the_limiter_of_a_controlled_queue_pair(engine: type[Si
     other.use_limiter(1)
     with pytest.raises(SimulationError, match="use_limiter: the NIC controls the rate of queue pair 2"):
         other.use_limiter(2)
-
-
-def test_the_page_of_transports_lists_every_parameter() -> None:
-    """Those of a variant only where they differ."""
-    page = (Path(__file__).parents[2] / "docs" / "TRANSPORTS.md").read_text(encoding="utf-8")
-    usual = {
-        "dcqcn-ns3-rdma": "dcqcn",
-        "timely-ns3-rdma": "timely",
-        "timely-patched": "timely",
-        "swift-htsim": "swift",
-    }
-    for name, kind in CONTROLS.items():
-        same = {each.name: each.value for each in CONTROLS[usual.get(name, name)].parameters}
-        for parameter in kind.parameters:
-            if name not in usual or same.get(parameter.name) != parameter.value:
-                assert f"| `{name}` | `{parameter.name}` |" in page
-    for parameter in FAIR_RATE_PARAMETERS:
-        assert f"| `rocc, switches` | `{parameter.name}` |" in page

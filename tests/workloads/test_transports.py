@@ -1,7 +1,5 @@
 """Names of transports."""
 
-from pathlib import Path
-
 import pytest
 
 from rogue.workloads.transports import (
@@ -68,10 +66,3 @@ def test_a_base_that_is_never_sprayed_says_why(base: str) -> None:
 def test_base_is_described_and_its_features_exist(base: str) -> None:
     assert BASES[base].meaning
     assert set(BASES[base].features) <= set(FEATURES)
-
-
-def test_the_page_of_transports_names_all() -> None:
-    """docs/TRANSPORTS.md has a row for each base and each feature."""
-    rows = (Path(__file__).parents[2] / "docs" / "TRANSPORTS.md").read_text(encoding="utf-8").splitlines()
-    for name in (*BASES, *(f"+{feature}" for feature in FEATURES)):
-        assert any(row.startswith(f"| `{name}` |") for row in rows), name

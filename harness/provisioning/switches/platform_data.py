@@ -197,7 +197,7 @@ def _wrong_file(file: Path, expected: str) -> Iterator[None]:
         got = error.strerror or type(error).__name__
     except (ValueError, yaml.YAMLError, jinja2.TemplateError, textfsm.Error) as error:
         got = " ".join(str(error).split())
-    advice = "correct the file; docs/SWITCHES.md describes it"
+    advice = "correct the file; docs/how-to/hardware-switches.md describes it"
     raise ConfigError([Problem(str(file), key, got, expected, advice)])
 
 

@@ -9,7 +9,7 @@ from rogue.harness.provisioning.switches.platform import PLATFORMS, load_platfor
 from rogue.harness.provisioning.switches.settings import DECLARED, HardwareSwitchVariables
 from rogue.workloads.printable import did_you_mean
 
-_ADVICE: Final = "docs/SWITCHES.md says what each platform takes"
+_ADVICE: Final = "docs/how-to/hardware-switches.md says what each platform takes"
 
 
 def switch_problems(path: Path, name: str, variables: Mapping[str, Any]) -> list[Problem]:
@@ -35,7 +35,7 @@ def _unknown_platform(path: Path, name: str, wanted: HardwareSwitchVariables) ->
         return None
     known = [DECLARED, *PLATFORMS]
     expected = f"one of {', '.join(known)}, or the folder of a platform such as ./mine"
-    advice = did_you_mean(platform, known, "docs/SWITCHES.md describes such a folder")
+    advice = did_you_mean(platform, known, "docs/how-to/hardware-switches.md describes such a folder")
     return Problem(str(path), f"{name}.switch_platform", repr(platform), expected, advice)
 
 

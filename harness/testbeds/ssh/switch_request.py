@@ -102,7 +102,7 @@ def requested_settings(cell: Cell, inventory: Inventory, switch: HardwareSwitch)
     if wanted.switch_platform != DECLARED:
         mistake = load_platform(wanted.switch_platform).mistake(wanted)
         if mistake is not None:
-            where = "docs/SWITCHES.md says what each platform takes"
+            where = "docs/how-to/hardware-switches.md says what each platform takes"
             raise UsageError(f"{cell.experiment.name}: {switch.name}: {mistake}; {where}.")
     return wanted
 

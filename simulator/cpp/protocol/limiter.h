@@ -103,7 +103,7 @@ class alignas(64) Limiter {
 };
 
 // Requested rates are rounded up to the profile's step.
-// Source: Linux mlx4 driver (rates are written in units of 100 Mb/s); docs/DEVIATIONS.md, 8.
+// Source: Linux mlx4 driver (rates are written in units of 100 Mb/s); docs/explanation/deviations.md, 8.
 constexpr BitsPerSecond rounded_up(BitsPerSecond rate, BitsPerSecond step) {
   if (step.value == 0) return rate;
   return {(rate.value + step.value - 1) / step.value * step.value};

@@ -13,7 +13,7 @@ namespace simulator {
 // SMaRTT's window, of which NSCC was made: by the mark and the delay of each acknowledgement, quick adapt when
 // something was trimmed, and a fast increase after a window that met no queue. Source: Bonato et al., "SMaRTT"
 // (arXiv 2404.01630), as its authors' simulator has it (spcl/HTSIM-old, commit 6b0d460, uec.cpp: adjust_window with
-// delayB, do_fast_drop, fast_increase, processNack, apply_timeout_penalty). Deviation: docs/DEVIATIONS.md.
+// delayB, do_fast_drop, fast_increase, processNack, apply_timeout_penalty). Deviation: docs/explanation/deviations.md.
 
 class SmarttWindow final : public SendWindow {
  public:
@@ -149,7 +149,7 @@ class SmarttWindow final : public SendWindow {
 // A window that follows marks alone, packet by packet: what comes unmarked adds a packet per window, a marked one
 // takes a quarter of itself away. Source: MP-RDMA (Lu et al., "Multi-path transport for RDMA in datacenters", NSDI
 // 2018) as REPS' artifact has it (commit b751588, uec.cpp: updateCwndOnAck_MPRDMA, updateCwndOnNack_MPRDMA,
-// mark_packet_for_retransmission). Deviation: MP-RDMA takes half a packet for a mark; docs/DEVIATIONS.md.
+// mark_packet_for_retransmission). Deviation: MP-RDMA takes half a packet for a mark; docs/explanation/deviations.md.
 
 class MarkWindow final : public SendWindow {
  public:

@@ -119,26 +119,6 @@ def test_each_transport_makes_a_connection(transport: str, line_rate_bps: int) -
     Connection(settings, LinkFacts(line_rate_bps, 1024), qp_num=1)
 
 
-@pytest.mark.parametrize(
-    ("transport", "line_rate_bps"),
-    [("rogue", 10 * GBPS), ("rogue", 100 * GBPS), ("roce", 10 * GBPS), ("rogue-uc", 10 * GBPS)],
-)
-def test_the_page_of_transports_lists_every_parameter_with_its_value(
-    transport: str, line_rate_bps: int
-) -> None:
-    page = (Path(__file__).parents[3] / "docs" / "TRANSPORTS.md").read_text(encoding="utf-8")
-    rows = [row for row in page.splitlines() if row.startswith("| `")]
-    settings = settings_for(transport, line_rate_bps, {})
-    values = asdict(settings) | asdict(settings.cc_parameters)
-    for name in parameter_names(settings):
-        (row,) = (row for row in rows if f"`{name}`" in row.split("|")[1])
-        value = values[name]
-        shown = "none" if value is None else f"{value:,g}" if isinstance(value, float) else str(value).lower()
-        if isinstance(value, int) and not isinstance(value, bool):
-            shown = f"{value:,}".replace(",", " ")
-        assert shown in row, name
-
-
 def test_only_what_resynchronises_has_a_shadow() -> None:
     """Over UC nothing is posted again, so nothing waits for a lost queue pair."""
     assert {name for name in TRANSPORTS if settings_for(name, 10 * GBPS, {}).has_shadow} == {"rogue"}

@@ -116,7 +116,7 @@ def test_a_role_waits_for_its_own_transfers_without_a_socket(node: Node) -> None
 
 @pytest.mark.parametrize("how", ["end", "close"])
 def test_whoever_tells_nothing_more_is_waited_for_no_longer(node: Node, how: str) -> None:
-    """What has not arrived when a flow is over has failed, and counts as arrived (ADR 30)."""
+    """What has not arrived when a flow is over has failed, and counts as arrived (ADR 24)."""
     receiver = node.role("b-responder", "responder", "arrival")
     node.waiter(after("b-responder", "arrival", [0, 0, 0], [1, 1, 25], [2, 2, 0]))
     receiver.on_arrival(1, HostNs(900))

@@ -196,7 +196,7 @@ def write_exiting(
 ) -> None:
     """Write an experiment with a plug-in of which one function ends the program."""
     if kind == "format":
-        text = example("PLUGINS.md", "register_format")
+        text = example("how-to/plug-ins.md", "register_format")
     else:
         write_start(kind, "mine", directory, None)
         text = (directory / "mine.py").read_text()

@@ -11,7 +11,7 @@ from rogue.harness.data.formats import FORMATS
 from rogue.harness.errors import ConfigError
 from rogue.harness.plugins.loading import load_plugins, unload_plugins
 
-PAIRS = example("PLUGINS.md", "register_format")
+PAIRS = example("how-to/plug-ins.md", "register_format")
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""What docs/SCALE_OUT.md promises of clusters, on Dask's own programs: TLS, and what lost workers do."""
+"""What docs/how-to/slurm-and-dask.md promises of clusters, on Dask's own programs: TLS, and what lost workers do."""
 
 import re
 import shlex
@@ -13,7 +13,7 @@ from helpers.waiting_run import LABELS, Waiting
 
 from rogue.harness.results.manifest import read_manifest
 
-PAGE = (Path(__file__).parents[3] / "docs/SCALE_OUT.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs/how-to/slurm-and-dask.md").read_text()
 LINES = re.search(r"(openssl req (?:.*\\\n)*.*)\n", PAGE)
 SETTINGS = re.search(r"```yaml\n(# ~/.config/dask/tls.yaml\n.*?)```", PAGE, re.DOTALL)
 PATIENCE = "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT"

@@ -95,8 +95,8 @@ def test_somebody_who_may_not_start_the_agent_is_told(login: Login, sudo: Path) 
     reached = reach([replace(login, user="alice")], {"h0": AGENT_COMMAND})
     assert [str(lack) for lack in reached.lacks] == [
         "refused: h0: sudo: got sudo: a password is required, expected that alice may run "
-        f"`{AGENT_COMMAND}` as root without a password; give sudo what docs/TESTBEDS.md says under "
-        "`Your own nodes`."
+        f"`{AGENT_COMMAND}` as root without a password; give sudo the line in "
+        "docs/tutorials/own-nodes.md."
     ]
     assert sudo.read_text() == f"-n -l {AGENT_COMMAND}\n", "asked for, not run"
     assert reached.reasons()["h0"].startswith("sudo: got sudo: a password is required, expected that alice")

@@ -87,11 +87,11 @@ def test_direction_has_exactly_one_reference() -> None:
 
 
 FILE = (
-    "source: A paper, 2018\npaper: rogue\nexperiments: [a/b]\ndocs: DEVIATIONS.md\nclaims:\n"
+    "source: A paper, 2018\npaper: rogue\nexperiments: [a/b]\ndocs: explanation/deviations.md\nclaims:\n"
     "- {id: X-1, statement: s., metric: jain, transport: rogue, kind: published, judged_by: number,"
     " published: 1, published_text: one, note: n.}\n"
     "- {id: X-2, statement: s., metric: jain, transport: rogue, kind: published, judged_by: number,"
-    " published: 1, published_text: one, note: n., experiments: [a/c], docs: EQUATIONS.md}\n"
+    " published: 1, published_text: one, note: n., experiments: [a/c], docs: reference/equations.md}\n"
 )
 
 
@@ -100,7 +100,7 @@ def test_claim_file_says_what_its_claims_do_not(tmp_path: Path) -> None:
     first, second = read_claims(tmp_path)
     assert (first.source, first.paper, first.experiments) == ("A paper, 2018", "rogue", ("a/b",))
     assert (second.source, second.paper, second.experiments) == ("A paper, 2018", "rogue", ("a/c",))
-    assert (first.docs, second.docs) == ("DEVIATIONS.md", "EQUATIONS.md")
+    assert (first.docs, second.docs) == ("explanation/deviations.md", "reference/equations.md")
 
 
 def test_digest_of_the_claims_changes_with_any_of_them(tmp_path: Path) -> None:

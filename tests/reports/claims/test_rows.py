@@ -80,7 +80,10 @@ def test_commands_repeat_the_experiment_and_a_cell(results: Results) -> None:
 def test_docs_are_linked_from_inside_the_checkout_only(tmp_path: Path) -> None:
     inside = CHECKOUT / "results" / "x" / "y"
     assert docs_href(claim(), inside) == "../../../docs/papers/irn.md#figures-1-to-7"
-    assert docs_href(claim(docs="TRANSPORTS.md"), inside) == "../../../docs/TRANSPORTS.md"
+    assert (
+        docs_href(claim(docs="explanation/transports.md"), inside)
+        == "../../../docs/explanation/transports.md"
+    )
     assert docs_href(claim(docs="GONE.md"), inside) is None
     assert docs_href(claim(), tmp_path) is None
     assert docs_href(claim(), None) is None

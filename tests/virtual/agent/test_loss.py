@@ -1,6 +1,6 @@
 """Loss over an unreliable connection on real verbs: losses are inferred, and the window reacts.
 
-What soft-RoCE itself does with losses, and where that stands in its source: docs/TESTBEDS.md. Its tests are
+What soft-RoCE itself does with losses, and where that stands in its source: docs/explanation/testbeds.md. Its tests are
 long ones, since it changes with the kernel and not with us.
 """
 

@@ -1,4 +1,4 @@
-"""A platform from outside: the folder that docs/SWITCHES.md describes."""
+"""A platform from outside: the folder that docs/how-to/hardware-switches.md describes."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ from rogue.harness.provisioning.switches.change import Configuration, requested_
 from rogue.harness.provisioning.switches.platform import Platform
 from rogue.harness.provisioning.switches.readback import marking_reported, priority_reported
 
-PAGE = (Path(__file__).parents[4] / "docs/SWITCHES.md").read_text().partition("## A platform of your own")[2]
+PAGE = (Path(__file__).parents[4] / "docs/how-to/hardware-switches.md").read_text().partition("## A platform of your own")[2]
 FILES = {"configuration.j2": "jinja", "platform.yaml": "yaml", "numbers.textfsm": "textfsm"}
 SWITCH = """\
     hardware_switches:

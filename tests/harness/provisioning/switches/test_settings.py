@@ -62,13 +62,13 @@ PORTS = [{"bridge": "s0", "interface": "Ethernet1", "peer": "h0"}]
         (
             {"switch_platform": "fboss"},
             "rack.yaml: tor.switch_platform: got 'fboss', expected one of declared, comware, cumulus, eos, "
-            "mlxsw, onyx, sonic, or the folder of a platform such as ./mine; docs/SWITCHES.md describes such "
+            "mlxsw, onyx, sonic, or the folder of a platform such as ./mine; docs/how-to/hardware-switches.md describes such "
             "a folder.",
         ),
         (
             {"switch_platform": "eos"},
             "rack.yaml: tor.switch_ports: got nothing, expected the ports that experiments use; "
-            "docs/SWITCHES.md says what each platform takes.",
+            "docs/how-to/hardware-switches.md says what each platform takes.",
         ),
         (
             {
@@ -77,7 +77,7 @@ PORTS = [{"bridge": "s0", "interface": "Ethernet1", "peer": "h0"}]
                 "switch_priorities": {"3": {"headroom_bytes": 9}},
             },
             "rack.yaml: tor.switch_priorities, priority 3: got headroom_bytes, expected none, as EOS sizes "
-            "it by itself; docs/SWITCHES.md says what each platform takes.",
+            "it by itself; docs/how-to/hardware-switches.md says what each platform takes.",
         ),
         (
             {
@@ -86,7 +86,7 @@ PORTS = [{"bridge": "s0", "interface": "Ethernet1", "peer": "h0"}]
                 "switch_priorities": {"3": {"pauses": True, "pause_alpha": 0.5}},
             },
             "rack.yaml: tor.switch_priorities, priority 3: got pause_alpha 0.5, expected none, as EOS "
-            "cannot be told when to pause; docs/SWITCHES.md says what each platform takes.",
+            "cannot be told when to pause; docs/how-to/hardware-switches.md says what each platform takes.",
         ),
         (
             {

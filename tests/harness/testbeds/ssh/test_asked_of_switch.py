@@ -98,7 +98,7 @@ def test_what_nobody_sets_is_said(tmp_path: Path) -> None:
         (
             ("transports=[dctcp]",),
             {"platform": "onyx", "switch_priorities": {"3": {"dscp": [26]}}},
-            "small: tor: priority 3: got 98670 bytes, expected a multiple of 1000; docs/SWITCHES.md says "
+            "small: tor: priority 3: got 98670 bytes, expected a multiple of 1000; docs/how-to/hardware-switches.md says "
             "what each platform takes.",
         ),
         (
@@ -111,7 +111,7 @@ def test_what_nobody_sets_is_said(tmp_path: Path) -> None:
             ("transports=[roce+pfc]", "topology.pause_alpha=0.5"),
             {},
             "small: tor: priority 3: got pause_alpha 0.5, expected none, as EOS cannot be told when to "
-            "pause; docs/SWITCHES.md says what each platform takes.",
+            "pause; docs/how-to/hardware-switches.md says what each platform takes.",
         ),
         (
             ("transports=[roce+pfc]", "topology.pause_xoff=100KB"),
