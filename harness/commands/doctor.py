@@ -50,7 +50,7 @@ def doctor(  # noqa: PLR0913  (one parameter per option)
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Ask two hosts' cards instead, and keep what they say in FILE, to be sent; INVENTORY alone.",
+            help="Query two hosts' cards instead, and write their reports to FILE; INVENTORY alone.",
         ),
     ] = None,
     log: Log = None,
@@ -69,65 +69,32 @@ def doctor(  # noqa: PLR0913  (one parameter per option)
       rogue doctor nodes.yaml
       rogue doctor nodes.yaml dctcp.yaml --cell dctcp-r1
       rogue doctor nodes.yaml --card cards.json   # clock, rates, queue pairs of two cards; puts rates back
-      rogue doctor cards.json                     # what such a file says
 
     \b
     Exit codes: 0 nodes can measure (there may be warnings); 2 wrong command or inventory;
     7 measuring is refused: each line marked `refused` says what, where, and what to do.
     """
-    from rogue.harness.provisioning.card_bundle import is_bundle
-    from rogue.harness.provisioning.named_inventory import NamedInventory
-
     named = NamedInventory(inventory, trusts_inventory, tuple(plugins or ()))
-    others: dict[str, object] = {"EXPERIMENT": experiment, "--cell": cell, "--set": settings, "--log": log}
     if card is not None:
+        others = {"EXPERIMENT": experiment, "--cell": cell, "--set": settings, "--log": log}
         return examine_cards(named, card, others)
-    if is_bundle(Path(inventory)):
-        others |= {"--plugin": plugins, "--trust-inventory": trusts_inventory}
-        return tell_cards(Path(inventory), others)
     return examine_nodes(named, log, requested_cells("doctor", experiment, settings, cell))
 
 
 def examine_cards(named: NamedInventory, path: Path, others: Mapping[str, object]) -> ExitCode:
-    """Ask two cards, keep what they say in a file, and print it.
+    """Query two cards and write their reports to a file.
 
-    others: what else the command line may have, by its name; it has no meaning here, so it is refused.
+    others: values of arguments that are refused with --card, by name.
     """
-    from rogue.harness.provisioning.card_bundle import ask_cards, sentences, text_of
+    from rogue.harness.provisioning.card_bundle import collect_cards
 
-    _check_alone("--card, expected an inventory alone", others)
-    _check_place(path)
-    bundle = ask_cards(open_inventory(named))
-    write_output(path, text_of(bundle))
-    typer.echo("\n".join(sentences(bundle)))
-    typer.echo(printable(f"all of it, without names and addresses: {path}"))
-    return ExitCode.OK
-
-
-def _check_alone(beside: str, others: Mapping[str, object]) -> None:
-    """Whoever names a cell beside cards expects something that is not done."""
-    given = ", ".join(name for name, value in others.items() if value)
-    if given:
-        raise UsageError(f"doctor: got {given} with {beside}; leave {given} out.")
-
-
-def _check_place(path: Path) -> None:
-    """Before cards are asked for half a minute: nothing but an earlier file of --card is overwritten."""
-    from rogue.harness.provisioning.card_bundle import is_bundle
-
-    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK | os.X_OK):
-        raise UsageError(f"--card: got {path}, expected a file in a directory to write to; name another.")
-    if path.is_symlink() or (path.exists() and not (path.is_file() and is_bundle(path))):
-        expected = "a new file, or one of an earlier `rogue doctor --card`"
-        raise UsageError(f"--card: got {path}, which is something else, expected {expected}; name another.")
-
-
-def tell_cards(path: Path, others: Mapping[str, object]) -> ExitCode:
-    """Print what a file says that somebody sent; nobody is asked, so others have no meaning."""
-    from rogue.harness.provisioning.card_bundle import read_bundle, sentences
-
-    _check_alone("a file of cards, expected that alone", others)
-    typer.echo("\n".join(sentences(read_bundle(path))))
+    if given := ", ".join(name for name, value in others.items() if value):
+        raise UsageError(f"doctor: got {given} with --card, expected an inventory alone; leave {given} out.")
+    if path.exists() or path.is_symlink() or not os.access(path.parent, os.W_OK | os.X_OK):
+        expected = "a new file in a directory to write to"
+        raise UsageError(f"--card: got {path}, expected {expected}; name another.")
+    write_output(path, collect_cards(open_inventory(named)))
+    typer.echo(printable(f"reports of two cards, without names and addresses: {path}"))
     return ExitCode.OK
 
 
@@ -138,10 +105,9 @@ def examine_nodes(named: NamedInventory, log: Path | None, asked: NamedCells | N
     """
     from rich.console import Console
 
-    from rogue.harness.provisioning.doctor import grouped, look
+    from rogue.harness.provisioning.doctor import grouped, look, switch_findings
     from rogue.harness.provisioning.findings import judge
     from rogue.harness.provisioning.provision import deployed_files, log_file
-    from rogue.harness.provisioning.switches.operations import switch_findings
 
     cells = [] if asked is None else asked.load(named.plugins)
     inventory = open_inventory(named)

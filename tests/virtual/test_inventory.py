@@ -4,8 +4,8 @@ import yaml
 from ansible.inventory.manager import InventoryManager
 from ansible.parsing.dataloader import DataLoader
 
-from rogue.virtual.inventory import inventory_text
 from rogue.virtual.network import network
+from rogue.virtual.persistent.directory import inventory_text
 
 NETWORK = network(["h0", "h1"], ["s0", "s1"], [("h0", "s0"), ("h1", "s1"), ("s0", "s1")])
 PORTS = {"fabric": 2200, "h0": 2201, "h1": 2202}

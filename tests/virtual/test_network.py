@@ -56,7 +56,7 @@ def test_as_many_hosts_as_the_switching_machine_has_slots() -> None:
         (["h0"], ["s0"], [], "h0 with cables to nothing"),
         (["h0"], ["s0", "s1"], [("h0", "s0"), ("h0", "s1")], "h0 with cables to s0, s1"),
         (["h0", "h1"], ["s0"], [("h0", "h1")], "h0 with cables to h1"),
-        (["h0"], ["s0", "s1"], [("h0", "s0")], "no way to s1"),
+        (["h0"], ["s0", "s1"], [("h0", "s0")], "no path to s1"),
         (["h0"], ["s0", "s1"], [("h0", "s0"), ("s0", "s1"), ("s1", "s0")], "a loop through the cable s1-s0"),
     ],
 )

@@ -33,11 +33,11 @@ class Accelerator(Enum):
 
     @property
     def arguments(self) -> list[str]:
-        """One processor. TCG gets a small translation cache: the default one grows to 700 MB per machine.
+        """Return QEMU's arguments. TCG gets a small translation cache: by default it grows to 700 MB.
 
-        A second processor that could be plugged in makes TCG order memory accesses as the guest asks. For a
-        machine that can have only one, it leaves the barriers of locked instructions out, although devices
-        run in other threads: then a NIC now and then never hears that packets wait for it, and stays silent.
+        For a machine with at most one processor, TCG leaves out the barriers of locked instructions, although
+        devices run in other threads; then a notification of a NIC is lost now and then, and it stays silent.
+        `maxcpus=2` keeps the barriers.
         """
         if self is Accelerator.KVM:
             return ["-accel", "kvm", "-cpu", "host", "-smp", "1"]
@@ -45,13 +45,13 @@ class Accelerator(Enum):
 
     @property
     def boot_timeout_s(self) -> float:
-        """How long a machine may take to come up on a busy host."""
+        """Return the time limit for booting on a busy host."""
         return 60.0 if self is Accelerator.KVM else 240.0
 
 
 @dataclass(frozen=True, slots=True)
 class Boot:
-    """What a machine boots from."""
+    """Files that a machine boots from."""
 
     kernel: Path
     initrd: Path
@@ -60,10 +60,10 @@ class Boot:
 
 
 def base_command(name: str, boot: Boot, accelerator: Accelerator, memory_mib: int) -> list[str]:
-    """A machine with a processor, memory, a console that ends in a file, and a kernel: no devices yet.
+    """Return the command of a machine with processor, memory, console file and kernel, without devices.
 
-    Console, initial RAM disk and sockets lie in QEMU's working directory, since a socket's path has 107
-    characters at most.
+    Console, initial RAM disk and sockets are in QEMU's working directory, because a socket's path has at most
+    107 characters.
     """
     return [
         PROGRAM,
@@ -78,7 +78,7 @@ def base_command(name: str, boot: Boot, accelerator: Accelerator, memory_mib: in
 
 
 def machine_command(machine: MachinePlan, boot: Boot, accelerator: Accelerator, ssh_port: int) -> list[str]:
-    """The whole machine: disk, management NIC on 127.0.0.1 only, experiment NICs on unix sockets."""
+    """Return the command with disk, management NIC on 127.0.0.1, and experiment NICs on unix sockets."""
     assert boot.root is not None, "a whole machine has a disk"
     disk = f"file={escaped(boot.root)},format=raw,if=none,readonly=on,id=disk"
     command = base_command(machine.name, boot, accelerator, machine.memory_mib)
@@ -93,7 +93,7 @@ def machine_command(machine: MachinePlan, boot: Boot, accelerator: Accelerator, 
 
 
 def escaped(path: Path) -> str:
-    """The path as part of an option: QEMU takes two commas for one that separates nothing."""
+    """Return a path as part of an option: QEMU reads two commas as one character."""
     return str(path).replace(",", ",,")
 
 
@@ -106,7 +106,7 @@ def _experiment_nic(number: int, link: Link) -> list[str]:
 
 
 VARIABLE: Final = "ROGUE_ACCELERATOR"
-"""A variable of the environment that names one, so that nothing is probed."""
+"""Environment variable with an accelerator; with it nothing is probed."""
 _KVM_DEVICE = Path("/dev/kvm")
 _PROBE_TIMEOUT_S = 20.0
 _PROBE_MEMORY_MIB = 256
@@ -115,7 +115,7 @@ _VERDICTS = "kvm-verdicts.json"
 
 
 def choose(image: Image, cache: Path, progress: Callable[[str], None]) -> Accelerator:
-    """What the environment names; else probe once per image, kernel and QEMU, and keep the verdict."""
+    """Return the accelerator of the environment, or probe once per image, kernel and QEMU."""
     if named := os.environ.get(VARIABLE):
         return _named(named)
     if not os.access(_KVM_DEVICE, os.R_OK | os.W_OK):
@@ -171,7 +171,7 @@ def _probe(image: Image) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """Machines that can be started: each one's command, to be run in the directory, and its login."""
+    """Commands of machines, to be run in their directory, and SSH ports."""
 
     commands: dict[str, list[str]]
     ssh_ports: dict[str, int]
@@ -195,7 +195,7 @@ def assemble(
 
 
 def logins(directory: Path, ssh_ports: dict[str, int]) -> dict[str, Login]:
-    """How to log in to each machine with the files in ``directory``."""
+    """Return the login of each machine with the files in ``directory``."""
     key_file, known_hosts = directory / machine_plan.CLIENT_KEY, directory / machine_plan.KNOWN_HOSTS
     return {
         name: Login(name, machine_plan.LOOPBACK, port, machine_plan.USER, (key_file,), (known_hosts,))

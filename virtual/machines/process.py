@@ -23,7 +23,7 @@ class Console:
         self.complaints = directory / f"{machine}.stderr"
 
     def wait_until_it_says(self, word: str, deadline_s: float, is_running: Callable[[], bool]) -> None:
-        """Wait for the guest's own line ``word`` until time.monotonic() is ``deadline_s``."""
+        """Wait for the guest's line ``word`` until time.monotonic() is ``deadline_s``."""
         started_s = time.monotonic()
         while f"{_SPOKEN}{word}" not in self.text():
             if not is_running() and f"{_SPOKEN}{word}" not in self.text():
@@ -33,11 +33,11 @@ class Console:
             time.sleep(_POLL_INTERVAL_S)
 
     def text(self) -> str:
-        """Everything the machine wrote to its serial console so far."""
+        """Return the output on the serial console so far."""
         return _read(self._console).replace("\r", "")
 
     def problem(self, what: str) -> VirtualTestbedError:
-        """Say what happened to the machine and the last thing it said."""
+        """Return an error with the last lines of the console and of QEMU."""
         lines = [*self.text().splitlines(), *_read(self.complaints).splitlines()]
         last = [f"  | {line}" for line in lines if line.strip()][-_LINES_SHOWN:] or ["  | (nothing)"]
         return VirtualTestbedError(
@@ -78,11 +78,11 @@ class MachineProcess:
 
     @property
     def is_running(self) -> bool:
-        """Whether the machine still has power."""
+        """True if the machine still has power."""
         return self._process.poll() is None
 
     def wait_until_it_says(self, word: str, deadline_s: float) -> None:
-        """Wait for the guest's own line ``word`` on the console, until time.monotonic() is ``deadline_s``."""
+        """Wait for the guest's line ``word`` until time.monotonic() is ``deadline_s``."""
         self.console.wait_until_it_says(word, deadline_s, lambda: self.is_running)
 
     def end(self) -> None:

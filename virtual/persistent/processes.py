@@ -1,7 +1,7 @@
-"""QEMU processes that outlive the command which started them, found again by what they were started with.
+"""QEMU processes that outlive the command which started them, found again by their name.
 
-No process id is written down: it could be missing after a crash, or belong to another process by now. Each
-machine carries the path of its testbed's directory as its name instead, which anyone can see in `ps`.
+A stored process id could be missing after a crash, or belong to another process. So each machine has the path
+of its testbed's directory as its name, which `ps` shows.
 """
 
 import os
@@ -25,7 +25,7 @@ _READ_INTERVAL_S: Final = 0.001
 
 
 def start(directory: Path, machine: str, command: Sequence[str]) -> None:
-    """Start ``command`` in the directory, with a session and a parent (init) of its own."""
+    """Start ``command`` in the directory, in a new session whose parent is init."""
     with Console(machine, directory).complaints.open("wb") as stderr:
         subprocess.run(
             ["setsid", "--fork", *command, _NAMED, _mark(directory, machine)],
@@ -39,7 +39,7 @@ def start(directory: Path, machine: str, command: Sequence[str]) -> None:
 
 
 def find(directory: Path) -> dict[str, int]:
-    """Process id of each machine of this directory that has power."""
+    """Return the process ids of this directory's running machines, by machine."""
     return {machine: pid for pid, place, machine in _machines() if place == escaped(directory)}
 
 
@@ -51,7 +51,7 @@ def end(directory: Path, machine: str | None = None) -> None:
 
 
 def resident_set_bytes(pid: int) -> int:
-    """Memory that the process occupies on this host; 0 if it has ended."""
+    """Return the memory of a process on this host; 0 if it has ended."""
     try:
         pages = int((_PROCESSES / str(pid) / "statm").read_text().split()[1])
     except (OSError, IndexError):
@@ -64,10 +64,9 @@ def _mark(directory: Path, machine: str) -> str:
 
 
 def _machines() -> Iterator[tuple[int, str, str]]:
-    """Every process of this user that carries a mark, with the mark's directory and machine.
+    """Yield process id, directory and machine of each process of this user with such a name.
 
-    Programs on their way to become QEMU (setsid) carry it too. So can those of others, who may call theirs
-    what they like.
+    setsid, which becomes QEMU, also has the name. Processes of other users are left out.
     """
     for entry in _PROCESSES.iterdir():
         if entry.name.isdigit() and _is_own(entry) and (mark := _mark_of(int(entry.name))) is not None:
@@ -88,21 +87,21 @@ def _mark_of(pid: int) -> str | None:
 
 
 def _command_line(pid: int) -> bytes:
-    """Read it again if it is empty though there is a program: the process is just becoming another one."""
+    """Read a command line; read it again while it is empty because the process is executing a program."""
     process = _PROCESSES / str(pid)
     for _ in range(_READS_MAX):
         try:
             if text := (process / "cmdline").read_bytes():
                 return text
             (process / "exe").readlink()
-        except OSError:  # it has ended, is the kernel's own, or somebody else's
+        except OSError:  # it has ended, or is a process of the kernel or another user
             return b""
         time.sleep(_READ_INTERVAL_S)
     return b""
 
 
 def _kill(pid: int, mark: str) -> None:
-    """Kill the process and wait until it is gone; a process id that was given anew is left alone."""
+    """Kill the process and wait until it is gone, unless its id belongs to another process by now."""
     try:
         descriptor = os.pidfd_open(pid)
     except ProcessLookupError:

@@ -1,18 +1,17 @@
 """Plan, apply, check and undo the configuration of one hardware switch."""
 
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Final, ParamSpec, TypeVar
 
-from rogue.harness.provisioning.findings import Finding, finding_of
-from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
 from rogue.harness.provisioning.switches.change import Change, Configuration, sentences
-from rogue.harness.provisioning.switches.ledger import Ledger, ledgers
 from rogue.harness.provisioning.switches.platform import Command, Platform, load_platform
 from rogue.harness.provisioning.switches.readback import SwitchState
-from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
+from rogue.harness.provisioning.switches.settings import HardwareSwitch, HardwareSwitchVariables
 from rogue.remote.connection import Shell, connect
 from rogue.remote.errors import NodeError, RejectedError
 from rogue.remote.login import Login
@@ -21,11 +20,65 @@ from rogue.remote.terminal import REPLY_LIMIT_S, Secrets, Terminal, open_termina
 PASSWORD: Final = "ROGUE_SWITCH_PASSWORD"
 ENABLE: Final = "ROGUE_SWITCH_ENABLE"
 """Variables of the environment; no file and no inventory has them."""
-_ADVICE: Final = "run `rogue switch apply`, or declare what the switch does"
-
-
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+def ledgers() -> Path:
+    """Return the directory: below $XDG_STATE_HOME, or ~/.local/state."""
+    configured = os.environ.get("XDG_STATE_HOME")
+    return (Path(configured) if configured else Path.home() / ".local/state") / "rogue" / "switches"
+
+
+class Ledger:
+    """The changes, oldest first."""
+
+    def __init__(self, directory: Path, place: str) -> None:
+        self.file = directory / f"{place.replace('/', '_')}.json"
+
+    def changes(self) -> list[Change]:
+        """Return all changes; NodeError if the file is damaged."""
+        if not self.file.is_file():
+            return []
+        try:
+            entries = json.loads(self.file.read_text())
+            return [Change(**{**entry, "context": tuple(entry["context"])}) for entry in entries]
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise NodeError(
+                f"{self.file}: got {error}, expected what was on a switch before; put the switch back by "
+                "hand, then delete the file"
+            ) from error
+
+    def remember(self, changes: Iterable[Change]) -> None:
+        """Add changes; where a line changes again, its first state stays written down."""
+        kept = self.changes()
+        for change in changes:
+            earlier = next((old for old in kept if _continues(old, change)), None)
+            if earlier is None:
+                kept.append(change)
+            else:
+                again = Change(change.context, change.after, earlier.before, change.off, change.opens)
+                kept[kept.index(earlier)] = again
+        self.write(change for change in kept if change.after != change.before)
+
+    def write(self, changes: Iterable[Change]) -> None:
+        """Keep these changes alone; without any there is no file."""
+        entries = [asdict(change) for change in changes]
+        if not entries:
+            self.file.unlink(missing_ok=True)
+            return
+        self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        draft = self.file.with_suffix(".new")
+        with draft.open("w") as stream:
+            json.dump(entries, stream, indent=1)
+            stream.flush()
+            os.fsync(stream.fileno())
+        draft.replace(self.file)
+
+
+def _continues(old: Change, new: Change) -> bool:
+    """True if the new change begins where the old one ended."""
+    return old.context == new.context and old.after == new.before and old.after is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,27 +270,3 @@ def open_switch(switch: HardwareSwitch, *, limit_s: float = REPLY_LIMIT_S) -> It
 def _name(login: Login) -> str:
     """Return the name of a switch's file: behind two jump hosts the same address is two switches."""
     return login.place if login.gateway is None else f"{login.place} behind {_name(login.gateway)}"
-
-
-def switch_findings(inventory: Inventory) -> list[Finding]:
-    """Return a finding for each difference, or for a switch that does not reply.
-
-    Declared switches are believed; a switch that follows experiments is compared with the cells of one.
-    """
-    return [
-        finding
-        for switch in inventory.hardware_switches
-        if switch.login is not None and not switch.variables.switch_follows_experiments
-        for finding in _findings_of(switch)
-    ]
-
-
-def _findings_of(switch: HardwareSwitch) -> list[Finding]:
-    try:
-        with open_switch(switch) as opened:
-            found = differences(opened, switch.variables)
-    except NodeError as error:
-        said = str(error).removeprefix(f"{switch.name}: ")
-        return [finding_of(switch.name, "the switch", said, "check that SSH reaches it")]
-    words = (sentence.removeprefix(f"{switch.name}: ") for sentence in found)
-    return [finding_of(switch.name, "its configuration", each, _ADVICE) for each in words]

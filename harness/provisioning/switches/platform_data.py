@@ -107,19 +107,15 @@ class LineRule(_Data):
     """Of the line behind the lines that lead to it: `interface Ethernet1 / qos trust dscp`."""
     remove: Text | None = None
     """The command that removes the line."""
-    set: Text | None = None
-    """The command that sets the line, where it is not the line itself."""
     owned: Literal["no", "here", "everywhere"] = "no"
     """`here`: such a line marks or pauses at the port of the group `interface`; it goes if not requested."""
     opens: bool = False
     """True if the line creates a mode."""
-    refused: Text | None = None
-    """Why a switch with such a line at one of the ports is not set."""
 
     @model_validator(mode="after")
     def _has_interface(self) -> Self:
-        if (self.owned == "here" or self.refused) and "interface" not in self.match.groupindex:
-            raise ValueError("a group `interface` in `match`, for `owned: here` and `refused`")
+        if self.owned == "here" and "interface" not in self.match.groupindex:
+            raise ValueError("a group `interface` in `match`, for `owned: here`")
         return self
 
 
@@ -167,8 +163,6 @@ class PlatformData(_Data):
     """The beginning of lines that count; others are left out."""
     expand: tuple[str, ...] = ()
     """Words before a word that may be a list or a range, such as `swp1-3,swp7`."""
-    unreadable: str = "log in and look"
-    """Advice for a reply without JSON."""
     modes: re.Pattern[str] = re.compile("(?!)")
     """Lines, with the lines that lead to them, that only lead to other lines."""
     remove: Text = _template("no {{ line }}")

@@ -14,32 +14,11 @@ from rogue.harness.cli import app, run_guarded
 from rogue.harness.provisioning import card_bundle
 from rogue.remote.errors import NodeError
 
-SENT = Path(__file__).parents[1] / "provisioning/card_bundles/invented.json"
 Capture = pytest.CaptureFixture[str]
 
 
 def typed(*words: str) -> int:
     return int(run_guarded(lambda: app(["doctor", *words], prog_name="rogue", standalone_mode=False)))
-
-
-def test_a_file_that_was_sent_is_told(capsys: Capture) -> None:
-    assert typed(str(SENT)) == 0
-    assert capsys.readouterr().out == SENT.with_suffix(".txt").read_text()
-
-
-@pytest.mark.parametrize(
-    ("words", "given"),
-    [
-        (["dctcp.yaml", "--cell", "a", "--log", "out.log"], "EXPERIMENT, --cell, --log"),
-        (["--set", "seed=1"], "--set"),
-        (["--plugin", "mine.py", "--trust-inventory"], "--plugin, --trust-inventory"),
-    ],
-)
-def test_what_has_no_meaning_for_a_file_is_refused(capsys: Capture, words: list[str], given: str) -> None:
-    assert typed(str(SENT), *words) == 2
-    said = capsys.readouterr()
-    assert f"got {given} with a file of cards, expected that alone; leave {given} out." in said.err
-    assert said.out == ""
 
 
 def test_a_pipe_is_no_inventory_and_nobody_waits_for_it(tmp_path: Path, capsys: Capture) -> None:
@@ -73,37 +52,30 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     monkeypatch.setattr(
         "rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: rack_of("declared")
     )
-    monkeypatch.setattr(card_bundle.ask_cards, "__defaults__", (opened,))
+    monkeypatch.setattr(card_bundle.collect_cards, "__defaults__", (opened,))
     return logins
 
 
-def test_two_cards_are_asked_and_what_they_say_is_kept(
+def test_reports_of_two_cards_are_kept_in_a_new_file(
     tmp_path: Path, asked: list[object], capsys: Capture
 ) -> None:
     file = tmp_path / "cards.json"
-    for _ in range(2):  # its own file it may write anew
-        assert typed("nodes.yaml", "--card", str(file)) == 0
-    assert len(asked) == 4
-    told = capsys.readouterr().out.splitlines()[-13:]
-    assert told[-1] == f"all of it, without names and addresses: {file}"
-    assert [each.name for each in tmp_path.iterdir()] == ["cards.json"]
-    assert typed(str(file)) == 0
-    assert capsys.readouterr().out.splitlines() == told[:-1]
+    assert typed("nodes.yaml", "--card", str(file)) == 0
+    assert len(asked) == 2
+    assert capsys.readouterr().out == f"reports of two cards, without names and addresses: {file}\n"
+    assert len(json.loads(file.read_text())["cards"]) == 2
+    assert typed("nodes.yaml", "--card", str(file)) == 2
 
 
 @pytest.mark.parametrize("place", ["nodes.yaml", ".", "nowhere/cards.json", "link.json"])
-def test_a_place_that_is_not_its_own_is_refused_before_anybody_is_asked(
+def test_another_place_is_refused_before_cards_are_queried(
     tmp_path: Path, asked: list[object], capsys: Capture, place: str
 ) -> None:
-    inventory = tmp_path / "nodes.yaml"
-    inventory.write_text("hosts: {}\n")
-    (tmp_path / "sent.json").write_bytes(SENT.read_bytes())
-    (tmp_path / "link.json").symlink_to(tmp_path / "sent.json")
-    assert typed(str(inventory), "--card", str(tmp_path / place)) == 2
-    assert f"--card: got {tmp_path / place}, " in capsys.readouterr().err
-    assert asked == []
-    assert inventory.read_text() == "hosts: {}\n"
-    assert (tmp_path / "sent.json").read_bytes() == SENT.read_bytes()
+    (tmp_path / "nodes.yaml").write_text("hosts: {}\n")
+    (tmp_path / "link.json").symlink_to(tmp_path / "nodes.yaml")
+    assert typed("nodes.yaml", "--card", str(tmp_path / place)) == 2
+    assert f"--card: got {tmp_path / place}, expected a new file" in capsys.readouterr().err
+    assert (asked, (tmp_path / "nodes.yaml").read_text()) == ([], "hosts: {}\n")
 
 
 @pytest.mark.parametrize(

@@ -79,9 +79,7 @@ def test_a_hardware_switch_that_differs_refuses(
 ) -> None:
     examined(monkeypatch)
     finding = Finding("tor", "interface Ethernet1", "nothing", "`qos trust dscp`", "run `rogue switch apply`")
-    monkeypatch.setattr(
-        "rogue.harness.provisioning.switches.operations.switch_findings", lambda _inventory: [finding]
-    )
+    monkeypatch.setattr("rogue.harness.provisioning.doctor.switch_findings", lambda _inventory: [finding])
     assert command.examine_nodes(NamedInventory(str(path)), None) is ExitCode.TESTBED
     assert "refused: tor: interface Ethernet1: got nothing, expected" in capsys.readouterr().out
 

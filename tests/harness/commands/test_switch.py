@@ -17,10 +17,10 @@ from rogue.harness.commands import switch as command
 from rogue.harness.commands.options import NamedCells
 from rogue.harness.commands.switch import requested_switch
 from rogue.harness.errors import ExitCode, UsageError
-from rogue.harness.provisioning.inventory import HardwareSwitch
 from rogue.harness.provisioning.named_inventory import NamedInventory
 from rogue.harness.provisioning.switches import operations
 from rogue.harness.provisioning.switches.operations import OpenSwitch
+from rogue.harness.provisioning.switches.settings import HardwareSwitch
 from rogue.remote.errors import NodeError
 
 GOLDEN = Path(__file__).parent / "switch_plans"

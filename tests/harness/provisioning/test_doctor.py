@@ -274,7 +274,7 @@ def test_a_network_that_passes_nothing_is_one_sentence() -> None:
 def test_a_host_that_nobody_reaches_is_one_sentence_and_its_own_ways_are_named() -> None:
     found = grouped([*(way(node, "h3") for node in ("h0", "h1", "h2")), way("h3", "h0")])
     assert [(each.node, each.what.split(" over")[0]) for each in found] == [
-        ("h0, h1, h2", "way to h3"), ("h3", "way to h0"),
+        ("h0, h1, h2", "path to h3"), ("h3", "path to h0"),
     ]  # fmt: skip
 
 

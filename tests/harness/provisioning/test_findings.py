@@ -63,36 +63,6 @@ def of_card(facts: dict[str, Facts], host: str, **changes: object) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("told", "said"),
-    [
-        (
-            {"on": ["adaptive retransmission", "slow restart"], "reset": "R", "reason": ""},
-            "refused: h0: RoCE accelerations of the card: got adaptive retransmission and slow restart on, "
-            "expected all off, for with them timeout and retry_count do not act as written; "
-            "reset them, as root: `R`.",
-        ),
-        (
-            {"on": [], "reset": "", "reason": "mstreg is not installed"},
-            "warning: h0: RoCE accelerations of the card: got unknown (mstreg is not installed), expected "
-            "all off, for with them timeout and retry_count do not act as written; install mstflint or MFT, "
-            "or keep that in mind.",
-        ),
-    ],
-)
-def test_accelerations_refuse_and_silence_warns(inventory: Inventory, told: Facts, said: str) -> None:
-    facts = all_facts()
-    dcqcn = {"state": "off"}
-    for host in ("h0", "h1"):
-        off = {"on": [], "reset": "", "reason": ""}
-        facts[host]["interfaces"]["eth1"]["card"] = {
-            "driver": "mlx5_core", "trust": "pcp", "paused": [], "dcqcn": dcqcn, "accelerations": off,
-        }  # fmt: skip
-    assert judge(inventory, FILES, Examination(facts, {}, {})) == []
-    facts["h0"]["interfaces"]["eth1"]["card"]["accelerations"] = told
-    assert [str(finding) for finding in judge(inventory, FILES, Examination(facts, {}, {}))] == [said]
-
-
 def test_a_device_in_software_is_no_card_and_a_card_should_be_known(tmp_path: Path) -> None:
     cards = load_inventory(write_inventory(tmp_path, ("soft_roce}", "card}")))
     facts = all_facts()
@@ -161,16 +131,12 @@ def test_a_name_that_is_not_the_macs_is_refused(tmp_path: Path) -> None:
 
 REFUSALS: dict[str, tuple[str, Change]] = {
     "h1: Python: got 3.9.2, expected 3.10 or later": ("h1", lambda f: f.update(python="3.9.2")),
-    "h1: tool pyverbs: got nothing": ("h1", lambda f: f["tools"].update(pyverbs=None)),
+    "h1: tool pyverbs: got nothing": ("h1", lambda f: f.update(missing_tools=["pyverbs"])),
     "h1: interface eth1: got none such, expected one of eth0, eth1; correct experiment_interface": (
         "h1",
         lambda f: f["interfaces"].update(eth1=None),
     ),
     "h1: interface eth1: got one that is down": ("h1", lambda f: f["interfaces"]["eth1"].update(is_up=False)),
-    "h1: interface eth1: got a VLAN, expected one port of one card; give the address to a port of": (
-        "h1",
-        lambda f: f["interfaces"]["eth1"].update(stacked="a VLAN"),
-    ),
     "h1: MTU of eth1: got 1500, expected 4300": ("h1", lambda f: f["interfaces"]["eth1"].update(mtu=1500)),
     "h1: address of eth1: got 10.9.0.99, expected 10.9.0.11": (
         "h1",
@@ -194,11 +160,11 @@ REFUSALS: dict[str, tuple[str, Change]] = {
         "h1",
         lambda f: f["files"].update({"/opt/rogue/dool": "bb" * 32}),
     ),
-    "h0: way to h1 over the experiment network: got none, expected replies to packets of 4300 bytes": (
+    "h0: path to h1 over the experiment network: got none, expected replies to packets of 4300 bytes": (
         "h0",
         lambda f: f["round_trips_ms"].update(h1=None),
     ),
-    "h0: way to h1 over the experiment network: got replies to small packets alone, expected replies to": (
+    "h0: path to h1 over the experiment network: got replies to small packets alone, expected replies to": (
         "h0",
         lambda f: f.update(round_trips_ms={"h1": None}, small_packets_only=["h1"]),
     ),
@@ -232,8 +198,8 @@ def test_another_family_of_systems_is_refused_by_name(inventory: Inventory) -> N
     rocky = {"distribution": "Rocky Linux 9.4", "is_supported_system": False}
     refused, differs = judged(inventory, "h1", lambda facts: facts.update(rocky))
     assert str(refused) == (
-        "refused: h1: system: got Rocky Linux 9.4, expected Debian, Ubuntu, RHEL or Rocky from release 10 "
-        "on, or what is made from them; install one of them on this node."
+        "refused: h1: system: got Rocky Linux 9.4, expected Debian, Ubuntu or a relative; "
+        "install one of them on this node."
     )
     assert not differs.refuses
 
@@ -280,4 +246,4 @@ def test_ports_as_the_last_cell_left_them_are_no_finding(inventory: Inventory) -
 
 def test_a_clock_far_off_warns(inventory: Inventory) -> None:
     (finding,) = judge(inventory, FILES, Examination(all_facts(), {}, {"h0": ClockOffset(-3600.0, 0.1)}))
-    assert "h0: clock: got -3600.0 s beside this machine" in str(finding)
+    assert "h0: clock: got -3600.0 s from this computer's" in str(finding)

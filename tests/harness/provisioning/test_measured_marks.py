@@ -12,11 +12,11 @@ from rogue.harness.provisioning.findings import Finding
 from rogue.harness.provisioning.inventory import Host, Inventory
 from rogue.harness.provisioning.measured_marks import (
     Arrived,
-    Heard,
+    FloodCounts,
     arrived_until_now,
-    at_once,
+    concurrent_incasts,
     flood_command,
-    incasts,
+    incast_rounds,
     judge,
     measure_marks,
 )
@@ -45,7 +45,7 @@ def rack(*hosts_of_switches: int) -> Inventory:
 @pytest.mark.parametrize("count", [3, 4, 5, 6, 8])
 def test_every_host_receives_once_and_has_one_part_at_a_time(count: int) -> None:
     received = []
-    for groups in incasts(hosts(count)):
+    for groups in incast_rounds(hosts(count)):
         busy = [each.name for receiver, senders in groups for each in (receiver, *senders)]
         assert len(busy) == len(set(busy))
         received += [receiver.name for receiver, _ in groups]
@@ -56,19 +56,19 @@ def test_on_one_switch_all_send_at_once_also_where_nobody_says_which_ports_they_
     inventory = rack(6)
     silent = replace(inventory, hardware_switches=(hardware(wanted("declared", switch_ports=[]), None),))
     for each in (inventory, silent):
-        assert [len(groups) for groups in at_once(each, each.hosts)] == [2, 2, 2]
+        assert [len(groups) for groups in concurrent_incasts(each)] == [2, 2, 2]
 
 
 def test_on_two_switches_those_do_whose_hosts_share_one() -> None:
     """Twelve hosts are four groups; with seven on the first switch one group lies across."""
     halves, across = rack(6, 6), rack(7, 5)
-    assert [len(groups) for groups in at_once(halves, halves.hosts)] == [4, 4, 4]
-    assert [len(groups) for groups in at_once(across, across.hosts)] == [1, 3, 1, 3, 1, 3]
+    assert [len(groups) for groups in concurrent_incasts(halves)] == [4, 4, 4]
+    assert [len(groups) for groups in concurrent_incasts(across)] == [1, 3, 1, 3, 1, 3]
 
 
 def test_where_nobody_says_who_is_where_one_group_sends_at_a_time() -> None:
     silent = replace(rack(3, 3), hardware_switches=(hardware(wanted("declared", switch_ports=[]), None),) * 2)
-    assert [len(groups) for groups in at_once(silent, silent.hosts)] == [1] * 6
+    assert [len(groups) for groups in concurrent_incasts(silent)] == [1] * 6
 
 
 NETSTAT = """\
@@ -77,7 +77,7 @@ TcpExt: 0 0
 IpExt: InNoRoutes InOctets InNoECTPkts InECT1Pkts InECT0Pkts InCEPkts ReasmOverlaps
 IpExt: 0 123456 {not_capable} 1 {capable} {marked} 0
 """
-HEARD = Heard(20_000, 20_000 * 1500, 1.0, Arrived(40, 9_000, 1_000), 0)
+HEARD = FloodCounts(20_000, 20_000 * 1500, 1.0, Arrived(40, 9_000, 1_000), 0)
 """Half of what two hosts sent arrived, a tenth of that marked."""
 
 
@@ -86,7 +86,7 @@ def host(name: str = "h0") -> Host:
     return replace(own, login=replace(own.login, node=name))
 
 
-def said(heard: Heard, *rates_bps: float) -> str:
+def said(heard: FloodCounts, *rates_bps: float) -> str:
     return str(judge(host(), heard, *rates_bps))
 
 
@@ -210,7 +210,7 @@ def test_an_agent_that_says_something_else_is_a_sentence() -> None:
     network = FakeNetwork(marked=9)
     network.prefix = "warning: \n"
     (first, *_) = measured(network, rack_of_marks(3))
-    assert "got `warning:" in first.got and "expected what it sent, in JSON" in first.got
+    assert "got `warning:" in first.got and "expected its report in JSON" in first.got
 
 
 def test_nothing_is_sent_where_no_switch_says_that_it_marks() -> None:

@@ -75,7 +75,7 @@ def test_a_place_that_would_be_more_than_a_path_to_ssh_is_refused(
     monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", f"/somewhere/{part}")
-    with pytest.raises(VirtualTestbedError, match="expected a path that SSH takes as it stands"):
+    with pytest.raises(VirtualTestbedError, match="expected a path without special characters of SSH"):
         state_directory("first")
 
 

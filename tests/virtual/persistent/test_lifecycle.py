@@ -14,7 +14,7 @@ from rogue.virtual.errors import VirtualTestbedError
 from rogue.virtual.image.build import Image
 from rogue.virtual.machines.assembly import Accelerator
 from rogue.virtual.network import network
-from rogue.virtual.persistent import lifecycle, processes, status
+from rogue.virtual.persistent import lifecycle, processes
 
 STAR = network(["h0", "h1"], ["s0"], [("h0", "s0"), ("h1", "s0")])
 LARGER = network(["h0", "h1", "h2"], ["s0"], [("h0", "s0"), ("h1", "s0"), ("h2", "s0")])
@@ -194,7 +194,7 @@ def connect(login: Login, *, limit_s: float) -> Iterator[Replying]:
 @pytest.fixture
 def testbed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[persistent.PersistentTestbed]:
     image = pretend(monkeypatch, tmp_path)
-    monkeypatch.setattr(status, "connect", connect)
+    monkeypatch.setattr(lifecycle, "connect", connect)
     yield persistent.up("one", ONE_HOST, image, Accelerator.TCG, silent)
     persistent.down("one", silent)
 
@@ -220,4 +220,4 @@ def test_a_machine_without_power_is_not_asked(testbed: persistent.PersistentTest
 
 
 def test_uptime_and_memory_are_read_from_the_kernels_own_files() -> None:
-    assert status.parse_reply(REPLY) == (12.5, 307_200_000)
+    assert lifecycle.parse_reply(REPLY) == (12.5, 307_200_000)

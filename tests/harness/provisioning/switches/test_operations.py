@@ -11,17 +11,19 @@ from helpers.fake_eos import FakeEos
 from helpers.fake_sonic import FakeSonic
 from helpers.fake_switch import LOGIN, PASSWORD, Cli, hardware, served_switch, wanted
 
-from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
+from rogue.harness.provisioning.doctor import switch_findings
+from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.switches import operations
 from rogue.harness.provisioning.switches.change import Change
-from rogue.harness.provisioning.switches.ledger import Ledger, ledgers
 from rogue.harness.provisioning.switches.operations import (
+    Ledger,
     OpenSwitch,
     apply,
+    ledgers,
     open_switch,
-    switch_findings,
     undo,
 )
+from rogue.harness.provisioning.switches.settings import HardwareSwitch
 from rogue.remote.errors import NodeError
 
 WANTED = wanted("eos")
@@ -173,8 +175,8 @@ def test_differences_are_findings(tmp_path: Path) -> None:
         switch = hardware(PAUSES, served.login)
         assert [str(finding) for finding in switch_findings(rack(switch))] == [
             "refused: tor: interface Ethernet1: got nothing, expected `priority-flow-control on`, "
-            "`priority-flow-control priority 3 no-drop`; run `rogue switch apply`, or declare what the "
-            "switch does."
+            "`priority-flow-control priority 3 no-drop`; run `rogue switch apply`, or declare the "
+            "switch's settings."
         ]
         with open_switch(switch) as session:
             apply(session, PAUSES)

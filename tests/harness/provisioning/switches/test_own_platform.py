@@ -59,7 +59,7 @@ def test_an_inventory_names_a_folder(tmp_path: Path, folder: Path) -> None:
 def test_a_name_that_does_not_ship_lists_those_that_do(tmp_path: Path, platform: str) -> None:
     refused = rogue(tmp_path, "switch", "plan", inventory(tmp_path, platform), "--offline")
     assert refused.code == 2
-    known = "declared, comware, cumulus, eos, mlxsw, onyx, sonic, or the folder of a platform such as ./mine"
+    known = "declared, comware, cumulus, eos, onyx, sonic, or the folder of a platform such as ./mine"
     assert f"tor.switch_platform: got '{platform}', expected one of {known}; " in refused.err
 
 
@@ -72,9 +72,8 @@ def test_its_lines_are_read_back_as_they_were_set(folder: Path) -> None:
     assert requested_changes(plain.lines(requested), configuration) == []
     port = plain.state(configuration, "", requested).ports["Ethernet1"]
     assert port.priorities == {3: priority_reported(marks=marking_reported(9000, 9000, 100))}
-    assert plain.mistake(wanted("eos", switch_priorities={"3": {"pauses": True}})) == (
-        "priority 3: got pauses, expected marks alone"
-    )
+    pauses = wanted("eos", switch_priorities={"3": {"pauses": True}})
+    assert plain.mistake(pauses) == (3, "pauses", "marks alone")
     less = plain.changes(wanted("eos", switch_priorities={}), configuration)
     assert [change.off for change in less] == ["no ecn 3", "no ecn 3"]
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from helpers.fake_switch import wanted
-from helpers.switch_stands import mlxsw
 
 from rogue.harness.provisioning.switches.platform import load_platform
 from rogue.harness.provisioning.switches.readback import (
@@ -18,7 +17,7 @@ from rogue.harness.provisioning.switches.readback import (
 from rogue.harness.provisioning.switches.settings import PrioritySettings
 
 INTERFACE = {
-    "comware": "Ten-GigabitEthernet1/0/1", "cumulus": "swp1", "eos": "Ethernet1", "mlxsw": "swp2",
+    "comware": "Ten-GigabitEthernet1/0/1", "cumulus": "swp1", "eos": "Ethernet1",
     "onyx": "1/2", "sonic": "Ethernet0",
 }  # fmt: skip
 NOT_KNOWN = None
@@ -162,19 +161,6 @@ PRIORITY = "dcb priority-flow-control enable\ndcb priority-flow-control priority
 )
 def test_onyx(reply: str, expected: Mapping[int, PrioritySettings] | None) -> None:
     check("onyx", reply, expected)
-
-
-@pytest.mark.parametrize("change", [{"is_offloaded": False}, {"ecn": False}])
-def test_mlxsw_knows_no_marks_that_the_chip_does_not_make(change: dict[str, bool]) -> None:
-    switch = mlxsw()
-    check(
-        "mlxsw",
-        switch.shown(),
-        {4: priority_reported(pauses=True, headroom_bytes=100_000), 6: marks(100, 400, 25)},
-    )
-    switch.is_offloaded = change.get("is_offloaded", True)
-    switch.red["swp2", 2]["ecn"] = change.get("ecn", True)
-    check("mlxsw", switch.shown(), NOT_KNOWN)
 
 
 WRED = {

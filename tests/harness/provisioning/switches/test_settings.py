@@ -4,7 +4,7 @@ import pytest
 from helpers.fake_switch import wanted
 from pydantic import ValidationError
 
-from rogue.harness.provisioning.switches.problems import switch_problems
+from rogue.harness.provisioning.switches.platform import switch_problems
 from rogue.harness.provisioning.switches.settings import Marking, PrioritySettings
 
 
@@ -13,14 +13,14 @@ def test_they_are_told_in_words() -> None:
     assert told == "priority 3: marks from 150000 to 1500000 bytes, then with 0.1, pauses"
     step = wanted("eos", switch_priorities={"0": {"marks": {"from_bytes": 9, "to_bytes": 9}}})
     assert str(step) == "priority 0: marks beyond 9 bytes"
-    assert str(wanted("eos", switch_priorities={})) == "neither marks nor pauses"
+    assert str(wanted("eos", switch_priorities={})) == "no marks and no pauses"
     share = wanted("sonic", switch_priorities={"3": {"pauses": True, "pause_alpha": 0.5}})
-    assert str(share) == "priority 3: pauses, pauses beyond 0.5 times what is free"
+    assert str(share) == "priority 3: pauses, pauses beyond 0.5 times the free buffer"
 
 
 def test_what_says_more_than_whose_packets_it_is_about_asks() -> None:
     alone, pauses = ({"dscp": [26]}, {"dscp": [26], "pauses": True})
-    assert [PrioritySettings.model_validate(each).asks for each in (alone, pauses)] == [False, True]
+    assert [PrioritySettings.model_validate(each).has_settings for each in (alone, pauses)] == [False, True]
 
 
 def test_whose_packets_a_priority_has() -> None:
@@ -62,7 +62,7 @@ PORTS = [{"bridge": "s0", "interface": "Ethernet1", "peer": "h0"}]
         (
             {"switch_platform": "fboss"},
             "rack.yaml: tor.switch_platform: got 'fboss', expected one of declared, comware, cumulus, eos, "
-            "mlxsw, onyx, sonic, or the folder of a platform such as ./mine; docs/SWITCHES.md describes such "
+            "onyx, sonic, or the folder of a platform such as ./mine; docs/SWITCHES.md describes such "
             "a folder.",
         ),
         (
@@ -104,13 +104,13 @@ PORTS = [{"bridge": "s0", "interface": "Ethernet1", "peer": "h0"}]
                 "switch_follows_experiments": True,
                 "switch_priorities": {"3": {"pauses": True}},
             },
-            "rack.yaml: tor.switch_priorities, priority 3: got pauses, expected dscp alone, as an experiment "
-            "says the rest; leave switch_follows_experiments out, or correct it.",
+            "rack.yaml: tor.switch_priorities, priority 3: got pauses, expected dscp alone, because the "
+            "experiment has the other settings; leave switch_follows_experiments out, or correct it.",
         ),
         (
             {"switch_platform": "declared", "switch_follows_experiments": True},
-            "rack.yaml: tor.switch_platform: got 'declared', expected a platform that is set here, as nobody "
-            "logs in to a declared switch; leave switch_follows_experiments out, or correct it.",
+            "rack.yaml: tor.switch_platform: got 'declared', expected a platform with a login, because only "
+            "such a switch can be set; leave switch_follows_experiments out, or correct it.",
         ),
     ],
 )
