@@ -5,7 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
 
 from rich.console import Console
 
@@ -15,7 +14,6 @@ from rogue.harness.provisioning.findings import (
     Finding,
     finding_of,
     judge,
-    path_to,
     unreachable,
 )
 from rogue.harness.provisioning.inventory import Inventory
@@ -77,11 +75,6 @@ def measure(
         return found
 
 
-_BETWEEN: Final = "the paths between them over the experiment network"
-_NODES_MIN: Final = 3
-"""The two paths between two nodes keep their own sentences."""
-
-
 def grouped(findings: Iterable[Finding], order: Sequence[str] = ()) -> list[Finding]:
     """Join the nodes of equal findings, in the place of the first of them.
 
@@ -89,39 +82,12 @@ def grouped(findings: Iterable[Finding], order: Sequence[str] = ()) -> list[Find
     """
     places = {node: place for place, node in enumerate(order)}
     nodes: dict[Finding, list[str]] = {}
-    found = list(findings)
-    peers = {path_to(node): node for node in (*order, *(each.node for each in found))}
-    for each in _joined_paths(found, peers):
+    for each in findings:
         nodes.setdefault(replace(each, node=""), []).append(each.node)
     return [
         replace(each, node=", ".join(sorted(dict.fromkeys(names), key=lambda name: places.get(name, -1))))
         for each, names in nodes.items()
     ]
-
-
-def _joined_paths(findings: Sequence[Finding], peers: Mapping[str, str]) -> list[Finding]:
-    """Replace equal findings about every path between some nodes by one finding for each node.
-
-    peers: the node at the end of a path, by the subject of a finding about it.
-    """
-    paths: dict[Finding, list[tuple[str, str]]] = {}
-    for each in findings:
-        if each.what in peers:
-            paths.setdefault(_between(each, ""), []).append((each.node, peers[each.what]))
-    whole = {kind for kind, pairs in paths.items() if _are_all(pairs)}
-    return [
-        _between(each, each.node) if each.what in peers and _between(each, "") in whole else each
-        for each in findings
-    ]
-
-
-def _between(path: Finding, node: str) -> Finding:
-    return replace(path, node=node, what=_BETWEEN)
-
-
-def _are_all(pairs: list[tuple[str, str]]) -> bool:
-    nodes = {node for pair in pairs for node in pair}
-    return len(nodes) >= _NODES_MIN and len(set(pairs)) == len(nodes) * (len(nodes) - 1)
 
 
 def look(inventory: Inventory, log: Path, console: Console) -> Examination:

@@ -124,12 +124,7 @@ def _paths(host: Host, facts: Facts) -> Iterator[Finding]:
             got = "replies to small packets alone"
             advice = "give both ends, and the switch between them, an MTU of that size"
         expected = f"replies to packets of {host.variables.experiment_mtu} bytes"
-        yield Finding(host.name, path_to(peer), got, expected, advice)
-
-
-def path_to(peer: str) -> str:
-    """Return the subject of a finding about a path."""
-    return f"path to {peer} over the experiment network"
+        yield Finding(host.name, f"path to {peer} over the experiment network", got, expected, advice)
 
 
 def _of_node(node: str, facts: Facts, may_drift: frozenset[str] = frozenset()) -> Iterator[Finding]:

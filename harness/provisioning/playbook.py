@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -18,7 +17,6 @@ from typing import Any, Final, Self
 
 import ansible_runner
 from rich.console import Console
-from rich.markup import escape
 
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.inventory import Inventory
@@ -117,67 +115,6 @@ def _message(result: Mapping[str, Any]) -> str:
     return _WRAPPING.sub("", " ".join(" ".join(words).split())) or "no reason given"
 
 
-_BAD_ENDS: Final = ("runner_on_failed", "runner_on_unreachable")
-_ENDS: Final = ("runner_on_ok", "runner_on_skipped", *_BAD_ENDS)
-
-
-class TaskDisplay:
-    """Show a playbook's progress on standard error; a context manager."""
-
-    def __init__(self, title: str, console: Console) -> None:
-        self._console = console
-        self._title = title
-        self._number = 0
-        self._task = ""
-        self._started_s = 0.0
-        self._running: list[str] = []
-        self._changed: list[str] = []
-        self._failed: list[str] = []
-        self._status = console.status(title)
-
-    def __enter__(self) -> Self:
-        self._status.start()
-        return self
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        if kind is None:
-            self._end_task()
-        self._status.stop()
-
-    def on_event(self, event: Mapping[str, Any]) -> None:
-        """Take one event of ansible-runner."""
-        data, kind = event.get("event_data", {}), event.get("event")
-        if is_task_start(event):
-            self._end_task()
-            self._number += 1
-            self._task, self._started_s = task_title(data), time.monotonic()
-        elif kind == "runner_on_start":
-            self._running.append(str(data["host"]))
-        elif kind in _ENDS:
-            self._end_node(str(data["host"]), str(kind), bool(data.get("res", {}).get("changed")))
-        nodes = f" ({', '.join(self._running)})" if self._running else ""
-        self._status.update(escape(f"{self._title}: {self._task}{nodes}"))
-
-    def _end_node(self, node: str, end: str, is_changed: bool) -> None:
-        if node in self._running:
-            self._running.remove(node)
-        if end in _BAD_ENDS:
-            self._failed.append(node)
-        elif is_changed:
-            self._changed.append(node)
-
-    def _end_task(self) -> None:
-        """Print a line about the finished task."""
-        if self._task:
-            words = [f"changed {', '.join(sorted(self._changed))}"] if self._changed else []
-            words += [f"failed on {', '.join(sorted(self._failed))}"] if self._failed else []
-            done = "; ".join(words) or "nothing to change"
-            took = f"{time.monotonic() - self._started_s:.1f} s"
-            text = f"[{self._number}] {self._task}: {done}, {took}"
-            self._console.print(text, markup=False, highlight=False, soft_wrap=True)
-        self._task, self._running, self._changed, self._failed = "", [], [], []
-
-
 DIRECTORY: Final = shipped("playbooks")
 _CLOSE_LIMIT_S: Final = 60.0
 _LOOK_EVERY_S: Final = 1
@@ -225,15 +162,17 @@ def run_playbook(order: Order, console: Console) -> PlaybookResult:
         inventory = order.inventory.resolve()
         environment = _environment(directory, inventory)
         order.log.parent.mkdir(parents=True, exist_ok=True)
-        with order.log.open("w") as log, TaskDisplay(order.title, console) as display:
+        with order.log.open("w") as log:
 
             def on_event(event: Mapping[str, Any]) -> bool:
                 if event.get("stdout"):
                     log.write(f"{event['stdout']}\n")
                     log.flush()
-                played.tasks_done += is_task_start(event)
+                if is_task_start(event):
+                    played.tasks_done += 1
+                    text = f"{order.title}: [{played.tasks_done}] {task_title(event['event_data'])}"
+                    console.print(text, markup=False, highlight=False, soft_wrap=True)
                 played.add(event)
-                display.on_event(event)
                 return False  # ansible-runner keeps no copy of the event
 
             runner = ansible_runner.run(

@@ -14,6 +14,8 @@ import pytest
 from helpers.ssh_server import served_node
 from helpers.sshd import Laboratory, laboratory
 
+from rogue.harness.cli import run_guarded
+from rogue.harness.errors import ExitCode
 from rogue.remote import connection
 from rogue.remote.connection import LOGINS_AT_ONCE, Connection, Turns, connect
 from rogue.remote.errors import NodeError
@@ -304,3 +306,11 @@ def test_files_there_and_back_over_one_session(
             shell.get(str(there / "missing"))
         assert shell.get(str(there / "empty")) == b""
     assert len(opened) == 2
+
+
+def test_a_node_s_failure_is_told_in_its_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    def fail() -> None:
+        raise NodeError("h0: SSH failed: timed out")
+
+    assert run_guarded(fail) is ExitCode.TESTBED
+    assert capsys.readouterr().err == "rogue: h0: SSH failed: timed out\n"

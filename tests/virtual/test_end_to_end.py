@@ -1,10 +1,11 @@
-"""From nothing to a report: machines, provisioning, an experiment with every transport."""
+"""Tests on machines: runs over all transports, and a plug-in from outside."""
 
 from pathlib import Path
 
 import pandas as pd
 import pytest
 import yaml
+from helpers.outside import check, outside
 from helpers.plugin_files import RACKS, SWIFT
 from helpers.real_rogue import call
 
@@ -129,3 +130,12 @@ def test_the_run_is_whole_and_its_report_names_every_transport(run: Path) -> Non
     call("verify", str(run))
     page = (run / "report.html").read_text()
     assert all(transport in page for transport in TRANSPORTS)
+
+
+def test_the_same_file_runs_on_machines(provisioned: persistent.PersistentTestbed, tmp_path: Path) -> None:
+    """Its network is a part of theirs. RoGUE's cell is left out: it differs in the control alone."""
+    file, out = outside(tmp_path / "outside"), tmp_path / "results"
+    words = ["--testbed", f"virtual:{provisioned.name}", "--only-cell", "Swift-r1", "--out", str(out)]
+    run = Path(call("run", str(file), *words).splitlines()[-1])
+    check(run, ["Swift"])
+    call("verify", str(run))

@@ -1,11 +1,11 @@
-"""Tests: find, install and run the host programs that machines need."""
+"""Tests: programs of the host, and the cache of built images and kernels."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from rogue.virtual import prerequisites
+from rogue.virtual import cache, prerequisites
 from rogue.virtual.errors import PrerequisiteError, VirtualTestbedError
 from rogue.virtual.prerequisites import KERNEL, MACHINES, run
 
@@ -93,3 +93,26 @@ def test_a_program_that_hangs_is_ended() -> None:
 def test_a_missing_program_is_named() -> None:
     with pytest.raises(VirtualTestbedError, match="no-such-program is not installed"):
         run(["no-such-program"], timeout_s=10)
+
+
+def silent(_text: str) -> None:
+    """Show nothing."""
+
+
+def test_kinds_stand_beside_each_other(tmp_path: Path) -> None:
+    """A build removes what is older of its own kind, and nothing else."""
+
+    def build(directory: Path) -> None:
+        (directory / "it").write_text("built")
+
+    cache.obtain(tmp_path / "one" / "first", ["it"], build, silent)
+    cache.obtain(tmp_path / "other" / "first", ["it"], build, silent)
+    cache.obtain(tmp_path / "one" / "second", ["it"], build, silent)
+    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.glob("*/*/it")) == [
+        "one/second/it",
+        "other/first/it",
+    ]
+
+
+def test_a_missing_program_is_reported_like_any_other_trouble_of_the_testbed() -> None:
+    assert issubclass(PrerequisiteError, VirtualTestbedError)

@@ -1,3 +1,5 @@
+"""Tests: judge facts about nodes, and models of cards."""
+
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -5,10 +7,12 @@ from typing import Any
 import pytest
 from helpers.nodes import host_facts, switch_facts, write_inventory
 
+from rogue.harness.provisioning.cards import CARDS, card_name, card_profile
 from rogue.harness.provisioning.clocks import ClockOffset
 from rogue.harness.provisioning.doctor import grouped
 from rogue.harness.provisioning.findings import Examination, Finding, judge
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
+from rogue.simulator.profiles import PROFILES
 
 FILES = {"/opt/rogue/dool": "aa" * 32}
 Facts = dict[str, Any]
@@ -247,3 +251,33 @@ def test_ports_as_the_last_cell_left_them_are_no_finding(inventory: Inventory) -
 def test_a_clock_far_off_warns(inventory: Inventory) -> None:
     (finding,) = judge(inventory, FILES, Examination(all_facts(), {}, {"h0": ClockOffset(-3600.0, 0.1)}))
     assert "h0: clock: got -3600.0 s from this computer's" in str(finding)
+
+
+@pytest.mark.parametrize(
+    ("hca_type", "name", "rate_gbps"),
+    [
+        ("MT4103", "ConnectX-3 Pro", 40),
+        ("MT4115", "ConnectX-4", 100),
+        ("MT4117", "ConnectX-4 Lx", 50),
+        ("MT4119", "ConnectX-5", 100),
+        ("MT4121", "ConnectX-5 Ex", 100),
+        ("MT4123", "ConnectX-6", 200),
+        ("MT4125", "ConnectX-6 Dx", 200),
+        ("MT4127", "ConnectX-6 Lx", 50),
+        ("MT4129", "ConnectX-7", 400),
+        ("MT41686", "BlueField-2", 200),  # 0xa2d6
+    ],
+)
+def test_cards_are_known_by_name_and_rate(hca_type: str, name: str, rate_gbps: int) -> None:
+    assert (card_name(hca_type), CARDS[hca_type].rate_bps) == (name, rate_gbps * 10**9)
+
+
+def test_a_card_that_is_not_known_keeps_the_drivers_word() -> None:
+    assert (card_name("MT9999"), card_profile("MT9999")) == ("MT9999", None)
+
+
+def test_profiles_are_the_simulators() -> None:
+    known = {card.profile for card in CARDS.values() if card.profile}
+    assert known == {"cx3pro", "cx4"}
+    assert known <= set(PROFILES)
+    assert card_profile("MT4103") == "cx3pro"

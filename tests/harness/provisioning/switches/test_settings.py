@@ -1,10 +1,18 @@
+"""Tests: settings of switches in an inventory, and platforms from outside (docs/SWITCHES.md)."""
+
+import re
 from pathlib import Path
 
 import pytest
+from helpers.command_line import rogue
 from helpers.fake_switch import wanted
+from helpers.nodes import write_inventory
 from pydantic import ValidationError
 
-from rogue.harness.provisioning.switches.platform import switch_problems
+from rogue.harness.errors import ConfigError
+from rogue.harness.provisioning.switches.change import Configuration, requested_changes
+from rogue.harness.provisioning.switches.platform import Platform, switch_problems
+from rogue.harness.provisioning.switches.readback import marking_reported, priority_reported
 from rogue.harness.provisioning.switches.settings import Marking, PrioritySettings
 
 
@@ -117,3 +125,108 @@ PORTS = [{"bridge": "s0", "interface": "Ethernet1", "peer": "h0"}]
 def test_a_problem_names_its_place(variables: dict[str, object], told: str | None) -> None:
     found = [str(problem) for problem in switch_problems(Path("rack.yaml"), "tor", variables)]
     assert found == ([] if told is None else [told])
+
+
+PAGE = (Path(__file__).parents[4] / "docs/SWITCHES.md").read_text().partition("## A platform of your own")[2]
+FILES = {"configuration.j2": "jinja", "platform.yaml": "yaml", "numbers.textfsm": "textfsm"}
+SWITCH = """\
+    hardware_switches:
+      hosts:
+        tor:
+          ansible_host: 127.0.0.1
+          switch_platform: PLATFORM
+          switch_ports: [{bridge: s0, interface: Ethernet1, peer: h0}]
+          switch_priorities: {3: {dscp: [26], marks: {from_bytes: 9000, to_bytes: 9000}}}
+"""
+STEP = {"3": {"dscp": [26], "marks": {"from_bytes": 9000, "to_bytes": 9000}}}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The three files of the page."""
+    made = tmp_path / "plain"
+    made.mkdir()
+    for name, language in FILES.items():
+        found = re.search(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
+        assert found is not None
+        (made / name).write_text(found[1])
+    return made
+
+
+def inventory(directory: Path, platform: str) -> str:
+    path = write_inventory(directory)
+    text = path.read_text()
+    path.write_text(text[: text.index("    switch:")] + SWITCH.replace("PLATFORM", platform))
+    return str(path)
+
+
+def test_an_inventory_names_a_folder(tmp_path: Path, folder: Path) -> None:
+    named = inventory(tmp_path, "./plain")
+    planned = rogue(tmp_path, "switch", "plan", named, "--offline")
+    assert planned.code == 0, planned.err
+    lines = ["configure terminal", "dscp 26 queue 3", "interface Ethernet1", "ecn 3 9000", "exit", "end"]
+    assert planned.out.splitlines() == ["tor (plain) would be told:", *(f"  {each}" for each in lines)]
+    assert rogue(tmp_path, "inventory", "check", named).code == 0
+
+
+@pytest.mark.parametrize("platform", ["plain", "os10"])
+def test_a_name_that_does_not_ship_lists_those_that_do(tmp_path: Path, platform: str) -> None:
+    refused = rogue(tmp_path, "switch", "plan", inventory(tmp_path, platform), "--offline")
+    assert refused.code == 2
+    known = "declared, comware, cumulus, eos, onyx, sonic, or the folder of a platform such as ./mine"
+    assert f"tor.switch_platform: got '{platform}', expected one of {known}; " in refused.err
+
+
+def test_its_lines_are_read_back_as_they_were_set(folder: Path) -> None:
+    plain, requested = Platform(folder), wanted("eos", switch_priorities=STEP)
+    found: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for line in plain.lines(requested):
+        found[line.context] = (*found.get(line.context, ()), line.text)
+    configuration: Configuration = found
+    assert requested_changes(plain.lines(requested), configuration) == []
+    port = plain.state(configuration, "", requested).ports["Ethernet1"]
+    assert port.priorities == {3: priority_reported(marks=marking_reported(9000, 9000, 100))}
+    pauses = wanted("eos", switch_priorities={"3": {"pauses": True}})
+    assert plain.mistake(pauses) == (3, "pauses", "marks alone")
+    less = plain.changes(wanted("eos", switch_priorities={}), configuration)
+    assert [change.off for change in less] == ["no ecn 3", "no ecn 3"]
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "words"),
+    [
+        ("platform.yaml", "read:", "reads:", "platform.yaml: read: got "),
+        ("platform.yaml", "[0-7]'", "[0-7'", "platform.yaml: lines.0.match: got "),
+        ("platform.yaml", "from_bytes: K", "from_bytes: K +", "platform.yaml: numbers.from_bytes: got "),
+        ("platform.yaml", "lines:", "lines: [", "platform.yaml: got "),
+        ("platform.yaml", "?P<interface>", "", "expected Value error, a group `interface` in `match`"),
+        ("platform.yaml", "no {{ key }}", "no {{ keys }}", "plain: got 'keys' is undefined"),
+        ("configuration.j2", "{% endif %}", "", "configuration.j2: got "),
+        ("configuration.j2", "{{ dscp }}", "{{ dscps }}", "plain: got 'dscps' is undefined"),
+        (
+            "configuration.j2",
+            "dscp {{",
+            "dscps {{",
+            "got the line `dscps 26 queue 3`, expected a line of a kind",
+        ),
+        ("configuration.j2", "{{ dscp }}", "{{ ''.__class__ }}", "access to attribute '__class__'"),
+        ("numbers.textfsm", "Start", "", "numbers.textfsm: got "),
+    ],
+)
+def test_a_mistake_in_a_folder_is_a_sentence(folder: Path, file: str, old: str, new: str, words: str) -> None:
+    text = (folder / file).read_text()
+    if old == "{% endif %}":
+        text, old, new = text + "{% if", "{% if", "{% if"
+    (folder / file).write_text(text.replace(old, new))
+    with pytest.raises(ConfigError) as raised:
+        Platform(folder).lines(wanted("eos", switch_priorities=STEP))
+    assert words in str(raised.value)
+
+
+def test_a_folder_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+    refused = rogue(tmp_path, "switch", "plan", inventory(tmp_path, "./none"), "--offline")
+    assert refused.code == 2
+    assert (
+        "none/platform.yaml: got No such file or directory, expected the data of a switch platform"
+        in refused.err
+    )

@@ -1,13 +1,17 @@
-"""Tests: build the machines' Debian image, and cache it."""
+"""Tests: recipe, build and cache of the machines' Debian image."""
 
+import io
+import stat
+import tarfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from rogue.virtual.errors import VirtualTestbedError
-from rogue.virtual.image import build
+from rogue.virtual.image import build, recipe
 from rogue.virtual.image.build import AptSources, parse_sources
+from rogue.virtual.image.initrd import Entry, archive, load_order, parse_modules_dep, unpack_boot_files
 
 SOURCES = AptSources(
     "bookworm", ("deb http://mirror.example/debian bookworm main",), 'Acquire::Retries "3";\n'
@@ -173,3 +177,135 @@ def test_the_cache_follows_xdg_cache_home(monkeypatch: pytest.MonkeyPatch) -> No
     assert build.cache_directory() == Path("/somewhere/rogue-testbed/virtual")
     monkeypatch.delenv("XDG_CACHE_HOME")
     assert build.cache_directory().parts[-2:] == (".cache", "virtual")
+
+
+MODULES_DEP = """\
+kernel/drivers/virtio/virtio_ring.ko:
+kernel/drivers/virtio/virtio.ko: kernel/drivers/virtio/virtio_ring.ko
+kernel/drivers/virtio/virtio_pci.ko: kernel/drivers/virtio/virtio.ko kernel/drivers/virtio/virtio_ring.ko
+kernel/fs/ext4/ext4.ko: kernel/fs/mbcache.ko
+kernel/fs/mbcache.ko:
+kernel/crypto/crc32c-generic.ko:
+"""
+
+
+def test_modules_load_after_what_they_need_and_once() -> None:
+    order = load_order(parse_modules_dep(MODULES_DEP), ["virtio_pci", "virtio", "ext4"])
+    assert order == [
+        "kernel/drivers/virtio/virtio_ring.ko",
+        "kernel/drivers/virtio/virtio.ko",
+        "kernel/drivers/virtio/virtio_pci.ko",
+        "kernel/fs/mbcache.ko",
+        "kernel/fs/ext4/ext4.ko",
+    ]
+
+
+def test_a_dash_in_a_file_name_is_an_underscore_in_a_module_name() -> None:
+    assert load_order(parse_modules_dep(MODULES_DEP), ["crc32c_generic"]) == [
+        "kernel/crypto/crc32c-generic.ko"
+    ]
+
+
+def test_a_module_built_into_the_kernel_needs_no_loading() -> None:
+    assert load_order(parse_modules_dep(MODULES_DEP), ["overlay"]) == []
+
+
+def tree(files: dict[str, bytes]) -> tarfile.TarFile:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    packed.seek(0)
+    return tarfile.open(fileobj=packed)
+
+
+def test_kernel_and_ram_disk_come_out_of_the_tree() -> None:
+    kernel, ramdisk = unpack_boot_files(
+        tree(
+            {
+                "./boot/vmlinuz-6.1.0": b"the kernel",
+                "./usr/bin/busybox": b"the busybox",
+                "./usr/lib/modules/6.1.0/modules.dep": b"kernel/fs/overlayfs/overlay.ko:\n",
+                "./usr/lib/modules/6.1.0/kernel/fs/overlayfs/overlay.ko": b"the overlay module",
+            }
+        )
+    )
+    assert kernel == b"the kernel"
+    assert all(
+        part in ramdisk for part in (b"the busybox", b"the overlay module", b"switch_root", b"overlay.ko\n")
+    )
+
+
+def test_a_tree_without_a_kernel_is_refused() -> None:
+    with pytest.raises(VirtualTestbedError, match=r"has 0 files \*/modules.dep, expected exactly one"):
+        unpack_boot_files(tree({"./usr/bin/busybox": b"x"}))
+
+
+def records(packed: bytes) -> list[tuple[str, int, bytes]]:
+    """Read an archive by the format's definition: (name, mode, content) up to the trailer."""
+    found, position = [], 0
+    while True:
+        assert packed[position : position + 6] == b"070701"
+        fields = [int(packed[position + 6 + 8 * i : position + 14 + 8 * i], 16) for i in range(13)]
+        name_start = position + 110
+        name = packed[name_start : name_start + fields[11] - 1].decode()
+        data_start = -(-(name_start + fields[11]) // 4) * 4
+        if name == "TRAILER!!!":
+            return found
+        found.append((name, fields[1], packed[data_start : data_start + fields[6]]))
+        position = -(-(data_start + fields[6]) // 4) * 4
+
+
+def test_an_archive_reads_back_as_written() -> None:
+    packed = archive([Entry("init", b"#!/bin/sh\n", 0o755), Entry("bin/busybox", b"x" * 5, 0o755)])
+    assert records(packed) == [
+        ("init", stat.S_IFREG | 0o755, b"#!/bin/sh\n"),
+        ("bin", stat.S_IFDIR | 0o755, b""),
+        ("bin/busybox", stat.S_IFREG | 0o755, b"xxxxx"),
+    ]
+
+
+def test_a_directory_given_explicitly_keeps_its_mode_and_comes_before_its_files() -> None:
+    packed = archive([Entry("root/.ssh", None, 0o700), Entry("root/.ssh/authorized_keys", b"k", 0o600)])
+    assert [(name, stat.S_IMODE(mode)) for name, mode, _ in records(packed)] == [
+        ("root", 0o755),
+        ("root/.ssh", 0o700),
+        ("root/.ssh/authorized_keys", 0o600),
+    ]
+
+
+def test_archives_can_be_joined_because_each_ends_on_a_word() -> None:
+    assert len(archive([Entry("a", b"12345", 0o644)])) % 4 == 0
+
+
+def test_the_same_recipe_has_the_same_name() -> None:
+    assert recipe.digest("bookworm") == recipe.digest("bookworm")
+
+
+def test_another_release_is_another_image() -> None:
+    assert recipe.digest("bookworm") != recipe.digest("trixie")
+
+
+def test_a_changed_guest_file_is_another_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = recipe.digest("bookworm")
+    for path in recipe.GUEST_DIRECTORY.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    monkeypatch.setattr(recipe, "GUEST_DIRECTORY", tmp_path)
+    assert recipe.digest("bookworm") == before
+    (tmp_path / "boot.sh").write_text("#!/bin/sh\n")
+    assert recipe.digest("bookworm") != before
+
+
+def test_guest_files_belong_to_root_and_programs_are_executable() -> None:
+    with tarfile.open(fileobj=io.BytesIO(recipe.guest_files())) as packed:
+        members = {member.name: member for member in packed.getmembers()}
+    assert {(member.uid, member.gid) for member in members.values()} == {(0, 0)}
+    assert members["etc/rogue/boot"].mode == 0o755
+    assert members["etc/ssh/sshd_config"].mode == 0o644
+
+
+def test_no_mirror_address_stands_in_the_recipe() -> None:
+    directory = Path(recipe.__file__).parent
+    assert not [path for path in directory.rglob("*") if path.is_file() and b"://" in path.read_bytes()]
