@@ -138,10 +138,10 @@ class RunPage:
     `over` makes it the last page, and waits for a browser that has been looking to fetch that one.
     """
 
-    def __init__(self, run: Path, standing: Callable[[], RunState], port: int = 0) -> None:
+    def __init__(self, run: Path, run_state: Callable[[], RunState], port: int = 0) -> None:
         self._run = run
-        self._standing = standing
-        self._figures = Figures(run, lambda: standing().manifest)
+        self._run_state = run_state
+        self._figures = Figures(run, lambda: run_state().manifest)
         self._server = LiveServer(self, port)
         self._last: str | None = None
         self._last_page_fetched = Event()
@@ -196,18 +196,18 @@ class RunPage:
             self._last_page_fetched.set()
 
     def _shown(self) -> LivePage:
-        standing = self._standing()
+        run_state = self._run_state()
         latest = self._figures.latest
         return LivePage(
-            title=_title(standing),
+            title=_title(run_state),
             run=str(self._run),
-            testbed=standing.manifest.testbed,
-            counts=_counts(standing),
-            share=standing.share,
-            elapsed_seconds=standing.elapsed_seconds,
-            seconds_left=standing.seconds_left,
-            running=sorted(standing.running.items()) if standing.running is not None else None,
-            failed=_failed(standing),
+            testbed=run_state.manifest.testbed,
+            counts=_counts(run_state),
+            share=run_state.share,
+            elapsed_seconds=run_state.elapsed_seconds,
+            seconds_left=run_state.seconds_left,
+            running=sorted(run_state.running.items()) if run_state.running is not None else None,
+            failed=_failed(run_state),
             refresh_seconds=self.refresh_seconds,
             figures_of=latest.cells if latest else None,
             problem=self._figures.problem,
@@ -216,10 +216,10 @@ class RunPage:
 
     def _last_page(self) -> str:
         manifest = present_manifest(self._run)
-        standing = RunState(manifest, None, 0.0, {})
+        run_state = RunState(manifest, None, 0.0, {})
         file = self._run / "report.html"
         report = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
-        return last_page(_title(standing), str(self._run), _counts(standing), report)
+        return last_page(_title(run_state), str(self._run), _counts(run_state), report)
 
 
 def _so_far(run: Path) -> list[str]:
@@ -230,29 +230,29 @@ def _so_far(run: Path) -> list[str]:
         return []
 
 
-def _title(standing: RunState) -> str:
-    experiment = standing.manifest.experiment
-    return str(experiment.get("title") or experiment.get("name") or standing.manifest.run_id)
+def _title(run_state: RunState) -> str:
+    experiment = run_state.manifest.experiment
+    return str(experiment.get("title") or experiment.get("name") or run_state.manifest.run_id)
 
 
-def _counts(standing: RunState) -> Sequence[tuple[str, int]]:
+def _counts(run_state: RunState) -> Sequence[tuple[str, int]]:
     """How many cells there are of each kind."""
-    total = ("cells", len(standing.manifest.cells))
-    running = [] if standing.running is None else [("running", len(standing.running))]
-    waiting = "waiting" if standing.running is not None else "waiting or running"
+    total = ("cells", len(run_state.manifest.cells))
+    running = [] if run_state.running is None else [("running", len(run_state.running))]
+    waiting = "waiting" if run_state.running is not None else "waiting or running"
     return (
-        ("finished", standing.count(CellStatus.OK)),
-        ("failed", len(standing.of_status(CellStatus.FAILED))),
+        ("finished", run_state.count(CellStatus.OK)),
+        ("failed", len(run_state.of_status(CellStatus.FAILED))),
         *running,
-        (waiting, standing.waiting),
-        ("cannot run here", standing.count(CellStatus.UNSUPPORTED)),
+        (waiting, run_state.waiting),
+        ("cannot run here", run_state.count(CellStatus.UNSUPPORTED)),
         total,
     )
 
 
-def _failed(standing: RunState) -> list[tuple[str, str]]:
+def _failed(run_state: RunState) -> list[tuple[str, str]]:
     """Each cell that failed, and why."""
-    return [(cell.id, _reason(cell)) for cell in standing.of_status(CellStatus.FAILED)]
+    return [(cell.id, _reason(cell)) for cell in run_state.of_status(CellStatus.FAILED)]
 
 
 def _reason(cell: CellRecord) -> str:
