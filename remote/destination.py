@@ -1,4 +1,4 @@
-"""How an inventory names a node, and which words may reach SSH."""
+"""Destination of SSH in an inventory, and the words that SSH may get."""
 
 import os.path
 import re
@@ -25,10 +25,10 @@ class Word:
 
     pattern: re.Pattern[str]
     meaning: str
-    """What it is, for sentences."""
+    """Description for messages."""
 
     def fits(self, text: str) -> bool:
-        """Whether all of the text is such a word."""
+        """True if all of the text is such a word."""
         return self.pattern.fullmatch(text) is not None
 
 
@@ -63,21 +63,21 @@ NO_CONFIG: Final = "none"
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """How SSH is called for a node; None and empty leave it to the SSH configuration.
+    """Arguments of SSH for a node; None and empty leave the value to the SSH configuration.
 
-    NodeError if a value is no plain word: SSH, its configuration or Ansible could take it for something else.
+    NodeError if a value is no plain word, which SSH, its configuration or Ansible could misread.
     """
 
     node: str
     name: str
-    """An address, or what the SSH configuration calls the node."""
+    """An address, or the node's name in the SSH configuration."""
     port: int | None = None
     user: str | None = None
     key_file: Path | None = None
     known_hosts: Path | None = None
-    """Where the keys of the node, and of every host on the way, stand."""
+    """File with the keys of the node and of its jump hosts."""
     first_arguments: tuple[str, ...] = ()
-    """Arguments of SSH; of two that say the same, the first counts."""
+    """Arguments of SSH; the first of two equal options has precedence."""
     arguments: tuple[str, ...] = ()
     config: str = ""
     """The SSH configuration: a file, `none`, or empty for the user's and the system's."""
@@ -105,12 +105,12 @@ class Destination:
                 yield what, str(path), PATH
 
     def config_text(self) -> str:
-        """An SSH configuration that reads the one asked for, but accepts no host key that is not known.
+        """Return an SSH configuration that includes the requested one and accepts only known host keys.
 
-        SSH hands its configuration on to the SSH that goes to a jump host, and nothing else. So this is what
-        makes keys count at every hop. Source: ssh_config(5): the first value that is found counts.
+        SSH passes its configuration, but not its arguments, to the SSH that connects to a jump host. So keys
+        are verified at every hop. Source: ssh_config(5): the first value that is found is used.
 
-        A host that is known may not add keys: SSH would write them into the first file of known hosts.
+        UpdateHostKeys is off, because SSH would write keys of a host into the first file of known hosts.
         """
         lines = ["Host *", "  StrictHostKeyChecking yes", "  BatchMode yes", "  UpdateHostKeys no"]
         if self.known_hosts is not None:
@@ -122,14 +122,14 @@ class Destination:
         return "".join(f"{line}\n" for line in lines)
 
     def _quoted(self, path: Path) -> str:
-        """The only way of a value into a configuration; directories above it may have any name, too."""
+        """Return a quoted path; its parent directories are checked as well."""
         text = str(path.absolute())
         self._check("path", text, PATH)
         return f'"{text}"'
 
 
 def without_config(arguments: Iterable[str]) -> tuple[tuple[str, ...], str]:
-    """Arguments of SSH without -F, and the configuration that the last -F names."""
+    """Return arguments of SSH without -F, and the configuration that the last -F names."""
     rest, config = [], ""
     remaining = iter(arguments)
     for argument in remaining:

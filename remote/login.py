@@ -1,4 +1,4 @@
-"""How OpenSSH reaches a destination."""
+"""Resolve a destination to a login, as OpenSSH does."""
 
 from __future__ import annotations
 
@@ -20,43 +20,43 @@ SSH_PORT: Final = 22
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """How to reach a node by SSH; its host key must stand in one of `known_hosts`."""
+    """Address, user and keys for SSH to a node; its host key must be in one of `known_hosts`."""
 
     node: str
-    """What a sentence about it begins with."""
+    """Name of the node, which error messages begin with."""
     address: str
     port: int
     user: str
     key_files: tuple[Path, ...]
     known_hosts: tuple[Path, ...]
     uses_agent: bool = False
-    """Whether keys of the user's SSH agent are offered, after those in files."""
+    """True to offer keys of the user's SSH agent, after those in files."""
     host_key_alias: str = ""
-    """What its key is filed under in `known_hosts`; by default its address and port."""
+    """Name of its key in `known_hosts`; by default its address and port."""
     gateway: Login | None = None
-    """The host through which it is reached; None if directly."""
+    """The jump host; None for a direct connection."""
     name: str = ""
-    """Of a jump host: what SSH on this computer calls it."""
+    """Name of a jump host in the SSH configuration of this computer."""
 
     @property
     def place(self) -> str:
-        """Address and TCP port, as in a file of known hosts."""
+        """Return address and TCP port as a file of known hosts has them."""
         return self.address if self.port == SSH_PORT else f"[{self.address}]:{self.port}"
 
     @property
     def filed_as(self) -> str:
-        """The name under which files of known hosts have its key."""
+        """Return the name of its key in files of known hosts."""
         return self.host_key_alias or self.place
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How a vendor's command line talks."""
+    """Prompt and errors of a vendor's command line."""
 
     device_type: str
-    """What netmiko calls it."""
+    """Device type of netmiko."""
     prompt: str
-    """Regular expression of the end of a line on which it waits, in any mode."""
+    """Regular expression of the end of a prompt, in any mode."""
     rejection: str
     """Regular expression that only the reply to a wrong command matches."""
 
@@ -66,11 +66,11 @@ KEY_BYTES_MAX: Final = 1 << 20
 """An RSA key of 16384 bits has 13 kB."""
 _TIME_LIMIT_S: Final = 30.0
 Words = Mapping[str, Sequence[str]]
-"""Values by keyword, in small letters, as `ssh -G` prints them."""
+"""Values by keyword in small letters, as `ssh -G` prints them."""
 
 
 def resolve(destination: Destination) -> Login:
-    """The login of a destination, with every host on the way; NodeError if there is none."""
+    """Return the login of a destination, with all jump hosts; NodeError if there is none."""
     with tempfile.TemporaryDirectory(prefix="rogue-") as directory:
         config = Path(directory) / "ssh_config"
         config.write_text(destination.config_text())
@@ -83,7 +83,7 @@ def resolve(destination: Destination) -> Login:
 
 
 class _Resolution:
-    """Asks for one destination, and for every host on the way."""
+    """Resolve one destination and its jump hosts."""
 
     def __init__(self, destination: Destination, config: Path) -> None:
         self._destination = destination
@@ -115,7 +115,7 @@ class _Resolution:
         )
 
     def _gateway(self, words: Words) -> Login | None:
-        """The last jump host; it is reached through those before it, or as the configuration says."""
+        """Return the last jump host; its own login has the earlier ones, or those of the configuration."""
         if "proxyjump" not in words:
             return None
         before, _, last = words["proxyjump"][0].rpartition(",")
@@ -124,7 +124,7 @@ class _Resolution:
         node = f"{self._destination.node}: jump host {name}"
         if self._hops > HOPS_MAX:
             raise NodeError(
-                f"{node}: got more than {HOPS_MAX} hops in the SSH configuration, expected a way that ends; "
+                f"{node}: got more than {HOPS_MAX} hops in the SSH configuration, expected a finite path; "
                 "the host that is reached directly needs `ProxyJump none`."
             )
         login = self.login(node, f"ssh://{name}", ["-J", before] if before else [])
@@ -162,7 +162,7 @@ class _Resolution:
 
 
 def _key_files(words: Words) -> list[Path]:
-    """Those that are there and can be one; OpenSSH names its defaults, too."""
+    """Return the identity files that exist and can be keys; OpenSSH also prints its defaults."""
     tokens = {"%d": str(Path.home()), "%h": words["hostname"][0], "%r": words["user"][0]}
     tokens |= {"%p": words["port"][0], "%u": getpass.getuser(), "%%": "%"}
     found = []
@@ -174,12 +174,12 @@ def _key_files(words: Words) -> list[Path]:
 
 
 def _can_be_key(path: Path) -> bool:
-    """By its size: of a device, a pipe or a file of the kernel's nobody knows where it ends."""
+    """True for a regular file of limited size; devices, pipes and files of the kernel can be endless."""
     return path.is_file() and 0 < path.stat().st_size <= KEY_BYTES_MAX
 
 
 def _uses_agent(node: str, words: Words) -> bool:
-    """Whether the user's agent is asked; another one than the environment's cannot be."""
+    """True to use the agent of the environment; NodeError if another agent is configured."""
     socket = words.get("identityagent", ("SSH_AUTH_SOCK",))[0].strip('"')
     there = os.environ.get("SSH_AUTH_SOCK", "")
     if socket == NO_CONFIG:

@@ -360,7 +360,7 @@ def _host(manifest: Manifest, interface: ManifestInterface, choices: Choices) ->
     if choices.user not in node.logins:
         raise UsageError(
             f"{place}: got user {choices.user!r}, expected one of "
-            f"{', '.join(sorted(node.logins)) or 'nobody'}; choose with --user."
+            f"{', '.join(sorted(node.logins)) or 'none'}; choose with --user."
         )
     login, port = node.logins[choices.user]
     assert interface.address is not None, "a LAN has interfaces with addresses alone"

@@ -112,7 +112,7 @@ def wrong_addresses(
         problem = (str(path), f"{name}.experiment_address")
         if address in owners:
             got = f"{address}, which {owners[address]} has"
-            yield Problem(*problem, got, "an address of its own", "give each host its own")
+            yield Problem(*problem, got, "a different address", "give each host its own")
         elif any(each.version != address.version for each in owners):
             got, expected = f"an address of IPv{address.version}", "one family for all hosts"
             yield Problem(*problem, got, expected, f"{next(iter(owners.values()))} has the other")

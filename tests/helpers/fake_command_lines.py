@@ -1,11 +1,21 @@
-"""Command lines of EOS, Comware and Onyx switches, as their manuals describe them."""
+"""Command lines of EOS, Comware and Onyx switches, as their manuals describe them.
+
+EOS has modes, a session that holds changes until `commit`, and paging. Comware has user view, system view and
+`undo`; each command counts at once. Onyx has `no` behind a port's name; each command counts at once.
+
+Source: Arista EOS User Manual, chapters Command-Line Interface (modes, terminal length, `% Invalid input`),
+Configuration Sessions, Quality of Service and Data Center Bridging; HPE FlexFabric 11900 ACL and QoS
+Configuration Guide, HPE 5130HI ACL and QoS Command Reference (a WRED table in use cannot be removed), and the
+Fundamentals guides (views, screen-length disable, the caret); NVIDIA Onyx User Manual, chapters User
+Interfaces (modes, `% Unrecognized command`, paging), Quality of Service and Priority Flow Control.
+"""
 
 import json
 import re
 
 from helpers.fake_switch import Cli, Tree
 
-KINDS = (
+EOS_KINDS = (
     (0, r"(qos map dscp \d+) to traffic-class [0-7]"),
     (1, r"(qos trust) (?:dscp|cos)"),
     (1, r"(priority-flow-control on)"),
@@ -17,7 +27,7 @@ KINDS = (
     ),
 )
 """Depth of the mode, and the line; its group is what `no` needs at least."""
-MODES = (r"interface Ethernet\d+(?:/\d+)*", r"uc-tx-queue [0-7]")
+EOS_MODES = (r"interface Ethernet\d+(?:/\d+)*", r"uc-tx-queue [0-7]")
 
 
 class FakeEos(Cli):
@@ -91,13 +101,13 @@ class FakeEos(Cli):
         if command in {"exit", "end"}:
             self.mode = mode[:-1] if mode and command == "exit" else None
             return ""
-        for depth, pattern in enumerate(MODES):
+        for depth, pattern in enumerate(EOS_MODES):
             if len(mode) >= depth and re.fullmatch(pattern, command):
                 self.mode = (*mode[:depth], command)
                 self.staged.open(self.mode)
                 return ""
         is_no, text = command.startswith("no "), command.removeprefix("no ")
-        for depth, pattern in KINDS:
+        for depth, pattern in EOS_KINDS:
             found = re.fullmatch(pattern, text)
             if is_no and found is None:
                 found = re.fullmatch(re.search(r"\(.*?\)", pattern)[0], text)  # type: ignore[index]
@@ -125,7 +135,7 @@ LINES = {
         r"(queue [0-7] ecn)",
     ),
 }
-MODES = (r"interface Ten-GigabitEthernet1/0/\d+", r"qos wred queue table \w+")
+COMWARE_MODES = (r"interface Ten-GigabitEthernet1/0/\d+", r"qos wred queue table \w+")
 
 
 class FakeComware(Cli):
@@ -178,7 +188,7 @@ class FakeComware(Cli):
             self.mode = mode[:-1] if mode else None
             return ""
         is_undo, text = command.startswith("undo "), command.removeprefix("undo ")
-        if not mode and any(re.fullmatch(pattern, text) for pattern in MODES):
+        if not mode and any(re.fullmatch(pattern, text) for pattern in COMWARE_MODES):
             if is_undo:
                 return self._delete(text)
             self.mode = (text,)
@@ -204,7 +214,7 @@ class FakeComware(Cli):
         return ""
 
 
-KINDS = (
+ONYX_KINDS = (
     r"(dcb priority-flow-control enable)(?: force)?",
     r"(dcb priority-flow-control priority [0-7] enable)",
     r"(interface ethernet \d+/\d+) (qos trust)(?: L2| L3| both)?",
@@ -262,7 +272,7 @@ class FakeOnyx(Cli):
     def _configure(self, command: str) -> str:
         is_no = command.startswith("no ") or " no " in command
         text = command.removeprefix("no ").replace(" no ", " ")
-        for pattern in KINDS:
+        for pattern in ONYX_KINDS:
             if found := re.fullmatch(pattern, text):
                 key = " ".join(each for each in found.groups() if each)
                 if is_no:

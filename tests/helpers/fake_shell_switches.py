@@ -1,4 +1,9 @@
-"""Switches with a shell: Cumulus with NVUE, and SONiC's configuration database behind `config apply-patch`."""
+"""Switches with a shell: Cumulus with NVUE, and SONiC's configuration database behind `config apply-patch`.
+
+NVUE has a pending revision, and lists of ports in one line. Source: NVIDIA Cumulus Linux User Guide, chapters
+NVUE CLI (nv set, unset, config apply, config detach, config show -o commands) and Quality of Service; NVUE
+reference, QoS.
+"""
 
 import copy
 import json

@@ -18,7 +18,7 @@ import pytest
 from ansible_collections.rogue.testbed.plugins.module_utils.snapshot import establish, keep
 from ansible_collections.rogue.testbed.plugins.modules.node_facts import examine
 from helpers.fake_card import FakeCardNode
-from helpers.fake_sonic import FakeSonic
+from helpers.fake_shell_switches import FakeSonic
 from helpers.fake_switch import ServedSwitch, served_switch
 from helpers.nodes import read_inventory
 from helpers.sshd import Server, served, served_crowd, user_agent

@@ -5,18 +5,15 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
-from helpers.fake_comware import FakeComware
-from helpers.fake_eos import FakeEos
-from helpers.fake_nvue import FakeNvue
-from helpers.fake_onyx import FakeOnyx
-from helpers.fake_sonic import FakeSonic
+from helpers.fake_command_lines import FakeComware, FakeEos, FakeOnyx
+from helpers.fake_shell_switches import FakeNvue, FakeSonic
 from helpers.fake_switch import LOSSLESS, wanted
 
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
 
 
 @dataclass(frozen=True)
-class Stand:
+class StandIn:
     """A stand-in, what is asked of it, and how tests disturb it."""
 
     make: Callable[[], Any]
@@ -86,14 +83,14 @@ def _priority_3(**settings: Any) -> dict[str, Any]:
 _STEP = {"from_bytes": 20_800, "to_bytes": 20_800}
 _SURE = {"from_bytes": 150_000, "to_bytes": 1_500_000}
 PATCH = "sudo config apply-patch /dev/stdin"
-STANDS = {
-    "comware": Stand(
+STAND_INS = {
+    "comware": StandIn(
         comware,
         wanted("comware", ("Ten-GigabitEthernet1/0/1",), switch_priorities=_priority_3(marks=_STEP)),
         ("queue 3 ecn", "priority-flow-control no-drop dot1p 3"),
         "priority-flow-control enable",
     ),
-    "cumulus": Stand(
+    "cumulus": StandIn(
         cumulus,
         wanted("cumulus", ("swp1", "swp2")),
         (
@@ -104,17 +101,17 @@ STANDS = {
         "nv set qos congestion-control rogue traffic-class 3 min-threshold 150000",
         lambda switch: sorted(switch.applied.values()),
     ),
-    "eos": Stand(
+    "eos": StandIn(
         eos, wanted("eos"), ("uc-tx-queue 3", "priority-flow-control on"), "priority-flow-control on"
     ),
-    "onyx": Stand(
+    "onyx": StandIn(
         onyx,
         wanted("onyx", ("1/1", "1/2"), switch_priorities=_priority_3(marks=_SURE)),
         ("dcb priority-flow-control enable force", "interface ethernet 1/1 qos trust L3"),
         "interface ethernet 1/1 dcb priority-flow-control mode on force",
         lambda switch: sorted(switch.shown()),
     ),
-    "sonic": Stand(
+    "sonic": StandIn(
         sonic,
         wanted("sonic", ("Ethernet0", "Ethernet4"), switch_priorities=_priority_3(headroom_bytes=35_776)),
         (PATCH,),

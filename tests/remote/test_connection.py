@@ -17,7 +17,7 @@ from helpers.sshd import Laboratory, laboratory
 from rogue.harness.cli import run_guarded
 from rogue.harness.errors import ExitCode
 from rogue.remote import connection
-from rogue.remote.connection import LOGINS_AT_ONCE, Connection, Turns, connect
+from rogue.remote.connection import LOGINS_AT_ONCE, Connection, LoginLimits, connect
 from rogue.remote.errors import NodeError
 from rogue.remote.login import Login, resolve
 
@@ -135,7 +135,7 @@ def test_no_setting_of_fabric_s_own_files_counts(
     assert "password" not in connection.connect_kwargs
 
 
-class Guarded(Turns):
+class Guarded(LoginLimits):
     """Says whether somebody is inside."""
 
     is_taken = False
@@ -174,20 +174,20 @@ class Bastion:
 def test_a_turn_lasts_until_the_server_counts_us_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """It tells us that we may come in before that, and would turn away who comes next."""
     turns = Guarded()
-    monkeypatch.setattr(connection, "_TURNS", turns)
+    monkeypatch.setattr(connection, "_LIMITS", turns)
     for refusal, told in ((None, ["login", "session", "close"]), (NO_SESSIONS, ["login", "session"])):
         bastion = Bastion(turns, refusal)
-        connection.open_in_turn(bastion)  # type: ignore[arg-type]
+        connection.open_gateway(bastion)  # type: ignore[arg-type]
         assert bastion.seen == [(each, True) for each in told]
     assert not turns.is_taken
 
 
 def test_a_bastion_that_falls_silent_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     turns = Guarded()
-    monkeypatch.setattr(connection, "_TURNS", turns)
+    monkeypatch.setattr(connection, "_LIMITS", turns)
     silent = Bastion(turns, paramiko.SSHException("Timeout opening channel."))
     with pytest.raises(NodeError, match=r"h0: jump host bastion: SSH failed: Timeout opening channel"):
-        connection.open_in_turn(silent)  # type: ignore[arg-type]
+        connection.open_gateway(silent)  # type: ignore[arg-type]
 
 
 PATIENCE_S = 30
@@ -199,7 +199,7 @@ def test_a_server_takes_twice_as_many() -> None:
 
 def test_so_many_are_there_at_once_and_no_more() -> None:
     """All that may come meet there; a thirteenth would have to wait until they have gone."""
-    turns, lock = Turns(3), threading.Lock()
+    turns, lock = LoginLimits(3), threading.Lock()
     meeting = threading.Barrier(3, timeout=PATIENCE_S)
     there, most = 0, 0
 
@@ -219,13 +219,13 @@ def test_so_many_are_there_at_once_and_no_more() -> None:
 
 
 def test_places_do_not_wait_for_each_other() -> None:
-    turns = Turns(1)
+    turns = LoginLimits(1)
     with turns.at("gate"), turns.at("tor"):
         pass
 
 
 def test_who_fails_leaves() -> None:
-    turns = Turns(1)
+    turns = LoginLimits(1)
     for _ in range(2):
         with suppress(OSError), turns.at("gate"):
             raise OSError

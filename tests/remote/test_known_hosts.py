@@ -8,7 +8,7 @@ from pathlib import Path
 
 import paramiko
 import pytest
-from helpers.fake_eos import FakeEos
+from helpers.fake_command_lines import FakeEos
 from helpers.fake_switch import served_switch
 from helpers.ssh_server import served_node
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from helpers.fake_eos import FakeEos
+from helpers.fake_command_lines import FakeEos
 from helpers.fake_switch import PAGE_LINES, PASSWORD, served_switch
 from helpers.sshd import laboratory
 

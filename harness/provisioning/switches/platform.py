@@ -65,7 +65,7 @@ def load_platform(name: str) -> "Platform":
 
 
 class Platform:
-    """One vendor's system."""
+    """The system of one vendor."""
 
     def __init__(self, folder: Path) -> None:
         self.name = folder.name
@@ -76,7 +76,7 @@ class Platform:
 
     @property
     def dialect(self) -> Dialect | None:
-        """How the command line talks; None for a shell, whose exit codes tell what failed."""
+        """Return the dialect of the command line; None for a shell, which has exit codes."""
         line = self.data.command_line
         return None if line is None else Dialect(line.netmiko, line.prompt, line.rejection)
 
@@ -214,7 +214,7 @@ class Platform:
         return _check(change.after)
 
     def _in_contexts(self, changes: Iterable[Change]) -> Iterator[str]:
-        """Enter each context, give its commands and leave it."""
+        """Yield commands that enter each context, change it and leave it."""
         for context, group in groupby(changes, key=lambda change: change.context):
             yield from map(_check, context)
             for change in group:
@@ -235,7 +235,7 @@ def _check(text: str) -> str:
 
 
 def _values(wanted: HardwareSwitchVariables) -> dict[str, Any]:
-    """Return the names that a template knows; all values are checked."""
+    """Return the variables of a template; all values are checked."""
     settings = sorted(wanted.switch_priorities.items())
     priorities = [{"number": number, **dict(each)} for number, each in settings]
     return {

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from helpers.command_line import rogue
 from helpers.experiments import write_experiment
-from helpers.fake_eos import FakeEos
+from helpers.fake_command_lines import FakeEos
 from helpers.fake_switch import LOGIN, served_switch
 from helpers.nodes import host_facts, rack_of, read_inventory, switch_facts, write_inventory
 

@@ -9,7 +9,7 @@ import pytest
 from helpers.command_line import rogue
 from helpers.experiments import write_experiment
 from helpers.fake_agents import fake_inventory
-from helpers.fake_eos import FakeEos
+from helpers.fake_command_lines import FakeEos
 from helpers.fake_switch import LOGIN, LOSSLESS, hardware, served_switch, wanted
 from helpers.nodes import rack_of, write_inventory
 

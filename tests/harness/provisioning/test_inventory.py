@@ -88,7 +88,7 @@ MISTAKES: dict[str, Change] = {
     "h1.experiment_address: got an address of IPv6, expected one family for all hosts; h0 has": host(
         "h1", experiment_address="fd00::11"
     ),
-    "h1.experiment_address: got 10.9.0.10, which h0 has, expected an address of its own; give": host(
+    "h1.experiment_address: got 10.9.0.10, which h0 has, expected a different address; give": host(
         "h1", experiment_address="10.9.0.10"
     ),
     "hosts: got no host in it": lambda listed: listed.pop("hosts"),

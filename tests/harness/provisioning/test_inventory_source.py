@@ -319,7 +319,7 @@ def test_one_family_with_an_address_for_each_host(addresses: tuple[str, ...]) ->
 
 def test_an_address_is_one_hosts_however_it_is_written() -> None:
     (problem,) = problems("fd00::10", "fd00:0:0::10")
-    assert "h1.experiment_address: got fd00::10, which h0 has, expected an address of its own" in problem
+    assert "h1.experiment_address: got fd00::10, which h0 has, expected a different address" in problem
 
 
 def test_hosts_of_two_families_do_not_reach_each_other() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from helpers.fake_agents import fake_inventory
-from helpers.fake_eos import FakeEos
-from helpers.fake_sonic import FakeSonic
+from helpers.fake_command_lines import FakeEos
+from helpers.fake_shell_switches import FakeSonic
 from helpers.fake_switch import LOGIN, PASSWORD, Cli, hardware, served_switch, wanted
 
 from rogue.harness.provisioning.doctor import switch_findings

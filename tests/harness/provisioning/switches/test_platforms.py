@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from helpers.fake_switch import hardware, served_switch, wanted
-from helpers.switch_stands import STANDS, Stand
+from helpers.stand_in_switches import STAND_INS, StandIn
 from pydantic import ValidationError
 
 from rogue.harness.provisioning.switches import platform as module
@@ -27,12 +27,12 @@ DATA = Path(module.__file__).parent / "platforms"
 
 
 @pytest.fixture(params=PLATFORMS)
-def stand(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stand:
+def stand(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    return STANDS[request.param]
+    return STAND_INS[request.param]
 
 
-def golden(stand: Stand) -> list[str]:
+def golden(stand: StandIn) -> list[str]:
     """The commands of a switch without settings, over its owner's settings, and of undo."""
     text = (PLANS / f"{stand.wanted.switch_platform}.txt").read_text()
     return re.split(r"^# .*\n", text, flags=re.MULTILINE)[1:]
@@ -42,7 +42,7 @@ def shown(commands: list[Command]) -> str:
     return "".join(f"{each}\n" for each in commands)
 
 
-def check_numbers(opened: OpenSwitch, stand: Stand) -> None:
+def check_numbers(opened: OpenSwitch, stand: StandIn) -> None:
     state = opened.state(stand.wanted)
     for interface in stand.wanted.interfaces:
         for number, requested in stand.wanted.switch_priorities.items():
@@ -51,7 +51,7 @@ def check_numbers(opened: OpenSwitch, stand: Stand) -> None:
             assert (found.marks, found.pauses) == (requested.marks, requested.pauses)
 
 
-def test_a_switch_is_planned_set_read_back_and_undone(stand: Stand, tmp_path: Path) -> None:
+def test_a_switch_is_planned_set_read_back_and_undone(stand: StandIn, tmp_path: Path) -> None:
     without, over, back = golden(stand)
     assert shown(plan_from_nothing(load_platform(stand.wanted.switch_platform), stand.wanted)) == without
     switch = stand.make()
@@ -74,7 +74,7 @@ def test_a_switch_is_planned_set_read_back_and_undone(stand: Stand, tmp_path: Pa
         assert (opened.ledger.changes(), undo(opened)) == ([], [])
 
 
-def test_a_rejected_command_is_rolled_back(stand: Stand, tmp_path: Path) -> None:
+def test_a_rejected_command_is_rolled_back(stand: StandIn, tmp_path: Path) -> None:
     for command in stand.rejected:
         switch = stand.make()
         before = stand.state(switch)
@@ -89,7 +89,7 @@ def test_a_rejected_command_is_rolled_back(stand: Stand, tmp_path: Path) -> None
             assert (stand.state(switch), opened.ledger.changes()) == (before, [])
 
 
-def test_a_lost_session_is_undone_later(stand: Stand, tmp_path: Path) -> None:
+def test_a_lost_session_is_undone_later(stand: StandIn, tmp_path: Path) -> None:
     switch = stand.make()
     before, switch.drops = stand.state(switch), stand.lost
     with served_switch(tmp_path / "tor", switch) as served:
