@@ -86,7 +86,7 @@ def examine_cards(named: NamedInventory, path: Path, others: Mapping[str, object
 
     others: values of arguments that are refused with --card, by name.
     """
-    from rogue.harness.provisioning.card_bundle import collect_cards
+    from rogue.harness.provisioning.rdma_transfers import collect_cards
 
     if given := ", ".join(name for name, value in others.items() if value):
         raise UsageError(f"doctor: got {given} with --card, expected an inventory alone; leave {given} out.")

@@ -33,9 +33,19 @@ from rogue.harness.provisioning.switches.settings import (
     HardwareSwitch,
     HardwareSwitchVariables,
 )
-from rogue.remote.destination import HOST, NODE, PATH, PYTHON, USER, Destination, at_home, without_config
 from rogue.remote.errors import NodeError
-from rogue.remote.login import Login, resolve
+from rogue.remote.login import (
+    HOST,
+    NODE,
+    PATH,
+    PYTHON,
+    USER,
+    Destination,
+    Login,
+    at_home,
+    resolve,
+    without_config,
+)
 
 _HARDWARE: Final = "hardware_switches"
 _GROUPS: Final = ("hosts", "switch", _HARDWARE)

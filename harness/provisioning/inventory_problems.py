@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from rogue.harness.errors import Problem
-from rogue.remote.destination import Word
+from rogue.remote.login import Word
 
 _ADVICE: Final = "inventory/example explains it"
 _EXPECTED: Final = {

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from rogue.harness.errors import Problem, UsageError
 from rogue.harness.provisioning.named_inventory import TRUST
-from rogue.remote.destination import HOPS, HOST, NO_CONFIG, PATH, USER, Word, at_home
+from rogue.remote.login import HOPS, HOST, NO_CONFIG, PATH, USER, Word, at_home
 from rogue.workloads.printable import shortened
 from rogue.workloads.shipped import shipped
 

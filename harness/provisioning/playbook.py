@@ -21,8 +21,8 @@ from rich.console import Console
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.inventory_source import is_program, is_unverified, kinds_enabled
-from rogue.remote.destination import Destination
 from rogue.remote.errors import NodeError
+from rogue.remote.login import Destination
 from rogue.workloads.shipped import shipped
 
 _VALIDATION: Final = "Validating arguments against arg spec"

@@ -15,7 +15,7 @@ import paramiko
 import pytest
 from helpers.needs import path_of
 
-from rogue.remote.destination import Destination
+from rogue.remote.login import Destination
 
 END_LIMIT_S = 30.0
 _PORTS_TRIED = 5

@@ -17,8 +17,6 @@ from ansible_collections.rogue.testbed.plugins.module_utils.snapshot import (
 from ansible_collections.rogue.testbed.plugins.module_utils.system import StateError
 from helpers.fake_card import INTERRUPTS, PCI, FakeCardNode
 from helpers.fake_node import FakeNode
-from hypothesis import given
-from hypothesis import strategies as st
 
 TREE = ["qdisc add dev eth1 root handle 1: htb default 10", "class add dev eth1 parent 1: classid 1:10 htb"]
 ECN, MTU = "/proc/sys/net/ipv4/tcp_ecn", "/sys/class/net/eth1/mtu"
@@ -292,14 +290,6 @@ def test_words_that_would_be_other_options_lines_or_files_are_refused_before_any
             node, {"kernel_files": {ECN: 1}, **wanted} if "kernel_files" not in wanted else wanted, False
         )
     assert (node.state(), node.commands) == (before, [])
-
-
-@given(key=st.text(max_size=20))
-def test_an_accepted_interface_is_one_word_and_no_option(key: str) -> None:
-    if KINDS["card_priorities"].mistake(key, None) is None:
-        assert key.split() == [key]
-        assert "/" not in key
-        assert not key.startswith("-")
 
 
 def test_a_missing_file_or_interface_is_named(node: FakeNode) -> None:

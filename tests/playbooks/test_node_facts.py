@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.rogue.testbed.plugins.module_utils.cards import card_of, dcqcn_of
+from ansible_collections.rogue.testbed.plugins.module_utils.settings import card_of
 from ansible_collections.rogue.testbed.plugins.module_utils.snapshot import BEFORE, establish
-from ansible_collections.rogue.testbed.plugins.modules.node_facts import examine
+from ansible_collections.rogue.testbed.plugins.modules.node_facts import dcqcn_of, examine
 from helpers.fake_card import INTERRUPTS, PCI, FakeCardNode
 from helpers.fake_node import FakeNode
 
@@ -92,12 +92,6 @@ def test_a_cards_model_and_rate_are_read_a_device_in_software_has_neither(node: 
     assert examine(node, ASKED)["rdma_ports"][0]["rate_bps"] == 2_500_000_000
 
 
-def test_an_empty_slot_of_the_gid_table_is_passed_over(node: FakeNode) -> None:
-    add_gid(node, 0, "RoCE v2", "::ffff:10.9.0.10")
-    node.path("/sys/class/infiniband/rxe0/ports/1/gid_attrs/ndevs/0").unlink()
-    assert examine(node, ASKED)["rdma_ports"] == []
-
-
 def test_peers_are_asked_with_packets_of_full_size_in_one_piece(node: FakeNode) -> None:
     node.replying = {"10.9.0.11"}
     assert examine(node, ASKED)["round_trips_ms"] == {"h1": 1.25, "h2": None}
@@ -110,12 +104,6 @@ def test_peers_that_reply_to_small_packets_alone_are_told_apart(node: FakeNode) 
     facts = examine(node, ASKED)
     assert facts["round_trips_ms"] == {"h1": 1.25, "h2": None}
     assert facts["small_packets_only"] == ["h2"]
-
-
-def test_an_end_between_two_bridges_has_no_arrivals_to_merge(node: FakeNode) -> None:
-    node.write("/sys/class/net/eth1/ifindex", "7\n")
-    node.write("/sys/class/net/eth1/iflink", "8\n")
-    assert examine(node, ASKED)["interfaces"]["eth1"]["gro"] is None
 
 
 def test_interfaces_and_addresses(node: FakeNode) -> None:

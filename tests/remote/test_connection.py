@@ -4,8 +4,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from dataclasses import replace
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,7 +16,7 @@ from helpers.sshd import Laboratory, laboratory
 from rogue.harness.cli import run_guarded
 from rogue.harness.errors import ExitCode
 from rogue.remote import connection
-from rogue.remote.connection import LOGINS_AT_ONCE, Connection, LoginLimits, connect
+from rogue.remote.connection import Connection, LoginLimits, connect
 from rogue.remote.errors import NodeError
 from rogue.remote.login import Login, resolve
 
@@ -193,10 +192,6 @@ def test_a_bastion_that_falls_silent_is_named(monkeypatch: pytest.MonkeyPatch) -
 PATIENCE_S = 30
 
 
-def test_a_server_takes_twice_as_many() -> None:
-    assert 2 * LOGINS_AT_ONCE <= 10, "MaxStartups 10:30:100"
-
-
 def test_so_many_are_there_at_once_and_no_more() -> None:
     """All that may come meet there; a thirteenth would have to wait until they have gone."""
     turns, lock = LoginLimits(3), threading.Lock()
@@ -218,19 +213,6 @@ def test_so_many_are_there_at_once_and_no_more() -> None:
     assert most == 3
 
 
-def test_places_do_not_wait_for_each_other() -> None:
-    turns = LoginLimits(1)
-    with turns.at("gate"), turns.at("tor"):
-        pass
-
-
-def test_who_fails_leaves() -> None:
-    turns = LoginLimits(1)
-    for _ in range(2):
-        with suppress(OSError), turns.at("gate"):
-            raise OSError
-
-
 SHELL_LIMIT_S = 20.0
 
 
@@ -250,37 +232,6 @@ def test_a_command_that_fails_says_so_in_its_own_words(login: Login) -> None:
     expected = r"h0: `echo no space >&2; exit 3` failed \(exit code 3\): no space"
     with connect(login, limit_s=SHELL_LIMIT_S) as shell, pytest.raises(NodeError, match=expected):
         shell.run("echo no space >&2; exit 3")
-
-
-def test_a_node_with_another_key_than_the_known_one_is_refused(login: Login) -> None:
-    other = paramiko.ECDSAKey.generate()
-    entry = f"[127.0.0.1]:{login.port} {other.get_name()} {other.get_base64()}\n"
-    login.known_hosts[0].write_text(entry)
-    with pytest.raises(NodeError, match="h0: SSH failed: "), connect(login, limit_s=SHELL_LIMIT_S):
-        pytest.fail("it let somebody else in")
-
-
-def test_a_node_that_is_not_known_is_refused(login: Login) -> None:
-    login.known_hosts[0].write_text("")
-    with (
-        pytest.raises(
-            NodeError,
-            match=r"h0: SSH failed: got no host key of \[127.0.0.1\]:\d+, expected one in .*known_hosts; add",
-        ),
-        connect(login, limit_s=SHELL_LIMIT_S),
-    ):
-        pytest.fail("it let a stranger in")
-
-
-def test_a_known_hosts_file_that_is_not_there_is_named(login: Login, tmp_path: Path) -> None:
-    lost = replace(login, known_hosts=(tmp_path / "lost",))
-    with pytest.raises(NodeError, match=r"h0: SSH failed: .*lost"), connect(lost, limit_s=SHELL_LIMIT_S):
-        pytest.fail("it let a stranger in")
-
-
-def test_errors_of_the_caller_stay_its_own(login: Login) -> None:
-    with pytest.raises(FileNotFoundError), connect(login, limit_s=SHELL_LIMIT_S):
-        Path("/no/such/file").read_text()
 
 
 def test_files_there_and_back_over_one_session(

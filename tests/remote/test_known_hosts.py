@@ -209,15 +209,6 @@ def test_a_shell_and_sed_take_any_name_as_it_is(tmp_path: Path, alias: str) -> N
     assert not (tmp_path / "x").exists()
 
 
-def test_without_a_file_there_is_none_to_name() -> None:
-    told = unknown_keys([replace(NODE, known_hosts=())])
-    assert "expected one in a file of known hosts; add it with `ssh-keyscan 10.1.0.1`, and compare" in told
-
-
-def test_a_file_with_a_blank_is_quoted() -> None:
-    assert ">> '/a b/known'`" in unknown_keys([replace(NODE, known_hosts=(Path("/a b/known"),))])
-
-
 def test_twelve_hosts_behind_one_jump_host_are_one_sentence() -> None:
     logins = [replace(NODE, node=f"h{n}", address=f"10.1.0.{n}", gateway=GATE) for n in range(11)]
     logins.append(replace(NODE, node="h11", address="10.1.0.11", port=2222, gateway=GATE))

@@ -3,7 +3,7 @@
 import os
 import re
 import shlex
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rogue.remote import destination, login
-from rogue.remote.destination import (
+from rogue.remote import login as login_module
+from rogue.remote.errors import NodeError
+from rogue.remote.login import (
     HOPS,
     HOST,
+    KEY_BYTES_MAX,
     NODE,
     PATH,
     PYTHON,
@@ -22,10 +24,9 @@ from rogue.remote.destination import (
     Destination,
     Word,
     at_home,
+    resolve,
     without_config,
 )
-from rogue.remote.errors import NodeError
-from rogue.remote.login import KEY_BYTES_MAX, Login, resolve
 
 TEXTS = st.text(max_size=20) | st.text("/ab ~\"'\n\r\\$%{}[]*", min_size=1, max_size=8)
 
@@ -105,7 +106,7 @@ def test_the_configuration_is_told_from_other_arguments(
     assert without_config(arguments) == (rest, config)
 
 
-ALL = [each for each in vars(destination).values() if isinstance(each, Word)]
+ALL = [each for each in vars(login_module).values() if isinstance(each, Word)]
 NEVER = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\"'`$%&;|<>{}!#*?]|^-|^$")
 """What ends a value, begins an option, is filled in, or is run."""
 
@@ -136,24 +137,9 @@ def test_a_host_has_no_port(text: str) -> None:
     assert not HOST.fits(text)
 
 
-def test_the_own_directory_is_written_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", "/home/me")
-    assert at_home("~/.ssh/id") == Path("/home/me/.ssh/id")
-
-
-def test_a_user_who_is_not_here_is_no_error() -> None:
-    assert at_home("~no-such-user/x") == Path("~no-such-user/x")
-
-
 @pytest.mark.parametrize("name", ["~\ud800/x", "~\0/x"])
 def test_a_name_that_no_user_can_have_is_no_error(name: str) -> None:
     assert at_home(name) == Path(name)
-
-
-def test_a_login_says_which_host_key_is_expected_and_stays_as_it_is() -> None:
-    login = Login("h0", "127.0.0.1", 22, "root", (), (Path("known_hosts"),))
-    with pytest.raises(FrozenInstanceError):
-        login.known_hosts = (Path("/dev/null"),)  # type: ignore[misc]
 
 
 CONFIG = """\
@@ -244,7 +230,7 @@ def test_without_an_inventorys_file_every_hop_has_its_own_known_hosts(node: Dest
             "revoking",
             "h0: got RevokedHostKeys '/etc/ssh/revoked' in the SSH configuration, which is not read",
         ),
-        ("here", "h0: jump host there: got more than 8 hops in the SSH configuration, expected a way that"),
+        ("here", "h0: jump host there: got more than 8 hops in the SSH configuration, expected a finite"),
         ("self", "h0: SSH cannot make out where 'self' is: jumphost loop via self"),
     ],
 )
@@ -277,12 +263,3 @@ def test_the_agent_asked_is_the_environments_or_none(
         NodeError, match=r"got IdentityAgent /run/other in the SSH .* SSH_AUTH_SOCK=/run/other"
     ):
         resolve(replace(node, arguments=("-o", "IdentityAgent=/run/other")))
-
-
-def test_a_name_that_takes_ssh_for_ever_is_a_sentence(
-    node: Destination, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(login, "_TIME_LIMIT_S", 0.2)
-    (tmp_path / "more").write_text('Match exec "sleep 60"\n')
-    with pytest.raises(NodeError, match="h0: `ssh -G node-1` did not end within 0 s"):
-        resolve(node)

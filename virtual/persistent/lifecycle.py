@@ -13,9 +13,8 @@ from rogue.remote.errors import NodeError
 from rogue.remote.login import Login
 from rogue.virtual.errors import VirtualTestbedError
 from rogue.virtual.image.build import Image
-from rogue.virtual.machines.assembly import Accelerator, assemble, logins
+from rogue.virtual.machines.assembly import Accelerator, Console, assemble, logins
 from rogue.virtual.machines.machine_plan import machines_of
-from rogue.virtual.machines.process import Console
 from rogue.virtual.network import VirtualNetwork
 from rogue.virtual.persistent import processes
 from rogue.virtual.persistent.directory import (

@@ -11,7 +11,7 @@ import pytest
 from helpers.nodes import rack_of
 
 from rogue.harness.cli import app, run_guarded
-from rogue.harness.provisioning import card_bundle
+from rogue.harness.provisioning import rdma_transfers
 from rogue.remote.errors import NodeError
 
 Capture = pytest.CaptureFixture[str]
@@ -52,7 +52,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     monkeypatch.setattr(
         "rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: rack_of("declared")
     )
-    monkeypatch.setattr(card_bundle.collect_cards, "__defaults__", (opened,))
+    monkeypatch.setattr(rdma_transfers.collect_cards, "__defaults__", (opened,))
     return logins
 
 

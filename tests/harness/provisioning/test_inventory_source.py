@@ -21,7 +21,7 @@ from rogue.harness.provisioning.inventory_problems import (
     wrong_addresses,
 )
 from rogue.harness.provisioning.inventory_source import distrusted, forbidden, is_unverified
-from rogue.remote.destination import Destination
+from rogue.remote.login import Destination
 
 SCRIPT = """#!/bin/sh
 touch {mark}
@@ -54,17 +54,6 @@ def test_a_program_that_a_person_trusts_is_run(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no host in it"):
         load_inventory(program, is_trusted=True)
     assert mark.exists()
-
-
-def test_trust_makes_no_program_of_a_file(tmp_path: Path) -> None:
-    assert len(load_inventory(write_inventory(tmp_path), is_trusted=True).hosts) == 2
-
-
-def test_a_plug_in_that_the_file_names_is_not_loaded(tmp_path: Path) -> None:
-    path = tmp_path / "nodes.yaml"
-    path.write_text("plugin: ansible.builtin.constructed\nstrict: true\n")
-    with pytest.raises((ConfigError, UsageError)):
-        load_inventory(path, is_trusted=True)
 
 
 FORBIDDEN: dict[str, dict[str, object]] = {
@@ -139,10 +128,6 @@ def test_hosts_of_other_groups_are_looked_at_too() -> None:
     listed = {"_meta": {"hostvars": {"localhost": {"ansible_connection": "local"}}}, "hosts": {"hosts": []}}
     with pytest.raises(ConfigError, match=r"localhost\.ansible_connection"):
         interpret(Path("nodes.yaml"), listed)
-
-
-def test_an_ordinary_inventory_is_read(tmp_path: Path) -> None:
-    assert len(load_inventory(write_inventory(tmp_path)).hosts) == 2
 
 
 def test_variables_beside_the_file_count_and_not_those_beside_a_link_to_it(tmp_path: Path) -> None:
@@ -279,20 +264,6 @@ def test_a_mistake_of_a_group_is_one_sentence_with_its_nodes_in_order() -> None:
     assert [str(each) for each in found] == [
         "nodes.yaml: experiment_interface of h0, h2, h10: got bond0, expected one card; take it out."
     ]
-
-
-def test_one_node_keeps_its_path_and_other_mistakes_stay_apart() -> None:
-    problems = [
-        wrong("h0.experiment_interface"),
-        wrong("h1.experiment_interface", "team0"),
-        wrong("h1.other"),
-    ]
-    assert grouped(problems, NODES) == problems
-
-
-def test_what_is_no_node_s_is_not_taken_apart() -> None:
-    problems = [wrong("hosts"), wrong("nobody.experiment_interface"), wrong("h0")]
-    assert grouped(problems, NODES) == problems
 
 
 def test_names_with_dots_are_names() -> None:

@@ -52,13 +52,6 @@ def test_every_host_receives_once_and_has_one_part_at_a_time(count: int) -> None
     assert sorted(received) == [f"h{number}" for number in range(count)]
 
 
-def test_on_one_switch_all_send_at_once_also_where_nobody_says_which_ports_they_have() -> None:
-    inventory = rack(6)
-    silent = replace(inventory, hardware_switches=(hardware(wanted("declared", switch_ports=[]), None),))
-    for each in (inventory, silent):
-        assert [len(groups) for groups in concurrent_incasts(each)] == [2, 2, 2]
-
-
 def test_on_two_switches_those_do_whose_hosts_share_one() -> None:
     """Twelve hosts are four groups; with seven on the first switch one group lies across."""
     halves, across = rack(6, 6), rack(7, 5)
@@ -187,14 +180,6 @@ def test_one_sends_then_two_to_each_host() -> None:
     assert sorted(each[:2] for each in network.floods[1:3]) == ["h1", "h2"]
 
 
-def test_what_is_run_on_a_host() -> None:
-    address = host().variables.experiment_address
-    assert flood_command(host("h1"), host()) == (
-        f"timeout 60 python3 /opt/rogue/rogue-agent.pyz flood {address} --dscp 0 "
-        f"--mtu {host().variables.experiment_mtu}"
-    )
-
-
 def test_each_host_whose_port_does_not_mark_is_named() -> None:
     findings = measured(FakeNetwork(marked=0), rack_of_marks(3))
     assert [finding.node for finding in findings] == ["h0", "h1", "h2"]
@@ -204,13 +189,6 @@ def test_each_host_whose_port_does_not_mark_is_named() -> None:
 def test_a_host_that_fails_is_a_sentence() -> None:
     finding = measured(FakeNetwork(marked=9, broken="h2"), rack_of_marks(3))[0]
     assert (finding.got, finding.expected) == ("h2: `flood` failed: no agent", "packets that arrive")
-
-
-def test_an_agent_that_says_something_else_is_a_sentence() -> None:
-    network = FakeNetwork(marked=9)
-    network.prefix = "warning: \n"
-    (first, *_) = measured(network, rack_of_marks(3))
-    assert "got `warning:" in first.got and "expected its report in JSON" in first.got
 
 
 def test_nothing_is_sent_where_no_switch_says_that_it_marks() -> None:

@@ -3,8 +3,6 @@
 import io
 import os
 import signal
-import subprocess
-import sys
 import tempfile
 import threading
 from pathlib import Path
@@ -35,16 +33,12 @@ from rogue.harness.provisioning.playbook import (
     task_title,
 )
 from rogue.harness.provisioning.provision import (
-    LOGS,
-    deployed_files,
-    dool_script,
-    log_file,
     provision,
     teardown,
 )
 from rogue.harness.provisioning.reach import Reached
-from rogue.remote.destination import Destination
 from rogue.remote.errors import NodeError
+from rogue.remote.login import Destination
 
 HERE = "all: {hosts: {here: {ansible_connection: local, ansible_python_interpreter: auto_silent}}}\n"
 GOOD = """\
@@ -224,19 +218,6 @@ def test_a_module_without_a_result_is_told_by_what_it_printed() -> None:
     ]
 
 
-def test_wrong_arguments_of_a_role_are_told() -> None:
-    played = PlaybookResult()
-    result = {"msg": "Validation of arguments failed:", "argument_errors": ["missing required arguments: a"]}
-    played.add(event("runner_on_failed", res=result))
-    assert "missing required arguments: a" in played.failures[0].message
-
-
-def test_an_ignored_failure_is_none() -> None:
-    played = PlaybookResult()
-    played.add(event("runner_on_failed", ignore_errors=True, res={"msg": "no"}))
-    assert played.failures == []
-
-
 def test_facts_and_ansibles_own_words_are_kept() -> None:
     played = PlaybookResult()
     played.add(event("runner_on_ok", res={"facts": {"kernel": "6.1"}}))
@@ -332,28 +313,6 @@ def test_ansible_goes_only_where_it_can_work(inventory: Inventory, player: Playe
     assert len(player.orders) == 1, "nobody was left to go to"
 
 
-def test_dool_is_one_script_that_runs_by_itself(tmp_path: Path) -> None:
-    alone = tmp_path / "dool"
-    alone.write_bytes(dool_script().read_bytes())
-    command = [sys.executable, "-I", "-S", str(alone), "--version"]
-    said = subprocess.run(
-        command, capture_output=True, text=True, timeout=60, check=True, cwd=tmp_path
-    ).stdout
-    assert "1." in said
-
-
-def test_checksums_are_of_what_is_put_there() -> None:
-    files = deployed_files()
-    assert sorted(files) == ["/opt/rogue/dool", "/opt/rogue/rogue-agent.pyz"]
-    assert all(len(checksum) == 64 for checksum in files.values())
-
-
-def test_the_file_asked_for_is_taken_and_otherwise_one_is_made_up() -> None:
-    assert log_file(Path("x.log"), "doctor") == Path("x.log")
-    assert log_file(None, "doctor").parent == LOGS
-    assert log_file(None, "doctor").name.endswith("Z-doctor.log")
-
-
 PLAYBOOKS = Path(__file__).parents[3] / "playbooks"
 
 
@@ -374,8 +333,3 @@ def test_roles_put_files_where_the_harness_looks(role: str, path: str, content: 
 def test_samples_have_the_place_that_was_made_for_them() -> None:
     assert task("agent", "ansible.builtin.file")["loop"] == [str(Path(AGENT).parent), SPOOL]
     assert str(serve.SPOOL) == SPOOL
-
-
-def test_the_doctor_sums_up_the_same_files() -> None:
-    preflight = (PLAYBOOKS / "preflight.yml").read_text()
-    assert f"['{AGENT}', '{DOOL}']" in preflight

@@ -14,23 +14,18 @@ import pytest
 from helpers.nodes import host_facts, rack_of, write_inventory
 
 from rogue.harness.errors import UsageError
-from rogue.harness.provisioning.card_bundle import (
-    card_command,
-    collect_cards,
-    names_in,
-    scrubbed,
-    scrubbing,
-)
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
 from rogue.harness.provisioning.rdma_transfers import (
     End,
-    least_ip_mtu_bytes,
+    card_command,
+    collect_cards,
     least_share,
     measure_transfers,
+    names_in,
     payload_bytes,
     priorities_of_levels,
     rounds,
-    sent_packets,
+    scrubbing,
 )
 from rogue.remote.errors import NodeError, RejectedError
 from rogue.remote.login import Login
@@ -52,11 +47,6 @@ from rogue.remote.login import Login
 def test_the_largest_payload_that_linux_lets_fit(ip_mtu_bytes: int, expected_bytes: int) -> None:
     """1500 - 96 = 1404: 1024; 2144 - 96 = 2048."""
     assert payload_bytes(ip_mtu_bytes) == expected_bytes
-
-
-def test_an_mtu_is_large_enough_for_what_needs_it() -> None:
-    assert least_ip_mtu_bytes(2048) == 2144
-    assert payload_bytes(least_ip_mtu_bytes(4096)) == 4096
 
 
 FACTS = {"h0": host_facts("10.9.0.10", "h1"), "h1": host_facts("10.9.0.11", "h0")}
@@ -170,11 +160,6 @@ def test_what_does_not_arrive_is_a_sentence(inventory: Inventory) -> None:
     assert "got no result of ib_write_bw" in finding
 
 
-def test_soft_roce_is_not_asked_for_a_line_rate(tmp_path: Path) -> None:
-    soft = load_inventory(write_inventory(tmp_path))
-    assert measured(soft, TABLE.format(gbps="0.1")) == ([], [])
-
-
 @pytest.mark.parametrize("hosts", [0, 1, 2, 5, 8])
 def test_every_pair_once_and_no_host_twice_at_a_time(inventory: Inventory, hosts: int) -> None:
     ends = [End(inventory.hosts[0], {"number": number}) for number in range(hosts)]
@@ -230,29 +215,10 @@ def test_each_level_has_the_priority_that_counts_its_packets(words: str) -> None
     assert asked(Card(dict.fromkeys(range(8), 3), words)) == {"priorities": [3] * 8}
 
 
-def test_both_ends_are_told_the_level() -> None:
-    card = Card({})
-    asked(card)
-    assert [command[-5:] for command in card.served] == [f" -S {level}" for level in range(8)]
-
-
-def test_without_counters_nobody_knows() -> None:
-    assert asked(Card({}, "tx_packets_{}")) == {"priorities": [None] * 8}
-
-
 def test_a_transfer_that_fails_is_the_reason() -> None:
     card = Card({})
     card.fails = True
     assert asked(card) == {"reason": "h0: `ib_write_bw` to h1 failed"}
-
-
-def test_an_interface_is_named_to_a_shell_as_one_word() -> None:
-    class Shell:
-        def run(self, command: str) -> str:
-            assert command.endswith("ethtool -S 'a b'")
-            return "     tx_prio3_packets: 7\n     rx_prio3_packets: 9\n"
-
-    assert sent_packets(Shell(), "a b") == {3: 7}  # type: ignore[arg-type]
 
 
 class Said:
@@ -321,14 +287,6 @@ def test_a_transfer_and_a_limiter_that_fail_name_nobody() -> None:
     assert str(rack.hosts[1].variables.experiment_address) not in json.dumps(bundle)
 
 
-def test_what_is_run_on_a_host() -> None:
-    host = rack_of("declared").hosts[0]
-    words = "/usr/bin/env PATH=/usr/sbin:/usr/bin:/sbin:/bin python3 /opt/rogue/rogue-agent.pyz card"
-    command = f"{words} {host.variables.experiment_address}"
-    assert card_command(replace(host, login=replace(host.login, user="root"))) == command
-    assert card_command(replace(host, login=replace(host.login, user="alice"))) == f"sudo -n {command}"
-
-
 def test_an_agent_without_it_is_a_sentence() -> None:
     with pytest.raises(NodeError, match=r"^h0: got `usage:` from the agent, expected a report"):
         collect_cards(rack_of("declared"), Said("usage: \n").opened)
@@ -381,11 +339,6 @@ def test_what_a_card_says_stays(said: str) -> None:
 def test_names_are_whole_words_and_the_longer_one_goes_first() -> None:
     scrub = scrubbing({"h1": "card 1", "h1.lab": "<name>", "": "never"})
     assert scrub("h1 H1.lab h10 ah1 (h1)") == "card 1 <name> h10 ah1 (card 1)"
-
-
-def test_texts_are_scrubbed_however_deep_they_lie() -> None:
-    scrub = scrubbing({"h1": "card 1"})
-    assert scrubbed({"h1": [{"a": "h1"}, 1, None, True]}, scrub) == {"h1": [{"a": "card 1"}, 1, None, True]}
 
 
 def test_an_inventory_names_nodes_users_and_the_way() -> None:

@@ -71,13 +71,6 @@ def test_what_is_stated_holds_those_of_amx(tmp_path: Path) -> None:
     assert ROOM_BYTES >= AMX_BYTES
 
 
-def test_a_source_that_asks_its_host_stays_as_it_is(tmp_path: Path) -> None:
-    path = offsets(tmp_path, "void foo(void)\n")
-    make_room(tmp_path)
-    assert path.read_text() == "void foo(void)\n"
-    make_room(tmp_path / "of another kind")
-
-
 def test_an_option_that_this_source_refuses_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = [line for line in build.recipe.wanted_options() if line != "CONFIG_RDMA_RXE=y"]
     (tmp_path / ".config").write_text("\n".join(kept))
@@ -86,24 +79,10 @@ def test_an_option_that_this_source_refuses_is_named(tmp_path: Path, monkeypatch
         build._configure(tmp_path)
 
 
-def test_progress_counts_what_is_compiled(tmp_path: Path) -> None:
-    (tmp_path / "Makefile").write_text("linux:\n\t@echo '  CC      init/main.o'\n\t@echo '  LD      linux'\n")
-    said: list[str] = []
-    build._compile(tmp_path, said.append)
-    assert said == ["kernel: 1 files compiled, all"]
-
-
 def test_a_compiler_that_fails_has_the_last_word(tmp_path: Path) -> None:
     (tmp_path / "Makefile").write_text("linux:\n\t@echo 'main.c:1: error: no such thing'; exit 1\n")
     with pytest.raises(VirtualTestbedError, match="no such thing"):
         build._compile(tmp_path, lambda _text: None)
-
-
-def test_every_file_of_the_root_folder_is_listed_with_its_size(tmp_path: Path) -> None:
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "ip").write_text("12345")
-    (tmp_path / "link").symlink_to("bin/ip")
-    assert build._files_of(tmp_path) == ["bin/ip 5"]
 
 
 def test_a_root_folder_that_cannot_be_made_is_said_though_the_kernel_is_there(
@@ -204,20 +183,6 @@ def test_a_damaged_kernel_is_built_again_with_a_word(
     assert told == [f"{tmp_path.name}: {kernel.directory} is damaged, building it again"]
 
 
-def test_what_is_good_stays_until_its_successor_is_built(
-    tmp_path: Path, built: list[SourcePackage], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: object) -> None:
-        raise VirtualTestbedError("no network")
-
-    kernel = build.obtain(tmp_path, silent)
-    kernel.program.write_text("")
-    monkeypatch.setattr(build, "build", fail)
-    with pytest.raises(VirtualTestbedError):
-        build.obtain(tmp_path, silent)
-    assert (kernel.root / "usr" / "sbin" / "tc").exists()
-
-
 PROGRAM = """\
 #!/bin/sh
 for word; do case $word in CELL=*) cell=${word#CELL=} ;; esac; done
@@ -249,36 +214,9 @@ def test_a_kernel_finds_its_folder_whatever_it_is_called(tmp_path: Path, folder:
     assert {"time-travel=inf-cpu", "ro", "mem=512M", "rootfstype=hostfs"} <= set(words)
 
 
-def test_a_place_for_temporary_files_is_one_word_to_a_kernel(
-    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    elsewhere = tmp_path / "my files,ro init=sh"
-    elsewhere.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(elsewhere))
-    boot(kernel_that(tmp_path, "echo done >result; echo 0 >exit"), folder, limit_s=20)
-    assert (folder / "result").read_text() == "done\n"
-    assert "init=sh" not in (folder / "console.log").read_text()
-
-
 def test_a_kernel_that_does_not_end_is_killed(tmp_path: Path, folder: Path) -> None:
     with pytest.raises(KernelTimeoutError, match="did not end within 0 s"):
         boot(kernel_that(tmp_path, "exec sleep 1000"), folder, limit_s=0.3)
-
-
-def test_who_waits_is_asked_every_second(
-    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(boot_module, "_WAIT_S", 0.01)
-    waited: list[bool] = []
-    kernel = kernel_that(tmp_path, "while [ ! -e enough ]; do sleep 0.01; done; echo 0 >exit")
-
-    def on_wait() -> None:
-        waited.append(True)
-        if len(waited) == 2:
-            (folder / "enough").touch()
-
-    boot(kernel, folder, limit_s=20, on_wait=on_wait)
-    assert len(waited) >= 2
 
 
 def test_a_kernel_stays_on_its_processor(

@@ -13,9 +13,17 @@ import pytest
 from rogue.virtual.errors import VirtualTestbedError
 from rogue.virtual.image.build import Image
 from rogue.virtual.machines import assembly, machine_plan
-from rogue.virtual.machines.assembly import Accelerator, Boot, assemble, escaped, logins, machine_command
-from rogue.virtual.machines.machine_plan import free_ports, machines_of, pair
-from rogue.virtual.machines.process import Console, MachineProcess
+from rogue.virtual.machines.assembly import (
+    Accelerator,
+    Boot,
+    Console,
+    MachineProcess,
+    assemble,
+    escaped,
+    logins,
+    machine_command,
+)
+from rogue.virtual.machines.machine_plan import machines_of, pair
 from rogue.virtual.network import network
 
 IMAGE = Image(Path("/cache/0123"))
@@ -61,21 +69,6 @@ def test_the_probe_decides_once_and_is_remembered(
     assert probe.boots == 1
 
 
-@pytest.mark.usefixtures("kvm_device")
-def test_another_qemu_is_probed_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    probe = Probe("aborted")
-    choose(monkeypatch, tmp_path, probe)
-    monkeypatch.setattr(assembly, "_qemu_version", lambda: "QEMU 10")
-    choose(monkeypatch, tmp_path, probe)
-    assert probe.boots == 2
-
-
-@pytest.mark.usefixtures("kvm_device")
-def test_a_damaged_record_of_verdicts_is_made_anew(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "kvm-verdicts.json").write_bytes(b"\xff{")
-    assert choose(monkeypatch, tmp_path, Probe("")) is Accelerator.KVM
-
-
 def test_without_a_kvm_device_nothing_is_probed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(assembly, "_KVM_DEVICE", tmp_path / "absent")
     probe = Probe("")
@@ -109,14 +102,6 @@ def image(tmp_path: Path) -> Image:
     return Image(tmp_path / "image")
 
 
-def test_commands_name_files_that_were_written(tmp_path: Path, image: Image) -> None:
-    assembly = assemble(pair(), image, Accelerator.TCG, tmp_path)
-    for machine, command in assembly.commands.items():
-        initrd = command[command.index("-initrd") + 1]
-        assert (tmp_path / initrd).read_bytes().startswith(b"base")
-        assert f"name={machine}\n".encode() in (tmp_path / initrd).read_bytes()
-
-
 def test_every_machine_can_be_logged_in_to_at_its_own_port(tmp_path: Path, image: Image) -> None:
     assembly = assemble(pair(), image, Accelerator.TCG, tmp_path)
     by_name = logins(tmp_path, assembly.ssh_ports)
@@ -128,19 +113,9 @@ def test_every_machine_can_be_logged_in_to_at_its_own_port(tmp_path: Path, image
         assert f"hostfwd=tcp:127.0.0.1:{login.port}-:22" in " ".join(assembly.commands[name])
 
 
-def test_ports_are_distinct_and_not_privileged() -> None:
-    ports = free_ports(20)
-    assert len(set(ports)) == 20
-    assert all(1024 <= port <= 65_535 for port in ports)
-
-
 @pytest.fixture(scope="module")
 def keys() -> machine_plan.Keys:
     return machine_plan.generate_keys(["h1", "h2"])
-
-
-def test_every_machine_has_its_own_key(keys: machine_plan.Keys) -> None:
-    assert len({key.get_base64() for key in (keys.client, *keys.hosts.values())}) == 3
 
 
 def test_known_hosts_names_each_machine_by_port_and_key(tmp_path: Path, keys: machine_plan.Keys) -> None:
@@ -191,16 +166,6 @@ def test_the_two_ends_of_a_cable_name_each_others_sockets() -> None:
     assert here.socket_name != there.socket_name
 
 
-def test_the_two_ends_have_their_own_addresses_in_one_network() -> None:
-    links = [machine.links[0] for machine in pair(("a", "b"))]
-    assert [link.address for link in links] == ["10.9.0.1/24", "10.9.0.2/24"]
-    assert links[0].mac != links[1].mac
-
-
-def test_the_mtu_leaves_room_for_packets_of_4096_bytes() -> None:
-    assert all(machine.links[0].mtu_bytes >= 4096 + 20 + 8 + 12 + 16 + 4 for machine in pair())
-
-
 def test_one_machine_holds_every_switch_and_each_host_is_one() -> None:
     fabric, *hosts = machines_of(DUMBBELL)
     assert (fabric.name, fabric.bridges, fabric.trunks) == ("fabric", ("s0", "s1"), (("s0", "s1"),))
@@ -214,11 +179,6 @@ def test_every_socket_is_listened_on_once_and_sent_to_once() -> None:
     assert len({link.socket_name for link in links}) == len(links)
     assert {link.socket_name for link in links} == {link.peer_socket_name for link in links}
     assert len({link.mac for link in links}) == len(links)
-
-
-def test_hosts_of_a_network_boot_without_soft_roce_which_provisioning_adds() -> None:
-    assert not any(link.soft_roce for machine in machines_of(DUMBBELL) for link in machine.links)
-    assert all(link.soft_roce for machine in pair() for link in machine.links)
 
 
 LONG_S = 60.0
@@ -253,7 +213,7 @@ def test_a_machine_that_ends_early_is_reported_with_its_last_words(tmp_path: Pat
 STARTER = """
 import sys
 from pathlib import Path
-from rogue.virtual.machines.process import MachineProcess
+from rogue.virtual.machines.assembly import MachineProcess
 machine = MachineProcess("h1", ["tail", "-f", "/dev/null"], Path(sys.argv[1]))
 print(machine.pid, flush=True)
 sys.stdin.read()
@@ -292,29 +252,9 @@ def wait(of: Console, *, has_power: bool, for_s: float = LONG_S) -> None:
     of.wait_until_it_says("ready", time.monotonic() + for_s, lambda: has_power)
 
 
-def test_what_it_said_before_it_lost_power_counts(tmp_path: Path) -> None:
-    wait(console(tmp_path, "rogue-guest: ready\r\n"), has_power=False)
-
-
-def test_a_machine_without_power_is_reported_with_its_last_words(tmp_path: Path) -> None:
-    said = console(tmp_path, "Linux\n\nrogue-guest: failed: no disk\n", "qemu: bad option\n")
-    with pytest.raises(VirtualTestbedError) as caught:
-        wait(said, has_power=False)
-    assert str(caught.value).splitlines() == [
-        "machine h1 ended before it was up; the end of its console:",
-        "  | Linux",
-        "  | rogue-guest: failed: no disk",
-        "  | qemu: bad option",
-    ]
-
-
 def test_a_machine_that_hangs_is_reported_when_its_time_is_up(tmp_path: Path) -> None:
     with pytest.raises(VirtualTestbedError, match="did not come up within 0 s"):
         wait(console(tmp_path, "Linux\n"), has_power=True, for_s=0)
-
-
-def test_a_machine_that_said_nothing_at_all(tmp_path: Path) -> None:
-    assert str(Console("h1", tmp_path).problem("is silent")).splitlines()[1:] == ["  | (nothing)"]
 
 
 def test_only_the_last_lines_of_a_long_console_are_shown(tmp_path: Path) -> None:
@@ -346,15 +286,6 @@ def test_nothing_of_the_hosts_network_is_touched() -> None:
 
 def test_the_shared_image_is_opened_read_only() -> None:
     assert values_of("-drive") == ["file=/image/root.ext4,format=raw,if=none,readonly=on,id=disk"]
-
-
-def test_emulation_keeps_its_translation_cache_small() -> None:
-    assert "tcg,tb-size=64" in values_of("-accel")
-
-
-def test_emulation_keeps_the_order_of_memory_accesses_for_devices_in_other_threads() -> None:
-    """TCG does for machines that could have more than one processor."""
-    assert values_of("-smp") == ["1,maxcpus=2"]
 
 
 def test_a_crashed_kernel_ends_the_process() -> None:

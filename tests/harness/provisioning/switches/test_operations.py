@@ -18,7 +18,6 @@ from rogue.harness.provisioning.switches.change import (
     Change,
     Line,
     indented,
-    line_with_key,
     requested_changes,
     sentences,
 )
@@ -26,7 +25,6 @@ from rogue.harness.provisioning.switches.operations import (
     Ledger,
     OpenSwitch,
     apply,
-    ledgers,
     open_switch,
     undo,
 )
@@ -53,13 +51,6 @@ def test_contexts_are_told_by_indentation() -> None:
         ("interface Ethernet1",): ("mtu 9214", "uc-tx-queue 3"),
         ("interface Ethernet1", "uc-tx-queue 3"): ("weight 1",),
     }
-
-
-def test_a_key_ends_where_a_word_ends() -> None:
-    found = {(): ("qos map dscp 26 to 1", "qos map dscp 2")}
-    assert line_with_key(found, (), "qos map dscp 2") == "qos map dscp 2"
-    assert line_with_key(found, (), "qos map dscp 26") == "qos map dscp 26 to 1"
-    assert line_with_key(found, ("elsewhere",), "qos") is None
 
 
 def test_only_what_differs_changes_and_a_change_can_be_undone() -> None:
@@ -200,12 +191,6 @@ def test_a_damaged_ledger_is_a_sentence(tmp_path: Path, text: str) -> None:
         ledger.changes()
 
 
-def test_the_ledger_is_among_the_user_s_state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    assert ledgers() == tmp_path / "rogue" / "switches"
-    monkeypatch.delenv("XDG_STATE_HOME")
-    assert ledgers().parts[-4:] == (".local", "state", "rogue", "switches")
-
-
 def test_the_same_address_behind_two_jump_hosts_is_two_switches() -> None:
     gates = [replace(LOGIN, address=name) for name in ("gate-a", "gate-b")]
     names = {operations._name(replace(LOGIN, gateway=gate)) for gate in (None, *gates)}
@@ -220,15 +205,6 @@ def test_a_password_comes_from_the_environment_alone(tmp_path: Path, monkeypatch
         monkeypatch.setenv("ROGUE_SWITCH_PASSWORD", PASSWORD)
         with open_switch(switch) as session:
             assert ("interface Ethernet1" in session.configuration()[()], session.node) == (True, "tor")
-
-
-def test_a_line_that_ends_as_a_prompt_does_is_none(tmp_path: Path) -> None:
-    """Byte by byte, so that each end of the text is looked at."""
-    switch = FakeEos()
-    switch.running.put(PORT, "description", "description to s1->")
-    switch.is_slow = True
-    with opened(tmp_path, switch) as session:
-        assert session.configuration()[()][-1] == "end"
 
 
 PAUSES = wanted("eos", ("Ethernet1",), switch_priorities={"3": {"pauses": True}})

@@ -247,9 +247,3 @@ def test_sonic_keeps_rate_mtu_and_buffer_in_its_database() -> None:
     assert (port.rate_bps, port.mtu_bytes, found.buffer_bytes) == (25_000_000_000, 9_100, 12_766_208)
     empty = state_of("sonic", '{"PORT": {"Ethernet0": {}}}')
     assert (empty.ports["Ethernet0"], empty.buffer_bytes) == (PortState({}), None)
-
-
-def test_a_port_that_was_not_read_has_no_numbers() -> None:
-    port = SwitchState().port("Ethernet1")
-    assert (port.of_priority(3), port.rate_bps, port.mtu_bytes) == (None, None, None)
-    assert PortState({3: priority_reported(pauses=True)}).of_priority(4) == PrioritySettings()

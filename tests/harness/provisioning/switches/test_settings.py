@@ -13,7 +13,7 @@ from rogue.harness.errors import ConfigError
 from rogue.harness.provisioning.switches.change import Configuration, requested_changes
 from rogue.harness.provisioning.switches.platform import Platform, switch_problems
 from rogue.harness.provisioning.switches.readback import marking_reported, priority_reported
-from rogue.harness.provisioning.switches.settings import Marking, PrioritySettings
+from rogue.harness.provisioning.switches.settings import Marking
 
 
 def test_they_are_told_in_words() -> None:
@@ -26,23 +26,10 @@ def test_they_are_told_in_words() -> None:
     assert str(share) == "priority 3: pauses, pauses beyond 0.5 times the free buffer"
 
 
-def test_what_says_more_than_whose_packets_it_is_about_asks() -> None:
-    alone, pauses = ({"dscp": [26]}, {"dscp": [26], "pauses": True})
-    assert [PrioritySettings.model_validate(each).has_settings for each in (alone, pauses)] == [False, True]
-
-
 def test_whose_packets_a_priority_has() -> None:
     variables = wanted("eos", switch_priorities={"3": {"dscp": [26]}, "4": {}, "5": {}})
     assert (variables.numbers_of(26), variables.numbers_of(0)) == ((3,), (4, 5))
     assert variables.of_dscp(26) == (variables.switch_priorities[3],)
-
-
-def test_interfaces_come_once() -> None:
-    ports = [{"bridge": "s0", "interface": "Ethernet1", "peer": peer} for peer in ("h0", "h1")]
-    variables = wanted("eos", switch_ports=ports)
-    assert variables.interfaces == ("Ethernet1",)
-    assert [port.name for port in variables.switch_ports] == ["s0->h0", "s0->h1"]
-    assert (variables.pausing, [number for number, _ in variables.marking]) == ((3,), [3])
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,15 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
 
-from .cards import MLX5, card_of
 from .system import CommandError, StateError, System
 
 Value = Any
 """Any value that JSON can hold."""
 CLASSES = 8
+MLX4, MLX5 = "mlx4_core", "mlx5_core"
 _INTERFACE = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9_][A-Za-z0-9_.:-]{0,14}")
 _DEVICE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")
 _FILE = re.compile(r"/(?:proc|sys)(?:/[A-Za-z0-9_][A-Za-z0-9_.:-]*)+")
@@ -166,6 +167,38 @@ class _TrafficControl(Kind):
             for tree in (observed, left)
         )
         return now != then
+
+
+class Card(NamedTuple):
+    """Device of an interface; a field is empty if the interface has no driver, bus address or RDMA device."""
+
+    driver: str
+    pci: str
+    """PCI address such as 0000:03:00.0."""
+    device: str
+    """RDMA device."""
+    port: str
+
+
+def card_of(system: System, interface: str) -> Card:
+    """Return the device of an interface; StateError if there is no such interface."""
+    directory = system.path(f"/sys/class/net/{interface}")
+    if not directory.exists():
+        raise StateError(f"interface {interface}: not on this node; correct the inventory")
+    links = (directory / "device/driver", directory / "device")
+    driver, pci = (link.resolve().name if link.exists() else "" for link in links)
+    ports = sorted(system.path("/sys/class/infiniband").glob("*/ports/*/gid_attrs/ndevs/*"))
+    own = (path for path in ports if text_of(path) == interface)
+    port = next(own, None)
+    return Card(driver, pci, *((port.parents[4].name, port.parents[2].name) if port else ("", "")))
+
+
+def text_of(path: Path) -> str:
+    """Return the text of a file in sysfs; empty if it is absent or is an empty slot of a table."""
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return ""
 
 
 class _CardPriorities(Kind):

@@ -31,19 +31,6 @@ options:
 author: RoGUE testbed (@rogue-testbed)
 """
 
-EXAMPLES = r"""
-- name: Put soft-RoCE on the experiment interface
-  rogue.testbed.kernel_settings:
-    kernel_files: {/sys/class/net/eth1/mtu: 4300}
-    soft_roce: {eth1: rxe0}
-"""
-
-RETURN = r"""
-packages: {description: The installed packages., returned: kept, type: list, elements: str}
-changes: {description: What was changed., returned: always, type: list, elements: str}
-packages_left: {description: Packages that stay., returned: restored, type: list, elements: str}
-"""
-
 
 def main() -> None:
     """Run the module."""

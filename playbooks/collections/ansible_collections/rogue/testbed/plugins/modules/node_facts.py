@@ -15,8 +15,7 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ..module_utils.cards import MLX4, MLX5, card_of, dcqcn_of, text_of
-from ..module_utils.settings import KINDS
+from ..module_utils.settings import KINDS, MLX4, MLX5, Card, card_of, text_of
 from ..module_utils.snapshot import BEFORE, drift
 from ..module_utils.system import CommandError, StateError, System
 
@@ -34,18 +33,6 @@ options:
   files: {description: Files whose checksums are wanted., type: list, elements: path, default: []}
 author: RoGUE testbed (@rogue-testbed)
 """
-
-EXAMPLES = r"""
-- name: Look at the node
-  rogue.testbed.node_facts:
-    interfaces: [eth1]
-    peers: {h1: 10.9.0.11}
-"""
-
-RETURN = r"""
-facts: {description: The facts., returned: success, type: dict}
-"""
-
 
 Facts = dict[str, Any]
 IFMAP = "/var/emulab/boot/ifmap"
@@ -197,6 +184,33 @@ def _card(system: System, name: str) -> Facts | None:
         "interrupts": sorted(interrupts, key=int),
         "local_processors": _processors(system.read(f"{device}/local_cpulist")),
     }
+
+
+def dcqcn_of(system: System, interface: str, card: Card) -> dict[str, Any]:
+    """Return DCQCN's `state` (on, off, unknown, none), `by`, `reason`, `switches` and `parameters` by path.
+
+    Source: MLNX_OFED, "Explicit Congestion Notification (ECN)" (switches in sysfs, ConnectX-4 and later);
+    Linux, drivers/infiniband/hw/mlx5/cong.c (parameters in debugfs, which only root reads, and no switch).
+    """
+    found: dict[str, Any] = {"state": "none", "by": "", "reason": "", "switches": {}, "parameters": {}}
+    if card.driver != MLX5:
+        name = "ConnectX-3" if card.driver == MLX4 else f"the driver {card.driver or 'of this device'}"
+        return {**found, "reason": f"{name} has none"}
+    flags = system.path(f"/sys/class/net/{interface}/ecn").glob("roce_[nr]p/enable/[0-7]")
+    root = str(system.path("/")).rstrip("/")
+    found["switches"] = {str(path).removeprefix(root): text_of(path) for path in sorted(flags)}
+    directory = f"/sys/kernel/debug/mlx5/{card.pci}/cc_params"
+    try:
+        names = sorted(path.name for path in system.path(directory).iterdir())
+    except OSError:
+        names = []
+    found["parameters"] = {f"{directory}/{name}": system.read(f"{directory}/{name}") for name in names}
+    values = set(found["switches"].values())
+    if not values:
+        reason = "the inbox driver has no switch for it; the firmware's default is on"
+        return {**found, "state": "unknown", "by": "inbox", "reason": reason}
+    state = "on" if values == {"1"} else "off" if values == {"0"} else "on for some priorities"
+    return {**found, "state": state, "by": "ofed"}
 
 
 def _processors(words: str) -> list[int]:
