@@ -238,9 +238,7 @@ def collect_cards(
         )
     with ExitStack() as stack:
         shells = {host.name: stack.enter_context(open_shell(host.login)) for host in hosts}
-        replies = [
-            _reply(host, shells[host.name].run(card_command(host), limit_s=REPORT_LIMIT_S)) for host in hosts
-        ]
+        replies = [_report(shells[host.name], host) for host in hosts]
         ends = [End(host, each["where"]) for host, each in zip(hosts, replies, strict=True)]
         between = {"service_levels": priorities_of_levels(shells, *ends), "uc_transfer": _uc(shells, *ends)}
     devices = [str(each["where"][key]) for each in replies for key in ("device", "netdev")]
