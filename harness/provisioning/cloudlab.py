@@ -24,7 +24,7 @@ SHARED_LINKS: Final = ("vlan_tagging", "link_multiplexing")
 """Elements of a link whose interfaces share a port of the card with other links."""
 _SSH_PORT: Final = 22
 _PORT_MAX: Final = 65_535
-_PORT_DIGITS: Final = 5
+_PORT: Final = re.compile(r"[0-9]{1,5}")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,252}")
 """Name of a node, user or machine: no option of SSH and no template of Ansible."""
 _MAC_DIGITS: Final = re.compile(r"[0-9a-f]{12}")
@@ -86,26 +86,16 @@ class Manifest:
 
 def read_manifest(path: Path) -> Manifest:
     """Read a manifest; UsageError names what is wrong with it."""
-    root = _parsed(path)
-    nodes = tuple(_Reader(path, element).node() for element in root if _tag(element) == "node")
-    links = tuple(_Reader(path, element).link() for element in root if _tag(element) == "link")
-    return Manifest(path, nodes, links)
-
-
-def _parsed(path: Path) -> ElementTree.Element:
     try:
-        content = read_regular(path, SIZE_MAX_BYTES)
+        root = ElementTree.fromstring(read_regular(path, SIZE_MAX_BYTES))
     except OSError as error:
         raise UsageError(f"manifest {path}: cannot be read: {error.strerror}; give a file.") from error
-    try:
-        return ElementTree.fromstring(content)
     except (ElementTree.ParseError, LookupError, ValueError) as error:
         advice = "download it with `geni-get manifest`, or from the experiment's page"
         raise UsageError(f"manifest {path}: it is no XML ({error}); {advice}.") from error
-
-
-def _tag(element: ElementTree.Element) -> str:
-    return element.tag.rpartition("}")[2]
+    nodes = tuple(_Reader(path, element).node() for element in root.findall("{*}node"))
+    links = tuple(_Reader(path, element).link() for element in root.findall("{*}link"))
+    return Manifest(path, nodes, links)
 
 
 class _Reader:
@@ -120,21 +110,19 @@ class _Reader:
     def node(self) -> ManifestNode:
         """Return the element as a node; `emulab:vnode` has the type of the machine that was allocated.
 
-        `hardware_type` is what was requested, and may be `pc` or absent.
+        `hardware_type` is the requested type, and may be `pc` or absent.
         """
-        hardware, kind = "", ""
-        for inner in self._all("hardware_type"):
-            hardware = self._text(inner, "name")
-        for inner in self._all("vnode"):
-            if "hardware_type" in inner.attrib:
-                hardware = self._text(inner, "hardware_type")
-        for inner in self._all("sliver_type"):
-            kind = inner.get("name", "")
+        types = [self._text(each, "name") for each in self._all("hardware_type")]
+        types += [
+            self._text(each, "hardware_type") for each in self._all("vnode") if "hardware_type" in each.attrib
+        ]
+        kinds = [each.get("name", "") for each in self._all("sliver_type")]
+        hardware, kind = (found[-1] if found else "" for found in (types, kinds))
         return ManifestNode(
             self._name,
             hardware,
             hardware in SWITCH_TYPES or kind == "switch",
-            {self._text(each, "username"): self._place_of(each) for each in self._all("login")},
+            {self._text(each, "username"): self._server(each) for each in self._all("login")},
             tuple(self._interface(inner) for inner in self._all("interface")),
             kind,
         )
@@ -152,50 +140,44 @@ class _Reader:
         return any(each.get("enabled", "true").lower() == "true" for each in self._all(tag))
 
     def _all(self, tag: str) -> Iterator[ElementTree.Element]:
-        return (inner for inner in self._element.iter() if _tag(inner) == tag)
+        return self._element.iter(f"{{*}}{tag}")
 
     def _text(self, element: ElementTree.Element, key: str) -> str:
         text = element.get(key, "")
         if _NAME.fullmatch(text) is None:
-            expected = "expected letters, digits and _.:- after a letter or digit"
-            raise UsageError(f"{self._place}: got {key} {text!r:.60} of a {_tag(element)}, {expected}.")
+            tag, expected = element.tag.rpartition("}")[2], "letters, digits and _.:- after a letter or digit"
+            raise self._mistake(f"{key} {text!r:.60} of a {tag}", expected)
         return text
 
-    def _place_of(self, login: ElementTree.Element) -> tuple[str, int]:
-        text = login.get("port") or str(_SSH_PORT)
-        if (
-            not (text.isascii() and text.isdecimal() and len(text) <= _PORT_DIGITS)
-            or not 1 <= int(text) <= _PORT_MAX
-        ):
-            got = f"got port {text!r:.60} of a login"
-            raise UsageError(f"{self._place}: {got}, expected a number from 1 to {_PORT_MAX}.")
-        return self._text(login, "hostname"), int(text)
+    def _mistake(self, got: str, expected: str) -> UsageError:
+        return UsageError(f"{self._place}: got {got}, expected {expected}.")
+
+    def _server(self, login: ElementTree.Element) -> tuple[str, int]:
+        port = login.get("port") or str(_SSH_PORT)
+        if _PORT.fullmatch(port) is None or not 1 <= int(port) <= _PORT_MAX:
+            raise self._mistake(f"port {port!r:.60} of a login", f"a number from 1 to {_PORT_MAX}")
+        return self._text(login, "hostname"), int(port)
 
     def _interface(self, interface: ElementTree.Element) -> ManifestInterface:
         name = self._text(interface, "client_id")
         digits = interface.get("mac_address", "").replace(":", "").lower()
         if digits and _MAC_DIGITS.fullmatch(digits) is None:
-            got = f"got MAC {digits!r:.60} of {name}"
-            raise UsageError(f"{self._place}: {got}, expected 12 hexadecimal digits.")
+            raise self._mistake(f"MAC {digits!r:.60} of {name}", "12 hexadecimal digits")
         mac = ":".join(digits[start : start + 2] for start in range(0, len(digits), 2))
-        addresses = [
-            self._address(name, each)
-            for each in interface
-            if _tag(each) == "ip" and each.get("type", "ipv4") == "ipv4"
+        texts = [
+            f"{each.get('address', '')}/{each.get('netmask', '')}"
+            for each in interface.findall("{*}ip")
+            if each.get("type", "ipv4") == "ipv4"
         ]
-        if len(addresses) > 1:
-            got = ", ".join(map(str, addresses))
-            raise UsageError(f"{self._place}: got addresses {got} of {name}, expected one.")
-        port = interface.get("component_id", "")
-        return ManifestInterface(name, self._name, mac, addresses[0] if addresses else None, port)
-
-    def _address(self, name: str, element: ElementTree.Element) -> IPv4Interface:
-        text = f"{element.get('address', '')}/{element.get('netmask', '')}"
+        if len(texts) > 1:
+            raise self._mistake(f"addresses {', '.join(texts)} of {name}", "one")
         try:
-            return IPv4Interface(text)
-        except ValueError as error:
-            expected = "expected an IPv4 address and a netmask"
-            raise UsageError(f"{self._place}: got address {text!r:.60} of {name}, {expected}.") from error
+            address = IPv4Interface(texts[0]) if texts else None
+        except ValueError:
+            raise self._mistake(
+                f"address {texts[0]!r:.60} of {name}", "an IPv4 address and a netmask"
+            ) from None
+        return ManifestInterface(name, self._name, mac, address, interface.get("component_id", ""))
 
 
 _HOSTS_MIN = 2

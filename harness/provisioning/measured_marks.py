@@ -2,8 +2,8 @@
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -13,8 +13,6 @@ from rogue.harness.provisioning.places import AGENT
 from rogue.remote.connection import Shell
 from rogue.remote.errors import NodeError
 
-Incast = tuple[Host, tuple[Host, Host]]
-"""A receiver and two senders, which together fill the port to it."""
 HOSTS_MIN: Final = 3
 LIMIT_S: Final = 60.0
 COUNTERS: Final = "cat /proc/net/netstat; cat /proc/net/snmp6 2>/dev/null || true"
@@ -69,6 +67,7 @@ def measure_marks(
 ) -> list[Finding]:
     """Return findings about marks that the inventory declares; without declared marks there are none.
 
+    One host after the other receives from one and from two others, which together fill the port to it.
     shells: of all hosts.
     """
     switches = [switch for switch in inventory.hardware_switches if switch.variables.marking]
@@ -78,51 +77,17 @@ def measure_marks(
         got, expected = f"{len(inventory.hosts)} hosts", "three, as one alone cannot fill the port to another"
         return [Finding(switches[0].name, _WHAT, got, expected, _UNTESTED, refuses=False)]
     findings: list[Finding] = []
-    with ThreadPoolExecutor(len(inventory.hosts)) as pool:
-        for incasts in concurrent_incasts(inventory):
-            alone = [pool.submit(_flood, shells, receiver, senders[:1]) for receiver, senders in incasts]
-            wait(alone)
-            both = [pool.submit(_flood, shells, receiver, senders) for receiver, senders in incasts]
-            for (receiver, senders), one, two in zip(incasts, alone, both, strict=True):
-                rates_bps = [_line_rate_bps(facts.get(each.name, {})) for each in (receiver, senders[0])]
-                try:
-                    finding = judge(receiver, _counts(one.result(), two.result()), *rates_bps)
-                except NodeError as error:
-                    advice = "try again, and see the agent's error there"
-                    finding = Finding(receiver.name, _WHAT, str(error), "packets that arrive", advice)
-                findings += [finding] if finding else []
+    for number, receiver in enumerate(inventory.hosts):
+        senders = [inventory.hosts[(number + step) % len(inventory.hosts)] for step in (1, 2)]
+        rates_bps = [_line_rate_bps(facts.get(each.name, {})) for each in (receiver, senders[0])]
+        try:
+            alone, both = (_flood(shells, receiver, own) for own in (senders[:1], senders))
+            finding = judge(receiver, _counts(alone, both), *rates_bps)
+        except NodeError as error:
+            advice = "try again, and see the agent's error there"
+            finding = Finding(receiver.name, _WHAT, str(error), "packets that arrive", advice)
+        findings += [finding] if finding else []
     return findings
-
-
-def concurrent_incasts(inventory: Inventory) -> Iterator[list[Incast]]:
-    """Yield incasts that may run at the same time, because they share no link between switches."""
-    switches = {
-        port.peer: switch.name
-        for switch in inventory.hardware_switches
-        for port in switch.variables.switch_ports
-    }
-    has_one = len(inventory.hardware_switches) == 1
-    for incasts in incast_rounds(inventory.hosts):
-        local = []
-        for receiver, senders in incasts:
-            places = {switches.get(each.name, each.name) for each in (receiver, *senders)}
-            if has_one or len(places) == 1:
-                local.append((receiver, senders))
-            else:
-                yield [(receiver, senders)]
-        if local:
-            yield local
-
-
-def incast_rounds(hosts: Sequence[Host]) -> Iterator[list[Incast]]:
-    """Yield rounds that have each host at most once; in all rounds together each host receives once."""
-    whole = len(hosts) - len(hosts) % HOSTS_MIN
-    groups = [hosts[first : first + HOSTS_MIN] for first in range(0, whole, HOSTS_MIN)]
-    for turn in range(HOSTS_MIN):
-        turned = [(*group[turn:], *group[:turn]) for group in groups]
-        yield [(receiver, (first, second)) for receiver, first, second in turned]
-    for receiver in hosts[whole:]:
-        yield [(receiver, (hosts[0], hosts[1]))]
 
 
 def judge(
