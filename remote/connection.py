@@ -3,7 +3,6 @@
 import logging
 import socket
 import threading
-from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
@@ -19,24 +18,6 @@ LOGINS_AT_ONCE: Final = 5
 """Half of the ten unauthenticated connections that a server accepts; other users also log in."""
 
 
-class LoginLimits:
-    """Limit the threads that log in to a place at once; others wait without a time limit."""
-
-    def __init__(self, at_once: int = LOGINS_AT_ONCE) -> None:
-        self._lock = threading.Lock()
-        self._places: defaultdict[str, threading.Semaphore] = defaultdict(
-            lambda: threading.Semaphore(at_once)
-        )
-
-    @contextmanager
-    def at(self, place: str) -> Iterator[None]:
-        """Hold one of the logins of a place for a context."""
-        with self._lock:
-            semaphore = self._places[place]
-        with semaphore:
-            yield
-
-
 _SILENT: Final = "its SSH server did not reply in time"
 _MEANINGS: Final = {
     "No existing session": _SILENT,
@@ -48,8 +29,8 @@ _MEANINGS: Final = {
 """Meanings of paramiko's messages; which one appears depends on the limit that is reached first."""
 _THREAD_LIMIT_S: Final = 10.0
 """For a connection's thread, which ends soon after its socket is closed."""
-_LIMITS: Final = LoginLimits()
-"""Shared by all connections of this process."""
+_LOGINS: Final[dict[str, threading.Semaphore]] = {}
+"""By address and port of the server, for all connections of this process."""
 
 
 class Connection(fabric.Connection):  # type: ignore[misc]  # Fabric has no types
@@ -107,7 +88,7 @@ def open_gateway(gateway: Connection) -> None:
     the login is counted here until the server has opened or refused a channel, which it does later.
     Source: OpenSSH 9.2, sshd.c (main: startup_pipe is closed after `authenticated:`).
     """
-    with _LIMITS.at(gateway.login.place):
+    with _LOGINS.setdefault(gateway.login.place, threading.Semaphore(LOGINS_AT_ONCE)):
         gateway.open()
         with reported(gateway.login.node), suppress(paramiko.ChannelException):
             gateway.transport.open_session(timeout=gateway.limit_s).close()

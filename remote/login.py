@@ -185,7 +185,7 @@ class Login:
 class Dialect:
     """Prompt and errors of a vendor's command line."""
 
-    device_type: str
+    netmiko: str
     """Device type of netmiko."""
     prompt: str
     """Regular expression of the end of a prompt, in any mode."""

@@ -111,7 +111,7 @@ def _log_in(
     """Open a session; netmiko takes one key file at a time, so each is tried."""
     known = KnownKeys(login)
     options: dict[str, Any] = {
-        "device_type": dialect.device_type,
+        "device_type": dialect.netmiko,
         "host": login.address,
         "port": login.port,
         "username": login.user,

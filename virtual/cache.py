@@ -37,11 +37,14 @@ def obtain(
     A new build replaces all other directories beside it: each has hundreds of megabytes.
     """
     directory.parent.mkdir(parents=True, exist_ok=True)
-    with _locked(directory.parent / "lock", progress):
+    kind = directory.parent.name
+    with locked(
+        directory.parent / "lock", lambda: progress(f"{kind}: waiting for another process that builds here")
+    ):
         if is_intact(directory, files):
             return
         if directory.exists():
-            progress(f"{directory.parent.name}: {directory} is damaged, building it again")
+            progress(f"{kind}: {directory} is damaged, building it again")
         _rebuild(directory, files, build)
 
 
@@ -98,12 +101,12 @@ def _remove(directories: Iterable[Path]) -> None:
 
 
 @contextmanager
-def _locked(path: Path, progress: Callable[[str], None]) -> Iterator[None]:
-    """Exclude a second build, which waits and then finds the result of the first."""
+def locked(path: Path, on_wait: Callable[[], None]) -> Iterator[None]:
+    """Hold a lock file; a process that executes another program releases it."""
     with path.open("w") as stream:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            progress(f"{path.parent.name}: waiting for another process that builds here")
+            on_wait()
             fcntl.flock(stream, fcntl.LOCK_EX)
         yield

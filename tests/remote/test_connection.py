@@ -3,8 +3,6 @@
 import socket
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,7 +14,7 @@ from helpers.sshd import Laboratory, laboratory
 from rogue.harness.cli import run_guarded
 from rogue.harness.errors import ExitCode
 from rogue.remote import connection
-from rogue.remote.connection import Connection, LoginLimits, connect
+from rogue.remote.connection import LOGINS_AT_ONCE, Connection, connect
 from rogue.remote.errors import NodeError
 from rogue.remote.login import Login, resolve
 
@@ -134,83 +132,37 @@ def test_no_setting_of_fabric_s_own_files_counts(
     assert "password" not in connection.connect_kwargs
 
 
-class Guarded(LoginLimits):
-    """Says whether somebody is inside."""
-
-    is_taken = False
-
-    @contextmanager
-    def at(self, place: str) -> Iterator[None]:
-        self.is_taken = True
-        with super().at(place):
-            yield
-        self.is_taken = False
-
-
 class Bastion:
-    """A host on the way that has let somebody in, and whose server refuses every session."""
+    """A jump host whose server refuses every session."""
 
     limit_s = LIMIT_S
     login = SimpleNamespace(place="bastion", node="h0: jump host bastion")
 
-    def __init__(self, turns: Guarded, refusal: Exception | None) -> None:
-        self._turns, self._refusal, self.seen = turns, refusal, list[tuple[str, bool]]()
+    def __init__(self, refusal: Exception) -> None:
+        self._refusal, self.seen = refusal, list[str]()
         self.transport = self
 
     def open(self) -> None:
-        self.seen.append(("login", self._turns.is_taken))
+        self.seen.append("login")
 
     def open_session(self, timeout: float) -> "Bastion":
-        self.seen.append(("session", self._turns.is_taken))
-        if self._refusal is not None:
-            raise self._refusal
-        return self
-
-    def close(self) -> None:
-        self.seen.append(("close", self._turns.is_taken))
+        assert connection._LOGINS["bastion"]._value == LOGINS_AT_ONCE - 1
+        self.seen.append("session")
+        raise self._refusal
 
 
-def test_a_turn_lasts_until_the_server_counts_us_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It tells us that we may come in before that, and would turn away who comes next."""
-    turns = Guarded()
-    monkeypatch.setattr(connection, "_LIMITS", turns)
-    for refusal, told in ((None, ["login", "session", "close"]), (NO_SESSIONS, ["login", "session"])):
-        bastion = Bastion(turns, refusal)
-        connection.open_gateway(bastion)  # type: ignore[arg-type]
-        assert bastion.seen == [(each, True) for each in told]
-    assert not turns.is_taken
+def test_a_login_counts_until_the_server_opens_or_refuses_a_channel() -> None:
+    """A server reports success before it stops counting the connection (MaxStartups)."""
+    bastion = Bastion(NO_SESSIONS)
+    connection.open_gateway(bastion)  # type: ignore[arg-type]
+    assert bastion.seen == ["login", "session"]
+    assert connection._LOGINS["bastion"]._value == LOGINS_AT_ONCE
 
 
-def test_a_bastion_that_falls_silent_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    turns = Guarded()
-    monkeypatch.setattr(connection, "_LIMITS", turns)
-    silent = Bastion(turns, paramiko.SSHException("Timeout opening channel."))
+def test_a_bastion_that_falls_silent_is_named() -> None:
+    silent = Bastion(paramiko.SSHException("Timeout opening channel."))
     with pytest.raises(NodeError, match=r"h0: jump host bastion: SSH failed: Timeout opening channel"):
         connection.open_gateway(silent)  # type: ignore[arg-type]
-
-
-PATIENCE_S = 30
-
-
-def test_so_many_are_there_at_once_and_no_more() -> None:
-    """All that may come meet there; a thirteenth would have to wait until they have gone."""
-    turns, lock = LoginLimits(3), threading.Lock()
-    meeting = threading.Barrier(3, timeout=PATIENCE_S)
-    there, most = 0, 0
-
-    def visit(_: int) -> None:
-        nonlocal there, most
-        with turns.at("gate"):
-            with lock:
-                there += 1
-                most = max(most, there)
-            meeting.wait()
-            with lock:
-                there -= 1
-
-    with ThreadPoolExecutor(12) as pool:
-        list(pool.map(visit, range(12)))
-    assert most == 3
 
 
 SHELL_LIMIT_S = 20.0

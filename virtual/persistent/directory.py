@@ -1,6 +1,5 @@
 """The directory of a testbed that stays up: its record, its lock and its inventory."""
 
-import fcntl
 import json
 import os
 import re
@@ -9,10 +8,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 import yaml
 
+from rogue.virtual import cache
 from rogue.virtual.errors import VirtualTestbedError
 from rogue.virtual.machines.assembly import Accelerator
 from rogue.virtual.machines.machine_plan import CLIENT_KEY, KNOWN_HOSTS, LOOPBACK, SWITCHING_MACHINE, USER
@@ -84,19 +84,13 @@ class StateDirectory:
         """Return the path of the record; it is written last, so that a half-started testbed has none."""
         return self.path / "testbed.json"
 
-    @property
-    def _lock(self) -> Path:
-        return self.path.with_name(f"{self.name}.lock")
-
     @contextmanager
     def locked(self, progress: Callable[[str], None]) -> Iterator[None]:
-        """Keep other commands away from this testbed; a new process releases the lock when it executes."""
+        """Keep other commands away from the testbeds of this user."""
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with _exclusively(self._lock, lambda: progress(f"testbed {self.name}: waiting for another command")):
-            try:
-                yield
-            finally:
-                self._lock.unlink(missing_ok=True)
+        waiting = f"testbed {self.name}: waiting for another command"
+        with cache.locked(self.path.parent / ".lock", lambda: progress(waiting)):
+            yield
 
     def make(self) -> None:
         """Make the directory, readable by its owner only, because it has the machines' keys."""
@@ -131,28 +125,6 @@ def _home() -> Path:
             f"such as {found[0]!a}; set XDG_STATE_HOME to another one"
         )
     return base / "rogue" / "testbeds"
-
-
-@contextmanager
-def _exclusively(lock: Path, on_wait: Callable[[], None]) -> Iterator[None]:
-    """Hold the lock file. It is deleted after use, so a process that waited for a deleted one tries again."""
-    while True:
-        with lock.open("w") as stream:
-            try:
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                on_wait()
-                fcntl.flock(stream, fcntl.LOCK_EX)
-            if _is_at(stream, lock):
-                yield
-                return
-
-
-def _is_at(stream: IO[str], path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(stream.fileno()), path.stat())
-    except FileNotFoundError:
-        return False
 
 
 _MULTIPLEXED: Final = "-o ControlMaster=auto -o ControlPersist=300s -o Compression=no"

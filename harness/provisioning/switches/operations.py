@@ -258,12 +258,13 @@ def open_switch(switch: HardwareSwitch, *, limit_s: float = REPLY_LIMIT_S) -> It
     assert switch.login is not None, "a declared switch has no login"
     platform = load_platform(switch.variables.switch_platform)
     ledger = Ledger(ledgers(), _name(switch.login))
-    if platform.dialect is None:
+    dialect = platform.data.command_line
+    if dialect is None:
         with connect(switch.login, limit_s=limit_s) as shell:
             yield OpenSwitch(switch.name, platform, shell, ledger)
         return
     secrets = Secrets(os.environ.get(PASSWORD), os.environ.get(ENABLE))
-    with open_terminal(switch.login, platform.dialect, secrets, limit_s=limit_s) as terminal:
+    with open_terminal(switch.login, dialect, secrets, limit_s=limit_s) as terminal:
         yield OpenSwitch(switch.name, platform, terminal, ledger)
 
 

@@ -34,7 +34,6 @@ from rogue.harness.provisioning.switches.platform_data import (
 from rogue.harness.provisioning.switches.readback import SwitchState, read_state
 from rogue.harness.provisioning.switches.settings import DECLARED, HardwareSwitchVariables
 from rogue.remote.errors import NodeError
-from rogue.remote.login import Dialect
 from rogue.workloads.printable import did_you_mean
 
 _SHIPPED: Final = Path(__file__).parent / "platforms"
@@ -73,12 +72,6 @@ class Platform:
         self._folder = folder
         self._template = read_template(folder / "configuration.j2")
         self._table: textfsm.TextFSM = read_table(folder / "numbers.textfsm")
-
-    @property
-    def dialect(self) -> Dialect | None:
-        """Return the dialect of the command line; None for a shell, which has exit codes."""
-        line = self.data.command_line
-        return None if line is None else Dialect(line.netmiko, line.prompt, line.rejection)
 
     def mistake(self, wanted: HardwareSwitchVariables) -> tuple[int, str, str] | None:
         """Return the first refused setting: the priority, what it has and what is expected."""

@@ -14,6 +14,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from rogue.harness.errors import ConfigError, Problem
+from rogue.remote.login import Dialect
 
 _BIT_RATE: Final = re.compile(r"(\d+(?:\.\d+)?)([MG])")
 
@@ -79,16 +80,6 @@ class _Data(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
 
-class CommandLine(_Data):
-    """The vendor's command line; a platform without one has a shell."""
-
-    netmiko: str
-    """The device type of netmiko."""
-    prompt: str
-    rejection: str
-    """Regular expression of the reply to a wrong command."""
-
-
 class Limit(_Data):
     """A setting of a priority that the platform refuses."""
 
@@ -144,7 +135,8 @@ class NumbersData(_Data):
 class PlatformData(_Data):
     """The file `platform.yaml`."""
 
-    command_line: CommandLine | None = None
+    command_line: Dialect | None = None
+    """The vendor's command line; None for a shell, which has exit codes."""
     read: str
     """The command that shows the whole running configuration."""
     read_ports: str = ""
