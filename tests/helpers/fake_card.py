@@ -1,9 +1,9 @@
-"""A node with a card: sysfs, debugfs and configfs of its driver, and a `dcb` that keeps what it is told.
+"""A node with a card: sysfs, debugfs and configfs of its driver, and a `dcb` that keeps its settings.
 
 Sources of formats: iproute2, dcb-ets(8), dcb-pfc(8), dcb-app(8), dcb-maxrate(8) and dcb/dcb_ets.c; Linux,
-mlx5/core/en_dcbnl.c (what mlx5 reports before anybody has set it: `vendor`, 100 % each, first two classes
+mlx5/core/en_dcbnl.c (what mlx5 reports before the first setting: `vendor`, 100 % each, first two classes
 swapped; a table of DSCPs switches the trust, pauses toggle the link), mlx4/en_dcb_nl.c (no ieee_setapp, so
-that net/dcb/dcbnl.c keeps a table that nobody looks at), hw/mlx5/cong.c,
+that net/dcb/dcbnl.c keeps an unused table), hw/mlx5/cong.c,
 Documentation/ABI/testing/configfs-rdma_cm.
 """
 
@@ -68,7 +68,7 @@ class FakeCardNode(FakeNode):
                 self.write(f"/sys/class/net/eth1/ecn/{point}/enable/{priority}", "1\n")
 
     def reboot(self) -> None:
-        """The driver forgets what it was told."""
+        """Reset the driver to its defaults."""
         with TemporaryDirectory() as directory:
             fresh = FakeCardNode(Path(directory), self.driver)
         self.objects = fresh.objects

@@ -225,7 +225,7 @@ ONYX_KINDS = (
 
 
 class FakeOnyx(Cli):
-    """A switch with lines that nobody wants changed."""
+    """A switch with lines that must not change."""
 
     def __init__(self) -> None:
         super().__init__()

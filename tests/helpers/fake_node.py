@@ -1,4 +1,4 @@
-"""A node in memory and in a temporary directory: stands in for the few programs that the modules call."""
+"""A node in memory and in a temporary directory, with stand-ins for the programs that the modules call."""
 
 import json
 from pathlib import Path

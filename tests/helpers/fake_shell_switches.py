@@ -60,7 +60,7 @@ class FakeNvue:
         return self._edit(command)
 
     def shown(self) -> list[str]:
-        """Neighbouring ports with the same words stand in one line."""
+        """Neighbouring ports with the same words are one line."""
         lines = sorted(self.applied.values())
         ports = [re.fullmatch(r"interface swp(\d+) (.*)", line) for line in lines]
         others = [line for line, port in zip(lines, ports, strict=True) if port is None]
@@ -159,7 +159,7 @@ class FakeSonic:
         return 0, "Patch applied successfully.\n", ""
 
     def version(self) -> str:
-        """What `show version` prints, as far as it matters."""
+        """Return the relevant part of `show version`."""
         return (
             f"\nSONiC Software Version: SONiC.{self.build}\nSONiC OS Version: 12\n"
             f"\nPlatform: x86_64-mlnx_msn2700-r0\nASIC: mellanox\nASIC Count: {self.asics}\n"
@@ -167,7 +167,7 @@ class FakeSonic:
         )
 
     def validate(self, after: dict[str, Any]) -> None:
-        """What the updater's validators say of each difference."""
+        """Judge each difference as the updater's validators do."""
         for path in differing(self.tables, after):
             table, *place = path
             if table in {"WRED_PROFILE", "BUFFER_PROFILE"} and not self.takes(table, place, after):
@@ -215,7 +215,7 @@ def apply_operation(tables: dict[str, Any], operation: dict[str, Any]) -> None:
 
 
 def check(tables: dict[str, Any]) -> None:
-    """What the YANG models of the tables refer to."""
+    """Check the references of the tables' YANG models."""
     for table, rows in tables.items():
         if not rows:
             raise ValueError(f"empty table {table}")

@@ -14,7 +14,7 @@ from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
 
 @dataclass(frozen=True)
 class StandIn:
-    """A stand-in, what is asked of it, and how tests disturb it."""
+    """A stand-in with its requested settings and the commands that fail."""
 
     make: Callable[[], Any]
     wanted: HardwareSwitchVariables

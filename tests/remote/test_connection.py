@@ -64,7 +64,7 @@ def test_an_unknown_key_at_either_hop_is_refused(there: Laboratory, unknown: str
     there.know(known)
     before = open_sockets()
     with pytest.raises(NodeError) as refused, connect(resolve(there.destination()), limit_s=LIMIT_S):
-        pytest.fail("it let a stranger in")
+        pytest.fail("accepted an unknown host")
     assert str(refused.value) == (
         f"{named}: SSH failed: got no host key of [127.0.0.1]:{other.port}, expected one in "
         f"{there.known_hosts}; add it with `{'' if unknown == 'gate' else 'ssh lab-gate '}ssh-keyscan -p "
@@ -82,7 +82,7 @@ def test_another_key_than_the_known_one_is_refused_at_either_hop(
     there.mistake(server)
     before = open_sockets()
     with pytest.raises(NodeError) as refused, connect(resolve(there.destination()), limit_s=LIMIT_S):
-        pytest.fail("it let somebody else in")
+        pytest.fail("accepted another host")
     words = str(refused.value)
     assert words.startswith(f"{named}: SSH failed: got host key {server.host_key.fingerprint}, expected SHA")
     assert words.endswith("else another machine may reply in its name.")
@@ -104,7 +104,7 @@ def test_who_is_not_let_in_is_told_by_whom(there: Laboratory, tmp_path: Path) ->
         pytest.raises(NodeError, match=r"^h0: SSH failed: .*[Aa]uthentication"),
         connect(resolve(there.destination()), limit_s=LIMIT_S),
     ):
-        pytest.fail("it let a stranger in")
+        pytest.fail("accepted an unknown host")
     assert (there.gate.connections(), there.node.connections()) == (1, 1)
 
 

@@ -64,7 +64,7 @@ def test_ansible_itself_reaches_machines(racks: persistent.PersistentTestbed) ->
 
 
 def start_up(name: str) -> subprocess.Popen[str]:
-    """A process of its own, at the moment when its machines boot."""
+    """Start `up` and return its process while the machines boot."""
     command = [sys.executable, "-m", "rogue", "testbed", "up", "--hosts", "2", "--name", name]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr

@@ -28,7 +28,7 @@ PACKET_BYTES_MAX = 1600
 def run(provisioned: persistent.PersistentTestbed, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Directory of a run: two senders, the network that is there, and every transport once.
 
-    A probe would need a host of its own: agent/test_transports.py and test_bounds.py have one.
+    A probe would need another host: agent/test_transports.py and test_bounds.py have one.
     """
     document = yaml.safe_load(EXPERIMENT.read_text())
     document["topology"] = {"kind": "links", "file": str(RACKS), "mtu": 4096, "buffer": "1MB", "alpha": 1}
@@ -46,7 +46,7 @@ def run(provisioned: persistent.PersistentTestbed, tmp_path_factory: pytest.Temp
 
 @pytest.fixture(scope="module")
 def manifest(run: Path) -> Manifest:
-    """What the run says of itself."""
+    """Return the manifest of the run."""
     return read_manifest(run)
 
 

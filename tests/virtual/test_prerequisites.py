@@ -89,7 +89,7 @@ def silent(_text: str) -> None:
 
 
 def test_kinds_stand_beside_each_other(tmp_path: Path) -> None:
-    """A build removes what is older of its own kind, and nothing else."""
+    """A build removes older builds of its kind only."""
 
     def build(directory: Path) -> None:
         (directory / "it").write_text("built")

@@ -26,7 +26,7 @@ _KERNEL_ARGUMENTS = (
 
 
 class Accelerator(Enum):
-    """How the processor is emulated."""
+    """KVM, or emulation of the processor by TCG."""
 
     KVM = "kvm"
     TCG = "tcg"

@@ -144,7 +144,7 @@ def test_who_is_reached_stays_until_the_end_and_who_is_not_is_a_finding() -> Non
 
 @pytest.fixture
 def measured(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What is measured, with the hosts that have a shell."""
+    """Record the measurements, with the hosts that have a shell."""
     found: list[str] = []
     for name in ("transfers", "marks"):
 

@@ -17,7 +17,7 @@ from rogue.remote.login import Login
 
 @pytest.fixture(scope="module")
 def listed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What Ansible says about an inventory."""
+    """Return Ansible's listing of an inventory."""
     return inventory_source.list_inventory(write_inventory(tmp_path_factory.mktemp("nodes")), runs=False)
 
 

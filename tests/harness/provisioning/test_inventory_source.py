@@ -37,7 +37,7 @@ def script(directory: Path) -> tuple[Path, Path]:
 
 
 def test_a_program_is_refused_and_not_run(tmp_path: Path) -> None:
-    """Whoever owns it: of an archive that was unpacked everything is one's own."""
+    """The owner does not matter: a user owns all files of an unpacked archive."""
     program, mark = script(tmp_path)
     with pytest.raises(UsageError) as refused:
         load_inventory(program)
@@ -131,7 +131,7 @@ def test_hosts_of_other_groups_are_looked_at_too() -> None:
 
 
 def test_variables_beside_the_file_count_and_not_those_beside_a_link_to_it(tmp_path: Path) -> None:
-    """Where playbooks look is where the check looks, too."""
+    """The check looks where playbooks look."""
     there = tmp_path / "there"
     (there / "group_vars").mkdir(parents=True)
     file = write_inventory(there)
@@ -267,7 +267,7 @@ def test_a_mistake_of_a_group_is_one_sentence_with_its_nodes_in_order() -> None:
 
 
 def test_names_with_dots_are_names() -> None:
-    """Of `h0` and `h0.lab.org` the longer one is meant, and keys have dots of their own."""
+    """The longer of `h0` and `h0.lab.org` is the node; keys also have dots."""
     nodes = ("h0", "h0.lab.org", "h1.lab.org")
     found = grouped((wrong(f"{node}.ports.0.interface") for node in nodes[1:]), nodes)
     assert [each.key for each in found] == ["ports.0.interface of h0.lab.org, h1.lab.org"]

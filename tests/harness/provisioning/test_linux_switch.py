@@ -134,7 +134,7 @@ PLAIN_HUNDRED_MBPS = PortSettings(rate_bps=100_000_000)
 
 
 class FakeShell:
-    """A switch that replies with what it was told to."""
+    """A switch with prepared replies."""
 
     def __init__(self, login: Login) -> None:
         self.login = login

@@ -90,7 +90,7 @@ def test_the_kernels_counters() -> None:
 
 
 class FakeShell:
-    """A host on a switch that marks so many packets when two send, or one whose agent says no word."""
+    """A host on a switch that marks `marked` packets when two hosts send, or a host without an agent."""
 
     def __init__(self, node: str, network: "FakeNetwork") -> None:
         self._node, self._network = node, network

@@ -292,7 +292,7 @@ def test_every_node_that_failed_is_named(inventory: Inventory, player: Player) -
 
 
 def test_ansible_goes_only_where_it_can_work(inventory: Inventory, player: Player) -> None:
-    lack = Finding("h1", "sudo", "not allowed", "that alice may", "ask somebody")
+    lack = Finding("h1", "sudo", "not allowed", "that alice may", "see sudoers")
     player.reached = Reached(failures={"h0": "SSH failed: timed out"}, lacks=[lack])
     with pytest.raises(NodeError) as failed:
         provision(inventory, {}, Path("the.log"), CONSOLE, is_check=False)
@@ -300,7 +300,7 @@ def test_ansible_goes_only_where_it_can_work(inventory: Inventory, player: Playe
     assert str(failed.value).splitlines() == [
         "provision: failed on 2 nodes; log: the.log",
         "  h0: before anything: SSH failed: timed out",
-        "  h1: before anything: sudo: got not allowed, expected that alice may; ask somebody",
+        "  h1: before anything: sudo: got not allowed, expected that alice may; see sudoers",
     ]
     player.reached.failures["fabric"] = "SSH failed: timed out"
     with pytest.raises(NodeError) as failed:
@@ -308,9 +308,9 @@ def test_ansible_goes_only_where_it_can_work(inventory: Inventory, player: Playe
     assert str(failed.value).splitlines() == [
         "teardown: failed on 3 nodes",
         "  h0, fabric: before anything: SSH failed: timed out",
-        "  h1: before anything: sudo: got not allowed, expected that alice may; ask somebody",
+        "  h1: before anything: sudo: got not allowed, expected that alice may; see sudoers",
     ], "no log was written, and equal reasons are one"
-    assert len(player.orders) == 1, "nobody was left to go to"
+    assert len(player.orders) == 1, "no node was left"
 
 
 PLAYBOOKS = Path(__file__).parents[3] / "playbooks"

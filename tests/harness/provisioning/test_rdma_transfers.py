@@ -176,7 +176,7 @@ PORT = {"device": "mlx5_0", "port": 1, "gid_index": 3, "netdev": "enp1s0", "rate
 
 
 class Card:
-    """Puts packets of each service level into a priority; the kernel sends some of its own in priority 0."""
+    """Puts packets of each service level into a priority; the kernel sends others in priority 0."""
 
     def __init__(self, priorities: dict[int, int], words: str = "tx_prio{}_packets") -> None:
         self._priorities, self._words = priorities, words

@@ -69,7 +69,7 @@ def login(tmp_path: Path) -> Iterator[Login]:
 
 @pytest.fixture
 def sudo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A stand-in that allows `true`; the file in which it writes what it was asked."""
+    """Install a stand-in that allows `true`; return the file in which it logs its arguments."""
     program, log = tmp_path / "bin" / "sudo", tmp_path / "asked"
     program.parent.mkdir()
     program.write_text(SUDO.format(log=log))
@@ -108,13 +108,13 @@ def test_a_node_without_python_says_so(login: Login, monkeypatch: pytest.MonkeyP
 
 def test_hosts_whose_keys_are_unknown_are_told_together(login: Login, tmp_path: Path) -> None:
     strangers = [
-        replace(login, node=node, address=address, known_hosts=(tmp_path / "nobody",))
+        replace(login, node=node, address=address, known_hosts=(tmp_path / "none",))
         for node, address in (("h1", "127.0.0.1"), ("h2", "127.0.0.2"))
     ]
     reached = reach([login, *strangers], dict.fromkeys(("h0", "h1", "h2"), "true"))
     assert list(reached.clocks) == ["h0"]
     assert reached.failures["h1"] == reached.failures["h2"]
-    assert f"`ssh-keyscan -p {login.port} 127.0.0.1 127.0.0.2 >> {tmp_path}/nobody`" in reached.failures["h1"]
+    assert f"`ssh-keyscan -p {login.port} 127.0.0.1 127.0.0.2 >> {tmp_path}/none`" in reached.failures["h1"]
 
 
 def test_a_silent_node_costs_the_others_nothing(login: Login, monkeypatch: pytest.MonkeyPatch) -> None:

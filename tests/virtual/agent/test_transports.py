@@ -94,7 +94,7 @@ def test_completions_can_be_polled(nodes: tuple[Node, Node], transport: str) -> 
     sent, received = flow.run(SIZE_BYTES, count=2)
     assert (sent.status, sent.transfers_ok, sent.error) == ("ok", 2, None)
     assert sent.sha256 == received.sha256
-    assert sent.spent["events"] == 0, "nobody was woken"
+    assert sent.spent["events"] == 0, "no event woke the agent"
     assert int(str(sent.spent["polls"])) > 0
     inputs = flow.text("requester", sent, "inputs").splitlines()
     assert replay(inputs) > SIZE_BYTES // SEGMENT_BYTES, "the log replays to identical actions"

@@ -43,7 +43,7 @@ class Probe:
 
 @pytest.fixture(autouse=True)
 def nothing_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever runs the tests may have named one."""
+    """Ignore an accelerator of the environment."""
     monkeypatch.delenv(assembly.VARIABLE, raising=False)
 
 

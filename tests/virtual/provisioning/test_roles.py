@@ -78,7 +78,7 @@ class Nodes:
 
 @pytest.fixture
 def same_agent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever edits the agent meanwhile does not make a second run change something."""
+    """Keep the agent's archive, so that edits during the test change nothing."""
     archive = agent_archive()
     monkeypatch.setattr(provisioning, "agent_archive", lambda _plugins=None: archive)
 

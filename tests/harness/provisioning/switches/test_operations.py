@@ -72,7 +72,7 @@ def test_only_what_differs_changes_and_a_change_can_be_undone() -> None:
 
 
 def test_lines_of_a_place_and_places_alike_are_one_sentence() -> None:
-    """What comes, what goes and what changes stay apart, and so does the top from what is below it."""
+    """Added, removed and changed lines have separate sentences, and so do lines of the top level."""
     ports = [(f"interface Ethernet{number}",) for number in (1, 2)]
     changes = [Change(port, line, None, f"no {line}") for port in ports for line in ("trust", "pause")]
     changes += [Change((), line, None, f"no {line}") for line in ("trust", "pause")]
@@ -118,7 +118,7 @@ def test_what_the_switch_says_afterwards_counts(tmp_path: Path) -> None:
 
 
 class Rounding(FakeEos):
-    """Shows the thresholds that it was told in another unit."""
+    """Shows thresholds in another unit than they were typed."""
 
     def execute(self, command: str) -> str:
         said = super().execute(command)
@@ -201,7 +201,7 @@ def test_a_password_comes_from_the_environment_alone(tmp_path: Path, monkeypatch
     with served_switch(tmp_path / "tor", FakeEos(), has_key=False) as served:
         switch = hardware(WANTED, served.login)
         with pytest.raises(NodeError, match="export the password"), open_switch(switch):
-            pytest.fail("it let somebody in without")
+            pytest.fail("accepted a login without a password")
         monkeypatch.setenv("ROGUE_SWITCH_PASSWORD", PASSWORD)
         with open_switch(switch) as session:
             assert ("interface Ethernet1" in session.configuration()[()], session.node) == (True, "tor")
