@@ -1,7 +1,6 @@
 """Gather facts from every node, measure between hosts and judge them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -42,19 +41,14 @@ class OpenShells:
 def open_shells(
     logins: Iterable[Login], open_shell: Callable[[Login], AbstractContextManager[Shell]] = connect
 ) -> Iterator[OpenShells]:
-    """Log in to all nodes at once, for a context; a node that cannot be reached is a finding."""
-    found, opening = OpenShells(), {login.node: open_shell(login) for login in logins}
+    """Log in to all nodes for a context; a node that cannot be reached is a finding."""
+    found = OpenShells()
     with ExitStack() as stack:
-        with ThreadPoolExecutor(max(1, len(opening))) as pool:
-            replies = {node: pool.submit(shell.__enter__) for node, shell in opening.items()}
-        for node, reply in replies.items():
-            if reply.exception() is None:
-                stack.push(opening[node])
-        for node, reply in replies.items():
+        for login in logins:
             try:
-                found.by_node[node] = reply.result()
+                found.by_node[login.node] = stack.enter_context(open_shell(login))
             except NodeError as error:
-                found.findings.append(unreachable(node, str(error)))
+                found.findings.append(unreachable(login.node, str(error)))
         yield found
 
 
