@@ -3,7 +3,6 @@
 import logging
 import socket
 import threading
-from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
@@ -16,44 +15,26 @@ from rogue.remote.known_hosts import KnownKeys
 from rogue.remote.login import Login
 
 LOGINS_AT_ONCE: Final = 5
-"""Half of the ten that a server takes from everybody: others log in there, too."""
-
-
-class Turns:
-    """Lets a few threads at once into each place; the others wait for as long as it takes."""
-
-    def __init__(self, at_once: int = LOGINS_AT_ONCE) -> None:
-        self._lock = threading.Lock()
-        self._places: defaultdict[str, threading.Semaphore] = defaultdict(
-            lambda: threading.Semaphore(at_once)
-        )
-
-    @contextmanager
-    def at(self, place: str) -> Iterator[None]:
-        """Inside, this thread is one of the few at a place."""
-        with self._lock:
-            semaphore = self._places[place]
-        with semaphore:
-            yield
+"""Half of the ten unauthenticated connections that a server accepts; other users also log in."""
 
 
 _SILENT: Final = "its SSH server did not reply in time"
-_MEANT: Final = {
+_MEANINGS: Final = {
     "No existing session": _SILENT,
     "Incompatible ssh peer (no acceptable host key)": (
         "got no host key of a kind that known_hosts has for it; compare `ssh-keyscan` of it with known_hosts"
     ),
-    "Error reading SSH protocol banner": f"{_SILENT}, or turned us away (MaxStartups)",
+    "Error reading SSH protocol banner": f"{_SILENT}, or refused the connection (MaxStartups)",
 }
-"""What paramiko says, as one limit or the other is reached first, and what it then means."""
+"""Meanings of paramiko's messages; which one appears depends on the limit that is reached first."""
 _THREAD_LIMIT_S: Final = 10.0
-"""A connection's thread ends by itself soon after its socket is closed."""
-_TURNS: Final = Turns()
-"""Of all connections of this process."""
+"""For a connection's thread, which ends soon after its socket is closed."""
+_LOGINS: Final[dict[str, threading.Semaphore]] = {}
+"""By address and port of the server, for all connections of this process."""
 
 
 class Connection(fabric.Connection):  # type: ignore[misc]  # Fabric has no types
-    """A connection to a node; every host on the way must have a known key, and is left with the node."""
+    """A connection to a node; every jump host must have a known key, and is closed with the node."""
 
     def __init__(self, login: Login, limit_s: float) -> None:
         gateway = False if login.gateway is None else Connection(login.gateway, limit_s)
@@ -75,14 +56,14 @@ class Connection(fabric.Connection):  # type: ignore[misc]  # Fabric has no type
         self.client.set_missing_host_key_policy(paramiko.RejectPolicy())  # until open() has read known_hosts
 
     def open(self) -> None:
-        """Connect, hop after hop; NodeError says at which it failed, and nothing stays open."""
+        """Connect, hop after hop; NodeError names the hop that failed, and nothing stays open."""
         try:
             with reported(self.login.node):
                 known = KnownKeys(self.login)
                 self.client.set_missing_host_key_policy(known)
                 self.connect_kwargs["disabled_algorithms"] = known.disabled_algorithms
                 if self.gateway:
-                    open_in_turn(self.gateway)  # Fabric then finds it open
+                    open_gateway(self.gateway)  # Fabric then finds it open
                 super().open()
                 send_at_once(self.transport)
         except BaseException:
@@ -90,7 +71,7 @@ class Connection(fabric.Connection):  # type: ignore[misc]  # Fabric has no type
             raise
 
     def close(self) -> None:
-        """End the connection and, which Fabric does not, those to the hosts on the way."""
+        """Close the connection and those to the jump hosts, which Fabric leaves open."""
         transport = self.client.get_transport()
         super().close()
         self.client.close()
@@ -100,23 +81,23 @@ class Connection(fabric.Connection):  # type: ignore[misc]  # Fabric has no type
             self.gateway.close()
 
 
-def open_in_turn(gateway: Connection) -> None:
-    """Log in to a host on the way when it is our turn there; NodeError if that fails.
+def open_gateway(gateway: Connection) -> None:
+    """Log in to a jump host, within the limit of logins there; NodeError if that fails.
 
-    A server says that it lets somebody in before it stops counting him among those who wait (`MaxStartups`).
-    So the turn lasts until it has done something that comes after that: opened a channel, or refused one.
-    Source: OpenSSH 9.2, sshd.c (main: startup_pipe is closed behind `authenticated:`).
+    A server reports success before it stops counting the connection as unauthenticated (`MaxStartups`). So
+    the login is counted here until the server has opened or refused a channel, which it does later.
+    Source: OpenSSH 9.2, sshd.c (main: startup_pipe is closed after `authenticated:`).
     """
-    with _TURNS.at(gateway.login.place):
+    with _LOGINS.setdefault(gateway.login.place, threading.Semaphore(LOGINS_AT_ONCE)):
         gateway.open()
         with reported(gateway.login.node), suppress(paramiko.ChannelException):
             gateway.transport.open_session(timeout=gateway.limit_s).close()
 
 
 def send_at_once(transport: paramiko.Transport) -> None:
-    """Let no small packet wait until the one before it is acknowledged, for which the other end takes 40 ms.
+    """Set TCP_NODELAY, as OpenSSH does: otherwise small packets wait 40 ms for an acknowledgement.
 
-    Behind a jump host the connection to that one has been told so. OpenSSH does the same.
+    Behind a jump host only the connection to the jump host has a socket.
     """
     if isinstance(transport.sock, socket.socket):
         transport.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -124,11 +105,11 @@ def send_at_once(transport: paramiko.Transport) -> None:
 
 @contextmanager
 def reported(node: str) -> Iterator[None]:
-    """Turn what SSH raises into a sentence."""
+    """Turn errors of SSH into a NodeError."""
     try:
         yield
     except (paramiko.SSHException, OSError, EOFError) as error:
-        reason = _MEANT.get(str(error), str(error)) or type(error).__name__
+        reason = _MEANINGS.get(str(error), str(error)) or type(error).__name__
         raise NodeError(f"{node}: SSH failed: {reason}") from error
 
 
@@ -136,12 +117,12 @@ REPLY_LIMIT_S: Final = 120.0
 """An emulated node may take this long for a reply."""
 _CHUNK_BYTES: Final = 65_536
 Channel = paramiko.Channel
-"""The standard streams of a command that runs on a node."""
+"""Standard streams of a command on a node."""
 logging.getLogger("paramiko").addHandler(logging.NullHandler())  # errors reach the caller as exceptions
 
 
 class Shell:
-    """A connection to a node, for one thread at a time; another thread may call `close`."""
+    """A connection to a node for one thread; another thread may call `close`."""
 
     def __init__(self, login: Login, limit_s: float) -> None:
         self.node = login.node
@@ -149,15 +130,18 @@ class Shell:
         self._files: paramiko.SFTPClient | None = None
 
     def open(self) -> None:
-        """Connect; NodeError if a key of the node, or of a host on the way, is not a known one."""
+        """Connect; NodeError if the key of the node or of a jump host is unknown."""
         self._connection.open()
 
     def close(self) -> None:
-        """End the connection. A thread that waits for the node gets a NodeError."""
+        """Close the connection. A thread that waits for the node gets a NodeError."""
         self._connection.close()
 
     def run(self, command: str, text: str = "", *, limit_s: float = REPLY_LIMIT_S) -> str:
-        """Run a shell command, `text` on its standard input; its output, or NodeError in its own words."""
+        """Run a shell command with `text` as standard input and return the output.
+
+        RejectedError with the command's own message if it fails, NodeError if the connection fails.
+        """
         channel = self.open_session(command, limit_s=limit_s)
         with reported(self.node), channel:
             channel.sendall(text.encode())
@@ -167,7 +151,9 @@ class Shell:
             status = channel.recv_exit_status()
         if status != 0:
             said = " ".join((words or output).decode(errors="replace").split())
-            raise RejectedError(f"{self.node}: `{command}` failed (exit code {status}): {said or 'no word'}")
+            raise RejectedError(
+                f"{self.node}: `{command}` failed (exit code {status}): {said or 'no output'}"
+            )
         return output.decode(errors="replace")
 
     def open_session(self, command: str, *, limit_s: float = REPLY_LIMIT_S) -> Channel:
@@ -191,13 +177,13 @@ class Shell:
             remote.write(content)
 
     def sizes_bytes(self, directory: str) -> dict[str, int]:
-        """How large each entry of a directory of the node is, by name."""
+        """Return the size of each entry of a directory of the node, by name."""
         with self._transfer() as files:
             return {each.filename: each.st_size or 0 for each in files.listdir_attr(directory)}
 
     @contextmanager
     def _transfer(self) -> Iterator[paramiko.SFTPClient]:
-        """The session for files: one for all of them, opened by the first, and anew after a failure."""
+        """Yield the session for files, which is opened by the first transfer and again after a failure."""
         with reported(self.node):
             if self._files is None:
                 self._files = self._connection.client.open_sftp()

@@ -1,9 +1,9 @@
-"""What can go wrong with nodes and machines."""
+"""Errors of nodes and machines."""
 
 
 class NodeError(Exception):
-    """Machines or nodes of a testbed do not do what was asked: says which, what happened and what to do."""
+    """A node or machine failed; the message says which one, what happened and what to do."""
 
 
 class RejectedError(NodeError):
-    """A machine does not do what a command says, and says so; the connection goes on."""
+    """A machine rejected a command; the connection stays open."""

@@ -16,11 +16,11 @@ from rogue.remote.errors import NodeError
 from rogue.remote.login import SSH_PORT, Login
 
 _SPECIAL: Final = re.compile(r"[|&\\]")
-"""What `sed` gives a meaning in what it writes."""
+"""Characters with a meaning in the replacement of `sed`."""
 
 
 class UnknownKeyError(NodeError):
-    """No key of the host at the end of `login` is known, so nobody logs in."""
+    """No key of the login's host is known."""
 
     def __init__(self, login: Login) -> None:
         super().__init__(f"{login.node}: SSH failed: {unknown_keys([login])}")
@@ -28,16 +28,18 @@ class UnknownKeyError(NodeError):
 
 
 def joined_errors(errors: Mapping[str, UnknownKeyError]) -> dict[str, str]:
-    """For each node why it was not reached: the same sentence for all whose keys one look brings."""
+    """Return the error message of each node, the same for nodes whose keys one command shows."""
     groups: dict[object, dict[str, Login]] = {}
-    ways = {node: (_jumps(error.login), error.login.known_hosts) for node, error in errors.items()}
+    routes = {node: (_jumps(error.login), error.login.known_hosts) for node, error in errors.items()}
     for node, error in errors.items():
-        groups.setdefault(ways[node], {})[error.login.place] = error.login
-    return {node: f"SSH failed: {unknown_keys(list(groups[way].values()))}" for node, way in ways.items()}
+        groups.setdefault(routes[node], {})[error.login.place] = error.login
+    return {
+        node: f"SSH failed: {unknown_keys(list(groups[route].values()))}" for node, route in routes.items()
+    }
 
 
 def unknown_keys(logins: Sequence[Login]) -> str:
-    """The sentence about hosts that are reached in the same way; jump hosts are those of the first."""
+    """Return the sentence about hosts behind the same jump hosts."""
     names = ", ".join(login.filed_as for login in logins)
     files = ", ".join(map(str, logins[0].known_hosts)) or "a file of known hosts"
     commands = " and ".join(f"`{command}`" for command in _commands(logins))
@@ -50,7 +52,7 @@ def unknown_keys(logins: Sequence[Login]) -> str:
 
 
 def _commands(logins: Sequence[Login]) -> Iterator[str]:
-    """Hosts with the same TCP port are asked at once; those with another name in the file, one by one."""
+    """Yield a command for all hosts of a TCP port, and one for each host with an alias."""
     into = "".join(f" >> {shlex.quote(str(file))}" for file in logins[0].known_hosts[:1])
     jumps = _jumps(logins[0])
     plain = [login for login in logins if not login.host_key_alias]
@@ -64,7 +66,7 @@ def _commands(logins: Sequence[Login]) -> Iterator[str]:
 
 
 def _scan(jumps: Sequence[str], port: int, addresses: Sequence[str]) -> str:
-    """What asks hosts for their keys, from the last jump host if there is one; two shells read it then."""
+    """Return the command that shows host keys, quoted twice if it runs on a jump host."""
     words = ["ssh-keyscan", *([] if port == SSH_PORT else ["-p", str(port)]), *addresses]
     if jumps:
         *before, last = jumps
@@ -73,7 +75,7 @@ def _scan(jumps: Sequence[str], port: int, addresses: Sequence[str]) -> str:
 
 
 def _jumps(login: Login) -> tuple[str, ...]:
-    """The hosts on the way, as SSH here calls them, the first one first."""
+    """Return the names of the jump hosts in order."""
     return () if login.gateway is None else (*_jumps(login.gateway), login.gateway.name)
 
 
@@ -184,7 +186,7 @@ def _lines(path: Path, name: str) -> Iterator[tuple[str, HostKey]]:
 def _found_by_openssh(path: Path, name: str) -> str:
     """Return the lines of a file whose patterns or hashes match a host's name."""
     size = path.stat().st_size
-    if not size:  # empty, or a file of the kernel's, which may have no end
+    if not size:  # empty, or a file of the kernel, which may be endless
         return ""
     if size > BYTES_MAX:
         raise NodeError(f"{path}: got no file of known hosts, expected one of up to {BYTES_MAX} bytes.")

@@ -1,62 +1,194 @@
-"""How OpenSSH reaches a destination."""
+"""Destination of SSH in an inventory, the words that SSH may get, and the login that OpenSSH derives."""
 
 from __future__ import annotations
 
 import getpass
 import os
+import os.path
+import re
 import subprocess
 import tempfile
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from rogue.remote.destination import NO_CONFIG, Destination, at_home
 from rogue.remote.errors import NodeError
+
+_IPV6: Final = r"(?=(?:[^:]*:){2})[0-9A-Fa-f:][0-9A-Fa-f.:]{1,44}"
+_HOST: Final = rf"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{{0,251}}[A-Za-z0-9_.])?|{_IPV6}"
+_USER: Final = r"[A-Za-z0-9_](?:[A-Za-z0-9_.@+\\-]{0,62}[A-Za-z0-9_.])?"
+_HOP: Final = (
+    rf"(?:ssh://)?(?:{_USER.replace('@', '')}@)?"
+    r"(?:[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9_.])?|\[[0-9A-Fa-f.:]{2,45}\])(?::[0-9]{1,5})?"
+)
+_HOPS_MAX: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A kind of word."""
+
+    pattern: re.Pattern[str]
+    meaning: str
+    """Description for messages."""
+
+    def fits(self, text: str) -> bool:
+        """True if all of the text is such a word."""
+        return self.pattern.fullmatch(text) is not None
+
+
+def _word(pattern: str, meaning: str) -> Word:
+    return Word(re.compile(pattern), meaning)
+
+
+NODE: Final = _word(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}", "a name of letters, digits and _.-")
+HOST: Final = _word(_HOST, "the name or the address of a host, without a port")
+USER: Final = _word(_USER, "the name of a user")
+HOPS: Final = _word(
+    rf"none|{_HOP}(?:,{_HOP}){{0,{_HOPS_MAX - 1}}}", "none, or jump hosts such as user@gate:22, with commas"
+)
+PYTHON: Final = _word(r"auto[a-z_]{0,30}|/[A-Za-z0-9_./+-]{1,200}", "the path of a Python, or auto")
+PATH: Final = _word(
+    r"[\w./~][\w ./~@+=,:()-]{0,1023}(?<! )", "a path of letters, digits, blanks and ./~_@+=,:()-"
+)
+"""Letters and digits of any script. A configuration of SSH gets it in quotes, in which a blank is a blank."""
+
+
+def at_home(name: str | Path) -> Path:
+    """Return a path with `~` and `~user` written out; a user who is not here stays as written."""
+    try:
+        return Path(os.path.expanduser(name))  # noqa: PTH111 - that of pathlib raises for such a user
+    except ValueError:  # a name that no user can have
+        return Path(name)
+
+
+_OF_THE_USER: Final = ("~/.ssh/config", "/etc/ssh/ssh_config")
+NO_CONFIG: Final = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Arguments of SSH for a node; None and empty leave the value to the SSH configuration.
+
+    NodeError if a value is no plain word, which SSH, its configuration or Ansible could misread.
+    """
+
+    node: str
+    name: str
+    """An address, or the node's name in the SSH configuration."""
+    port: int | None = None
+    user: str | None = None
+    key_file: Path | None = None
+    known_hosts: Path | None = None
+    """File with the keys of the node and of its jump hosts."""
+    first_arguments: tuple[str, ...] = ()
+    """Arguments of SSH; the first of two equal options has precedence."""
+    arguments: tuple[str, ...] = ()
+    config: str = ""
+    """The SSH configuration: a file, `none`, or empty for the user's and the system's."""
+
+    def __post_init__(self) -> None:
+        for what, value, word in self._words():
+            self._check(what, value, word)
+
+    def _check(self, what: str, value: str, word: Word) -> None:
+        if not word.fits(value):
+            raise NodeError(
+                f"{ascii(self.node)[1:-1]:.60}: {what}: got {value!a:.200}, expected {word.meaning}; "
+                "choose another one."
+            )
+
+    def _words(self) -> Iterator[tuple[str, str, Word]]:
+        yield "name", self.node, NODE
+        yield "host", self.name, HOST
+        if self.user is not None:
+            yield "user", self.user, USER
+        for what, path in (
+            ("key file", self.key_file), ("known hosts", self.known_hosts), ("configuration", self.config)
+        ):  # fmt: skip
+            if path:
+                yield what, str(path), PATH
+
+    def config_text(self) -> str:
+        """Return an SSH configuration that includes the requested one and accepts only known host keys.
+
+        SSH passes its configuration, but not its arguments, to the SSH that connects to a jump host. So keys
+        are verified at every hop. Source: ssh_config(5): the first value that is found is used.
+
+        UpdateHostKeys is off, because SSH would write keys of a host into the first file of known hosts.
+        """
+        lines = ["Host *", "  StrictHostKeyChecking yes", "  BatchMode yes", "  UpdateHostKeys no"]
+        if self.known_hosts is not None:
+            lines += [f"  UserKnownHostsFile {self._quoted(self.known_hosts)}", "  GlobalKnownHostsFile none"]
+        if self.config and self.config != NO_CONFIG:
+            lines.append(f"Include {self._quoted(at_home(self.config))}")
+        elif not self.config:
+            lines += [f"Include {file}" for file in _OF_THE_USER]
+        return "".join(f"{line}\n" for line in lines)
+
+    def _quoted(self, path: Path) -> str:
+        """Return a quoted path; its parent directories are checked as well."""
+        text = str(path.absolute())
+        self._check("path", text, PATH)
+        return f'"{text}"'
+
+
+def without_config(arguments: Iterable[str]) -> tuple[tuple[str, ...], str]:
+    """Return arguments of SSH without -F, and the configuration that the last -F names."""
+    rest, config = [], ""
+    remaining = iter(arguments)
+    for argument in remaining:
+        if argument.startswith("-F"):
+            config = argument[2:] or next(remaining, "")
+        else:
+            rest.append(argument)
+    return tuple(rest), config
+
 
 SSH_PORT: Final = 22
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """How to reach a node by SSH; its host key must stand in one of `known_hosts`."""
+    """Address, user and keys for SSH to a node; its host key must be in one of `known_hosts`."""
 
     node: str
-    """What a sentence about it begins with."""
+    """Name of the node, which error messages begin with."""
     address: str
     port: int
     user: str
     key_files: tuple[Path, ...]
     known_hosts: tuple[Path, ...]
     uses_agent: bool = False
-    """Whether keys of the user's SSH agent are offered, after those in files."""
+    """True to offer keys of the user's SSH agent, after those in files."""
     host_key_alias: str = ""
-    """What its key is filed under in `known_hosts`; by default its address and port."""
+    """Name of its key in `known_hosts`; by default its address and port."""
     gateway: Login | None = None
-    """The host through which it is reached; None if directly."""
+    """The jump host; None for a direct connection."""
     name: str = ""
-    """Of a jump host: what SSH on this computer calls it."""
+    """Name of a jump host in the SSH configuration of this computer."""
 
     @property
     def place(self) -> str:
-        """Address and TCP port, as in a file of known hosts."""
+        """Return address and TCP port as a file of known hosts has them."""
         return self.address if self.port == SSH_PORT else f"[{self.address}]:{self.port}"
 
     @property
     def filed_as(self) -> str:
-        """The name under which files of known hosts have its key."""
+        """Return the name of its key in files of known hosts."""
         return self.host_key_alias or self.place
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How a vendor's command line talks."""
+    """Prompt and errors of a vendor's command line."""
 
-    device_type: str
-    """What netmiko calls it."""
+    netmiko: str
+    """Device type of netmiko."""
     prompt: str
-    """Regular expression of the end of a line on which it waits, in any mode."""
+    """Regular expression of the end of a prompt, in any mode."""
     rejection: str
     """Regular expression that only the reply to a wrong command matches."""
 
@@ -66,11 +198,11 @@ KEY_BYTES_MAX: Final = 1 << 20
 """An RSA key of 16384 bits has 13 kB."""
 _TIME_LIMIT_S: Final = 30.0
 Words = Mapping[str, Sequence[str]]
-"""Values by keyword, in small letters, as `ssh -G` prints them."""
+"""Values by keyword in small letters, as `ssh -G` prints them."""
 
 
 def resolve(destination: Destination) -> Login:
-    """The login of a destination, with every host on the way; NodeError if there is none."""
+    """Return the login of a destination, with all jump hosts; NodeError if there is none."""
     with tempfile.TemporaryDirectory(prefix="rogue-") as directory:
         config = Path(directory) / "ssh_config"
         config.write_text(destination.config_text())
@@ -83,7 +215,7 @@ def resolve(destination: Destination) -> Login:
 
 
 class _Resolution:
-    """Asks for one destination, and for every host on the way."""
+    """Resolve one destination and its jump hosts."""
 
     def __init__(self, destination: Destination, config: Path) -> None:
         self._destination = destination
@@ -115,7 +247,7 @@ class _Resolution:
         )
 
     def _gateway(self, words: Words) -> Login | None:
-        """The last jump host; it is reached through those before it, or as the configuration says."""
+        """Return the last jump host; its own login has the earlier ones, or those of the configuration."""
         if "proxyjump" not in words:
             return None
         before, _, last = words["proxyjump"][0].rpartition(",")
@@ -124,7 +256,7 @@ class _Resolution:
         node = f"{self._destination.node}: jump host {name}"
         if self._hops > HOPS_MAX:
             raise NodeError(
-                f"{node}: got more than {HOPS_MAX} hops in the SSH configuration, expected a way that ends; "
+                f"{node}: got more than {HOPS_MAX} hops in the SSH configuration, expected a finite path; "
                 "the host that is reached directly needs `ProxyJump none`."
             )
         login = self.login(node, f"ssh://{name}", ["-J", before] if before else [])
@@ -162,7 +294,7 @@ class _Resolution:
 
 
 def _key_files(words: Words) -> list[Path]:
-    """Those that are there and can be one; OpenSSH names its defaults, too."""
+    """Return the identity files that exist and can be keys; OpenSSH also prints its defaults."""
     tokens = {"%d": str(Path.home()), "%h": words["hostname"][0], "%r": words["user"][0]}
     tokens |= {"%p": words["port"][0], "%u": getpass.getuser(), "%%": "%"}
     found = []
@@ -174,12 +306,12 @@ def _key_files(words: Words) -> list[Path]:
 
 
 def _can_be_key(path: Path) -> bool:
-    """By its size: of a device, a pipe or a file of the kernel's nobody knows where it ends."""
+    """True for a regular file of limited size; devices, pipes and files of the kernel can be endless."""
     return path.is_file() and 0 < path.stat().st_size <= KEY_BYTES_MAX
 
 
 def _uses_agent(node: str, words: Words) -> bool:
-    """Whether the user's agent is asked; another one than the environment's cannot be."""
+    """True to use the agent of the environment; NodeError if another agent is configured."""
     socket = words.get("identityagent", ("SSH_AUTH_SOCK",))[0].strip('"')
     there = os.environ.get("SSH_AUTH_SOCK", "")
     if socket == NO_CONFIG:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import netmiko
 import paramiko
 
-from rogue.remote.connection import Connection, open_in_turn, reported, send_at_once
+from rogue.remote.connection import Connection, open_gateway, reported, send_at_once
 from rogue.remote.errors import NodeError, RejectedError
 from rogue.remote.known_hosts import KnownKeys
 from rogue.remote.login import Dialect, Login
@@ -33,7 +33,7 @@ class Secrets:
 
 
 class Terminal:
-    """An open session, for one thread at a time."""
+    """An open session for one thread."""
 
     def __init__(self, node: str, dialect: Dialect, session: netmiko.BaseConnection, limit_s: float) -> None:
         self.node = node
@@ -44,13 +44,13 @@ class Terminal:
         conversation = session.remote_conn
         assert isinstance(conversation, paramiko.Channel)
         send_at_once(conversation.get_transport())
-        _notice_the_end(session, conversation)
+        _fail_when_closed(session, conversation)
 
     def run(self, command: str, text: str = "") -> str:
         """Return the reply to a command; RejectedError if it is rejected, NodeError if the switch is gone."""
         assert not text, "a command line of a switch has no standard input"
         self._is_lost = True  # until it has replied
-        with reported(self.node), _told(self.node, f"`{command}`"):
+        with reported(self.node), _reported_by_netmiko(self.node, f"`{command}`"):
             said = self._session.send_command(
                 command,
                 expect_string=self._prompt(),
@@ -65,7 +65,7 @@ class Terminal:
         return words
 
     def _prompt(self) -> str:
-        """Return the pattern of the prompt: with the switch's name, so that no line of a reply matches."""
+        """Return the pattern of the prompt with the switch's name, so that no line of a reply matches."""
         name = re.escape(self._session.base_prompt.strip()[:NAME_CHARACTERS])
         return rf"{name}[^\n]*(?:{self._dialect.prompt})"
 
@@ -77,7 +77,7 @@ class Terminal:
             self._session.disconnect()
 
 
-def _notice_the_end(session: netmiko.BaseConnection, conversation: paramiko.Channel) -> None:
+def _fail_when_closed(session: netmiko.BaseConnection, conversation: paramiko.Channel) -> None:
     """Make reads fail on a closed channel; netmiko reads on until its time limit."""
     read = session.channel.read_channel
 
@@ -96,7 +96,7 @@ def open_terminal(
 ) -> Iterator[Terminal]:
     """Log in to a switch, through its jump hosts, and enter the privileged mode."""
     with ExitStack() as stack:
-        with reported(login.node), _told(login.node, "logging in"):
+        with reported(login.node), _reported_by_netmiko(login.node, "logging in"):
             session = _log_in(login, dialect, secrets, limit_s, stack)
             terminal = Terminal(login.node, dialect, session, limit_s)
             stack.callback(terminal.close)
@@ -111,7 +111,7 @@ def _log_in(
     """Open a session; netmiko takes one key file at a time, so each is tried."""
     known = KnownKeys(login)
     options: dict[str, Any] = {
-        "device_type": dialect.device_type,
+        "device_type": dialect.netmiko,
         "host": login.address,
         "port": login.port,
         "username": login.user,
@@ -153,7 +153,7 @@ def _gateway(login: Login, limit_s: float, stack: ExitStack) -> Connection | Non
         return None
     gateway = Connection(login.gateway, limit_s)
     stack.callback(gateway.close)
-    open_in_turn(gateway)
+    open_gateway(gateway)
     return gateway
 
 
@@ -177,8 +177,8 @@ def _keys(login: Login) -> list[paramiko.PKey | None]:
 
 
 @contextmanager
-def _told(node: str, what: str) -> Iterator[None]:
-    """Turn errors of netmiko into sentences; none of them has a password."""
+def _reported_by_netmiko(node: str, what: str) -> Iterator[None]:
+    """Turn errors of netmiko into NodeErrors, without passwords."""
     try:
         yield
     except netmiko.NetmikoAuthenticationException as error:

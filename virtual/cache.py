@@ -1,4 +1,4 @@
-"""What is built once: a directory per recipe, written whole or not at all, checked before use."""
+"""Cache of built images and kernels: a directory per recipe, written as a whole and checked before use."""
 
 import fcntl
 import hashlib
@@ -17,10 +17,7 @@ _CHUNK_BYTES: Final = 1 << 20
 
 
 def cache_directory(kind: str) -> Path:
-    """Where one kind is kept: below $XDG_CACHE_HOME if set, else below .cache of the checkout, or a person's.
-
-    An installed package has no place of its own that it may write to.
-    """
+    """Return the directory of a kind: below $XDG_CACHE_HOME, else .cache of the checkout, else ~/.cache."""
     configured = os.environ.get("XDG_CACHE_HOME")
     if configured:
         return Path(configured) / "rogue-testbed" / kind
@@ -35,16 +32,19 @@ def obtain(
     build: Callable[[Path], None],
     progress: Callable[[str], None],
 ) -> None:
-    """Have `files` in a directory that is named by its recipe, building them if they are absent or damaged.
+    """Build `files` in a directory that is named by its recipe, unless they are there and undamaged.
 
-    Once built, it takes the place of every other directory beside it: each is hundreds of megabytes.
+    A new build replaces all other directories beside it: each has hundreds of megabytes.
     """
     directory.parent.mkdir(parents=True, exist_ok=True)
-    with _locked(directory.parent / "lock", progress):
+    kind = directory.parent.name
+    with locked(
+        directory.parent / "lock", lambda: progress(f"{kind}: waiting for another process that builds here")
+    ):
         if is_intact(directory, files):
             return
         if directory.exists():
-            progress(f"{directory.parent.name}: {directory} is damaged, building it again")
+            progress(f"{kind}: {directory} is damaged, building it again")
         _rebuild(directory, files, build)
 
 
@@ -82,7 +82,7 @@ def _sha256(path: Path) -> str:
 
 
 def _rebuild(directory: Path, files: Sequence[str], build: Callable[[Path], None]) -> None:
-    """Build under another name, then take the recipe's own; until then only unfinished builds are removed."""
+    """Build under another name, then rename; before that only unfinished builds are removed."""
     others = [each for each in directory.parent.iterdir() if each.is_dir()]
     _remove(each for each in others if not (each / CHECKSUMS).exists())
     fresh = Path(tempfile.mkdtemp(dir=directory.parent, prefix="new-"))
@@ -101,12 +101,12 @@ def _remove(directories: Iterable[Path]) -> None:
 
 
 @contextmanager
-def _locked(path: Path, progress: Callable[[str], None]) -> Iterator[None]:
-    """Keep two builds of the same thing apart; the second waits and finds the first one's result."""
+def locked(path: Path, on_wait: Callable[[], None]) -> Iterator[None]:
+    """Hold a lock file; a process that executes another program releases it."""
     with path.open("w") as stream:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            progress(f"{path.parent.name}: waiting for another process that builds here")
+            on_wait()
             fcntl.flock(stream, fcntl.LOCK_EX)
         yield

@@ -1,10 +1,10 @@
-"""What can go wrong with virtual machines, as sentences for the person who started them."""
+"""Errors of virtual machines and kernels; messages are for the user."""
 
 from rogue.remote.errors import NodeError
 
 
 class VirtualTestbedError(NodeError):
-    """The virtual testbed cannot do what was asked: says what, where and what to do."""
+    """The virtual testbed cannot do the requested; the message says what, where and what to do."""
 
 
 class PrerequisiteError(VirtualTestbedError):

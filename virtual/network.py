@@ -17,7 +17,7 @@ _NODE_NAME: Final = re.compile(r"[a-z][a-z0-9]{0,5}")  # two of them and a dash 
 
 @dataclass(frozen=True, slots=True)
 class BridgePort:
-    """Where a switch sends what goes to ``peer``, a host or another switch."""
+    """The port of a switch to ``peer``, a host or another switch."""
 
     bridge: str
     interface: str
@@ -26,7 +26,7 @@ class BridgePort:
 
 @dataclass(frozen=True, slots=True)
 class VirtualNetwork:
-    """Hosts with one cable each, switches that form a tree; built by `network`, which checks it."""
+    """Hosts with one cable each and switches that form a tree; use `network`, which checks it."""
 
     hosts: tuple[str, ...]
     switches: tuple[str, ...]
@@ -34,20 +34,20 @@ class VirtualNetwork:
 
     @property
     def trunks(self) -> tuple[tuple[str, str], ...]:
-        """The cables between switches."""
+        """Return the cables between switches."""
         return tuple(cable for cable in self.cables if set(cable) <= set(self.switches))
 
     def switch_of(self, host: str) -> str:
-        """The switch at the other end of the host's cable."""
+        """Return the switch at the other end of the host's cable."""
         (cable,) = (cable for cable in self.cables if host in cable)
         return cable[1] if cable[0] == host else cable[0]
 
     def address(self, host: str) -> str:
-        """The host's address on the experiment network, without prefix length."""
+        """Return the host's address on the experiment network, without prefix length."""
         return f"{EXPERIMENT_NETWORK.removesuffix('0')}{_FIRST_HOST_NUMBER + self.hosts.index(host)}"
 
     def ports(self) -> tuple[BridgePort, ...]:
-        """Every port of every switch: NIC number n of the switching machine leads to the n-th host."""
+        """Return the ports of all switches: NIC number n of the switching machine leads to the n-th host."""
         to_hosts = [
             BridgePort(self.switch_of(host), f"eth{number}", host)
             for number, host in enumerate(self.hosts, start=1)
@@ -71,27 +71,29 @@ def network(
     if len(set(nodes)) != len(nodes):
         raise _refusal(f"the names {', '.join(nodes)}", "each name once")
     if not 1 <= len(hosts) <= HOSTS_MAX:
-        raise _refusal(f"{len(hosts)} hosts", f"1 to {HOSTS_MAX}, so many NICs the switching machine takes")
-    asked = VirtualNetwork(tuple(hosts), tuple(switches), tuple(cables))
-    _check_cables(asked)
-    return asked
+        raise _refusal(f"{len(hosts)} hosts", f"1 to {HOSTS_MAX}, the most NICs of the switching machine")
+    made = VirtualNetwork(tuple(hosts), tuple(switches), tuple(cables))
+    _check_cables(made)
+    return made
 
 
-def _check_cables(asked: VirtualNetwork) -> None:
-    """Every host has one cable, to a switch; no way leads back, since the bridges run no spanning tree."""
-    for host in asked.hosts:
-        peers = [b if a == host else a for a, b in asked.cables if host in (a, b)]
-        if len(peers) != 1 or peers[0] not in asked.switches:
+def _check_cables(made: VirtualNetwork) -> None:
+    """Check that each host has one cable, to a switch, and that there is no loop (bridges without STP)."""
+    for host in made.hosts:
+        peers = [b if a == host else a for a, b in made.cables if host in (a, b)]
+        if len(peers) != 1 or peers[0] not in made.switches:
             raise _refusal(f"{host} with cables to {', '.join(peers) or 'nothing'}", "one cable, to a switch")
-    reached = {asked.switches[0]}
-    left = list(asked.cables)
+    reached = {made.switches[0]}
+    left = list(made.cables)
     while cable := next((each for each in left if reached & set(each)), None):
         left.remove(cable)
         if set(cable) <= reached:
-            raise _refusal(f"a loop through the cable {cable[0]}-{cable[1]}", "one way between any two nodes")
+            raise _refusal(
+                f"a loop through the cable {cable[0]}-{cable[1]}", "one path between any two nodes"
+            )
         reached |= set(cable)
-    if unreached := [name for name in (*asked.hosts, *asked.switches) if name not in reached]:
-        raise _refusal(f"no way to {', '.join(unreached)}", "all nodes joined")
+    if unreached := [name for name in (*made.hosts, *made.switches) if name not in reached]:
+        raise _refusal(f"no path to {', '.join(unreached)}", "all nodes joined")
 
 
 def _refusal(got: str, expected: str) -> VirtualTestbedError:

@@ -11,12 +11,12 @@ from typing import Final
 from rogue.virtual.errors import PrerequisiteError, VirtualTestbedError
 
 _WORDS_KEPT_LINES = 15
-# If the parent died before the signal was requested, the parent's PID no longer matches: do not start then.
+# If the parent died before the signal was requested, $PPID differs: do not start then.
 _DIE_WITH_OWNER = ("setpriv", "--pdeathsig", "KILL", "sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"')
 
 
 def dying_with_owner(command: Sequence[str]) -> list[str]:
-    """The command that starts a program which never outlives this process."""
+    """Return a command that starts a program which never outlives this process."""
     return [*_DIE_WITH_OWNER, str(os.getpid()), *command]
 
 
@@ -28,7 +28,7 @@ def run(
     stdin: Path | None = None,
     stdout: Path | None = None,
 ) -> str:
-    """Run ``command`` and return what it printed; its output may instead go to the file ``stdout``.
+    """Run ``command`` and return its output; with ``stdout`` the output goes to that file.
 
     Raises VirtualTestbedError with the last lines of its standard error if it fails or takes too long.
     """
@@ -67,7 +67,7 @@ _INSTALL_TIMEOUT_S: Final = 1200.0
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What something takes of the host."""
+    """Programs of the host that a feature needs."""
 
     whose: str
     """Subject of a sentence: `virtual machines need ...`."""
@@ -105,12 +105,12 @@ def missing_packages(needs: Needs, *, is_root: bool, find: Callable[[str], str |
 
 
 def find_program(program: str) -> str | None:
-    """Look where root looks: file system tools are not in every user's path."""
+    """Find a program on root's path: file system tools are not in every user's."""
     return shutil.which(program, path=f"{os.environ.get('PATH', '')}:{_SYSTEM_DIRECTORIES}")
 
 
 def install_command(packages: list[str]) -> list[str]:
-    """The command that installs them, without what apt merely recommends."""
+    """Return the command that installs packages, without recommended ones."""
     return ["apt-get", "install", "--yes", "--no-install-recommends", *packages]
 
 

@@ -44,7 +44,7 @@ def doctor(  # noqa: PLR0913  (one parameter per option)
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Examine the cards of two hosts instead, and keep the result in FILE; INVENTORY alone.",
+            help="Query two hosts' cards instead, and write their reports to FILE; INVENTORY alone.",
         ),
     ] = None,
     log: Log = None,
@@ -64,58 +64,33 @@ def doctor(  # noqa: PLR0913  (one parameter per option)
       rogue doctor nodes.yaml
       rogue doctor nodes.yaml dctcp.yaml --cell dctcp-r1
       rogue doctor nodes.yaml --card cards.json   # clock, rates, queue pairs of two cards; puts rates back
-      rogue doctor cards.json                     # print such a file
 
     \b
     Exit codes: 0 nodes can measure (there may be warnings); 2 wrong command or inventory;
     7 measuring is refused: each line marked `refused` has the place, the reason, and what to do.
     """
-    from rogue.harness.provisioning.card_bundle import is_bundle
-
     named = NamedInventory(inventory, trusts_inventory, tuple(plugins or ()))
-    others: dict[str, object] = {"EXPERIMENT": experiment, "--cell": cell, "--set": settings, "--log": log}
     if card is not None:
-        return _examine_cards(named, card, others)
-    if is_bundle(Path(inventory)):
-        others |= {"--plugin": plugins, "--trust-inventory": trusts_inventory}
-        return _print_cards(Path(inventory), others)
+        others = {"EXPERIMENT": experiment, "--cell": cell, "--set": settings, "--log": log}
+        return examine_cards(named, card, others)
     return examine_nodes(named, log, requested_cells("doctor", experiment, settings, cell))
 
 
-def _examine_cards(named: NamedInventory, path: Path, others: Mapping[str, object]) -> ExitCode:
-    """Examine two cards, keep the result in a file, and print it.
+def examine_cards(named: NamedInventory, path: Path, others: Mapping[str, object]) -> ExitCode:
+    """Query two cards and write their reports to a file.
 
-    others: further arguments by name, which have no meaning here.
+    others: values of arguments that are refused with --card, by name.
     """
-    from rogue.harness.provisioning.card_bundle import ask_cards, is_bundle, sentences, text_of
+    from rogue.harness.provisioning.rdma_transfers import collect_cards
 
-    _refuse(others, "--card, expected an inventory alone")
-    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK | os.X_OK):
-        raise UsageError(f"--card: got {path}, expected a file in a directory to write to; name another.")
-    if path.is_symlink() or (path.exists() and not (path.is_file() and is_bundle(path))):
-        expected = "a new file, or one of an earlier `rogue doctor --card`"
-        raise UsageError(f"--card: got {path}, which is something else, expected {expected}; name another.")
-    bundle = ask_cards(open_inventory(named))
-    write_output(path, text_of(bundle))
-    typer.echo("\n".join(sentences(bundle)))
-    typer.echo(printable(f"all of it, without names and addresses: {path}"))
+    if given := ", ".join(name for name, value in others.items() if value):
+        raise UsageError(f"doctor: got {given} with --card, expected an inventory alone; leave {given} out.")
+    if path.exists() or path.is_symlink() or not os.access(path.parent, os.W_OK | os.X_OK):
+        expected = "a new file in a directory to write to"
+        raise UsageError(f"--card: got {path}, expected {expected}; name another.")
+    write_output(path, collect_cards(open_inventory(named)))
+    typer.echo(printable(f"reports of two cards, without names and addresses: {path}"))
     return ExitCode.OK
-
-
-def _print_cards(path: Path, others: Mapping[str, object]) -> ExitCode:
-    """Print a file of cards."""
-    from rogue.harness.provisioning.card_bundle import read_bundle, sentences
-
-    _refuse(others, "a file of cards, expected that alone")
-    typer.echo("\n".join(sentences(read_bundle(path))))
-    return ExitCode.OK
-
-
-def _refuse(others: Mapping[str, object], beside: str) -> None:
-    """UsageError for arguments without a meaning here."""
-    given = ", ".join(name for name, value in others.items() if value)
-    if given:
-        raise UsageError(f"doctor: got {given} with {beside}; leave {given} out.")
 
 
 def examine_nodes(named: NamedInventory, log: Path | None, requested: NamedCells | None = None) -> ExitCode:
@@ -125,10 +100,9 @@ def examine_nodes(named: NamedInventory, log: Path | None, requested: NamedCells
     """
     from rich.console import Console
 
-    from rogue.harness.provisioning.doctor import grouped, look, measure
+    from rogue.harness.provisioning.doctor import grouped, look, switch_findings
     from rogue.harness.provisioning.findings import judge
     from rogue.harness.provisioning.provision import deployed_files, log_file
-    from rogue.harness.provisioning.switches.operations import switch_findings
 
     cells = [] if requested is None else requested.load(named.plugins)
     inventory = open_inventory(named)

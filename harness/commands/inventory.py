@@ -16,7 +16,8 @@ from rogue.harness.terminal import align
 
 if TYPE_CHECKING:
     from rogue.harness.provisioning.cloudlab import Lan, Manifest
-    from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
+    from rogue.harness.provisioning.inventory import Inventory
+    from rogue.harness.provisioning.switches.settings import HardwareSwitch
 
 
 app: Final = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)

@@ -26,8 +26,9 @@ from rogue.remote.errors import NodeError
 
 if TYPE_CHECKING:
     from rogue.harness.cell.cell import Cell
-    from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
+    from rogue.harness.provisioning.inventory import Inventory
     from rogue.harness.provisioning.switches.platform import Command
+    from rogue.harness.provisioning.switches.settings import HardwareSwitch
     from rogue.harness.testbeds.ssh.switch_readback import Compared
 
 

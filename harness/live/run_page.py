@@ -138,10 +138,10 @@ class RunPage:
     `over` makes it the last page, and waits until a browser that fetched the page has that one as well.
     """
 
-    def __init__(self, run: Path, state: Callable[[], RunState], port: int = 0) -> None:
+    def __init__(self, run: Path, run_state: Callable[[], RunState], port: int = 0) -> None:
         self._run = run
-        self._state = state
-        self._figures = Figures(run, lambda: state().manifest)
+        self._run_state = run_state
+        self._figures = Figures(run, lambda: run_state().manifest)
         self._server = LiveServer(self, port)
         self._last: str | None = None
         self._last_page_fetched = Event()
@@ -196,18 +196,18 @@ class RunPage:
             self._last_page_fetched.set()
 
     def _shown(self) -> LivePage:
-        state = self._state()
+        run_state = self._run_state()
         latest = self._figures.latest
         return LivePage(
-            title=_title(state),
+            title=_title(run_state),
             run=str(self._run),
-            testbed=state.manifest.testbed,
-            counts=_counts(state),
-            share=state.share,
-            elapsed_seconds=state.elapsed_seconds,
-            seconds_left=state.seconds_left,
-            running=sorted(state.running.items()) if state.running is not None else None,
-            failed=_failed(state),
+            testbed=run_state.manifest.testbed,
+            counts=_counts(run_state),
+            share=run_state.share,
+            elapsed_seconds=run_state.elapsed_seconds,
+            seconds_left=run_state.seconds_left,
+            running=sorted(run_state.running.items()) if run_state.running is not None else None,
+            failed=_failed(run_state),
             refresh_seconds=self.refresh_seconds,
             figures_of=latest.cells if latest else None,
             problem=self._figures.problem,
@@ -216,10 +216,10 @@ class RunPage:
 
     def _last_page(self) -> str:
         manifest = present_manifest(self._run)
-        state = RunState(manifest, None, 0.0, {})
+        run_state = RunState(manifest, None, 0.0, {})
         file = self._run / "report.html"
         report = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
-        return last_page(_title(state), str(self._run), _counts(state), report)
+        return last_page(_title(run_state), str(self._run), _counts(run_state), report)
 
 
 def _so_far(run: Path) -> list[str]:
@@ -230,29 +230,29 @@ def _so_far(run: Path) -> list[str]:
         return []
 
 
-def _title(state: RunState) -> str:
-    experiment = state.manifest.experiment
-    return str(experiment.get("title") or experiment.get("name") or state.manifest.run_id)
+def _title(run_state: RunState) -> str:
+    experiment = run_state.manifest.experiment
+    return str(experiment.get("title") or experiment.get("name") or run_state.manifest.run_id)
 
 
-def _counts(state: RunState) -> Sequence[tuple[str, int]]:
+def _counts(run_state: RunState) -> Sequence[tuple[str, int]]:
     """Return the number of cells of each kind."""
-    total = ("cells", len(state.manifest.cells))
-    running = [] if state.running is None else [("running", len(state.running))]
-    waiting = "waiting" if state.running is not None else "waiting or running"
+    total = ("cells", len(run_state.manifest.cells))
+    running = [] if run_state.running is None else [("running", len(run_state.running))]
+    waiting = "waiting" if run_state.running is not None else "waiting or running"
     return (
-        ("finished", state.count(CellStatus.OK)),
-        ("failed", len(state.of_status(CellStatus.FAILED))),
+        ("finished", run_state.count(CellStatus.OK)),
+        ("failed", len(run_state.of_status(CellStatus.FAILED))),
         *running,
-        (waiting, state.waiting),
-        ("cannot run here", state.count(CellStatus.UNSUPPORTED)),
+        (waiting, run_state.waiting),
+        ("cannot run here", run_state.count(CellStatus.UNSUPPORTED)),
         total,
     )
 
 
-def _failed(state: RunState) -> list[tuple[str, str]]:
+def _failed(run_state: RunState) -> list[tuple[str, str]]:
     """Return each failed cell with its reason."""
-    return [(cell.id, _reason(cell)) for cell in state.of_status(CellStatus.FAILED)]
+    return [(cell.id, _reason(cell)) for cell in run_state.of_status(CellStatus.FAILED)]
 
 
 def _reason(cell: CellRecord) -> str:

@@ -142,7 +142,7 @@ def check_budget(cells: Sequence[PlannedCell], jobs: int, out: Path) -> None:
 
 def exceeded(cells: Sequence[PlannedCell], jobs: int, out: Path) -> str | None:
     """Return the limits that the cells should exceed; None if there are none."""
-    cost, free_bytes = cost_of(_runnable(cells), jobs), disk_usage(_existing(out)).free
+    cost, free_bytes = cost_of(_runnable(cells), jobs), disk_usage(_nearest_directory(out)).free
     limits = {
         f"at most {format_seconds(SECONDS_MAX)}": cost.seconds > SECONDS_MAX,
         f"at most {format_size(BYTES_MAX)}": cost.stored_bytes > BYTES_MAX,
@@ -155,7 +155,7 @@ def _runnable(cells: Sequence[PlannedCell]) -> list[PlannedCell]:
     return [planned for planned in cells if planned.unsupported is None]
 
 
-def _existing(place: Path) -> Path:
-    """Return the nearest directory that exists."""
+def _nearest_directory(place: Path) -> Path:
+    """Return the place, or its nearest parent that is a directory."""
     place = place.absolute()
     return next((each for each in (place, *place.parents) if each.is_dir()), Path("/"))

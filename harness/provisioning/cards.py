@@ -8,9 +8,9 @@ class Card(NamedTuple):
 
     name: str
     rate_bps: int
-    """What its fastest version does on one port."""
+    """Rate of one port of the fastest version."""
     profile: str | None = None
-    """The simulator's name for it; None if the simulator has none."""
+    """Name in the simulator; None if the simulator has none."""
 
 
 CARDS: Final = {
@@ -28,17 +28,16 @@ CARDS: Final = {
 """By `hca_type` of sysfs, which is MT and the PCI device number. Source: Linux, tables of PCI devices in
 drivers/net/ethernet/mellanox/mlx4/main.c (0x1007) and mlx5/core/main.c (0x1013 to 0x1021, 0xa2d6); rates:
 NVIDIA, "Linux Kernel Upstream Release Notes v5.17", supported NICs and their speeds, without 56GbE, which is
-the vendor's own; ConnectX-7, which is younger: its product brief. In BlueField-2 the network's part is a
-ConnectX-6 Dx."""
+the vendor's own; ConnectX-7: its product brief. The network part of BlueField-2 is a ConnectX-6 Dx."""
 
 
 def card_name(hca_type: str) -> str:
-    """What people call a card; the driver's own word for one that is not known here."""
+    """Return the name of a card; for an unknown one the driver's word."""
     card = CARDS.get(hca_type)
     return card.name if card else hca_type
 
 
 def card_profile(hca_type: str) -> str | None:
-    """The simulator's name for a card; None if it simulates none such."""
+    """Return the simulator's name for a card; None if it has none."""
     card = CARDS.get(hca_type)
     return card.profile if card else None

@@ -1,4 +1,4 @@
-"""How far a node's clock is from this machine's, asked over SSH."""
+"""Measure the offset of a node's clock from this computer's, over SSH."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -14,18 +14,18 @@ _REPLYING: Final = "while read -r line; do date +%s.%N; done"
 
 @dataclass(frozen=True, slots=True)
 class ClockOffset:
-    """What to add to this machine's time to get the node's, and how wrong that may be."""
+    """The node's time minus this computer's, and its largest error."""
 
     offset_s: float
     uncertainty_s: float
 
 
 def clock_offset(shell: Shell, limit_s: float = REPLY_LIMIT_S) -> ClockOffset:
-    """Ask a node for its time a few times; the quickest reply says most."""
+    """Read a node's clock a few times and return the offset with the smallest error."""
     with shell.open_session(_REPLYING, limit_s=limit_s) as channel:
         replies = channel.makefile("r")
 
-        def ask() -> float:
+        def read() -> float:
             try:
                 channel.sendall(b"\n")
                 line = replies.readline().strip()
@@ -36,17 +36,17 @@ def clock_offset(shell: Shell, limit_s: float = REPLY_LIMIT_S) -> ClockOffset:
             except ValueError:
                 raise NodeError(f"{shell.node}: clock: got {line!r}, expected a time") from None
 
-        return best_offset(exchange(ask, time) for _ in range(EXCHANGES))
+        return best_offset(exchange(read, time) for _ in range(EXCHANGES))
 
 
-def exchange(ask: Callable[[], float], now: Callable[[], float]) -> ClockOffset:
-    """One question: the node read its clock somewhere between sending and receiving."""
+def exchange(read: Callable[[], float], now: Callable[[], float]) -> ClockOffset:
+    """Read the clock once; the node does so at some time between sending and receiving."""
     sent_s = now()
-    read_s = ask()
+    read_s = read()
     received_s = now()
     return ClockOffset(read_s - (sent_s + received_s) / 2, (received_s - sent_s) / 2)
 
 
 def best_offset(exchanges: Iterable[ClockOffset]) -> ClockOffset:
-    """The one with the shortest round trip."""
+    """Return the offset with the shortest round trip."""
     return min(exchanges, key=lambda each: each.uncertainty_s)

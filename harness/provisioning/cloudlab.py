@@ -1,4 +1,4 @@
-"""Read the manifest of a CloudLab experiment, and write its inventory; no connection is needed."""
+"""Convert the manifest of a CloudLab experiment to an inventory; no connection is needed."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ from rogue.reports.reading.files import read_regular
 
 SIZE_MAX_BYTES: Final = 20_000_000
 SWITCH_TYPES: Final = ("dell-s4048", "mlnx-sn2410")
-"""Switches that CloudLab gives to a user; with more of them, `sliver_type` says it."""
+"""Switches that CloudLab allocates to a user; others have the `sliver_type` switch."""
 NO_HOSTS: Final = ("delay", "emulab-blockstore", "firewall")
 """Sliver types of machines that CloudLab runs itself: a bridge that shapes a link, a dataset, a firewall.
 Source: geni-lib, geni/rspec/emulab/pnext.py and geni/rspec/igext.py.
@@ -24,9 +24,9 @@ SHARED_LINKS: Final = ("vlan_tagging", "link_multiplexing")
 """Elements of a link whose interfaces share a port of the card with other links."""
 _SSH_PORT: Final = 22
 _PORT_MAX: Final = 65_535
-_PORT_DIGITS: Final = 5
+_PORT: Final = re.compile(r"[0-9]{1,5}")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,252}")
-"""Of nodes, users and machines: nothing that SSH takes for an option, or Ansible for a template."""
+"""Name of a node, user or machine: no option of SSH and no template of Ansible."""
 _MAC_DIGITS: Final = re.compile(r"[0-9a-f]{12}")
 
 
@@ -35,13 +35,13 @@ class ManifestInterface:
     """One interface of a node on experiment networks."""
 
     name: str
-    """As in the manifest, such as `node0:eth1`; Linux has another name for it."""
+    """Name in the manifest, such as `node0:eth1`; Linux has another name for it."""
     node: str
     mac: str
-    """Such as 14:58:d0:00:00:01; empty if the manifest does not say it."""
+    """Such as 14:58:d0:00:00:01; empty if the manifest has none."""
     address: IPv4Interface | None
     port: str = ""
-    """`component_id` of the card's port; empty if the manifest does not say it."""
+    """`component_id` of the card's port; empty if the manifest has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,19 +65,19 @@ class ManifestNode:
 
 @dataclass(frozen=True, slots=True)
 class ManifestLink:
-    """What joins interfaces."""
+    """A link between interfaces."""
 
     name: str
     interfaces: tuple[str, ...]
     is_jumbo: bool = False
-    """Whether it was asked to carry packets of 9000 bytes."""
+    """True if packets of 9000 bytes were requested."""
     shared: tuple[str, ...] = ()
     """Those of `SHARED_LINKS` that are enabled on it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What one got."""
+    """Nodes and links of a manifest."""
 
     path: Path
     nodes: tuple[ManifestNode, ...]
@@ -86,53 +86,20 @@ class Manifest:
 
 def read_manifest(path: Path) -> Manifest:
     """Read a manifest; UsageError names what is wrong with it."""
-    root = _parsed(path)
-    nodes = tuple(_Reader(path, element).node() for element in root if _tag(element) == "node")
-    links = tuple(_Reader(path, element).link() for element in root if _tag(element) == "link")
-    for kind, names in (
-        ("nodes", [node.name for node in nodes]),
-        ("interfaces", [interface.name for node in nodes for interface in node.interfaces]),
-        ("links", [link.name for link in links]),
-    ):
-        if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise UsageError(
-                f"manifest {path}: got two {kind} called {twice[0]!r}, expected names that differ."
-            )
-    return Manifest(path, nodes, links)
-
-
-def _parsed(path: Path) -> ElementTree.Element:
     try:
-        content = read_regular(path, SIZE_MAX_BYTES)
+        root = ElementTree.fromstring(read_regular(path, SIZE_MAX_BYTES))
     except OSError as error:
         raise UsageError(f"manifest {path}: cannot be read: {error.strerror}; give a file.") from error
-    parser = ElementTree.XMLParser(target=_WithoutDoctype(path))
-    try:
-        parser.feed(content)
-        return parser.close()
     except (ElementTree.ParseError, LookupError, ValueError) as error:
         advice = "download it with `geni-get manifest`, or from the experiment's page"
         raise UsageError(f"manifest {path}: it is no XML ({error}); {advice}.") from error
-
-
-class _WithoutDoctype(ElementTree.TreeBuilder):
-    """A manifest has no document type; one is the way to entities that grow without end or read files."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self._path = path
-
-    def doctype(self, name: str, _public: str | None, _system: str | None) -> None:
-        """Called by the parser before anything of it is used."""
-        raise UsageError(f"manifest {self._path}: got a document type ({name}), expected a plain manifest.")
-
-
-def _tag(element: ElementTree.Element) -> str:
-    return element.tag.rpartition("}")[2]
+    nodes = tuple(_Reader(path, element).node() for element in root.findall("{*}node"))
+    links = tuple(_Reader(path, element).link() for element in root.findall("{*}link"))
+    return Manifest(path, nodes, links)
 
 
 class _Reader:
-    """Reads one element below the root, and names it where something is wrong."""
+    """Read one element below the root; errors name it."""
 
     def __init__(self, path: Path, element: ElementTree.Element) -> None:
         self._element = element
@@ -143,21 +110,19 @@ class _Reader:
     def node(self) -> ManifestNode:
         """Return the element as a node; `emulab:vnode` has the type of the machine that was allocated.
 
-        `hardware_type` is what was requested, and may be `pc` or absent.
+        `hardware_type` is the requested type, and may be `pc` or absent.
         """
-        hardware, kind = "", ""
-        for inner in self._all("hardware_type"):
-            hardware = self._text(inner, "name")
-        for inner in self._all("vnode"):
-            if "hardware_type" in inner.attrib:
-                hardware = self._text(inner, "hardware_type")
-        for inner in self._all("sliver_type"):
-            kind = inner.get("name", "")
+        types = [self._text(each, "name") for each in self._all("hardware_type")]
+        types += [
+            self._text(each, "hardware_type") for each in self._all("vnode") if "hardware_type" in each.attrib
+        ]
+        kinds = [each.get("name", "") for each in self._all("sliver_type")]
+        hardware, kind = (found[-1] if found else "" for found in (types, kinds))
         return ManifestNode(
             self._name,
             hardware,
             hardware in SWITCH_TYPES or kind == "switch",
-            {self._text(each, "username"): self._place_of(each) for each in self._all("login")},
+            {self._text(each, "username"): self._server(each) for each in self._all("login")},
             tuple(self._interface(inner) for inner in self._all("interface")),
             kind,
         )
@@ -175,50 +140,44 @@ class _Reader:
         return any(each.get("enabled", "true").lower() == "true" for each in self._all(tag))
 
     def _all(self, tag: str) -> Iterator[ElementTree.Element]:
-        return (inner for inner in self._element.iter() if _tag(inner) == tag)
+        return self._element.iter(f"{{*}}{tag}")
 
     def _text(self, element: ElementTree.Element, key: str) -> str:
         text = element.get(key, "")
         if _NAME.fullmatch(text) is None:
-            expected = "expected letters, digits and _.:- after a letter or digit"
-            raise UsageError(f"{self._place}: got {key} {text!r:.60} of a {_tag(element)}, {expected}.")
+            tag, expected = element.tag.rpartition("}")[2], "letters, digits and _.:- after a letter or digit"
+            raise self._mistake(f"{key} {text!r:.60} of a {tag}", expected)
         return text
 
-    def _place_of(self, login: ElementTree.Element) -> tuple[str, int]:
-        text = login.get("port") or str(_SSH_PORT)
-        if (
-            not (text.isascii() and text.isdecimal() and len(text) <= _PORT_DIGITS)
-            or not 1 <= int(text) <= _PORT_MAX
-        ):
-            got = f"got port {text!r:.60} of a login"
-            raise UsageError(f"{self._place}: {got}, expected a number from 1 to {_PORT_MAX}.")
-        return self._text(login, "hostname"), int(text)
+    def _mistake(self, got: str, expected: str) -> UsageError:
+        return UsageError(f"{self._place}: got {got}, expected {expected}.")
+
+    def _server(self, login: ElementTree.Element) -> tuple[str, int]:
+        port = login.get("port") or str(_SSH_PORT)
+        if _PORT.fullmatch(port) is None or not 1 <= int(port) <= _PORT_MAX:
+            raise self._mistake(f"port {port!r:.60} of a login", f"a number from 1 to {_PORT_MAX}")
+        return self._text(login, "hostname"), int(port)
 
     def _interface(self, interface: ElementTree.Element) -> ManifestInterface:
         name = self._text(interface, "client_id")
         digits = interface.get("mac_address", "").replace(":", "").lower()
         if digits and _MAC_DIGITS.fullmatch(digits) is None:
-            got = f"got MAC {digits!r:.60} of {name}"
-            raise UsageError(f"{self._place}: {got}, expected 12 hexadecimal digits.")
+            raise self._mistake(f"MAC {digits!r:.60} of {name}", "12 hexadecimal digits")
         mac = ":".join(digits[start : start + 2] for start in range(0, len(digits), 2))
-        addresses = [
-            self._address(name, each)
-            for each in interface
-            if _tag(each) == "ip" and each.get("type", "ipv4") == "ipv4"
+        texts = [
+            f"{each.get('address', '')}/{each.get('netmask', '')}"
+            for each in interface.findall("{*}ip")
+            if each.get("type", "ipv4") == "ipv4"
         ]
-        if len(addresses) > 1:
-            got = ", ".join(map(str, addresses))
-            raise UsageError(f"{self._place}: got addresses {got} of {name}, expected one.")
-        port = interface.get("component_id", "")
-        return ManifestInterface(name, self._name, mac, addresses[0] if addresses else None, port)
-
-    def _address(self, name: str, element: ElementTree.Element) -> IPv4Interface:
-        text = f"{element.get('address', '')}/{element.get('netmask', '')}"
+        if len(texts) > 1:
+            raise self._mistake(f"addresses {', '.join(texts)} of {name}", "one")
         try:
-            return IPv4Interface(text)
-        except ValueError as error:
-            expected = "expected an IPv4 address and a netmask"
-            raise UsageError(f"{self._place}: got address {text!r:.60} of {name}, {expected}.") from error
+            address = IPv4Interface(texts[0]) if texts else None
+        except ValueError:
+            raise self._mistake(
+                f"address {texts[0]!r:.60} of {name}", "an IPv4 address and a netmask"
+            ) from None
+        return ManifestInterface(name, self._name, mac, address, interface.get("component_id", ""))
 
 
 _HOSTS_MIN = 2
@@ -233,7 +192,7 @@ class Lan:
     """Of hosts, with an address, in the manifest's order."""
     switches: tuple[str, ...]
     is_jumbo: bool = False
-    """Whether all of its links were asked to carry packets of 9000 bytes."""
+    """True if packets of 9000 bytes were requested for all of its links."""
     shared: tuple[str, ...] = ()
     """`vlan_tagging` and `link_multiplexing`, where one of its links has them."""
 
@@ -242,7 +201,7 @@ class Lan:
 
 
 def choose_lan(manifest: Manifest, name: str | None) -> Lan:
-    """The LAN of that name, or the only one; UsageError if there is none, or several without a name."""
+    """Return the LAN of that name, or the only one; UsageError for no LAN, or several without a name."""
     place = f"manifest {manifest.path}"
     found = list(lans_of(manifest))
     there = "; ".join(map(str, found))
@@ -263,7 +222,7 @@ def choose_lan(manifest: Manifest, name: str | None) -> Lan:
 
 
 def lans_of(manifest: Manifest) -> Iterator[Lan]:
-    """Everything that joins two hosts or more; links that meet in an allocated switch are one LAN."""
+    """Yield LANs of two hosts or more; links that meet in an allocated switch are one LAN."""
     interfaces = {each.name: each for node in manifest.nodes for each in node.interfaces}
     switches = {node.name for node in manifest.nodes if node.is_switch}
     able = {node.name for node in manifest.nodes if node.is_host}
@@ -281,7 +240,7 @@ def lans_of(manifest: Manifest) -> Iterator[Lan]:
 def _joined(
     manifest: Manifest, interfaces: Mapping[str, ManifestInterface], switches: set[str]
 ) -> list[list[ManifestLink]]:
-    """Links in groups that switches join."""
+    """Return groups of links that switches join."""
     groups: list[tuple[list[ManifestLink], set[str]]] = []
     for link in manifest.links:
         for name in link.interfaces:
@@ -299,7 +258,7 @@ def _joined(
 
 
 def _check(place: str, lan: Lan) -> None:
-    """One interface per host, one subnet, no address twice; UsageError otherwise."""
+    """Check that each host has one interface and all are in one subnet; UsageError otherwise."""
     nodes = [each.node for each in lan.interfaces]
     if twice := [name for name in dict.fromkeys(nodes) if nodes.count(name) > 1]:
         raise UsageError(f"{place}: got two interfaces of {twice[0]}, expected one of each host.")
@@ -308,10 +267,6 @@ def _check(place: str, lan: Lan) -> None:
     if len(set(subnets.values())) > 1:
         got = ", ".join(f"{subnet} of {node}" for node, subnet in subnets.items())
         raise UsageError(f"{place}: got subnets {got}; expected one for all hosts.")
-    owners: dict[object, str] = {}
-    for node, address in addresses.items():
-        if (other := owners.setdefault(address.ip, node)) != node:
-            raise UsageError(f"{place}: got {address.ip} of both {other} and {node}, expected one owner.")
 
 
 def _check_ports(place: str, lan: Lan, manifest: Manifest) -> None:
@@ -330,7 +285,7 @@ def _check_ports(place: str, lan: Lan, manifest: Manifest) -> None:
 
 _ETHERNET_MTU_BYTES: Final = 1_500
 _JUMBO_MTU_BYTES: Final = 9_000
-"""Of a link with setJumboFrames. Source: geni-lib, geni/rspec/emulab/emuext.py."""
+"""MTU of a link with setJumboFrames. Source: geni-lib, geni/rspec/emulab/emuext.py."""
 CARDS: Final = (
     "c6525-100g", "c6525-25g", "d6515", "m400", "m510", "r650", "r6525", "r7525", "xl170",
 )  # fmt: skip
@@ -339,7 +294,7 @@ CARDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What a manifest leaves open."""
+    """Settings that a manifest does not have."""
 
     user: str
     interface: str | None = None
@@ -347,7 +302,10 @@ class Choices:
 
 
 def inventory_text(manifest: Manifest, lan: Lan, choices: Choices) -> str:
-    """The inventory as YAML: hosts h0, h1, ... in the manifest's order; UsageError if something lacks."""
+    """Return the inventory in YAML: hosts h0, h1, ... in the manifest's order.
+
+    UsageError if the type of a card, a MAC or the user's login is missing.
+    """
     hosts = {
         f"h{number}": _host(manifest, interface, choices) for number, interface in enumerate(lan.interfaces)
     }
@@ -364,7 +322,7 @@ def inventory_text(manifest: Manifest, lan: Lan, choices: Choices) -> str:
 
 
 def allocated_switches(manifest: Manifest, lan: Lan) -> list[dict[str, str]]:
-    """Switches of the LAN that are this experiment's own, by name and type."""
+    """Return name and type of the LAN's switches that are allocated to this experiment."""
     hardware = {node.name: node.hardware for node in manifest.nodes}
     return [{"name": name, "hardware": hardware[name]} for name in lan.switches]
 
@@ -384,7 +342,7 @@ def _host(manifest: Manifest, interface: ManifestInterface, choices: Choices) ->
     if choices.user not in node.logins:
         raise UsageError(
             f"{place}: got user {choices.user!r}, expected one of "
-            f"{', '.join(sorted(node.logins)) or 'nobody'}; choose with --user."
+            f"{', '.join(sorted(node.logins)) or 'none'}; choose with --user."
         )
     login, port = node.logins[choices.user]
     assert interface.address is not None, "a LAN has interfaces with addresses alone"

@@ -1,23 +1,29 @@
 """Gather facts from every node, measure between hosts and judge them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
 
 from rich.console import Console
 
-from rogue.harness.provisioning.findings import Examination, Facts, Finding, judge, unreachable, way_to
+from rogue.harness.provisioning.findings import (
+    Examination,
+    Facts,
+    Finding,
+    finding_of,
+    judge,
+    unreachable,
+)
 from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.measured_marks import measure_marks
 from rogue.harness.provisioning.places import AGENT_COMMAND
 from rogue.harness.provisioning.playbook import Order, PlaybookResult, run_playbook
 from rogue.harness.provisioning.provision import deployed_files
-from rogue.harness.provisioning.rdma_transfers import measure_roce_marks, measure_transfers
+from rogue.harness.provisioning.rdma_transfers import measure_transfers
 from rogue.harness.provisioning.reach import ANYTHING, PYTHON, Reached, reach
-from rogue.harness.provisioning.switches.operations import switch_findings
+from rogue.harness.provisioning.switches.operations import differences, open_switch
+from rogue.harness.provisioning.switches.settings import HardwareSwitch
 from rogue.remote.connection import Shell, connect
 from rogue.remote.errors import NodeError
 from rogue.remote.login import Login
@@ -25,7 +31,7 @@ from rogue.remote.login import Login
 
 @dataclass(frozen=True, slots=True)
 class OpenShells:
-    """Shells by node, and who could not be reached."""
+    """Shells by node, and findings about nodes that could not be reached."""
 
     by_node: dict[str, Shell] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
@@ -35,19 +41,14 @@ class OpenShells:
 def open_shells(
     logins: Iterable[Login], open_shell: Callable[[Login], AbstractContextManager[Shell]] = connect
 ) -> Iterator[OpenShells]:
-    """Log in to all at once, and stay there; a node that cannot be reached is a finding."""
-    found, opening = OpenShells(), {login.node: open_shell(login) for login in logins}
+    """Log in to all nodes for a context; a node that cannot be reached is a finding."""
+    found = OpenShells()
     with ExitStack() as stack:
-        with ThreadPoolExecutor(max(1, len(opening))) as pool:
-            asked = {node: pool.submit(shell.__enter__) for node, shell in opening.items()}
-        for node, reply in asked.items():
-            if reply.exception() is None:
-                stack.push(opening[node])
-        for node, reply in asked.items():
+        for login in logins:
             try:
-                found.by_node[node] = reply.result()
+                found.by_node[login.node] = stack.enter_context(open_shell(login))
             except NodeError as error:
-                found.findings.append(unreachable(node, str(error)))
+                found.findings.append(unreachable(login.node, str(error)))
         yield found
 
 
@@ -56,7 +57,7 @@ def measure(
     facts: Mapping[str, Facts],
     open_shell: Callable[[Login], AbstractContextManager[Shell]] = connect,
 ) -> list[Finding]:
-    """Transfers between cards, and marks by hardware switches; nobody logs in where there is neither."""
+    """Measure transfers between cards, and marks by hardware switches, if there are any."""
     has_cards = any(host.variables.rdma_device_kind == "card" for host in inventory.hosts)
     has_marks = any(switch.variables.marking for switch in inventory.hardware_switches)
     if not (has_cards or has_marks):
@@ -65,26 +66,17 @@ def measure(
         found = [*shells.findings, *measure_transfers(inventory, facts, shells.by_node)]
         if not shells.findings:
             found += measure_marks(inventory, facts, shells.by_node)
-        if not any(each.refuses for each in found):  # where the switch marks nothing, RoCE says no more
-            found += measure_roce_marks(inventory, facts, shells.by_node)
         return found
 
 
-_BETWEEN: Final = "the ways between them over the experiment network"
-_NODES_MIN: Final = 3
-"""Between two nodes there are two ways, and each has a sentence."""
-
-
 def grouped(findings: Iterable[Finding], order: Sequence[str] = ()) -> list[Finding]:
-    """The same with the nodes of equal findings joined; each stands where the first of them stood.
+    """Join the nodes of equal findings, in the place of the first of them.
 
-    order: of the nodes; those that are not in it come first.
+    order: of the nodes; others come first.
     """
     places = {node: place for place, node in enumerate(order)}
     nodes: dict[Finding, list[str]] = {}
-    found = list(findings)
-    peers = {way_to(node): node for node in (*order, *(each.node for each in found))}
-    for each in _of_all_ways(found, peers):
+    for each in findings:
         nodes.setdefault(replace(each, node=""), []).append(each.node)
     return [
         replace(each, node=", ".join(sorted(dict.fromkeys(names), key=lambda name: places.get(name, -1))))
@@ -92,35 +84,10 @@ def grouped(findings: Iterable[Finding], order: Sequence[str] = ()) -> list[Find
     ]
 
 
-def _of_all_ways(findings: Sequence[Finding], peers: Mapping[str, str]) -> list[Finding]:
-    """Where the same is found on every way between some nodes, one finding for each of these instead.
-
-    peers: the node at the end of a way, by what a finding of the way is about.
-    """
-    ways: dict[Finding, list[tuple[str, str]]] = {}
-    for each in findings:
-        if each.what in peers:
-            ways.setdefault(_between(each, ""), []).append((each.node, peers[each.what]))
-    whole = {kind for kind, pairs in ways.items() if _are_all(pairs)}
-    return [
-        _between(each, each.node) if each.what in peers and _between(each, "") in whole else each
-        for each in findings
-    ]
-
-
-def _between(way: Finding, node: str) -> Finding:
-    return replace(way, node=node, what=_BETWEEN)
-
-
-def _are_all(pairs: list[tuple[str, str]]) -> bool:
-    nodes = {node for pair in pairs for node in pair}
-    return len(nodes) >= _NODES_MIN and len(set(pairs)) == len(nodes) * (len(nodes) - 1)
-
-
 def look(inventory: Inventory, log: Path, console: Console) -> Examination:
-    """Gather the facts of every node; one that fails is part of what is found.
+    """Gather the facts of every node, and the failures.
 
-    Ansible goes only where we got to ourselves: it would wait for a silent node for minutes.
+    Ansible runs only on nodes that replied to our own login: it waits for a silent node for minutes.
     """
     reached = reach(inventory.logins, _commands(inventory))
     order = Order("preflight", "looking at the nodes", inventory.path, log)
@@ -131,13 +98,13 @@ def look(inventory: Inventory, log: Path, console: Console) -> Examination:
 
 
 def examine(inventory: Inventory, log: Path, console: Console) -> list[Finding]:
-    """What is in the way of measuring; nothing may be measured where a finding refuses."""
+    """Return all findings; nothing may be measured if one of them refuses."""
     found = judge(inventory, deployed_files(), look(inventory, log, console))
     return grouped([*found, *switch_findings(inventory)], [login.node for login in inventory.logins])
 
 
 def _commands(inventory: Inventory) -> dict[str, str]:
-    """What a run does as root, by node."""
+    """Return the command that a run executes as root, by node."""
     commands = {host.name: AGENT_COMMAND for host in inventory.hosts}
     if inventory.switch is not None:
         commands[inventory.switch.login.node] = ANYTHING
@@ -145,7 +112,32 @@ def _commands(inventory: Inventory) -> dict[str, str]:
 
 
 def _usable(inventory: Inventory, reached: Reached) -> list[str]:
-    """Nodes that Ansible can look at; that needs no root."""
+    """Return the nodes that Ansible can look at, which needs no root."""
     without_python = {lack.node for lack in reached.lacks if lack.what == PYTHON}
     names = [login.node for login in inventory.logins]
     return [name for name in names if name in reached.clocks and name not in without_python]
+
+
+def switch_findings(inventory: Inventory) -> list[Finding]:
+    """Return a finding for each difference of a hardware switch, or for one that does not reply.
+
+    Declared switches are not compared; a switch that follows experiments is compared with the cells of one.
+    """
+    return [
+        finding
+        for switch in inventory.hardware_switches
+        if switch.login is not None and not switch.variables.switch_follows_experiments
+        for finding in _findings_of(switch)
+    ]
+
+
+def _findings_of(switch: HardwareSwitch) -> list[Finding]:
+    try:
+        with open_switch(switch) as opened:
+            found = differences(opened, switch.variables)
+    except NodeError as error:
+        words = str(error).removeprefix(f"{switch.name}: ")
+        return [finding_of(switch.name, "the switch", words, "check that SSH reaches it")]
+    advice = "run `rogue switch apply`, or declare the switch's settings"
+    sentences = (sentence.removeprefix(f"{switch.name}: ") for sentence in found)
+    return [finding_of(switch.name, "its configuration", each, advice) for each in sentences]

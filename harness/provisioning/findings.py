@@ -1,4 +1,4 @@
-"""Judges facts about the nodes: whether they can measure, and what prevents it."""
+"""Judge facts about the nodes: can they measure, and what prevents it?"""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -12,19 +12,19 @@ from rogue.harness.provisioning.inventory import Host, Inventory
 Facts = Mapping[str, Any]
 OLDEST_PYTHON: Final = (3, 10)
 FREE_BYTES_MIN: Final = 50_000_000
-"""What samples of a short experiment need."""
+"""Space for the samples of a short experiment."""
 CLOCK_OFFSET_MAX_S: Final = 600.0
-"""The harness corrects for offsets; one so large makes logs and certificates misleading."""
-_SAID: Final = re.compile(r"(?:(.*?): )?got (.*?), expected (.*?)(?:; (.*))?", re.DOTALL)
+"""The harness corrects for offsets; a larger one makes logs and certificates misleading."""
+_SENTENCE: Final = re.compile(r"(?:(.*?): )?got (.*?), expected (.*?)(?:; (.*))?", re.DOTALL)
 _REACH: Final = "check that it runs and that SSH reaches it"
 _PROVISION: Final = "run `rogue provision`"
 _WITH_PLUGINS: Final = f"{_PROVISION}, with the plug-ins of the experiment if it has any"
-"""For the agent's own archive, which takes them along."""
+"""Advice about the agent's archive, which contains the plug-ins."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that is not as it should be."""
+    """A fault of a node or of the network."""
 
     node: str
     what: str
@@ -32,11 +32,11 @@ class Finding:
     expected: str
     advice: str
     refuses: bool = True
-    """Whether measuring would be wrong or impossible; otherwise it is a warning."""
+    """True if measuring would be wrong or impossible; otherwise it is a warning."""
 
     @property
     def is_healed_by_provisioning(self) -> bool:
-        """Whether that is the advice."""
+        """True if the advice is to provision."""
         return self.advice.startswith(_PROVISION)
 
     def __str__(self) -> str:
@@ -46,21 +46,21 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """What was found out about the nodes."""
+    """The results of looking at the nodes."""
 
     facts: Mapping[str, Facts]
-    """Per node, from `node_facts`; a node without is one that failed."""
+    """By node, from `node_facts`; a node without facts failed."""
     failures: Mapping[str, str]
-    """Per node that could not be looked at: why."""
+    """Reasons by node that could not be looked at."""
     clocks: Mapping[str, ClockOffset]
     lacks: tuple[Finding, ...] = ()
-    """What was missing before anything else could be looked at."""
+    """Faults that prevent Ansible from looking at a node."""
 
 
 def judge(inventory: Inventory, files: Mapping[str, str], found: Examination) -> list[Finding]:
-    """Everything that is in the way, node by node.
+    """Return all findings, node by node.
 
-    files: SHA-256, by path, of what must be on every host.
+    files: SHA-256 by path of the files that every host must have.
     """
     return [
         *_unreachable(inventory, found),
@@ -82,41 +82,40 @@ def _unreachable(inventory: Inventory, found: Examination) -> Iterator[Finding]:
         yield unreachable(node, found.failures[node])
 
 
-def unreachable(node: str, said: str) -> Finding:
-    """A node that could not be looked at, by the error; its name may stand before that."""
-    return finding_of(node, "the node", said.removeprefix(f"{node}: "), _REACH)
+def unreachable(node: str, message: str) -> Finding:
+    """Return the finding about a node that failed with this error message."""
+    return finding_of(node, "the node", message.removeprefix(f"{node}: "), _REACH)
 
 
 def _in_order(inventory: Inventory, of_nodes: Mapping[str, object]) -> list[str]:
-    """Names of nodes as the inventory has them: h2 before h10."""
+    """Return names of nodes in the order of the inventory: h2 before h10."""
     order = [login.node for login in inventory.logins]
     return sorted(of_nodes, key=lambda name: order.index(name) if name in order else len(order))
 
 
-def finding_of(node: str, what: str, said: str, advice: str) -> Finding:
-    """An error `[place: ]got ..., expected ...[; advice]` in its parts; of any other, all is what was got."""
-    found = _SAID.fullmatch(said.rstrip("."))
+def finding_of(node: str, what: str, message: str, advice: str) -> Finding:
+    """Parse an error `[place: ]got ..., expected ...[; advice]`; any other message is `got` as a whole."""
+    found = _SENTENCE.fullmatch(message.rstrip("."))
     if found is None:
-        return Finding(node, what, said, "a reply", advice)
-    place, got, expected, told = found.groups()
-    return Finding(node, (place or what).removesuffix(" failed"), got, expected, told or advice)
+        return Finding(node, what, message, "a reply", advice)
+    place, got, expected, own_advice = found.groups()
+    return Finding(node, (place or what).removesuffix(" failed"), got, expected, own_advice or advice)
 
 
 def _of_host(host: Host, files: Mapping[str, str], facts: Facts) -> Iterator[Finding]:
     yield from _of_node(host.name, facts)
     yield from _interface(host, facts)
     yield from _rdma(host, facts)
-    yield from _accelerations(host, facts)
     for path, checksum in files.items():
         got = facts["files"].get(path)
         if got != checksum:
             text = "nothing" if got is None else f"a file with SHA-256 {got[:12]}..."
             yield Finding(host.name, path, text, f"SHA-256 {checksum[:12]}...", _WITH_PLUGINS)
-    yield from _ways(host, facts)
+    yield from _paths(host, facts)
 
 
-def _ways(host: Host, facts: Facts) -> Iterator[Finding]:
-    """Peers that do not reply, or only to small packets."""
+def _paths(host: Host, facts: Facts) -> Iterator[Finding]:
+    """Yield peers that do not reply, or only to small packets."""
     for peer, round_trip_ms in facts["round_trips_ms"].items():
         if round_trip_ms is not None:
             continue
@@ -125,12 +124,7 @@ def _ways(host: Host, facts: Facts) -> Iterator[Finding]:
             got = "replies to small packets alone"
             advice = "give both ends, and the switch between them, an MTU of that size"
         expected = f"replies to packets of {host.variables.experiment_mtu} bytes"
-        yield Finding(host.name, way_to(peer), got, expected, advice)
-
-
-def way_to(peer: str) -> str:
-    """What a finding of a way is about."""
-    return f"way to {peer} over the experiment network"
+        yield Finding(host.name, f"path to {peer} over the experiment network", got, expected, advice)
 
 
 def _of_node(node: str, facts: Facts, may_drift: frozenset[str] = frozenset()) -> Iterator[Finding]:
@@ -138,11 +132,10 @@ def _of_node(node: str, facts: Facts, may_drift: frozenset[str] = frozenset()) -
     if version < OLDEST_PYTHON:
         yield Finding(node, "Python", facts["python"], "3.10 or later", "install a newer distribution")
     if not facts["is_supported_system"]:
-        expected = "Debian, Ubuntu, RHEL or Rocky from release 10 on, or what is made from them"
+        expected = "Debian, Ubuntu or a relative"
         yield Finding(node, "system", facts["distribution"], expected, "install one of them on this node")
-    for tool, words in facts["tools"].items():
-        if words is None:
-            yield Finding(node, f"tool {tool}", "nothing", "it installed", _PROVISION)
+    for tool in facts["missing_tools"]:
+        yield Finding(node, f"tool {tool}", "nothing", "it installed", _PROVISION)
     for drifted in sorted(set(facts["drift"]) - may_drift):
         expected = "what provisioning left"
         yield Finding(node, drifted, "something else", expected, f"{_PROVISION} again")
@@ -177,9 +170,6 @@ def _interface(host: Host, facts: Facts) -> Iterator[Finding]:
         what, has = f"MAC of {name}", f"{with_mac or 'no interface'} has that"
         advice = f"correct experiment_interface in the inventory: {has}"
         yield Finding(host.name, what, interface["mac"] or "none", wanted.experiment_mac, advice)
-    if stacked := interface.get("stacked"):
-        advice = "give the address to a port of the card itself"
-        yield Finding(host.name, f"interface {name}", stacked, "one port of one card", advice)
     if not interface["is_up"]:
         advice = f"ip link set dev {name} up, and check the cable"
         yield Finding(host.name, f"interface {name}", "one that is down", "one that is up", advice)
@@ -194,16 +184,16 @@ def _interface(host: Host, facts: Facts) -> Iterator[Finding]:
 
 
 def _advice_on_mtu(host: Host) -> str:
-    """Provisioning sets the MTU of nodes; the owner of the network sets the MTU of its switches."""
+    """Return the advice: provisioning sets the MTU of nodes, not of hardware switches."""
     is_soft = host.variables.rdma_device_kind == "soft_roce"
     where = "where the switch takes packets of that size, or correct experiment_mtu"
     return _PROVISION if is_soft else f"{_PROVISION}, {where}"
 
 
 def _rdma(host: Host, facts: Facts) -> Iterator[Finding]:
-    """The device that measures is the one whose GID is the experiment address; the name does not matter."""
-    asked_for = [port for port in facts["rdma_ports"] if port["is_asked_for"]]
-    if not asked_for:
+    """Yield faults of the RDMA device whose GID is the experiment address; the name does not matter."""
+    own = [port for port in facts["rdma_ports"] if port["is_asked_for"]]
+    if not own:
         there = ", ".join(f"{port['device']} on {port['interface']}" for port in facts["rdma_ports"])
         expected = f"one with the RoCE v2 GID of {host.variables.experiment_address}"
         is_soft = host.variables.rdma_device_kind == "soft_roce"
@@ -214,7 +204,7 @@ def _rdma(host: Host, facts: Facts) -> Iterator[Finding]:
             there = f"GIDs of IPv6 alone ({', '.join(facts['ipv6_gids'])})"
             advice = "give the interface that address as well, or all hosts an experiment_address of IPv6"
         yield Finding(host.name, "RDMA device", there or "none", expected, advice)
-    for port in asked_for:
+    for port in own:
         if port["state"] != "ACTIVE":
             what = f"RDMA device {port['device']} port {port['port']}"
             yield Finding(host.name, what, port["state"], "ACTIVE", "bring its interface up")
@@ -222,7 +212,7 @@ def _rdma(host: Host, facts: Facts) -> Iterator[Finding]:
 
 
 def _card(host: Host, port: Facts) -> Iterator[Finding]:
-    """Whether the device is what the inventory says, and one that is known here."""
+    """Yield a finding if a device should be a card and is not, or is an unknown one."""
     what, model = f"RDMA device {port['device']}", port["hca_type"]
     is_card = host.variables.rdma_device_kind == "card"
     if is_card and not model:
@@ -230,24 +220,8 @@ def _card(host: Host, port: Facts) -> Iterator[Finding]:
         yield Finding(host.name, what, "a device in software", "a card", advice)
     if is_card and model and model not in CARDS:
         expected = f"one of {', '.join(CARDS)}"
-        advice = "go on, but this card's counters and limiters are unchecked"
+        advice = "this card's counters and limiters are unchecked"
         yield Finding(host.name, what, f"a card {model}", expected, advice, refuses=False)
-
-
-def _accelerations(host: Host, facts: Facts) -> Iterator[Finding]:
-    """What the card's firmware does by itself where a queue pair asks for timeouts and retries."""
-    expected = "all off, for with them timeout and retry_count do not act as written"
-    for card in _of_cards(facts):
-        told = card.get("accelerations")
-        if not told:
-            continue
-        what = "RoCE accelerations of the card"
-        if told["on"]:
-            advice = f"reset them, as root: `{told['reset']}`"
-            yield Finding(host.name, what, f"{' and '.join(told['on'])} on", expected, advice)
-        elif told["reason"]:
-            got, advice = f"unknown ({told['reason']})", "install mstflint or MFT, or keep that in mind"
-            yield Finding(host.name, what, got, expected, advice, refuses=False)
 
 
 def _of_switch(inventory: Inventory, facts: Mapping[str, Facts]) -> Iterator[Finding]:
@@ -261,7 +235,7 @@ def _of_switch(inventory: Inventory, facts: Mapping[str, Facts]) -> Iterator[Fin
         if interface is None:
             yield Finding(node, f"port {name}", "none such", "an interface", "correct the inventory's ports")
         elif interface["gro"] == "off":
-            expected = "it on: without it the queue drops packets that it should mark"
+            expected = "on: without it the queue drops packets that it should mark"
             yield Finding(node, f"GRO of {name}", "off", expected, f"ethtool -K {name} gro on")
 
 
@@ -269,13 +243,13 @@ def _clocks(inventory: Inventory, clocks: Mapping[str, ClockOffset]) -> Iterator
     for node in _in_order(inventory, clocks):
         clock = clocks[node]
         if abs(clock.offset_s) > CLOCK_OFFSET_MAX_S:
-            got = f"{clock.offset_s:+.1f} s beside this machine"
+            got = f"{clock.offset_s:+.1f} s from this computer's"
             expected = f"{CLOCK_OFFSET_MAX_S:.0f} s at most"
             yield Finding(node, "clock", got, expected, "set it, for instance with chrony", refuses=False)
 
 
 def _differences(inventory: Inventory, facts: Mapping[str, Facts]) -> Iterator[Finding]:
-    """Hosts that differ measure different things."""
+    """Yield findings about hosts that differ, because they measure different things."""
     for key, value_of in _COMPARED.items():
         of_all = {host.name: value_of(facts[host.name]) for host in inventory.hosts if host.name in facts}
         nodes: dict[str, list[str]] = {}
@@ -285,43 +259,31 @@ def _differences(inventory: Inventory, facts: Mapping[str, Facts]) -> Iterator[F
         if len(nodes) > 1:
             got = "; ".join(f"{value} on {', '.join(names)}" for value, names in nodes.items())
             must = key in _MUST_BE_THE_SAME
-            advice = "install the same on all, or keep in mind that hosts differ"
+            advice = "install the same on all, or take the difference into account"
             advice = f"{_PROVISION} with the same variables for all" if must else advice
             yield Finding("hosts", key, got, "the same everywhere", advice, refuses=must)
 
 
 def card_words(port: Facts) -> str:
-    """A port's card and rate, as people say them; empty for a device in software."""
+    """Return a port's card and rate in words; empty for a device in software."""
     return f"{card_name(port['hca_type'])}, {port['rate_bps'] / 1e9:g} Gb/s" if port["hca_type"] else ""
-
-
-def _cards(facts: Facts) -> str:
-    return ", ".join(card_words(port) for port in facts["rdma_ports"] if port["is_asked_for"])
 
 
 def _of_cards(facts: Facts) -> list[Facts]:
     return [each["card"] for each in facts["interfaces"].values() if each and each.get("card")]
 
 
-def _trust(facts: Facts) -> str:
-    return ", ".join(card["trust"] for card in _of_cards(facts))
-
-
 def _pauses(facts: Facts) -> str:
     return ", ".join(" ".join(map(str, card["paused"])) or "none" for card in _of_cards(facts))
-
-
-def _dcqcn(facts: Facts) -> str:
-    return ", ".join(card["dcqcn"]["state"] for card in _of_cards(facts))
 
 
 _COMPARED: Final[Mapping[str, Callable[[Facts], str]]] = {
     "kernel": lambda facts: str(facts["kernel"]),
     "distribution": lambda facts: str(facts["distribution"]),
-    "card": _cards,
-    "DCQCN": _dcqcn,
-    "trust": _trust,
+    "card": lambda facts: ", ".join(card_words(port) for port in facts["rdma_ports"] if port["is_asked_for"]),
+    "DCQCN": lambda facts: ", ".join(card["dcqcn"]["state"] for card in _of_cards(facts)),
+    "trust": lambda facts: ", ".join(card["trust"] for card in _of_cards(facts)),
     "priorities that pause": _pauses,
 }
 _MUST_BE_THE_SAME: Final = ("trust", "priorities that pause")
-"""One end would pause, or sort arriving packets, in a way that the other does not know."""
+"""With different values one end would pause or classify packets otherwise than the other."""

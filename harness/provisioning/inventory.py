@@ -1,11 +1,10 @@
-"""The nodes of a testbed, as Ansible reads them from an inventory."""
+"""Load the nodes of a testbed from an Ansible inventory."""
 
 import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -17,10 +16,8 @@ from rogue.harness.provisioning.inventory_problems import (
     WholeNumber,
     find_problems,
     grouped,
-    misread_numbers,
-    shared_addresses,
     spelled,
-    unusable_addresses,
+    wrong_addresses,
 )
 from rogue.harness.provisioning.inventory_source import (
     check_static,
@@ -30,20 +27,34 @@ from rogue.harness.provisioning.inventory_source import (
     list_inventory,
     members,
 )
-from rogue.harness.provisioning.switches.problems import switch_problems
-from rogue.harness.provisioning.switches.settings import DECLARED, HardwareSwitchVariables
-from rogue.remote.destination import HOST, NODE, PATH, PYTHON, USER, Destination, at_home, without_config
+from rogue.harness.provisioning.switches.platform import switch_problems
+from rogue.harness.provisioning.switches.settings import (
+    DECLARED,
+    HardwareSwitch,
+    HardwareSwitchVariables,
+)
 from rogue.remote.errors import NodeError
-from rogue.remote.login import Login, resolve
+from rogue.remote.login import (
+    HOST,
+    NODE,
+    PATH,
+    PYTHON,
+    USER,
+    Destination,
+    Login,
+    at_home,
+    resolve,
+    without_config,
+)
 
 _HARDWARE: Final = "hardware_switches"
 _GROUPS: Final = ("hosts", "switch", _HARDWARE)
 _RESOLVED_AT_ONCE: Final = 8
 _CHECKS: Final = tuple(f"ansible_{kind}host_key_checking" for kind in ("", "ssh_", "paramiko_"))
 _TRUE: Final = ("1", "1.0", "on", "t", "true", "y", "yes")
-"""What Ansible takes for true, in small letters."""
+"""Words that Ansible reads as true, in small letters."""
 _SSH_ARGUMENTS: Final = ("ansible_ssh_args", "ansible_ssh_common_args", "ansible_ssh_extra_args")
-"""Also variables of the environment, in capitals; the inventory's beat those."""
+"""Also variables of the environment, in capitals; the inventory's have precedence."""
 _STACKED: Final = re.compile(r"(?P<vlan>vlan\d*$|.*\.\d{1,4}$)|(?:bond|team)\d*$")
 Interface = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,14}$")]
 Named = Annotated[str, Field(pattern=r"^[a-z][a-z0-9]*$")]
@@ -55,26 +66,26 @@ class _Variables(BaseModel):
 
 
 class HostVariables(_Variables):
-    """What the inventory says about a host, beyond how to reach it."""
+    """Variables of a host, other than its login."""
 
     experiment_address: IPvAnyAddress
-    """On the network that is measured; never the one that SSH uses. All hosts have one family."""
+    """Address on the measured network, never the one that SSH uses; all hosts have one family."""
     experiment_interface: Interface | None = None
-    """None: the one with `experiment_mac`, which the node itself finds."""
+    """None: the interface with `experiment_mac`, which the node finds."""
     experiment_mac: Annotated[str | None, Field(pattern=r"^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$")] = None
     experiment_mtu: Annotated[int, Field(ge=576, le=65_535)]
     rdma_device_kind: Literal["soft_roce", "card"]
     experiment_dscp: Annotated[WholeNumber, Field(ge=0, le=63)] = 26
-    """Of all packets of a card; 26 is what vendors' guides take for RoCE."""
+    """DSCP of all packets of a card; vendors' guides use 26 for RoCE."""
 
     @property
     def dscp(self) -> int | None:
-        """None with soft-RoCE, whose limiters know a flow's packets by their class selector."""
+        """Return the DSCP; None with soft-RoCE, whose limiters identify packets by their class selector."""
         return self.experiment_dscp if self.rdma_device_kind == "card" else None
 
 
 class SwitchPort(_Variables):
-    """One egress of the switch machine."""
+    """One egress port of the switch machine."""
 
     bridge: Named
     interface: Interface
@@ -82,12 +93,12 @@ class SwitchPort(_Variables):
 
     @property
     def name(self) -> str:
-        """The port's name in the simulator's tables, such as `s0->h1`."""
+        """Return the port's name in the simulator's tables, such as `s0->h1`."""
         return f"{self.bridge}->{self.peer}"
 
 
 class SwitchVariables(_Variables):
-    """What the inventory says about a machine that switches."""
+    """Variables of a machine that switches."""
 
     switch_platform: Literal["linux"] = "linux"
     ports: tuple[SwitchPort, ...]
@@ -95,21 +106,21 @@ class SwitchVariables(_Variables):
 
 
 class AllocatedSwitch(_Variables):
-    """A switch that belongs to the experiment, and that this project does not set up."""
+    """A switch of the experiment that this project does not configure."""
 
     name: str
     hardware: str
 
 
 class LabVariables(_Variables):
-    """What the inventory says about all nodes."""
+    """Variables of all nodes."""
 
     testbed_kind: str = "nodes"
     allocated_switches: tuple[AllocatedSwitch, ...] = ()
 
 
 class LoginVariables(_Variables):
-    """What the inventory says about how to reach a node; the user's SSH configuration says the rest."""
+    """Variables for the login to a node; the user's SSH configuration has the rest."""
 
     ansible_host: Annotated[str, spelled(HOST)] | None = None
     ansible_port: Annotated[WholeNumber, Field(ge=1, le=65_535)] | None = None
@@ -124,14 +135,6 @@ class LoginVariables(_Variables):
     ansible_ssh_extra_args: str = ""
 
 
-_KEYS: Final = frozenset(
-    key
-    for kind in (HostVariables, SwitchVariables, HardwareSwitchVariables, LabVariables, LoginVariables)
-    for key in kind.model_fields
-)
-"""Variables that are read here; others are Ansible's or somebody else's."""
-
-
 @dataclass(frozen=True, slots=True)
 class Host:
     """A node that runs the agent."""
@@ -141,31 +144,21 @@ class Host:
 
     @property
     def name(self) -> str:
-        """As in the topology: h0, h1, ..."""
+        """Return the name in the topology: h0, h1, ..."""
         return self.login.node
 
 
 @dataclass(frozen=True, slots=True)
 class SwitchNode:
-    """A machine that stands for every switch of the topology."""
+    """A machine that implements every switch of the topology."""
 
     login: Login
     variables: SwitchVariables
 
     @property
     def interfaces(self) -> dict[str, str]:
-        """What each port sends through, by the port's name."""
+        """Return the interface of each port, by the port's name."""
         return {port.name: port.interface for port in self.variables.ports}
-
-
-@dataclass(frozen=True, slots=True)
-class HardwareSwitch:
-    """A switch that is no Linux machine; several may make up the network."""
-
-    name: str
-    variables: HardwareSwitchVariables
-    login: Login | None
-    """None: it is declared, and nobody here logs in to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,25 +167,25 @@ class Inventory:
 
     path: Path
     kind: str
-    """`virtual`, or what the inventory's `testbed_kind` says; `nodes` by default."""
+    """`testbed_kind` of the inventory; `nodes` by default."""
     hosts: tuple[Host, ...]
     switch: SwitchNode | None
     allocated_switches: tuple[AllocatedSwitch, ...] = ()
     destinations: tuple[Destination, ...] = ()
-    """What SSH is told to reach each node, for Ansible."""
+    """SSH arguments of each node, for Ansible."""
     hardware_switches: tuple[HardwareSwitch, ...] = ()
 
     @property
     def logins(self) -> tuple[Login, ...]:
-        """Of every node; hardware switches have neither Python nor an agent, and are none."""
+        """Return the logins of all nodes; hardware switches are no nodes."""
         switch = () if self.switch is None else (self.switch.login,)
         return (*(host.login for host in self.hosts), *switch)
 
 
 def load_inventory(path: Path, *, is_trusted: bool = False) -> Inventory:
-    """Read and check an inventory; ConfigError names what is wrong with it, one sentence each.
+    """Read and check an inventory; ConfigError has a sentence for each mistake.
 
-    is_trusted: a person has said with this very command that it may be a program.
+    is_trusted: the command line allows that it is a program.
     """
     if not path.is_file():
         raise UsageError(
@@ -201,19 +194,11 @@ def load_inventory(path: Path, *, is_trusted: bool = False) -> Inventory:
         )
     if not is_trusted:
         check_static(path)
-    runs = is_trusted and is_program(path)
-    listing = list_inventory(path, runs=runs)
-    beside = [
-        each for name in ("group_vars", "host_vars") for each in path.resolve().parent.glob(f"{name}/**/*")
-    ]
-    files = [*([] if runs else [path]), *(each for each in beside if each.is_file())]
-    if misread := [problem for file in files for problem in misread_numbers(file, _KEYS)]:
-        raise ConfigError(misread)
-    return interpret(path, listing)
+    return interpret(path, list_inventory(path, runs=is_trusted and is_program(path)))
 
 
 def interpret(path: Path, listing: Mapping[str, Any]) -> Inventory:
-    """Check what `ansible-inventory --list` says about the file."""
+    """Check the output of `ansible-inventory --list` and return the inventory."""
     variables: Mapping[str, Mapping[str, Any]] = listing.get("_meta", {}).get("hostvars", {})
     names = {group: members(listing, group) for group in _GROUPS}
     problems = _problems_of_groups(path, names)
@@ -227,21 +212,22 @@ def interpret(path: Path, listing: Mapping[str, Any]) -> Inventory:
     variables = {name: _with_folder(path, own) for name, own in variables.items()}
     for name in names[_HARDWARE] if not problems else ():
         problems += switch_problems(path, name, variables[name])
-    problems += shared_addresses(path, names["hosts"], variables)
-    problems += unusable_addresses(path, names["hosts"], variables)
+    problems += wrong_addresses(path, names["hosts"], variables)
     for name in names["hosts"][:1]:
         problems += find_problems(path, name, LabVariables, variables.get(name, {}))
     if problems:
         raise ConfigError(grouped(problems, [*kinds, *(name for name in variables if name not in kinds)]))
     declared = {name for name in names[_HARDWARE] if variables[name]["switch_platform"] == DECLARED}
-    with _told(path):
+    try:
         destinations = {name: _destination(name, variables[name]) for name in kinds if name not in declared}
         logins = _logins(destinations.values())
-        ways = tuple(
-            replace(each, user=logins[name].user)
-            for name, each in destinations.items()
-            if name not in names[_HARDWARE]
-        )
+    except NodeError as error:
+        raise UsageError(f"inventory {path}: {error}") from error
+    of_nodes = tuple(
+        replace(each, user=logins[name].user)
+        for name, each in destinations.items()
+        if name not in names[_HARDWARE]
+    )
     hosts = [Host(logins[name], HostVariables.model_validate(variables[name])) for name in names["hosts"]]
     switches = [
         SwitchNode(logins[name], SwitchVariables.model_validate(variables[name])) for name in names["switch"]
@@ -257,7 +243,7 @@ def interpret(path: Path, listing: Mapping[str, Any]) -> Inventory:
         tuple(hosts),
         switches[0] if switches else None,
         lab.allocated_switches,
-        ways,
+        of_nodes,
         tuple(hardware),
     )
 
@@ -308,7 +294,7 @@ def _no_interface(path: Path, name: str, variables: Mapping[str, Any]) -> list[P
 
 
 def _stacked_interface(path: Path, name: str, variables: Mapping[str, Any]) -> list[Problem]:
-    """Bonds, teams and VLANs by the names that they have: limiters and priorities are those of one card."""
+    """Return a problem for a bond, team or VLAN, known by its name: limiters and priorities need one card."""
     interface = str(variables.get("experiment_interface", ""))
     if not (found := _STACKED.match(interface)):
         return []
@@ -319,14 +305,14 @@ def _stacked_interface(path: Path, name: str, variables: Mapping[str, Any]) -> l
 
 
 def _wrong_name(path: Path, name: str) -> list[Problem]:
-    """A node's name is a word of commands, and what it is called where `ansible_host` is left out."""
+    """Return a problem for a name that cannot be a word of a command or the default of `ansible_host`."""
     if NODE.fits(name):
         return []
     return [Problem(str(path), ascii(name), "this name of a node", NODE.meaning, "give it another one")]
 
 
 def _unverified(path: Path, name: str, variables: Mapping[str, Any]) -> list[Problem]:
-    """Ways around the verification of host keys."""
+    """Return a problem if host keys are not verified."""
     problems = []
     arguments = " ".join(str(variables.get(key, "")) for key in _SSH_ARGUMENTS)
     unchecked = [key for key in _CHECKS if str(variables.get(key, True)).strip().lower() not in _TRUE]
@@ -359,19 +345,10 @@ def _destination(name: str, variables: Mapping[str, Any]) -> Destination:
 
 
 def _logins(destinations: Iterable[Destination]) -> dict[str, Login]:
-    """Where each destination leads, by the node's name; NodeError has a line for each that leads nowhere."""
+    """Resolve the login of each destination, by node; NodeError has a line for each failure."""
     with ThreadPoolExecutor(_RESOLVED_AT_ONCE) as pool:
-        asked = [pool.submit(resolve, destination) for destination in destinations]
-    refused = [str(error) for each in asked if (error := each.exception()) and isinstance(error, NodeError)]
-    if refused:
-        raise NodeError("\n  ".join(refused))
-    return {login.node: login for login in (each.result() for each in asked)}
-
-
-@contextmanager
-def _told(path: Path) -> Iterator[None]:
-    """Name the inventory whose nodes cannot be reached."""
-    try:
-        yield
-    except NodeError as error:
-        raise UsageError(f"inventory {path}: {error}") from error
+        replies = [pool.submit(resolve, destination) for destination in destinations]
+    failures = [str(error) for each in replies if isinstance(error := each.exception(), NodeError)]
+    if failures:
+        raise NodeError("\n  ".join(failures))
+    return {login.node: login for login in (each.result() for each in replies)}

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from rogue.harness.errors import Problem, UsageError
 from rogue.harness.provisioning.named_inventory import TRUST
-from rogue.remote.destination import HOPS, HOST, NO_CONFIG, PATH, USER, Word, at_home
+from rogue.remote.login import HOPS, HOST, NO_CONFIG, PATH, USER, Word, at_home
 from rogue.workloads.printable import shortened
 from rogue.workloads.shipped import shipped
 
@@ -34,7 +34,7 @@ def list_inventory(path: Path, *, runs: bool) -> dict[str, Any]:
     """Return what `ansible-inventory --list` prints; UsageError if Ansible cannot read the file.
 
     Ansible takes `group_vars` beside the file and not those of the working directory.
-    runs: whether an executable file is run.
+    runs: True to run an executable file.
     """
     environment = {**os.environ, "ANSIBLE_INVENTORY_UNPARSED_FAILED": "1", "ANSIBLE_NOCOLOR": "1"}
     environment |= {"ANSIBLE_CONFIG": str(_SETTINGS), "ANSIBLE_INVENTORY_ENABLED": kinds_enabled(runs=runs)}
@@ -108,16 +108,16 @@ _OPTIONS: Final[Mapping[str, Word]] = {
     **{"bindinterface": _INTERFACE, "identityagent": _AGENT, "proxyjump": HOPS},
     **{"stricthostkeychecking": _YES, "user": USER},
 }
-"""Of SSH, in small letters, with what their values look like."""
+"""Options of SSH in small letters, with the kind of their values."""
 _UNVERIFIED: Final = re.compile(r"stricthostkeychecking[\s='\"]*(no|off|false|accept-new)\b", re.IGNORECASE)
 _OPTION: Final = re.compile(r"([A-Za-z0-9]+)(?: *= *| +)([^ ].*)")
 _QUOTED: Final = re.compile(r'"([^"]*)"')
 _CONFIGURATIONS: Final = ("~/.ssh", "/etc/ssh")
-"""Where an SSH configuration is the user's own: one can run programs (`Match exec`)."""
+"""Directories of the user's own SSH configurations, which may run programs (`Match exec`)."""
 
 
 def forbidden(text: str) -> Iterator[str]:
-    """Arguments that are not known to be harmless; all of the text if it is no list of words."""
+    """Yield arguments that are not known to be harmless; all of the text if it is no list of words."""
     try:
         words = iter(shlex.split(text))
     except ValueError:
@@ -133,7 +133,7 @@ def forbidden(text: str) -> Iterator[str]:
 
 
 def is_unverified(text: str) -> bool:
-    """Whether arguments switch off that host keys are verified, however they are quoted."""
+    """True if arguments switch off the verification of host keys, however they are quoted."""
     try:
         words = shlex.split(text)
     except ValueError:
@@ -164,9 +164,9 @@ def _is_users_own(config: str) -> bool:
 
 
 _TEMPLATES: Final = ("{{", "{%", "{#", "#jinja2:")
-"""What makes a template of a text; the last may say that others do (Ansible's `#jinja2:` header)."""
+"""Marks of a template; the last is Ansible's header that may define others."""
 _UNWRITABLE: Final = re.compile("[\0\ud800-\udfff]")
-"""What no file name and no word of a command can have."""
+"""Characters that no file name and no word of a command can have."""
 _SECRET: Final = re.compile(r"pass|secret|token")
 _KNOWN: Final = frozenset(
     f"ansible_{name}"
@@ -178,7 +178,7 @@ _KNOWN: Final = frozenset(
         *("host_key_checking", "ssh_host_key_checking", "paramiko_host_key_checking"),
     )
 )
-"""Variables of Ansible that may be set; others name programs that run here, or ways past SSH."""
+"""Variables of Ansible that may be set; others name programs that run here, or bypass SSH."""
 _PASSWORDS: Final = ("ansible_become_password", "ansible_become_pass")
 _BY_SSH: Final = ("ssh", "smart")
 _OLD_NAMES: Final = {
@@ -187,17 +187,17 @@ _OLD_NAMES: Final = {
     "ansible_ssh_user": "ansible_user",
     "ansible_private_key_file": "ansible_ssh_private_key_file",
 }
-"""Ansible would go where they say, and nobody else."""
+"""Ansible obeys these, but the rest of this project does not."""
 _EXECUTABLE: Final = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
 
 
 def is_program(path: Path) -> bool:
-    """Whether it may be executed, which Ansible would do."""
+    """True if the file is executable, so that Ansible would run it."""
     return bool(path.stat().st_mode & _EXECUTABLE)
 
 
 def check_static(path: Path) -> None:
-    """Refuse a program; whose file it is says nothing, for who unpacks an archive owns what was in it."""
+    """Refuse a program. Its owner does not matter: a user owns the files of an unpacked archive."""
     if is_program(path):
         file = shlex.quote(str(path))
         raise UsageError(
@@ -208,7 +208,7 @@ def check_static(path: Path) -> None:
 
 
 def distrusted(path: Path, name: str, variables: Mapping[str, Any]) -> list[Problem]:
-    """What a host's variables ask of this computer that no inventory may."""
+    """Return the variables of a host that could run programs on this computer."""
     return [Problem(str(path), f"{name}.{key}", *words) for key, words in _reasons(variables)]
 
 
@@ -249,7 +249,7 @@ def _advice(key: str) -> str:
         return f"write {_OLD_NAMES[key]}"
     if _SECRET.search(key):
         return "passwords do not belong into a file; log in by a key of your SSH agent"
-    return "it could run a program here; SSH's way is enough"
+    return "it could run a program here"
 
 
 def _texts(value: object, key: str = "") -> Iterator[tuple[str, str]]:

@@ -15,90 +15,73 @@ from rogue.remote.connection import Shell, connect
 from rogue.remote.errors import NodeError
 
 WIRE_OVERHEAD_BYTES: Final = 24
-"""Ethernet preamble, checksum and gap: what a frame costs on a wire beyond what the kernel counts."""
+"""Ethernet preamble, checksum and gap, which the kernel does not count."""
 MIN_WIRE_BYTES: Final = 84
 BURST_BYTES_MIN: Final = 32_000
-"""Less, and a class misses its rate when the switch's timer comes late."""
+"""With less a class misses its rate when the switch's timer is late."""
 BURST_S: Final = 0.001
 QUEUE_HANDLE: Final = 3
 """Major number of the qdisc that is a port's queue."""
 _DEFAULT_QUEUE_BYTES: Final = 1_000_000
 RED_RATE_BPS_MAX: Final = 34_000_000_000
-"""tc reads the rate of RED in bytes per second, of 32 bits. From it follows only how fast the average of an
-idle port decays. Source: iproute2, tc/q_red.c (get_rate); tc-red(8), bandwidth."""
+"""Limit of tc: 32 bits of bytes per second. The rate only sets how fast the average of an idle port decays.
+Source: iproute2, tc/q_red.c (get_rate); tc-red(8), bandwidth."""
 _MEAN_PACKET_BYTES: Final = 1_000
 PROMPT_RED_BYTES_MIN: Final = 2 * _MEAN_PACKET_BYTES
-"""Below, `tc` takes no mean of so few packets."""
+"""`tc` needs at least two packets for a mean."""
 _SMALL_PACKET_BYTES: Final = 64
 _ARRIVAL_RATE_BPS: Final = 1_000_000_000
-"""A switch of a virtual testbed receives no faster than this."""
+"""Largest rate at which a switch of a virtual testbed receives."""
 _DELAYED_PACKETS_MIN: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class PortSettings:
-    """What a port does to packets; the default is what the kernel does by itself."""
+    """Queue, marking, delay and loss of a port; the defaults are the kernel's."""
 
     rate_bps: int | None = None
-    """None: as fast as it can."""
+    """None for no limit."""
     queue_bytes: int = _DEFAULT_QUEUE_BYTES
-    """What the queue holds; what comes beyond is dropped."""
+    """Capacity of the queue."""
     red_min_bytes: int | None = None
-    """Queue at which ECN marking begins; None: nothing is marked."""
+    """Queue length at which ECN marking begins; None for no marking."""
     red_max_bytes: int | None = None
-    """Queue at which marking reaches its probability; beyond, every packet is marked."""
+    """Queue length at which marking reaches its probability; beyond, every packet is marked."""
     red_probability: float = 1.0
     red_is_prompt: bool = False
-    """Marks follow the queue of the last packets; otherwise its mean over some tens."""
+    """True if marks follow the queue of the last packets; otherwise its mean over some tens."""
     delay_ns: int = 0
     loss_probability: float = 0.0
     burst_bytes: int | None = None
-    """What it may send at once; None: as much as a switch needs whose timers come late."""
+    """Largest burst; None for the burst that a switch with late timers needs."""
     lost_ip_id_mask: int | None = None
     """RoCE packets are lost whose IP ID has all of these bits set."""
-    loses_what_comes: bool = False
-    """By IP ID they are lost in the other direction, too, as they come from the port's peer."""
+    loses_arriving: bool = False
+    """True if packets from the port's peer are also lost by IP ID."""
 
     def mistake(self) -> str | None:
-        """What is wrong with it, as `key: got ..., expected ...`; None if nothing is."""
-        red = (self.red_min_bytes, self.red_max_bytes)
-        checks = {
-            f"rate_bps: got {self.rate_bps}, expected more than 0": self.rate_bps is None
-            or self.rate_bps > 0,
-            f"queue_bytes: got {self.queue_bytes}, expected more than 0": self.queue_bytes > 0,
-            f"red_min_bytes and red_max_bytes: got {red[0]} and {red[1]}, expected both or neither": (
-                (red[0] is None) == (red[1] is None)
-            ),
-            f"red_max_bytes: got {red[1]}, expected more than red_min_bytes and at most queue_bytes": (
-                None in red or 0 < (red[0] or 0) < (red[1] or 0) <= self.queue_bytes
-            ),
-            f"red_min_bytes: got {red[0]}, expected {PROMPT_RED_BYTES_MIN} or more where marks are prompt": (
-                not self.red_is_prompt or (red[0] or 0) >= PROMPT_RED_BYTES_MIN
-            ),
-            "red_min_bytes: got it without rate_bps, expected a rate": (
-                red[0] is None or self.rate_bps is not None
-            ),
-            f"red_probability: got {self.red_probability}, expected above 0, at most 1": (
-                0 < self.red_probability <= 1
-            ),
-            f"delay_ns: got {self.delay_ns}, expected 0 or more": self.delay_ns >= 0,
-            f"loss_probability: got {self.loss_probability}, expected 0 to 1": (
-                0 <= self.loss_probability <= 1
-            ),
-            f"lost_ip_id_mask: got {self.lost_ip_id_mask}, expected 1 to 65535": (
-                self.lost_ip_id_mask is None or 0 < self.lost_ip_id_mask < 2**16
-            ),
-        }
-        return next((text for text, is_right in checks.items() if not is_right), None)
+        """Return the first wrong threshold, as `key: got ..., expected ...`; None if all are right."""
+        low, high = self.red_min_bytes, self.red_max_bytes
+        if low is None and high is None:
+            return None
+        if low is None or high is None:
+            return f"red_min_bytes and red_max_bytes: got {low} and {high}, expected both or neither"
+        if not low < high <= self.queue_bytes:
+            expected = "more than red_min_bytes and at most queue_bytes"
+            return f"red_max_bytes: got {high}, expected {expected}"
+        if self.red_is_prompt and low < PROMPT_RED_BYTES_MIN:
+            expected = f"{PROMPT_RED_BYTES_MIN} or more where marks are prompt"
+            return f"red_min_bytes: got {low}, expected {expected}"
+        return None if self.rate_bps else "red_min_bytes: got it without rate_bps, expected a rate"
 
 
 def burst_bytes(rate_bps: int) -> int:
-    """What a class of that rate may send at once."""
+    """Return the largest burst of a class of that rate."""
     return max(BURST_BYTES_MIN, round(rate_bps / 8 * BURST_S))
 
 
 def port_lines(interface: str, port: PortSettings) -> list[str]:
-    """The port's tree, for an interface without one."""
+    """Return the tc lines of the port's tree, for an interface without one."""
     has_netem = port.delay_ns > 0 or port.loss_probability > 0
     return [
         *(_netem(interface, port) if has_netem else ()),
@@ -110,9 +93,9 @@ def port_lines(interface: str, port: PortSettings) -> list[str]:
 def port_trees(
     switch: str, interfaces: Mapping[str, str], ports: Mapping[str, PortSettings]
 ) -> dict[str, list[str]]:
-    """Per interface the lines of its port; a port without settings has none.
+    """Return the lines of each interface; a port without settings has none.
 
-    interfaces: of every port of the switch, by the port's name.
+    interfaces: by the name of the port.
     NodeError if the switch lacks a port, or its settings are wrong.
     """
     for name, settings in ports.items():
@@ -127,7 +110,7 @@ def port_trees(
 
 
 def clear_lines(interface: str) -> list[str]:
-    """Take away whatever tree there is; each deletion is preceded by what it deletes, so that none fails."""
+    """Return lines that remove any tree; each first adds what it then deletes, so that none fails."""
     return [
         f"qdisc replace dev {interface} root handle ffe0: pfifo",
         f"qdisc del dev {interface} root",
@@ -137,7 +120,7 @@ def clear_lines(interface: str) -> list[str]:
 
 
 def _netem(interface: str, port: PortSettings) -> Iterator[str]:
-    """Its limit is never what drops a packet: it counts what waits in the queue inside it, too."""
+    """Yield netem with a limit that never drops, because it also counts packets of the inner queue."""
     rate_bps = max(port.rate_bps or 0, _ARRIVAL_RATE_BPS)
     on_cable_bytes = port.delay_ns * rate_bps // (8 * 10**9)
     packets = _DELAYED_PACKETS_MIN + (on_cable_bytes + port.queue_bytes) // _SMALL_PACKET_BYTES
@@ -162,7 +145,9 @@ def _queue(port: PortSettings) -> str:
     average = _MEAN_PACKET_BYTES
     burst = -(-(2 * port.red_min_bytes + port.red_max_bytes) // (3 * average)) + 1
     if port.red_is_prompt:
-        burst = -(-port.red_min_bytes // average)  # tc refuses less; each packet weighs a half in the mean
+        burst = -(
+            -port.red_min_bytes // average
+        )  # the least that tc accepts; each packet has half of the weight
     rate_bps = min(port.rate_bps or 0, RED_RATE_BPS_MAX)
     return (
         f"red limit {port.queue_bytes} min {port.red_min_bytes} max {port.red_max_bytes} avpkt {average} "
@@ -173,36 +158,36 @@ def _queue(port: PortSettings) -> str:
 def _ip_id_filters(interface: str, port: PortSettings) -> Iterator[str]:
     """Match UDP to RoCE's port, and the IP ID: bytes 4 and 5 of an IPv4 header without options.
 
-    Of one priority u32 would show the filters of both ways as those of each.
+    With equal priorities u32 would list the filters of both directions for each of them.
     Source: Linux, net/sched/cls_u32.c (u32_walk).
     """
     mask = port.lost_ip_id_mask
     yield f"qdisc add dev {interface} clsact"
-    ways = ("egress", "ingress") if port.loses_what_comes else ("egress",)
-    for priority, way in enumerate(ways, start=1):
+    directions = ("egress", "ingress") if port.loses_arriving else ("egress",)
+    for priority, direction in enumerate(directions, start=1):
         yield (
-            f"filter add dev {interface} {way} protocol ip prio {priority} u32 match ip protocol 17 0xff "
-            f"match ip dport 4791 0xffff match u16 {mask:#06x} {mask:#06x} at 4 action drop"
+            f"filter add dev {interface} {direction} protocol ip prio {priority} u32 match ip protocol 17 "
+            f"0xff match ip dport 4791 0xffff match u16 {mask:#06x} {mask:#06x} at 4 action drop"
         )
 
 
 @dataclass(frozen=True, slots=True)
 class PortCounters:
-    """What a port has counted since its settings were applied."""
+    """Counters of a port since its settings were applied."""
 
     sent_bytes: int = 0
     sent_packets: int = 0
     dropped_packets: int = 0
-    """The queue was full."""
+    """Dropped by a full queue."""
     lost_packets: int = 0
-    """Lost on purpose."""
+    """Lost by netem or by a filter."""
     marked_packets: int = 0
     backlog_bytes: int = 0
-    """In the queue now."""
+    """Bytes in the queue."""
 
 
 def port_counters(disciplines: list[dict[str, Any]], filtered_packets: int) -> PortCounters:
-    """Sum up what the disciplines of one interface have counted.
+    """Return the counters of one interface, from its disciplines.
 
     netem counts what its inner disciplines drop among its own drops.
     """
@@ -223,12 +208,12 @@ def port_counters(disciplines: list[dict[str, Any]], filtered_packets: int) -> P
 
 
 def waiting_packets(disciplines: list[dict[str, Any]]) -> int:
-    """Packets in the queue of one interface and on the cable behind it, which netem emulates."""
+    """Return the packets in the queue of one interface and on its cable, which netem emulates."""
     return next((int(each["qlen"]) for each in disciplines if each.get("root")), 0)
 
 
 def filter_drops(filters: list[dict[str, Any]]) -> int:
-    """Packets that actions of filters have dropped."""
+    """Return the packets that actions of filters have dropped."""
     actions = [action for each in filters for action in each.get("options", {}).get("actions", [])]
     return sum(int(action.get("stats", {}).get("drops", 0)) for action in actions)
 

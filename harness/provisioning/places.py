@@ -1,4 +1,4 @@
-"""Where provisioning puts things on a node; the playbooks and the agent name the same places."""
+"""Paths and commands on a node; the playbooks and the agent name the same paths."""
 
 from typing import Final
 
@@ -6,8 +6,8 @@ AGENT: Final = "/opt/rogue/rogue-agent.pyz"
 DOOL: Final = "/opt/rogue/dool"
 SPOOL: Final = "/var/lib/rogue/spool"
 PROGRAMS: Final = "PATH=/usr/sbin:/usr/bin:/sbin:/bin"
-"""Where programs are; tc, dcb and ethtool are where a login over SSH does not look."""
+"""Path of programs; a login over SSH does not look where tc, dcb and ethtool are."""
 WITH_PROGRAMS: Final = f"/usr/bin/env {PROGRAMS}"
-"""What stands before a command that needs them; sudo passes no environment on."""
+"""Prefix of a command that needs them; sudo passes no environment on."""
 AGENT_COMMAND: Final = f"{WITH_PROGRAMS} python3 {AGENT} serve"
-"""What starts the agent, as root."""
+"""Starts the agent, as root."""

@@ -23,17 +23,17 @@ from rogue.virtual.cache import cache_directory
 LOGS: Final = cache_directory("provisioning")
 
 
-def log_file(asked: Path | None, what: str) -> Path:
-    """The file asked for, or one of its own for each call."""
-    return asked or LOGS / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{what}.log"
+def log_file(requested: Path | None, what: str) -> Path:
+    """Return the requested file, or a new one for each call."""
+    return requested or LOGS / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{what}.log"
 
 
 def provision(
     inventory: Inventory, ports: Mapping[str, PortSettings], log: Path, console: Console, *, is_check: bool
 ) -> PlaybookResult:
-    """Bring every node into the state that experiments need; NodeError if that fails somewhere.
+    """Bring every node into the state that experiments need; NodeError if that fails on a node.
 
-    ports: settings of the switch's ports by name; others are not limited.
+    ports: settings of the switch's ports by name; other ports have no limit.
     """
     with tempfile.TemporaryDirectory(prefix="rogue-") as directory:
         archive = Path(directory) / "rogue-agent.pyz"
@@ -51,13 +51,13 @@ def provision(
 
 
 def teardown(inventory: Inventory, log: Path, console: Console) -> PlaybookResult:
-    """Put back what provisioning changed, on every node that can be reached; NodeError for the others."""
+    """Restore the state from before provisioning on every node that replies; NodeError for the others."""
     order = Order("teardown", "putting back", inventory.path, log)
     return _play(order, inventory, console)
 
 
 def _play(order: Order, inventory: Inventory, console: Console) -> PlaybookResult:
-    """Run it where we got to ourselves, and may do everything; NodeError says why not elsewhere."""
+    """Run a playbook on nodes that reply and allow everything; NodeError names the reasons of the others."""
     try:
         reached = reach(inventory.logins, dict.fromkeys((login.node for login in inventory.logins), ANYTHING))
     except KeyboardInterrupt as stop:
@@ -74,13 +74,13 @@ def _play(order: Order, inventory: Inventory, console: Console) -> PlaybookResul
 
 
 def deployed_files() -> dict[str, str]:
-    """SHA-256 of what provisioning of today's code puts on every host, by path."""
+    """Return the SHA-256 of the files that this version provisions on every host, by path."""
     contents = {AGENT: agent_archive(packed_plugins()), DOOL: dool_script().read_bytes()}
     return {path: hashlib.sha256(content).hexdigest() for path, content in contents.items()}
 
 
 def dool_script() -> Path:
-    """The one script that dool consists of; it runs with any Python, without being installed."""
+    """Return the script of dool, which any Python runs without installation."""
     found = importlib.util.find_spec("dool")
     assert found is not None, "dool is a dependency of this package"
     assert found.submodule_search_locations
@@ -88,7 +88,7 @@ def dool_script() -> Path:
 
 
 def _failed(order: Order, played: PlaybookResult, *, has_log: bool) -> str:
-    """A line for each failure, with all its nodes as they come; without a playbook there is no log."""
+    """Return a line for each failure, with all its nodes; without a playbook there is no log."""
     nodes: dict[tuple[str, str], list[str]] = {}
     for failure in played.failures:
         nodes.setdefault((failure.task, failure.message), []).append(failure.node)

@@ -1,4 +1,4 @@
-"""Visit every node before Ansible does: does it reply, what time is it there, can Ansible work?"""
+"""Log in to every node before Ansible does: does it reply, what time has it, can Ansible work there?"""
 
 import shlex
 import threading
@@ -19,9 +19,9 @@ from rogue.remote.login import Login
 REACH_LIMIT_S: Final = 30.0
 """The limit of each step of a login, and of each reply. A node that is silent for longer is left out."""
 _CLOSE_LIMIT_S: Final = 2.0
-"""After Ctrl-C, for threads whose connection is closed. One may still wait for a node that does not exist."""
+"""After Ctrl-C, for threads whose connection is closed; one may still wait for a node that is absent."""
 _LOOK_EVERY_S: Final = 0.2
-"""A wait without a limit may sleep through Ctrl-C, which may come just before it, or to another thread."""
+"""A wait without a limit can miss a Ctrl-C that comes just before it, or to another thread."""
 PYTHON: Final = "/usr/bin/python3"
 ANYTHING: Final = "true"
 """A command that every user with full sudo rights may run as root."""
@@ -34,12 +34,12 @@ class Reached:
 
     clocks: dict[str, ClockOffset] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
-    """Why a node did not reply, by its name."""
+    """Reasons by node that did not reply."""
     lacks: list[Finding] = field(default_factory=list)
-    """What nodes that replied do not have."""
+    """Missing programs and rights of nodes that replied."""
 
     def reasons(self) -> dict[str, str]:
-        """Why Ansible could not work on a node, in words, by its name."""
+        """Return sentences by node on which Ansible could not work."""
         lacks = {
             lack.node: f"{lack.what}: got {lack.got}, expected {lack.expected}; {lack.advice}"
             for lack in self.lacks
@@ -48,26 +48,26 @@ class Reached:
 
 
 def reach(logins: Iterable[Login], commands: Mapping[str, str]) -> Reached:
-    """Visit all nodes at once; Ctrl-C closes the connections.
+    """Log in to all nodes at once; Ctrl-C closes the connections.
 
     commands: by node, the command that its user must be allowed to run as root, without a password.
     """
     reached = Reached()
     shells = {login: Shell(login, REACH_LIMIT_S) for login in logins}
-    asked = {
+    replies = {
         login.node: _begin(partial(_visit, shell, login.user, commands[login.node]))
         for login, shell in shells.items()
     }
     try:
-        while wait(asked.values(), _LOOK_EVERY_S).not_done:
+        while wait(replies.values(), _LOOK_EVERY_S).not_done:
             pass
     except BaseException:
         for shell in shells.values():
             shell.close()
-        wait(asked.values(), _CLOSE_LIMIT_S)
+        wait(replies.values(), _CLOSE_LIMIT_S)
         raise
     unknown: dict[str, UnknownKeyError] = {}
-    for node, reply in asked.items():
+    for node, reply in replies.items():
         try:
             lacks, clock = reply.result()
         except UnknownKeyError as error:
@@ -102,17 +102,17 @@ def _visit(shell: Shell, user: str, command: str) -> tuple[list[Finding], ClockO
 
 
 def _python(shell: Shell) -> list[Finding]:
-    if _ask(shell, f"test -x {PYTHON} || echo missing") != "missing":
+    if _output(shell, f"test -x {PYTHON} || echo missing") != "missing":
         return []
     expected, advice = "the one that Ansible and the agent use", "apt-get install python3"
     return [Finding(shell.node, PYTHON, "none", expected, advice)]
 
 
 def _root(shell: Shell, user: str, command: str) -> list[Finding]:
-    """Only a permission is asked for: nothing is run."""
+    """List the permission only; the command is not run."""
     if user == "root":
         return []
-    words = _ask(shell, f'words=$(sudo -n -l {command} 2>&1) || echo "${{words:-not allowed}}"')
+    words = _output(shell, f'words=$(sudo -n -l {command} 2>&1) || echo "${{words:-not allowed}}"')
     if not words:
         return []
     expected = f"that {user} may run `{command}` as root without a password"
@@ -120,6 +120,6 @@ def _root(shell: Shell, user: str, command: str) -> list[Finding]:
     return [Finding(shell.node, "sudo", words, expected, advice)]
 
 
-def _ask(shell: Shell, script: str) -> str:
-    """What a script prints, in one line, whatever shell the user logs in to."""
+def _output(shell: Shell, script: str) -> str:
+    """Return the output of a script in one line, whatever the user's login shell is."""
     return " ".join(shell.run(f"sh -c {shlex.quote(script)}", limit_s=REACH_LIMIT_S).split())

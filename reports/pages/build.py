@@ -64,7 +64,7 @@ def build(
         write_whole(path.with_name(RUNS), runs_text(runs))
     write_whole(path, page)
     if told is not None and len(measured) == 1:
-        for sentence in (*in_brief(measured[0]), *sections[0].standing, sections[0].not_run):
+        for sentence in (*in_brief(measured[0]), *sections[0].verdict_sentences, sections[0].not_run):
             if sentence:
                 told(sentence)
     return path

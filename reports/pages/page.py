@@ -71,8 +71,8 @@ class RunSection:
         return [outcome for outcome in self.outcomes if outcome.verdict.is_judged]
 
     @property
-    def standing(self) -> list[str]:
-        """Summarise the verdicts in a sentence or two."""
+    def verdict_sentences(self) -> list[str]:
+        """Summarize the verdicts on published claims in a sentence or two."""
         return verdict_summary(self.judged)
 
     @property

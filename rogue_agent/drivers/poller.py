@@ -104,7 +104,7 @@ class ExactPoller(Poller):
 
     def __init__(self, clock: VirtualClock) -> None:
         super().__init__(clock.host_ns)
-        self._standing = clock
+        self._virtual_clock = clock
         self._readers: list[int] = []
         self._writers: list[int] = []
 
@@ -130,5 +130,5 @@ class ExactPoller(Poller):
     def _ready(self, left_ns: int | None) -> list[int]:
         left_s = None if left_ns is None else left_ns / _NS_PER_S
         readable, writable, _ = select.select(self._readers, self._writers, (), left_s)
-        self._standing.look()
+        self._virtual_clock.look()
         return list(dict.fromkeys([*readable, *writable]))

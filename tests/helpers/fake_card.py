@@ -1,9 +1,9 @@
-"""A node with a card: sysfs, debugfs and configfs of its driver, and a `dcb` that keeps what it is told.
+"""A node with a card: sysfs, debugfs and configfs of its driver, and a `dcb` that keeps its settings.
 
-Sources of formats: iproute2, man pages dcb-ets(8), dcb-pfc(8), dcb-app(8) and dcb/dcb_ets.c; Linux,
-mlx5/core/en_dcbnl.c (what mlx5 reports before anybody has set it: `vendor`, 100 % each, first two classes
+Sources of formats: iproute2, dcb-ets(8), dcb-pfc(8), dcb-app(8), dcb-maxrate(8) and dcb/dcb_ets.c; Linux,
+mlx5/core/en_dcbnl.c (what mlx5 reports before the first setting: `vendor`, 100 % each, first two classes
 swapped; a table of DSCPs switches the trust, pauses toggle the link), mlx4/en_dcb_nl.c (no ieee_setapp, so
-that net/dcb/dcbnl.c keeps a table that nobody looks at), hw/mlx5/cong.c,
+that net/dcb/dcbnl.c keeps an unused table), hw/mlx5/cong.c,
 Documentation/ABI/testing/configfs-rdma_cm.
 """
 
@@ -29,10 +29,10 @@ class FakeCardNode(FakeNode):
         super().__init__(root)
         self.driver = driver
         self.link_toggles = 0
-        self.card_rates["eth1"] = [0] * 8
         self.objects = {
             "ets": {"tc-tsa": _all("vendor"), "tc-bw": _all("100"), "prio-tc": _SWAPPED},
             "pfc": {"prio-pfc": _all("off")},
+            "maxrate": {"tc-maxrate": _all("0bit")},
             "app": {"dscp-prio": ""},
         }
         self._lay_out(has_ofed)
@@ -68,15 +68,13 @@ class FakeCardNode(FakeNode):
                 self.write(f"/sys/class/net/eth1/ecn/{point}/enable/{priority}", "1\n")
 
     def reboot(self) -> None:
-        """The driver forgets what it was told."""
+        """Reset the driver to its defaults."""
         with TemporaryDirectory() as directory:
             fresh = FakeCardNode(Path(directory), self.driver)
-        self.objects, self.card_rates = fresh.objects, fresh.card_rates
+        self.objects = fresh.objects
 
     def _dcb(self, command: list[str], text: str) -> str:
         words = [word for word in command if word != "-N"]
-        if "maxrate" in words or "-V" in words:
-            return super()._dcb(words, text)
         name, verb, interface = words[1], words[2], words[4]
         if interface != "eth1" or name not in self.objects:
             raise CommandError(command, "Attribute read: Operation not supported")

@@ -31,7 +31,7 @@ class FakeCard:
     error: int = 0
 
     def set_rates(self, rates_kbps: list[int]) -> int:
-        """What the driver does with a vector; 0 or an error number."""
+        """Set a vector as the driver does; return 0 or an error number."""
         if self.error:
             return self.error
         self.told.append(rates_kbps)

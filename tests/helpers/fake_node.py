@@ -1,13 +1,10 @@
-"""A node in memory and in a temporary directory: stands in for the few programs that the modules call."""
+"""A node in memory and in a temporary directory, with stand-ins for the programs that the modules call."""
 
 import json
-import shutil
 from pathlib import Path
 
 from ansible_collections.rogue.testbed.plugins.module_utils.system import CommandError, System
-from helpers.fake_dcb import FakeCard, FakeKernel
 
-MODULE_NEEDS = {"rdma_rxe": ("ib_core", "udp_tunnel"), "ib_uverbs": ("ib_core",)}
 BY_ITSELF = "qdisc fq_codel 0: root refcnt 2 limit 10240p\n"
 SYSCTLS = {"net.ipv4.tcp_ecn": "2", "net.ipv4.tcp_rmem": "4096\t131072\t6291456"}
 PACKAGES = ("iproute2", "python3")
@@ -23,15 +20,12 @@ class FakeNode(System):
         self.replying: set[str] = set()
         self.replying_to_small: set[str] = set()
         self.roots = dict.fromkeys(interfaces, BY_ITSELF)
-        self.card_rates: dict[str, list[int]] = {}
-        """The kernel's: kb/s for each traffic class."""
-        self.iproute2 = "6.1.0"
         self.trees: dict[str, list[str]] = {name: [] for name in interfaces}
         self.packages = set(PACKAGES)
+        self.tools = {"tc", "ping", "rdma"}
         self.addresses = (
             "1: lo    inet 127.0.0.1/8 scope host lo\n2: eth1    inet 10.9.0.10/24 scope global eth1\n"
         )
-        self.path("/sys/module").mkdir(parents=True)
         self.write("/etc/os-release", 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nID=debian\n')
         for number, name in enumerate(interfaces):
             self.write(f"/sys/class/net/{name}/mtu", "1500\n")
@@ -57,14 +51,6 @@ class FakeNode(System):
             raise CommandError(command, f"{command[0]} is not installed")
         return str(program(command, text) or "")
 
-    def ask_kernel(self, message: bytes) -> bytes:
-        """DCB netlink, of the same rates that `dcb` sees."""
-        cards = {name: FakeCard(rates_kbps=rates) for name, rates in self.card_rates.items()}
-        kernel = FakeKernel(**cards)
-        kernel.send(message)
-        self.card_rates |= {name: card.rates_kbps for name, card in cards.items()}
-        return kernel.recv(16_384)
-
     def state(self) -> dict[str, object]:
         """Everything that a change can touch, for comparing before and after."""
         files = {
@@ -76,25 +62,8 @@ class FakeNode(System):
             "rdma": dict(self.rdma_links),
             "roots": dict(self.roots),
             "trees": {name: list(lines) for name, lines in self.trees.items()},
-            "card_rates": {name: list(rates) for name, rates in self.card_rates.items()},
             "packages": set(self.packages),
         }
-
-    def load(self, *modules: str) -> None:
-        """As modprobe does, with what they need."""
-        for module in modules:
-            self.write(f"/sys/module/{module}/refcnt", "0\n")
-            for each in MODULE_NEEDS.get(module, ()):
-                self.write(f"/sys/module/{each}/holders/{module}/name", "")
-                self.write(f"/sys/module/{each}/refcnt", "1\n")
-
-    def _rmmod(self, command: list[str], _text: str) -> None:
-        for module in command[1:]:
-            shutil.rmtree(self.path(f"/sys/module/{module}"))
-            for needed in MODULE_NEEDS.get(module, ()):
-                shutil.rmtree(self.path(f"/sys/module/{needed}/holders/{module}"))
-                if not list(self.path(f"/sys/module/{needed}/holders").iterdir()):
-                    self.write(f"/sys/module/{needed}/refcnt", "0\n")
 
     def _ip(self, command: list[str], _text: str) -> str:
         if "address" in command:
@@ -107,21 +76,16 @@ class FakeNode(System):
         return f"Features for {command[2]}:\ngeneric-receive-offload: on\ntcp-segmentation-offload: off\n"
 
     def _ping(self, command: list[str], _text: str) -> str:
-        if command[1:] == ["-V"]:
-            return "ping from iputils 20221126\n"
         is_small = int(command[-2]) < 1500
         if command[-1] not in (self.replying_to_small if is_small else self.replying):
             raise CommandError(command, "")
         return "3 packets transmitted, 3 received\nrtt min/avg/max/mdev = 0.9/1.25/2.0/0.1 ms\n"
 
     def _rdma(self, command: list[str], _text: str) -> str:
-        if command[1] == "-Version":
-            return "rdma utility, iproute2-6.1.0"
         if command[1] == "-j":
             return json.dumps([{"ifname": name, "netdev": dev} for name, dev in self.rdma_links.items()])
         if command[2] == "add":
             self.rdma_links[command[3]] = command[7]
-            self.write("/sys/module/crc32_generic/refcnt", "0\n")  # a device asks the kernel for it
         else:
             del self.rdma_links[command[3]]
         return ""
@@ -146,33 +110,15 @@ class FakeNode(System):
         return ""
 
     def _dcb(self, command: list[str], _text: str) -> str:
-        """As iproute2 does: before 6.18 the kernel's kb/s are bytes a second to it."""
-        if command[1] == "-V":
-            return f"dcb utility, iproute2-{self.iproute2}\n"
-        words = [word for word in command if word != "-j"]
-        interface = words[4]
-        if interface not in self.card_rates:
-            raise CommandError(command, "Attribute read: Operation not supported")
-        rates = self.card_rates[interface]
-        bytes_per_kbps = 1 if tuple(map(int, self.iproute2.split(".")[:2])) < (6, 18) else 125
-        assert (words[1], words[5]) == ("maxrate", "tc-maxrate")
-        if words[2] == "show":
-            assert "-j" in command
-            return json.dumps({"tc_maxrate": [rate * bytes_per_kbps for rate in rates]})
-        for word in words[6:]:
-            traffic_class, _, rate = word.partition(":")
-            chosen = range(8) if traffic_class == "all" else (int(traffic_class),)
-            for number in chosen:
-                rates[number] = _bits(rate) // 8 // bytes_per_kbps
-        return ""
+        raise CommandError(command, "Attribute read: Operation not supported")
+
+    def _sh(self, command: list[str], _text: str) -> None:
+        if command[2].removeprefix("command -v ") not in self.tools:
+            raise CommandError(command, "")
+
+    def _python3(self, command: list[str], _text: str) -> None:
+        if "pyverbs" not in self.tools:
+            raise CommandError(command, "ModuleNotFoundError: No module named 'pyverbs'")
 
     def _dpkg_query(self, command: list[str], _text: str) -> str:
-        if command[3] == "${Version}":
-            raise CommandError(command, f"dpkg-query: no packages found matching {command[4]}")
         return "rc  removed\n" + "".join(f"ii  {name}\n" for name in sorted(self.packages))
-
-
-def _bits(rate: str) -> int:
-    scales = {"Mbit": 1_000_000, "kbit": 1_000, "bit": 1}
-    unit = next(unit for unit in scales if rate.endswith(unit))
-    return int(rate.removesuffix(unit)) * scales[unit]

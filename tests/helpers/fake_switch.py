@@ -17,15 +17,14 @@ import paramiko
 import pytest
 from paramiko.common import AUTH_FAILED, AUTH_SUCCESSFUL, OPEN_SUCCEEDED
 
-from rogue.harness.provisioning.inventory import HardwareSwitch
-from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
+from rogue.harness.provisioning.switches.settings import HardwareSwitch, HardwareSwitchVariables
 from rogue.remote.login import Login
 
 TreePath = tuple[str, ...]
 
 
 class Tree:
-    """Lines by the mode that they stand in; a mode's own line stands in the mode above it."""
+    """Lines by their mode; the line of a mode belongs to the mode above it."""
 
     def __init__(self) -> None:
         self.modes: dict[TreePath, dict[str, str]] = {(): {}}
@@ -79,13 +78,13 @@ LOSSLESS: Mapping[str, Any] = {
 """As Onyx and Cumulus set up RoCE by themselves: priority 3, ECN from 150 KB to 1.5 MB."""
 
 LOGIN = Login("tor", "127.0.0.1", 22, "admin", (), ())
-"""Of a switch that nobody goes to."""
+"""Login of a switch that is not contacted."""
 
 
 def wanted(
     platform: str, interfaces: tuple[str, ...] = ("Ethernet1", "Ethernet2"), **variables: Any
 ) -> HardwareSwitchVariables:
-    """Hosts h0, h1, ... at s0, all through a port of their own."""
+    """Return settings with hosts h0, h1, ... at s0, one for each port."""
     ports = [
         {"bridge": "s0", "interface": name, "peer": f"h{index}"} for index, name in enumerate(interfaces)
     ]
@@ -149,7 +148,7 @@ class Cli(ABC):
 
     @abstractmethod
     def prompt(self) -> str:
-        """What stands in front of the cursor."""
+        """Return the prompt."""
 
     @abstractmethod
     def execute(self, command: str) -> str:
@@ -157,15 +156,15 @@ class Cli(ABC):
 
     @abstractmethod
     def rejection(self, command: str) -> str:
-        """What it says to a command that it does not know."""
+        """Return the reply to an unknown command."""
 
     @property
     def is_over(self) -> bool:
-        """Whether the session has been left."""
+        """True after the session was left."""
         return False
 
     def reply(self, command: str) -> str:
-        """What comes of a command."""
+        """Return the reply to a command."""
         self.heard.append(command)
         if command == self.drops:
             self.drops = None
@@ -181,7 +180,7 @@ class Cli(ABC):
 
 @dataclass
 class ServedSwitch:
-    """How to reach it."""
+    """The login of a served switch, and its sessions."""
 
     login: Login
     transports: list[paramiko.Transport] = field(default_factory=list)
@@ -244,7 +243,7 @@ def _converse(channel: paramiko.Channel, cli: Cli) -> None:
 
 
 def _page(words: str, say: Callable[[str], None], channel: paramiko.Channel, *, is_paging: bool) -> None:
-    """A long reply waits after each page for a key, as long as nobody has said otherwise."""
+    """Send a reply; a long one waits after each page for a key, unless paging is off."""
     lines = words.splitlines()
     for number, line in enumerate(lines, 1):
         say(f"{line}\n")
@@ -254,7 +253,7 @@ def _page(words: str, say: Callable[[str], None], channel: paramiko.Channel, *, 
 
 
 def _lines(channel: paramiko.Channel) -> Iterator[str]:
-    """What is typed, line by line."""
+    """Yield the typed lines."""
     typed = b""
     while data := channel.recv(1024):
         typed += data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")

@@ -15,11 +15,10 @@ from typing import Any
 
 import paramiko
 import pytest
-from ansible_collections.rogue.testbed.plugins.module_utils.before import establish, keep
-from ansible_collections.rogue.testbed.plugins.module_utils.examination import Question, examine
-from ansible_collections.rogue.testbed.plugins.module_utils.system import CommandError
+from ansible_collections.rogue.testbed.plugins.module_utils.snapshot import establish, keep
+from ansible_collections.rogue.testbed.plugins.modules.node_facts import examine
 from helpers.fake_card import FakeCardNode
-from helpers.fake_sonic import FakeSonic
+from helpers.fake_shell_switches import FakeSonic
 from helpers.fake_switch import ServedSwitch, served_switch
 from helpers.nodes import read_inventory
 from helpers.sshd import Server, served, served_crowd, user_agent
@@ -27,7 +26,7 @@ from helpers.sshd import Server, served, served_crowd, user_agent
 from rogue.agent.node.bundle import agent_archive
 from rogue.harness.plugins.loading import packed_plugins
 from rogue.harness.provisioning import doctor, inventory_source, provision, reach
-from rogue.harness.provisioning.places import AGENT, DOOL, SPOOL
+from rogue.harness.provisioning.places import AGENT, DOOL
 from rogue.harness.provisioning.playbook import Order, PlaybookResult
 from rogue.harness.provisioning.provision import dool_script
 from rogue.harness.provisioning.switches.operations import open_switch
@@ -45,8 +44,6 @@ TOOLS = ["tc", "ping", "rdma", "ib_write_bw", "pyverbs"]
 PROGRAMS = {
     "sudo": "exit 0\n",
     "ib_write_bw": """\
-for peer; do :; done
-case "$*" in *--tclass=106*) echo x >>{rack}/roce_to_$peer ;; esac
 echo ' 65536      1000             97.50              97.01              0.184'
 """,
     "python3": """\
@@ -55,7 +52,6 @@ echo '{{"packets": 100, "bytes": 7000000000, "seconds": 1.0}}'
 """,
     "cat": """\
 case "$1" in
-*/np_ecn_marked_roce_packets) exec wc -l <{rack}/roce_to_{address} ;;
 /proc/net/netstat) ;;
 /proc/net/snmp6) exit 0 ;;
 *) exec /bin/cat "$@" ;;
@@ -118,11 +114,12 @@ class RackNode(FakeCardNode):
         """What the playbook `preflight` asks."""
         peers = {peer: address_of(peer) for peer in HOSTS if peer != self.host}
         own, files = address_of(self.host), [AGENT, DOOL]
-        return examine(self, Question(TOOLS, ["eth1"], "", own, peers, MTU_BYTES, files, SPOOL))
+        asked = {"tools": TOOLS, "interfaces": ["eth1"], "mac": "", "address": own, "peers": peers}
+        return examine(self, {**asked, "packet_bytes": MTU_BYTES, "files": files})
 
     def be_provisioned(self) -> None:
         """Install packages and files, and store the state from before."""
-        self.packages |= {"perftest", "python3-pyverbs"}
+        self.tools |= {"ib_write_bw", "pyverbs"}
         keep(self, [], False)
         establish(self, {"kernel_files": {"/sys/class/net/eth1/mtu": MTU_BYTES}}, False)
         files = {AGENT: agent_archive(packed_plugins()), DOOL: dool_script().read_bytes()}
@@ -132,15 +129,6 @@ class RackNode(FakeCardNode):
 
     def _ip(self, command: list[str], text: str) -> str:
         return f"2: eth1    inet {address_of(self.host)}/24 scope global eth1\n"
-
-    def _ib_write_bw(self, command: list[str], _text: str) -> str:
-        if "perftest" not in self.packages:
-            raise CommandError(command, "ib_write_bw is not installed")
-        return "Version: 6.20\n"
-
-    def _dpkg_query(self, command: list[str], text: str) -> str:
-        is_there = command[-1] == "python3-pyverbs" and command[-1] in self.packages
-        return "44.0-2" if is_there else super()._dpkg_query(command, text)
 
 
 class Player:
@@ -220,7 +208,6 @@ def first_rack(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fir
         gate = stack.enter_context(served_crowd(directory / "gate", key, GATE))
         hosts = {}
         for host in HOSTS:
-            (directory / f"roce_to_{address_of(host)}").touch()
             programs = _programs(directory, host)
             # Without this user's own settings of the shell, which change the path and take their time.
             environment = f"SetEnv HOME={programs} PATH={programs}:/usr/bin:/bin\n"

@@ -45,12 +45,12 @@ class Attacker:
         self._fabric.tap = self.hear
 
     def hear(self, qp_num: int, payload: bytes) -> bool:
-        """Take note of a datagram; return whether it may go on, as every second does at most."""
+        """Record a datagram; return True to deliver it, at most every second one."""
         self.heard.append((qp_num, payload))
         return self.random.random() < 0.5
 
     def attack(self, count: int) -> None:
-        """Send so many messages, as far as receives are posted for them."""
+        """Send up to `count` messages, one for each posted receive."""
         for _ in range(count):
             place = self.random.randrange(2)
             self._send(self._sides[place], self._sides[1 - place], self._message())
@@ -76,7 +76,7 @@ class Attacker:
         return true + self.random.randbytes(self.random.randrange(1, 100))
 
     def _forged(self) -> bytes:
-        """What the peer could say, but with the tag of a stranger."""
+        """Return a message of the peer with the tag of a stranger."""
         epoch = self.random.randrange(1, 6)
         request = Resync(epoch, self.random.choice(self._qp_nums), self.random.choice(_RECEIPTS))
         message: Message = request if self.random.random() < 0.5 else Resynced(epoch)

@@ -55,14 +55,14 @@ def write_inventory(directory: Path, *changes: tuple[str, str]) -> Path:
 
 
 def host_facts(address: str, peer: str) -> dict[str, Any]:
-    """What `node_facts` says about a host that can measure."""
+    """Return facts of `node_facts` about a host that can measure."""
     return {
         "kernel": "6.1.0",
         "python": "3.11.2",
         "distribution": "Debian GNU/Linux 12 (bookworm)",
         "is_supported_system": True,
         "ipv6_gids": [],
-        "tools": {"tc": "tc utility, iproute2-6.1.0", "pyverbs": "44.0-2"},
+        "missing_tools": [],
         "interfaces": {"eth1": {"mac": "52:54:00:00:00:01", "mtu": 4300, "is_up": True, "gro": "on"}},
         "interface_with_mac": None,
         "addresses": {"eth0": ["10.0.2.15"], "eth1": [address]},
@@ -79,14 +79,13 @@ def host_facts(address: str, peer: str) -> dict[str, Any]:
         "spooled_bytes": 0,
         "leftovers": [],
         "free_bytes": 200_000_000,
-        "memory_bytes": 200_000_000,
         "round_trips_ms": {peer: 5.0},
         "small_packets_only": [],
     }  # fmt: skip
 
 
 def switch_facts() -> dict[str, Any]:
-    """What `node_facts` says about a switch in order."""
+    """Return facts of `node_facts` about a correct switch."""
     port = {"mac": "52:54:00:00:00:01", "mtu": 4300, "is_up": True, "gro": "on"}
     return {
         **host_facts("", ""),
@@ -99,7 +98,7 @@ def switch_facts() -> dict[str, Any]:
 
 @cache
 def read_inventory(path: Path, *, is_trusted: bool = False) -> Inventory:
-    """What Ansible makes of a file; asked once, as that takes a second."""
+    """Load an inventory once, because Ansible takes a second."""
     return load_inventory(path, is_trusted=is_trusted)
 
 
@@ -153,7 +152,7 @@ class Kind(NamedTuple):
 
     @property
     def settings(self) -> list[str]:
-        """What experiments that name the paper's card need on another one."""
+        """Settings for experiments that name the paper's card, on another card."""
         rate = f"topology.rate={self.rate_bps // 10**9}Gbps"
         return [] if self.hca_type == "MT4103" else [OF_ITS_OWN_CARD, rate]
 
@@ -169,7 +168,7 @@ KINDS = {
 
 
 class Judged(NamedTuple):
-    """What becomes of an experiment on nodes of one kind."""
+    """The plan of an experiment on nodes of one kind."""
 
     hosts: int
     cells: int
@@ -182,7 +181,7 @@ class Judged(NamedTuple):
 
 @cache
 def judge(name: str, kind: str) -> Judged:
-    """Plan an experiment on a switch that nobody sets up."""
+    """Plan an experiment on a switch that this project does not configure."""
     of, inventory = KINDS[kind], replace(fake_inventory(HOSTS), switch=None)
     nodes = {host.name: _node(of, str(host.variables.experiment_address)) for host in inventory.hosts}
     cells = plan_cells(load_experiment(str(EXPERIMENTS / f"{name}.yaml"), of.settings))
@@ -200,9 +199,9 @@ def judge(name: str, kind: str) -> Judged:
 
 
 def table() -> str:
-    """The rows of docs/how-to/racks.md: what runs on a switch that nobody sets up, and what it costs.
+    """The rows of docs/how-to/racks.md: what runs on a switch that is not configured, and what it costs.
 
-    TCPs are left out, for they need a switch that marks, or measure another TCP than they are called.
+    TCPs are left out, because they need a switch that marks, or measure another TCP than they are called.
     """
     rows = ["| experiment | hosts | runs | minutes | node-hours |", "| --- | --: | --- | --: | --: |"]
     for name in names():

@@ -1,4 +1,4 @@
-"""A folder that is no part of the tree: its experiment, and what must come of it on any testbed."""
+"""A folder that is no part of the tree: its experiment, and its expected results on any testbed."""
 
 import shutil
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Machines of a standing testbed that are small programs: they say what a guest says and then wait."""
+"""Small programs in place of the machines of a testbed that stays up; they print a guest's lines and wait."""
 
 import sys
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Forks a `rogue` for each call: a process of its own, without the second that importing takes.
+"""Forks a `rogue` for each call: a new process, without the second that importing takes.
 
 Its cells run in forks as well, and plug-ins are tried in forks. What these have from their parent alone does
 not show here: tests of slots, of stopping and of trials start theirs as a person does.
@@ -45,7 +45,7 @@ SPAWN: Final = "ROGUE_SLOTS_SPAWN"
 
 
 def serve(channel: socket.socket) -> None:
-    """Fork for each call until nobody is there to call; return in the child, which is then `rogue`."""
+    """Fork for each call until the caller is gone; return in the child, which then runs `rogue`."""
     while True:
         message, descriptors, _, _ = socket.recv_fds(channel, MESSAGE_BYTES_MAX, 2)
         if not message:

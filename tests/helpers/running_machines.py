@@ -9,9 +9,8 @@ from pathlib import Path
 
 from rogue.remote.login import Login
 from rogue.virtual.image.build import Image
-from rogue.virtual.machines.assembly import Accelerator, assemble, logins
+from rogue.virtual.machines.assembly import Accelerator, MachineProcess, assemble, logins
 from rogue.virtual.machines.machine_plan import MachinePlan
-from rogue.virtual.machines.process import MachineProcess
 
 
 class RunningMachines:

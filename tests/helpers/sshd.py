@@ -15,7 +15,7 @@ import paramiko
 import pytest
 from helpers.needs import path_of
 
-from rogue.remote.destination import Destination
+from rogue.remote.login import Destination
 
 END_LIMIT_S = 30.0
 _PORTS_TRIED = 5
@@ -46,11 +46,11 @@ class Server:
         return f"[127.0.0.1]:{self.port} {self.host_key.get_name()} {self.host_key.get_base64()}\n"
 
     def log_text(self) -> str:
-        """What it has said."""
+        """Return its log."""
         return self.log.read_text()
 
     def connections(self) -> int:
-        """How many there have been; waits until all of them have ended."""
+        """Return the number of connections, after all of them have ended."""
         for process in self.processes:
             process.wait(END_LIMIT_S)
         return len(self.processes)
@@ -76,7 +76,7 @@ class Laboratory:
         self.known_hosts.write_text("".join(server.known_hosts_line for server in servers))
 
     def mistake(self, server: Server) -> None:
-        """The key that is known of a server is somebody else's."""
+        """Make the known key of a server a different one."""
         other = paramiko.ECDSAKey.generate()
         lines = [each.known_hosts_line for each in (self.gate, self.node) if each is not server]
         lines.append(f"[127.0.0.1]:{server.port} {other.get_name()} {other.get_base64()}\n")
@@ -150,7 +150,7 @@ def served_crowd(directory: Path, accepted: paramiko.PKey, more: str) -> Iterato
     """A server that listens itself, and so counts who has not logged in yet (`MaxStartups`)."""
     program, config, host_key = _set_up(directory, accepted, more)
     log = directory / "log"
-    for _ in range(_PORTS_TRIED):  # somebody else may take a free port before the server does
+    for _ in range(_PORTS_TRIED):  # another process may take a free port before the server does
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = int(free.getsockname()[1])
         command = [program, "-D", "-e", "-f", str(config), "-p", str(port), "-o", "ListenAddress=127.0.0.1"]

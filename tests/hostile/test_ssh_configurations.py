@@ -18,9 +18,8 @@ import pytest
 from rogue.harness.errors import ConfigError, UsageError
 from rogue.harness.provisioning.inventory import interpret
 from rogue.harness.provisioning.playbook import ssh_variables
-from rogue.remote.destination import Destination
 from rogue.remote.errors import NodeError
-from rogue.remote.login import resolve
+from rogue.remote.login import Destination, resolve
 
 COUNT = int(os.environ.get("HOSTILE_INPUTS", "100000")) // 500
 """Each asks OpenSSH four times at most, which takes some 5 ms."""
@@ -139,8 +138,8 @@ def ask(destination: Destination, directory: Path) -> None:
         told: Any = ssh_variables([destination], directory)
     except NodeError:
         return
-    words = shlex.split(told["ssh_ways"]["h0"])
-    assert "{{" not in told["ssh_ways"]["h0"]
+    words = shlex.split(told["ssh_arguments"]["h0"])
+    assert "{{" not in told["ssh_arguments"]["h0"]
     subprocess.run(
         ["ssh", "-G", *destination.first_arguments, *words, destination.name],
         stdin=subprocess.DEVNULL,

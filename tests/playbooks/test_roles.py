@@ -75,7 +75,6 @@ ONLY_ROLES = """\
   vars:
     node:
       facts:
-        family: debian
         kernel: 6.1
         distribution: Debian
         interfaces: {eth1: {card: {pci: "", driver: mlx5_core, model: MT4119, dcqcn: {

@@ -3,9 +3,6 @@
 import socket
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,8 +11,10 @@ import pytest
 from helpers.ssh_server import served_node
 from helpers.sshd import Laboratory, laboratory
 
+from rogue.harness.cli import run_guarded
+from rogue.harness.errors import ExitCode
 from rogue.remote import connection
-from rogue.remote.connection import LOGINS_AT_ONCE, Connection, Turns, connect
+from rogue.remote.connection import LOGINS_AT_ONCE, Connection, connect
 from rogue.remote.errors import NodeError
 from rogue.remote.login import Login, resolve
 
@@ -65,7 +64,7 @@ def test_an_unknown_key_at_either_hop_is_refused(there: Laboratory, unknown: str
     there.know(known)
     before = open_sockets()
     with pytest.raises(NodeError) as refused, connect(resolve(there.destination()), limit_s=LIMIT_S):
-        pytest.fail("it let a stranger in")
+        pytest.fail("accepted an unknown host")
     assert str(refused.value) == (
         f"{named}: SSH failed: got no host key of [127.0.0.1]:{other.port}, expected one in "
         f"{there.known_hosts}; add it with `{'' if unknown == 'gate' else 'ssh lab-gate '}ssh-keyscan -p "
@@ -83,7 +82,7 @@ def test_another_key_than_the_known_one_is_refused_at_either_hop(
     there.mistake(server)
     before = open_sockets()
     with pytest.raises(NodeError) as refused, connect(resolve(there.destination()), limit_s=LIMIT_S):
-        pytest.fail("it let somebody else in")
+        pytest.fail("accepted another host")
     words = str(refused.value)
     assert words.startswith(f"{named}: SSH failed: got host key {server.host_key.fingerprint}, expected SHA")
     assert words.endswith("else another machine may reply in its name.")
@@ -105,7 +104,7 @@ def test_who_is_not_let_in_is_told_by_whom(there: Laboratory, tmp_path: Path) ->
         pytest.raises(NodeError, match=r"^h0: SSH failed: .*[Aa]uthentication"),
         connect(resolve(there.destination()), limit_s=LIMIT_S),
     ):
-        pytest.fail("it let a stranger in")
+        pytest.fail("accepted an unknown host")
     assert (there.gate.connections(), there.node.connections()) == (1, 1)
 
 
@@ -133,100 +132,37 @@ def test_no_setting_of_fabric_s_own_files_counts(
     assert "password" not in connection.connect_kwargs
 
 
-class Guarded(Turns):
-    """Says whether somebody is inside."""
-
-    is_taken = False
-
-    @contextmanager
-    def at(self, place: str) -> Iterator[None]:
-        self.is_taken = True
-        with super().at(place):
-            yield
-        self.is_taken = False
-
-
 class Bastion:
-    """A host on the way that has let somebody in, and whose server refuses every session."""
+    """A jump host whose server refuses every session."""
 
     limit_s = LIMIT_S
     login = SimpleNamespace(place="bastion", node="h0: jump host bastion")
 
-    def __init__(self, turns: Guarded, refusal: Exception | None) -> None:
-        self._turns, self._refusal, self.seen = turns, refusal, list[tuple[str, bool]]()
+    def __init__(self, refusal: Exception) -> None:
+        self._refusal, self.seen = refusal, list[str]()
         self.transport = self
 
     def open(self) -> None:
-        self.seen.append(("login", self._turns.is_taken))
+        self.seen.append("login")
 
     def open_session(self, timeout: float) -> "Bastion":
-        self.seen.append(("session", self._turns.is_taken))
-        if self._refusal is not None:
-            raise self._refusal
-        return self
-
-    def close(self) -> None:
-        self.seen.append(("close", self._turns.is_taken))
+        assert connection._LOGINS["bastion"]._value == LOGINS_AT_ONCE - 1
+        self.seen.append("session")
+        raise self._refusal
 
 
-def test_a_turn_lasts_until_the_server_counts_us_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It tells us that we may come in before that, and would turn away who comes next."""
-    turns = Guarded()
-    monkeypatch.setattr(connection, "_TURNS", turns)
-    for refusal, told in ((None, ["login", "session", "close"]), (NO_SESSIONS, ["login", "session"])):
-        bastion = Bastion(turns, refusal)
-        connection.open_in_turn(bastion)  # type: ignore[arg-type]
-        assert bastion.seen == [(each, True) for each in told]
-    assert not turns.is_taken
+def test_a_login_counts_until_the_server_opens_or_refuses_a_channel() -> None:
+    """A server reports success before it stops counting the connection (MaxStartups)."""
+    bastion = Bastion(NO_SESSIONS)
+    connection.open_gateway(bastion)  # type: ignore[arg-type]
+    assert bastion.seen == ["login", "session"]
+    assert connection._LOGINS["bastion"]._value == LOGINS_AT_ONCE
 
 
-def test_a_bastion_that_falls_silent_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    turns = Guarded()
-    monkeypatch.setattr(connection, "_TURNS", turns)
-    silent = Bastion(turns, paramiko.SSHException("Timeout opening channel."))
+def test_a_bastion_that_falls_silent_is_named() -> None:
+    silent = Bastion(paramiko.SSHException("Timeout opening channel."))
     with pytest.raises(NodeError, match=r"h0: jump host bastion: SSH failed: Timeout opening channel"):
-        connection.open_in_turn(silent)  # type: ignore[arg-type]
-
-
-PATIENCE_S = 30
-
-
-def test_a_server_takes_twice_as_many() -> None:
-    assert 2 * LOGINS_AT_ONCE <= 10, "MaxStartups 10:30:100"
-
-
-def test_so_many_are_there_at_once_and_no_more() -> None:
-    """All that may come meet there; a thirteenth would have to wait until they have gone."""
-    turns, lock = Turns(3), threading.Lock()
-    meeting = threading.Barrier(3, timeout=PATIENCE_S)
-    there, most = 0, 0
-
-    def visit(_: int) -> None:
-        nonlocal there, most
-        with turns.at("gate"):
-            with lock:
-                there += 1
-                most = max(most, there)
-            meeting.wait()
-            with lock:
-                there -= 1
-
-    with ThreadPoolExecutor(12) as pool:
-        list(pool.map(visit, range(12)))
-    assert most == 3
-
-
-def test_places_do_not_wait_for_each_other() -> None:
-    turns = Turns(1)
-    with turns.at("gate"), turns.at("tor"):
-        pass
-
-
-def test_who_fails_leaves() -> None:
-    turns = Turns(1)
-    for _ in range(2):
-        with suppress(OSError), turns.at("gate"):
-            raise OSError
+        connection.open_gateway(silent)  # type: ignore[arg-type]
 
 
 SHELL_LIMIT_S = 20.0
@@ -248,37 +184,6 @@ def test_a_command_that_fails_says_so_in_its_own_words(login: Login) -> None:
     expected = r"h0: `echo no space >&2; exit 3` failed \(exit code 3\): no space"
     with connect(login, limit_s=SHELL_LIMIT_S) as shell, pytest.raises(NodeError, match=expected):
         shell.run("echo no space >&2; exit 3")
-
-
-def test_a_node_with_another_key_than_the_known_one_is_refused(login: Login) -> None:
-    other = paramiko.ECDSAKey.generate()
-    entry = f"[127.0.0.1]:{login.port} {other.get_name()} {other.get_base64()}\n"
-    login.known_hosts[0].write_text(entry)
-    with pytest.raises(NodeError, match="h0: SSH failed: "), connect(login, limit_s=SHELL_LIMIT_S):
-        pytest.fail("it let somebody else in")
-
-
-def test_a_node_that_is_not_known_is_refused(login: Login) -> None:
-    login.known_hosts[0].write_text("")
-    with (
-        pytest.raises(
-            NodeError,
-            match=r"h0: SSH failed: got no host key of \[127.0.0.1\]:\d+, expected one in .*known_hosts; add",
-        ),
-        connect(login, limit_s=SHELL_LIMIT_S),
-    ):
-        pytest.fail("it let a stranger in")
-
-
-def test_a_known_hosts_file_that_is_not_there_is_named(login: Login, tmp_path: Path) -> None:
-    lost = replace(login, known_hosts=(tmp_path / "lost",))
-    with pytest.raises(NodeError, match=r"h0: SSH failed: .*lost"), connect(lost, limit_s=SHELL_LIMIT_S):
-        pytest.fail("it let a stranger in")
-
-
-def test_errors_of_the_caller_stay_its_own(login: Login) -> None:
-    with pytest.raises(FileNotFoundError), connect(login, limit_s=SHELL_LIMIT_S):
-        Path("/no/such/file").read_text()
 
 
 def test_files_there_and_back_over_one_session(
@@ -304,3 +209,11 @@ def test_files_there_and_back_over_one_session(
             shell.get(str(there / "missing"))
         assert shell.get(str(there / "empty")) == b""
     assert len(opened) == 2
+
+
+def test_a_node_s_failure_is_told_in_its_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    def fail() -> None:
+        raise NodeError("h0: SSH failed: timed out")
+
+    assert run_guarded(fail) is ExitCode.TESTBED
+    assert capsys.readouterr().err == "rogue: h0: SSH failed: timed out\n"

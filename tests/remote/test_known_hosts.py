@@ -8,7 +8,7 @@ from pathlib import Path
 
 import paramiko
 import pytest
-from helpers.fake_eos import FakeEos
+from helpers.fake_command_lines import FakeEos
 from helpers.fake_switch import served_switch
 from helpers.ssh_server import served_node
 
@@ -207,15 +207,6 @@ def test_a_shell_and_sed_take_any_name_as_it_is(tmp_path: Path, alias: str) -> N
     subprocess.run(["sh", "-c", command], check=True, cwd=tmp_path, env=path)
     assert file.read_text() == f"{alias} ssh-rsa AAAA\n"
     assert not (tmp_path / "x").exists()
-
-
-def test_without_a_file_there_is_none_to_name() -> None:
-    told = unknown_keys([replace(NODE, known_hosts=())])
-    assert "expected one in a file of known hosts; add it with `ssh-keyscan 10.1.0.1`, and compare" in told
-
-
-def test_a_file_with_a_blank_is_quoted() -> None:
-    assert ">> '/a b/known'`" in unknown_keys([replace(NODE, known_hosts=(Path("/a b/known"),))])
 
 
 def test_twelve_hosts_behind_one_jump_host_are_one_sentence() -> None:

@@ -46,13 +46,13 @@ def image(request: pytest.FixtureRequest) -> Image:
 
 @pytest.fixture(scope="session")
 def accelerator(image: Image) -> Accelerator:
-    """How this host runs machines."""
+    """Return the accelerator of this host."""
     return choose(image, cache_directory(), tell)
 
 
 @pytest.fixture(scope="session")
 def state_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Where testbeds that stay up are kept during the tests; whatever a test leaves up goes down."""
+    """Make a state directory for testbeds; take down the testbeds that tests leave up."""
     with pytest.MonkeyPatch.context() as patch:
         home = tmp_path_factory.mktemp("state")
         patch.setenv("XDG_STATE_HOME", str(home))

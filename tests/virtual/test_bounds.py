@@ -1,4 +1,4 @@
-"""What RoGUE must reach over real verbs, beside fixed windows and native RoCE through the same port.
+"""Compare RoGUE over real verbs with fixed windows and native RoCE through the same port.
 
 Medians of five repetitions, which all transports take in turn; the processors are emulated, so that a busy
 computer makes every goodput smaller. The whole distribution is printed.
@@ -85,5 +85,5 @@ def test_rogue_keeps_the_probe_below_a_window_that_carries_as_much(values: Value
 
 
 def test_rogue_keeps_the_probe_below_native_roces_where_the_port_is_busy(values: Values) -> None:
-    """Where native RoCE sends, its queue is full; the median may lie where its senders wait for timers."""
+    """Compare 90th percentiles: native RoCE's median can be from times when its senders wait for timers."""
     assert middle(values, "rogue", "probe_p90_ns") < middle(values, "roce", "probe_p90_ns")

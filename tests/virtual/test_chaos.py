@@ -1,4 +1,4 @@
-"""What goes wrong on nodes while a cell runs ends that cell, by its right name, and nothing else."""
+"""A failure of a node ends the running cell with the right failure kind, and no other cell."""
 
 import os
 import signal
@@ -158,7 +158,7 @@ def clock_an_hour_ahead(host: Shell) -> Iterator[None]:
 def test_a_clock_that_jumps_moves_no_measurement(
     nodes: persistent.PersistentTestbed, experiment: Path, tmp_path: Path
 ) -> None:
-    """Agents measure with a clock that nobody sets."""
+    """Agents measure with a clock that is never set."""
     run = Running(str(experiment), "--testbed", INVENTORY, "--out", str(tmp_path), "--set", "repetitions=1")
     try:
         wait_for_traffic(nodes)

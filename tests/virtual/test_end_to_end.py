@@ -1,10 +1,11 @@
-"""From nothing to a report: machines, provisioning, an experiment with every transport."""
+"""Tests on machines: runs over all transports, and a plug-in from outside."""
 
 from pathlib import Path
 
 import pandas as pd
 import pytest
 import yaml
+from helpers.outside import check, outside
 from helpers.plugin_files import RACKS, SWIFT
 from helpers.real_rogue import call
 
@@ -27,7 +28,7 @@ PACKET_BYTES_MAX = 1600
 def run(provisioned: persistent.PersistentTestbed, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Directory of a run: two senders, the network that is there, and every transport once.
 
-    A probe would need a host of its own: agent/test_transports.py and test_bounds.py have one.
+    A probe would need another host: agent/test_transports.py and test_bounds.py have one.
     """
     document = yaml.safe_load(EXPERIMENT.read_text())
     document["topology"] = {"kind": "links", "file": str(RACKS), "mtu": 4096, "buffer": "1MB", "alpha": 1}
@@ -45,7 +46,7 @@ def run(provisioned: persistent.PersistentTestbed, tmp_path_factory: pytest.Temp
 
 @pytest.fixture(scope="module")
 def manifest(run: Path) -> Manifest:
-    """What the run says of itself."""
+    """Return the manifest of the run."""
     return read_manifest(run)
 
 
@@ -129,3 +130,12 @@ def test_the_run_is_whole_and_its_report_names_every_transport(run: Path) -> Non
     call("verify", str(run))
     page = (run / "report.html").read_text()
     assert all(transport in page for transport in TRANSPORTS)
+
+
+def test_the_same_file_runs_on_machines(provisioned: persistent.PersistentTestbed, tmp_path: Path) -> None:
+    """Its network is a part of theirs. RoGUE's cell is left out: it differs in the control alone."""
+    file, out = outside(tmp_path / "outside"), tmp_path / "results"
+    words = ["--testbed", f"virtual:{provisioned.name}", "--only-cell", "Swift-r1", "--out", str(out)]
+    run = Path(call("run", str(file), *words).splitlines()[-1])
+    check(run, ["Swift"])
+    call("verify", str(run))

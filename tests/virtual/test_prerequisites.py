@@ -1,21 +1,17 @@
-"""Tests: find, install and run the host programs that machines need."""
+"""Tests: programs of the host, and the cache of built images and kernels."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from rogue.virtual import prerequisites
+from rogue.virtual import cache, prerequisites
 from rogue.virtual.errors import PrerequisiteError, VirtualTestbedError
 from rogue.virtual.prerequisites import KERNEL, MACHINES, run
 
 
 def without(*programs: str) -> Callable[[str], str | None]:
     return lambda program: None if program in programs else f"/usr/bin/{program}"
-
-
-def test_nothing_is_missing_where_every_program_is_found() -> None:
-    assert prerequisites.missing_packages(MACHINES, is_root=True, find=without()) == []
 
 
 def test_missing_programs_are_named_by_their_packages() -> None:
@@ -73,13 +69,6 @@ def test_each_says_what_it_is_for(monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(caught.value) == f"building the kernel needs programs that are not installed; {wanted}"
 
 
-def test_output_is_returned_or_goes_to_a_file(tmp_path: Path) -> None:
-    (tmp_path / "in").write_text("hello")
-    assert run(["cat"], timeout_s=10, stdin=tmp_path / "in") == "hello"
-    assert run(["cat"], timeout_s=10, stdin=tmp_path / "in", stdout=tmp_path / "out") == ""
-    assert (tmp_path / "out").read_text() == "hello"
-
-
 def test_a_failure_is_told_in_the_programs_own_words() -> None:
     with pytest.raises(VirtualTestbedError, match=r"sh failed \(exit code 3\):\n  no such disk"):
         run(["sh", "-c", "echo no such disk >&2; exit 3"], timeout_s=10)
@@ -93,3 +82,22 @@ def test_a_program_that_hangs_is_ended() -> None:
 def test_a_missing_program_is_named() -> None:
     with pytest.raises(VirtualTestbedError, match="no-such-program is not installed"):
         run(["no-such-program"], timeout_s=10)
+
+
+def silent(_text: str) -> None:
+    """Show nothing."""
+
+
+def test_kinds_stand_beside_each_other(tmp_path: Path) -> None:
+    """A build removes older builds of its kind only."""
+
+    def build(directory: Path) -> None:
+        (directory / "it").write_text("built")
+
+    cache.obtain(tmp_path / "one" / "first", ["it"], build, silent)
+    cache.obtain(tmp_path / "other" / "first", ["it"], build, silent)
+    cache.obtain(tmp_path / "one" / "second", ["it"], build, silent)
+    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.glob("*/*/it")) == [
+        "one/second/it",
+        "other/first/it",
+    ]

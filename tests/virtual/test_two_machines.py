@@ -1,4 +1,4 @@
-"""What becomes of two machines: who they are, what agents leave on them, and one that does not come up."""
+"""Tests on two machines: their keys, remains of agents, and a machine that does not come up."""
 
 import sys
 from dataclasses import replace

@@ -23,7 +23,7 @@ _SETTINGS_NOT_PASSED_ON = ("Acquire::IndexTargets", "Acquire::Changelogs", "Acqu
 
 @dataclass(frozen=True, slots=True)
 class AptSources:
-    """Where the image's packages come from: release name, one-line sources, apt settings such as a proxy."""
+    """Release name, one-line sources, and apt settings such as a proxy for the image's packages."""
 
     codename: str
     lines: tuple[str, ...]
@@ -31,7 +31,7 @@ class AptSources:
 
 
 def host_sources() -> AptSources:
-    """Ask this host's apt which Debian archives it uses and with which settings it reaches them."""
+    """Return the Debian archives and settings of this host's apt."""
     template = "|".join(f"$({field})" for field in _FIELDS)
     query = ["apt-get", "indextargets", "--format", template, "Created-By: Packages"]
     targets = run(query, timeout_s=_APT_TIMEOUT_S)
@@ -90,7 +90,7 @@ def build(directory: Path, sources: AptSources, progress: Callable[[str], None])
 
 
 def _assemble_tree(scratch: Path, tree: Path, sources: AptSources) -> None:
-    """Have mmdebstrap write the tree; it runs as root, or in a user namespace where the host offers one."""
+    """Write the tree with mmdebstrap, as root or in a user namespace."""
     (scratch / "guest.tar").write_bytes(recipe.guest_files())
     (scratch / "sources.list").write_text("".join(f"{line}\n" for line in sources.lines))
     (scratch / "apt.conf").write_text(sources.settings)
@@ -131,33 +131,33 @@ FILES: Final = ("initrd.img", "packages.json", "root.ext4", "vmlinuz")
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """What a machine boots from; all machines share the three files read-only."""
+    """Files that machines boot from; all machines share them read-only."""
 
     directory: Path
 
     @property
     def kernel(self) -> Path:
-        """The Linux kernel."""
+        """Return the path of the Linux kernel."""
         return self.directory / "vmlinuz"
 
     @property
     def initrd(self) -> Path:
-        """The initial RAM disk without any machine's identity."""
+        """Return the path of the initial RAM disk, which has no machine's identity."""
         return self.directory / "initrd.img"
 
     @property
     def root(self) -> Path:
-        """The ext4 file system that machines mount read-only."""
+        """Return the path of the ext4 file system that machines mount read-only."""
         return self.directory / "root.ext4"
 
     @property
     def digest(self) -> str:
-        """Name of the recipe it was built from."""
+        """Return the name of its recipe."""
         return self.directory.name
 
 
 def cache_directory() -> Path:
-    """Where images are kept."""
+    """Return the directory of images."""
     return cache.cache_directory(KIND)
 
 

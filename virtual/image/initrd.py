@@ -114,6 +114,6 @@ def _read(tree: tarfile.TarFile, members: Mapping[str, tarfile.TarInfo], path: s
 
 
 def of_tree(path: Path) -> tuple[bytes, bytes]:
-    """Kernel and initial RAM disk out of the tree archive at ``path``."""
+    """Return kernel and initial RAM disk from the tree archive at ``path``."""
     with tarfile.open(path) as tree:
         return unpack_boot_files(tree)

@@ -1,4 +1,4 @@
-"""What goes into the image. A change here changes the recipe's digest, and so the cached image's name."""
+"""Recipe of the image; its digest is the name of the cached image."""
 
 import hashlib
 import io
@@ -76,14 +76,14 @@ def digest(codename: str) -> str:
 
 
 def _sources() -> Iterator[Path]:
-    """Every file whose content shapes the image, in a fixed order."""
+    """Yield the files that determine the image, in a fixed order."""
     yield from sorted(_HERE.glob("*.py"))
     yield CUSTOMIZE_SCRIPT
     yield from sorted(GUEST_DIRECTORY.iterdir())
 
 
 def guest_files() -> bytes:
-    """The guest's own files as a tar archive, owned by root whichever user builds the image."""
+    """Return the guest's own files as a tar archive, owned by root."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as packed:
         for path, (source, mode) in _GUEST_FILES.items():
@@ -95,5 +95,5 @@ def guest_files() -> bytes:
 
 
 def initramfs_script() -> bytes:
-    """The program the kernel starts first."""
+    """Return the first program of the kernel."""
     return (GUEST_DIRECTORY / "initramfs.sh").read_bytes()

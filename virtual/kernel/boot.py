@@ -24,13 +24,13 @@ to the whole computer and is free again when its holder ends. Source: unix(7), a
 
 @contextmanager
 def own_processor() -> Iterator[int | None]:
-    """A processor that no other kernel has, of those that this process may use; None if there is none."""
+    """Reserve a processor of this process that no other kernel has; yield None if there is none."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as holder:
         yield next((each for each in sorted(os.sched_getaffinity(0)) if _takes(holder, each)), None)
 
 
 def _takes(holder: socket.socket, processor: int) -> bool:
-    """Whether no other process has it."""
+    """True if no other process has reserved the processor."""
     try:
         holder.bind(f"{_NAME}{processor}")
     except OSError:
@@ -40,13 +40,13 @@ def _takes(holder: socket.socket, processor: int) -> bool:
 
 MAIN: Final = "main.py"
 LOG: Final = "main.log"
-"""What `main.py` printed."""
+"""Output of `main.py`."""
 EXIT: Final = "exit"
-"""The code with which `main.py` ended; absent if the kernel ended first."""
+"""Exit code of `main.py`; absent if the kernel ended first."""
 CONSOLE: Final = "console.log"
 MEMORY_MIB: Final = 512
 _PLAIN: Final = re.compile(r"[A-Za-z0-9/_.+-]+")
-"""What a kernel's command line takes for one word, and a mount's options for one option."""
+"""One word of a kernel's command line, and one value of a mount option."""
 _SHARED_MEMORY: Final = "/dev/shm"
 _LINES_SHOWN: Final = 20
 _WAIT_S: Final = 1.0
@@ -57,11 +57,11 @@ class KernelTimeoutError(VirtualTestbedError):
 
 
 class KernelPanicError(VirtualTestbedError):
-    """A kernel ended before what ran in it."""
+    """A kernel ended before its program."""
 
 
 class MainFailedError(VirtualTestbedError):
-    """What ran in a kernel ended with an error of its own."""
+    """The program in a kernel ended with an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +72,12 @@ class Kernel:
 
     @property
     def program(self) -> Path:
-        """The kernel itself."""
+        """Return the kernel's path."""
         return self.directory / "linux"
 
     @property
     def root(self) -> Path:
-        """What it sees as its file system."""
+        """Return the folder that is the kernel's root file system."""
         return self.directory / "root"
 
 
@@ -90,10 +90,10 @@ def boot(  # noqa: PLR0913 - whatever one boot differs from another in
     writes_to_root: bool = False,
     on_wait: Callable[[], None] = lambda: None,
 ) -> None:
-    """Run `main.py` of a folder in a kernel of its own, and wait for the end of both.
+    """Run `main.py` of a folder in a new kernel, and wait for its end.
 
-    limit_s: on this computer's clock, on which `on_wait` is called every second. Raises KernelTimeoutError,
-    KernelPanicError or MainFailedError, each with the last lines of what was said.
+    limit_s: on this computer's clock; `on_wait` is called every second. Raises KernelTimeoutError,
+    KernelPanicError or MainFailedError, each with the last lines of the output.
     """
     with _links(kernel, folder) as place:
         command = [
@@ -113,18 +113,18 @@ def boot(  # noqa: PLR0913 - whatever one boot differs from another in
         ]
         is_over = _run(command, folder / CONSOLE, limit_s, on_wait)
     if not is_over:
-        raise KernelTimeoutError(_told(folder, f"the kernel did not end within {limit_s:.0f} s"))
+        raise KernelTimeoutError(_with_output(folder, f"the kernel did not end within {limit_s:.0f} s"))
     try:
         code = int((folder / EXIT).read_text())
     except (OSError, ValueError):
         what = f"the kernel ended before its work was done{_short_of_space(memory_mib)}"
-        raise KernelPanicError(_told(folder, what)) from None
+        raise KernelPanicError(_with_output(folder, what)) from None
     if code != 0:
-        raise MainFailedError(_told(folder, f"what ran in the kernel ended with code {code}"))
+        raise MainFailedError(_with_output(folder, f"main.py in the kernel ended with code {code}"))
 
 
 def _run(command: list[str], console: Path, limit_s: float, on_wait: Callable[[], None]) -> bool:
-    """Run a kernel on a processor of its own; return False if it had to be killed.
+    """Run a kernel on a reserved processor; return False if it had to be killed.
 
     It never outlives this process.
     """
@@ -138,7 +138,7 @@ def _run(command: list[str], console: Path, limit_s: float, on_wait: Callable[[]
         )
         try:
             if processor is not None:
-                with suppress(OSError):  # it has ended, or may not be bound: it runs where it is put
+                with suppress(OSError):  # it has ended, or must not be bound
                     os.sched_setaffinity(process.pid, {processor})
             return _wait(process, limit_s, on_wait)
         finally:
@@ -148,7 +148,7 @@ def _run(command: list[str], console: Path, limit_s: float, on_wait: Callable[[]
 
 
 def _wait(process: "subprocess.Popen[bytes]", limit_s: float, on_wait: Callable[[], None]) -> bool:
-    """Wait for the end; return False if it has not come in time."""
+    """Wait for the end; return False at the time limit."""
     deadline_s = time.monotonic() + limit_s
     while (left_s := deadline_s - time.monotonic()) > 0:
         with suppress(subprocess.TimeoutExpired):
@@ -160,7 +160,7 @@ def _wait(process: "subprocess.Popen[bytes]", limit_s: float, on_wait: Callable[
 
 @contextmanager
 def _links(kernel: Kernel, folder: Path) -> Iterator[Path]:
-    """A place with names that a kernel's command line can hold, whatever the folders are called."""
+    """Make links with names that fit into a kernel's command line, whatever the folders' names are."""
     parent = None if _PLAIN.fullmatch(tempfile.gettempdir()) else "/tmp"
     with tempfile.TemporaryDirectory(prefix="rogue-kernel-", dir=parent) as place:
         (Path(place) / "root").symlink_to(kernel.root.resolve())
@@ -169,7 +169,7 @@ def _links(kernel: Kernel, folder: Path) -> Iterator[Path]:
 
 
 def _short_of_space(memory_mib: int) -> str:
-    """Say which directory may have had no room for a kernel's memory; nothing if it had.
+    """Return words about a directory without room for a kernel's memory; empty if there is room.
 
     Source: Linux, arch/um/os-Linux/mem.c, choose_tempdir.
     """
@@ -184,10 +184,10 @@ def _short_of_space(memory_mib: int) -> str:
     )
 
 
-def _told(folder: Path, what: str) -> str:
-    """Say what happened, and the last that was said about it."""
+def _with_output(folder: Path, what: str) -> str:
+    """Return the error message with the last lines of console and log."""
     said = [line for name in (CONSOLE, LOG) for line in _lines(folder / name)]
-    return "\n  | ".join([f"{what}; the last that was said:", *(said[-_LINES_SHOWN:] or ["(nothing)"])])
+    return "\n  | ".join([f"{what}; the last output:", *(said[-_LINES_SHOWN:] or ["(nothing)"])])
 
 
 def _lines(file: Path) -> list[str]:

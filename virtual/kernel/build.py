@@ -36,7 +36,7 @@ class SourcePackage:
 
 
 def source_package() -> SourcePackage:
-    """Ask this host's apt which kernel source its release has."""
+    """Return the kernel source package of this host's release, from apt."""
     depends = run(["apt-cache", "depends", "--important", _META_PACKAGE], timeout_s=_QUERY_TIMEOUT_S)
     names = [line.split()[-1] for line in depends.splitlines() if line.strip().startswith("Depends:")]
     if not names:
@@ -77,9 +77,8 @@ import sys
 standard = os.path.dirname(os.__file__)
 sys.exit(not all(compileall.compile_dir(each, quiet=2) for each in (standard, "/usr/lib/python3")))
 """
-"""Python's own modules have no compiled form in their packages, and cells cannot write one: their root folder
-is read-only. So the new kernel compiles them, with the Python that will read them; it has shown then that it
-works."""
+"""Debian's packages have no compiled Python modules, and the root folder of cells is read-only. So the new
+kernel compiles them with its Python, which also shows that it works."""
 
 
 def build(
@@ -87,7 +86,7 @@ def build(
 ) -> None:
     """Fill an empty directory with `linux`, its `config`, the folder `root` and the list of what is in it.
 
-    Fetching, and unpacking with xz, keep no second processor busy: the root folder is made meanwhile.
+    The root folder is made while the source is fetched and unpacked, which use one processor.
     """
     with (
         tempfile.TemporaryDirectory(dir=directory.parent, prefix="build-") as scratch,
@@ -109,7 +108,7 @@ def build(
 
 
 def _files_of(root: Path) -> list[str]:
-    """Every file with its size, in order."""
+    """Return every file with its size, in order."""
     files = (path for path in root.rglob("*") if path.is_file() and not path.is_symlink())
     return sorted(f"{path.relative_to(root)} {path.stat().st_size}" for path in files)
 
@@ -128,7 +127,7 @@ def _configure(source: Path) -> None:
 
 
 def _compile(source: Path, progress: Callable[[str], None]) -> None:
-    """Compile, and tell how far it got every few seconds."""
+    """Compile, and report progress every few seconds."""
     command = ["make", "-C", str(source), "ARCH=um", f"-j{os.cpu_count() or 1}", "linux"]
     words: list[str] = []
     compiled, told_s = 0, time.monotonic()
@@ -148,7 +147,7 @@ def _compile(source: Path, progress: Callable[[str], None]) -> None:
 
 
 def _make_root(scratch: Path, directory: Path, sources: AptSources) -> None:
-    """Have mmdebstrap fetch and unpack the packages; nothing of them is run."""
+    """Fetch and unpack the packages with mmdebstrap, without running their scripts."""
     (scratch / "sources.list").write_text("".join(f"{line}\n" for line in sources.lines))
     (scratch / "apt.conf").write_text(sources.settings)
     tree = scratch / "root.tar"
@@ -187,7 +186,7 @@ FILES: Final = ("config", "linux", "root.files")
 
 
 def cache_directory() -> Path:
-    """Where the kernel is kept."""
+    """Return the directory of built kernels."""
     return cache.cache_directory(KIND)
 
 

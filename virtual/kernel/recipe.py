@@ -6,18 +6,18 @@ from pathlib import Path
 from typing import Final
 
 ROOM_BYTES: Final = 16_384
-"""AMX's registers make 11 008 bytes of a process, AVX-512's 2696. Room that the host does not need costs
-memory alone: 16 KB for each thread, on a stack that CONFIG_KERNEL_STACK_ORDER makes larger."""
+"""A process has 11 008 bytes of registers with AMX, 2696 with AVX-512. Unneeded room only costs memory:
+16 KB for each thread, on a stack that CONFIG_KERNEL_STACK_ORDER enlarges."""
 _FILE: Final = "arch/x86/um/user-offsets.c"
 _STATED: Final = "DEFINE_LONGS(HOST_FP_SIZE, 2696);"
 
 
 def make_room(source: Path) -> None:
-    """Let the kernel keep as many registers as its host has.
+    """Enlarge the kernel's buffer for the host's registers.
 
-    A host takes back registers of a traced process only whole (ptrace(2), PTRACE_SETREGSET with
-    NT_X86_XSTATE), and Linux 6.1 states how many bytes these are: on a host with AMX its first process ends
-    at once. Sources that ask the host state nothing, and stay as they are.
+    A host accepts only the whole set of registers of a traced process (ptrace(2), PTRACE_SETREGSET with
+    NT_X86_XSTATE), and Linux 6.1 has a constant for its size: on a host with AMX the first process ends at
+    once. Later sources query the host and are left unchanged.
     """
     path = source / _FILE
     if path.is_file():
@@ -63,7 +63,7 @@ def digest(codename: str, source_version: str) -> str:
 
 
 def _what_counts(path: Path) -> bytes:
-    """Return a file's content, of Python without comments and docstrings: these make no other kernel."""
+    """Return a file's content; of Python without comments and docstrings, which do not change the kernel."""
     content = path.read_bytes()
     return without_words(content) if path.suffix == ".py" else content
 
@@ -74,13 +74,13 @@ def without_words(code: bytes) -> bytes:
 
 
 class _Silent(ast.NodeTransformer):
-    """Takes away statements that are nothing but text."""
+    """Remove docstrings."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
-        """Keep what does something."""
+        """Keep other expressions."""
         return None if isinstance(node.value, ast.Constant) else node
 
 
 def wanted_options() -> list[str]:
-    """The lines that the kernel's configuration must have in the end."""
+    """Return the lines that the kernel's configuration must have."""
     return [line for line in OPTIONS.read_text().splitlines() if line.startswith("CONFIG_")]

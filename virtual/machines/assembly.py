@@ -1,7 +1,8 @@
-"""Assemble machines: QEMU command lines, and whether KVM works."""
+"""QEMU machines: command lines, processes and consoles, and whether KVM works."""
 
 import json
 import os
+import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -15,8 +16,7 @@ from rogue.virtual.errors import VirtualTestbedError
 from rogue.virtual.image.build import Image
 from rogue.virtual.machines import machine_plan
 from rogue.virtual.machines.machine_plan import Link, MachinePlan
-from rogue.virtual.machines.process import MachineProcess
-from rogue.virtual.prerequisites import run
+from rogue.virtual.prerequisites import dying_with_owner, run
 
 PROGRAM = "qemu-system-x86_64"
 _KERNEL_ARGUMENTS = (
@@ -26,18 +26,18 @@ _KERNEL_ARGUMENTS = (
 
 
 class Accelerator(Enum):
-    """How the processor is emulated."""
+    """KVM, or emulation of the processor by TCG."""
 
     KVM = "kvm"
     TCG = "tcg"
 
     @property
     def arguments(self) -> list[str]:
-        """One processor. TCG gets a small translation cache: the default one grows to 700 MB per machine.
+        """Return QEMU's arguments. TCG gets a small translation cache: by default it grows to 700 MB.
 
-        A second processor that could be plugged in makes TCG order memory accesses as the guest asks. For a
-        machine that can have only one, it leaves the barriers of locked instructions out, although devices
-        run in other threads: then a NIC now and then never hears that packets wait for it, and stays silent.
+        For a machine with at most one processor, TCG leaves out the barriers of locked instructions, although
+        devices run in other threads; then a notification of a NIC is lost now and then, and it stays silent.
+        `maxcpus=2` keeps the barriers.
         """
         if self is Accelerator.KVM:
             return ["-accel", "kvm", "-cpu", "host", "-smp", "1"]
@@ -45,13 +45,13 @@ class Accelerator(Enum):
 
     @property
     def boot_timeout_s(self) -> float:
-        """How long a machine may take to come up on a busy host."""
+        """Return the time limit for booting on a busy host."""
         return 60.0 if self is Accelerator.KVM else 240.0
 
 
 @dataclass(frozen=True, slots=True)
 class Boot:
-    """What a machine boots from."""
+    """Files that a machine boots from."""
 
     kernel: Path
     initrd: Path
@@ -60,10 +60,10 @@ class Boot:
 
 
 def base_command(name: str, boot: Boot, accelerator: Accelerator, memory_mib: int) -> list[str]:
-    """A machine with a processor, memory, a console that ends in a file, and a kernel: no devices yet.
+    """Return the command of a machine with processor, memory, console file and kernel, without devices.
 
-    Console, initial RAM disk and sockets lie in QEMU's working directory, since a socket's path has 107
-    characters at most.
+    Console, initial RAM disk and sockets are in QEMU's working directory, because a socket's path has at most
+    107 characters.
     """
     return [
         PROGRAM,
@@ -78,7 +78,7 @@ def base_command(name: str, boot: Boot, accelerator: Accelerator, memory_mib: in
 
 
 def machine_command(machine: MachinePlan, boot: Boot, accelerator: Accelerator, ssh_port: int) -> list[str]:
-    """The whole machine: disk, management NIC on 127.0.0.1 only, experiment NICs on unix sockets."""
+    """Return the command with disk, management NIC on 127.0.0.1, and experiment NICs on unix sockets."""
     assert boot.root is not None, "a whole machine has a disk"
     disk = f"file={escaped(boot.root)},format=raw,if=none,readonly=on,id=disk"
     command = base_command(machine.name, boot, accelerator, machine.memory_mib)
@@ -93,7 +93,7 @@ def machine_command(machine: MachinePlan, boot: Boot, accelerator: Accelerator, 
 
 
 def escaped(path: Path) -> str:
-    """The path as part of an option: QEMU takes two commas for one that separates nothing."""
+    """Return a path as part of an option: QEMU reads two commas as one character."""
     return str(path).replace(",", ",,")
 
 
@@ -105,8 +105,90 @@ def _experiment_nic(number: int, link: Link) -> list[str]:
     return ["-netdev", cable, "-device", f"virtio-net-pci,netdev=link{number},mac={link.mac},romfile="]
 
 
+_POLL_INTERVAL_S: Final = 0.05
+_LINES_SHOWN: Final = 20
+_SPOKEN: Final = "rogue-guest: "
+
+
+class Console:
+    """The files NAME.console and NAME.stderr of one machine, in its working directory."""
+
+    def __init__(self, machine: str, directory: Path) -> None:
+        self.machine = machine
+        self._console = directory / f"{machine}.console"
+        self.complaints = directory / f"{machine}.stderr"
+
+    def wait_until_it_says(self, word: str, deadline_s: float, is_running: Callable[[], bool]) -> None:
+        """Wait for the guest's line ``word`` until time.monotonic() is ``deadline_s``."""
+        started_s = time.monotonic()
+        while f"{_SPOKEN}{word}" not in self.text():
+            if not is_running() and f"{_SPOKEN}{word}" not in self.text():
+                raise self.problem("ended before it was up")
+            if time.monotonic() >= deadline_s:
+                raise self.problem(f"did not come up within {time.monotonic() - started_s:.0f} s")
+            time.sleep(_POLL_INTERVAL_S)
+
+    def text(self) -> str:
+        """Return the output on the serial console so far."""
+        return _read(self._console).replace("\r", "")
+
+    def problem(self, what: str) -> VirtualTestbedError:
+        """Return an error with the last lines of the console and of QEMU."""
+        lines = [*self.text().splitlines(), *_read(self.complaints).splitlines()]
+        last = [f"  | {line}" for line in lines if line.strip()][-_LINES_SHOWN:] or ["  | (nothing)"]
+        return VirtualTestbedError(
+            "\n".join([f"machine {self.machine} {what}; the end of its console:", *last])
+        )
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace")
+    except FileNotFoundError:
+        return ""
+
+
+_END_TIMEOUT_S = 10.0
+
+
+class MachineProcess:
+    """One running QEMU. It dies with this process, however that ends, and ignores the terminal's Ctrl-C."""
+
+    def __init__(self, name: str, command: Sequence[str], directory: Path) -> None:
+        self.name = name
+        self.console = Console(name, directory)
+        with self.console.complaints.open("wb") as stderr:
+            self._process = subprocess.Popen(
+                dying_with_owner(command),
+                stdin=subprocess.DEVNULL,
+                stdout=stderr,
+                stderr=stderr,
+                cwd=directory,
+                start_new_session=True,
+            )
+
+    @property
+    def pid(self) -> int:
+        """Process id of QEMU."""
+        return self._process.pid
+
+    @property
+    def is_running(self) -> bool:
+        """True if the machine still has power."""
+        return self._process.poll() is None
+
+    def wait_until_it_says(self, word: str, deadline_s: float) -> None:
+        """Wait for the guest's line ``word`` until time.monotonic() is ``deadline_s``."""
+        self.console.wait_until_it_says(word, deadline_s, lambda: self.is_running)
+
+    def end(self) -> None:
+        """Switch the machine off; its file system is a RAM overlay, so there is nothing to save."""
+        self._process.kill()
+        self._process.wait(_END_TIMEOUT_S)
+
+
 VARIABLE: Final = "ROGUE_ACCELERATOR"
-"""A variable of the environment that names one, so that nothing is probed."""
+"""Environment variable with an accelerator; with it nothing is probed."""
 _KVM_DEVICE = Path("/dev/kvm")
 _PROBE_TIMEOUT_S = 20.0
 _PROBE_MEMORY_MIB = 256
@@ -115,7 +197,7 @@ _VERDICTS = "kvm-verdicts.json"
 
 
 def choose(image: Image, cache: Path, progress: Callable[[str], None]) -> Accelerator:
-    """What the environment names; else probe once per image, kernel and QEMU, and keep the verdict."""
+    """Return the accelerator of the environment, or probe once per image, kernel and QEMU."""
     if named := os.environ.get(VARIABLE):
         return _named(named)
     if not os.access(_KVM_DEVICE, os.R_OK | os.W_OK):
@@ -171,7 +253,7 @@ def _probe(image: Image) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """Machines that can be started: each one's command, to be run in the directory, and its login."""
+    """Commands of machines, to be run in their directory, and SSH ports."""
 
     commands: dict[str, list[str]]
     ssh_ports: dict[str, int]
@@ -195,7 +277,7 @@ def assemble(
 
 
 def logins(directory: Path, ssh_ports: dict[str, int]) -> dict[str, Login]:
-    """How to log in to each machine with the files in ``directory``."""
+    """Return the login of each machine with the files in ``directory``."""
     key_file, known_hosts = directory / machine_plan.CLIENT_KEY, directory / machine_plan.KNOWN_HOSTS
     return {
         name: Login(name, machine_plan.LOOPBACK, port, machine_plan.USER, (key_file,), (known_hosts,))

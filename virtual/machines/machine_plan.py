@@ -41,7 +41,7 @@ class Link:
     bridge: str = ""
     """Bridge that the NIC is a port of; empty for none."""
     soft_roce: bool = False
-    """Whether the machine boots with a soft-RoCE device on it."""
+    """True if the machine boots with a soft-RoCE device on it."""
     mtu_bytes: int = EXPERIMENT_MTU_BYTES
 
 

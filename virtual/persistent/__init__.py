@@ -1,8 +1,14 @@
 """Testbeds that stay up between commands: `up`, `status`, `down`, and finding one that is up."""
 
 from rogue.virtual.persistent.directory import DEFAULT_NAME, StateDirectory, names, state_directory
-from rogue.virtual.persistent.lifecycle import PersistentTestbed, down, find, up
-from rogue.virtual.persistent.status import MachineState, machine_states
+from rogue.virtual.persistent.lifecycle import (
+    MachineState,
+    PersistentTestbed,
+    down,
+    find,
+    machine_states,
+    up,
+)
 
 __all__ = [
     "DEFAULT_NAME",

@@ -1,19 +1,22 @@
-"""The directory of a testbed that stays up, and its record."""
+"""The directory of a testbed that stays up: its record, its lock and its inventory."""
 
-import fcntl
 import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
+import yaml
+
+from rogue.virtual import cache
 from rogue.virtual.errors import VirtualTestbedError
 from rogue.virtual.machines.assembly import Accelerator
-from rogue.virtual.network import VirtualNetwork
+from rogue.virtual.machines.machine_plan import CLIENT_KEY, KNOWN_HOSTS, LOOPBACK, SWITCHING_MACHINE, USER
+from rogue.virtual.network import EXPERIMENT_MTU_BYTES, EXPERIMENT_NETWORK, PREFIX_LENGTH, VirtualNetwork
 
 _FORMAT: Final = 1
 
@@ -61,7 +64,7 @@ def read_record(path: Path) -> Record | None:
 DEFAULT_NAME: Final = "default"
 _NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _MEANINGFUL: Final = re.compile(r"[\"'%$\\{}]|[^\S ]")
-"""What a path cannot have that stands in an option of SSH's, in an inventory."""
+"""Characters that change the meaning of a path in an SSH option of an inventory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,30 +76,24 @@ class StateDirectory:
 
     @property
     def inventory(self) -> Path:
-        """What Ansible reads."""
+        """Return the path of the inventory."""
         return self.path / "inventory.yaml"
 
     @property
     def record(self) -> Path:
-        """What the testbed is made of; written last, so that a half-started one has none."""
+        """Return the path of the record; it is written last, so that a half-started testbed has none."""
         return self.path / "testbed.json"
-
-    @property
-    def _lock(self) -> Path:
-        return self.path.with_name(f"{self.name}.lock")
 
     @contextmanager
     def locked(self, progress: Callable[[str], None]) -> Iterator[None]:
-        """Keep other commands away from this testbed; a new process releases the lock when it executes."""
+        """Keep other commands away from the testbeds of this user."""
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with _exclusively(self._lock, lambda: progress(f"testbed {self.name}: waiting for another command")):
-            try:
-                yield
-            finally:
-                self._lock.unlink(missing_ok=True)
+        waiting = f"testbed {self.name}: waiting for another command"
+        with cache.locked(self.path.parent / ".lock", lambda: progress(waiting)):
+            yield
 
     def make(self) -> None:
-        """Make it, readable by its owner only: keys of the machines lie in it."""
+        """Make the directory, readable by its owner only, because it has the machines' keys."""
         self.path.mkdir(mode=0o700)
 
     def remove(self) -> None:
@@ -105,7 +102,7 @@ class StateDirectory:
 
 
 def state_directory(name: str) -> StateDirectory:
-    """Return where the testbed ``name`` of this user lies: below $XDG_STATE_HOME, or ~/.local/state."""
+    """Return the directory of the testbed ``name``: below $XDG_STATE_HOME, or ~/.local/state."""
     if not _NAME.fullmatch(name):
         expected = "a small letter and up to 31 small letters, digits or dashes"
         raise VirtualTestbedError(
@@ -115,7 +112,7 @@ def state_directory(name: str) -> StateDirectory:
 
 
 def names() -> list[str]:
-    """Every testbed of this user that is up or has left something."""
+    """Return the names of this user's testbeds that are up or have left files."""
     return sorted(path.name for path in _home().glob("*") if path.is_dir() and _NAME.fullmatch(path.name))
 
 
@@ -124,29 +121,71 @@ def _home() -> Path:
     base = (Path(configured) if configured else Path.home() / ".local/state").absolute()
     if found := _MEANINGFUL.search(str(base)):
         raise VirtualTestbedError(
-            f"directory of testbeds: got {str(base)!a}, expected a path that SSH takes as it stands, without "
-            f"{found[0]!a}; set XDG_STATE_HOME to another one"
+            f"directory of testbeds: got {str(base)!a}, expected a path without special characters of SSH, "
+            f"such as {found[0]!a}; set XDG_STATE_HOME to another one"
         )
     return base / "rogue" / "testbeds"
 
 
-@contextmanager
-def _exclusively(lock: Path, on_wait: Callable[[], None]) -> Iterator[None]:
-    """Hold the lock file. It is deleted after use, so a process that waited for a deleted one tries again."""
-    while True:
-        with lock.open("w") as stream:
-            try:
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                on_wait()
-                fcntl.flock(stream, fcntl.LOCK_EX)
-            if _is_at(stream, lock):
-                yield
-                return
+_MULTIPLEXED: Final = "-o ControlMaster=auto -o ControlPersist=300s -o Compression=no"
 
 
-def _is_at(stream: IO[str], path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(stream.fileno()), path.stat())
-    except FileNotFoundError:
-        return False
+def inventory_text(name: str, directory: Path, network: VirtualNetwork, ssh_ports: Mapping[str, int]) -> str:
+    """Return the YAML inventory: groups `hosts` and `switch`, whose one machine holds all switches."""
+    groups = {
+        "hosts": {
+            "vars": {"rdma_device_kind": "soft_roce"},
+            "hosts": {host: _host(network, host, ssh_ports[host]) for host in network.hosts},
+        },
+        "switch": {
+            "vars": {"switch_platform": "linux"},
+            "hosts": {SWITCHING_MACHINE: _switching(network, ssh_ports[SWITCHING_MACHINE])},
+        },
+    }
+    content = {"all": {"vars": _of_all(name, directory), "children": groups}}
+    return yaml.safe_dump(content, sort_keys=False, width=1000)
+
+
+def _of_all(name: str, directory: Path) -> dict[str, object]:
+    known_hosts = directory / KNOWN_HOSTS
+    verified = (
+        f"-F none -o 'UserKnownHostsFile=\"{known_hosts}\"' -o GlobalKnownHostsFile=none "
+        "-o StrictHostKeyChecking=yes -o IdentitiesOnly=yes -o IdentityAgent=none"
+    )
+    return {
+        "testbed_kind": "virtual",
+        "testbed_name": name,
+        "known_hosts_file": str(known_hosts),
+        "ansible_user": USER,
+        "ansible_python_interpreter": "/usr/bin/python3",
+        "ansible_ssh_private_key_file": str(directory / CLIENT_KEY),
+        "ansible_ssh_args": _MULTIPLEXED,
+        "ansible_ssh_common_args": verified,
+        "ansible_ssh_host_key_checking": True,
+        "ansible_ssh_pipelining": True,
+        "experiment_network": f"{EXPERIMENT_NETWORK}/{PREFIX_LENGTH}",
+        "experiment_mtu": EXPERIMENT_MTU_BYTES,
+    }
+
+
+def _host(network: VirtualNetwork, host: str, ssh_port: int) -> dict[str, object]:
+    return {
+        "ansible_host": LOOPBACK,
+        "ansible_port": ssh_port,
+        "experiment_address": network.address(host),
+        "experiment_prefix_length": PREFIX_LENGTH,
+        "experiment_interface": "eth1",
+        "experiment_switch": network.switch_of(host),
+    }
+
+
+def _switching(network: VirtualNetwork, ssh_port: int) -> dict[str, object]:
+    return {
+        "ansible_host": LOOPBACK,
+        "ansible_port": ssh_port,
+        "bridges": list(network.switches),
+        "ports": [
+            {"bridge": port.bridge, "interface": port.interface, "peer": port.peer}
+            for port in network.ports()
+        ],
+    }

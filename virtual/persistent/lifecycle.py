@@ -1,4 +1,4 @@
-"""Bring testbeds up that outlive a command, find them, and take them down."""
+"""Bring testbeds up that outlive a command, find them, report their state, and take them down."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -6,20 +6,21 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from rogue.remote.connection import connect
+from rogue.remote.errors import NodeError
 from rogue.remote.login import Login
 from rogue.virtual.errors import VirtualTestbedError
 from rogue.virtual.image.build import Image
-from rogue.virtual.inventory import inventory_text
-from rogue.virtual.machines.assembly import Accelerator, assemble, logins
+from rogue.virtual.machines.assembly import Accelerator, Console, assemble, logins
 from rogue.virtual.machines.machine_plan import machines_of
-from rogue.virtual.machines.process import Console
 from rogue.virtual.network import VirtualNetwork
 from rogue.virtual.persistent import processes
 from rogue.virtual.persistent.directory import (
     Record,
     StateDirectory,
+    inventory_text,
     read_record,
     state_directory,
     write_record,
@@ -135,16 +136,15 @@ def _has_power(directory: Path, machine: str) -> bool:
     return machine in processes.find(directory)
 
 
-def _log_in(each: Sequence[Login]) -> None:
+def _log_in(logins: Sequence[Login]) -> None:
     """Log in to every machine at once; its host key proves that it is the one that was started."""
-    with ThreadPoolExecutor(len(each)) as pool:
-        for reply in [pool.submit(_greet, login) for login in each]:
-            reply.result()
 
+    def log_in(login: Login) -> None:
+        with connect(login) as shell:
+            shell.run("true")
 
-def _greet(login: Login) -> None:
-    with connect(login) as shell:
-        shell.run("true")
+    with ThreadPoolExecutor(len(logins)) as pool:
+        list(pool.map(log_in, logins))
 
 
 def _testbed(state: StateDirectory, record: Record) -> PersistentTestbed:
@@ -155,3 +155,54 @@ def _testbed(state: StateDirectory, record: Record) -> PersistentTestbed:
         logins(state.path, record.ssh_ports),
         state.inventory,
     )
+
+
+_REPLY_LIMIT_S: Final = 15.0
+_REQUEST: Final = "cat /proc/uptime /proc/meminfo"
+
+
+@dataclass(frozen=True, slots=True)
+class MachineState:
+    """Power, SSH and memory of one machine."""
+
+    machine: str
+    pid: int | None
+    """Its QEMU process on this computer; None without power."""
+    host_memory_bytes: int
+    """Memory of that process."""
+    problem: str
+    """Why SSH does not reply; empty if it does."""
+    uptime_s: float | None
+    free_memory_bytes: int | None
+    """Memory that programs inside the machine can still get."""
+
+    @property
+    def is_well(self) -> bool:
+        """True if it has power and replies."""
+        return self.pid is not None and not self.problem
+
+
+def machine_states(testbed: PersistentTestbed) -> Sequence[MachineState]:
+    """Return the state of every machine; the limit for each reply is 15 s."""
+    pids = processes.find(testbed.directory)
+    with ThreadPoolExecutor(len(testbed.logins)) as pool:
+        return list(pool.map(lambda login: _state(login, pids.get(login.node)), testbed.logins.values()))
+
+
+def _state(login: Login, pid: int | None) -> MachineState:
+    if pid is None:
+        return MachineState(login.node, None, 0, "it has no power", None, None)
+    resident_bytes = processes.resident_set_bytes(pid)
+    try:
+        with connect(login, limit_s=_REPLY_LIMIT_S) as shell:
+            uptime_s, free_bytes = parse_reply(shell.run(_REQUEST, limit_s=_REPLY_LIMIT_S))
+    except NodeError as error:
+        return MachineState(login.node, pid, resident_bytes, str(error), None, None)
+    return MachineState(login.node, pid, resident_bytes, "", uptime_s, free_bytes)
+
+
+def parse_reply(text: str) -> tuple[float, int]:
+    """Return uptime in seconds and available memory in bytes from /proc/uptime and /proc/meminfo."""
+    first, *rest = text.splitlines()
+    (available,) = (line.split()[1] for line in rest if line.startswith("MemAvailable:"))
+    return float(first.split()[0]), int(available) * 1024

@@ -1,7 +1,7 @@
-"""QEMU processes that outlive the command which started them, found again by what they were started with.
+"""QEMU processes that outlive the command which started them, found again by their name.
 
-No process id is written down: it could be missing after a crash, or belong to another process by now. Each
-machine carries the path of its testbed's directory as its name instead, which anyone can see in `ps`.
+A stored process id could be missing after a crash, or belong to another process. So each machine has the path
+of its testbed's directory as its name, which `ps` shows.
 """
 
 import os
@@ -9,13 +9,12 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from rogue.virtual.errors import VirtualTestbedError
-from rogue.virtual.machines.assembly import escaped
-from rogue.virtual.machines.process import Console
+from rogue.virtual.machines.assembly import Console, escaped
 
 _PROCESSES: Final = Path("/proc")
 _NAMED: Final = "-name"
@@ -25,10 +24,10 @@ _READ_INTERVAL_S: Final = 0.001
 
 
 def start(directory: Path, machine: str, command: Sequence[str]) -> None:
-    """Start ``command`` in the directory, with a session and a parent (init) of its own."""
+    """Start ``command`` in the directory, in a new session whose parent is init."""
     with Console(machine, directory).complaints.open("wb") as stderr:
         subprocess.run(
-            ["setsid", "--fork", *command, _NAMED, _mark(directory, machine)],
+            ["setsid", "--fork", *command, _NAMED, f"{escaped(directory)}/{machine}"],
             stdin=subprocess.DEVNULL,
             stdout=stderr,
             stderr=stderr,
@@ -39,19 +38,25 @@ def start(directory: Path, machine: str, command: Sequence[str]) -> None:
 
 
 def find(directory: Path) -> dict[str, int]:
-    """Process id of each machine of this directory that has power."""
-    return {machine: pid for pid, place, machine in _machines() if place == escaped(directory)}
+    """Return the process ids of this directory's running machines, by machine."""
+    found = {}
+    for entry in _PROCESSES.iterdir():
+        if entry.name.isdigit() and (words := _command_line(entry))[-3:-2] == [_NAMED]:
+            place, _, machine = words[-2].rpartition("/")
+            if place == escaped(directory):
+                found[machine] = int(entry.name)
+    return found
 
 
 def end(directory: Path, machine: str | None = None) -> None:
     """Switch off one machine, or all of the directory; there is nothing to save in their RAM disks."""
-    for pid, place, name in _machines():
-        if place == escaped(directory) and machine in (None, name):
-            _kill(pid, _mark(directory, name))
+    for name, pid in find(directory).items():
+        if machine in (None, name):
+            _kill(pid, name)
 
 
 def resident_set_bytes(pid: int) -> int:
-    """Memory that the process occupies on this host; 0 if it has ended."""
+    """Return the memory of a process on this host; 0 if it has ended."""
     try:
         pages = int((_PROCESSES / str(pid) / "statm").read_text().split()[1])
     except (OSError, IndexError):
@@ -59,60 +64,30 @@ def resident_set_bytes(pid: int) -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def _mark(directory: Path, machine: str) -> str:
-    return f"{escaped(directory)}/{machine}"
-
-
-def _machines() -> Iterator[tuple[int, str, str]]:
-    """Every process of this user that carries a mark, with the mark's directory and machine.
-
-    Programs on their way to become QEMU (setsid) carry it too. So can those of others, who may call theirs
-    what they like.
-    """
-    for entry in _PROCESSES.iterdir():
-        if entry.name.isdigit() and _is_own(entry) and (mark := _mark_of(int(entry.name))) is not None:
-            place, _, machine = mark.rpartition("/")
-            yield int(entry.name), place, machine
-
-
-def _is_own(process: Path) -> bool:
-    try:
-        return process.stat().st_uid == os.geteuid()
-    except OSError:  # it has ended
-        return False
-
-
-def _mark_of(pid: int) -> str | None:
-    words = _command_line(pid).decode(errors="surrogateescape").split("\0")
-    return words[-2] if len(words) > 3 and words[-3] == _NAMED else None
-
-
-def _command_line(pid: int) -> bytes:
-    """Read it again if it is empty though there is a program: the process is just becoming another one."""
-    process = _PROCESSES / str(pid)
+def _command_line(process: Path) -> list[str]:
+    """Read a command line; read it again while it is empty because the process is executing a program."""
     for _ in range(_READS_MAX):
         try:
             if text := (process / "cmdline").read_bytes():
-                return text
+                return text.decode(errors="surrogateescape").split("\0")
             (process / "exe").readlink()
-        except OSError:  # it has ended, is the kernel's own, or somebody else's
-            return b""
+        except OSError:  # it has ended, or is a process of the kernel or another user
+            break
         time.sleep(_READ_INTERVAL_S)
-    return b""
+    return []
 
 
-def _kill(pid: int, mark: str) -> None:
-    """Kill the process and wait until it is gone; a process id that was given anew is left alone."""
+def _kill(pid: int, machine: str) -> None:
+    """Kill the process and wait until it is gone."""
     try:
         descriptor = os.pidfd_open(pid)
     except ProcessLookupError:
         return
     try:
-        if _mark_of(pid) == mark:
-            signal.pidfd_send_signal(descriptor, signal.SIGKILL)
-            ended = select.poll()
-            ended.register(descriptor, select.POLLIN)
-            if not ended.poll(_END_TIMEOUT_S * 1000):
-                raise VirtualTestbedError(f"process {pid} of machine {mark} did not end; look at it with ps")
+        signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+        ended = select.poll()
+        ended.register(descriptor, select.POLLIN)
+        if not ended.poll(_END_TIMEOUT_S * 1000):
+            raise VirtualTestbedError(f"process {pid} of machine {machine} did not end; look at it with ps")
     finally:
         os.close(descriptor)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 Context = tuple[str, ...]
-"""Lines that lead to a mode of the command line, such as `interface Ethernet1`; empty for the top."""
+"""Lines that open the mode, such as `interface Ethernet1`; empty for the top."""
 Configuration = Mapping[Context, tuple[str, ...]]
-"""The lines in each context, including a line that leads to another context."""
+"""The lines in each context, including lines that open a mode."""
 _COMMENTS: Final = ("!", "#")
 
 
@@ -22,14 +22,14 @@ class Line:
     off: str
     """The command that removes the line."""
     opens: bool = False
-    """True if the line leads to a mode."""
+    """True if the line opens a mode."""
     is_default: bool = False
-    """True if the switch behaves so without the line: only another line with its key has to go."""
+    """True if the line is the switch's default: only another line with its key is removed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One line instead of another, or of none; swapping the two lines undoes it."""
+    """Replace, add or remove one line; swapping the two lines undoes it."""
 
     context: Context
     after: str | None
@@ -44,7 +44,7 @@ class Change:
 
 
 def sentences(changes: Iterable[Change]) -> list[str]:
-    """Say which changes are missing, in one sentence for all lines of a place and for all places alike."""
+    """Return sentences about missing changes, joined for lines of one place and for equal places."""
     lines: dict[tuple[Context, str], list[Change]] = {}
     for number, each in enumerate(changes):
         kind = "missing" if each.before is None else "unwanted" if each.after is None else str(number)
@@ -67,7 +67,7 @@ def _sentence(parents: Context, names: Iterable[str], words: str) -> str:
 
 
 def line_with_key(configuration: Configuration, context: Context, key: str) -> str | None:
-    """Return the line of a context that begins with a key, or that says `no` to it; None without one."""
+    """Return the line of a context that begins with a key or with `no` and the key; None without one."""
     lines = configuration.get(context, ())
     begins = (line for line in lines if line in (key, f"no {key}") or line.startswith(f"{key} "))
     return next(begins, None)
@@ -76,7 +76,7 @@ def line_with_key(configuration: Configuration, context: Context, key: str) -> s
 def requested_changes(
     lines: Iterable[Line], found: Configuration, unwanted: Iterable[Change] = ()
 ) -> list[Change]:
-    """Return the changes after which all lines are in the configuration; unwanted lines go first."""
+    """Return the changes after which the configuration has all lines; unwanted lines are removed first."""
     gone, changes = [], []
     for line in lines:
         before = line_with_key(found, line.context, line.key)

@@ -1,4 +1,4 @@
-"""A configuration database of tables that takes JSON patches, as SONiC has it.
+"""A configuration database of tables that is changed by JSON patches, as in SONiC.
 
 Each entry of a table is a context, each field a line: its name and its value as JSON.
 """
@@ -13,7 +13,7 @@ from rogue.harness.provisioning.switches.change import Change, Configuration, Co
 from rogue.remote.errors import NodeError
 
 _RELEASE: Final[Context] = ("", "release")
-"""The release is kept beside the tables; no table has this name."""
+"""Key of the release; no table has this name."""
 _RANGED: Final = ("QUEUE", "BUFFER_PG")
 """Tables whose entries may be for a range, such as `Ethernet0|3-4`."""
 _RANGE: Final = re.compile(r"([0-7])(?:-([0-7]))?")
@@ -49,8 +49,8 @@ def changes(
 ) -> list[Change]:
     """Return what changes of each field.
 
-    An entry for a range is split if a line is about one of its numbers: `Ethernet0|3-4` and `Ethernet0|3`
-    would both count.
+    An entry for a range is split if a line is about one of its numbers, because `Ethernet0|3-4` and
+    `Ethernet0|3` would both apply.
 
     planned: plans the changes of the lines from a configuration.
     """
@@ -76,7 +76,7 @@ def changes(
 def patch_of(changes: Sequence[Change], found: Configuration, allowed: Allowed) -> list[dict[str, Any]]:
     """Return the operations of a JSON patch (RFC 6902), in the order of the changes' entries.
 
-    NodeError if the release refuses one; it says what to load instead.
+    NodeError if the release refuses one; the message has a file to load instead.
     """
     before = _tables_of(found)
     after = _changed(before, changes)
@@ -101,7 +101,7 @@ def patch_of(changes: Sequence[Change], found: Configuration, allowed: Allowed) 
 
 
 def _release(found: Configuration) -> str:
-    """Return year and month, such as 202311; empty if the build does not say it."""
+    """Return year and month, such as 202311; empty for an unknown build."""
     return found.get(_RELEASE, ("",))[0]
 
 

@@ -1,18 +1,17 @@
 """Plan, apply, check and undo the configuration of one hardware switch."""
 
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Final, ParamSpec, TypeVar
 
-from rogue.harness.provisioning.findings import Finding, finding_of
-from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
 from rogue.harness.provisioning.switches.change import Change, Configuration, sentences
-from rogue.harness.provisioning.switches.ledger import Ledger, ledgers
 from rogue.harness.provisioning.switches.platform import Command, Platform, load_platform
 from rogue.harness.provisioning.switches.readback import SwitchState
-from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
+from rogue.harness.provisioning.switches.settings import HardwareSwitch, HardwareSwitchVariables
 from rogue.remote.connection import Shell, connect
 from rogue.remote.errors import NodeError, RejectedError
 from rogue.remote.login import Login
@@ -20,12 +19,66 @@ from rogue.remote.terminal import REPLY_LIMIT_S, Secrets, Terminal, open_termina
 
 PASSWORD: Final = "ROGUE_SWITCH_PASSWORD"
 ENABLE: Final = "ROGUE_SWITCH_ENABLE"
-"""Variables of the environment; no file and no inventory has them."""
-_ADVICE: Final = "run `rogue switch apply`, or declare what the switch does"
-
-
+"""Environment variables with passwords; no file and no inventory has them."""
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+def ledgers() -> Path:
+    """Return the directory of ledgers: below $XDG_STATE_HOME, or ~/.local/state."""
+    configured = os.environ.get("XDG_STATE_HOME")
+    return (Path(configured) if configured else Path.home() / ".local/state") / "rogue" / "switches"
+
+
+class Ledger:
+    """The file with the changes of one switch that have not been undone, oldest first."""
+
+    def __init__(self, directory: Path, place: str) -> None:
+        self.file = directory / f"{place.replace('/', '_')}.json"
+
+    def changes(self) -> list[Change]:
+        """Return all changes; NodeError if the file is damaged."""
+        if not self.file.is_file():
+            return []
+        try:
+            entries = json.loads(self.file.read_text())
+            return [Change(**{**entry, "context": tuple(entry["context"])}) for entry in entries]
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise NodeError(
+                f"{self.file}: got {error}, expected what was on a switch before; put the switch back by "
+                "hand, then delete the file"
+            ) from error
+
+    def remember(self, changes: Iterable[Change]) -> None:
+        """Add changes; a line that changes again keeps its first state."""
+        kept = self.changes()
+        for change in changes:
+            earlier = next((old for old in kept if _continues(old, change)), None)
+            if earlier is None:
+                kept.append(change)
+            else:
+                again = Change(change.context, change.after, earlier.before, change.off, change.opens)
+                kept[kept.index(earlier)] = again
+        self.write(change for change in kept if change.after != change.before)
+
+    def write(self, changes: Iterable[Change]) -> None:
+        """Replace the changes; without any there is no file."""
+        entries = [asdict(change) for change in changes]
+        if not entries:
+            self.file.unlink(missing_ok=True)
+            return
+        self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        draft = self.file.with_suffix(".new")
+        with draft.open("w") as stream:
+            json.dump(entries, stream, indent=1)
+            stream.flush()
+            os.fsync(stream.fileno())
+        draft.replace(self.file)
+
+
+def _continues(old: Change, new: Change) -> bool:
+    """True if the new change begins where the old one ended."""
+    return old.context == new.context and old.after == new.before and old.after is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +91,7 @@ class OpenSwitch:
     ledger: Ledger
 
     def configuration(self) -> Configuration:
-        """Read the configuration in force."""
+        """Read the running configuration."""
         return self._named(self.platform.configuration, self.session.run(self.platform.data.read))
 
     def state(self, wanted: HardwareSwitchVariables) -> SwitchState:
@@ -60,14 +113,14 @@ class OpenSwitch:
         return self._named(self.platform.commands, changes, found)
 
     def _named(self, function: Callable[P, T], *arguments: P.args, **others: P.kwargs) -> T:
-        """Call a function; put the switch's name in front of its NodeError."""
+        """Call a function; prefix its NodeError with the switch's name."""
         try:
             return function(*arguments, **others)
         except NodeError as error:
             raise NodeError(f"{self.node}: {error}") from error
 
     def run(self, commands: Iterable[Command]) -> None:
-        """Give commands, one after the other."""
+        """Send commands, one after the other."""
         for command in commands:
             if command.stdin:
                 self.session.run(command.text, command.stdin)
@@ -76,13 +129,13 @@ class OpenSwitch:
 
 
 def plan(switch: OpenSwitch, wanted: HardwareSwitchVariables) -> list[Command]:
-    """Return the commands that `apply` would give now."""
+    """Return the commands that `apply` would send now."""
     found = switch.configuration()
     return switch.commands(switch.changes(wanted, found), found)
 
 
 def plan_from_nothing(platform: Platform, wanted: HardwareSwitchVariables) -> list[Command]:
-    """Return the commands that `apply` would give to a switch without settings."""
+    """Return the commands that `apply` would send to a switch without settings."""
     return platform.commands(platform.changes(wanted, {}), {})
 
 
@@ -94,9 +147,9 @@ def differences(switch: OpenSwitch, wanted: HardwareSwitchVariables) -> list[str
 def apply(switch: OpenSwitch, wanted: HardwareSwitchVariables) -> list[Command]:
     """Set the switch and read it back; return the commands.
 
-    The lines that change are written down first. If the switch rejects a command, those before it are undone.
-    NodeError if the platform has no commands for a change, a command is rejected, the connection is lost,
-    or if the switch shows something else afterwards.
+    The changes are stored first. If the switch rejects a command, earlier commands are undone.
+    NodeError if the platform has no command for a change, a command is rejected, the connection is lost,
+    or the switch then shows other lines.
     """
     found = switch.configuration()
     changes = switch.changes(wanted, found)
@@ -123,9 +176,9 @@ def apply(switch: OpenSwitch, wanted: HardwareSwitchVariables) -> list[Command]:
 
 
 def undo(switch: OpenSwitch) -> list[Command]:
-    """Put back the settings from before, newest first, and read them back; return the commands.
+    """Restore the earlier settings, newest first, and read them back; return the commands.
 
-    NodeError names lines that are not back: the switch did not accept them, or they were changed since.
+    NodeError names lines that were not restored: the switch rejected them, or they have changed since.
     """
     remembered = switch.ledger.changes()
     found = switch.configuration()
@@ -144,7 +197,7 @@ def undo(switch: OpenSwitch) -> list[Command]:
 
 
 def _make(switch: OpenSwitch, changes: Sequence[Change], commands: Sequence[Command]) -> None:
-    """Give the commands that make the changes; after a rejected command nothing is changed."""
+    """Send the commands of the changes; after a rejected command nothing is changed."""
     try:
         switch.run(commands)
     except RejectedError as error:
@@ -153,7 +206,7 @@ def _make(switch: OpenSwitch, changes: Sequence[Change], commands: Sequence[Comm
 
 
 def _roll_back(switch: OpenSwitch, changes: Sequence[Change]) -> None:
-    """Forget the changes after a rejected command, or undo those that count already."""
+    """Discard the changes after a rejected command, or undo those that are active."""
     data = switch.platform.data
     if data.abort:
         switch.run(map(Command, data.abort))
@@ -164,7 +217,7 @@ def _roll_back(switch: OpenSwitch, changes: Sequence[Change]) -> None:
 
 
 def _reversed(changes: Sequence[Change], found: Configuration) -> list[Change]:
-    """Return the changes that undo the lines in force, newest first; removing a mode removes its lines."""
+    """Return changes that undo active lines, newest first; removing a mode removes its lines."""
     back = [change.reversed() for change in reversed(changes) if _is_made(change, found)]
     gone = {(*change.context, change.before) for change in back if change.after is None}
     return [
@@ -187,7 +240,7 @@ def _is_back(change: Change, found: Configuration) -> bool:
 
 
 def _as_shown(remembered: Iterable[Change], left: Iterable[Change]) -> list[Change]:
-    """Return the changes with each line as the switch shows it, so that `undo` finds it."""
+    """Return the changes with each line as the switch shows it, so that `undo` finds the line."""
     shown = {(change.context, change.after): change.before for change in left if change.before is not None}
     return [
         replace(change, after=shown.get((change.context, change.after), change.after))
@@ -201,43 +254,20 @@ def _sentences(switch: OpenSwitch, changes: Iterable[Change]) -> list[str]:
 
 @contextmanager
 def open_switch(switch: HardwareSwitch, *, limit_s: float = REPLY_LIMIT_S) -> Iterator[OpenSwitch]:
-    """Log in for a context; NodeError says why that failed."""
+    """Log in for a context; NodeError if that fails."""
     assert switch.login is not None, "a declared switch has no login"
     platform = load_platform(switch.variables.switch_platform)
     ledger = Ledger(ledgers(), _name(switch.login))
-    if platform.dialect is None:
+    dialect = platform.data.command_line
+    if dialect is None:
         with connect(switch.login, limit_s=limit_s) as shell:
             yield OpenSwitch(switch.name, platform, shell, ledger)
         return
     secrets = Secrets(os.environ.get(PASSWORD), os.environ.get(ENABLE))
-    with open_terminal(switch.login, platform.dialect, secrets, limit_s=limit_s) as terminal:
+    with open_terminal(switch.login, dialect, secrets, limit_s=limit_s) as terminal:
         yield OpenSwitch(switch.name, platform, terminal, ledger)
 
 
 def _name(login: Login) -> str:
-    """Return the name of a switch's file: behind two jump hosts the same address is two switches."""
+    """Return the name of a switch's file; the same address behind two jump hosts is two switches."""
     return login.place if login.gateway is None else f"{login.place} behind {_name(login.gateway)}"
-
-
-def switch_findings(inventory: Inventory) -> list[Finding]:
-    """Return a finding for each difference, or for a switch that does not reply.
-
-    Declared switches are believed; a switch that follows experiments is compared with the cells of one.
-    """
-    return [
-        finding
-        for switch in inventory.hardware_switches
-        if switch.login is not None and not switch.variables.switch_follows_experiments
-        for finding in _findings_of(switch)
-    ]
-
-
-def _findings_of(switch: HardwareSwitch) -> list[Finding]:
-    try:
-        with open_switch(switch) as opened:
-            found = differences(opened, switch.variables)
-    except NodeError as error:
-        said = str(error).removeprefix(f"{switch.name}: ")
-        return [finding_of(switch.name, "the switch", said, "check that SSH reaches it")]
-    words = (sentence.removeprefix(f"{switch.name}: ") for sentence in found)
-    return [finding_of(switch.name, "its configuration", each, _ADVICE) for each in words]

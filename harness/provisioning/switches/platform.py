@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -32,9 +32,9 @@ from rogue.harness.provisioning.switches.platform_data import (
     read_template,
 )
 from rogue.harness.provisioning.switches.readback import SwitchState, read_state
-from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
+from rogue.harness.provisioning.switches.settings import DECLARED, HardwareSwitchVariables
 from rogue.remote.errors import NodeError
-from rogue.remote.login import Dialect
+from rogue.workloads.printable import did_you_mean
 
 _SHIPPED: Final = Path(__file__).parent / "platforms"
 PLATFORMS: Final = tuple(sorted(file.parent.name for file in _SHIPPED.glob("*/platform.yaml")))
@@ -64,35 +64,27 @@ def load_platform(name: str) -> "Platform":
 
 
 class Platform:
-    """One vendor's system."""
+    """The system of one vendor."""
 
     def __init__(self, folder: Path) -> None:
         self.name = folder.name
         self.data: PlatformData = read_data(folder / "platform.yaml")
         self._folder = folder
         self._template = read_template(folder / "configuration.j2")
-        self._reply = read_template(reply) if (reply := folder / "reply.j2").exists() else None
         self._table: textfsm.TextFSM = read_table(folder / "numbers.textfsm")
 
-    @property
-    def dialect(self) -> Dialect | None:
-        """How the command line talks; None for a shell, whose exit codes tell what failed."""
-        line = self.data.command_line
-        return None if line is None else Dialect(line.netmiko, line.prompt, line.rejection)
-
-    def mistake(self, wanted: HardwareSwitchVariables) -> str | None:
-        """Return the first setting that the platform refuses, as `priority N: got ..., expected ...`."""
+    def mistake(self, wanted: HardwareSwitchVariables) -> tuple[int, str, str] | None:
+        """Return the first refused setting: the priority, what it has and what is expected."""
         for each in _values(wanted)["priorities"]:
             values = {**each, "cell_bytes": wanted.switch_cell_bytes}
             for limit in self.data.limits:
-                with self._blamed():
+                with self._data_errors():
                     if limit.when(values):
-                        got, expected = limit.got.render(values), limit.expected.render(values)
-                        return f"priority {each['number']}: got {got}, expected {expected}"
+                        return each["number"], limit.got.render(values), limit.expected.render(values)
         return None
 
     @contextmanager
-    def _blamed(self) -> Iterator[None]:
+    def _data_errors(self) -> Iterator[None]:
         """Turn errors of a template or an expression into a ConfigError that names the folder."""
         try:
             yield
@@ -106,7 +98,7 @@ class Platform:
         """
         found = found or {}
         refuses = lambda operation: database.is_refused(self.data.patch_allows, found, operation)  # noqa: E731
-        with self._blamed():
+        with self._data_errors():
             text = self._template.render(**_values(wanted), found=found, patch_refuses=refuses)
         return [line for context, words in each_line(text) for line in self._line(context, words)]
 
@@ -133,7 +125,7 @@ class Platform:
 
     def _off(self, rule: LineRule, found: re.Match[str], text: str) -> str:
         values = {**found.groupdict(), "line": text, "key": _key(found, text)}
-        with self._blamed():
+        with self._data_errors():
             return (rule.remove or self.data.remove).render(values)
 
     def configuration(self, reply: str) -> Configuration:
@@ -143,31 +135,11 @@ class Platform:
                 raise NodeError(sentence)
         if self.data.patch:
             return database.configuration(reply, self.data.release)
-        if self._reply is not None:
-            return indented(self._lines_of(self._reply, reply))
         lines = (line.strip() for line in reply.splitlines())
         if self.data.expand:
             kept = (line for line in lines if line.startswith(self.data.only))
             return {(): tuple(each for line in kept for each in _expanded(line, self.data.expand))}
         return indented(reply)
-
-    def _lines_of(self, template: jinja2.Template, reply: str) -> str:
-        """Render a reply whose lines have JSON, each behind some words."""
-        documents = []
-        for line in reply.splitlines():
-            if begin := re.search(r"[\[{]", line):
-                try:
-                    value = json.loads(line[begin.start() :])
-                except ValueError:
-                    continue
-                documents.append({"words": line[: begin.start()].split(), "value": value})
-        try:
-            return template.render(documents=documents)
-        except (jinja2.TemplateError, TypeError, ValueError) as error:
-            first = reply.lstrip().partition("\n")[0]
-            raise NodeError(
-                f"got `{first[:60]}`, expected a reply in JSON; {self.data.unreadable}"
-            ) from error
 
     def state(self, found: Configuration, ports: str, wanted: HardwareSwitchVariables) -> SwitchState:
         """Return marks, pauses, rates, MTUs and the buffer in numbers.
@@ -179,12 +151,9 @@ class Platform:
     def changes(self, wanted: HardwareSwitchVariables, found: Configuration) -> list[Change]:
         """Return the changes to the requested settings; unwanted lines go first.
 
-        NodeError if the switch has a line that this platform refuses or could not put back.
+        NodeError if the switch has a line that this platform could not restore.
         """
         lines = self.lines(wanted, found)
-        for _, _, rule, match in self._known(found):
-            if rule.refused is not None and match["interface"] in wanted.interfaces:
-                raise NodeError(rule.refused.render(match.groupdict()))
         if self.data.patch:
             return database.changes(lines, found, lambda split: self._changes(lines, split, wanted))
         changes = self._changes(lines, found, wanted)
@@ -231,16 +200,14 @@ class Platform:
         """Return the command of a change; NodeError if it is not safe, or if no kind of line matches."""
         if change.after is None:
             return _check(change.off)
-        if (kind := self._kind(change.context, change.after)) is None:
+        if self._kind(change.context, change.after) is None:
             raise NodeError(
                 f"got `{change.after}`, expected a line that can be put back; remove it from the switch"
             )
-        rule, found = kind
-        with self._blamed():
-            return _check(change.after if rule.set is None else rule.set.render(found.groupdict()))
+        return _check(change.after)
 
     def _in_contexts(self, changes: Iterable[Change]) -> Iterator[str]:
-        """Enter each context, give its commands and leave it."""
+        """Yield commands that enter each context, change it and leave it."""
         for context, group in groupby(changes, key=lambda change: change.context):
             yield from map(_check, context)
             for change in group:
@@ -261,7 +228,7 @@ def _check(text: str) -> str:
 
 
 def _values(wanted: HardwareSwitchVariables) -> dict[str, Any]:
-    """Return the names that a template knows; all values are checked."""
+    """Return the variables of a template; all values are checked."""
     settings = sorted(wanted.switch_priorities.items())
     priorities = [{"number": number, **dict(each)} for number, each in settings]
     return {
@@ -290,3 +257,43 @@ def _each(word: str) -> Iterator[str]:
             yield part
         else:
             yield from (f"{found[1]}{number}" for number in range(int(found[2]), int(found[3]) + 1))
+
+
+_ADVICE: Final = "docs/how-to/hardware-switches.md says what each platform takes"
+
+
+def switch_problems(path: Path, name: str, variables: Mapping[str, Any]) -> list[Problem]:
+    """Return the problem of a switch that its platform cannot set, at most one.
+
+    path: of the inventory. variables: valid ones of HardwareSwitchVariables.
+    """
+    wanted = HardwareSwitchVariables.model_validate(variables)
+    try:
+        found = _problem(name, wanted)
+    except ConfigError as error:
+        return list(error.problems)
+    return [] if found is None else [Problem(str(path), *found)]
+
+
+def _problem(name: str, wanted: HardwareSwitchVariables) -> tuple[str, str, str, str] | None:
+    """Return key, got, expected and advice."""
+    platform, advice = wanted.switch_platform, "leave switch_follows_experiments out, or correct it"
+    key = f"{name}.switch_platform"
+    if platform == DECLARED:
+        expected = "a platform with a login, because only such a switch can be set"
+        return (key, repr(DECLARED), expected, advice) if wanted.switch_follows_experiments else None
+    for number, each in sorted(wanted.switch_priorities.items()):
+        if wanted.switch_follows_experiments and each.has_settings:
+            key = f"{name}.switch_priorities, priority {number}"
+            return key, str(each), "dscp alone, because the experiment has the other settings", advice
+    if "/" not in platform and platform not in PLATFORMS:
+        known = [DECLARED, *PLATFORMS]
+        expected = f"one of {', '.join(known)}, or the folder of a platform such as ./mine"
+        advice = did_you_mean(platform, known, "docs/how-to/hardware-switches.md describes such a folder")
+        return key, repr(platform), expected, advice
+    if not wanted.switch_ports:
+        return f"{name}.switch_ports", "nothing", "the ports that experiments use", _ADVICE
+    if (mistake := load_platform(platform).mistake(wanted)) is None:
+        return None
+    number, got, expected = mistake
+    return f"{name}.switch_priorities, priority {number}", got, expected, _ADVICE

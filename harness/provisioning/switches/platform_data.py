@@ -1,4 +1,4 @@
-"""The folder of data that describes a switch platform: its files, checked."""
+"""Read and check the files that describe a switch platform."""
 
 import math
 import re
@@ -14,6 +14,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from rogue.harness.errors import ConfigError, Problem
+from rogue.remote.login import Dialect
 
 _BIT_RATE: Final = re.compile(r"(\d+(?:\.\d+)?)([MG])")
 
@@ -48,7 +49,7 @@ _EXPRESSIONS: Final = _environment(jinja2.ChainableUndefined)
 
 
 class Expression:
-    """A Jinja expression over numbers that were read; a missing name is undefined."""
+    """A Jinja expression over columns; a missing name is undefined."""
 
     def __init__(self, text: object) -> None:
         try:
@@ -57,7 +58,7 @@ class Expression:
             raise ValueError(f"a Jinja expression: {error}") from error
 
     def __call__(self, values: Mapping[str, Any]) -> object:
-        """Return the value, None where it is undefined; ValueError for arithmetic with that."""
+        """Return the value, None if it is undefined; ValueError for arithmetic with undefined values."""
         try:
             return self._compiled(**values)
         except (jinja2.TemplateError, TypeError, ArithmeticError) as error:
@@ -79,16 +80,6 @@ class _Data(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
 
-class CommandLine(_Data):
-    """The vendor's command line; a platform without one has a shell."""
-
-    netmiko: str
-    """The device type of netmiko."""
-    prompt: str
-    rejection: str
-    """Regular expression of the reply to a wrong command."""
-
-
 class Limit(_Data):
     """A setting of a priority that the platform refuses."""
 
@@ -98,28 +89,24 @@ class Limit(_Data):
 
 
 class LineRule(_Data):
-    """How lines of one kind are recognised, replaced and removed.
+    """The pattern of lines of one kind, and how they are removed.
 
     The named group `key` of `match` is the part of the line that identifies it, by default all of it.
     """
 
     match: re.Pattern[str]
-    """Of the line behind the lines that lead to it: `interface Ethernet1 / qos trust dscp`."""
+    """Pattern of the line behind its context: `interface Ethernet1 / qos trust dscp`."""
     remove: Text | None = None
     """The command that removes the line."""
-    set: Text | None = None
-    """The command that sets the line, where it is not the line itself."""
     owned: Literal["no", "here", "everywhere"] = "no"
-    """`here`: such a line marks or pauses at the port of the group `interface`; it goes if not requested."""
+    """`here`: the line marks or pauses at the port of the group `interface`; removed if not requested."""
     opens: bool = False
     """True if the line creates a mode."""
-    refused: Text | None = None
-    """Why a switch with such a line at one of the ports is not set."""
 
     @model_validator(mode="after")
     def _has_interface(self) -> Self:
-        if (self.owned == "here" or self.refused) and "interface" not in self.match.groupindex:
-            raise ValueError("a group `interface` in `match`, for `owned: here` and `refused`")
+        if self.owned == "here" and "interface" not in self.match.groupindex:
+            raise ValueError("a group `interface` in `match`, for `owned: here`")
         return self
 
 
@@ -148,44 +135,43 @@ class NumbersData(_Data):
 class PlatformData(_Data):
     """The file `platform.yaml`."""
 
-    command_line: CommandLine | None = None
+    command_line: Dialect | None = None
+    """The vendor's command line; None for a shell, which has exit codes."""
     read: str
-    """The command that shows the whole configuration in force."""
+    """The command that shows the whole running configuration."""
     read_ports: str = ""
     begin: tuple[str, ...] = ()
     end: tuple[str, ...] = ()
-    """After the last change; where `abort` is given, changes count only then."""
+    """Commands after the last change; with `abort`, changes become active only then."""
     abort: tuple[str, ...] = ()
-    """Forget all changes since `begin`."""
+    """Commands that discard all changes since `begin`."""
     up: str = "exit"
-    """From a mode to the mode above it."""
+    """Leaves a mode for the mode above it."""
     leave: tuple[str, ...] = ()
-    """After a rejected command, from any mode to where `begin` can be said."""
+    """Commands after a rejected command, from any mode to the mode of `begin`."""
     patch: str = ""
-    """The command that takes a JSON patch of the configuration database, where the switch has one."""
+    """The command that reads a JSON patch of the configuration database, if the switch has one."""
     only: str = ""
-    """The beginning of lines that count; others are left out."""
+    """Prefix of relevant lines; others are left out."""
     expand: tuple[str, ...] = ()
-    """Words before a word that may be a list or a range, such as `swp1-3,swp7`."""
-    unreadable: str = "log in and look"
-    """Advice for a reply without JSON."""
+    """Words that precede a list or a range, such as `swp1-3,swp7`."""
     modes: re.Pattern[str] = re.compile("(?!)")
-    """Lines, with the lines that lead to them, that only lead to other lines."""
+    """Pattern of lines, behind their context, that only open a mode."""
     remove: Text = _template("no {{ line }}")
     lines: tuple[LineRule, ...]
     limits: tuple[Limit, ...] = ()
     numbers: NumbersData
     release: Mapping[str, re.Pattern[str]] = {}
-    """Names of releases by the pattern of the reply; a name may have groups, as in re.sub."""
+    """Pattern of the reply by name of the release; a name may refer to groups, as in re.sub."""
     patch_allows: Mapping[str, Mapping[str, re.Pattern[str]]] = {}
-    """By the first release with them: by guarded table, the operations that the updater accepts."""
+    """Operations that the updater accepts, by first release and guarded table."""
     refused_replies: Mapping[str, re.Pattern[str]] = Field(default_factory=dict)
-    """Sentences about switches that are not set, by the pattern of their reply."""
+    """Pattern of the reply by the reason why such a switch is not set."""
 
 
 @contextmanager
 def _wrong_file(file: Path, expected: str) -> Iterator[None]:
-    """Turn what a reader raises into a ConfigError that names the file and, in YAML, the key."""
+    """Turn errors of a reader into a ConfigError that names the file and, in YAML, the key."""
     key = ""
     try:
         yield

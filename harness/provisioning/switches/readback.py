@@ -25,24 +25,24 @@ _NUMBER: Final = re.compile(r"-?\d+")
 
 
 class NotKnownError(Exception):
-    """The configuration does not say in numbers what a port marks and pauses; the message names the lines."""
+    """Marks and pauses of a port have no numbers in the configuration; the message names the lines."""
 
 
 class Row(NamedTuple):
-    """Columns that a line of the configuration fills."""
+    """The columns filled from a line of the configuration."""
 
     line: str
     columns: Mapping[str, Any]
     profile: tuple[str, str] | None
-    """Kind and name of the profile that the line is about."""
+    """Kind and name of the profile that the line belongs to."""
 
     @property
     def ports(self) -> tuple[str, ...]:
-        """Interfaces that the line is about; empty if it is about all."""
+        """Return the interfaces of the line; empty for all."""
         return tuple(self.columns["PORT"].split(",")) if "PORT" in self.columns else ()
 
     def queues(self) -> range:
-        """Return the queues that the line is about; NotKnownError for something else."""
+        """Return the queues of the line; NotKnownError if they are no number or range."""
         if "QUEUE" not in self.columns:
             return range(0)
         if (found := _RANGE.fullmatch(self.columns["QUEUE"])) is None:
@@ -60,7 +60,7 @@ class PortState:
     mtu_bytes: int | None = None
     """Largest IP packet."""
     not_known: Mapping[int, str] = field(default_factory=dict)
-    """By priority, lines from which marks and pauses cannot be read; cells that use it are refused."""
+    """Lines without readable numbers, by priority; cells that use the priority are refused."""
 
     def of_priority(self, number: int) -> PrioritySettings | None:
         """Return marks and pauses of a priority; None if they are not known."""
@@ -93,7 +93,7 @@ def read_state(
 ) -> SwitchState:
     """Return the numbers of the ports and of the buffer.
 
-    ports: a reply in JSON, which expressions know as `ports`; another text tells nothing.
+    ports: a reply in JSON, the variable `ports` of expressions; another text is ignored.
     """
     rows = list(_rows(table, found))
     given = {"cell_bytes": wanted.switch_cell_bytes, "ports": _json_object_in(ports)}
@@ -115,7 +115,7 @@ def _rows(table: textfsm.TextFSM, found: Configuration) -> Iterator[Row]:
 
 
 class _Port:
-    """The rows that count at one port."""
+    """The rows that apply to one port."""
 
     def __init__(self, numbers: NumbersData, rows: list[Row], given: Mapping[str, Any]) -> None:
         self._numbers = numbers
@@ -125,7 +125,7 @@ class _Port:
         self._profiles = [row for row in near if row.profile is not None]
 
     def state(self) -> PortState:
-        """Return marks and pauses in numbers, or the lines from which they cannot be read."""
+        """Return marks and pauses in numbers, or the lines without readable numbers."""
         values = {**self._given, **_columns(self._own)}
         rate_bps = _whole(_value(self._numbers.rate_bps, values))
         mtu_bytes = _whole(_value(self._numbers.mtu_bytes, values))
@@ -138,7 +138,7 @@ class _Port:
         return PortState(priorities, rate_bps, mtu_bytes, unread[0] if unread else {})
 
     def _priorities(self) -> dict[int, PrioritySettings]:
-        """Return the priorities that mark or pause; NotKnownError where lines do not say it in numbers."""
+        """Return the priorities that mark or pause; NotKnownError for lines without numbers."""
         queues: dict[int, list[Row]] = {number: [] for number in _PRIORITIES}
         whole: dict[object, list[Row]] = {}
         for row in [*self._own, *self._referenced()]:
@@ -194,7 +194,7 @@ class _Port:
 
 
 def _columns(rows: Iterable[Row]) -> dict[str, Any]:
-    """Return the columns of several rows, digits as numbers, without lists; the last row counts."""
+    """Return the columns of several rows, digits as numbers, without lists; the last row has precedence."""
     named = (each for row in rows for each in row.columns.items())
     return {name: _number(value) for name, value in named if isinstance(value, str)}
 
@@ -202,7 +202,7 @@ def _columns(rows: Iterable[Row]) -> dict[str, Any]:
 def _merged(rows: Iterable[Row]) -> dict[str, Any]:
     """Return the columns of several rows, digits as numbers, lists joined.
 
-    NotKnownError if two rows say different things.
+    NotKnownError if two rows contradict each other.
     """
     found: dict[str, Any] = {}
     for row in rows:
@@ -220,7 +220,7 @@ def _number(text: str) -> int | str:
 
 
 def _value(formula: Expression, values: Mapping[str, Any]) -> object:
-    """Return what an expression gives; None where a column is missing."""
+    """Return the value of an expression; None if a column is missing."""
     try:
         return formula(values)
     except ValueError:
@@ -243,10 +243,10 @@ def _json_object_in(text: str) -> object:
 
 
 def marking_reported(from_bytes: int, to_bytes: int, percent: int) -> Marking:
-    """Return marks as a switch has them, even if no inventory may ask for them."""
+    """Return marks of a switch without the checks of an inventory."""
     return Marking.model_construct(from_bytes=from_bytes, to_bytes=to_bytes, probability=percent / 100)
 
 
 def priority_reported(**reported: object) -> PrioritySettings:
-    """Return marks and pauses as a switch has them, even if no inventory may ask for them."""
+    """Return marks and pauses of a switch without the checks of an inventory."""
     return PrioritySettings().model_copy(update=reported)

@@ -1,9 +1,12 @@
 """Settings of a hardware switch in an inventory: set by this project, or declared because others set them."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from rogue.remote.login import Login
 
 DECLARED: Final = "declared"
 """The platform of a switch without a login: its declared settings are believed."""
@@ -24,7 +27,7 @@ class Marking(_Settings):
     to_bytes: Annotated[int, Field(ge=1)]
     """Every packet is marked beyond this length (kmax)."""
     probability: Annotated[float, Field(gt=0, le=1)] = 1.0
-    """Of a mark when the queue has just reached `to_bytes`."""
+    """Probability of a mark when the queue has just reached `to_bytes`."""
 
     @model_validator(mode="after")
     def _is_ordered(self) -> Self:
@@ -42,7 +45,7 @@ class PrioritySettings(_Settings):
     """Marks and pauses of one priority, the same on every port of the switch."""
 
     dscp: tuple[Annotated[int, Field(ge=0, le=63)], ...] = ()
-    """Packets with these belong to the priority; without any, the map of the switch counts."""
+    """DSCPs of the priority's packets; if empty, the switch's own map counts."""
     marks: Marking | None = None
     pauses: bool = False
     """True if PFC pauses it, in both directions."""
@@ -52,34 +55,34 @@ class PrioritySettings(_Settings):
     """A port pauses when its packets hold this multiple of the free buffer; None: the switch decides."""
 
     @property
-    def asks(self) -> bool:
-        """True if it says more than which packets belong to it."""
+    def has_settings(self) -> bool:
+        """True if it has more than DSCPs."""
         return self != PrioritySettings(dscp=self.dscp)
 
     def __str__(self) -> str:
         words = [str(self.marks)] if self.marks else []
         words += ["pauses"] if self.pauses else []
         words += [f"keeps {self.headroom_bytes} bytes of headroom"] if self.headroom_bytes else []
-        words += [f"pauses beyond {self.pause_alpha:g} times what is free"] if self.pause_alpha else []
+        words += [f"pauses beyond {self.pause_alpha:g} times the free buffer"] if self.pause_alpha else []
         return ", ".join(words) or "nothing"
 
 
 class HardwarePort(_Settings):
-    """One egress of a hardware switch, by the name of its vendor."""
+    """One egress port of a hardware switch."""
 
     bridge: Annotated[str, Field(pattern=r"^[a-z][a-z0-9]*$")]
-    """The switch of the topology that it stands for."""
+    """The switch of the topology that the port belongs to."""
     interface: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:/-]{1,40}$")]
     peer: Annotated[str, Field(pattern=r"^[a-z][a-z0-9]*$")]
 
     @property
     def name(self) -> str:
-        """The port's name in the simulator's tables, such as `s0->h1`."""
+        """Return the port's name in the simulator's tables, such as `s0->h1`."""
         return f"{self.bridge}->{self.peer}"
 
 
 class HardwareSwitchVariables(BaseModel):
-    """What the inventory says about a switch, beyond how to reach it."""
+    """Variables of a switch in the inventory, other than its login."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -88,7 +91,7 @@ class HardwareSwitchVariables(BaseModel):
     switch_ports: tuple[HardwarePort, ...] = ()
     switch_priorities: Mapping[Priority, PrioritySettings] = {}
     switch_cell_bytes: Annotated[int | None, Field(ge=1)] = None
-    """Of a cell of the chip's buffer; for platforms that count in cells of a size that they do not show."""
+    """Size of a buffer cell, for platforms that count in cells and do not show the size."""
 
     switch_may_differ: tuple[Difference, ...] = ()
     """Kinds of numbers that may differ from an experiment; the run states the difference."""
@@ -132,5 +135,15 @@ class HardwareSwitchVariables(BaseModel):
         return tuple(self.switch_priorities[number] for number in self.numbers_of(dscp))
 
     def __str__(self) -> str:
-        told = [f"priority {number}: {each}" for number, each in sorted(self.switch_priorities.items())]
-        return "; ".join(told) or "neither marks nor pauses"
+        words = [f"priority {number}: {each}" for number, each in sorted(self.switch_priorities.items())]
+        return "; ".join(words) or "no marks and no pauses"
+
+
+@dataclass(frozen=True, slots=True)
+class HardwareSwitch:
+    """A switch that is no Linux machine; several may make up the network."""
+
+    name: str
+    variables: HardwareSwitchVariables
+    login: Login | None
+    """None for a declared switch."""

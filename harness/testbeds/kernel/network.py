@@ -204,7 +204,7 @@ def port_settings(asked: Mapping[str, SwitchPort], hosts: Collection[str]) -> di
             port,
             delay_ns=max(_DELAY_NS_MIN, port.delay_ns),
             burst_bytes=burst_bytes(asked[name].link.rate_bps),
-            loses_what_comes=leads_to(hosts, name),
+            loses_arriving=leads_to(hosts, name),
         )
         for name, port in linux_ports(asked, hosts).items()
     }

@@ -7,8 +7,8 @@ from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.marking import MARK_ABOVE, MarkingCurve
 from rogue.harness.cell.network import Pauses
 from rogue.harness.cell.transport import as_written
-from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
-from rogue.harness.provisioning.switches.settings import Marking, PrioritySettings
+from rogue.harness.provisioning.inventory import Inventory
+from rogue.harness.provisioning.switches.settings import HardwareSwitch, Marking, PrioritySettings
 from rogue.harness.testbeds.base import Fact
 from rogue.workloads.topologies import Topology
 from rogue.workloads.transports import TransportName

@@ -6,12 +6,12 @@ from typing import Final
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.errors import UsageError
-from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
+from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.switches.change import sentences
 from rogue.harness.provisioning.switches.operations import open_switch
 from rogue.harness.provisioning.switches.platform import load_platform
 from rogue.harness.provisioning.switches.readback import SwitchState
-from rogue.harness.provisioning.switches.settings import Difference, HardwarePort
+from rogue.harness.provisioning.switches.settings import Difference, HardwarePort, HardwareSwitch
 from rogue.harness.testbeds.ssh.declared_switches import stated_pause_points
 from rogue.harness.testbeds.ssh.switch_request import (
     Mismatch,

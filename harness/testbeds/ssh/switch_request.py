@@ -8,12 +8,13 @@ from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.marking import MarkingCurve
 from rogue.harness.cell.network import Pauses, PrioritySpec, SwitchPort
 from rogue.harness.errors import UsageError
-from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
+from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.switches.platform import load_platform
 from rogue.harness.provisioning.switches.readback import PortState
 from rogue.harness.provisioning.switches.settings import (
     DECLARED,
     Difference,
+    HardwareSwitch,
     HardwareSwitchVariables,
     Marking,
     PrioritySettings,

@@ -44,7 +44,7 @@ class SshTestbed(Testbed):
         self._file = inventory
         self._inventory: Inventory | None = None
         self._capabilities: dict[str, Capabilities] | None = None
-        self._standing: dict[str, SwitchState] | None = None
+        self._switch_states: dict[str, SwitchState] | None = None
         self._compared = ComparedCells()
 
     @property
@@ -75,11 +75,11 @@ class SshTestbed(Testbed):
         return self._capabilities
 
     @property
-    def standing(self) -> Mapping[str, SwitchState]:
-        """What each hardware switch has, by its own words; asked once."""
-        if self._standing is None:
-            self._standing = read_switch_states(self.inventory)
-        return self._standing
+    def switch_states(self) -> Mapping[str, SwitchState]:
+        """Return the state of each hardware switch, which is read once."""
+        if self._switch_states is None:
+            self._switch_states = read_switch_states(self.inventory)
+        return self._switch_states
 
     def obstacles(self) -> list[str]:
         """The doctor's findings that refuse."""
@@ -94,7 +94,7 @@ class SshTestbed(Testbed):
         except UsageError as error:
             return str(error)
         return support.unsupported(cell, inventory, self.capabilities) or self._compared.refusal(
-            cell, inventory, self.standing
+            cell, inventory, self.switch_states
         )
 
     def is_same_for_every_seed(self, cell: Cell) -> bool:
@@ -109,11 +109,11 @@ class SshTestbed(Testbed):
         """Marks of emulated machines, a core that is full; what of hardware switches may differ."""
         inventory = inventory_as_requested(cell, self.inventory)
         told = [words for words in (marks_differ(cell, inventory), agent_is_slow(cell)) if words]
-        found = declared_switches.allowed_differences(cell, inventory) | self._standing_facts(cell, inventory)
+        found = declared_switches.allowed_differences(cell, inventory) | self._switch_facts(cell, inventory)
         return [*told, *found.values()]
 
-    def _standing_facts(self, cell: Cell, inventory: Inventory) -> dict[str, str]:
-        return self._compared.facts(cell, inventory, self.standing)
+    def _switch_facts(self, cell: Cell, inventory: Inventory) -> dict[str, str]:
+        return self._compared.facts(cell, inventory, self.switch_states)
 
     def estimate_seconds(self, cell: Cell) -> float:
         """The traffic's own time, for real time is what it takes."""
@@ -133,11 +133,11 @@ class SshTestbed(Testbed):
                     environment.rescue()
                     conductor.rescue()
                     result = collected.rescued(error)
-                    result.facts |= self._standing_facts(cell, inventory)
+                    result.facts |= self._switch_facts(cell, inventory)
                     close_nodes(self.inventory)  # nobody knows what state they are in
                     return result
             result = collected.result()
-            result.facts |= self._standing_facts(cell, inventory)
+            result.facts |= self._switch_facts(cell, inventory)
             if conductor.done.failures:
                 close_nodes(self.inventory)
             else:

@@ -120,7 +120,7 @@ ACCELERATIONS = {
     "roce_slow_restart_en": "slow restart",
     "roce_slow_restart_idle_en": "slow restart after idling",
 }
-"""Fields of the register ROCE_ACCL, and what a reader calls them; provisioning resets the same."""
+"""Fields of the register ROCE_ACCL, and their names for readers."""
 _FIELD = re.compile(r"^\s*(\w+)\s*\|\s*(0x[0-9a-fA-F]+)", re.MULTILINE)
 _MASK = re.compile(r"(ROCE_CC_PRIO_MASK_P\d)[ \t]+(\S+)(?:[ \t]+(\S+)[ \t]+\S+)?")
 """Its name and one value, which is that of the next boot; or three, default, current and next boot's."""

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from helpers.command_line import rogue
 from helpers.experiments import write_experiment
-from helpers.fake_eos import FakeEos
+from helpers.fake_command_lines import FakeEos
 from helpers.fake_switch import LOGIN, served_switch
 from helpers.nodes import host_facts, rack_of, read_inventory, switch_facts, write_inventory
 
@@ -16,7 +16,7 @@ from rogue.harness.cli import app, run_guarded
 from rogue.harness.commands import doctor as command
 from rogue.harness.commands.options import NamedCells, requested_cells
 from rogue.harness.errors import ExitCode, UsageError
-from rogue.harness.provisioning import card_bundle
+from rogue.harness.provisioning import rdma_transfers
 from rogue.harness.provisioning.clocks import ClockOffset
 from rogue.harness.provisioning.findings import Examination, Finding
 from rogue.harness.provisioning.named_inventory import NamedInventory
@@ -82,9 +82,7 @@ def test_a_hardware_switch_that_differs_refuses(
 ) -> None:
     examined(monkeypatch)
     finding = Finding("tor", "interface Ethernet1", "nothing", "`qos trust dscp`", "run `rogue switch apply`")
-    monkeypatch.setattr(
-        "rogue.harness.provisioning.switches.operations.switch_findings", lambda _inventory: [finding]
-    )
+    monkeypatch.setattr("rogue.harness.provisioning.doctor.switch_findings", lambda _inventory: [finding])
     assert command.examine_nodes(NamedInventory(str(path)), None) is ExitCode.TESTBED
     assert "refused: tor: interface Ethernet1: got nothing, expected" in capsys.readouterr().out
 
@@ -165,32 +163,11 @@ def test_what_belongs_to_an_experiment_needs_one(
     assert str(told.value) == f"doctor: got {got} without an experiment, {expected}"
 
 
-SENT = Path(__file__).parents[1] / "provisioning/card_bundles/invented.json"
 Capture = pytest.CaptureFixture[str]
 
 
 def typed(*words: str) -> int:
     return int(run_guarded(lambda: app(["doctor", *words], prog_name="rogue", standalone_mode=False)))
-
-
-def test_a_file_that_was_sent_is_told(capsys: Capture) -> None:
-    assert typed(str(SENT)) == 0
-    assert capsys.readouterr().out == SENT.with_suffix(".txt").read_text()
-
-
-@pytest.mark.parametrize(
-    ("words", "given"),
-    [
-        (["dctcp.yaml", "--cell", "a", "--log", "out.log"], "EXPERIMENT, --cell, --log"),
-        (["--set", "seed=1"], "--set"),
-        (["--plugin", "mine.py", "--trust-inventory"], "--plugin, --trust-inventory"),
-    ],
-)
-def test_what_has_no_meaning_for_a_file_is_refused(capsys: Capture, words: list[str], given: str) -> None:
-    assert typed(str(SENT), *words) == 2
-    said = capsys.readouterr()
-    assert f"got {given} with a file of cards, expected that alone; leave {given} out." in said.err
-    assert said.out == ""
 
 
 def test_a_pipe_is_no_inventory_and_nobody_waits_for_it(tmp_path: Path, capsys: Capture) -> None:
@@ -224,37 +201,30 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     monkeypatch.setattr(
         "rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: rack_of("declared")
     )
-    monkeypatch.setattr(card_bundle.ask_cards, "__defaults__", (opened,))
+    monkeypatch.setattr(rdma_transfers.collect_cards, "__defaults__", (opened,))
     return logins
 
 
-def test_two_cards_are_asked_and_what_they_say_is_kept(
+def test_reports_of_two_cards_are_kept_in_a_new_file(
     tmp_path: Path, asked: list[object], capsys: Capture
 ) -> None:
     file = tmp_path / "cards.json"
-    for _ in range(2):  # its own file it may write anew
-        assert typed("nodes.yaml", "--card", str(file)) == 0
-    assert len(asked) == 4
-    told = capsys.readouterr().out.splitlines()[-13:]
-    assert told[-1] == f"all of it, without names and addresses: {file}"
-    assert [each.name for each in tmp_path.iterdir()] == ["cards.json"]
-    assert typed(str(file)) == 0
-    assert capsys.readouterr().out.splitlines() == told[:-1]
+    assert typed("nodes.yaml", "--card", str(file)) == 0
+    assert len(asked) == 2
+    assert capsys.readouterr().out == f"reports of two cards, without names and addresses: {file}\n"
+    assert len(json.loads(file.read_text())["cards"]) == 2
+    assert typed("nodes.yaml", "--card", str(file)) == 2
 
 
 @pytest.mark.parametrize("place", ["nodes.yaml", ".", "nowhere/cards.json", "link.json"])
-def test_a_place_that_is_not_its_own_is_refused_before_anybody_is_asked(
+def test_another_place_is_refused_before_cards_are_queried(
     tmp_path: Path, asked: list[object], capsys: Capture, place: str
 ) -> None:
-    inventory = tmp_path / "nodes.yaml"
-    inventory.write_text("hosts: {}\n")
-    (tmp_path / "sent.json").write_bytes(SENT.read_bytes())
-    (tmp_path / "link.json").symlink_to(tmp_path / "sent.json")
-    assert typed(str(inventory), "--card", str(tmp_path / place)) == 2
-    assert f"--card: got {tmp_path / place}, " in capsys.readouterr().err
-    assert asked == []
-    assert inventory.read_text() == "hosts: {}\n"
-    assert (tmp_path / "sent.json").read_bytes() == SENT.read_bytes()
+    (tmp_path / "nodes.yaml").write_text("hosts: {}\n")
+    (tmp_path / "link.json").symlink_to(tmp_path / "nodes.yaml")
+    assert typed("nodes.yaml", "--card", str(tmp_path / place)) == 2
+    assert f"--card: got {tmp_path / place}, expected a new file" in capsys.readouterr().err
+    assert (asked, (tmp_path / "nodes.yaml").read_text()) == ([], "hosts: {}\n")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from helpers.command_line import rogue
 from helpers.experiments import write_experiment
 from helpers.fake_agents import fake_inventory
-from helpers.fake_eos import FakeEos
+from helpers.fake_command_lines import FakeEos
 from helpers.fake_switch import LOGIN, LOSSLESS, hardware, served_switch, wanted
 from helpers.nodes import rack_of, write_inventory
 
@@ -17,10 +17,10 @@ from rogue.harness.commands import switch as command
 from rogue.harness.commands.options import NamedCells
 from rogue.harness.commands.switch import requested_switch
 from rogue.harness.errors import ExitCode, UsageError
-from rogue.harness.provisioning.inventory import HardwareSwitch
 from rogue.harness.provisioning.named_inventory import NamedInventory
 from rogue.harness.provisioning.switches import operations
 from rogue.harness.provisioning.switches.operations import OpenSwitch
+from rogue.harness.provisioning.switches.settings import HardwareSwitch
 from rogue.remote.errors import NodeError
 
 GOLDEN = Path(__file__).parent / "switch_plans"

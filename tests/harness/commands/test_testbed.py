@@ -150,7 +150,7 @@ def test_ctrl_c_leaves_nothing_and_says_so(state_home: Path, monkeypatch: pytest
     with pytest.raises(StoppedError, match="stopped; nothing of testbed default is left") as caught:
         testbed.up("", "star", 2)
     assert caught.value.exit_code is ExitCode.INTERRUPTED
-    assert list((state_home / "rogue/testbeds").iterdir()) == []
+    assert [each.name for each in (state_home / "rogue/testbeds").iterdir()] == [".lock"]
     assert processes.find(state_home / "rogue/testbeds/default") == {}
 
 

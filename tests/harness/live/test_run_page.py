@@ -161,14 +161,14 @@ def test_nobody_who_looked_is_nobody_to_wait_for(live: RunPage, monkeypatch: pyt
 OK, FAILED = CellStatus.OK, CellStatus.FAILED
 
 
-def standing(cells: list[CellRecord], **changes: object) -> RunState:
+def run_state(cells: list[CellRecord], **changes: object) -> RunState:
     told = {"running": None, "elapsed_seconds": 30.0, "weights": {}} | changes
     return RunState(manifest_of(cells), **told)  # type: ignore[arg-type]
 
 
 def test_share_is_by_expected_seconds_and_counts_what_runs() -> None:
     cells = [cell_record("a", status=OK, session=0), cell_record("b"), cell_record("c")]
-    now = standing(cells, running={"b": 0.5}, weights={"a": 10.0, "b": 20.0, "c": 30.0})
+    now = run_state(cells, running={"b": 0.5}, weights={"a": 10.0, "b": 20.0, "c": 30.0})
     assert now.share == pytest.approx(20 / 60)
     assert now.seconds_left == pytest.approx(60)
     assert (now.waiting, now.count(OK)) == (1, 1)
@@ -177,7 +177,7 @@ def test_share_is_by_expected_seconds_and_counts_what_runs() -> None:
 def test_without_expectations_all_cells_are_alike() -> None:
     cells = [cell_record("a", status=OK, session=0), failed_record("b"), cell_record("c"), cell_record("d")]
     cells[1].session = 0
-    assert standing(cells).share == 0.5
+    assert run_state(cells).share == 0.5
 
 
 def test_what_an_earlier_call_did_is_no_work_of_this_one() -> None:
@@ -196,12 +196,12 @@ def test_what_failed_before_and_runs_again_is_no_failure_now() -> None:
 
 def test_cells_that_cannot_run_are_no_work() -> None:
     cells = [cell_record("a", status=CellStatus.UNSUPPORTED), cell_record("b", status=OK, session=0)]
-    assert standing(cells).share == 1.0
-    assert standing([cells[0]]).share == 1.0
+    assert run_state(cells).share == 1.0
+    assert run_state([cells[0]]).share == 1.0
 
 
 def test_nothing_is_said_of_the_end_before_something_is_done() -> None:
-    assert standing([cell_record("a")]).seconds_left is None
+    assert run_state([cell_record("a")]).seconds_left is None
 
 
 class Silent:

@@ -5,7 +5,6 @@ from ipaddress import IPv4Interface
 from pathlib import Path
 
 import pytest
-import yaml
 from helpers.nodes import C6525, M510, XL170, cloudlab_manifest
 
 from rogue.harness.errors import UsageError
@@ -53,11 +52,6 @@ def test_the_type_is_that_of_the_machine_that_was_allocated(tmp_path: Path, requ
     assert [node.hardware for node in read_manifest(path).nodes[:2]] == ["m510", "m510"]
 
 
-def test_switches_that_were_allocated_are_known() -> None:
-    assert [node.name for node in read_manifest(XL170).nodes if node.is_switch] == ["mysw"]
-    assert not any(node.is_switch for node in read_manifest(C6525).nodes)
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -65,9 +59,7 @@ def test_switches_that_were_allocated_are_known() -> None:
         ("", "it is no XML"),
         ('<?xml version="1.0" encoding="ebcdic-x"?><rspec/>', "it is no XML"),
         ("\x00\x01", "it is no XML"),
-        ('<!DOCTYPE a [<!ENTITY b "bb"><!ENTITY c "&b;&b;">]><rspec>&c;</rspec>', "got a document type"),
-        ('<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><rspec>&b;</rspec>', "got a document type"),
-        ('<rspec><node client_id="a"/><node client_id="a"/></rspec>', "got two nodes called 'a'"),
+        ('<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><rspec>&b;</rspec>', "it is no XML"),
         ("<rspec><node/></rspec>", "got client_id '' of a node, expected letters"),
     ],
 )
@@ -76,12 +68,6 @@ def test_a_file_that_is_no_manifest_is_refused(tmp_path: Path, content: str, mes
     path.write_text(content)
     with pytest.raises(UsageError, match=f"^manifest {path}: .*{message}"):
         read_manifest(path)
-
-
-def test_elements_within_elements_without_end_are_read_all_the_same(tmp_path: Path) -> None:
-    path = tmp_path / "manifest.xml"
-    path.write_text(f"<rspec>{'<a>' * 50_000}{'</a>' * 50_000}</rspec>")
-    assert read_manifest(path).nodes == ()
 
 
 def test_a_file_that_is_too_large_is_not_parsed(tmp_path: Path) -> None:
@@ -114,10 +100,6 @@ def test_a_file_that_is_too_large_is_not_parsed(tmp_path: Path) -> None:
         (("10.10.1.1", "10.10.1.256"), "node0: got address '10.10.1.256/255.255.255.0' of node0:eth1, exp"),
         (('netmask="255.255.255.0"', 'netmask="255.0.255.0"'), "node0: got address '10.10.1.1/255.0.255.0'"),
         (
-            ('"node1:eth2" comp', '"node1:eth1" comp'),
-            "got two interfaces called 'node1:eth1', expected names",
-        ),
-        (
             ("</interface>", '<ip address="1.2.3.4" netmask="255.0.0.0"/></interface>'),
             "node0: got addresses 10",
         ),
@@ -137,11 +119,6 @@ def test_a_port_that_is_none_is_a_sentence(tmp_path: Path, port: str) -> None:
         UsageError, match=rf"node1: got port '{port}' of a login, expected a number from 1 to"
     ):
         read_manifest(path)
-
-
-def test_a_file_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cannot be read: No such file"):
-        read_manifest(tmp_path / "nowhere.xml")
 
 
 def test_of_two_lans_one_must_be_named() -> None:
@@ -174,16 +151,6 @@ def test_switches_that_are_cabled_to_each_other_are_one_lan() -> None:
     links = (*manifest.links, ManifestLink("up", ("mysw:up", "other:up")))
     (lan,) = lans_of(Manifest(Path("m.xml"), nodes, links))
     assert (len(lan.interfaces), lan.switches) == (4, ("mysw", "other"))
-
-
-def test_one_lan_needs_no_name() -> None:
-    assert choose_lan(read_manifest(C6525), None).name == "link-0"
-
-
-def test_a_hundred_and_sixty_nodes(tmp_path: Path) -> None:
-    path = tmp_path / "manifest.xml"
-    path.write_text(cloudlab_manifest(160))
-    assert len(choose_lan(read_manifest(path), None).interfaces) == 160
 
 
 @pytest.mark.parametrize("hosts", [0, 1])
@@ -244,10 +211,6 @@ def lan_of(*addresses: str, nodes: tuple[str, ...] = ("a", "b")) -> Manifest:
             lan_of("10.0.1.1/24", "10.0.2.1/24"),
             "manifest m.xml: lan0: got subnets 10.0.1.0/24 of a, 10.0.2.0/24 of b; expected one for all "
             "hosts.",
-        ),
-        (
-            lan_of("10.0.1.1/24", "10.0.1.1/24"),
-            "manifest m.xml: lan0: got 10.0.1.1 of both a and b, expected one owner.",
         ),
         (
             lan_of("10.0.1.1/24", "10.0.1.2/24", "10.0.1.3/24", nodes=("a", "b", "a")),
@@ -312,29 +275,6 @@ def test_the_mtu_is_that_of_the_links(tmp_path: Path) -> None:
     declined = C6525.read_text().replace("</link>", '<emulab:jumboframes enabled="false"/></link>')
     (tmp_path / "declined").write_text(declined)
     assert "experiment_mtu: 1500\n" in text_of(tmp_path / "declined")
-
-
-def test_one_cable_without_jumbo_frames_is_the_lan_s_limit(tmp_path: Path) -> None:
-    first, rest = XL170.read_text().split("</link>", 1)
-    (tmp_path / "one").write_text(f'{first}<emulab:jumboframes enabled="true"/></link>{rest}')
-    assert "experiment_mtu: 1500\n" in text_of(tmp_path / "one")
-
-
-@pytest.mark.parametrize("hardware", ["c6525-25g", "c6525-100g", "d6515", "r650", "xl170", "m510"])
-def test_types_with_cards_need_no_flags(tmp_path: Path, hardware: str) -> None:
-    path = tmp_path / "manifest.xml"
-    path.write_text(C6525.read_text().replace("c6525-25g", hardware))
-    hosts = yaml.safe_load(text_of(path))["all"]["children"]["hosts"]["hosts"]
-    assert {host["rdma_device_kind"] for host in hosts.values()} == {"card"}
-    assert hosts["h1"]["experiment_mac"] == "0c:42:a1:00:00:8b"
-
-
-def test_a_hundred_and_sixty_hosts(tmp_path: Path) -> None:
-    path = tmp_path / "manifest.xml"
-    path.write_text(cloudlab_manifest(160))
-    hosts = yaml.safe_load(text_of(path))["all"]["children"]["hosts"]["hosts"]
-    assert list(hosts) == [f"h{number}" for number in range(160)]
-    assert len({host["experiment_address"] for host in hosts.values()}) == 160
 
 
 def test_what_the_manifest_leaves_open_can_be_said() -> None:

@@ -1,4 +1,4 @@
-"""Tests: reject inventories that would run programs here or skip host-key checks."""
+"""Tests: reject inventories with mistakes, that would run programs here, or that skip host-key checks."""
 
 import os
 import subprocess
@@ -12,11 +12,16 @@ from helpers.sshd import Laboratory, laboratory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rogue.harness.errors import ConfigError, UsageError
+from rogue.harness.errors import ConfigError, Problem, UsageError
 from rogue.harness.provisioning import inventory_source
-from rogue.harness.provisioning.inventory import interpret, load_inventory
+from rogue.harness.provisioning.inventory import HostVariables, interpret, load_inventory
+from rogue.harness.provisioning.inventory_problems import (
+    find_problems,
+    grouped,
+    wrong_addresses,
+)
 from rogue.harness.provisioning.inventory_source import distrusted, forbidden, is_unverified
-from rogue.remote.destination import Destination
+from rogue.remote.login import Destination
 
 SCRIPT = """#!/bin/sh
 touch {mark}
@@ -32,7 +37,7 @@ def script(directory: Path) -> tuple[Path, Path]:
 
 
 def test_a_program_is_refused_and_not_run(tmp_path: Path) -> None:
-    """Whoever owns it: of an archive that was unpacked everything is one's own."""
+    """The owner does not matter: a user owns all files of an unpacked archive."""
     program, mark = script(tmp_path)
     with pytest.raises(UsageError) as refused:
         load_inventory(program)
@@ -49,17 +54,6 @@ def test_a_program_that_a_person_trusts_is_run(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no host in it"):
         load_inventory(program, is_trusted=True)
     assert mark.exists()
-
-
-def test_trust_makes_no_program_of_a_file(tmp_path: Path) -> None:
-    assert len(load_inventory(write_inventory(tmp_path), is_trusted=True).hosts) == 2
-
-
-def test_a_plug_in_that_the_file_names_is_not_loaded(tmp_path: Path) -> None:
-    path = tmp_path / "nodes.yaml"
-    path.write_text("plugin: ansible.builtin.constructed\nstrict: true\n")
-    with pytest.raises((ConfigError, UsageError)):
-        load_inventory(path, is_trusted=True)
 
 
 FORBIDDEN: dict[str, dict[str, object]] = {
@@ -136,12 +130,8 @@ def test_hosts_of_other_groups_are_looked_at_too() -> None:
         interpret(Path("nodes.yaml"), listed)
 
 
-def test_an_ordinary_inventory_is_read(tmp_path: Path) -> None:
-    assert len(load_inventory(write_inventory(tmp_path)).hosts) == 2
-
-
 def test_variables_beside_the_file_count_and_not_those_beside_a_link_to_it(tmp_path: Path) -> None:
-    """Where playbooks look is where the check looks, too."""
+    """The check looks where playbooks look."""
     there = tmp_path / "there"
     (there / "group_vars").mkdir(parents=True)
     file = write_inventory(there)
@@ -227,3 +217,91 @@ def _go(there: Laboratory, directory: Path, *more: str) -> None:
     command = ["ssh", *more, "-F", str(config), "-o", f"UserKnownHostsFile={mine} {theirs}"]
     command += ["-o", "HostKeyAlias=restrict", "-p", str(there.gate.port), f"{there.user}@127.0.0.1", "true"]
     subprocess.run(command, env=os.environ, check=True, capture_output=True, timeout=60)
+
+
+GOOD = {
+    "experiment_address": "10.9.0.1", "experiment_interface": "eth1", "experiment_mtu": 1500,
+    "rdma_device_kind": "card",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({}, None),
+        ({"of_no_interest": "{{ x }}"}, None),
+        ({"experiment_mtu": "{{ mtu }}"}, None),
+        ({"experiment_mtu": "jumbo"}, "h0.experiment_mtu: got 'jumbo', expected a whole number; inv"),
+        ({"experiment_mtu": 70_000}, "h0.experiment_mtu: got 70000, expected a number of at most 65535; inv"),
+        ({"experiment_interface": 7}, "h0.experiment_interface: got 7, expected text, in quotes where YAML"),
+        (
+            {"experiment_interface": "a b"},
+            "h0.experiment_interface: got 'a b', expected the name of a network",
+        ),
+        (
+            {"experiment_mac": "14:58"},
+            "h0.experiment_mac: got '14:58', expected a MAC address such as 14:58:d0",
+        ),
+        ({"rdma_device_kind": "x"}, "h0.rdma_device_kind: got 'x', expected 'soft_roce' or 'card'; inv"),
+    ],
+)
+def test_mistakes_are_sentences(change: dict[str, Any], sentence: str | None) -> None:
+    found = find_problems(Path("nodes.yaml"), "h0", HostVariables, {**GOOD, **change})
+    assert [str(problem).startswith(f"nodes.yaml: {sentence}") for problem in found] == [True] * bool(
+        sentence
+    )
+
+
+NODES = ("h0", "h1", "h2", "h10", "tor")
+
+
+def wrong(key: str, got: str = "bond0") -> Problem:
+    return Problem("nodes.yaml", key, got, "one card", "take it out")
+
+
+def test_a_mistake_of_a_group_is_one_sentence_with_its_nodes_in_order() -> None:
+    found = grouped((wrong(f"{node}.experiment_interface") for node in ("h10", "h0", "h2")), NODES)
+    assert [str(each) for each in found] == [
+        "nodes.yaml: experiment_interface of h0, h2, h10: got bond0, expected one card; take it out."
+    ]
+
+
+def test_names_with_dots_are_names() -> None:
+    """The longer of `h0` and `h0.lab.org` is the node; keys also have dots."""
+    nodes = ("h0", "h0.lab.org", "h1.lab.org")
+    found = grouped((wrong(f"{node}.ports.0.interface") for node in nodes[1:]), nodes)
+    assert [each.key for each in found] == ["ports.0.interface of h0.lab.org, h1.lab.org"]
+    both = [wrong("h0.lab"), wrong("h0.lab.org.interface", "team0")]
+    assert grouped(both, nodes) == both
+
+
+FILE = Path("nodes.yaml")
+
+
+def problems(*addresses: str) -> list[str]:
+    variables = {f"h{number}": {"experiment_address": each} for number, each in enumerate(addresses)}
+    return [str(each) for each in wrong_addresses(FILE, list(variables), variables)]
+
+
+@pytest.mark.parametrize("addresses", [("10.9.0.10", "10.9.0.11"), ("fd00::10", "2001:db8::11"), ()])
+def test_one_family_with_an_address_for_each_host(addresses: tuple[str, ...]) -> None:
+    assert problems(*addresses) == []
+
+
+def test_an_address_is_one_hosts_however_it_is_written() -> None:
+    (problem,) = problems("fd00::10", "fd00:0:0::10")
+    assert "h1.experiment_address: got fd00::10, which h0 has, expected a different address" in problem
+
+
+def test_hosts_of_two_families_do_not_reach_each_other() -> None:
+    (problem,) = problems("10.9.0.10", "10.9.0.11", "fd00::12")
+    assert "h2.experiment_address: got an address of IPv6, expected one family for all hosts; h0" in problem
+
+
+def test_an_address_of_one_link_is_refused() -> None:
+    (problem,) = problems("fe80::10")
+    assert "got fe80::10, expected an address that is valid on the whole node; give the interface" in problem
+
+
+def test_what_is_no_address_at_all_is_said_elsewhere() -> None:
+    assert problems("10.9", "fd00::10") == []

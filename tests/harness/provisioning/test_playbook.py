@@ -1,34 +1,44 @@
-"""Tests: run a playbook through ansible-runner, and follow its events."""
+"""Tests: run playbooks through ansible-runner; provision and restore nodes."""
 
 import io
 import os
-import re
 import signal
-import subprocess
-import sys
 import tempfile
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
+from helpers.nodes import write_inventory
 from rich.console import Console
 
+from rogue.agent.node import serve
+from rogue.agent.node.bundle import agent_archive
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning import playbook
+from rogue.harness.provisioning import provision as module
+from rogue.harness.provisioning.findings import Finding
+from rogue.harness.provisioning.inventory import Inventory, load_inventory
+from rogue.harness.provisioning.linux_switch import PortSettings, port_lines
+from rogue.harness.provisioning.places import AGENT, DOOL, SPOOL
 from rogue.harness.provisioning.playbook import (
     Interrupted,
     Order,
     PlaybookResult,
-    TaskDisplay,
-    end_processes,
-    find_processes,
+    TaskFailure,
     is_task_start,
     run_playbook,
     ssh_variables,
     task_title,
 )
-from rogue.remote.destination import Destination
+from rogue.harness.provisioning.provision import (
+    provision,
+    teardown,
+)
+from rogue.harness.provisioning.reach import Reached
 from rogue.remote.errors import NodeError
+from rogue.remote.login import Destination
 
 HERE = "all: {hosts: {here: {ansible_connection: local, ansible_python_interpreter: auto_silent}}}\n"
 GOOD = """\
@@ -80,8 +90,7 @@ def test_tasks_are_counted_shown_and_logged(
 ) -> None:
     done = run_playbook(order(tmp_path, GOOD, monkeypatch), console)
     assert (done.tasks_done, done.failures, done.changes) == (2, [], {"here": ["Change it"]})
-    assert "[1/2] Say it: nothing to change" in shown(console)
-    assert "[2/2] Change it: changed here" in shown(console)
+    assert shown(console).splitlines() == ["trying: [1] Say it", "trying: [2] Change it"]
     assert "hello" in (tmp_path / "logs" / "log").read_text()
     assert list((tmp_path / "scratch").iterdir()) == []
 
@@ -96,7 +105,7 @@ def test_a_failure_on_a_node_is_part_of_what_it_did(
 def test_a_playbook_that_is_none_is_told_at_once(
     tmp_path: Path, console: Console, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(NodeError, match=r"here\.yml: Ansible cannot read it: "):
+    with pytest.raises(NodeError, match=r"here\.yml: Ansible could not run it: "):
         run_playbook(order(tmp_path, "- hosts: all\n  rolls: []\n", monkeypatch), console)
 
 
@@ -118,7 +127,6 @@ def test_ctrl_c_ends_it_and_says_how_far_it_came(
         run_playbook(asked, console)
     watcher.join()
     assert stopped.value.played.tasks_done == 1
-    assert list(find_processes(str(tmp_path))) == [], "nothing goes on behind our back"
     assert signal.getsignal(signal.SIGINT) is handler
     assert list((tmp_path / "scratch").iterdir()) == []
 
@@ -156,44 +164,13 @@ def test_ansible_calls_ssh_as_the_inventory_was_resolved(tmp_path: Path) -> None
         Destination("h1", "lab-2", user="root", config="none"),
     )
     variables = ssh_variables(destinations, tmp_path)
-    assert variables["ssh_ways"] == {
+    assert variables["ssh_arguments"] == {
         "h0": f"-4 -o 'Ciphers=a b' -F {tmp_path}/ssh_config_0",
         "h1": f"-F {tmp_path}/ssh_config_1",
     }
     assert variables["ssh_users"] == {"h0": "bob", "h1": "root"}
     assert (tmp_path / "ssh_config_0").read_text() == destinations[0].config_text()
     assert ssh_variables((), tmp_path) == {}
-
-
-PATIENCE_S = 60
-
-
-def test_whoever_names_a_file_of_the_directory_is_ended_and_nobody_else(tmp_path: Path) -> None:
-    ours, others = tmp_path / "ours", tmp_path / "ours-not"
-    script = "import sys; print('up', flush=True); sys.stdin.read()"
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-c", script, str(directory / "file")],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-        for directory in (ours, others)
-    ]
-    for process in started:
-        assert process.stdout
-        assert process.stdout.readline() == "up\n"
-    end_processes(ours)
-    started[0].communicate(timeout=PATIENCE_S)
-    assert started[0].returncode == -9
-    assert list(find_processes(f"{others}/")) == [started[1].pid]
-    started[1].communicate(timeout=PATIENCE_S)
-    assert started[1].returncode == 0
-
-
-def test_this_process_is_never_found() -> None:
-    assert list(find_processes("no process has this in its command line \0")) == []
 
 
 def event(kind: str, **data: object) -> dict[str, object]:
@@ -241,19 +218,6 @@ def test_a_module_without_a_result_is_told_by_what_it_printed() -> None:
     ]
 
 
-def test_wrong_arguments_of_a_role_are_told() -> None:
-    played = PlaybookResult()
-    result = {"msg": "Validation of arguments failed:", "argument_errors": ["missing required arguments: a"]}
-    played.add(event("runner_on_failed", res=result))
-    assert "missing required arguments: a" in played.failures[0].message
-
-
-def test_an_ignored_failure_is_none() -> None:
-    played = PlaybookResult()
-    played.add(event("runner_on_failed", ignore_errors=True, res={"msg": "no"}))
-    assert played.failures == []
-
-
 def test_facts_and_ansibles_own_words_are_kept() -> None:
     played = PlaybookResult()
     played.add(event("runner_on_ok", res={"facts": {"kernel": "6.1"}}))
@@ -270,52 +234,102 @@ def test_what_ansible_checks_by_itself_is_no_task_to_wait_for() -> None:
     assert task_title({"task": "Look"}) == "Look"
 
 
-def start(task: str) -> dict[str, object]:
-    return {"event": "playbook_on_task_start", "event_data": {"role": "tcp", "task": task}}
+class Player:
+    """Stands in for ansible-runner; keeps the order and what its files held at that moment."""
+
+    def __init__(self, played: PlaybookResult) -> None:
+        self.played = played
+        self.orders: list[Order] = []
+        self.agent = b""
+        self.reached = Reached()
+
+    def play(self, order: Order, _console: Console) -> PlaybookResult:
+        self.orders.append(order)
+        if "agent_archive" in order.variables:
+            self.agent = Path(str(order.variables["agent_archive"])).read_bytes()
+        return self.played
 
 
-def on_node(kind: str, node: str, *, changed: bool = False) -> dict[str, object]:
-    return {"event": kind, "event_data": {"host": node, "res": {"changed": changed}}}
+@pytest.fixture(scope="module")
+def inventory(tmp_path_factory: pytest.TempPathFactory) -> Inventory:
+    return load_inventory(write_inventory(tmp_path_factory.mktemp("nodes")))
 
 
-def displayed(*events: dict[str, object], terminal: bool = False) -> str:
-    text = io.StringIO()
-    with TaskDisplay("provisioning", 2, Console(file=text, force_terminal=terminal, width=200)) as display:
-        for event in events:
-            display.on_event(event)
-    return text.getvalue()
+@pytest.fixture
+def player(monkeypatch: pytest.MonkeyPatch) -> Player:
+    fake = Player(PlaybookResult())
+    monkeypatch.setattr(module, "run_playbook", fake.play)
+    monkeypatch.setattr(module, "reach", lambda *_: fake.reached)
+    return fake
 
 
-def test_elsewhere_than_on_a_terminal_each_finished_task_is_a_line() -> None:
-    text = displayed(
-        start("Load"),
-        *(on_node("runner_on_start", node) for node in ("h1", "h0")),
-        on_node("runner_on_ok", "h1", changed=True),
-        on_node("runner_on_ok", "h0", changed=True),
-        start("Validating arguments against arg spec 'main'"),
-        on_node("runner_on_ok", "h0"),
-        start("Set"),
-        on_node("runner_on_ok", "h0"),
-    )
-    assert re.sub(r"\d+\.\d s", "T", text).splitlines() == [
-        "[1/2] tcp: Load: changed h0, h1, T",
-        "[2/2] tcp: Set: nothing to change, T",
+CONSOLE = Console(file=io.StringIO())
+
+
+def test_todays_agent_and_the_ports_trees_go_to_the_nodes(inventory: Inventory, player: Player) -> None:
+    ports = {"s0->h1": PortSettings(rate_bps=100_000_000)}
+    provision(inventory, ports, Path("log"), CONSOLE, is_check=True)
+    (order,) = player.orders
+    assert (order.playbook, order.inventory, order.is_check) == ("provision", inventory.path, True)
+    assert player.agent == agent_archive()
+    assert not Path(str(order.variables["agent_archive"])).exists()
+    trees = {"eth1": [], "eth2": port_lines("eth2", ports["s0->h1"])}
+    assert order.variables["switch_linux_trees"] == trees, "a port without lines is written down, too"
+
+
+def test_every_node_that_failed_is_named(inventory: Inventory, player: Player) -> None:
+    player.played.failures = [
+        TaskFailure("h0", "tcp: DCTCP", "no such module"),
+        TaskFailure("h1", "tcp: DCTCP", "cannot be reached: timed out"),
+    ]
+    with pytest.raises(NodeError) as failed:
+        teardown(inventory, Path("the.log"), CONSOLE)
+    assert str(failed.value).splitlines() == [
+        "teardown: failed on 2 nodes; log: the.log",
+        "  h0: tcp: DCTCP: no such module",
+        "  h1: tcp: DCTCP: cannot be reached: timed out",
     ]
 
 
-def test_nodes_that_failed_are_named_in_the_line() -> None:
-    text = displayed(
-        start("Load"),
-        on_node("runner_on_ok", "h0", changed=True),
-        on_node("runner_on_failed", "h2"),
-        on_node("runner_on_unreachable", "h1"),
-    )
-    assert "[1/2] tcp: Load: changed h0; failed on h1, h2, " in text
+def test_ansible_goes_only_where_it_can_work(inventory: Inventory, player: Player) -> None:
+    lack = Finding("h1", "sudo", "not allowed", "that alice may", "see sudoers")
+    player.reached = Reached(failures={"h0": "SSH failed: timed out"}, lacks=[lack])
+    with pytest.raises(NodeError) as failed:
+        provision(inventory, {}, Path("the.log"), CONSOLE, is_check=False)
+    assert [order.nodes for order in player.orders] == [("fabric",)]
+    assert str(failed.value).splitlines() == [
+        "provision: failed on 2 nodes; log: the.log",
+        "  h0: before anything: SSH failed: timed out",
+        "  h1: before anything: sudo: got not allowed, expected that alice may; see sudoers",
+    ]
+    player.reached.failures["fabric"] = "SSH failed: timed out"
+    with pytest.raises(NodeError) as failed:
+        teardown(inventory, Path("the.log"), CONSOLE)
+    assert str(failed.value).splitlines() == [
+        "teardown: failed on 3 nodes",
+        "  h0, fabric: before anything: SSH failed: timed out",
+        "  h1: before anything: sudo: got not allowed, expected that alice may; see sudoers",
+    ], "no log was written, and equal reasons are one"
+    assert len(player.orders) == 1, "no node was left"
 
 
-def test_a_terminal_shows_task_and_nodes_that_still_work_on_it() -> None:
-    text = displayed(
-        start("Load"), on_node("runner_on_start", "h0"), on_node("runner_on_start", "h1"), terminal=True
-    )
-    assert "provisioning" in text
-    assert "0/2" in text
+PLAYBOOKS = Path(__file__).parents[3] / "playbooks"
+
+
+def task(role: str, module: str) -> dict[str, Any]:
+    tasks = yaml.safe_load((PLAYBOOKS / "roles" / role / "tasks/main.yml").read_text())
+    (found,) = [each for each in tasks if module in each]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("role", "path", "content"), [("agent", AGENT, "agent_archive"), ("monitoring", DOOL, "monitoring_dool")]
+)
+def test_roles_put_files_where_the_harness_looks(role: str, path: str, content: str) -> None:
+    copied = task(role, "ansible.builtin.copy")["ansible.builtin.copy"]
+    assert copied == {"src": f"{{{{ {content} }}}}", "dest": path, "mode": "0755"}
+
+
+def test_samples_have_the_place_that_was_made_for_them() -> None:
+    assert task("agent", "ansible.builtin.file")["loop"] == [str(Path(AGENT).parent), SPOOL]
+    assert str(serve.SPOOL) == SPOOL

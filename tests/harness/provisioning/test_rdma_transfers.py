@@ -1,6 +1,9 @@
-"""Tests: RDMA between hosts: rates, priorities and marks."""
+"""Tests: RDMA between two hosts: rates, priorities, and anonymised reports of their cards."""
 
+import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from ipaddress import IPv6Address
 from itertools import combinations
@@ -8,25 +11,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.fake_switch import LOSSLESS
 from helpers.nodes import host_facts, rack_of, write_inventory
 
-from rogue.harness.provisioning import rdma_transfers
-from rogue.harness.provisioning.findings import Finding
+from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
 from rogue.harness.provisioning.rdma_transfers import (
     End,
-    least_ip_mtu_bytes,
+    card_command,
+    collect_cards,
     least_share,
-    measure_roce_marks,
     measure_transfers,
+    names_in,
     payload_bytes,
     priorities_of_levels,
     rounds,
-    sent_packets,
-    untried_over_ipv6,
+    scrubbing,
 )
-from rogue.remote.errors import NodeError
+from rogue.remote.errors import NodeError, RejectedError
+from rogue.remote.login import Login
 
 
 @pytest.mark.parametrize(
@@ -45,11 +47,6 @@ from rogue.remote.errors import NodeError
 def test_the_largest_payload_that_linux_lets_fit(ip_mtu_bytes: int, expected_bytes: int) -> None:
     """1500 - 96 = 1404: 1024; 2144 - 96 = 2048."""
     assert payload_bytes(ip_mtu_bytes) == expected_bytes
-
-
-def test_an_mtu_is_large_enough_for_what_needs_it() -> None:
-    assert least_ip_mtu_bytes(2048) == 2144
-    assert payload_bytes(least_ip_mtu_bytes(4096)) == 4096
 
 
 FACTS = {"h0": host_facts("10.9.0.10", "h1"), "h1": host_facts("10.9.0.11", "h0")}
@@ -119,8 +116,6 @@ def test_over_ipv6_perftest_is_told_so_and_one_that_cannot_is_a_warning(inventor
     assert " --ipv6-addr fd00::11 && exit 0" in asked[1]
     (finding,), _ = measured(over_ipv6, NodeError("ib_write_bw: unrecognized option '--ipv6-addr'"))
     assert finding.startswith("warning: h0: transfer to h1 over the experiment network: got a perftest with")
-    told = untried_over_ipv6("h2", "marks", NodeError("ib_write_bw: unrecognized option '--ipv6-addr'"))
-    assert told is not None and not told.refuses
     (finding,), _ = measured(over_ipv6, NodeError("`ib_write_bw --ipv6-addr fd00::11` ended with 1"))
     assert finding.startswith("refused: h0: transfer to h1")
 
@@ -165,11 +160,6 @@ def test_what_does_not_arrive_is_a_sentence(inventory: Inventory) -> None:
     assert "got no result of ib_write_bw" in finding
 
 
-def test_soft_roce_is_not_asked_for_a_line_rate(tmp_path: Path) -> None:
-    soft = load_inventory(write_inventory(tmp_path))
-    assert measured(soft, TABLE.format(gbps="0.1")) == ([], [])
-
-
 @pytest.mark.parametrize("hosts", [0, 1, 2, 5, 8])
 def test_every_pair_once_and_no_host_twice_at_a_time(inventory: Inventory, hosts: int) -> None:
     ends = [End(inventory.hosts[0], {"number": number}) for number in range(hosts)]
@@ -186,7 +176,7 @@ PORT = {"device": "mlx5_0", "port": 1, "gid_index": 3, "netdev": "enp1s0", "rate
 
 
 class Card:
-    """Puts packets of each service level into a priority; the kernel sends some of its own in priority 0."""
+    """Puts packets of each service level into a priority; the kernel sends others in priority 0."""
 
     def __init__(self, priorities: dict[int, int], words: str = "tx_prio{}_packets") -> None:
         self._priorities, self._words = priorities, words
@@ -225,140 +215,137 @@ def test_each_level_has_the_priority_that_counts_its_packets(words: str) -> None
     assert asked(Card(dict.fromkeys(range(8), 3), words)) == {"priorities": [3] * 8}
 
 
-def test_both_ends_are_told_the_level() -> None:
-    card = Card({})
-    asked(card)
-    assert [command[-5:] for command in card.served] == [f" -S {level}" for level in range(8)]
-
-
-def test_without_counters_nobody_knows() -> None:
-    assert asked(Card({}, "tx_packets_{}")) == {"priorities": [None] * 8}
-
-
 def test_a_transfer_that_fails_is_the_reason() -> None:
     card = Card({})
     card.fails = True
     assert asked(card) == {"reason": "h0: `ib_write_bw` to h1 failed"}
 
 
-def test_an_interface_is_named_to_a_shell_as_one_word() -> None:
-    class Shell:
-        def run(self, command: str) -> str:
-            assert command.endswith("ethtool -S 'a b'")
-            return "     tx_prio3_packets: 7\n     rx_prio3_packets: 9\n"
+class Said:
+    """Hosts whose agents say this."""
 
-    assert sent_packets(Shell(), "a b") == {3: 7}  # type: ignore[arg-type]
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.asked: list[str] = []
 
+    @contextmanager
+    def opened(self, login: Login) -> Iterator[Any]:
+        self.asked.append(login.node)
+        yield self
 
-ROW = " 65536      35100            0.00               {gbps}               0.017550\n"
-COUNTER = "/sys/class/infiniband/mlx5_0/ports/1/hw_counters/np_ecn_marked_roce_packets"
-CLIENT = "ib_write_bw -d mlx5_0 -i 1 -x 3"
+    def run(self, command: str, *, limit_s: float = 0.0) -> str:
+        self.asked.append(command)
+        if "ethtool" in command:
+            raise NodeError("h0: `ethtool` failed: not found")
+        return " 65536 1000 0.00 23.1 0.04\n" if "ib_write_bw" in command else self.text
 
-
-class Cards:
-    """Hosts at 10 Gb/s on one switch; what arrives while two send is counted as this says."""
-
-    def __init__(self, marked: int | str = 7, gbps: str = "4.7") -> None:
-        self.marked, self.gbps = marked, gbps
-        self.counts: dict[str, int] = {}
-        self.sent: list[str] = []
-
-    def shells(self, inventory: Inventory) -> dict[str, Any]:
-        return {host.name: _Shell(self, host.name) for host in inventory.hosts}
-
-
-class _Shell:
-    def __init__(self, cards: Cards, node: str) -> None:
-        self._cards, self._node = cards, node
-
-    def run(self, command: str, text: str = "", *, limit_s: float = 0.0) -> str:
-        if "hw_counters" in command:
-            assert command == f"cat {COUNTER} 2>/dev/null || echo none"
-            if isinstance(self._cards.marked, str):
-                return self._cards.marked
-            self._cards.counts[self._node] = self._cards.counts.get(self._node, -1) + 1
-            return f"{self._cards.counts[self._node] * self._cards.marked}\n"
-        self._cards.sent.append(f"{self._node}: {command}")
-        if self._cards.gbps == "nothing":
-            raise NodeError(f"{self._node}: `ib_write_bw` failed: no route")
-        return ROW.format(gbps=self._cards.gbps)
-
-    def open_session(self, command: str, *, limit_s: float = 0.0) -> "_Shell":
+    def open_session(self, command: str, *, limit_s: float = 0.0) -> "Said":
         return self
 
     def close(self) -> None: ...
 
 
-def measured_marks(
-    cards: Cards, dcqcn: str = "on", mtu: int | None = None, **variables: Any
-) -> list[Finding]:
-    inventory = rack_of("declared", **{"switch_priorities": LOSSLESS, **variables})
-    if mtu is not None:
-        hosts = [
-            replace(each, variables=each.variables.model_copy(update={"experiment_mtu": mtu}))
-            for each in inventory.hosts
-        ]
-        inventory = replace(inventory, hosts=tuple(hosts))
-    facts = {}
-    for host in inventory.hosts:
-        own = host_facts(str(host.variables.experiment_address), "h0")
-        own["rdma_ports"][0].update(device="mlx5_0", gid_index=3, hca_type="MT4119", rate_bps=10**10)
-        own["interfaces"]["eth1"]["card"] = {"dcqcn": {"state": dcqcn}}
-        facts[host.name] = own
-    return measure_roce_marks(inventory, facts, cards.shells(inventory))
+def test_two_hosts_are_asked_as_root_and_the_file_has_no_names() -> None:
+    where = {"device": "mlx5_0", "port": 1, "gid_index": 3, "netdev": "enp1s0"}
+    said, rack = {"card": {"schema": 1, "hca_type": "MT4119"}, "where": where}, rack_of("declared")
+    hosts = Said(json.dumps(said))
+    text = collect_cards(rack, hosts.opened)
+    assert hosts.asked[:2] == ["h0", "h1"]
+    assert [card_command(host) for host in rack.hosts[:2]] == hosts.asked[2:4]
+    assert not [word for word in ("enp1s0", "h0", "10.9.", "mlx5_0") if word in text]
+    bundle = json.loads(text)
+    assert bundle["cards"] == [said["card"], said["card"]]
+    assert bundle["service_levels"] == {"reason": "card 0: `ethtool` failed: not found"}
+    assert bundle["uc_transfer"] == {"gbps": 23.1}
+    (over_uc,) = [command for command in hosts.asked if " -c UC" in command and "for try" in command]
+    assert "--tclass=" in over_uc
 
 
-def test_two_cards_send_what_an_agent_sends_to_each_and_marks_prove_it() -> None:
-    """DSCP 26 and ECT(0) are a traffic class of 106; each server has a TCP port of its own."""
-    cards = Cards()
-    assert measured_marks(cards) == []
-    assert sorted(each[:2] for each in cards.sent) == ["h0"] * 3 + ["h1"] * 3 + ["h2"] * 2
-    assert all("--tclass=106" in each for each in cards.sent)
-    assert sorted(each.split("-p ")[1].split()[0] for each in cards.sent[:2]) == ["18515", "18516"]
+def test_a_transfer_and_a_limiter_that_fail_name_nobody() -> None:
+    where = {"device": "mlx5_0", "port": 1, "gid_index": 3, "netdev": "enp1s0"}
+    refused = "dcb: enp1s0: the driver refuses this rate: Operation not supported"
+    card = {"hca_type": "MT4119", "rates": {"reason": refused}}
+
+    class Failing(Said):
+        def run(self, command: str, *, limit_s: float = 0.0) -> str:
+            if "ib_write_bw" not in command:
+                return "" if "ethtool" in command else self.text
+            words = "mlx5_0: no path for alice from fe80::1%enp1s0 to node-1.lab.org"
+            raise RejectedError(f"h0: `{command}` failed (exit code 1): {words}")
+
+    rack = rack_of("declared")
+    login = replace(rack.hosts[1].login, user="alice", address="node-1.lab.org")
+    rack = replace(rack, hosts=(rack.hosts[0], replace(rack.hosts[1], login=login)))
+    bundle = json.loads(collect_cards(rack, Failing(json.dumps({"card": card, "where": where})).opened))
+    assert bundle["cards"][0]["rates"]["reason"] == refused.replace("enp1s0", "<name>")
+    for part in ("uc_transfer", "service_levels"):
+        reason = bundle[part]["reason"]
+        assert reason.startswith("card 0: `timeout 60 sh -c ")
+        assert reason.endswith(" (exit code 1): <name>: no path for <name> from <address> to <name>")
+    names = ("enp1s0", "h0", "h1", "10.9.", "mlx5_0", "alice", "lab.org", "fe80")
+    assert not [name for name in names if name in json.dumps(bundle)]
+    assert str(rack.hosts[1].variables.experiment_address) not in json.dumps(bundle)
 
 
-def test_a_full_port_without_marks_refuses() -> None:
-    found = measured_marks(Cards(marked=0))
-    assert [each.node for each in found] == ["h0", "h1", "h2", "h3"]
-    assert found[0].refuses
-    assert found[0].got == "none, at 9.4 Gb/s from two hosts"
+def test_an_agent_without_it_is_a_sentence() -> None:
+    with pytest.raises(NodeError, match=r"^h0: got `usage:` from the agent, expected a report"):
+        collect_cards(rack_of("declared"), Said("usage: \n").opened)
+    with pytest.raises(NodeError, match="expected a report about its card"):
+        collect_cards(rack_of("declared"), Said("[1]").opened)
+    with pytest.raises(NodeError, match="expected a report about its card"):
+        collect_cards(rack_of("declared"), Said('{"card": {}, "where": {"device": "mlx5_0"}}').opened)
+    with pytest.raises(NodeError, match="expected a report about its card"):
+        collect_cards(rack_of("declared"), Said('{"card": 1, "where": {}}').opened)
 
 
-def test_small_packets_fill_a_port_with_less() -> None:
-    """At an MTU of 1000 packets carry 512 bytes, and 8.36 Gb/s of 10 are a full port."""
-    assert [each.refuses for each in measured_marks(Cards(marked=0, gbps="4.2"), mtu=1000)] == [True] * 4
-    assert not any(each.refuses for each in measured_marks(Cards(marked=0, gbps="4.1"), mtu=1000))
+def test_one_card_is_not_enough() -> None:
+    rack = rack_of("declared")
+    with pytest.raises(UsageError, match="got 1 hosts with cards, expected two"):
+        collect_cards(replace(rack, hosts=rack.hosts[:1]), Said("{}").opened)
 
 
 @pytest.mark.parametrize(
-    ("cards", "dcqcn", "told"),
+    ("said", "kept"),
     [
-        (Cards(marked="none\n"), "on", "no counter of them"),
-        (Cards(marked=0, gbps="4.4"), "on", "none, at 8.8 Gb/s from two hosts"),
-        (Cards(marked=0), "off", "none, at 9.4 Gb/s from two hosts"),
+        ("no route to 10.9.0.2.", "no route to <address>."),
+        ("connect 10.9.0.2:18515: refused", "connect <address>:18515: refused"),
+        ("from fe80::1%enp1s0 to [2001:db8::7]:18515", "from <address> to [<address>]:18515"),
+        ("::ffff:10.9.0.2", "<address>"),
+        ("link 0c:42:a1:03:00:ff, or 0C-42-A1-03-00-FF", "link <address>, or <address>"),
+        ("GID: 00:00:00:00:00:00:00:00:00:00:255:255:10:09:00:02", "GID: <address>"),
+        ("0000:3b:00.0: gone", "<address>: gone"),
+        ("/home/alice/.bashrc: denied", "/home/<name>/.bashrc: denied"),
     ],
-    ids=["mlx4 counts none", "the port was not full", "with DCQCN off nobody may count"],
 )
-def test_what_proves_nothing_warns(cards: Cards, dcqcn: str, told: str) -> None:
-    found = measured_marks(cards, dcqcn)
-    assert {(each.got, each.refuses) for each in found} == {(told, False)}
+def test_addresses_are_left_out(said: str, kept: str) -> None:
+    assert scrubbing({})(said) == kept
 
 
-def test_a_transfer_that_fails_and_a_counter_that_is_no_number_are_sentences() -> None:
-    assert measured_marks(Cards(gbps="nothing"))[0].got.endswith("`ib_write_bw` failed: no route")
-    assert measured_marks(Cards(marked="many"))[0].got == f"h0: got `many` in {COUNTER}, expected a number"
+@pytest.mark.parametrize(
+    "said",
+    [
+        "16.35.2000",
+        "8.0 GT/s PCIe x8",
+        "mlx5_core",
+        "ROCE_CC_PRIO_MASK_P1 255",
+        "ibv_create_qp: Errno: 95, Operation not supported",
+        "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+    ],
+)
+def test_what_a_card_says_stays(said: str) -> None:
+    assert scrubbing({"root": "<name>", "mlx5_0": "<name>"})(said) == said
 
 
-def test_a_perftest_that_cannot_talk_over_ipv6_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
-    def too_old(*_arguments: object, **_options: object) -> str:
-        raise NodeError("h1: `ib_write_bw` failed: ib_write_bw: unrecognized option '--ipv6-addr'")
-
-    monkeypatch.setattr(rdma_transfers, "transferred", too_old)
-    found = measured_marks(Cards())
-    assert [(each.node, each.refuses) for each in found] == [(f"h{n}", False) for n in range(4)]
-    assert found[0].got == "a perftest without --ipv6-addr"
+def test_names_are_whole_words_and_the_longer_one_goes_first() -> None:
+    scrub = scrubbing({"h1": "card 1", "h1.lab": "<name>", "": "never"})
+    assert scrub("h1 H1.lab h10 ah1 (h1)") == "card 1 <name> h10 ah1 (card 1)"
 
 
-def test_where_no_marks_are_said_nothing_is_sent() -> None:
-    cards = Cards()
-    assert (measured_marks(cards, switch_priorities={"3": {"dscp": [26]}}), cards.sent) == ([], [])
+def test_an_inventory_names_nodes_users_and_the_way() -> None:
+    rack = rack_of("declared")
+    bastion = replace(rack.hosts[0].login, node="way", name="bastion", user="bob", address="gw.lab.org")
+    login = replace(rack.hosts[0].login, address="node-7.lab.org", user="alice", gateway=bastion)
+    names = names_in(replace(rack, hosts=(replace(rack.hosts[0], login=login),)))
+    assert {"h0", "node-7.lab.org", "node-7", "alice", "bastion", "bob", "gw.lab.org", "gw", "tor"} <= names
+    direct = replace(login, address="192.0.2.7", gateway=None)
+    assert "192" not in names_in(replace(rack, hosts=(replace(rack.hosts[0], login=direct),)))

@@ -1,4 +1,4 @@
-"""Flows between nodes whose experiment addresses are of IPv6: soft-RoCE has GIDs of them, too."""
+"""Flows between nodes with IPv6 experiment addresses, for which soft-RoCE also has GIDs."""
 
 import re
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """Loss over an unreliable connection on real verbs: losses are inferred, and the window reacts.
 
-What soft-RoCE itself does with losses, and where that stands in its source: docs/explanation/testbeds.md. Its tests are
+What soft-RoCE itself does with losses, and the place in its source: docs/explanation/testbeds.md. Its tests are
 long ones, since it changes with the kernel and not with us.
 """
 
@@ -30,7 +30,7 @@ PARAMETERS = {
 
 @dataclass
 class Lossy:
-    """What became of ten seconds of transfers back to back, one packet in a hundred of which was lost."""
+    """Results of ten seconds of transfers back to back with 1 % loss."""
 
     sent: Results
     received: Results
@@ -38,13 +38,13 @@ class Lossy:
     arrivals: Rows
 
     def arrived_bytes(self, from_s: float) -> int:
-        """What arrived after this time."""
+        """Return the bytes that arrived after this time."""
         since_ns = self.received.start_ns + from_s * NS_PER_S
         return sum(int(row["delivered_bytes"]) for row in self.arrivals if int(row["t_ns"]) > since_ns)
 
     @property
     def acknowledgements_s(self) -> list[int]:
-        """When acknowledgements were sampled, in seconds after the start."""
+        """Return the times of sampled acknowledgements, in seconds after the start."""
         return [(int(row["t_ns"]) - self.sent.start_ns) // NS_PER_S for row in self.samples]
 
 

@@ -26,7 +26,7 @@ SCRIPT = Path(spoofed_datagrams.__file__).read_text()
 
 
 def payloads(random: Random, qp_num: int) -> list[bytes]:
-    """What the peer could have said, with a stranger's tag; cut; noise."""
+    """Yield messages of the peer with a stranger's tag, cut messages, and noise."""
     forged = [
         encode(Resync(1 + number % 4, qp_num, number), STRANGERS_SEAL)
         if number % 2

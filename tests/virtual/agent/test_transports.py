@@ -1,9 +1,11 @@
-"""Every transport and verb moves bytes between two nodes with soft-RoCE."""
+"""Tests on machines: flows of all transports, limiters, and recovery from a link cut."""
 
 from hashlib import sha256
 
 import pytest
 from helpers.agent_flows import PATIENT, Flow, Node
+from helpers.agent_star import SIZE_BYTES as CUT_SIZE_BYTES
+from helpers.agent_star import check_survived, start_and_cut
 
 from rogue.agent.drivers.replay import replay
 
@@ -92,7 +94,7 @@ def test_completions_can_be_polled(nodes: tuple[Node, Node], transport: str) -> 
     sent, received = flow.run(SIZE_BYTES, count=2)
     assert (sent.status, sent.transfers_ok, sent.error) == ("ok", 2, None)
     assert sent.sha256 == received.sha256
-    assert sent.spent["events"] == 0, "nobody was woken"
+    assert sent.spent["events"] == 0, "no event woke the agent"
     assert int(str(sent.spent["polls"])) > 0
     inputs = flow.text("requester", sent, "inputs").splitlines()
     assert replay(inputs) > SIZE_BYTES // SEGMENT_BYTES, "the log replays to identical actions"
@@ -119,4 +121,42 @@ def test_a_probe_asks_at_its_own_pace_and_starts_when_it_was_told(nodes: tuple[N
     assert len(completed) >= 40
     assert all(int(row["end_ns"]) > int(row["start_ns"]) for row in completed)
     assert 0 <= int(rows[0]["start_ns"]) - sent.start_ns < 1_000_000_000
+    flow.close()
+
+
+LIMITED_SIZE_BYTES = 4 * 2**20
+LINE_RATE_BPS = 40_000_000
+CLASSES = (
+    "tc qdisc replace dev eth1 root handle 1: htb default 10 && "
+    "tc class replace dev eth1 parent 1: classid 1:10 htb rate 10gbit burst 64k cburst 64k quantum 10000 && "
+    "tc class replace dev eth1 parent 1: classid 1:11 htb rate 10gbit burst 64k cburst 64k quantum 10000 && "
+    "tc filter replace dev eth1 parent 1: protocol ip flower ip_tos 0x20/0xe0 classid 1:11"
+)
+
+
+def test_the_rate_is_programmed_without_starting_processes_and_holds(nodes: tuple[Node, Node]) -> None:
+    source, _ = nodes
+    source.connection.run(CLASSES)
+    parameters = {**PATIENT, "base_rtt_floor_ns": 20_000_000, "rate_change_max_bps": 4_000_000}
+    limited = {"limiter": "htb", "priority": 1, "line_rate_bps": LINE_RATE_BPS}
+    flow = Flow(*nodes, "rogue", buffer_bytes=LIMITED_SIZE_BYTES, parameters=parameters, requester=limited)
+    assert flow.introductions["requester"].limiter == "htb"
+    sent, received = flow.run(LIMITED_SIZE_BYTES, count=4)
+    assert (sent.status, sent.sha256) == ("ok", received.sha256)
+    rows = flow.rows("requester", sent, "limiter")
+    assert len(rows) == sent.facts["limiter_writes"] > 1
+    assert all(0 <= int(row["effective_bps"]) - int(row["requested_bps"]) < 8 for row in rows)
+    assert all(int(row["actuation_ns"]) > 0 for row in rows[:-1])
+    goodput_bps = sent.moved_bytes * 8e9 / (sent.end_ns - sent.start_ns)
+    assert goodput_bps < LINE_RATE_BPS, "the node alone would send several times as fast"
+    assert "class htb 1:11" in source.connection.run("tc class show dev eth1")
+    flow.close()
+
+
+def test_a_cut_under_read_is_survived_by_turning_to_the_shadow_and_resynchronising(
+    nodes: tuple[Node, Node],
+) -> None:
+    flow = Flow(*nodes, "rogue", buffer_bytes=CUT_SIZE_BYTES, verb="read", requester={"record_inputs": True})
+    start_and_cut(flow)
+    check_survived(flow, *flow.end())
     flow.close()

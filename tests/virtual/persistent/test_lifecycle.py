@@ -14,7 +14,7 @@ from rogue.virtual.errors import VirtualTestbedError
 from rogue.virtual.image.build import Image
 from rogue.virtual.machines.assembly import Accelerator
 from rogue.virtual.network import network
-from rogue.virtual.persistent import lifecycle, processes, status
+from rogue.virtual.persistent import lifecycle, processes
 
 STAR = network(["h0", "h1"], ["s0"], [("h0", "s0"), ("h1", "s0")])
 LARGER = network(["h0", "h1", "h2"], ["s0"], [("h0", "s0"), ("h1", "s0"), ("h2", "s0")])
@@ -53,17 +53,6 @@ def test_machines_stay_up_and_are_found_again(image: Image, tmp_path: Path) -> N
     assert nothing_is_left(tmp_path)
 
 
-def test_progress_tells_each_machine(image: Image) -> None:
-    said: list[str] = []
-    up(image, progress=said.append)
-    assert said[:4] == [
-        "testbed one: 3 machines are booting (tcg)",
-        "  1 of 3: fabric",
-        "  2 of 3: h0",
-        "  3 of 3: h1",
-    ]
-
-
 def test_up_twice_says_so_and_changes_nothing(image: Image) -> None:
     first = up(image)
     before = processes.find(first.directory)
@@ -77,20 +66,6 @@ def test_up_with_another_network_is_refused(image: Image) -> None:
     up(image)
     with pytest.raises(VirtualTestbedError, match=r"is up with another network \(hosts h0, h1; switches s0"):
         persistent.up("one", LARGER, image, Accelerator.TCG, silent)
-
-
-def test_two_testbeds_side_by_side(image: Image, tmp_path: Path) -> None:
-    first, second = up(image), up(image, "two")
-    ports = [login.port for testbed in (first, second) for login in testbed.logins.values()]
-    assert len(set(ports)) == 6
-    persistent.down("one", silent)
-    assert set(processes.find(second.directory)) == ALL
-    assert nothing_is_left(tmp_path)
-
-
-def test_down_without_a_testbed_says_that_there_was_none(image: Image, tmp_path: Path) -> None:
-    assert persistent.down("one", silent) is False
-    assert nothing_is_left(tmp_path)
 
 
 def test_what_is_not_up_is_not_found(image: Image) -> None:
@@ -160,18 +135,6 @@ def test_what_a_killed_up_left_half_started_goes(
     assert nothing_is_left(tmp_path)
 
 
-def test_a_machine_that_refuses_us_is_not_up(
-    image: Image, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(_each: object) -> None:
-        raise NodeError("h0: SSH failed")
-
-    monkeypatch.setattr(lifecycle, "_log_in", refuse)
-    with pytest.raises(NodeError, match="h0: SSH failed"):
-        up(image)
-    assert nothing_is_left(tmp_path)
-
-
 ONE_HOST = network(["h0"], ["s0"], [("h0", "s0")])
 REPLY = "12.50 3.00\nMemTotal:  337000 kB\nMemAvailable:  300000 kB\n"
 
@@ -194,7 +157,7 @@ def connect(login: Login, *, limit_s: float) -> Iterator[Replying]:
 @pytest.fixture
 def testbed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[persistent.PersistentTestbed]:
     image = pretend(monkeypatch, tmp_path)
-    monkeypatch.setattr(status, "connect", connect)
+    monkeypatch.setattr(lifecycle, "connect", connect)
     yield persistent.up("one", ONE_HOST, image, Accelerator.TCG, silent)
     persistent.down("one", silent)
 
@@ -217,7 +180,3 @@ def test_a_machine_without_power_is_not_asked(testbed: persistent.PersistentTest
     processes.end(testbed.directory, "fabric")
     fabric, _ = persistent.machine_states(testbed)
     assert (fabric.is_well, fabric.pid, fabric.problem) == (False, None, "it has no power")
-
-
-def test_uptime_and_memory_are_read_from_the_kernels_own_files() -> None:
-    assert status.parse_reply(REPLY) == (12.5, 307_200_000)

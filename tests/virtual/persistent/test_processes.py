@@ -31,27 +31,6 @@ def test_a_machine_is_found_by_its_directory_and_name(directory: Path, tmp_path:
     assert processes.find(tmp_path / "one") == {}
 
 
-def test_what_another_user_calls_a_machine_of_ours_is_none(
-    directory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It would be missing, or too many, and could not be ended."""
-    processes.start(directory, "h0", MACHINE)
-    another = os.geteuid() + 1
-    monkeypatch.setattr(os, "geteuid", lambda: another)
-    assert processes.find(directory) == {}
-    processes.end(directory)
-    monkeypatch.undo()
-    assert set(processes.find(directory)) == {"h0"}
-
-
-def test_a_machine_has_a_session_of_its_own_and_no_parent_here(directory: Path) -> None:
-    processes.start(directory, "h0", MACHINE)
-    pid = processes.find(directory)["h0"]
-    assert os.getsid(pid) != os.getsid(0)
-    assert os.getpgid(pid) != os.getpgid(0)
-    assert Path(f"/proc/{pid}/cwd").readlink() == directory
-
-
 STARTER = """
 import sys
 from pathlib import Path
@@ -74,13 +53,6 @@ def test_ending_one_leaves_the_others(directory: Path) -> None:
     assert processes.find(directory) == {}
 
 
-def test_what_ends_by_itself_is_not_found(directory: Path) -> None:
-    processes.start(directory, "h0", [sys.executable, "-c", "print('gone')"])
-    processes.end(directory)
-    assert processes.find(directory) == {}
-    processes.end(directory)
-
-
 def test_its_complaints_are_kept(directory: Path) -> None:
     """Standard error is the machine's own file; a fifo tells when it has been written."""
     os.mkfifo(directory / "written")
@@ -95,16 +67,3 @@ def test_memory_is_that_of_a_living_process(directory: Path) -> None:
     assert processes.resident_set_bytes(pid) > 100_000
     processes.end(directory)
     assert processes.resident_set_bytes(pid) == 0
-
-
-def test_a_process_id_given_to_somebody_else_is_left_alone(
-    directory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Between looking and killing, the machine ended and its process id went to another process."""
-    with subprocess.Popen(MACHINE) as bystander:
-        machines = [(bystander.pid, processes.escaped(directory), "h0")]
-        monkeypatch.setattr(processes, "_machines", lambda: iter(machines))
-        processes.end(directory)
-        assert bystander.poll() is None
-        bystander.kill()
-        monkeypatch.undo()

@@ -44,7 +44,7 @@ def inventory(
 
 
 def findings(inventory: Inventory, ports: PortSettings) -> list[str]:
-    """What is said when the switch's ports are these, and its marks are declared."""
+    """Return the findings with these ports, while the inventory declares marks."""
     with SwitchConnection(inventory) as switch:
         switch.apply(dict.fromkeys(PORTS, ports))
     declared = replace(inventory, switch=None, hardware_switches=(hardware(wanted("declared"), None),))

@@ -5,12 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from ansible_collections.rogue.testbed.plugins.module_utils.cards import FIELDS
 from helpers.fake_verbs import fake_sysfs
 from helpers.verbs_ends import PORT
 
 from rogue import agent
-from rogue.agent.drivers.verbs.card_facts import ACCELERATIONS as NAMED
 from rogue.agent.drivers.verbs.card_facts import by_firmware, card_facts, dcqcn_state, read_counters
 
 ACCELERATIONS = (
@@ -81,10 +79,6 @@ def test_a_connectx_3_has_no_such_switches_and_software_nothing(tmp_path: Path) 
     assert list(card_facts("mlx5_0", "mlx4_core", lambda _: "", sysfs)) == ["firmware", "pcie"]
     for driver in ("software", ""):
         assert card_facts("mlx5_0", driver, lambda _: "", sysfs) == {}
-
-
-def test_provisioning_knows_the_same_accelerations() -> None:
-    assert {f"{field}_en": words for field, words in FIELDS.items()} == NAMED
 
 
 def test_what_counts_is_read_and_the_rest_left_out(tmp_path: Path) -> None:

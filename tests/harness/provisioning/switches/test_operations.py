@@ -1,4 +1,4 @@
-"""Failures on the way of plan, apply, check and undo, and findings of the doctor."""
+"""Tests: plan, apply, check and undo; lines of a configuration; findings of the doctor."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,22 +7,83 @@ from pathlib import Path
 
 import pytest
 from helpers.fake_agents import fake_inventory
-from helpers.fake_eos import FakeEos
-from helpers.fake_sonic import FakeSonic
+from helpers.fake_command_lines import FakeEos
+from helpers.fake_shell_switches import FakeSonic
 from helpers.fake_switch import LOGIN, PASSWORD, Cli, hardware, served_switch, wanted
 
-from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
+from rogue.harness.provisioning.doctor import switch_findings
+from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.switches import operations
-from rogue.harness.provisioning.switches.change import Change
-from rogue.harness.provisioning.switches.ledger import Ledger, ledgers
+from rogue.harness.provisioning.switches.change import (
+    Change,
+    Line,
+    indented,
+    requested_changes,
+    sentences,
+)
 from rogue.harness.provisioning.switches.operations import (
+    Ledger,
     OpenSwitch,
     apply,
     open_switch,
-    switch_findings,
     undo,
 )
+from rogue.harness.provisioning.switches.settings import HardwareSwitch
 from rogue.remote.errors import NodeError
+
+TEXT = """\
+! a comment
+hostname tor
+interface Ethernet1
+   mtu 9214
+   !
+   uc-tx-queue 3
+      weight 1
+interface Ethernet2
+# another
+end
+"""
+
+
+def test_contexts_are_told_by_indentation() -> None:
+    assert indented(TEXT) == {
+        (): ("hostname tor", "interface Ethernet1", "interface Ethernet2", "end"),
+        ("interface Ethernet1",): ("mtu 9214", "uc-tx-queue 3"),
+        ("interface Ethernet1", "uc-tx-queue 3"): ("weight 1",),
+    }
+
+
+def test_only_what_differs_changes_and_a_change_can_be_undone() -> None:
+    found = {("port",): ("mtu 1500", "trust dscp")}
+    lines = [
+        Line(("port",), "mtu 9000", "mtu", "no mtu"),
+        Line(("port",), "trust dscp", "trust", "no trust"),
+        Line(("port",), "pause", "pause", "no pause"),
+    ]
+    changes = requested_changes(lines, found)
+    assert [change.after for change in changes] == ["mtu 9000", "pause"]
+    back = [change.reversed() for change in changes]
+    assert [change.after or change.off for change in back] == ["mtu 1500", "no pause"]
+    assert sentences(changes) == [
+        "port: got `mtu 1500`, expected `mtu 9000`",
+        "port: got nothing, expected `pause`",
+    ]
+    assert sentences([Change((), None, "lldp", "no lldp")]) == ["got `lldp`, expected nothing"]
+
+
+def test_lines_of_a_place_and_places_alike_are_one_sentence() -> None:
+    """Added, removed and changed lines have separate sentences, and so do lines of the top level."""
+    ports = [(f"interface Ethernet{number}",) for number in (1, 2)]
+    changes = [Change(port, line, None, f"no {line}") for port in ports for line in ("trust", "pause")]
+    changes += [Change((), line, None, f"no {line}") for line in ("trust", "pause")]
+    changes += [Change(("map", "a"), "1 1", "1 0", "no 1"), Change(("map", "a"), None, "2 2", "no 2")]
+    assert sentences(changes) == [
+        "interface Ethernet1, interface Ethernet2: got nothing, expected `trust`, `pause`",
+        "got nothing, expected `trust`, `pause`",
+        "map: a: got `1 0`, expected `1 1`",
+        "map: a: got `2 2`, expected nothing",
+    ]
+
 
 WANTED = wanted("eos")
 QUEUE = ("interface Ethernet1", "uc-tx-queue 3")
@@ -57,7 +118,7 @@ def test_what_the_switch_says_afterwards_counts(tmp_path: Path) -> None:
 
 
 class Rounding(FakeEos):
-    """Shows the thresholds that it was told in another unit."""
+    """Shows thresholds in another unit than they were typed."""
 
     def execute(self, command: str) -> str:
         said = super().execute(command)
@@ -130,12 +191,6 @@ def test_a_damaged_ledger_is_a_sentence(tmp_path: Path, text: str) -> None:
         ledger.changes()
 
 
-def test_the_ledger_is_among_the_user_s_state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    assert ledgers() == tmp_path / "rogue" / "switches"
-    monkeypatch.delenv("XDG_STATE_HOME")
-    assert ledgers().parts[-4:] == (".local", "state", "rogue", "switches")
-
-
 def test_the_same_address_behind_two_jump_hosts_is_two_switches() -> None:
     gates = [replace(LOGIN, address=name) for name in ("gate-a", "gate-b")]
     names = {operations._name(replace(LOGIN, gateway=gate)) for gate in (None, *gates)}
@@ -146,19 +201,10 @@ def test_a_password_comes_from_the_environment_alone(tmp_path: Path, monkeypatch
     with served_switch(tmp_path / "tor", FakeEos(), has_key=False) as served:
         switch = hardware(WANTED, served.login)
         with pytest.raises(NodeError, match="export the password"), open_switch(switch):
-            pytest.fail("it let somebody in without")
+            pytest.fail("accepted a login without a password")
         monkeypatch.setenv("ROGUE_SWITCH_PASSWORD", PASSWORD)
         with open_switch(switch) as session:
             assert ("interface Ethernet1" in session.configuration()[()], session.node) == (True, "tor")
-
-
-def test_a_line_that_ends_as_a_prompt_does_is_none(tmp_path: Path) -> None:
-    """Byte by byte, so that each end of the text is looked at."""
-    switch = FakeEos()
-    switch.running.put(PORT, "description", "description to s1->")
-    switch.is_slow = True
-    with opened(tmp_path, switch) as session:
-        assert session.configuration()[()][-1] == "end"
 
 
 PAUSES = wanted("eos", ("Ethernet1",), switch_priorities={"3": {"pauses": True}})
@@ -173,8 +219,8 @@ def test_differences_are_findings(tmp_path: Path) -> None:
         switch = hardware(PAUSES, served.login)
         assert [str(finding) for finding in switch_findings(rack(switch))] == [
             "refused: tor: interface Ethernet1: got nothing, expected `priority-flow-control on`, "
-            "`priority-flow-control priority 3 no-drop`; run `rogue switch apply`, or declare what the "
-            "switch does."
+            "`priority-flow-control priority 3 no-drop`; run `rogue switch apply`, or declare the "
+            "switch's settings."
         ]
         with open_switch(switch) as session:
             apply(session, PAUSES)

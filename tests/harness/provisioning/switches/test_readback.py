@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from helpers.fake_switch import wanted
-from helpers.switch_stands import mlxsw
 
 from rogue.harness.provisioning.switches.platform import load_platform
 from rogue.harness.provisioning.switches.readback import (
@@ -18,7 +17,7 @@ from rogue.harness.provisioning.switches.readback import (
 from rogue.harness.provisioning.switches.settings import PrioritySettings
 
 INTERFACE = {
-    "comware": "Ten-GigabitEthernet1/0/1", "cumulus": "swp1", "eos": "Ethernet1", "mlxsw": "swp2",
+    "comware": "Ten-GigabitEthernet1/0/1", "cumulus": "swp1", "eos": "Ethernet1",
     "onyx": "1/2", "sonic": "Ethernet0",
 }  # fmt: skip
 NOT_KNOWN = None
@@ -164,19 +163,6 @@ def test_onyx(reply: str, expected: Mapping[int, PrioritySettings] | None) -> No
     check("onyx", reply, expected)
 
 
-@pytest.mark.parametrize("change", [{"is_offloaded": False}, {"ecn": False}])
-def test_mlxsw_knows_no_marks_that_the_chip_does_not_make(change: dict[str, bool]) -> None:
-    switch = mlxsw()
-    check(
-        "mlxsw",
-        switch.shown(),
-        {4: priority_reported(pauses=True, headroom_bytes=100_000), 6: marks(100, 400, 25)},
-    )
-    switch.is_offloaded = change.get("is_offloaded", True)
-    switch.red["swp2", 2]["ecn"] = change.get("ecn", True)
-    check("mlxsw", switch.shown(), NOT_KNOWN)
-
-
 WRED = {
     "ecn": "ecn_all",
     "wred_green_enable": "true",
@@ -261,9 +247,3 @@ def test_sonic_keeps_rate_mtu_and_buffer_in_its_database() -> None:
     assert (port.rate_bps, port.mtu_bytes, found.buffer_bytes) == (25_000_000_000, 9_100, 12_766_208)
     empty = state_of("sonic", '{"PORT": {"Ethernet0": {}}}')
     assert (empty.ports["Ethernet0"], empty.buffer_bytes) == (PortState({}), None)
-
-
-def test_a_port_that_was_not_read_has_no_numbers() -> None:
-    port = SwitchState().port("Ethernet1")
-    assert (port.of_priority(3), port.rate_bps, port.mtu_bytes) == (None, None, None)
-    assert PortState({3: priority_reported(pauses=True)}).of_priority(4) == PrioritySettings()

@@ -1,11 +1,19 @@
+"""Tests: settings of switches in an inventory, and platforms from outside (docs/how-to/hardware-switches.md)."""
+
+import re
 from pathlib import Path
 
 import pytest
+from helpers.command_line import rogue
 from helpers.fake_switch import wanted
+from helpers.nodes import write_inventory
 from pydantic import ValidationError
 
-from rogue.harness.provisioning.switches.problems import switch_problems
-from rogue.harness.provisioning.switches.settings import Marking, PrioritySettings
+from rogue.harness.errors import ConfigError
+from rogue.harness.provisioning.switches.change import Configuration, requested_changes
+from rogue.harness.provisioning.switches.platform import Platform, switch_problems
+from rogue.harness.provisioning.switches.readback import marking_reported, priority_reported
+from rogue.harness.provisioning.switches.settings import Marking
 
 
 def test_they_are_told_in_words() -> None:
@@ -13,28 +21,15 @@ def test_they_are_told_in_words() -> None:
     assert told == "priority 3: marks from 150000 to 1500000 bytes, then with 0.1, pauses"
     step = wanted("eos", switch_priorities={"0": {"marks": {"from_bytes": 9, "to_bytes": 9}}})
     assert str(step) == "priority 0: marks beyond 9 bytes"
-    assert str(wanted("eos", switch_priorities={})) == "neither marks nor pauses"
+    assert str(wanted("eos", switch_priorities={})) == "no marks and no pauses"
     share = wanted("sonic", switch_priorities={"3": {"pauses": True, "pause_alpha": 0.5}})
-    assert str(share) == "priority 3: pauses, pauses beyond 0.5 times what is free"
-
-
-def test_what_says_more_than_whose_packets_it_is_about_asks() -> None:
-    alone, pauses = ({"dscp": [26]}, {"dscp": [26], "pauses": True})
-    assert [PrioritySettings.model_validate(each).asks for each in (alone, pauses)] == [False, True]
+    assert str(share) == "priority 3: pauses, pauses beyond 0.5 times the free buffer"
 
 
 def test_whose_packets_a_priority_has() -> None:
     variables = wanted("eos", switch_priorities={"3": {"dscp": [26]}, "4": {}, "5": {}})
     assert (variables.numbers_of(26), variables.numbers_of(0)) == ((3,), (4, 5))
     assert variables.of_dscp(26) == (variables.switch_priorities[3],)
-
-
-def test_interfaces_come_once() -> None:
-    ports = [{"bridge": "s0", "interface": "Ethernet1", "peer": peer} for peer in ("h0", "h1")]
-    variables = wanted("eos", switch_ports=ports)
-    assert variables.interfaces == ("Ethernet1",)
-    assert [port.name for port in variables.switch_ports] == ["s0->h0", "s0->h1"]
-    assert (variables.pausing, [number for number, _ in variables.marking]) == ((3,), [3])
 
 
 @pytest.mark.parametrize(
@@ -62,7 +57,7 @@ PORTS = [{"bridge": "s0", "interface": "Ethernet1", "peer": "h0"}]
         (
             {"switch_platform": "fboss"},
             "rack.yaml: tor.switch_platform: got 'fboss', expected one of declared, comware, cumulus, eos, "
-            "mlxsw, onyx, sonic, or the folder of a platform such as ./mine; docs/how-to/hardware-switches.md describes such "
+            "onyx, sonic, or the folder of a platform such as ./mine; docs/how-to/hardware-switches.md describes such "
             "a folder.",
         ),
         (
@@ -104,16 +99,121 @@ PORTS = [{"bridge": "s0", "interface": "Ethernet1", "peer": "h0"}]
                 "switch_follows_experiments": True,
                 "switch_priorities": {"3": {"pauses": True}},
             },
-            "rack.yaml: tor.switch_priorities, priority 3: got pauses, expected dscp alone, as an experiment "
-            "says the rest; leave switch_follows_experiments out, or correct it.",
+            "rack.yaml: tor.switch_priorities, priority 3: got pauses, expected dscp alone, because the "
+            "experiment has the other settings; leave switch_follows_experiments out, or correct it.",
         ),
         (
             {"switch_platform": "declared", "switch_follows_experiments": True},
-            "rack.yaml: tor.switch_platform: got 'declared', expected a platform that is set here, as nobody "
-            "logs in to a declared switch; leave switch_follows_experiments out, or correct it.",
+            "rack.yaml: tor.switch_platform: got 'declared', expected a platform with a login, because only "
+            "such a switch can be set; leave switch_follows_experiments out, or correct it.",
         ),
     ],
 )
 def test_a_problem_names_its_place(variables: dict[str, object], told: str | None) -> None:
     found = [str(problem) for problem in switch_problems(Path("rack.yaml"), "tor", variables)]
     assert found == ([] if told is None else [told])
+
+
+PAGE = (Path(__file__).parents[4] / "docs/how-to/hardware-switches.md").read_text().partition("## A platform of your own")[2]
+FILES = {"configuration.j2": "jinja", "platform.yaml": "yaml", "numbers.textfsm": "textfsm"}
+SWITCH = """\
+    hardware_switches:
+      hosts:
+        tor:
+          ansible_host: 127.0.0.1
+          switch_platform: PLATFORM
+          switch_ports: [{bridge: s0, interface: Ethernet1, peer: h0}]
+          switch_priorities: {3: {dscp: [26], marks: {from_bytes: 9000, to_bytes: 9000}}}
+"""
+STEP = {"3": {"dscp": [26], "marks": {"from_bytes": 9000, "to_bytes": 9000}}}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The three files of the page."""
+    made = tmp_path / "plain"
+    made.mkdir()
+    for name, language in FILES.items():
+        found = re.search(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
+        assert found is not None
+        (made / name).write_text(found[1])
+    return made
+
+
+def inventory(directory: Path, platform: str) -> str:
+    path = write_inventory(directory)
+    text = path.read_text()
+    path.write_text(text[: text.index("    switch:")] + SWITCH.replace("PLATFORM", platform))
+    return str(path)
+
+
+def test_an_inventory_names_a_folder(tmp_path: Path, folder: Path) -> None:
+    named = inventory(tmp_path, "./plain")
+    planned = rogue(tmp_path, "switch", "plan", named, "--offline")
+    assert planned.code == 0, planned.err
+    lines = ["configure terminal", "dscp 26 queue 3", "interface Ethernet1", "ecn 3 9000", "exit", "end"]
+    assert planned.out.splitlines() == ["tor (plain) would be told:", *(f"  {each}" for each in lines)]
+    assert rogue(tmp_path, "inventory", "check", named).code == 0
+
+
+@pytest.mark.parametrize("platform", ["plain", "os10"])
+def test_a_name_that_does_not_ship_lists_those_that_do(tmp_path: Path, platform: str) -> None:
+    refused = rogue(tmp_path, "switch", "plan", inventory(tmp_path, platform), "--offline")
+    assert refused.code == 2
+    known = "declared, comware, cumulus, eos, onyx, sonic, or the folder of a platform such as ./mine"
+    assert f"tor.switch_platform: got '{platform}', expected one of {known}; " in refused.err
+
+
+def test_its_lines_are_read_back_as_they_were_set(folder: Path) -> None:
+    plain, requested = Platform(folder), wanted("eos", switch_priorities=STEP)
+    found: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for line in plain.lines(requested):
+        found[line.context] = (*found.get(line.context, ()), line.text)
+    configuration: Configuration = found
+    assert requested_changes(plain.lines(requested), configuration) == []
+    port = plain.state(configuration, "", requested).ports["Ethernet1"]
+    assert port.priorities == {3: priority_reported(marks=marking_reported(9000, 9000, 100))}
+    pauses = wanted("eos", switch_priorities={"3": {"pauses": True}})
+    assert plain.mistake(pauses) == (3, "pauses", "marks alone")
+    less = plain.changes(wanted("eos", switch_priorities={}), configuration)
+    assert [change.off for change in less] == ["no ecn 3", "no ecn 3"]
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "words"),
+    [
+        ("platform.yaml", "read:", "reads:", "platform.yaml: read: got "),
+        ("platform.yaml", "[0-7]'", "[0-7'", "platform.yaml: lines.0.match: got "),
+        ("platform.yaml", "from_bytes: K", "from_bytes: K +", "platform.yaml: numbers.from_bytes: got "),
+        ("platform.yaml", "lines:", "lines: [", "platform.yaml: got "),
+        ("platform.yaml", "?P<interface>", "", "expected Value error, a group `interface` in `match`"),
+        ("platform.yaml", "no {{ key }}", "no {{ keys }}", "plain: got 'keys' is undefined"),
+        ("configuration.j2", "{% endif %}", "", "configuration.j2: got "),
+        ("configuration.j2", "{{ dscp }}", "{{ dscps }}", "plain: got 'dscps' is undefined"),
+        (
+            "configuration.j2",
+            "dscp {{",
+            "dscps {{",
+            "got the line `dscps 26 queue 3`, expected a line of a kind",
+        ),
+        ("configuration.j2", "{{ dscp }}", "{{ ''.__class__ }}", "access to attribute '__class__'"),
+        ("numbers.textfsm", "Start", "", "numbers.textfsm: got "),
+    ],
+)
+def test_a_mistake_in_a_folder_is_a_sentence(folder: Path, file: str, old: str, new: str, words: str) -> None:
+    text = (folder / file).read_text()
+    if old == "{% endif %}":
+        text, old, new = text + "{% if", "{% if", "{% if"
+    (folder / file).write_text(text.replace(old, new))
+    with pytest.raises(ConfigError) as raised:
+        Platform(folder).lines(wanted("eos", switch_priorities=STEP))
+    assert words in str(raised.value)
+
+
+def test_a_folder_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+    refused = rogue(tmp_path, "switch", "plan", inventory(tmp_path, "./none"), "--offline")
+    assert refused.code == 2
+    assert (
+        "none/platform.yaml: got No such file or directory, expected the data of a switch platform"
+        in refused.err
+    )

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.fake_sonic import BUFFER, EVERY, NEW, OTHER, PLAIN, SIZE, TABLE, YELLOW, FakeSonic
+from helpers.fake_shell_switches import BUFFER, EVERY, NEW, OTHER, PLAIN, SIZE, TABLE, YELLOW, FakeSonic
 from helpers.fake_switch import LOSSLESS, hardware, served_switch, wanted
-from helpers.switch_stands import STANDS
+from helpers.stand_in_switches import STAND_INS
 
 from rogue.harness.provisioning.switches.change import Change
 from rogue.harness.provisioning.switches.database import is_refused
@@ -23,7 +23,7 @@ from rogue.harness.provisioning.switches.platform import load_platform
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
 from rogue.remote.errors import NodeError
 
-WANTED = STANDS["sonic"].wanted
+WANTED = STAND_INS["sonic"].wanted
 SONIC = load_platform("sonic")
 MARKS_ALONE = wanted("sonic", ("Ethernet0", "Ethernet4"))
 
@@ -31,7 +31,7 @@ MARKS_ALONE = wanted("sonic", ("Ethernet0", "Ethernet4"))
 @pytest.fixture
 def switch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSonic:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    made: FakeSonic = STANDS["sonic"].make()
+    made: FakeSonic = STAND_INS["sonic"].make()
     return made
 
 

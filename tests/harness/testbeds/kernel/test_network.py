@@ -127,7 +127,7 @@ def test_losses_are_the_ports_from_beginning_to_end(tmp_path: Path) -> None:
     ports = cell_ports(cell_of(tmp_path, asked))
     assert ports["s0->h3"].lost_ip_id_mask == 0xFFF
     assert ports["s0->h0"].lost_ip_id_mask is None
-    assert ports["s0->h3"].loses_what_comes, "acknowledgements of h3, too, as on the simulator"
+    assert ports["s0->h3"].loses_arriving, "acknowledgements of h3, too, as on the simulator"
 
 
 def test_a_cut_has_a_port_and_a_time(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from helpers.experiments import cell_of
 from helpers.fake_agents import CAPABILITIES, fake_inventory
-from helpers.fake_eos import FakeEos
+from helpers.fake_command_lines import FakeEos
 from helpers.fake_switch import LOGIN, served_switch
 from helpers.nodes import INTERFACES, rack_of
 
@@ -37,7 +37,7 @@ FOLLOWS = {"switch_follows_experiments": True}
 APPLY = "run `rogue switch apply` for it, or allow it by switch_may_differ: [marks]"
 
 
-def standing_as(cell: Cell, inventory: Inventory, **told: Any) -> dict[str, SwitchState]:
+def states_with(cell: Cell, inventory: Inventory, **told: Any) -> dict[str, SwitchState]:
     """A switch on which stands what a cell asks for, and what it tells of each port."""
     (tor,) = inventory.hardware_switches
     wanted = requested_settings(cell, inventory, tor)
@@ -48,22 +48,22 @@ def standing_as(cell: Cell, inventory: Inventory, **told: Any) -> dict[str, Swit
     return {"tor": SwitchState(dict.fromkeys(wanted.interfaces, port), configuration=found)}
 
 
-def other_standing(cell: Cell, inventory: Inventory, standing: Mapping[str, SwitchState]) -> str | None:
-    return refusal(compare_all(cell, inventory, standing))
+def refusal_of(cell: Cell, inventory: Inventory, states: Mapping[str, SwitchState]) -> str | None:
+    return refusal(compare_all(cell, inventory, states))
 
 
-def facts_of(cell: Cell, inventory: Inventory, standing: Mapping[str, SwitchState]) -> dict[str, str]:
-    return switch_state_facts(inventory, standing, compare_all(cell, inventory, standing))
+def facts_of(cell: Cell, inventory: Inventory, states: Mapping[str, SwitchState]) -> dict[str, str]:
+    return switch_state_facts(inventory, states, compare_all(cell, inventory, states))
 
 
 def test_what_is_asked_for_is_compared_and_the_rest_named(tmp_path: Path) -> None:
     cell, rack = cell_of(tmp_path, DCTCP), rack_of("eos", LOGIN, **FOLLOWS)
-    standing = standing_as(
+    states = states_with(
         cell, rack, priorities={3: priority_reported(marks=marking_reported(98_670, 98_670, 100))}
     )
-    assert other_standing(cell, rack, standing) is None
+    assert refusal_of(cell, rack, states) is None
     told = "of tor nobody compared buffer, delays, alpha of the buffer"
-    assert facts_of(cell, rack, standing) == {"switches_not_compared": told}
+    assert facts_of(cell, rack, states) == {"switches_not_compared": told}
 
 
 @pytest.mark.parametrize(
@@ -96,16 +96,16 @@ def test_a_difference_refuses_the_cell_unless_it_is_allowed(
     cell = cell_of(tmp_path, DCTCP)
     right = {"priorities": {3: priority_reported(marks=marking_reported(98_670, 98_670, 100))}}
     rack, may = (rack_of("eos", LOGIN, **FOLLOWS, switch_may_differ=each) for each in ([], [kind]))
-    standing = standing_as(cell, rack, **{**right, **told})
-    assert other_standing(cell, rack, standing) == f"{words}, or allow it by switch_may_differ: [{kind}]"
-    assert other_standing(cell, may, standing) is None
-    assert facts_of(cell, may, standing)["switches_differ"] == words.partition(": ")[0]
+    states = states_with(cell, rack, **{**right, **told})
+    assert refusal_of(cell, rack, states) == f"{words}, or allow it by switch_may_differ: [{kind}]"
+    assert refusal_of(cell, may, states) is None
+    assert facts_of(cell, may, states)["switches_differ"] == words.partition(": ")[0]
 
 
 def test_a_buffer_is_the_whole_switchs(tmp_path: Path) -> None:
     cell, rack = cell_of(tmp_path, "transports=[roce]"), rack_of("eos", LOGIN, **FOLLOWS)
-    found = standing_as(cell, rack, priorities={})
-    told = other_standing(cell, rack, {"tor": replace(found["tor"], buffer_bytes=12_000_000)})
+    found = states_with(cell, rack, priorities={})
+    told = refusal_of(cell, rack, {"tor": replace(found["tor"], buffer_bytes=12_000_000)})
     assert told == (
         "the experiment asks for a buffer of 9000000 bytes, and as read back tor has one of 12000000 bytes: "
         "set topology.buffer, or allow it by switch_may_differ: [buffer]"
@@ -115,15 +115,15 @@ def test_a_buffer_is_the_whole_switchs(tmp_path: Path) -> None:
 @pytest.mark.parametrize("settings", ["transports=[roce]", DCTCP])
 def test_what_is_not_known_refuses_the_cell_unless_it_may_differ(tmp_path: Path, settings: str) -> None:
     cell, rack = cell_of(tmp_path, settings), rack_of("eos", LOGIN, **FOLLOWS)
-    lines = standing_as(cell, rack)["tor"].configuration
+    lines = states_with(cell, rack)["tor"].configuration
     found = {**lines, ("interface Ethernet1",): ("service-profile P",)}
     (tor,) = rack.hardware_switches
-    standing = {"tor": load_platform("eos").state(found, "", tor.variables)}
+    states = {"tor": load_platform("eos").state(found, "", tor.variables)}
     told = "marks and pauses of tor are not known at Ethernet1, expected numbers: got `service-profile P, "
-    assert str(other_standing(cell, rack, standing)).startswith(told)
+    assert str(refusal_of(cell, rack, states)).startswith(told)
     may = rack_of("eos", LOGIN, **FOLLOWS, switch_may_differ=["marks", "pauses"])
-    assert other_standing(cell, may, standing) is None
-    assert told in facts_of(cell, may, standing)["switches_differ"]
+    assert refusal_of(cell, may, states) is None
+    assert told in facts_of(cell, may, states)["switches_differ"]
 
 
 @pytest.mark.parametrize("platform", ["eos", "comware"])
@@ -133,27 +133,27 @@ def test_without_numbers_lines_are_compared(tmp_path: Path, platform: str) -> No
     rack = rack_of(platform, LOGIN, **FOLLOWS)
     if platform == "comware":  # counts in cells of 208 bytes
         cell = cell_of(tmp_path, stated)
-    as_wanted = standing_as(cell, rack)
-    assert other_standing(cell, rack, as_wanted) is None
+    as_wanted = states_with(cell, rack)
+    assert refusal_of(cell, rack, as_wanted) is None
     assert "marks and pauses in numbers" in facts_of(cell, rack, as_wanted)["switches_not_compared"]
-    told = str(other_standing(cell, rack, {"tor": SwitchState()}))
+    told = str(refusal_of(cell, rack, {"tor": SwitchState()}))
     assert told.startswith("tor: ")
     assert told.endswith(f"got nothing, expected {told.partition('expected ')[2]}")
     assert APPLY in told
     may = rack_of(platform, LOGIN, **FOLLOWS, switch_may_differ=["marks"])
-    assert other_standing(cell, may, {"tor": SwitchState()}) is None
+    assert refusal_of(cell, may, {"tor": SwitchState()}) is None
 
 
 def test_what_a_platform_cannot_be_told_is_refused(tmp_path: Path) -> None:
     rack = rack_of("onyx", LOGIN, **FOLLOWS)
-    told = other_standing(cell_of(tmp_path, DCTCP), rack, {"tor": SwitchState()})
+    told = refusal_of(cell_of(tmp_path, DCTCP), rack, {"tor": SwitchState()})
     assert told is not None
     assert "got 98670 bytes, expected a multiple of 1000" in told
 
 
 def test_a_map_of_the_switchs_own_is_said(tmp_path: Path) -> None:
     cell, rack = cell_of(tmp_path, "transports=[roce]"), rack_of("eos", LOGIN, switch_priorities={})
-    assert other_standing(cell, rack, {"tor": SwitchState()}) is None
+    assert refusal_of(cell, rack, {"tor": SwitchState()}) is None
     found = facts_of(cell, rack, {"tor": SwitchState()})["switches_not_compared"]
     assert found.startswith("of tor nobody compared marks and pauses, for no priority names the DSCP, ")
 
@@ -161,14 +161,14 @@ def test_a_map_of_the_switchs_own_is_said(tmp_path: Path) -> None:
 def test_pause_points_are_compared_where_they_are_stated(tmp_path: Path) -> None:
     rack = rack_of("eos", LOGIN, **FOLLOWS)
     cell = cell_of(tmp_path, "transports=[roce+pfc]")
-    standing = standing_as(cell, rack, priorities={3: priority_reported(pauses=True)})
-    assert other_standing(cell, rack, standing) is None
-    assert "buffer, pause points, delays" in facts_of(cell, rack, standing)["switches_not_compared"]
+    states = states_with(cell, rack, priorities={3: priority_reported(pauses=True)})
+    assert refusal_of(cell, rack, states) is None
+    assert "buffer, pause points, delays" in facts_of(cell, rack, states)["switches_not_compared"]
 
 
 def test_of_a_declared_switch_nothing_is_read(tmp_path: Path) -> None:
     cell, rack = cell_of(tmp_path, "transports=[roce]"), rack_of("declared")
-    assert (read_switch_states(rack), other_standing(cell, rack, {})) == ({}, None)
+    assert (read_switch_states(rack), refusal_of(cell, rack, {})) == ({}, None)
     told = "nothing of tor was read back: somebody else sets it"
     assert facts_of(cell, rack, {}) == {"switches_not_compared": told}
     linux = replace(rack, switch=fake_inventory().switch)
@@ -213,10 +213,10 @@ def test_a_cell_is_compared_once_however_often_it_is_asked_about(
     tmp_path: Path, compared_ids: list[str]
 ) -> None:
     cell, rack = cell_of(tmp_path, "transports=[dctcp]"), rack_of("eos", LOGIN, switch_may_differ=["marks"])
-    compared, standing = ComparedCells(), {"tor": SwitchState()}
-    assert compared.refusal(cell, rack, standing) is None
-    facts = compared.facts(cell, rack, standing)
-    assert compared.facts(cell, rack, standing) == facts
+    compared, states = ComparedCells(), {"tor": SwitchState()}
+    assert compared.refusal(cell, rack, states) is None
+    facts = compared.facts(cell, rack, states)
+    assert compared.facts(cell, rack, states) == facts
     assert facts["switches_not_compared"].startswith("of tor nobody compared")
     assert compared_ids == [cell.id]
 

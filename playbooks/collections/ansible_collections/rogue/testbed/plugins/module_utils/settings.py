@@ -1,4 +1,4 @@
-"""Kernel and card settings that Ansible's own modules cannot set: how to read, set and restore each kind."""
+"""Kinds of kernel and card settings that Ansible's own modules cannot set."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
 
-from .cards import MLX5, card_of
-from .dcb_rates import CLASSES, rates_kbps, set_rates_kbps
 from .system import CommandError, StateError, System
 
 Value = Any
 """Any value that JSON can hold."""
+CLASSES = 8
+MLX4, MLX5 = "mlx4_core", "mlx5_core"
 _INTERFACE = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9_][A-Za-z0-9_.:-]{0,14}")
 _DEVICE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")
 _FILE = re.compile(r"/(?:proc|sys)(?:/[A-Za-z0-9_][A-Za-z0-9_.:-]*)+")
@@ -26,9 +27,7 @@ class Kind(ABC):
         """Return why key or value is refused: both become arguments, lines and paths of root's programs."""
         if _INTERFACE.fullmatch(key):
             return None
-        return (
-            f"interface: got {key!r}, expected a name of at most 15 letters and digits; correct the inventory"
-        )
+        return f"interface: got {key!r}, expected at most 15 letters and digits; correct the inventory"
 
     def refusal(self, key: str, observed: Value) -> str | None:
         """Return why a setting that is not ours yet must not be replaced."""
@@ -36,11 +35,7 @@ class Kind(ABC):
 
     @abstractmethod
     def observe(self, system: System, key: str) -> Value:
-        """Return the value now; None if there is no such setting."""
-
-    def is_met(self, observed: Value, wanted: Value, left: Value) -> bool:
-        """Return True if nothing has to be set; `left` is the value that an earlier call left, or None."""
-        return bool(observed == wanted)
+        """Return the present value; None if there is no such setting."""
 
     @abstractmethod
     def set(self, system: System, key: str, wanted: Value) -> None:
@@ -48,15 +43,15 @@ class Kind(ABC):
 
     @abstractmethod
     def restore(self, system: System, key: str, before: Value) -> None:
-        """Set the value that was there before provisioning."""
+        """Set the value from before provisioning, as far as the device still exists."""
+
+    def is_met(self, observed: Value, wanted: Value, left: Value) -> bool:
+        """Return True if nothing has to be set; by default if an earlier call left both values."""
+        return bool(left == {"wanted": wanted, "observed": observed})
 
     def has_drifted(self, observed: Value, left: Value) -> bool:
         """Return True if the value differs from the one that was left, except where experiments change it."""
         return bool(observed != left)
-
-    def kept(self, observed: Value, wanted: Value) -> Value:
-        """Return the value to store as the one that was left."""
-        return observed
 
 
 class _KernelFile(Kind):
@@ -68,17 +63,16 @@ class _KernelFile(Kind):
         return f"kernel file {key!r}: got {wanted!r}, expected a path in /proc or /sys and one line of text"
 
     def observe(self, system: System, key: str) -> Value:
-        text = system.read(key)
-        return None if text is None else " ".join(text.split())
+        return " ".join(system.read(key).split()) if system.path(key).exists() else None
 
     def is_met(self, observed: Value, wanted: Value, left: Value) -> bool:
         return bool(observed == " ".join(str(wanted).split()))
 
     def set(self, system: System, key: str, wanted: Value) -> None:
         """Write the text; the kernel may pin interrupts, so a refusal there is no error."""
+        if not system.path(key).exists():
+            raise StateError(f"{key}: this kernel has no such file; load the module that brings it")
         try:
-            if not system.path(key).exists():
-                raise StateError(f"{key}: this kernel has no such file; load the module that brings it")
             system.path(key).write_text(f"{wanted}\n")
         except OSError as error:
             if not key.startswith("/proc/irq/"):
@@ -119,19 +113,12 @@ class _TrafficControl(Kind):
     The kernel rounds the numbers in the lines, so a tree is compared with the one that the same lines left.
     """
 
-    _LISTS = (
-        "qdisc show dev",
-        "class show dev",
-        "filter show dev",
-        "filter show egress dev",
-        "filter show ingress dev",
-    )
+    _LISTS = ("qdisc show", "class show", "filter show", "filter show egress", "filter show ingress")
     _COUNTERS = re.compile(r" (?:refcnt|direct_packets_stat) \d+")
     _RATE = re.compile(r" rate \S+ (?:overhead|ceil|burst|cburst) .*")
-    _ROOT = re.compile(r"^qdisc (?!\S+ 0: )\S+ \S+ root", re.MULTILINE)  # the kernel numbers its own ones 0
+    _ROOT = re.compile(r"^qdisc (?!\S+ 0: )\S+ \S+ root", re.MULTILINE)  # the kernel's default has handle 0
 
     def mistake(self, key: str, wanted: Value) -> str | None:
-        """Return the first line that is not one line about this interface."""
         wrong = [line for line in wanted if not line.isprintable() or f" dev {key} " not in line]
         if not wrong:
             return super().mistake(key, wanted)
@@ -140,94 +127,95 @@ class _TrafficControl(Kind):
     def observe(self, system: System, key: str) -> Value:
         if not system.path(f"/sys/class/net/{key}").exists():
             raise StateError(f"interface {key}: not on this node; correct the inventory")
-        return self._COUNTERS.sub("", "".join(self._listed(system, words, key) for words in self._LISTS))
+        tree = ""
+        for words in self._LISTS:
+            try:
+                tree += system.run(["tc", *words.split(), "dev", key])
+            except CommandError:
+                if not words.startswith("filter"):  # an interface without clsact has no such filters
+                    raise
+        return self._COUNTERS.sub("", tree)
 
     def refusal(self, key: str, observed: Value) -> str | None:
-        """Return the reason to keep a tree that nobody could set again line by line."""
         found = self._ROOT.search(observed or "")
-        if found is None:
-            return None
-        return (
+        return found and (
             f"interface {key}: got `{found.group()}`, expected the kernel's default, because teardown "
             f"could not restore another tree; if it may go: tc qdisc del dev {key} root"
         )
 
     def is_met(self, observed: Value, wanted: Value, left: Value) -> bool:
-        is_empty = (
-            not wanted and not self._ROOT.search(observed or "") and "qdisc clsact " not in (observed or "")
-        )
-        return is_empty or bool(left and left == self.kept(observed, wanted))
+        is_empty = not self._ROOT.search(observed or "") and "qdisc clsact " not in (observed or "")
+        return (not wanted and is_empty) or super().is_met(observed, wanted, left)
 
     def set(self, system: System, key: str, wanted: Value) -> None:
-        self._clear(system, key)
-        system.run(["tc", "-batch", "-"], "".join(f"{line}\n" for line in wanted))
-
-    def restore(self, system: System, key: str, before: Value) -> None:
-        """Clear the interface; the kernel then adds its default discipline."""
-        if system.path(f"/sys/class/net/{key}").exists():
-            self._clear(system, key)
-
-    def has_drifted(self, observed: Value, left: Value) -> bool:
-        """Return True if the trees differ in more than rates; tc lists classes in any order."""
-        trees = (
-            sorted(self._RATE.sub("", line) for line in tree.splitlines())
-            for tree in (observed or "", left["tree"])
-        )
-        return next(trees) != next(trees)
-
-    def kept(self, observed: Value, wanted: Value) -> Value:
-        return {"lines": wanted, "tree": observed}
-
-    @staticmethod
-    def _listed(system: System, words: str, key: str) -> str:
-        try:
-            return system.run(["tc", *words.split(), key])
-        except CommandError:
-            if words.startswith("filter"):  # an interface without clsact has no such filters
-                return ""
-            raise
-
-    def _clear(self, system: System, key: str) -> None:
+        """Clear the interface, after which the kernel adds its default discipline, and add the lines."""
         listed = system.run(["tc", "qdisc", "show", "dev", key])
         if "qdisc clsact " in listed:
             system.run(["tc", "qdisc", "del", "dev", key, "clsact"])
         if self._ROOT.search(listed):
             system.run(["tc", "qdisc", "del", "dev", key, "root"])
-
-
-class _CardRates(Kind):
-    """Maximum rates of a card's traffic classes in kb/s, 0 for none; None if the driver has none.
-
-    Agents change them during experiments, so they are recorded even if there is nothing to set.
-    """
-
-    def observe(self, system: System, key: str) -> Value:
-        card_of(system, key)
-        return rates_kbps(system, key)
-
-    def is_met(self, observed: Value, wanted: Value, left: Value) -> bool:
-        return observed is None or observed == wanted
-
-    def set(self, system: System, key: str, wanted: Value) -> None:
-        set_rates_kbps(system, key, wanted)
+        system.run(["tc", "-batch", "-"], "".join(f"{line}\n" for line in wanted))
 
     def restore(self, system: System, key: str, before: Value) -> None:
-        if before is not None and system.path(f"/sys/class/net/{key}").exists():
-            set_rates_kbps(system, key, before)
+        if system.path(f"/sys/class/net/{key}").exists():
+            self.set(system, key, [])
 
     def has_drifted(self, observed: Value, left: Value) -> bool:
-        return (observed is None) != (left is None)
+        """Return True if the trees differ in more than rates; tc lists classes in any order."""
+        now, then = (
+            sorted(self._RATE.sub("", line) for line in (tree or "").splitlines())
+            for tree in (observed, left)
+        )
+        return now != then
+
+
+class Card(NamedTuple):
+    """Device of an interface; a field is empty if the interface has no driver, bus address or RDMA device."""
+
+    driver: str
+    pci: str
+    """PCI address such as 0000:03:00.0."""
+    device: str
+    """RDMA device."""
+    port: str
+
+
+def card_of(system: System, interface: str) -> Card:
+    """Return the device of an interface; StateError if there is no such interface."""
+    directory = system.path(f"/sys/class/net/{interface}")
+    if not directory.exists():
+        raise StateError(f"interface {interface}: not on this node; correct the inventory")
+    links = (directory / "device/driver", directory / "device")
+    driver, pci = (link.resolve().name if link.exists() else "" for link in links)
+    ports = sorted(system.path("/sys/class/infiniband").glob("*/ports/*/gid_attrs/ndevs/*"))
+    own = (path for path in ports if text_of(path) == interface)
+    port = next(own, None)
+    return Card(driver, pci, *((port.parents[4].name, port.parents[2].name) if port else ("", "")))
+
+
+def text_of(path: Path) -> str:
+    """Return the text of a file in sysfs; empty if it is absent or is an empty slot of a table."""
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return ""
 
 
 class _CardPriorities(Kind):
-    """Traffic classes, pauses and DSCPs of a card, in dcb's words: `{"pfc": {"prio-pfc": "0:off ..."}}`.
+    """Traffic classes, pauses, DSCPs and maximum rates of a card, in dcb's words: `{"pfc": {...}, ...}`.
 
-    Wanted is `{trust, dscp, priority, paused}`. Each priority gets its own traffic class and an equal share.
-    Source: dcb-ets(8), dcb-pfc(8), dcb-app(8). Buffers are left to mlx5, which fits them to pauses until
-    one is set (`manual_buffer` in mlx5/core/en_dcbnl.c).
+    Wanted is `{trust, dscp, priority, paused}`. Each priority gets its own traffic class and an equal share;
+    no class has a maximum rate. Agents change maximum rates during experiments.
+    Source: dcb-ets(8), dcb-pfc(8), dcb-app(8), dcb-maxrate(8). Buffers are left to mlx5, which fits them to
+    pauses until one is set (`manual_buffer` in mlx5/core/en_dcbnl.c).
     """
 
-    _OBJECTS: ClassVar = {"ets": ("tc-tsa", "tc-bw", "prio-tc"), "pfc": ("prio-pfc",), "app": ("dscp-prio",)}
+    _OBJECTS: ClassVar = {
+        "ets": ("tc-tsa", "tc-bw", "prio-tc"),
+        "pfc": ("prio-pfc",),
+        "maxrate": ("tc-maxrate",),
+        "app": ("dscp-prio",),
+    }
     _SHARES_PERCENT = (13, 13, 13, 13, 12, 12, 12, 12)
 
     def observe(self, system: System, key: str) -> Value:
@@ -244,21 +232,14 @@ class _CardPriorities(Kind):
             found[name] = {word: " ".join(lines.get(word, "").split()) for word in words}
         return found
 
-    def is_met(self, observed: Value, wanted: Value, left: Value) -> bool:
-        """Return True if set before: a driver's report before the first setting may differ from its card."""
-        return bool(left and left == self.kept(observed, wanted))
-
-    def kept(self, observed: Value, wanted: Value) -> Value:
-        return {"wanted": wanted, "shown": observed}
-
     def has_drifted(self, observed: Value, left: Value) -> bool:
-        return bool(observed != left["shown"])
+        now, then = ({**(value or {}), "maxrate": None} for value in (observed, left))
+        return now != then
 
     def set(self, system: System, key: str, wanted: Value) -> None:
-        """Set each object; pauses only if they change, because mlx5 then drops the link."""
+        """Set shares even if they are as requested: before its first setting a driver may report others."""
         driver, there = card_of(system, key).driver, self.observe(system, key)
-        objects = self._objects(wanted)
-        if objects["app"]["dscp-prio"] and driver != MLX5:
+        if wanted["trust"] == "dscp" and driver != MLX5:
             raise StateError(
                 f"interface {key}: {driver or 'its driver'} ignores the DSCP although the kernel accepts a "
                 "table; set card_priorities_trust to pcp"
@@ -269,10 +250,25 @@ class _CardPriorities(Kind):
             raise StateError(
                 f"interface {key}: {driver or 'its driver'} has no priorities; this needs a card, and dcb"
             )
-        _set_object(system, key, "ets", objects["ets"])
-        if there["pfc"] != objects["pfc"]:
-            _set_object(system, key, "pfc", objects["pfc"])
-        _set_dscps(system, key, there.get("app", {}).get("dscp-prio", ""), objects["app"]["dscp-prio"])
+        there["ets"] = {}
+        pauses = ["on" if priority in wanted["paused"] else "off" for priority in range(CLASSES)]
+        self._change(
+            system,
+            key,
+            there,
+            {
+                "ets": {
+                    "tc-tsa": _pairs(["ets"] * CLASSES),
+                    "tc-bw": _pairs(self._SHARES_PERCENT),
+                    "prio-tc": _pairs(range(CLASSES)),
+                },
+                "pfc": {"prio-pfc": _pairs(pauses)},
+                "maxrate": {"tc-maxrate": _pairs(["0bit"] * CLASSES)},
+                "app": {
+                    "dscp-prio": f"{wanted['dscp']}:{wanted['priority']}" if wanted["trust"] == "dscp" else ""
+                },
+            },
+        )
 
     def restore(self, system: System, key: str, before: Value) -> None:
         """Set each object that differs.
@@ -284,50 +280,31 @@ class _CardPriorities(Kind):
         if not system.path(f"/sys/class/net/{key}").exists():
             return
         there = self.observe(system, key)
-        for name, words in reversed(list((before or {}).items())):
-            if name == "app":
-                _set_dscps(system, key, there.get(name, words)["dscp-prio"], words["dscp-prio"])
-            elif there.get(name, words) != words:
-                is_plain = name == "ets" and ":ets" not in words["tc-tsa"]
-                _set_object(
-                    system, key, name, {**words, "tc-bw": _pairs([0] * CLASSES)} if is_plain else words
-                )
+        before = dict(reversed((before or {}).items()))
+        if "ets" in before and before["ets"] != there.get("ets") and ":ets" not in before["ets"]["tc-tsa"]:
+            before["ets"] = {**before["ets"], "tc-bw": _pairs([0] * CLASSES)}
+        self._change(system, key, there, before)
 
-    def _objects(self, wanted: Value) -> dict[str, dict[str, str]]:
-        pauses = ["on" if priority in wanted["paused"] else "off" for priority in range(CLASSES)]
-        trusted = f"{wanted['dscp']}:{wanted['priority']}" if wanted["trust"] == "dscp" else ""
-        shares = {
-            "tc-tsa": _pairs(["ets"] * CLASSES),
-            "tc-bw": _pairs(self._SHARES_PERCENT),
-            "prio-tc": _pairs(range(CLASSES)),
-        }
-        return {"ets": shares, "pfc": {"prio-pfc": _pairs(pauses)}, "app": {"dscp-prio": trusted}}
+    @staticmethod
+    def _change(system: System, key: str, there: Value, wanted: Value) -> None:
+        """Set the objects that differ, each in one call, because dcb checks shares and kinds together.
+
+        mlx5 drops the link when pauses change. It trusts the DSCP while its table has an entry, so entries
+        are added before others are deleted.
+        """
+        for name, words in wanted.items():
+            if name == "app":
+                old, new = (each.get("dscp-prio", "").split() for each in (there.get("app", {}), words))
+                for verb, pairs in (("add", set(new) - set(old)), ("del", set(old) - set(new))):
+                    if pairs:
+                        system.run(["dcb", "app", verb, "dev", key, "dscp-prio", *sorted(pairs)])
+            elif name in there and there[name] != words:
+                parts = [part for word, pairs in words.items() for part in (word, *pairs.split())]
+                system.run(["dcb", name, "set", "dev", key, *parts])
 
 
 def _pairs(values: Iterable[object]) -> str:
     return " ".join(f"{number}:{value}" for number, value in enumerate(values))
-
-
-def _set_object(system: System, key: str, name: str, words: dict[str, str]) -> None:
-    """Set an object in one call, because dcb checks shares and their kinds together."""
-    system.run(
-        [
-            "dcb",
-            name,
-            "set",
-            "dev",
-            key,
-            *(part for word, pairs in words.items() for part in (word, *pairs.split())),
-        ]
-    )
-
-
-def _set_dscps(system: System, key: str, there: str, wanted: str) -> None:
-    """Set the table of DSCPs; mlx5 trusts the DSCP while there is any entry, so add before deleting."""
-    for verb, these, others in (("add", wanted, there), ("del", there, wanted)):
-        pairs = [pair for pair in these.split() if pair not in others.split()]
-        if pairs:
-            system.run(["dcb", "app", verb, "dev", key, "dscp-prio", *pairs])
 
 
 KINDS: dict[str, Kind] = {
@@ -335,6 +312,5 @@ KINDS: dict[str, Kind] = {
     "soft_roce": _SoftRoce(),
     "traffic_control": _TrafficControl(),
     "card_priorities": _CardPriorities(),
-    "card_rates": _CardRates(),
 }
 """In the order in which they are set."""

@@ -1,16 +1,13 @@
-"""Access to a node: its programs, its files and its kernel."""
+"""Access to a node: its programs and files."""
 
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 from pathlib import Path
 
 COMMAND_LIMIT_S = 900
-KERNEL_LIMIT_S = 5
 _ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"}
-_REPLY_BYTES = 16_384
 
 
 class StateError(Exception):
@@ -48,16 +45,6 @@ class System:
             raise CommandError(command, done.stderr or done.stdout)
         return done.stdout
 
-    def ask_kernel(self, message: bytes) -> bytes:
-        """Return the kernel's reply to one rtnetlink message."""
-        try:
-            with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as channel:
-                channel.settimeout(KERNEL_LIMIT_S)
-                channel.send(message)
-                return channel.recv(_REPLY_BYTES)
-        except OSError as error:
-            raise CommandError(["netlink"], str(error)) from None
-
     def is_root(self) -> bool:
         """Return True if the module runs as root."""
         return os.geteuid() == 0
@@ -66,9 +53,9 @@ class System:
         """Return the path of a file of the node."""
         return Path(absolute)
 
-    def read(self, absolute: str) -> str | None:
-        """Return the stripped text of a small file; None if it is absent or unreadable."""
+    def read(self, absolute: str) -> str:
+        """Return the stripped text of a small file; empty if it is absent or unreadable."""
         try:
             return self.path(absolute).read_text().strip()
         except OSError:
-            return None
+            return ""

@@ -3,6 +3,12 @@
 
 from __future__ import annotations
 
+from ansible.module_utils.basic import AnsibleModule
+
+from ..module_utils.settings import KINDS
+from ..module_utils.snapshot import establish, keep, packages, restore
+from ..module_utils.system import StateError, System
+
 DOCUMENTATION = r"""
 module: kernel_settings
 short_description: Set kernel and card settings, and restore those from before
@@ -22,28 +28,8 @@ options:
   soft_roce: {description: Name of a soft-RoCE device by interface., type: dict, default: {}}
   traffic_control: {description: Lines for C(tc -batch) by interface., type: dict, default: {}}
   card_priorities: {description: "C(trust), C(dscp), C(priority), C(paused)", type: dict, default: {}}
-  card_rates: {description: Maximum rates in kb/s by interface., type: dict, default: {}}
 author: RoGUE testbed (@rogue-testbed)
 """
-
-EXAMPLES = r"""
-- name: Put soft-RoCE on the experiment interface
-  rogue.testbed.kernel_settings:
-    kernel_files: {/sys/class/net/eth1/mtu: 4300}
-    soft_roce: {eth1: rxe0}
-"""
-
-RETURN = r"""
-packages: {description: The installed packages., returned: kept, type: list, elements: str}
-changes: {description: What was changed., returned: always, type: list, elements: str}
-packages_left: {description: Packages that stay., returned: restored, type: list, elements: str}
-"""
-
-from ansible.module_utils.basic import AnsibleModule  # noqa: E402
-
-from ..module_utils.before import establish, keep, packages, restore  # noqa: E402
-from ..module_utils.settings import KINDS  # noqa: E402
-from ..module_utils.system import StateError, System  # noqa: E402
 
 
 def main() -> None:

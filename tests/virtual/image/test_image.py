@@ -1,13 +1,99 @@
-"""Tests: write initial RAM disks."""
+"""Tests: recipe, build and cache of the machines' Debian image."""
 
 import io
 import stat
 import tarfile
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from rogue.virtual.errors import VirtualTestbedError
+from rogue.virtual.image import build, recipe
+from rogue.virtual.image.build import AptSources, parse_sources
 from rogue.virtual.image.initrd import Entry, archive, load_order, parse_modules_dep, unpack_boot_files
+
+SOURCES = AptSources(
+    "bookworm", ("deb http://mirror.example/debian bookworm main",), 'Acquire::Retries "3";\n'
+)
+
+
+TARGETS = """\
+Debian|bookworm|http://mirror.example/debian/|bookworm|main
+Debian|bookworm|http://mirror.example/debian/|bookworm|main
+Somebody|stable|http://packages.example/|stable|main
+Debian|bookworm-security|http://mirror.example/security/|bookworm-security|main
+"""
+SETTINGS = """\
+Acquire::http::Proxy "http://proxy.example:3128";
+Acquire::IndexTargets::deb::Packages::MetaKey "$(COMPONENT)/Packages";
+"""
+
+
+def test_debian_archives_are_kept_each_once_and_nobody_elses() -> None:
+    sources = parse_sources(TARGETS, SETTINGS, None)
+    assert sources.codename == "bookworm"
+    assert sources.lines == (
+        "deb http://mirror.example/debian/ bookworm main",
+        "deb http://mirror.example/security/ bookworm-security main",
+    )
+
+
+def test_the_hosts_proxy_is_passed_on_but_not_its_index_layout() -> None:
+    assert (
+        parse_sources(TARGETS, SETTINGS, None).settings
+        == 'Acquire::http::Proxy "http://proxy.example:3128";\n'
+    )
+
+
+def test_a_host_without_debian_archives_is_told_what_to_do() -> None:
+    with pytest.raises(VirtualTestbedError, match="apt-get update"):
+        parse_sources("Somebody|stable|http://packages.example/|stable|main\n", "", None)
+
+
+FILES = ("initrd.img", "packages.json", "root.ext4", "vmlinuz")
+
+
+class Builder:
+    """Stands in for the build: counts, and writes files that say which build they are of."""
+
+    def __init__(self) -> None:
+        self.builds = 0
+        self.fails = False
+
+    def build(self, directory: Path, sources: AptSources, progress: Callable[[str], None]) -> None:
+        self.builds += 1
+        if self.fails:
+            raise VirtualTestbedError("no network")
+        for name in FILES:
+            (directory / name).write_text(f"{name} of build {self.builds}")
+
+
+@pytest.fixture
+def builder(monkeypatch: pytest.MonkeyPatch) -> Builder:
+    fake = Builder()
+    monkeypatch.setattr(build, "build", fake.build)
+    monkeypatch.setattr(build, "host_sources", lambda: AptSources("bookworm", (), ""))
+    return fake
+
+
+def silent(_text: str) -> None:
+    """Show nothing."""
+
+
+def test_an_image_is_built_once(tmp_path: Path, builder: Builder) -> None:
+    first = build.obtain(tmp_path, silent)
+    assert build.obtain(tmp_path, silent) == first
+    assert builder.builds == 1
+    assert first.kernel.read_text() == "vmlinuz of build 1"
+
+
+def test_the_cache_follows_xdg_cache_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
+    assert build.cache_directory() == Path("/somewhere/rogue-testbed/virtual")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert build.cache_directory().parts[-2:] == (".cache", "virtual")
+
 
 MODULES_DEP = """\
 kernel/drivers/virtio/virtio_ring.ko:
@@ -27,12 +113,6 @@ def test_modules_load_after_what_they_need_and_once() -> None:
         "kernel/drivers/virtio/virtio_pci.ko",
         "kernel/fs/mbcache.ko",
         "kernel/fs/ext4/ext4.ko",
-    ]
-
-
-def test_a_dash_in_a_file_name_is_an_underscore_in_a_module_name() -> None:
-    assert load_order(parse_modules_dep(MODULES_DEP), ["crc32c_generic"]) == [
-        "kernel/crypto/crc32c-generic.ko"
     ]
 
 
@@ -108,3 +188,21 @@ def test_a_directory_given_explicitly_keeps_its_mode_and_comes_before_its_files(
 
 def test_archives_can_be_joined_because_each_ends_on_a_word() -> None:
     assert len(archive([Entry("a", b"12345", 0o644)])) % 4 == 0
+
+
+def test_a_changed_guest_file_is_another_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = recipe.digest("bookworm")
+    for path in recipe.GUEST_DIRECTORY.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    monkeypatch.setattr(recipe, "GUEST_DIRECTORY", tmp_path)
+    assert recipe.digest("bookworm") == before
+    (tmp_path / "boot.sh").write_text("#!/bin/sh\n")
+    assert recipe.digest("bookworm") != before
+
+
+def test_guest_files_belong_to_root_and_programs_are_executable() -> None:
+    with tarfile.open(fileobj=io.BytesIO(recipe.guest_files())) as packed:
+        members = {member.name: member for member in packed.getmembers()}
+    assert {(member.uid, member.gid) for member in members.values()} == {(0, 0)}
+    assert members["etc/rogue/boot"].mode == 0o755
+    assert members["etc/ssh/sshd_config"].mode == 0o644

@@ -5,20 +5,16 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
-from helpers.fake_comware import FakeComware
-from helpers.fake_eos import FakeEos
-from helpers.fake_mlxsw import FakeMlxsw
-from helpers.fake_nvue import FakeNvue
-from helpers.fake_onyx import FakeOnyx
-from helpers.fake_sonic import FakeSonic
+from helpers.fake_command_lines import FakeComware, FakeEos, FakeOnyx
+from helpers.fake_shell_switches import FakeNvue, FakeSonic
 from helpers.fake_switch import LOSSLESS, wanted
 
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
 
 
 @dataclass(frozen=True)
-class Stand:
-    """A stand-in, what is asked of it, and how tests disturb it."""
+class StandIn:
+    """A stand-in with its requested settings and the commands that fail."""
 
     make: Callable[[], Any]
     wanted: HardwareSwitchVariables
@@ -61,18 +57,6 @@ def cumulus() -> FakeNvue:
     return switch
 
 
-def mlxsw() -> FakeMlxsw:
-    """DSCP 26 is in priority 2, priority 4 pauses and priority 6 marks."""
-    switch = FakeMlxsw()
-    switch.root["swp2"] = "7 6 5 4 3 2 1 0"
-    switch.red["swp2", 2] = {"limit": 900, "min": 100, "max": 400, "ecn": True, "probability": 0.25}
-    switch.dscp["swp1", 26] = 2
-    switch.buffers["swp2"][4] = 4
-    switch.sizes["swp2"][4] = 100_000
-    switch.pauses["swp2"][4] = True
-    return switch
-
-
 def onyx() -> FakeOnyx:
     """Port 1/2 marks from another threshold, and priority 5 of all ports pauses."""
     switch = FakeOnyx()
@@ -92,32 +76,21 @@ def sonic() -> FakeSonic:
     return switch
 
 
-def _without_what_tc_adds(switch: FakeMlxsw) -> str:
-    """Parameters of RED that only `tc` needs are not put back."""
-    for options in switch.red.values():
-        for key in ("limit", "ewma", "nodrop", "Scell_log"):
-            options.pop(key, None)
-    return switch.state()
-
-
 def _priority_3(**settings: Any) -> dict[str, Any]:
     return {"3": {**LOSSLESS["3"], **settings}}
 
 
 _STEP = {"from_bytes": 20_800, "to_bytes": 20_800}
 _SURE = {"from_bytes": 150_000, "to_bytes": 1_500_000}
-_TC = (
-    "sudo -n tc qdisc replace dev swp1 parent 1:5 handle 15: red limit 3000000 min 150000 max 1500000 avpkt "
-)
 PATCH = "sudo config apply-patch /dev/stdin"
-STANDS = {
-    "comware": Stand(
+STAND_INS = {
+    "comware": StandIn(
         comware,
         wanted("comware", ("Ten-GigabitEthernet1/0/1",), switch_priorities=_priority_3(marks=_STEP)),
         ("queue 3 ecn", "priority-flow-control no-drop dot1p 3"),
         "priority-flow-control enable",
     ),
-    "cumulus": Stand(
+    "cumulus": StandIn(
         cumulus,
         wanted("cumulus", ("swp1", "swp2")),
         (
@@ -128,28 +101,17 @@ STANDS = {
         "nv set qos congestion-control rogue traffic-class 3 min-threshold 150000",
         lambda switch: sorted(switch.applied.values()),
     ),
-    "eos": Stand(
+    "eos": StandIn(
         eos, wanted("eos"), ("uc-tx-queue 3", "priority-flow-control on"), "priority-flow-control on"
     ),
-    "mlxsw": Stand(
-        mlxsw,
-        wanted("mlxsw", ("swp1", "swp2"), switch_priorities=_priority_3(headroom_bytes=200_000)),
-        (
-            f"{_TC}1000 burst 601 probability 0.1 ecn nodrop",
-            "sudo -n dcb buffer set dev swp1 prio-buffer 3:3",
-            "sudo -n dcb app replace dev swp1 dscp-prio 26:3",
-        ),
-        "sudo -n dcb buffer set dev swp1 prio-buffer 3:3",
-        _without_what_tc_adds,
-    ),
-    "onyx": Stand(
+    "onyx": StandIn(
         onyx,
         wanted("onyx", ("1/1", "1/2"), switch_priorities=_priority_3(marks=_SURE)),
         ("dcb priority-flow-control enable force", "interface ethernet 1/1 qos trust L3"),
         "interface ethernet 1/1 dcb priority-flow-control mode on force",
         lambda switch: sorted(switch.shown()),
     ),
-    "sonic": Stand(
+    "sonic": StandIn(
         sonic,
         wanted("sonic", ("Ethernet0", "Ethernet4"), switch_priorities=_priority_3(headroom_bytes=35_776)),
         (PATCH,),

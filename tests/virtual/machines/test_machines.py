@@ -1,0 +1,307 @@
+"""Tests: plans, commands and processes of QEMU machines."""
+
+import os
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import paramiko
+import pytest
+
+from rogue.virtual.errors import VirtualTestbedError
+from rogue.virtual.image.build import Image
+from rogue.virtual.machines import assembly, machine_plan
+from rogue.virtual.machines.assembly import (
+    Accelerator,
+    Boot,
+    Console,
+    MachineProcess,
+    assemble,
+    escaped,
+    logins,
+    machine_command,
+)
+from rogue.virtual.machines.machine_plan import machines_of, pair
+from rogue.virtual.network import network
+
+IMAGE = Image(Path("/cache/0123"))
+
+
+class Probe:
+    """Stands in for the probe boot: returns `verdict` and counts."""
+
+    def __init__(self, verdict: str) -> None:
+        self.verdict = verdict
+        self.boots = 0
+
+    def boot(self, image: Image) -> str:
+        self.boots += 1
+        return self.verdict
+
+
+@pytest.fixture(autouse=True)
+def nothing_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ignore an accelerator of the environment."""
+    monkeypatch.delenv(assembly.VARIABLE, raising=False)
+
+
+@pytest.fixture
+def kvm_device(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "kvm").touch()
+    monkeypatch.setattr(assembly, "_KVM_DEVICE", tmp_path / "kvm")
+    monkeypatch.setattr(assembly, "_qemu_version", lambda: "QEMU 7.2")
+
+
+def choose(monkeypatch: pytest.MonkeyPatch, cache: Path, probe: Probe) -> Accelerator:
+    monkeypatch.setattr(assembly, "_probe", probe.boot)
+    return assembly.choose(IMAGE, cache, lambda text: None)
+
+
+@pytest.mark.usefixtures("kvm_device")
+@pytest.mark.parametrize(("verdict", "chosen"), [("", Accelerator.KVM), ("aborted", Accelerator.TCG)])
+def test_the_probe_decides_once_and_is_remembered(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, verdict: str, chosen: Accelerator
+) -> None:
+    probe = Probe(verdict)
+    assert [choose(monkeypatch, tmp_path, probe) for _ in range(2)] == [chosen, chosen]
+    assert probe.boots == 1
+
+
+def test_without_a_kvm_device_nothing_is_probed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(assembly, "_KVM_DEVICE", tmp_path / "absent")
+    probe = Probe("")
+    assert choose(monkeypatch, tmp_path, probe) is Accelerator.TCG
+    assert probe.boots == 0
+
+
+@pytest.mark.usefixtures("kvm_device")
+@pytest.mark.parametrize("named", Accelerator)
+def test_what_the_environment_names_is_taken_without_a_probe(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, named: Accelerator
+) -> None:
+    monkeypatch.setenv(assembly.VARIABLE, named.value)
+    probe = Probe("")
+    assert choose(monkeypatch, tmp_path, probe) is named
+    assert probe.boots == 0
+
+
+def test_a_name_that_is_none_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(assembly.VARIABLE, "xen")
+    with pytest.raises(
+        VirtualTestbedError, match="got ROGUE_ACCELERATOR='xen', expected kvm or tcg; correct it"
+    ):
+        choose(monkeypatch, tmp_path, Probe(""))
+
+
+@pytest.fixture
+def image(tmp_path: Path) -> Image:
+    (tmp_path / "image").mkdir()
+    (tmp_path / "image/initrd.img").write_bytes(b"base")
+    return Image(tmp_path / "image")
+
+
+def test_every_machine_can_be_logged_in_to_at_its_own_port(tmp_path: Path, image: Image) -> None:
+    assembly = assemble(pair(), image, Accelerator.TCG, tmp_path)
+    by_name = logins(tmp_path, assembly.ssh_ports)
+    known = paramiko.HostKeys(str(by_name["h1"].known_hosts[0]))
+    assert {f"[127.0.0.1]:{login.port}" for login in by_name.values()} == set(known.keys())
+    assert len({login.port for login in by_name.values()}) == 2
+    assert paramiko.ECDSAKey.from_private_key_file(str(by_name["h1"].key_files[0]))
+    for name, login in by_name.items():
+        assert f"hostfwd=tcp:127.0.0.1:{login.port}-:22" in " ".join(assembly.commands[name])
+
+
+@pytest.fixture(scope="module")
+def keys() -> machine_plan.Keys:
+    return machine_plan.generate_keys(["h1", "h2"])
+
+
+def test_known_hosts_names_each_machine_by_port_and_key(tmp_path: Path, keys: machine_plan.Keys) -> None:
+    machine_plan.write_client_files(tmp_path, keys, {"h1": 2201, "h2": 2202})
+    known = paramiko.HostKeys(str(tmp_path / "known_hosts"))
+    assert known.check("[127.0.0.1]:2201", keys.hosts["h1"])
+    assert not known.check("[127.0.0.1]:2201", keys.hosts["h2"])
+    assert not known.check("[127.0.0.1]:22", keys.hosts["h1"])
+
+
+def test_only_the_owner_reads_the_client_key(tmp_path: Path, keys: machine_plan.Keys) -> None:
+    machine_plan.write_client_files(tmp_path, keys, {"h1": 2201, "h2": 2202})
+    assert (tmp_path / "id_ecdsa").stat().st_mode & 0o077 == 0
+    assert paramiko.ECDSAKey.from_private_key_file(str(tmp_path / "id_ecdsa")) == keys.client
+
+
+def test_a_seed_holds_the_machines_own_key_and_no_other(keys: machine_plan.Keys) -> None:
+    first, _ = pair()
+    seed = machine_plan.seed(first, keys)
+    assert b"BEGIN EC PRIVATE KEY" in seed
+    assert seed.count(b"PRIVATE KEY-----") == 2
+    assert keys.client.get_base64().encode() in seed
+
+
+def test_the_boot_script_gets_one_set_of_variables_per_link() -> None:
+    first, _ = pair()
+    assert machine_plan.machine_settings(first) == (
+        "name=h1\nmanagement=10.0.2.15/24\nbridges=''\ntrunks=''\ntrunk_mtu=4300\n"
+        "mtu_1=4300\naddress_1=10.9.0.1/24\nbridge_1=\nrxe_1=yes\n"
+    )
+
+
+def test_the_boot_script_of_the_switching_machine_gets_bridges_and_what_joins_them() -> None:
+    two = network(["h0", "h1"], ["s0", "s1"], [("h0", "s0"), ("h1", "s1"), ("s0", "s1")])
+    settings = machine_plan.machine_settings(machines_of(two)[0]).splitlines()
+    assert settings[2:5] == ["bridges='s0 s1'", "trunks='s0:s1'", "trunk_mtu=4300"]
+    assert settings[5:9] == ["mtu_1=4300", "address_1=", "bridge_1=s0", "rxe_1=no"]
+    assert "bridge_2=s1" in settings
+
+
+DUMBBELL = network(["h0", "h1"], ["s0", "s1"], [("h0", "s0"), ("h1", "s1"), ("s0", "s1")])
+
+
+def test_the_two_ends_of_a_cable_name_each_others_sockets() -> None:
+    first, second = pair()
+    here, there = first.links[0], second.links[0]
+    assert (here.socket_name, here.peer_socket_name) == (there.peer_socket_name, there.socket_name)
+    assert here.socket_name != there.socket_name
+
+
+def test_one_machine_holds_every_switch_and_each_host_is_one() -> None:
+    fabric, *hosts = machines_of(DUMBBELL)
+    assert (fabric.name, fabric.bridges, fabric.trunks) == ("fabric", ("s0", "s1"), (("s0", "s1"),))
+    assert [host.name for host in hosts] == ["h0", "h1"]
+    assert [link.bridge for link in fabric.links] == ["s0", "s1"]
+    assert [link.address for host in hosts for link in host.links] == ["10.9.0.10/24", "10.9.0.11/24"]
+
+
+def test_every_socket_is_listened_on_once_and_sent_to_once() -> None:
+    links = [link for machine in machines_of(DUMBBELL) for link in machine.links]
+    assert len({link.socket_name for link in links}) == len(links)
+    assert {link.socket_name for link in links} == {link.peer_socket_name for link in links}
+    assert len({link.mac for link in links}) == len(links)
+
+
+LONG_S = 60.0
+ROOT = Path(__file__).parents[3]
+
+
+def start(tmp_path: Path, script: str) -> MachineProcess:
+    """A machine that is a shell script, in its directory."""
+    return MachineProcess("h1", ["sh", "-c", script], tmp_path)
+
+
+def test_a_machine_is_up_when_it_says_so(tmp_path: Path) -> None:
+    machine = start(tmp_path, 'echo "rogue-guest: ready" >h1.console; exec tail -f /dev/null')
+    machine.wait_until_it_says("ready", time.monotonic() + LONG_S)
+    assert machine.is_running
+    machine.end()
+    assert not machine.is_running
+
+
+def test_a_machine_that_ends_early_is_reported_with_its_last_words(tmp_path: Path) -> None:
+    machine = start(tmp_path, 'echo "rogue-guest: failed: no disk" >h1.console; echo "qemu: bad option" >&2')
+    with pytest.raises(VirtualTestbedError) as caught:
+        machine.wait_until_it_says("ready", time.monotonic() + LONG_S)
+    assert str(caught.value).splitlines() == [
+        "machine h1 ended before it was up; the end of its console:",
+        "  | rogue-guest: failed: no disk",
+        "  | qemu: bad option",
+    ]
+    machine.end()
+
+
+STARTER = """
+import sys
+from pathlib import Path
+from rogue.virtual.machines.assembly import MachineProcess
+machine = MachineProcess("h1", ["tail", "-f", "/dev/null"], Path(sys.argv[1]))
+print(machine.pid, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_machine_that_starts_after_its_owner_died_ends_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "getpid", lambda: 1)  # the owner is someone who is not the machine's parent
+    machine = start(tmp_path, "exec tail -f /dev/null")
+    with pytest.raises(VirtualTestbedError, match="ended before it was up"):
+        machine.wait_until_it_says("ready", time.monotonic() + LONG_S)
+
+
+def test_a_machine_does_not_outlive_a_killed_owner(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", STARTER, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT) as owner:
+        assert owner.stdout is not None
+        machine = os.pidfd_open(int(owner.stdout.readline()))
+        waiting = select.poll()
+        waiting.register(machine, select.POLLIN)
+        assert waiting.poll(0) == [], "the machine runs as long as its owner"
+        owner.kill()
+        assert waiting.poll(LONG_S * 1000) != [], "the machine is still running"
+        os.close(machine)
+
+
+def console(directory: Path, said: str = "", complaints: str = "") -> Console:
+    (directory / "h1.console").write_text(said)
+    (directory / "h1.stderr").write_text(complaints)
+    return Console("h1", directory)
+
+
+def wait(of: Console, *, has_power: bool, for_s: float = LONG_S) -> None:
+    of.wait_until_it_says("ready", time.monotonic() + for_s, lambda: has_power)
+
+
+def test_a_machine_that_hangs_is_reported_when_its_time_is_up(tmp_path: Path) -> None:
+    with pytest.raises(VirtualTestbedError, match="did not come up within 0 s"):
+        wait(console(tmp_path, "Linux\n"), has_power=True, for_s=0)
+
+
+def test_only_the_last_lines_of_a_long_console_are_shown(tmp_path: Path) -> None:
+    said = console(tmp_path, "".join(f"{number}\n" for number in range(1, 101)))
+    shown = str(said.problem("ended")).splitlines()[1:]
+    assert shown == [f"  | {number}" for number in range(81, 101)]
+
+
+BOOT = Boot(Path("/image/vmlinuz"), Path("h1.initrd"), Path("/image/root.ext4"))
+
+
+def command() -> list[str]:
+    return machine_command(pair()[0], BOOT, Accelerator.TCG, 2201)
+
+
+def values_of(option: str) -> list[str]:
+    arguments = command()
+    return [arguments[i + 1] for i, argument in enumerate(arguments) if argument == option]
+
+
+def test_nothing_of_the_hosts_network_is_touched() -> None:
+    management, cable = values_of("-netdev")
+    assert "restrict=on" in management
+    assert "hostfwd=tcp:127.0.0.1:2201-:22" in management
+    assert cable.startswith("dgram,")
+    assert "local.path=h1-h2.sock" in cable
+    assert "remote.path=h2-h1.sock" in cable
+
+
+def test_the_shared_image_is_opened_read_only() -> None:
+    assert values_of("-drive") == ["file=/image/root.ext4,format=raw,if=none,readonly=on,id=disk"]
+
+
+def test_a_crashed_kernel_ends_the_process() -> None:
+    assert "-no-reboot" in command()
+    assert "panic=-1" in values_of("-append")[0]
+
+
+def test_files_of_the_machine_are_named_from_its_directory() -> None:
+    """A unix socket's path may have 107 characters; the directory's may have more."""
+    assert values_of("-serial") == ["file:h1.console"]
+    assert all("/" not in cable for cable in values_of("-netdev")[1:])
+
+
+def test_a_comma_in_a_path_separates_nothing() -> None:
+    assert escaped(Path("/a,b/root.ext4")) == "/a,,b/root.ext4"
+
+
+def test_emulated_machines_get_more_time() -> None:
+    assert Accelerator.TCG.boot_timeout_s > Accelerator.KVM.boot_timeout_s
