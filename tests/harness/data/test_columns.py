@@ -9,9 +9,9 @@ import pytest
 from pyarrow import parquet
 from pydantic_core import PydanticCustomError
 
-from rogue.harness.data import columns
-from rogue.harness.data.columns import read_columns
+from rogue.harness.data import trace as columns
 from rogue.harness.data.source import data_source
+from rogue.harness.data.trace import read_columns
 
 ROOT = Path(__file__).parents[3]
 TABLE = read_columns(data_source("t.csv", b"a,b\n1,x\n2.5,y\n3,x\n"), ("a", "b"))

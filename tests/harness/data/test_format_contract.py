@@ -5,9 +5,9 @@ from itertools import count
 
 import pytest
 
-from rogue.harness.data.format_contract import SAMPLES, format_faults
 from rogue.harness.data.formats import FORMATS, OURS
 from rogue.harness.data.formats.format import Converted, Format, wrong
+from rogue.harness.data.plugins import SAMPLES, format_faults
 from rogue.harness.data.source import DataSource, data_source
 
 COUNT = count()

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 from pydantic_core import PydanticCustomError
 
-from rogue.harness.data import columns
-from rogue.harness.data.columns import read_columns
+from rogue.harness.data import trace as columns
 from rogue.harness.data.source import data_source
-from rogue.harness.data.trace import COLUMNS, read_trace
+from rogue.harness.data.trace import COLUMNS, read_columns, read_trace
 
 HEAD = "start_ns,src,dst,size_bytes\n"
 GOOD = HEAD + "0,h0,h1,10\n"
