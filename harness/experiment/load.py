@@ -14,9 +14,17 @@ from rogue.harness.data.files import DataFiles, files_beside
 from rogue.harness.data.source import DataSource
 from rogue.harness.errors import PROBLEMS_SHOWN_MAX, ConfigError, Problem
 from rogue.harness.experiment.choices import MEASURES, MeasureChoice, Scalar
-from rogue.harness.experiment.document import Document, read_document, show, with_setting
+from rogue.harness.experiment.document import (
+    FACTORS,
+    PAPER,
+    Document,
+    apply_settings,
+    parse_path,
+    read_document,
+    show,
+    with_setting,
+)
 from rogue.harness.experiment.model import Experiment
-from rogue.harness.experiment.settings import FACTORS, PAPER, apply_settings, parse_path
 from rogue.harness.experiment.yaml_text import format_path
 from rogue.harness.plugins.loading import LoadedPlugin, load_plugins
 from rogue.harness.plugins.source import PluginSource, each_once, read_plugin

@@ -14,8 +14,8 @@ from rogue.harness.experiment.choices import (
     TrafficGroup,
     TransportChoice,
 )
+from rogue.harness.experiment.document import PAPER, Scale
 from rogue.harness.experiment.keys import ByKind
-from rogue.harness.experiment.settings import PAPER, Scale
 from rogue.workloads.faults import FAULTS, Fault, ForwardingFault
 from rogue.workloads.printable import did_you_mean
 from rogue.workloads.probes import PROBES, Probe

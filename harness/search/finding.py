@@ -10,8 +10,7 @@ import yaml
 from pydantic import ValidationError
 
 from rogue.harness.errors import UsageError
-from rogue.harness.experiment.document import with_setting
-from rogue.harness.experiment.settings import FACTORS, parse_path
+from rogue.harness.experiment.document import FACTORS, parse_path, with_setting
 from rogue.harness.search.candidates import CONTROL_FREE, Values, named_for
 from rogue.harness.search.objective import Measured, Objective
 from rogue.harness.search.space import Aim

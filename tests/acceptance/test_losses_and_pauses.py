@@ -17,7 +17,7 @@ from rogue.harness.experiment.load import load_experiment
 from rogue.harness.plan.plan import plan_cells
 from rogue.harness.testbeds.simulator import SimulatorTestbed
 from rogue.harness.testbeds.simulator.network import build_network
-from rogue.harness.testbeds.simulator.recovery import empty_round_trip
+from rogue.harness.testbeds.simulator.nics import empty_round_trip
 from rogue.reports.claims.claim import read_claims
 from rogue.reports.claims.conditions import is_same_parameter
 from rogue.workloads.shipped import shipped

@@ -12,7 +12,6 @@ from rogue.harness.cell.demand import Demand, FlowGroup, Group, PlannedFlow
 from rogue.harness.cell.group_settings import OPTIONS
 from rogue.harness.cell.timing import switch_ports
 from rogue.harness.experiment.choices import MeasureKind
-from rogue.harness.testbeds.simulator.faults import arrange_faults, is_misrouted, unsupported_fault
 from rogue.harness.testbeds.simulator.features import (
     flow_control,
     framing,
@@ -21,7 +20,13 @@ from rogue.harness.testbeds.simulator.features import (
     unsupported_switch_control,
 )
 from rogue.harness.testbeds.simulator.flows import GroupFabric, connect_flow
-from rogue.harness.testbeds.simulator.network import PICOSECONDS, build_links
+from rogue.harness.testbeds.simulator.network import (
+    PICOSECONDS,
+    arrange_faults,
+    build_links,
+    is_misrouted,
+    unsupported_fault,
+)
 from rogue.harness.testbeds.simulator.nics import profile_of
 from rogue.harness.testbeds.simulator.packets import never_recorded
 from rogue.simulator import PROFILES, ControlError, PriorityFlowControl, SimulationError

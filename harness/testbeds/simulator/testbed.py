@@ -13,7 +13,6 @@ from rogue.harness.cell.timing import Timing, switch_ports
 from rogue.harness.cell.transport import ParameterMistake
 from rogue.harness.testbeds.base import CellResult, Fact, Failure, Progress, Testbed, TestbedError
 from rogue.harness.testbeds.simulator import support
-from rogue.harness.testbeds.simulator.delivered import ResentBytes
 from rogue.harness.testbeds.simulator.estimate import estimate_seconds, expected_packet_hops
 from rogue.harness.testbeds.simulator.features import (
     feature_facts,
@@ -23,7 +22,7 @@ from rogue.harness.testbeds.simulator.features import (
 from rogue.harness.testbeds.simulator.flows import RunningFlow
 from rogue.harness.testbeds.simulator.network import NO_CONTROL, SimulatedNetwork, build_network
 from rogue.harness.testbeds.simulator.nics import nic_facts, parameter_mistake, profile_of
-from rogue.harness.testbeds.simulator.packets import packet_facts
+from rogue.harness.testbeds.simulator.packets import ResentBytes, packet_facts
 from rogue.harness.testbeds.simulator.support import SAMPLES_MAX, is_same_for_every_seed
 from rogue.harness.testbeds.simulator.tables import collect_tables, has_estimator
 from rogue.simulator import ControlError, Simulation, SimulationError, explained

@@ -8,7 +8,7 @@ from rogue.agent.node.messages import Capabilities
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.demand import PlannedFlow
 from rogue.harness.provisioning.inventory import HostVariables, Inventory
-from rogue.harness.testbeds.ends.limiter_classes import limiters_of, short_of
+from rogue.harness.testbeds.ends.roles import limiters_of, short_of
 from rogue.harness.testbeds.ssh.declared_switches import missing_on_switches
 from rogue.harness.testbeds.ssh.nodes import Node
 from rogue.workloads.transports import TransportName

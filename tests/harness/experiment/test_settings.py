@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rogue.harness.errors import ConfigError
-from rogue.harness.experiment.document import Document, read_document
+from rogue.harness.experiment.document import Document, apply_settings, parse_path, read_document
 from rogue.harness.experiment.find import DIRECTORY, experiment_files
 from rogue.harness.experiment.load import load_experiment, resolve
-from rogue.harness.experiment.settings import apply_settings, parse_path
 from rogue.harness.experiment.yaml_text import format_path
 from rogue.harness.plan.plan import make_plan
 from rogue.harness.run import replan, start_run

@@ -6,16 +6,17 @@ import pytest
 from helpers.experiments import cell_of
 
 from rogue.harness.cell.demand import PlannedFlow
-from rogue.harness.testbeds.ends.limiter_classes import (
+from rogue.harness.testbeds.ends.requests import prepare_request
+from rogue.harness.testbeds.ends.roles import (
     PRIORITIES,
     LimiterClass,
     can_take_turns,
+    limited_flows,
     limiter_classes,
     limiters_of,
+    plan_roles,
     short_of,
 )
-from rogue.harness.testbeds.ends.requests import prepare_request
-from rogue.harness.testbeds.ends.roles import limited_flows, plan_roles
 
 FAST = "topology.rate=10Gbps"
 

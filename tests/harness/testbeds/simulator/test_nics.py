@@ -10,14 +10,16 @@ from rogue.harness.cell.transport import ParameterError
 from rogue.harness.experiment.choices import Scalar
 from rogue.harness.testbeds.simulator.network import build_network
 from rogue.harness.testbeds.simulator.nics import (
+    FITTINGS,
+    RoundTrip,
     check_together,
+    empty_round_trip,
     nic_facts,
     nic_settings,
     parameter_mistake,
     profile_of,
     switch_fair_rates,
 )
-from rogue.harness.testbeds.simulator.recovery import FITTINGS, RoundTrip, empty_round_trip
 from rogue.harness.testbeds.simulator.support import missing_limiters
 from rogue.harness.testbeds.simulator.testbed import SimulatorTestbed
 from rogue.simulator import (
