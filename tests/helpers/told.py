@@ -17,7 +17,7 @@ from rogue.harness.provisioning.inventory import Host
 from rogue.harness.provisioning.linux_switch import PortSettings
 from rogue.harness.testbeds.base import CellResult, Testbed
 from rogue.harness.testbeds.ends.roles import plan_roles
-from rogue.harness.testbeds.kernel.testbed import orders_of
+from rogue.harness.testbeds.kernel.network import orders_of
 from rogue.harness.testbeds.simulator import SimulatorTestbed, network
 from rogue.harness.testbeds.ssh import SshTestbed, cell_environment, conduct, nodes, testbed
 from rogue.harness.testbeds.ssh import nodes as agents_module

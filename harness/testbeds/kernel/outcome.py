@@ -29,8 +29,7 @@ from rogue.harness.testbeds.ends.tables import (
     node_counters,
     port_counter_rows,
 )
-from rogue.harness.testbeds.kernel.network import port_interfaces
-from rogue.harness.testbeds.kernel.testbed import DISCIPLINES, FILTERED_WAYS, HUNG_AFTER_NS
+from rogue.harness.testbeds.kernel.network import DISCIPLINES, FILTERED_WAYS, HUNG_AFTER_NS, port_interfaces
 from rogue.harness.testbeds.transfer_tables import columns_of
 from rogue.workloads.records import CounterRow, FailureKind, QueueRow
 

@@ -7,17 +7,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rogue.agent.core.actions import RttSample
+from rogue.agent.drivers.simulated import QueuePairProgress
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.timing import SECOND_NS
 from rogue.harness.testbeds.base import Columns
 from rogue.harness.testbeds.simulator.flows import RunningFlow
 from rogue.harness.testbeds.simulator.network import PICOSECONDS, SimulatedNetwork, control_table
-from rogue.harness.testbeds.simulator.packets import ResentBytes, delivered_by_flows, packets_table
+from rogue.harness.testbeds.simulator.packets import packets_table
 from rogue.harness.testbeds.simulator.yardsticks import yardsticks
 from rogue.harness.testbeds.transfer_tables import Transfers, events_table, flows_table, latency_table
 from rogue.workloads.records import ColumnType, EventRow, RttRow, columns_of_rows
 
 NicColumns = Mapping[str, NDArray[Any]]
+Integers = NDArray[np.int64]
+Array = NDArray[Any]
+
+_TYPES: Mapping[tuple[ColumnType, bool], type] = {
+    ("int64", False): np.int64,
+    ("int64", True): np.float64,
+    ("float64", False): np.float64,
+    ("float64", True): np.float64,
+    ("bool", False): np.bool_,
+}
+"""By type and whether nulls are among the values; the others are objects."""
+_SAMPLE_TYPES = {
+    column.name: _TYPES.get((column.type, column.nullable), np.object_) for column in columns_of_rows(RttRow)
+}
 
 
 def queues_of_switches(cell: Cell, queues: NicColumns) -> NicColumns:
@@ -46,20 +61,43 @@ def _kept(table: NicColumns, column: str, keeps: Callable[[str], bool]) -> NicCo
     return {name: values[is_kept] for name, values in table.items()}
 
 
-Integers = NDArray[np.int64]
-Array = NDArray[Any]
+class ResentBytes:
+    """Payload that NIC and software sent again, per flow, at the instants at which it was read."""
 
-_TYPES: Mapping[tuple[ColumnType, bool], type] = {
-    ("int64", False): np.int64,
-    ("int64", True): np.float64,
-    ("float64", False): np.float64,
-    ("float64", True): np.float64,
-    ("bool", False): np.bool_,
-}
-"""By type and whether nulls are among the values; the others are objects."""
-_SAMPLE_TYPES = {
-    column.name: _TYPES.get((column.type, column.nullable), np.object_) for column in columns_of_rows(RttRow)
-}
+    def __init__(self, network: SimulatedNetwork, *, is_wanted: bool = True) -> None:
+        self._network = network
+        self._is_wanted = is_wanted
+        self._t_ns = [0]
+        self._places = [0]
+        """Which of the totals was read at each instant: one that changed nothing is not kept again."""
+        self._totals = [np.zeros(len(network.flows), np.int64)]
+
+    def read(self) -> None:
+        """Read every flow's counter now, if the cell measures it."""
+        if not self._is_wanted:
+            return
+        flows = self._network.flows
+        totals = np.fromiter((flow.agent.retransmitted_bytes for flow in flows), np.int64, len(flows))
+        if not np.array_equal(totals, self._totals[-1]):
+            self._totals.append(totals)
+        self._t_ns.append(self._network.simulation.now_ns)
+        self._places.append(len(self._totals) - 1)
+
+    def within(self, flow: Integers, starts_ns: Integers, ends_ns: Integers) -> NDArray[np.float64]:
+        """Bytes sent again in each interval by a flow, by its number in the network.
+
+        NaN where the counter was not read at both ends of an interval.
+        """
+        totals = np.array(self._totals, np.float64)
+        starts, ends = self._read_at(starts_ns), self._read_at(ends_ns)
+        places = np.array(self._places)
+        resent = totals[places[ends], flow] - totals[places[starts], flow]
+        return np.where((starts >= 0) & (ends >= 0), resent, np.nan)
+
+    def _read_at(self, t_ns: Integers) -> NDArray[np.intp]:
+        """Which reading was at that instant, the last of several; -1 if none was."""
+        place = np.searchsorted(self._t_ns, t_ns, side="right") - 1
+        return np.where(np.array(self._t_ns)[place] == t_ns, place, -1)
 
 
 def collect_tables(cell: Cell, network: SimulatedNetwork, resent: ResentBytes) -> dict[str, Columns]:
@@ -165,6 +203,54 @@ def throughput_table(
 
 def _by_flow(flows: Sequence[RunningFlow], numbers: Integers, word_of: Callable[[RunningFlow], str]) -> Array:
     return np.array([word_of(flow) for flow in flows], np.object_)[numbers]
+
+
+def delivered_by_flows(table: Mapping[str, Integers], flows: Sequence[RunningFlow]) -> dict[str, Integers]:
+    """Return the columns of `table`, the engine's by queue pair and interval, added up for each flow.
+
+    Rows are in the order of `flow`, the flow's number in the network, and then of time. Bytes that a lost
+    queue pair had delivered, and its shadow delivers again, count once.
+    """
+    owned = sorted((qp_num, number) for number, flow in enumerate(flows) for qp_num in flow.qp_nums)
+    qp_nums, owners = np.array(owned, np.int64).T
+    place = np.minimum(np.searchsorted(qp_nums, table["qp_num"]), len(qp_nums) - 1)
+    rows = np.flatnonzero(qp_nums[place] == table["qp_num"])
+    flow, ends_ns = owners[place[rows]], table["t_ns"][rows]
+    order = np.lexsort((ends_ns, flow))
+    rows, flow, ends_ns = rows[order], flow[order], ends_ns[order]
+    is_first = np.ones(len(rows), np.bool_)
+    is_first[1:] = (flow[1:] != flow[:-1]) | (ends_ns[1:] != ends_ns[:-1])
+    first = np.flatnonzero(is_first)
+    result = {"flow": flow[first], "t_ns": ends_ns[first], "interval_ns": table["interval_ns"][rows[first]]}
+    counted = [name for name in table if name not in ("qp_num", *result)]
+    result |= {name: np.add.reduceat(table[name][rows], first) for name in counted}
+    for number in [number for number, each in enumerate(flows) if each.carriages]:
+        own = slice(*np.searchsorted(flow, (number, number + 1)))
+        part = slice(*np.searchsorted(result["flow"], (number, number + 1)))
+        columns = {name: table[name][rows[own]] for name in ("qp_num", "t_ns", "delivered_bytes")}
+        is_new = new_bytes(columns, flows[number].carriages, result["t_ns"][part])
+        result["delivered_bytes"][part] = is_new
+    return result
+
+
+def new_bytes(
+    table: Mapping[str, Integers], carriages: Sequence[QueuePairProgress], ends_ns: Integers
+) -> Integers:
+    """Bytes that no queue pair of a flow had delivered before, per interval.
+
+    A carriage brings the flow's bytes in order, from the first one on that was not completed before it. So
+    the flow has, at any instant, what that one has brought that got furthest.
+    """
+    furthest = np.zeros(len(ends_ns), np.int64)
+    for number, carriage in enumerate(carriages):
+        own = table["qp_num"] == carriage.qp_num
+        place = np.searchsorted(table["t_ns"][own], ends_ns, side="right")
+        totals = np.append(0, np.cumsum(table["delivered_bytes"][own]))[place]
+        later = (each.delivered_bytes for each in carriages[number + 1 :] if each.qp_num == carriage.qp_num)
+        brought = np.minimum(totals, next(later, np.iinfo(np.int64).max)) - carriage.delivered_bytes
+        has_begun = brought > 0
+        furthest[has_begun] = np.maximum(furthest, carriage.completed_bytes + brought)[has_begun]
+    return np.diff(np.maximum.accumulate(furthest), prepend=0)
 
 
 class RowsByQueuePair:

@@ -22,9 +22,9 @@ from rogue.harness.testbeds.simulator.features import (
 from rogue.harness.testbeds.simulator.flows import RunningFlow
 from rogue.harness.testbeds.simulator.network import NO_CONTROL, SimulatedNetwork, build_network
 from rogue.harness.testbeds.simulator.nics import nic_facts, parameter_mistake, profile_of
-from rogue.harness.testbeds.simulator.packets import ResentBytes, packet_facts
+from rogue.harness.testbeds.simulator.packets import packet_facts
 from rogue.harness.testbeds.simulator.support import SAMPLES_MAX, is_same_for_every_seed
-from rogue.harness.testbeds.simulator.tables import collect_tables, has_estimator
+from rogue.harness.testbeds.simulator.tables import ResentBytes, collect_tables, has_estimator
 from rogue.simulator import ControlError, Simulation, SimulationError, explained
 from rogue.workloads.records import FailureKind
 from rogue.workloads.units import TIME

@@ -7,7 +7,7 @@ from helpers.experiments import cell_of
 from rogue.agent.node.messages import Prepare
 from rogue.agent.node.wire import REQUEST_TYPES, decode
 from rogue.harness.testbeds.ends.roles import plan_roles
-from rogue.harness.testbeds.kernel.testbed import DISCIPLINES, orders_of
+from rogue.harness.testbeds.kernel.network import DISCIPLINES, orders_of
 
 
 def test_each_flow_has_two_ends_that_know_each_other(tmp_path: Path) -> None:

@@ -16,8 +16,8 @@ from rogue.harness.cell.cell import Cell
 from rogue.harness.results.tables import encode
 from rogue.harness.testbeds.base import Failure, TestbedError
 from rogue.harness.testbeds.ends.roles import plan_roles
+from rogue.harness.testbeds.kernel.network import DISCIPLINES
 from rogue.harness.testbeds.kernel.outcome import result_of
-from rogue.harness.testbeds.kernel.testbed import DISCIPLINES
 from rogue.workloads.records import FailureKind
 
 TRANSFERS = """\

@@ -12,7 +12,7 @@ from helpers.experiments import SMALL, cell_of
 from rogue.agent.drivers.simulated import QueuePairProgress, SimulatedFlow
 from rogue.harness.testbeds.simulator import SimulatorTestbed
 from rogue.harness.testbeds.simulator.network import build_network
-from rogue.harness.testbeds.simulator.packets import ResentBytes, new_bytes
+from rogue.harness.testbeds.simulator.tables import ResentBytes, new_bytes
 
 MAIN, SHADOW = 7, 9
 
