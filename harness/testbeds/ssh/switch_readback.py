@@ -1,6 +1,6 @@
 """Compare what a cell requests with what hardware switches report."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -64,18 +64,17 @@ def compare_all(cell: Cell, inventory: Inventory, states: Mapping[str, SwitchSta
     )
 
 
-def refusal(compared: Iterable[Compared]) -> str | None:
-    """The reason why switches are not what a cell asks for; None if they are, or may differ."""
+def refusal(cell: Cell, inventory: Inventory, states: Mapping[str, SwitchState]) -> str | None:
+    """Return why switches are not what a cell requests; None if they are, or may differ."""
+    compared = compare_all(cell, inventory, states)
     return next((each.refused[0] for each in compared if each.refused), None)
 
 
-def switch_state_facts(
-    inventory: Inventory, states: Mapping[str, SwitchState], compared: Iterable[Compared]
-) -> dict[str, str]:
-    """What differs and may, and what was not compared: a sentence each, by the name of its fact."""
+def switch_state_facts(cell: Cell, inventory: Inventory, states: Mapping[str, SwitchState]) -> dict[str, str]:
+    """Return a sentence for permitted differences and one for what was not compared, by the fact's name."""
     if inventory.switch is not None or not inventory.hardware_switches:
         return {}
-    found = tuple(compared)
+    found = compare_all(cell, inventory, states)
     allowed = [words for each in found for words in each.allowed]
     unread = [switch.name for switch in inventory.hardware_switches if switch.name not in states]
     missing = [each.not_compared for each in found]
@@ -176,30 +175,3 @@ def _not_compared(cell: Cell, inventory: Inventory, switch: HardwareSwitch, stat
     is_stated = "pause_alpha" in stated_pause_points(cell.topology)
     missing += ["pause points"] if cell.network.pausing and not is_stated else []
     return f"of {switch.name} nobody compared {', '.join((*missing, *_NEVER_TOLD))}"
-
-
-class ComparedCells:
-    """A cell is asked about when it is planned, when the plan is shown, and when it has run."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, tuple[Cell, tuple[Compared, ...]]] = {}
-
-    def refusal(self, cell: Cell, inventory: Inventory, states: Mapping[str, SwitchState]) -> str | None:
-        """The reason why switches are not what a cell asks for; None if they are, or may differ.
-
-        inventory: as the cell asks for it.
-        """
-        return refusal(self._compared(cell, inventory, states))
-
-    def facts(self, cell: Cell, inventory: Inventory, states: Mapping[str, SwitchState]) -> dict[str, str]:
-        """What differs and may, and what was not compared."""
-        return switch_state_facts(inventory, states, self._compared(cell, inventory, states))
-
-    def _compared(
-        self, cell: Cell, inventory: Inventory, states: Mapping[str, SwitchState]
-    ) -> tuple[Compared, ...]:
-        """The very same cell is known; another one with its name is another experiment's."""
-        known = self._known.get(cell.id)
-        if known is None or known[0] is not cell:
-            known = self._known[cell.id] = (cell, compare_all(cell, inventory, states))
-        return known[1]

@@ -34,7 +34,7 @@ from rogue.harness.testbeds.ssh.declared_switches import allowed_differences, sw
 from rogue.harness.testbeds.ssh.nodes import Node, close_nodes, open_all, open_nodes
 from rogue.harness.testbeds.ssh.support import agent_is_slow
 from rogue.harness.testbeds.ssh.switch_machine import marking_facts, marks_differ
-from rogue.harness.testbeds.ssh.switch_readback import ComparedCells, read_switch_states
+from rogue.harness.testbeds.ssh.switch_readback import read_switch_states, refusal, switch_state_facts
 from rogue.harness.testbeds.ssh.switch_request import inventory_as_requested
 from rogue.harness.testbeds.transfer_tables import columns_of
 from rogue.workloads.records import CounterRow
@@ -207,8 +207,7 @@ class SshTestbed(Testbed):
         self._file = inventory
         self._inventory: Inventory | None = None
         self._capabilities: dict[str, Capabilities] | None = None
-        self._standing: dict[str, SwitchState] | None = None
-        self._compared = ComparedCells()
+        self._switch_states: dict[str, SwitchState] | None = None
 
     @property
     def name(self) -> str:
@@ -229,7 +228,7 @@ class SshTestbed(Testbed):
 
     @property
     def capabilities(self) -> Mapping[str, Capabilities]:
-        """What each host says it is and has; asked once."""
+        """Capabilities that each host reports, read once."""
         if self._capabilities is None:
             hosts = [host.name for host in self.inventory.hosts]
             with ExitStack() as stack:
@@ -238,11 +237,11 @@ class SshTestbed(Testbed):
         return self._capabilities
 
     @property
-    def standing(self) -> Mapping[str, SwitchState]:
-        """What each hardware switch has, by its own words; asked once."""
-        if self._standing is None:
-            self._standing = read_switch_states(self.inventory)
-        return self._standing
+    def switch_states(self) -> Mapping[str, SwitchState]:
+        """Settings that each hardware switch reports, read once."""
+        if self._switch_states is None:
+            self._switch_states = read_switch_states(self.inventory)
+        return self._switch_states
 
     def obstacles(self) -> list[str]:
         """The doctor's findings that refuse."""
@@ -251,14 +250,12 @@ class SshTestbed(Testbed):
 
     def unsupported(self, cell: Cell) -> str | None:
         """Why the cell cannot run on these nodes."""
-        named = self.inventory
         try:
-            inventory = inventory_as_requested(cell, named)
+            inventory = inventory_as_requested(cell, self.inventory)
         except UsageError as error:
             return str(error)
-        return support.unsupported(cell, inventory, self.capabilities) or self._compared.refusal(
-            cell, inventory, self.standing
-        )
+        reason = support.unsupported(cell, inventory, self.capabilities)
+        return reason or refusal(cell, inventory, self.switch_states)
 
     def is_same_for_every_seed(self, cell: Cell) -> bool:
         """Unless flows or sizes are drawn."""
@@ -271,12 +268,10 @@ class SshTestbed(Testbed):
     def differences(self, cell: Cell) -> list[str]:
         """Marks of emulated machines, a core that is full; what of hardware switches may differ."""
         inventory = inventory_as_requested(cell, self.inventory)
-        told = [words for words in (marks_differ(cell, inventory), agent_is_slow(cell)) if words]
-        found = declared_switches.allowed_differences(cell, inventory) | self._standing_facts(cell, inventory)
-        return [*told, *found.values()]
-
-    def _standing_facts(self, cell: Cell, inventory: Inventory) -> dict[str, str]:
-        return self._compared.facts(cell, inventory, self.standing)
+        sentences = [words for words in (marks_differ(cell, inventory), agent_is_slow(cell)) if words]
+        found = declared_switches.allowed_differences(cell, inventory)
+        found |= switch_state_facts(cell, inventory, self.switch_states)
+        return [*sentences, *found.values()]
 
     def estimate_seconds(self, cell: Cell) -> float:
         """The traffic's own time, for real time is what it takes."""
@@ -296,11 +291,11 @@ class SshTestbed(Testbed):
                     environment.rescue()
                     conductor.rescue()
                     result = collected.rescued(error)
-                    result.facts |= self._standing_facts(cell, inventory)
-                    close_nodes(self.inventory)  # nobody knows what state they are in
+                    result.facts |= switch_state_facts(cell, inventory, self.switch_states)
+                    close_nodes(self.inventory)  # their state is unknown
                     return result
             result = collected.result()
-            result.facts |= self._standing_facts(cell, inventory)
+            result.facts |= switch_state_facts(cell, inventory, self.switch_states)
             if conductor.done.failures:
                 close_nodes(self.inventory)
             else:

@@ -1,11 +1,14 @@
-"""What no real stack can do."""
+"""Test what ends of flows and ports of Linux can and cannot do."""
 
 from pathlib import Path
 
 import pytest
-from helpers.experiments import cell_of
+from helpers.cell_keys import FAULTS_OWN
+from helpers.experiments import cell_of, group_in
 
+from rogue.harness.cell.network import OutageSpec, SwitchPort
 from rogue.harness.cell.transport import ParameterError
+from rogue.harness.provisioning.linux_switch import PortSettings
 from rogue.harness.testbeds.ends.support import (
     check_parameters,
     is_same_for_every_seed,
@@ -13,6 +16,19 @@ from rogue.harness.testbeds.ends.support import (
     simulators_traffic,
     too_fine,
 )
+from rogue.harness.testbeds.ends.switch_ports import (
+    check_marking,
+    faulty_ports,
+    first_fault,
+    linux_ports,
+    marking_ports,
+    outages,
+    uneven_delays,
+    unsupported_fault,
+    unsupported_marking,
+)
+from rogue.workloads.faults import FAULTS
+from rogue.workloads.topologies import Link, Switch
 
 
 def test_nics_of_several_ports_are_the_simulators(tmp_path: Path) -> None:
@@ -76,3 +92,152 @@ def test_repetitions_are_asked_about_once_unless_flows_are_drawn(
     tmp_path: Path, workload: str, is_same: bool
 ) -> None:
     assert is_same_for_every_seed(cell_of(tmp_path, f"workload={workload}")) is is_same
+
+
+UNEVEN = """\
+links:
+  - {link: h0-s0, rate: 1Gbps, delay: 200us}
+  - {link: h1-s0, rate: 1Gbps, delay: 200us}
+  - {link: h2-s0, rate: 1Gbps, delay: 300us}
+"""
+
+
+@pytest.mark.parametrize(
+    ("buffer_bytes", "alpha", "queue_bytes"),
+    [(9_000_000, 1.0, 4_500_000), (9_000_000, 2.0, 6_000_000), (1, 0.5, 1), (None, 1.0, 10**9)],
+)
+def test_a_port_holds_what_it_could_hold_alone(
+    buffer_bytes: int | None, alpha: float, queue_bytes: int
+) -> None:
+    """alpha / (1 + alpha) of the buffer: half of it with 1, two thirds with 2."""
+    switch, link = Switch("s0", buffer_bytes, alpha, "shared"), Link("s0", "h0", 10**10, 1_000)
+    (port,) = linux_ports({"s0->h0": SwitchPort(switch, link)}, ["h0"]).values()
+    assert (port.rate_bps, port.queue_bytes, port.red_max_bytes) == (10**10, queue_bytes, None)
+
+
+def test_a_way_is_as_long_as_its_cables(tmp_path: Path) -> None:
+    """h0, s0, s1, h2: three cables of 200 us, and two ports."""
+    dumbbell = (
+        "topology={kind: dumbbell, hosts_per_side: 2, rate: 1Gbps, bottleneck_rate: 1Gbps, delay: 200us}"
+    )
+    cell = cell_of(tmp_path, dumbbell)
+    ports = linux_ports(cell.network.ports, cell.topology.host_names())
+    assert (ports["s0->s1"].delay_ns, ports["s1->h2"].delay_ns) == (200_000, 400_000)
+    assert uneven_delays(cell) is None
+
+
+def test_cables_of_hosts_must_be_alike(tmp_path: Path) -> None:
+    (tmp_path / "net.yaml").write_text(UNEVEN)
+    cell = cell_of(tmp_path, "topology={kind: links, file: net.yaml}", "probe=null")
+    told = "a Linux switch gives the cables of all hosts one delay: give their links the same delay"
+    assert uneven_delays(cell) == told
+
+
+PORTS = {"s0->h3": PortSettings(rate_bps=10_000_000_000, queue_bytes=500_000)}
+TWO = """\
+name: x
+topology: {kind: star, hosts: 4, rate: 10Gbps}
+traffic:
+  - {name: one, parameters: {mark_above: 50KB}, workload: {kind: incast, senders: 1, size: 1MB}}
+  - {name: two, workload: {kind: incast, senders: 1, size: 1MB}}
+transports: [dctcp]
+"""
+
+
+def test_ports_mark_above_k_for_dctcp_alone(tmp_path: Path) -> None:
+    """K: 65 frames of 1518 bytes at 10 Gb/s."""
+    marking, plain = (
+        marking_ports(cell_of(tmp_path, f"transports=[{name}]"), PORTS)["s0->h3"]
+        for name in ("dctcp", "cubic")
+    )
+    assert (marking.red_min_bytes, marking.red_max_bytes) == (65 * 1518 - 1, 65 * 1518)
+    assert marking.red_is_prompt
+    assert plain == PORTS["s0->h3"]
+
+
+def test_a_port_marks_no_later_than_it_is_full(tmp_path: Path) -> None:
+    port = marking_ports(cell_of(tmp_path, "transports=[{name: dctcp, mark_above: 600KB}]"), PORTS)["s0->h3"]
+    assert port.red_max_bytes == port.queue_bytes == 500_000
+    assert port.mistake() is None
+
+
+def test_ports_have_one_threshold(tmp_path: Path) -> None:
+    assert unsupported_marking(cell_of(tmp_path, "transports=[dctcp]")) is None
+    told = unsupported_marking(cell_of(tmp_path, text=TWO))
+    assert told == "the switches have one traffic class: give all groups the same mark_above"
+
+
+def test_a_queue_too_short_for_red_is_a_mistake(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path)
+    check_marking(group_in(cell, "dctcp", {"mark_above": "3KB"}))
+    check_marking(group_in(cell, "rogue"))
+    with pytest.raises(ParameterError) as caught:
+        check_marking(group_in(cell, "dctcp", {"mark_above": "2KB"}))
+    assert caught.value.mistake.key == "mark_above"
+
+
+LOSS = "faults=[{kind: loss, target: h2, %s}]"
+PORT_FAULTS_PORTS = {f"s0->h{host}": PortSettings(rate_bps=10**8) for host in range(4)}
+
+
+@pytest.mark.parametrize(
+    "kind", [kind for kind in FAULTS if kind not in ("link_cut", "link_failures", "loss")]
+)
+def test_every_fault_that_is_no_links_is_refused_by_name(tmp_path: Path, kind: str) -> None:
+    others = ", ".join(f"{key}: {value}" for key, value in FAULTS_OWN[kind][0].items())
+    cell = cell_of(tmp_path, f"faults=[{{kind: {kind}, {others}}}]")
+    assert unsupported_fault(cell) == f"a Linux switch has no {FAULTS[kind].__name__}"
+    assert first_fault(cell) == FAULTS[kind].__name__
+
+
+def test_what_goes_wrong_has_a_name(tmp_path: Path) -> None:
+    cut = "faults=[{kind: link_cut, target: h2, at: 1s, duration: 2s}]"
+    asked = (cut, LOSS % "one_in: 8", "faults=[]")
+    assert [first_fault(cell_of(tmp_path, each)) for each in asked] == ["LinkCut", "Loss", None]
+
+
+def test_a_loss_of_nothing_changes_nothing(tmp_path: Path) -> None:
+    assert faulty_ports(cell_of(tmp_path, LOSS % "one_in: 0"), PORT_FAULTS_PORTS) == PORT_FAULTS_PORTS
+
+
+@pytest.mark.parametrize(
+    ("keys", "probability", "mask"),
+    [("probability: 0.01", 0.01, None), ("one_in: 1024, model: identification", 0.0, 1023)],
+)
+def test_losses_strike_what_comes_to_the_host(
+    tmp_path: Path, keys: str, probability: float, mask: int | None
+) -> None:
+    ports = faulty_ports(cell_of(tmp_path, LOSS % keys), PORT_FAULTS_PORTS)
+    struck = ports.pop("s0->h2")
+    assert (struck.loss_probability, struck.lost_ip_id_mask) == (probability, mask)
+    assert {(port.loss_probability, port.lost_ip_id_mask) for port in ports.values()} == {(0.0, None)}
+
+
+def test_a_cut_between_switches_has_two_ports(tmp_path: Path) -> None:
+    cut = cell_of(
+        tmp_path,
+        "topology={kind: dumbbell, hosts_per_side: 2, rate: 100Mbps, bottleneck_rate: 50Mbps}",
+        "faults=[{kind: link_cut, target: s0-s1, at: 1s, duration: 2s}]",
+    )
+    ports = ["s0->h0", "s0->h1", "s0->s1", "s1->s0", "s1->h2", "s1->h3"]
+    outage = OutageSpec("s0", "s1", at_ns=10**9, duration_ns=2 * 10**9)
+    assert outages(cut, ports) == [(["s0->s1", "s1->s0"], outage)]
+
+
+@pytest.mark.parametrize(
+    ("keys", "reason"),
+    [
+        ("one_in: 8, model: burst", "the switch loses packets independently or by IP ID"),
+        ("one_in: 8, from: 1ms", "the switch loses packets from beginning to end"),
+        ("one_in: 8, until: 1ms", "the switch loses packets from beginning to end"),
+    ],
+)
+def test_what_ports_cannot(tmp_path: Path, keys: str, reason: str) -> None:
+    assert str(unsupported_fault(cell_of(tmp_path, LOSS % keys))).startswith(reason)
+    assert unsupported_fault(cell_of(tmp_path, LOSS % "one_in: 8")) is None
+
+
+def test_the_first_reason_counts(tmp_path: Path) -> None:
+    storm = "{kind: pause_storm, target: h2, at: 1ms, duration: 1ms}"
+    cell = cell_of(tmp_path, f"faults=[{{kind: loss, target: h1, one_in: 8}}, {storm}]")
+    assert unsupported_fault(cell) == "a Linux switch has no PauseStorm"

@@ -22,10 +22,8 @@ from rogue.harness.provisioning.switches.readback import (
     marking_reported,
     priority_reported,
 )
-from rogue.harness.testbeds.ssh import switch_readback, testbed
+from rogue.harness.testbeds.ssh import testbed
 from rogue.harness.testbeds.ssh.switch_readback import (
-    ComparedCells,
-    compare_all,
     read_switch_states,
     refusal,
     switch_state_facts,
@@ -49,11 +47,11 @@ def standing_as(cell: Cell, inventory: Inventory, **told: Any) -> dict[str, Swit
 
 
 def other_standing(cell: Cell, inventory: Inventory, standing: Mapping[str, SwitchState]) -> str | None:
-    return refusal(compare_all(cell, inventory, standing))
+    return refusal(cell, inventory, standing)
 
 
 def facts_of(cell: Cell, inventory: Inventory, standing: Mapping[str, SwitchState]) -> dict[str, str]:
-    return switch_state_facts(inventory, standing, compare_all(cell, inventory, standing))
+    return switch_state_facts(cell, inventory, standing)
 
 
 def test_what_is_asked_for_is_compared_and_the_rest_named(tmp_path: Path) -> None:
@@ -194,36 +192,3 @@ def test_a_switch_is_read_once_for_all_cells(tmp_path: Path, monkeypatch: pytest
         assert bed.differences(cell) == ["of tor nobody compared buffer, delays, alpha of the buffer"]
         assert "asks for a switch that marks nothing in priority 3" in str(bed.unsupported(other))
         assert eos.heard.count("show running-config") == 1
-
-
-@pytest.fixture
-def compared_ids(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The cells of which a comparison is made, in order."""
-    made, compare_all = [], switch_readback.compare_all
-
-    def noted(cell: Cell, *others: object) -> object:
-        made.append(cell.id)
-        return compare_all(cell, *others)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(switch_readback, "compare_all", noted)
-    return made
-
-
-def test_a_cell_is_compared_once_however_often_it_is_asked_about(
-    tmp_path: Path, compared_ids: list[str]
-) -> None:
-    cell, rack = cell_of(tmp_path, "transports=[dctcp]"), rack_of("eos", LOGIN, switch_may_differ=["marks"])
-    compared, standing = ComparedCells(), {"tor": SwitchState()}
-    assert compared.refusal(cell, rack, standing) is None
-    facts = compared.facts(cell, rack, standing)
-    assert compared.facts(cell, rack, standing) == facts
-    assert facts["switches_not_compared"].startswith("of tor nobody compared")
-    assert compared_ids == [cell.id]
-
-
-def test_another_cell_with_its_name_is_compared_anew(tmp_path: Path, compared_ids: list[str]) -> None:
-    cell, rack = cell_of(tmp_path, "transports=[dctcp]"), rack_of("eos", LOGIN)
-    compared, other = ComparedCells(), replace(cell)
-    for each in (cell, other, other):
-        assert compared.refusal(each, rack, {"tor": SwitchState()}) is not None
-    assert compared_ids == [cell.id, cell.id]
