@@ -41,18 +41,18 @@ class DataTable:
     rows: int
 
     def wrong(self, row: int, column: str, expected: str, got: str | None = None) -> PydanticCustomError:
-        """The mistake in a row of a column."""
+        """Return the mistake in a row of a column."""
         shown = self.shown(row, column) if got is None else got
         place = f"line {row + self.first_line}, column {column} of {self.name}"
         return mistake(expected, "correct the file", f"{shown} in {place}")
 
     def shown(self, row: int, column: str) -> str:
-        """What stands there."""
+        """Return the value in a row of a column as text."""
         value = self.columns[column][row].as_py()
         return shortened(str(value), SHOWN_MAX) if value not in (None, "") else "nothing"
 
     def numbers(self, column: str, expected: str) -> NDArray[np.float64]:
-        """A column of finite numbers."""
+        """Return a column of finite numbers."""
         import pyarrow as pa
 
         values = self.columns[column]
@@ -66,7 +66,7 @@ class DataTable:
         return np.asarray(found, np.float64)
 
     def whole(self, column: str, expected: str, least: int, most: int) -> NDArray[np.int64]:
-        """A column of whole numbers within bounds."""
+        """Return a column of whole numbers within bounds."""
         numbers = self.numbers(column, expected)
         is_fine = (numbers >= least) & (numbers <= min(most, _EXACT_MAX)) & (numbers == np.rint(numbers))
         wrong = np.flatnonzero(~is_fine)
@@ -75,7 +75,7 @@ class DataTable:
         return numbers.astype(np.int64)
 
     def words(self, column: str) -> tuple[tuple[str, ...], NDArray[np.int32]]:
-        """A column of words: those there are, and which of them each row has."""
+        """Return the distinct words of a column, and the code of each row."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -94,7 +94,7 @@ class DataTable:
 
 
 def _cast(values: "pa.ChunkedArray", kind: "pa.DataType") -> "pa.ChunkedArray | None":
-    """The values as another type; None if one of them is none of it."""
+    """Return the values as another type; None if one cannot be converted."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -105,7 +105,7 @@ def _cast(values: "pa.ChunkedArray", kind: "pa.DataType") -> "pa.ChunkedArray | 
 
 
 def _first_that_is_none(values: "pa.ChunkedArray", kind: "pa.DataType") -> int:
-    """The first row that cannot be cast, found by halves."""
+    """Find the first row that cannot be converted, by bisection."""
     first, past = 0, len(values)
     while past - first > 1:
         middle = (first + past) // 2
@@ -191,7 +191,6 @@ def _csv(source: DataSource, known: Sequence[str]) -> "pa.Table":
 
 
 def _stripped(table: "pa.Table") -> "pa.Table":
-    """Values without the spaces that people write after commas, as names are."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -200,7 +199,6 @@ def _stripped(table: "pa.Table") -> "pa.Table":
 
 
 def _parquet(source: DataSource, known: Sequence[str]) -> "pa.Table":
-    """Read a Parquet file of numbers and names; names are read as dictionary codes."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -221,7 +219,6 @@ def _parquet(source: DataSource, known: Sequence[str]) -> "pa.Table":
 
 
 def _check_parquet(source: DataSource, file: "parquet.ParquetFile") -> None:
-    """Refuse too many rows, and columns that are not plain numbers or names."""
     if file.metadata.num_rows > ROWS_MAX:
         got = f"{file.metadata.num_rows} rows in {source.name}"
         raise mistake(f"at most {ROWS_MAX}", "take a part of it", got)
@@ -289,7 +286,6 @@ def _starts_ns(table: DataTable, column: str) -> NDArray[np.int64]:
 
 
 def _ends(table: DataTable) -> tuple[tuple[str, ...], NDArray[np.int32], NDArray[np.int32]]:
-    """All hosts, and which of them each row has as source and as destination."""
     (senders, from_), (receivers, to) = table.words(SOURCE), table.words(DESTINATION)
     for column, words, codes in ((SOURCE, senders, from_), (DESTINATION, receivers, to)):
         for code, word in enumerate(words):

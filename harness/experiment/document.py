@@ -38,14 +38,14 @@ class Document:
     """Where each part was written: a line of the file, or the option that set it."""
 
     def place(self, path: yaml_text.Path) -> str:
-        """Where a part, or the nearest thing around it, was written."""
+        """Return the place of a part, or of the nearest part around it."""
         for length in range(len(path), -1, -1):
             if path[:length] in self.places:
                 return self.places[path[:length]]
         return self.file
 
     def written(self, path: yaml_text.Path) -> object:
-        """What a person wrote there; None if nothing."""
+        """Return the written value; None if there is none."""
         value: object = self.data
         for part in path:
             try:
@@ -55,7 +55,7 @@ class Document:
         return value
 
     def as_written(self, path: yaml_text.Path) -> yaml_text.Path:
-        """Path without the parts that a short form leaves out."""
+        """Return a path without the parts that a short form leaves out."""
         kept: list[str | int] = []
         value: object = self.data
         for depth, part in enumerate(path, start=1):
@@ -116,7 +116,7 @@ def _file_error(file: str, got: str, expected: str, advice: str) -> ConfigError:
 
 
 def show(value: object) -> str:
-    """A value as a short piece of an error message."""
+    """Return a value as a short piece of an error message."""
     if value is None:
         return "nothing"
     if isinstance(value, Mapping):
@@ -171,7 +171,7 @@ def scaled_values(document: Document) -> list[tuple[str, object, str]]:
 
 
 def parse_path(text: str) -> yaml_text.Path | None:
-    """Parts of ``traffic[0].workload.size``; None if it is not such a path."""
+    """Return the parts of ``traffic[0].workload.size``; None if it is not such a path."""
     if not _PATH.fullmatch(text):
         return None
     parts = _PART.findall(text)

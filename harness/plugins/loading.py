@@ -34,7 +34,7 @@ class LoadedPlugin:
 
     @property
     def is_for_nodes(self) -> bool:
-        """Whether the agent cannot do without it."""
+        """Return True if the agent on nodes needs it."""
         return any(each.split()[0] in NODE_KINDS for each in self.adds)
 
 
@@ -152,7 +152,6 @@ def _is_on_nodes(name: str) -> bool:
 
 
 def _problem(source: PluginSource, error: Exception) -> Problem:
-    """A sentence with the line of the plug-in that went wrong."""
     if isinstance(error, SyntaxError) and error.filename == source.file:
         return Problem(f"{source.file}:{error.lineno}", "", error.msg, "Python", "correct the line")
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == source.file]
@@ -210,6 +209,6 @@ def _held(sources: Sequence[PluginSource], limit_s: float) -> ConfigError:
 
 
 def packed_plugins() -> dict[str, str]:
-    """Texts, by module, of the plug-ins in force that the agent needs."""
+    """Return the texts, by module, of the loaded plug-ins that the agent needs."""
     sources = [plugin.source for plugin in loaded_plugins() if plugin.is_for_nodes]
     return {f"plugin_{source.stem}_{source.sha256[:12]}": source.text for source in sources}

@@ -63,7 +63,7 @@ class Testbed(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """Key in the registry."""
+        """Return the key in the registry."""
 
     @property
     def jobs_max(self) -> int | None:

@@ -67,14 +67,14 @@ def wrong(
 
 
 def whole(source: DataSource, line: int, word: str, what: str) -> int:
-    """A whole number from 0."""
+    """Return a word as a whole number from 0."""
     if not word.isascii() or not word.isdigit() or len(word) > NUMBER_LENGTH_MAX:
         raise wrong(source, line, word, f"{what}, a whole number from 0")
     return int(word)
 
 
 def trace_text(rows: Iterable[TraceRow]) -> str:
-    """The CSV file that has these rows, by their starts, with groups if they have any."""
+    """Return a CSV file of these rows, sorted by start, with a column for groups if there are any."""
     ordered = sorted(rows, key=lambda row: row.start_ns)
     has_groups = any(row.group for row in ordered)
     lines = [HEAD + ",group" if has_groups else HEAD]
@@ -85,18 +85,18 @@ def trace_text(rows: Iterable[TraceRow]) -> str:
 
 
 def class_group(word: str, number: int, numbers: set[int]) -> str | None:
-    """The group of a row by its class; None where all rows have one."""
+    """Return the group of a row by its class; None where all rows have one."""
     return f"{word}{number}" if len(numbers) > 1 else None
 
 
 def class_of(group: str | None, word: str, usual: int) -> int:
-    """The class of a group; the usual one for any other group."""
+    """Return the class of a group, or the usual class."""
     number = (group or "").removeprefix(word)
     return int(number) if number != group and number.isascii() and number.isdigit() else usual
 
 
 def notes_on_groups(groups: Iterable[str], word: str, usual: int) -> list[str]:
-    """What is lost of the names of groups."""
+    """Return a note about the names of groups that are lost."""
     lost = [group for group in groups if class_of(group, word, -1) < 0]
     more = f" and {len(lost) - NAMES_MAX} more" if len(lost) > NAMES_MAX else ""
     names = f"{', '.join(lost[:NAMES_MAX])}{more}"

@@ -226,7 +226,7 @@ def _check_ends(
 
 
 def write_topology(source: DataSource) -> Converted:
-    """The file that says what a network of ours does.
+    """Return the topology file of a network.
 
     Numbers stay as they are if they count all nodes; otherwise switches come after hosts.
     """

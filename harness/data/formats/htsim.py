@@ -179,7 +179,7 @@ class _Tree:
         return self.tiers[tier]["downlink_speed_gbps"] * GBPS
 
     def delay_ns(self, tier: int) -> int:
-        """Of the links below a tier, with half of what the switches at their ends take.
+        """Return the delay of the links below a tier, with half of the latency of the switches at their ends.
 
         A packet comes to a switch over one link and leaves over another, so a way takes as long as in htsim.
         """
@@ -228,7 +228,6 @@ def _read(source: DataSource) -> _Tree:
 
 
 def _check(source: DataSource, tree: _Tree) -> None:
-    """What htsim would stop at."""
     found = ""
     for key in HEADER:
         if not tree.header.get(key):
@@ -290,7 +289,7 @@ def _links(source: DataSource, tree: _Tree) -> list[tuple[str, str, int, int | N
 def _core_ends(
     source: DataSource, tree: _Tree, racks: int, aggregations: int, per_pod: int
 ) -> list[tuple[str, str, int]]:
-    """The i-th switch of each pod is joined to the cores i, i + n, i + 2 n, ... of n switches in a pod."""
+    """Join the i-th switch of each pod to the cores i, i + n, i + 2 n, ... of n switches in a pod."""
     up = tree.tiers[1]["radix_up"]
     cores = aggregations * up // tree.tiers[2]["radix_down"]
     if cores * tree.tiers[2]["radix_down"] != aggregations * up or cores != per_pod * up:

@@ -65,24 +65,24 @@ FILTERED_WAYS: Final = ("egress", "ingress")
 
 
 def addresses(topology: Topology) -> dict[str, str]:
-    """The address of each host."""
+    """Return the address of each host."""
     return {host: str(_FIRST_ADDRESS + place) for place, host in enumerate(topology.host_names())}
 
 
 def limiter_burst_bytes(topology: Topology) -> int:
-    """What a rate limiter may let leave at once: a packet. What leaves too early shortens the agent's RTT."""
+    """Return the burst of a rate limiter: a packet. A larger burst shortens the agent's RTT."""
     packet_bytes = topology.mtu_bytes + _HEADERS_BYTES + WIRE_OVERHEAD_BYTES
     rates_bps = (link.rate_bps for host in topology.host_names() for link in topology.links_of[host].values())
     return max(_LIMITER_BURST_BYTES_MIN, packet_bytes, *map(burst_bytes, rates_bps))
 
 
 def burst_bytes(rate_bps: int) -> int:
-    """What a port of that rate may send at once."""
+    """Return the burst of a port of that rate."""
     return rate_bps * _BURST_NS // (8 * 10**9)
 
 
 def port_interfaces(topology: Topology) -> dict[str, str]:
-    """The interface of each switch's egress port, by the port's name."""
+    """Return the interface of each switch's egress port, by the port's name."""
     interfaces = {}
     for number, link in enumerate(topology.links()):
         for end, (node, peer) in zip("ab", ((link.a, link.b), (link.b, link.a)), strict=True):
@@ -97,7 +97,7 @@ def network_commands(
     cards: Collection[str],
     crowded: Collection[str] = (),
 ) -> list[Command]:
-    """Everything that makes the topology, in order.
+    """Return the commands that build the topology, in order.
 
     cards: hosts that get an RDMA device. TCP needs none, and an agent lists 64 at most. crowded: hosts that
     use several limiters at once.
@@ -123,7 +123,7 @@ def _sysctls() -> Command:
 
 
 def _links(topology: Topology, interfaces: dict[str, str]) -> Iterator[str]:
-    """Cables, switches and hosts. TCP sends single segments, for a queue counts what a wire carries."""
+    """Yield cables, switches and hosts. TCP sends single segments, as queues count packets."""
     mtu_bytes = max(_IP_MTU_MIN, topology.mtu_bytes + _HEADERS_BYTES)
     hosts = addresses(topology)
     yield "link set lo up"
@@ -150,7 +150,7 @@ def _mac(interface: str, hosts: Mapping[str, str]) -> str:
 
 
 def _mac_of(address: str) -> str:
-    """Of our own choice, so that each host knows all others as a card knows its peers: for good.
+    """Return a MAC address of our own choice, so that neighbours can be set for good.
 
     Otherwise Linux forgets them when a link is cut, and what it sends waits for a reply to ARP, which it asks
     for once a second. Source: Linux, net/core/neighbour.c (neigh_carrier_down, neigh_timer_handler).
@@ -165,7 +165,6 @@ def _devices(topology: Topology, cards: Collection[str]) -> Iterator[str]:
 
 
 def _interface(node: str, peer: str, interfaces: dict[str, str]) -> str:
-    """A host's only interface is called as the host."""
     return interfaces.get(f"{node}->{peer}", node)
 
 
@@ -185,7 +184,7 @@ def _trees(
 
 
 def _limiters(host: str, link: Link, *, is_crowded: bool) -> Iterator[str]:
-    """A host's card: its line rate, and one rate limiter for each priority. The classes are those of nodes.
+    """Yield the commands of a host's card: its line rate, and a rate limiter for each priority.
 
     Classes beside each other have the line rate each. Where several are used at once, a class around all of
     them has it, too, or a host would send several times what its link carries.
@@ -214,7 +213,7 @@ def _limiters(host: str, link: Link, *, is_crowded: bool) -> Iterator[str]:
 
 
 def port_settings(asked: Mapping[str, SwitchPort], hosts: Collection[str]) -> dict[str, PortSettings]:
-    """How each port of the switches is set."""
+    """Return the settings of each port of the switches."""
     return {
         name: replace(
             port,
@@ -231,18 +230,18 @@ def _lines(lines: Iterator[str]) -> str:
 
 
 def cell_ports(cell: Cell) -> dict[str, PortSettings]:
-    """Settings of each port of the switches, by name."""
+    """Return settings of each port of the switches, by name."""
     ports = marking_ports(cell, port_settings(cell.network.ports, cell.topology.host_names()))
     return switch_ports.faulty_ports(cell, ports)
 
 
 def outages(cell: Cell) -> list[tuple[list[str], OutageSpec]]:
-    """When links carry nothing, each by its ports at switches."""
+    """Return the outages, each with its ports at switches."""
     return switch_ports.outages(cell, cell.network.ports)
 
 
 def orders_of(cell: Cell, flows: list[NodeFlow]) -> Orders:
-    """Everything that the conductor in the kernel needs to know."""
+    """Return the orders for the conductor in the kernel."""
     return Orders(
         commands=network_commands(
             cell.topology, cell_ports(cell), _hosts_with_cards(flows), _crowded_hosts(cell)
@@ -260,7 +259,7 @@ def orders_of(cell: Cell, flows: list[NodeFlow]) -> Orders:
 
 
 def _timed(cell: Cell) -> list[TimedCommand]:
-    """Cuts: a link of which one port is down carries nothing in either direction, and keeps its settings.
+    """Return the commands of cuts: one port down stops a link in both directions and keeps its settings.
 
     What waits in its ports then is gone, and no discipline counts it: it is looked at just before.
     """
@@ -276,7 +275,7 @@ def _timed(cell: Cell) -> list[TimedCommand]:
 
 
 def _counts(cell: Cell) -> dict[str, Command]:
-    """What tells the counters of all disciplines, and of the filters of ports that have one."""
+    """Return the commands that print the counters of disciplines and filters."""
     interfaces = port_interfaces(cell.topology)
     filtering = (interfaces[name] for name, port in cell_ports(cell).items() if port.lost_ip_id_mask)
     filters = {
@@ -288,17 +287,15 @@ def _counts(cell: Cell) -> dict[str, Command]:
 
 
 def _hosts_with_cards(flows: list[NodeFlow]) -> set[str]:
-    """Hosts at the ends of flows that are no TCP."""
     return {flow.host(end) for flow in flows if flow.service != "tcp" for end in ENDS}
 
 
 def _crowded_hosts(cell: Cell) -> set[str]:
-    """Hosts that several flows with rates leave."""
     return {host for host, flows in limited_flows(cell).items() if len(flows) > 1}
 
 
 def _secret_seed(cell: Cell, role: str) -> int:
-    """Nobody else is in that kernel, and the same cell is to be the same to the last byte."""
+    """Return a fixed seed: a kernel has no other user, and equal cells must agree to the last byte."""
     return int.from_bytes(sha256(f"{cell.seed} {role}".encode()).digest()[:8], "big")
 
 

@@ -68,7 +68,7 @@ LIMIT_FACTOR: Final = 30.0
 
 
 def unsupported(cell: Cell) -> str | None:
-    """Why a cell cannot run here, naming what could; None if it can."""
+    """Return why a cell cannot run here, and what could; None if it can."""
     return (
         _unsupported_transports(cell)
         or _unsupported_network(cell)
@@ -81,7 +81,7 @@ def unsupported(cell: Cell) -> str | None:
 
 
 def check_parameters(group: Group) -> None:
-    """ParameterError names the first parameter that neither an agent nor a switch takes."""
+    """Raise ParameterError for the first parameter that neither an agent nor a switch takes."""
     ends.check_parameters(group)
     check_marking(group)
 
@@ -99,7 +99,7 @@ def _unsupported_transports(cell: Cell) -> str | None:
 
 
 def _kernels_own(group: Group) -> str | None:
-    """A parameter of a TCP, which a kernel has as it is; when switches mark is another thing."""
+    """Find a parameter of a TCP, which Linux does not take, except the marking threshold of switches."""
     of_switches = (as_written(MARK_ABOVE),) if group.transport.wants_marks else ()
     return next((key for key in group.parameters if key not in of_switches), None)
 
@@ -121,7 +121,7 @@ def _unsupported_network(cell: Cell) -> str | None:
 
 
 def memory_mib(flows: int) -> int:
-    """Memory of a kernel with two ends per flow; untouched pages cost nothing."""
+    """Return the memory of a kernel with two ends per flow; untouched pages cost nothing."""
     return BASE_MIB + 2 * flows * ROLE_MIB
 
 
@@ -134,7 +134,7 @@ class KernelTestbed(Testbed):
 
     @property
     def name(self) -> str:
-        """Key in the registry."""
+        """Return the key in the registry."""
         return "kernel"
 
     def obstacles(self) -> list[str]:
@@ -147,19 +147,19 @@ class KernelTestbed(Testbed):
         return []
 
     def unsupported(self, cell: Cell) -> str | None:
-        """Why the cell cannot run here."""
+        """Return why a cell cannot run here, and what could; None if it can."""
         return unsupported(cell)
 
     def is_same_for_every_seed(self, cell: Cell) -> bool:
-        """Unless flows or sizes are drawn."""
+        """Return True unless flows or sizes are drawn."""
         return is_same_for_every_seed(cell)
 
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
-        """The first parameter that the agent does not take."""
+        """Return the first parameter that the agent does not take."""
         return first_mistake(cell.groups, cell.transport.parameters, check_parameters)
 
     def estimate_seconds(self, cell: Cell) -> float:
-        """From the ends of flows, and the packets that links to receivers can carry in the traffic's time."""
+        """Estimate from the ends of flows, and the packets that links to receivers can carry."""
         topology = cell.topology
         rate_bps = sum(topology.host_rate_bps(host) for host in cell.receivers)
         packets = rate_bps / 8 / topology.mtu_bytes * cell.timing.traffic_ns / 1e9
@@ -167,7 +167,7 @@ class KernelTestbed(Testbed):
         return SETUP_SECONDS + roles * ROLE_SECONDS + packets * PACKET_SECONDS
 
     def _kernel_here(self) -> Kernel:
-        """The kernel that was found before the run; on another computer, such as a cluster's, its own.
+        """Return the kernel found before the run; on a cluster's computer, the one there.
 
         Building takes minutes of all processors, which no cell should: TestbedError says how to have it done.
         """
@@ -207,7 +207,6 @@ class KernelTestbed(Testbed):
 
 
 def _reached(folder: Path, cell: Cell) -> float:
-    """Fraction of the cell's time that has passed in the kernel."""
     try:
         reached_ns = int((folder / REACHED).read_text())
     except (OSError, ValueError):
@@ -216,7 +215,6 @@ def _reached(folder: Path, cell: Cell) -> float:
 
 
 def _lost(error: VirtualTestbedError, folder: Path) -> CellResult:
-    """A kernel that did not come to its end."""
     kind = FailureKind.TIMEOUT if isinstance(error, KernelTimeoutError) else FailureKind.AGENT
     if isinstance(error, KernelPanicError):
         kind = FailureKind.NODE_LOST
@@ -225,5 +223,4 @@ def _lost(error: VirtualTestbedError, folder: Path) -> CellResult:
 
 
 def _tell(text: str) -> None:
-    """Building takes minutes: say how far it is."""
     sys.stderr.write(f"{text}\n")

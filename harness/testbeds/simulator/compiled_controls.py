@@ -98,7 +98,7 @@ class Compiled:
     """Header of ours that the text includes."""
 
     def problem(self, file: str, log: Path) -> Problem:
-        """The first error, with the line of the file that it is about, and where all of them are."""
+        """Return the first error with its line in the author's text, and the place of all errors."""
         if not self.is_text_at_fault:
             return Problem(file, "", self.said, "a compiler of C++20 that works", "name another one in CXX")
         error = _ERROR.search(self.said) or _UNDEFINED.search(self.said)
@@ -110,7 +110,7 @@ class Compiled:
 
 
 def _line_of(error: re.Match[str], said: str) -> str | None:
-    """The line in the author's text of the error, else of its cause, else of its first note."""
+    """Return the line in the author's text of the error, else of its cause, else of its first note."""
     if error.re is _UNDEFINED or Path(error["file"]).name == _TEXT:
         return error["line"]
     asked = [*_REQUIRED.finditer(said, 0, error.start())][-1:]
@@ -119,7 +119,7 @@ def _line_of(error: re.Match[str], said: str) -> str | None:
 
 
 def find_compiler(file: str) -> Compiler:
-    """The one that CXX names, or `c++`; ConfigError blames the file that needs it if there is none."""
+    """Return the compiler that CXX names, or `c++`; ConfigError blames the file that needs it."""
     named = os.environ.get("CXX", "").strip() or "c++"
     expected = "a compiler of C++20, which a control in C++ needs"
     try:
@@ -136,7 +136,7 @@ def find_compiler(file: str) -> Compiler:
 
 
 def interface_text() -> str:
-    """What the engine and what it loads share, all of it."""
+    """Return all text of the interface between the engine and plug-ins."""
     headers = sorted(_include().joinpath(_FOLDER).iterdir(), key=lambda header: header.name)
     return "".join(header.read_text(encoding="utf-8") for header in headers)
 
@@ -146,7 +146,7 @@ def _include() -> Traversable:
 
 
 def _absolute(program: str) -> str:
-    """Where a program is, for it is called in another directory; FileNotFoundError if it is nowhere."""
+    """Return the absolute path of a program; FileNotFoundError if there is none."""
     found = shutil.which(program)
     if found is None:
         raise FileNotFoundError(program)
@@ -154,7 +154,7 @@ def _absolute(program: str) -> str:
 
 
 def _run(command: list[str], directory: Path) -> subprocess.CompletedProcess[str]:
-    """With all that it starts in a group of its own, which ends when time is over."""
+    """Run a program in its own process group, which is killed at the time limit."""
     environment = {key: value for key, value in os.environ.items() if key not in _SEARCHED}
     with subprocess.Popen(
         command, cwd=directory, env={**environment, "LC_ALL": "C"}, process_group=0, encoding="utf-8",
@@ -231,7 +231,7 @@ def _compile(compiler: Compiler, text: str, file: str, library: Path) -> None:
 
 
 def register_header(source: PluginSource) -> None:
-    """Compile, load and register a control; ConfigError names the wrong line, or what this computer lacks.
+    """Compile, load and register a control; ConfigError names the wrong line or the missing program.
 
     A loaded library stays until the process ends.
     """

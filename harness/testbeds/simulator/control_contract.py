@@ -199,7 +199,6 @@ def _fault_now(told: _Told, keys: set[str]) -> str | None:
 
 
 def _faults_in_a_network(name: str) -> list[str]:
-    """Senders share a port of a switch that marks."""
     fault = fault_of_two_runs(partial(_run_nics, name), partial(_stuck, False))
     return [] if fault is None else [f"in a network of {NIC_SENDERS + 1} hosts: {fault}"]
 
@@ -241,13 +240,13 @@ FULL_ROUNDS: Final = 40
 
 
 def receiver_control_faults(name: str) -> list[str]:
-    """The faults that the first failing trial finds; after a fault the next may not end."""
+    """Return the faults of the first failing trial; after a fault the next may not end."""
     kind = RECEIVER_CONTROLS[name]
     return unexplained(kind.parameters) or [*_first_receiver_fault(kind)]
 
 
 def _first_receiver_fault(kind: ReceiverControlKind) -> Iterator[str]:
-    """With the defaults and each bound of each parameter, at slow and fast links, also with trimming."""
+    """Try the defaults and each bound of each parameter, on slow and fast links, also with trimming."""
     for values, stated in settings_to_try(kind.parameters):
         for rate_bps, trims in product(LINE_RATES_BPS, (False, True)):
             control = ReceiverControl(kind.name, values)
@@ -261,7 +260,6 @@ def _first_receiver_fault(kind: ReceiverControlKind) -> Iterator[str]:
 
 
 def _unfinished(line_rate_bps: int, is_stated: bool, simulation: Simulation) -> str | None:
-    """With its defaults everything must arrive."""
     done, posted = simulation.statistics()["verbs_done"], SENDERS * TRANSFERS
     if is_stated or done == posted:
         return None
@@ -270,13 +268,11 @@ def _unfinished(line_rate_bps: int, is_stated: bool, simulation: Simulation) -> 
 
 
 def _run_ns(line_rate_bps: int) -> int:
-    """Long enough for all that is sent, and for some timeouts."""
     once_ns = SENDERS * TRANSFERS * TRANSFER_BYTES * 8 * 10**9 // line_rate_bps
     return FULL_ROUNDS * once_ns + 10**7
 
 
 def _run_receivers(control: ReceiverControl, line_rate_bps: int, trims: bool) -> Simulation:
-    """Several senders of one host, whose packets are lost now and then."""
     simulation = Simulation(seed=1)
     trimming = Trimming(20_000) if trims else None
     simulation.add_switch("s0", buffer_bytes=200_000, alpha=8.0, trimming=trimming)
@@ -311,7 +307,7 @@ RELIABILITIES: Final = ("uet", "irn", "reno")
 
 
 def switch_control_faults(name: str) -> list[str]:
-    """The faults that the first failing trial finds; after a fault the next may not end."""
+    """Return the faults of the first failing trial; after a fault the next may not end."""
     kind = SWITCH_CONTROLS[name]
     found = [*unexplained(kind.parameters), *_useless(kind)]
     return found or [*_first_switch_fault(kind)]
@@ -325,7 +321,7 @@ def _useless(kind: SwitchControlKind) -> Iterator[str]:
 
 
 def _first_switch_fault(kind: SwitchControlKind) -> Iterator[str]:
-    """With the defaults and each bound of each parameter, at slow and fast links, with and without pauses."""
+    """Try the defaults and each bound of each parameter, on slow and fast links, with and without pauses."""
     for values, stated in settings_to_try(kind.parameters):
         for rate_bps, has_pauses in product(LINE_RATES_BPS, (False, True)):
             control = SwitchControl(kind.name, values)
@@ -338,14 +334,13 @@ def _first_switch_fault(kind: SwitchControlKind) -> Iterator[str]:
 
 
 def _stuck(is_stated: bool, simulation: Simulation) -> str | None:
-    """With its defaults something must arrive."""
     if is_stated or simulation.statistics()["verbs_done"] > 0:
         return None
     return f"nothing arrived within {RUN_NS // 10**6} ms, expected some transfers to end"
 
 
 def _run_switches(control: SwitchControl, line_rate_bps: int, has_pauses: bool) -> Simulation:
-    """Two leaves, three spines: an incast over two hops, of transports that trim, repair, or know no ECN."""
+    """Run an incast over two leaves and three spines with transports that trim, repair, or ignore ECN."""
     simulation = Simulation(seed=1)
     pauses = PriorityFlowControl(mtu_bytes=MTU_BYTES) if has_pauses else None
     switches = [f"leaf{index}" for index in range(LEAVES)] + [f"spine{index}" for index in range(SPINES)]

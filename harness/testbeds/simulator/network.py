@@ -77,7 +77,7 @@ Parts = dict[str, Any]
 
 
 def switch_parts(cell: Cell) -> Parts:
-    """All that the switches of a cell have in common."""
+    """Return the parts that all switches of a cell have in common."""
     return {
         "flow_control": flow_control(cell),
         "marking": marking(cell),
@@ -90,7 +90,7 @@ def switch_parts(cell: Cell) -> Parts:
 
 
 def nic_parts(cell: Cell) -> Parts:
-    """Traffic classes like those of switches, and pauses at a fixed threshold: packets carry nothing away."""
+    """Return traffic classes as in switches, and pauses at a fixed threshold; packets carry no telemetry."""
     pauses = flow_control(cell)
     if pauses is not None:
         pauses = replace(pauses, xoff_bytes=pauses.xoff_bytes or NIC_XOFF_BYTES)
@@ -130,7 +130,6 @@ def build_network(cell: Cell) -> SimulatedNetwork:
 
 
 def _connect(cell: Cell, simulation: Simulation) -> SimulatedNetwork:
-    """Add the agents, the faults and the measurements of a cell to its hosts and links."""
     experiment, timing = cell.experiment, cell.timing
     limiters = shared_limiters(simulation, cell.topology)
     flows: list[RunningFlow] = []
@@ -157,7 +156,7 @@ def _connect(cell: Cell, simulation: Simulation) -> SimulatedNetwork:
 
 
 def build_links(cell: Cell) -> Simulation:
-    """Hosts, switches and links, and where switches send what; nothing is connected."""
+    """Build hosts, switches, links and routes, without connections."""
     topology = cell.topology
     simulation = Simulation(seed=cell.seed, framing=framing(cell), ttl_hops=topology.ttl_hops)
     for host in topology.host_names():

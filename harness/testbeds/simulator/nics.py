@@ -105,7 +105,6 @@ def _problem(name: str, error: ControlError) -> Problem:
 
 
 def _place_of(name: str) -> str:
-    """Return where a prototype is made."""
     prototype = CONTROLS[name].prototype
     assert prototype is not None, f"{name} raised, and is the engine's"
     code = prototype.__init__.__code__
@@ -231,7 +230,7 @@ def empty_round_trip(cell: Cell) -> RoundTrip:
 
 
 def _full_buffer_ns(topology: Topology) -> int | None:
-    """Everything that a switch can hold leaves over one of its slowest links.
+    """Return the time to send a full buffer over the slowest link of a switch.
 
     Packets that wait in NICs are not sent yet.
     """
@@ -313,7 +312,6 @@ def _has_losses(cell: Cell) -> bool:
 
 
 def _long_timeout_ns(path: RoundTrip) -> float:
-    """The longest round trip and a wait behind one full buffer."""
     return USUAL_RTO_NS if path.full_buffer_ns is None else path.round_trip_ns + path.full_buffer_ns
 
 

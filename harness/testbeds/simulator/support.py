@@ -37,7 +37,7 @@ from rogue.workloads.units import SIZE
 
 
 def missing_buffer(cell: Cell) -> str | None:
-    """The first switch whose buffer is too small, with the size that suffices; None if all suffice."""
+    """Return the first switch whose buffer is too small, with the size that suffices; None if all suffice."""
     control = flow_control(cell)
     if control is None:
         return None
@@ -59,7 +59,6 @@ def missing_buffer(cell: Cell) -> str | None:
 
 
 def _rooms_bytes(cell: Cell, control: PriorityFlowControl) -> dict[str, list[int]]:
-    """By switch what each of its links needs; links that are alike need the same."""
     frames, priorities = framing(cell), len(control.priorities)
 
     @cache
@@ -76,14 +75,13 @@ def _rooms_bytes(cell: Cell, control: PriorityFlowControl) -> dict[str, list[int
 
 
 def _headroom(switch: Switch, rooms_bytes: Sequence[int]) -> tuple[int, str]:
-    """What is set aside from the buffer, or from each of the buffers, and for what."""
     if switch.kind == "voq":
         return max(rooms_bytes), "a link"
     return sum(rooms_bytes), f"its {len(rooms_bytes)} links"
 
 
 def missing_limiters(cell: Cell) -> str | None:
-    """The first NIC with too few limiters, as a reason; None if every NIC has enough.
+    """Return the first NIC with too few limiters, as a reason; None if every NIC has enough.
 
     Each queue pair that responds to READs of an agent with rates keeps a limiter. One more serves all queue
     pairs without rates, and at least one serves those that take turns.
@@ -116,7 +114,6 @@ def missing_limiters(cell: Cell) -> str | None:
 
 
 def _flows(cell: Cell) -> Iterator[tuple[Flow, TransportSettings]]:
-    """Yield every flow of the traffic that an agent drives, with the agent's settings."""
     for group in cell.groups:
         if group.settings.tcp is None:
             for flow in group.flows:
@@ -132,7 +129,7 @@ OF_A_KIND: Final = 30
 
 
 def unbuildable(cell: Cell) -> str | None:
-    """What of the network the engine refuses, in its words; None if nothing."""
+    """Return what the engine refuses of the network, in its words; None if nothing."""
     try:
         simulation = build_links(cell)
         for group, flows in _different(cell):
@@ -148,7 +145,7 @@ def unbuildable(cell: Cell) -> str | None:
 
 
 def is_same_for_every_seed(cell: Cell) -> bool:
-    """Whether the engine refuses all repetitions or none.
+    """Return True if the engine refuses all repetitions or none.
 
     Not where what a hash chooses decides which way packets go, nor where so little is drawn that another
     seed may leave out a kind of transfer or have the first one of it.
@@ -163,7 +160,6 @@ def is_same_for_every_seed(cell: Cell) -> bool:
 
 @lru_cache(maxsize=8)
 def _enough(topology: Topology, sources: tuple[str, ...], destinations: tuple[str, ...]) -> float:
-    """How many transfers have every shape of path among them, whatever the seed."""
     if len(sources) * len(destinations) > COMPARED_PAIRS_MAX:
         return DRAWN_FEW
     pairs = (ends for ends in product(sources, destinations) if ends[0] != ends[1])
@@ -210,7 +206,7 @@ NOT_MEASURED: Final[dict[MeasureKind, str]] = {
 
 
 def unsupported(cell: Cell) -> str | None:
-    """Why the simulator cannot run a cell, naming what it has; None if it can."""
+    """Return why the simulator cannot run a cell, naming what it has; None if it can."""
     if reason := unsupported_feature(cell) or _option_for_nodes(cell):
         return reason
     checks: Iterable[Callable[[Cell], str | None]] = (
@@ -276,7 +272,6 @@ def _connection_bytes(carrier: FlowGroup) -> int:
 
 
 def _waits_in_vain(group: Group) -> str | None:
-    """Why some of a group's transfers might never start."""
     if group.demand.order.has_circle:
         return f"transfers of {group.name} wait for each other in a circle (after): let one start for itself"
     arrivals = (arrival for flow in group.flows for arrival in flow.arrivals)
@@ -297,7 +292,6 @@ def _too_large(flows: Sequence[Flow]) -> str | None:
 
 
 def _too_many_samples(cell: Cell) -> str | None:
-    """A sampler that would fill the memory before the first result."""
     experiment, timing, probe = cell.experiment, cell.timing, cell.experiment.probe
     flows = sum(len(group.flows) for group in cell.groups)
     wanted = {
@@ -324,5 +318,5 @@ def _too_many_samples(cell: Cell) -> str | None:
 
 
 def not_measured(cell: Cell) -> dict[str, str]:
-    """Measures that a cell asks for and will not get, with the reason."""
+    """Return measures that a cell asks for and will not get, with the reason."""
     return {measure: reason for measure, reason in NOT_MEASURED.items() if cell.experiment.measures(measure)}

@@ -36,13 +36,13 @@ _SAMPLE_TYPES = {
 
 
 def queues_of_switches(cell: Cell, queues: NicColumns) -> NicColumns:
-    """The table of queues without those of NICs."""
+    """Return the table of queues without those of NICs."""
     nics = _nics(cell)
     return _kept(queues, "node", lambda node: node not in nics) if nics else queues
 
 
 def pauses_of_links(cell: Cell, pauses: NicColumns) -> NicColumns:
-    """The table of pauses without those between a host and the ports of its own NIC."""
+    """Return the table of pauses without those between a host and the ports of its own NIC."""
     nics = _nics(cell)
     if not nics:
         return pauses
@@ -84,7 +84,7 @@ class ResentBytes:
         self._places.append(len(self._totals) - 1)
 
     def within(self, flow: Integers, starts_ns: Integers, ends_ns: Integers) -> NDArray[np.float64]:
-        """Bytes sent again in each interval by a flow, by its number in the network.
+        """Return bytes sent again in each interval by a flow, by its number in the network.
 
         NaN where the counter was not read at both ends of an interval.
         """
@@ -95,13 +95,13 @@ class ResentBytes:
         return np.where((starts >= 0) & (ends >= 0), resent, np.nan)
 
     def _read_at(self, t_ns: Integers) -> NDArray[np.intp]:
-        """Which reading was at that instant, the last of several; -1 if none was."""
+        """Return the number of the last reading at an instant; -1 if there is none."""
         place = np.searchsorted(self._t_ns, t_ns, side="right") - 1
         return np.where(np.array(self._t_ns)[place] == t_ns, place, -1)
 
 
 def collect_tables(cell: Cell, network: SimulatedNetwork, resent: ResentBytes) -> dict[str, Columns]:
-    """Every table that the cell asks for and the simulator can fill."""
+    """Return every requested table that the simulator can fill."""
     measures = cell.experiment.measures
     tables = {
         "flows": flows_table(transfers_of(network.flows), yardsticks(cell, network)),
@@ -132,12 +132,12 @@ def collect_tables(cell: Cell, network: SimulatedNetwork, resent: ResentBytes) -
 
 
 def has_estimator(network: SimulatedNetwork) -> bool:
-    """Whether any agent estimates RTTs."""
+    """Return True if any agent estimates RTTs."""
     return any(flow.settings.estimator for flow in network.flows)
 
 
 def transfers_of(flows: Sequence[RunningFlow]) -> Transfers:
-    """By flow and then in order."""
+    """Yield transfers by flow, in order."""
     return ((flow, transfer) for flow in flows for transfer in flow.transfers)
 
 
@@ -147,7 +147,7 @@ def _events(network: SimulatedNetwork) -> Iterator[EventRow]:
 
 
 def counters_table(network: SimulatedNetwork) -> Columns:
-    """Counters at the end; a simulated network starts with zeros."""
+    """Return the counters at the end; a simulated network starts with zeros."""
     table = network.simulation.counter_table()
     order = np.lexsort([_places(table[name]) for name in ("name", "port", "node")])
     sorted_table = {name: column[order] for name, column in table.items()}
@@ -156,7 +156,6 @@ def counters_table(network: SimulatedNetwork) -> Columns:
 
 
 def _places(words: Array) -> Integers:
-    """The place of each word among the different ones, sorted."""
     place = {word: number for number, word in enumerate(sorted(set(words.tolist())))}
     return np.array([place[word] for word in words.tolist()], np.int64)
 
@@ -177,7 +176,7 @@ def columns_of_samples(rows: Sequence[RttSample]) -> Samples:
 def throughput_table(
     cell: Cell, network: SimulatedNetwork, samples: dict[str, Samples], resent: ResentBytes
 ) -> Columns:
-    """Delivered payload per flow and interval, with what was sent again and what the agent believed."""
+    """Return delivered and repeated payload per flow and interval, with the agent's estimates."""
     delivered = delivered_by_flows(network.simulation.throughput_table(), network.flows)
     flow, ends_ns, interval_ns = delivered.pop("flow"), delivered["t_ns"], delivered["interval_ns"]
     starts_ns = ends_ns - interval_ns
@@ -236,7 +235,7 @@ def delivered_by_flows(table: Mapping[str, Integers], flows: Sequence[RunningFlo
 def new_bytes(
     table: Mapping[str, Integers], carriages: Sequence[QueuePairProgress], ends_ns: Integers
 ) -> Integers:
-    """Bytes that no queue pair of a flow had delivered before, per interval.
+    """Return the bytes that no queue pair of a flow had delivered before, per interval.
 
     A carriage brings the flow's bytes in order, from the first one on that was not completed before it. So
     the flow has, at any instant, what that one has brought that got furthest.
@@ -261,14 +260,14 @@ class RowsByQueuePair:
         self._sorted = qp_nums[self._order]
 
     def of(self, qp_nums: Sequence[int]) -> NDArray[np.intp]:
-        """Rows of these queue pairs, in the order of the table."""
+        """Return rows of these queue pairs, in the order of the table."""
         firsts, ends = (np.searchsorted(self._sorted, qp_nums, side=side) for side in ("left", "right"))
         parts = [self._order[first:end] for first, end in zip(firsts, ends, strict=True)]
         return parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))
 
 
 def mean_estimate_bps(samples: Samples, starts_ns: Integers, ends_ns: Integers, mtu_bytes: int) -> Array:
-    """Mean of cwnd/RTT over each interval's accepted samples; one of no time at all has no such ratio."""
+    """Return the mean of cwnd/RTT over each interval's accepted samples with an RTT above zero."""
     accepted = np.flatnonzero(samples["accepted"] & (samples["rtt_ns"] > 0))
     t_ns = samples["t_ns"][accepted]
     estimate_bps = (
@@ -281,13 +280,12 @@ def mean_estimate_bps(samples: Samples, starts_ns: Integers, ends_ns: Integers, 
 
 
 def _limiter_at(samples: Samples, t_ns: Integers) -> Array:
-    """Rate limit after the newest sample."""
     with_none = np.concatenate([[np.nan], samples["limiter_bps"]])
     return with_none[np.searchsorted(samples["t_ns"], t_ns, side="right")]
 
 
 def rtt_table(network: SimulatedNetwork, samples: dict[str, Samples]) -> Columns:
-    """The agents' samples, each beside what only the simulator knows about the same batch."""
+    """Return the agents' samples, each beside the true value."""
     oracle = network.simulation.oracle_table()
     rows = RowsByQueuePair(oracle["qp_num"])
     parts: list[dict[str, Array]] = []
@@ -300,7 +298,7 @@ def rtt_table(network: SimulatedNetwork, samples: dict[str, Samples]) -> Columns
 
 
 def _true_rtt_ns(oracle: dict[str, Integers], rows: NDArray[np.intp], wr_ids: Integers) -> Array:
-    """Completion minus last byte out of the NIC, per verb; NaN where the simulator has no such verb.
+    """Return completion minus last byte out of the NIC per verb; NaN for verbs unknown to the simulator.
 
     No two verbs of a flow have the same number, whichever queue pair they are on.
     """

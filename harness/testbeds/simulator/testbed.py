@@ -36,7 +36,7 @@ LIMIT_SAMPLES: Final = 100 * SAMPLES_MIN
 
 
 def unsampled_queues(cell: Cell) -> str:
-    """Why there is no sample of a queue: many ports are sampled rarely, for memory."""
+    """Return why there is no sample of a queue: many ports are sampled rarely, for memory."""
     interval_ms, ports = cell.timing.queue_interval_ns / 1e6, switch_ports(cell.topology)
     return (
         f"the run was over before the first sample: {ports} ports of switches are sampled each "
@@ -102,7 +102,6 @@ class StallWatch:
 
 
 def _sum_arrived_bytes(simulation: Simulation) -> int:
-    """Frame bytes that switches have sent to hosts."""
     sent = (row for row in simulation.counters() if row[2] == "tx_bytes")
     return sum(value for _, port, _, value in sent if port.partition("->")[2].startswith("h"))
 
@@ -130,15 +129,15 @@ class SimulatorTestbed(Testbed):
 
     @property
     def name(self) -> str:
-        """Key in the registry."""
+        """Return the key in the registry."""
         return "simulator"
 
     def unsupported(self, cell: Cell) -> str | None:
-        """Why the cell cannot run here."""
+        """Return why the cell cannot run here."""
         return support.unsupported(cell)
 
     def is_same_for_every_seed(self, cell: Cell) -> bool:
-        """Unless a hash or a few draws decide what the engine refuses; estimates are means over seeds."""
+        """Return True unless a hash or a few draws decide what the engine refuses."""
         return is_same_for_every_seed(cell)
 
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
@@ -146,11 +145,11 @@ class SimulatorTestbed(Testbed):
         return parameter_mistake(cell)
 
     def estimate_seconds(self, cell: Cell) -> float:
-        """From the packets that cross links."""
+        """Estimate from the packets that cross links."""
         return estimate_seconds(cell)
 
     def estimate_events(self, cell: Cell) -> float:
-        """One for each packet on each link."""
+        """Count one event for each packet on each link."""
         return expected_packet_hops(cell)
 
     def run(self, cell: Cell, progress: Progress) -> CellResult:
@@ -221,7 +220,6 @@ def _simulate(
 
 
 def _finite_flows_done(network: SimulatedNetwork, timing: Timing, now_ns: int) -> bool:
-    """True if every flow is done or its time is over."""
     return all(_is_over(flow, now_ns) for flow in network.flows)
 
 
@@ -238,7 +236,6 @@ def _timeout(network: SimulatedNetwork, timing: Timing) -> Failure:
 
 
 def _facts(cell: Cell, network: SimulatedNetwork) -> dict[str, Fact]:
-    """Return the facts of the cell that are in no table."""
     first = (*network.flows, *network.probes)[0]
     profile = profile_of(cell.topology, first.flow.source)
     statistics = network.simulation.statistics()
@@ -268,7 +265,6 @@ def _facts(cell: Cell, network: SimulatedNetwork) -> dict[str, Fact]:
 
 
 def _probe_facts(cell: Cell, network: SimulatedNetwork) -> dict[str, Fact]:
-    """Where the experiment's probe stands, and how often the queue pairs of what probes failed."""
     failures = sum(len(probe.agent.failures) for probe in network.probes)
     return {
         "probe_host": cell.topology.probe_host() if cell.experiment.probe else None,
@@ -277,7 +273,6 @@ def _probe_facts(cell: Cell, network: SimulatedNetwork) -> dict[str, Fact]:
 
 
 def _settings(network: SimulatedNetwork) -> bytes:
-    """The agents' settings, defaults filled in, each once and with the flows that have them."""
     flow_ids: dict[int, list[str]] = {}
     settings = {id(flow.settings): flow.settings for flow in network.flows}
     for flow in network.flows:

@@ -44,7 +44,7 @@ class Compared:
 
 
 def read_switch_states(inventory: Inventory) -> dict[str, SwitchState]:
-    """What each switch has that somebody can log in to, by name; NodeError if one does not reply."""
+    """Return the state of each switch with a login, by name; NodeError if one does not reply."""
     if inventory.switch is not None:
         return {}
     found = {}
@@ -56,7 +56,7 @@ def read_switch_states(inventory: Inventory) -> dict[str, SwitchState]:
 
 
 def compare_all(cell: Cell, inventory: Inventory, states: Mapping[str, SwitchState]) -> tuple[Compared, ...]:
-    """Every switch that tells what it has."""
+    """Compare every switch whose state was read."""
     return tuple(
         compare(cell, inventory, switch, states[switch.name])
         for switch in inventory.hardware_switches
@@ -84,7 +84,7 @@ def switch_state_facts(cell: Cell, inventory: Inventory, states: Mapping[str, Sw
 
 
 def compare(cell: Cell, inventory: Inventory, switch: HardwareSwitch, state: SwitchState) -> Compared:
-    """One switch: numbers where it tells them, and the lines of its configuration where these agree."""
+    """Compare one switch: its numbers if it reports them, and then the lines of its configuration."""
     may = switch.variables.switch_may_differ
     at: dict[Mismatch, list[str]] = {}
     for other, interface in _others(cell, inventory, switch, state):
@@ -111,7 +111,6 @@ def compare(cell: Cell, inventory: Inventory, switch: HardwareSwitch, state: Swi
 def _others(
     cell: Cell, inventory: Inventory, switch: HardwareSwitch, state: SwitchState
 ) -> Iterator[tuple[Mismatch, str]]:
-    """Each thing that differs, with the interface; without one, what is the whole switch's."""
     known = _known(cell, inventory, switch)
     for port in _ports(cell, switch):
         has = state.port(port.interface)
@@ -144,7 +143,6 @@ def _ports(cell: Cell, switch: HardwareSwitch) -> list[HardwarePort]:
 
 
 def _known(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> list[int]:
-    """The priorities of the hosts' packets; none where the switch has a map of its own."""
     try:
         return priorities_of(cell, inventory, switch)
     except UsageError:
@@ -152,7 +150,7 @@ def _known(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> list[int
 
 
 def _other_lines(cell: Cell, inventory: Inventory, switch: HardwareSwitch, state: SwitchState) -> list[str]:
-    """What `apply` would still change: of platforms without numbers all, of the others maps of DSCPs."""
+    """Return the lines that `apply` would still change."""
     platform = load_platform(switch.variables.switch_platform)
     if not _known(cell, inventory, switch):
         return []
@@ -165,7 +163,6 @@ def _other_lines(cell: Cell, inventory: Inventory, switch: HardwareSwitch, state
 
 
 def _not_compared(cell: Cell, inventory: Inventory, switch: HardwareSwitch, state: SwitchState) -> str:
-    """What the switch does not tell, or nobody can compare."""
     ports = [state.port(port.interface) for port in _ports(cell, switch)]
     missing = [] if _known(cell, inventory, switch) else ["marks and pauses, for no priority names the DSCP"]
     missing += ["marks and pauses in numbers"] if any(port.priorities is None for port in ports) else []

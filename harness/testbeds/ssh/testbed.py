@@ -64,7 +64,7 @@ class CollectedCell:
         self._environment = environment
 
     def rescued(self, error: TestbedError) -> CellResult:
-        """What there is of a cell that failed on its way."""
+        """Return the results of a failed cell."""
         result = CellResult(raw=self._raw())
         if self._done.start_ns is not None:
             with suppress(TestbedError):  # half a table may make no sense; the files are there
@@ -73,7 +73,7 @@ class CollectedCell:
         return result
 
     def result(self) -> CellResult:
-        """What the cell measured, as the run directory wants it."""
+        """Return the results of a cell."""
         result = self._measured()
         result.failure = self._failure()
         return result
@@ -101,7 +101,6 @@ class CollectedCell:
         return columns_of(CounterRow, rows)
 
     def _failure(self) -> Failure | None:
-        """The failure of a role, of the comparison of bytes, or of the time limit."""
         if self._done.failures:
             error = joined(self._done.failures)
             return Failure(error.kind, str(error))
@@ -124,7 +123,7 @@ class CollectedCell:
         }
 
     def _tcp(self) -> dict[str, Fact]:
-        """Window and round-trip time that the kernel had at the end, the median over all connections."""
+        """Return the kernel's window and round-trip time at the end, as medians over all connections."""
         senders = [flow.role("requester") for flow in self._flows if flow.service == "tcp"]
         results = [self._done.results[role] for role in senders if role in self._done.results]
         values = {name: [result.facts.get(name) for result in results] for name in GAUGES}
@@ -132,7 +131,6 @@ class CollectedCell:
         return {f"tcp_{name}": median_low(found) for name, found in known.items() if found}
 
     def _equipment(self) -> dict[str, Fact]:
-        """What the traffic went through: what of it was hardware, what software."""
         first = next(flow for flow in self._flows if not flow.is_probe)
         node = self._nodes[first.host("requester")]
         prepared = self._done.prepared[first.role("requester")]
@@ -162,7 +160,6 @@ class CollectedCell:
         }
 
     def _raw(self) -> dict[str, bytes]:
-        """Files as the nodes wrote them, and what they said about themselves."""
         raw = {
             f"{role}.{name}": content
             for role, files in self._done.files.items()
@@ -183,13 +180,11 @@ class CollectedCell:
 
 
 def _card_facts(port: Mapping[str, object]) -> dict[str, Fact]:
-    """What the sender's node says of its card; a device in software says nothing."""
     names = ("firmware", "pcie", "accelerations", "dcqcn_mask")
     return {f"nic_{name}": str(port[name]) for name in names if name in port}
 
 
 def _nic(device: str | None, port: Mapping[str, object]) -> str:
-    """The RDMA device; TCP runs over any device of the kernel."""
     if device is None:
         return "the kernel's own network stack (software)"
     if (driver := port.get("driver")) == "software":
@@ -211,12 +206,12 @@ class SshTestbed(Testbed):
 
     @property
     def name(self) -> str:
-        """What it is called on the command line."""
+        """Return the name on the command line."""
         return self._name
 
     @property
     def jobs_max(self) -> int | None:
-        """One cell has the whole network to itself."""
+        """Return 1, because a cell uses the whole network."""
         return 1
 
     @property
@@ -228,7 +223,7 @@ class SshTestbed(Testbed):
 
     @property
     def capabilities(self) -> Mapping[str, Capabilities]:
-        """Capabilities that each host reports, read once."""
+        """Return the capabilities of each host, read once."""
         if self._capabilities is None:
             hosts = [host.name for host in self.inventory.hosts]
             with ExitStack() as stack:
@@ -238,18 +233,18 @@ class SshTestbed(Testbed):
 
     @property
     def switch_states(self) -> Mapping[str, SwitchState]:
-        """Settings that each hardware switch reports, read once."""
+        """Return the reported settings of each hardware switch, read once."""
         if self._switch_states is None:
             self._switch_states = read_switch_states(self.inventory)
         return self._switch_states
 
     def obstacles(self) -> list[str]:
-        """The doctor's findings that refuse."""
+        """Return the doctor's findings that refuse."""
         findings = examine(self.inventory, log_file(None, "doctor"), Console(stderr=True))
         return [str(finding) for finding in findings if finding.refuses]
 
     def unsupported(self, cell: Cell) -> str | None:
-        """Why the cell cannot run on these nodes."""
+        """Return why the cell cannot run on these nodes."""
         try:
             inventory = inventory_as_requested(cell, self.inventory)
         except UsageError as error:
@@ -258,15 +253,15 @@ class SshTestbed(Testbed):
         return reason or refusal(cell, inventory, self.switch_states)
 
     def is_same_for_every_seed(self, cell: Cell) -> bool:
-        """Unless flows or sizes are drawn."""
+        """Return True unless flows or sizes are drawn."""
         return is_same_for_every_seed(cell)
 
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
-        """The first parameter that the agent does not take, or that only a simulator can give it."""
+        """Return the first parameter that the agent does not take, or that only a simulator can give it."""
         return first_mistake(cell.groups, cell.transport.parameters, _check_parameters)
 
     def differences(self, cell: Cell) -> list[str]:
-        """Marks of emulated machines, a core that is full; what of hardware switches may differ."""
+        """Return sentences about other marks, a full core, and permitted differences of hardware switches."""
         inventory = inventory_as_requested(cell, self.inventory)
         sentences = [words for words in (marks_differ(cell, inventory), agent_is_slow(cell)) if words]
         found = declared_switches.allowed_differences(cell, inventory)
@@ -274,7 +269,7 @@ class SshTestbed(Testbed):
         return [*sentences, *found.values()]
 
     def estimate_seconds(self, cell: Cell) -> float:
-        """The traffic's own time, for real time is what it takes."""
+        """Return the time of the traffic and of the setup."""
         return SETUP_SECONDS + cell.timing.traffic_ns / SECOND_NS
 
     def run(self, cell: Cell, progress: Progress) -> CellResult:
@@ -303,7 +298,7 @@ class SshTestbed(Testbed):
             return result
 
     def _end(self, conductor: Conductor) -> None:
-        """Make the agents ready for the next cell; if one refuses, the next cell starts new ones."""
+        """Prepare the agents for the next cell; if one refuses, the next cell starts new ones."""
         try:
             conductor.end()
         except TestbedError:
@@ -316,7 +311,6 @@ def _check_parameters(group: Group) -> None:
 
 
 def _lead(conductor: Conductor, environment: CellEnvironment, progress: Progress) -> None:
-    """Through the whole cell."""
     environment.set_ports()
     environment.record_load()
     conductor.prepare()
