@@ -122,7 +122,7 @@ class NodeFlow(PlannedFlow):
         return self.limiter.priority > 0
 
     def priority_of(self, end: EndName) -> int:
-        """Return the priority of an end's packets: those of the other end, ACKs above all, pass no limiter."""
+        """Return the priority of an end's packets; those of the other end, mostly ACKs, pass no limiter."""
         return self.limiter.priority if end == self.source_end else 0
 
     def role(self, end: EndName) -> str:

@@ -3,31 +3,25 @@
 from pathlib import Path
 
 import pytest
-from helpers.cell_keys import FAULTS_OWN
 from helpers.experiments import cell_of, group_in
 
 from rogue.harness.cell.network import OutageSpec, SwitchPort
 from rogue.harness.cell.transport import ParameterError
 from rogue.harness.provisioning.linux_switch import PortSettings
 from rogue.harness.testbeds.ends.support import (
-    check_parameters,
     is_same_for_every_seed,
     simulators_topology,
     simulators_traffic,
-    too_fine,
 )
 from rogue.harness.testbeds.ends.switch_ports import (
     check_marking,
     faulty_ports,
-    first_fault,
     linux_ports,
     marking_ports,
     outages,
     uneven_delays,
-    unsupported_fault,
     unsupported_marking,
 )
-from rogue.workloads.faults import FAULTS
 from rogue.workloads.topologies import Link, Switch
 
 
@@ -58,27 +52,6 @@ def test_traffic_that_only_the_simulator_has(tmp_path: Path, group: str, reason:
     cell = cell_of(tmp_path, f"traffic=[{{name: a, {group}}}]", "workload=null")
     told = simulators_traffic(cell)
     assert told is None if reason is None else str(told).endswith(reason)
-
-
-@pytest.mark.parametrize(
-    ("parameter", "words"),
-    [
-        ("name: rogue, estimator: nic_tx_stamp", "no NIC tells"),
-        ("name: rogue, completions: seldom", "completions"),
-        ("name: roce+dcqcn, kmin: 20KB", "kmin"),
-    ],
-)
-def test_parameters_that_no_agent_on_a_node_takes(tmp_path: Path, parameter: str, words: str) -> None:
-    cell = cell_of(tmp_path, f"transports=[{{{parameter}}}]")
-    with pytest.raises(ParameterError) as refusal:
-        check_parameters(cell.groups[0])
-    assert words in str(refusal.value.args[0])
-
-
-def test_samples_that_no_agent_takes(tmp_path: Path) -> None:
-    assert too_fine(cell_of(tmp_path, "measure=[{kind: throughput, interval: 1ms}]")) is None
-    told = too_fine(cell_of(tmp_path, "measure=[{kind: throughput, interval: 300us}]"))
-    assert str(told).startswith("agents sample throughput every 1 ms or less often, not every 300 us")
 
 
 @pytest.mark.parametrize(
@@ -115,17 +88,6 @@ def test_a_port_holds_what_it_could_hold_alone(
     assert (port.rate_bps, port.queue_bytes, port.red_max_bytes) == (10**10, queue_bytes, None)
 
 
-def test_a_way_is_as_long_as_its_cables(tmp_path: Path) -> None:
-    """h0, s0, s1, h2: three cables of 200 us, and two ports."""
-    dumbbell = (
-        "topology={kind: dumbbell, hosts_per_side: 2, rate: 1Gbps, bottleneck_rate: 1Gbps, delay: 200us}"
-    )
-    cell = cell_of(tmp_path, dumbbell)
-    ports = linux_ports(cell.network.ports, cell.topology.host_names())
-    assert (ports["s0->s1"].delay_ns, ports["s1->h2"].delay_ns) == (200_000, 400_000)
-    assert uneven_delays(cell) is None
-
-
 def test_cables_of_hosts_must_be_alike(tmp_path: Path) -> None:
     (tmp_path / "net.yaml").write_text(UNEVEN)
     cell = cell_of(tmp_path, "topology={kind: links, file: net.yaml}", "probe=null")
@@ -142,17 +104,6 @@ traffic:
   - {name: two, workload: {kind: incast, senders: 1, size: 1MB}}
 transports: [dctcp]
 """
-
-
-def test_ports_mark_above_k_for_dctcp_alone(tmp_path: Path) -> None:
-    """K: 65 frames of 1518 bytes at 10 Gb/s."""
-    marking, plain = (
-        marking_ports(cell_of(tmp_path, f"transports=[{name}]"), PORTS)["s0->h3"]
-        for name in ("dctcp", "cubic")
-    )
-    assert (marking.red_min_bytes, marking.red_max_bytes) == (65 * 1518 - 1, 65 * 1518)
-    assert marking.red_is_prompt
-    assert plain == PORTS["s0->h3"]
 
 
 def test_a_port_marks_no_later_than_it_is_full(tmp_path: Path) -> None:
@@ -180,37 +131,8 @@ LOSS = "faults=[{kind: loss, target: h2, %s}]"
 PORT_FAULTS_PORTS = {f"s0->h{host}": PortSettings(rate_bps=10**8) for host in range(4)}
 
 
-@pytest.mark.parametrize(
-    "kind", [kind for kind in FAULTS if kind not in ("link_cut", "link_failures", "loss")]
-)
-def test_every_fault_that_is_no_links_is_refused_by_name(tmp_path: Path, kind: str) -> None:
-    others = ", ".join(f"{key}: {value}" for key, value in FAULTS_OWN[kind][0].items())
-    cell = cell_of(tmp_path, f"faults=[{{kind: {kind}, {others}}}]")
-    assert unsupported_fault(cell) == f"a Linux switch has no {FAULTS[kind].__name__}"
-    assert first_fault(cell) == FAULTS[kind].__name__
-
-
-def test_what_goes_wrong_has_a_name(tmp_path: Path) -> None:
-    cut = "faults=[{kind: link_cut, target: h2, at: 1s, duration: 2s}]"
-    asked = (cut, LOSS % "one_in: 8", "faults=[]")
-    assert [first_fault(cell_of(tmp_path, each)) for each in asked] == ["LinkCut", "Loss", None]
-
-
 def test_a_loss_of_nothing_changes_nothing(tmp_path: Path) -> None:
     assert faulty_ports(cell_of(tmp_path, LOSS % "one_in: 0"), PORT_FAULTS_PORTS) == PORT_FAULTS_PORTS
-
-
-@pytest.mark.parametrize(
-    ("keys", "probability", "mask"),
-    [("probability: 0.01", 0.01, None), ("one_in: 1024, model: identification", 0.0, 1023)],
-)
-def test_losses_strike_what_comes_to_the_host(
-    tmp_path: Path, keys: str, probability: float, mask: int | None
-) -> None:
-    ports = faulty_ports(cell_of(tmp_path, LOSS % keys), PORT_FAULTS_PORTS)
-    struck = ports.pop("s0->h2")
-    assert (struck.loss_probability, struck.lost_ip_id_mask) == (probability, mask)
-    assert {(port.loss_probability, port.lost_ip_id_mask) for port in ports.values()} == {(0.0, None)}
 
 
 def test_a_cut_between_switches_has_two_ports(tmp_path: Path) -> None:
@@ -222,22 +144,3 @@ def test_a_cut_between_switches_has_two_ports(tmp_path: Path) -> None:
     ports = ["s0->h0", "s0->h1", "s0->s1", "s1->s0", "s1->h2", "s1->h3"]
     outage = OutageSpec("s0", "s1", at_ns=10**9, duration_ns=2 * 10**9)
     assert outages(cut, ports) == [(["s0->s1", "s1->s0"], outage)]
-
-
-@pytest.mark.parametrize(
-    ("keys", "reason"),
-    [
-        ("one_in: 8, model: burst", "the switch loses packets independently or by IP ID"),
-        ("one_in: 8, from: 1ms", "the switch loses packets from beginning to end"),
-        ("one_in: 8, until: 1ms", "the switch loses packets from beginning to end"),
-    ],
-)
-def test_what_ports_cannot(tmp_path: Path, keys: str, reason: str) -> None:
-    assert str(unsupported_fault(cell_of(tmp_path, LOSS % keys))).startswith(reason)
-    assert unsupported_fault(cell_of(tmp_path, LOSS % "one_in: 8")) is None
-
-
-def test_the_first_reason_counts(tmp_path: Path) -> None:
-    storm = "{kind: pause_storm, target: h2, at: 1ms, duration: 1ms}"
-    cell = cell_of(tmp_path, f"faults=[{{kind: loss, target: h1, one_in: 8}}, {storm}]")
-    assert unsupported_fault(cell) == "a Linux switch has no PauseStorm"

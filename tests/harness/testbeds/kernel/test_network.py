@@ -2,23 +2,20 @@
 
 from pathlib import Path
 
+import pytest
 from helpers.experiments import cell_of
 
 from rogue.agent.node.messages import Prepare
 from rogue.agent.node.wire import REQUEST_TYPES, decode
-from rogue.harness.cell.network import OutageSpec, egress_ports
+from rogue.harness.cell.network import egress_ports
 from rogue.harness.provisioning.linux_switch import PortSettings
 from rogue.harness.testbeds.ends.roles import plan_roles
 from rogue.harness.testbeds.kernel.network import (
     DISCIPLINES,
-    addresses,
     burst_bytes,
-    cell_ports,
     limiter_burst_bytes,
     network_commands,
     orders_of,
-    outages,
-    port_interfaces,
     port_settings,
 )
 from rogue.workloads.topologies import Topology
@@ -90,19 +87,6 @@ def test_several_limiters_of_a_host_send_no_more_than_its_link_carries(tmp_path:
     assert "qdisc add dev h1 root handle 1: htb default 10" in trees
 
 
-def test_names(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    topology = cell_of(tmp_path, text=TEXT).topology
-    assert addresses(topology) == {"h0": "10.0.0.1", "h1": "10.0.0.2"}
-    assert port_interfaces(topology) == {"s0->h0": "p0b", "s0->h1": "p1b"}
-
-
-def test_a_way_is_as_long_as_its_cables(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    line = "topology={kind: parking_lot, rate: 10Gbps, delay: 2us}"
-    ports = set_ports(cell_of(tmp_path, line, "workload.senders=1", text=TEXT).topology)
-    assert ports["s0->s1"].delay_ns == 2_000
-    assert ports["s2->h4"].delay_ns == 4_000
-
-
 def test_a_packet_at_a_port_is_never_the_cards(tmp_path) -> None:  # type: ignore[no-untyped-def]
     ports = set_ports(cell_of(tmp_path, "topology.delay=0s", text=TEXT).topology)
     assert {port.delay_ns for port in ports.values()} == {1}
@@ -117,29 +101,6 @@ def test_a_limiter_lets_a_packet_leave_at_once(tmp_path) -> None:  # type: ignor
     assert limiter_burst_bytes(fast) == 13_750, "more than a microsecond, for tc knows no part of one"
 
 
-def test_ports_mark_above_k_for_dctcp_alone(tmp_path: Path) -> None:
-    """K: 65 frames of 1518 bytes at 10 Gb/s."""
-    marking, plain = (
-        cell_ports(cell_of(tmp_path, f"transports=[{name}]"))["s0->h3"] for name in ("dctcp", "cubic")
-    )
-    assert (marking.red_min_bytes, marking.red_max_bytes) == (65 * 1518 - 1, 65 * 1518)
-    assert marking.red_is_prompt
-    assert plain.red_max_bytes is None
-
-
-def test_losses_are_the_ports_from_beginning_to_end(tmp_path: Path) -> None:
-    asked = "faults=[{kind: loss, target: h3, model: identification, one_in: 4096}]"
-    ports = cell_ports(cell_of(tmp_path, asked))
-    assert ports["s0->h3"].lost_ip_id_mask == 0xFFF
-    assert ports["s0->h0"].lost_ip_id_mask is None
-    assert ports["s0->h3"].loses_what_comes, "acknowledgements of h3, too, as on the simulator"
-
-
-def test_a_cut_has_a_port_and_a_time(tmp_path: Path) -> None:
-    asked = "faults=[{kind: link_cut, target: h3, at: 5ms, duration: 2ms}]"
-    assert outages(cell_of(tmp_path, asked)) == [(["s0->h3"], OutageSpec("h3", "s0", 5_000_000, 2_000_000))]
-
-
 def test_each_flow_has_two_ends_that_know_each_other(tmp_path: Path) -> None:
     cell = cell_of(tmp_path)
     orders = orders_of(cell, plan_roles(cell))
@@ -148,23 +109,17 @@ def test_each_flow_has_two_ends_that_know_each_other(tmp_path: Path) -> None:
     assert all(peers[peer] == name for name, peer in peers.items())
 
 
-def test_who_sets_rates_has_a_limiter_of_the_kernel(tmp_path: Path) -> None:
-    cell = cell_of(tmp_path)
+@pytest.mark.parametrize("transport", ["rogue", "rogue-uc"])
+def test_who_sets_rates_has_a_limiter_of_the_kernel(tmp_path: Path, transport: str) -> None:
+    cell = cell_of(tmp_path, f"transports=[{transport}]")
     prepares = [
         decode(role.prepare.encode(), REQUEST_TYPES) for role in orders_of(cell, plan_roles(cell)).roles
     ]
     limiters = {
         each.role: (each.limiter, each.limiter_burst_bytes) for each in prepares if isinstance(each, Prepare)
     }
-    assert limiters["flow0-requester"] == ("htb", 1_600), "a packet, for no timer is late"
+    assert limiters["flow0-requester"] == ("htb", 1_600), "a packet, because a kernel's timers are exact"
     assert limiters["flow0-responder"] == limiters["probe-requester"] == ("none", None)
-
-
-def test_packets_over_uc_are_held_back_like_all_others(tmp_path: Path) -> None:
-    cell = cell_of(tmp_path, "transports=[rogue-uc]")
-    prepare = decode(orders_of(cell, plan_roles(cell)).roles[0].prepare.encode(), REQUEST_TYPES)
-    assert isinstance(prepare, Prepare)
-    assert (prepare.limiter, prepare.limiter_burst_bytes) == ("htb", 1_600)
 
 
 def test_queues_are_sampled_where_they_are_asked_for(tmp_path: Path) -> None:
