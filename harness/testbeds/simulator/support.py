@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import product
 from typing import Final
 
 from rogue.agent.core.settings import TransportSettings
@@ -121,11 +120,7 @@ def _flows(cell: Cell) -> Iterator[tuple[Flow, TransportSettings]]:
 
 
 DRAWN_FEW: Final = 1000
-"""Of more drawn transfers there are some of every kind, whatever the seed: in a network that is too large to
-look at every pair of its hosts."""
-COMPARED_PAIRS_MAX: Final = 4096
-OF_A_KIND: Final = 30
-"""With this many expected, the chance that a seed draws none is e^-30."""
+"""From this many drawn transfers on, a seed leaves out no kind of transfer."""
 
 
 def unbuildable(cell: Cell) -> str | None:
@@ -147,24 +142,14 @@ def unbuildable(cell: Cell) -> str | None:
 def is_same_for_every_seed(cell: Cell) -> bool:
     """Return True if the engine refuses all repetitions or none.
 
-    Not where what a hash chooses decides which way packets go, nor where so little is drawn that another
-    seed may leave out a kind of transfer or have the first one of it.
+    False where a hash decides which paths packets take, or where so few transfers are drawn that another
+    seed may leave out a kind of them.
     """
     placement = cell.experiment.placement
     drawn = [group.workload for group in cell.experiment.groups if group.workload.is_drawn]
     return not is_misrouted(cell) and all(
-        workload.scheduled_transfers(placement) >= _enough(cell.topology, *workload.drawn_ends(placement))
-        for workload in drawn
+        workload.scheduled_transfers(placement) >= DRAWN_FEW for workload in drawn
     )
-
-
-@lru_cache(maxsize=8)
-def _enough(topology: Topology, sources: tuple[str, ...], destinations: tuple[str, ...]) -> float:
-    if len(sources) * len(destinations) > COMPARED_PAIRS_MAX:
-        return DRAWN_FEW
-    pairs = (ends for ends in product(sources, destinations) if ends[0] != ends[1])
-    kinds = Counter(topology.path_shape(*ends) for ends in pairs)
-    return OF_A_KIND * kinds.total() / min(kinds.values(), default=1)
 
 
 def _different(cell: Cell) -> Iterator[tuple[FlowGroup, Sequence[Flow]]]:

@@ -23,16 +23,14 @@ from rogue.harness.testbeds.simulator.flows import RunningFlow
 from rogue.harness.testbeds.simulator.network import NO_CONTROL, SimulatedNetwork, build_network
 from rogue.harness.testbeds.simulator.nics import nic_facts, parameter_mistake, profile_of
 from rogue.harness.testbeds.simulator.packets import packet_facts
-from rogue.harness.testbeds.simulator.support import SAMPLES_MAX, is_same_for_every_seed
+from rogue.harness.testbeds.simulator.support import is_same_for_every_seed
 from rogue.harness.testbeds.simulator.tables import ResentBytes, collect_tables, has_estimator
 from rogue.simulator import ControlError, Simulation, SimulationError, explained
 from rogue.workloads.records import FailureKind
 from rogue.workloads.units import TIME
 
 SAMPLES_MIN: Final = 10
-"""So many intervals a cell's traffic should last, and less than ten times as many."""
-LIMIT_SAMPLES: Final = 100 * SAMPLES_MIN
-"""A time limit of ten times what the traffic took, in intervals, for a cell's own is a second at least."""
+"""The least number of intervals in a cell's traffic; there are less than ten times as many."""
 
 
 def unsampled_queues(cell: Cell) -> str:
@@ -53,12 +51,9 @@ def unmeasured_throughput(network: SimulatedNetwork, timing: Timing) -> str | No
     if end_ns >= min(timing.throughput_interval_ns, now_ns):
         return None
     shorter_ns = max(1, 10 ** floor(log10(max(1, end_ns / SAMPLES_MIN))))
-    samples = timing.limit_ns // shorter_ns * len(network.flows)
-    is_limit_needed = samples > SAMPLES_MAX and not timing.is_open_ended
-    limit = f", and time_limit: {TIME.format(LIMIT_SAMPLES * shorter_ns)}" if is_limit_needed else ""
     return (
         f"the traffic was over before the first interval, of {TIME.format(timing.throughput_interval_ns)}; "
-        f"state {{kind: throughput, interval: {TIME.format(shorter_ns)}}} in measure{limit}"
+        f"state {{kind: throughput, interval: {TIME.format(shorter_ns)}}} in measure"
     )
 
 

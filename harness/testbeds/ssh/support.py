@@ -6,7 +6,7 @@ from typing import Final
 from rogue.agent.core.transports import TRANSPORTS
 from rogue.agent.node.messages import Capabilities
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.demand import PROBE_TRANSPORT, Group
+from rogue.harness.cell.demand import PROBE_TRANSPORT
 from rogue.harness.cell.marking import MARK_ABOVE
 from rogue.harness.cell.transport import as_written
 from rogue.harness.errors import HarnessError
@@ -99,46 +99,6 @@ def too_slow(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabilities]
                 rates = f"{rate_bps / 1e9:g} Gb/s, its link of the topology {wanted_bps / 1e9:g} Gb/s"
                 return f"{name}'s port does {rates}; set the topology's rate"
     return None
-
-
-SAMPLED_VERB_NS: Final = 13_500
-"""Processor time for a verb whose completion is a sample, with completions polled and all rows kept.
-
-Source: benchmarks/agent_loop.py, "rogue at 100 Gb/s, polling" and half of `turn_us`, for a core that is full
-finds two verbs in a turn, as there; on an AMD EPYC at 2.6 GHz nominal, 25 November 2026, beside other work.
-The card cost nothing there, so a real one makes it more."""
-
-_SHARE_MAX: Final = 0.6
-"""What is left is for the card's doorbell, rates that are set, and a slower core."""
-_KIB: Final = 1_024
-
-
-def agent_is_slow(cell: Cell) -> str | None:
-    """Return a sentence if a core is full before the hosts' links are; None if not."""
-    line_rate_bps = cell.topology.host_rate_max_bps
-    limits = [limit for group in cell.groups if (limit := core_full_bps(group, line_rate_bps)) is not None]
-    least_bps = min(limits, default=line_rate_bps)
-    if least_bps >= line_rate_bps:
-        return None
-    return (
-        f"the agent takes all of a core for one flow at {least_bps / 1e9:.0f} Gb/s at the latest, and the "
-        f"hosts' links have {line_rate_bps / 1e9:g} Gb/s: fewer flows than fill them are limited by "
-        f"computing, {_advice(line_rate_bps)} (benchmarks/agent_loop.py, on an AMD EPYC)"
-    )
-
-
-def _advice(line_rate_bps: int) -> str:
-    """Return advice with the smallest `segment`, a power of two, that leaves a core some time."""
-    segment_bytes = _KIB
-    while (share := SAMPLED_VERB_NS * line_rate_bps / (8e9 * segment_bytes)) > _SHARE_MAX:
-        segment_bytes *= 2
-    return f"and `segment: {segment_bytes // _KIB}KiB` would take {share:.0%} of a core"
-
-
-def core_full_bps(group: Group, line_rate_bps: int) -> float | None:
-    """Return the payload rate of one flow that fills a core; None for transports without samples."""
-    settings = group.settings.of_host(line_rate_bps)
-    return None if settings.estimator is None else 8e9 * settings.segment_bytes / SAMPLED_VERB_NS
 
 
 NOT_MEASURED: Final[dict[MeasureKind, str]] = {

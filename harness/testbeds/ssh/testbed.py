@@ -32,7 +32,6 @@ from rogue.harness.testbeds.ssh.cell_environment import CellEnvironment
 from rogue.harness.testbeds.ssh.conduct import Conductor, joined
 from rogue.harness.testbeds.ssh.declared_switches import allowed_differences, switch_facts
 from rogue.harness.testbeds.ssh.nodes import Node, close_nodes, open_all, open_nodes
-from rogue.harness.testbeds.ssh.support import agent_is_slow
 from rogue.harness.testbeds.ssh.switch_machine import marking_facts, marks_differ
 from rogue.harness.testbeds.ssh.switch_readback import read_switch_states, refusal, switch_state_facts
 from rogue.harness.testbeds.ssh.switch_request import inventory_as_requested
@@ -261,12 +260,12 @@ class SshTestbed(Testbed):
         return first_mistake(cell.groups, cell.transport.parameters, _check_parameters)
 
     def differences(self, cell: Cell) -> list[str]:
-        """Return sentences about other marks, a full core, and permitted differences of hardware switches."""
+        """Return sentences about other marks, and about permitted differences of hardware switches."""
         inventory = inventory_as_requested(cell, self.inventory)
-        sentences = [words for words in (marks_differ(cell, inventory), agent_is_slow(cell)) if words]
+        marks = marks_differ(cell, inventory)
         found = declared_switches.allowed_differences(cell, inventory)
         found |= switch_state_facts(cell, inventory, self.switch_states)
-        return [*sentences, *found.values()]
+        return [*([marks] if marks else []), *found.values()]
 
     def estimate_seconds(self, cell: Cell) -> float:
         """Return the time of the traffic and of the setup."""

@@ -10,7 +10,6 @@ from rogue.harness.errors import ConfigError
 from rogue.harness.testbeds.base import CellResult
 from rogue.harness.testbeds.simulator import SimulatorTestbed
 from rogue.harness.testbeds.simulator.features import (
-    cell_transports,
     feature_facts,
     flow_control,
     marking,
@@ -68,28 +67,11 @@ def test_without_it_the_incast_drops_and_with_it_nobody_does(tmp_path: Path) -> 
     assert sum(native.tables["flows"]["retransmitted_bytes"]) == 0
 
 
-def test_transports_of_a_cell(tmp_path: Path) -> None:
-    assert [str(name) for name in cell_transports(cell_of(tmp_path, text=GROUPS))] == ["roce", "roce+pfc"]
-
-
 def test_headroom_is_for_the_largest_packet(tmp_path: Path) -> None:
     assert flow_control(cell_of(tmp_path, text=INCAST)) is None
     for mtu, largest in ((256, 1024), (1024, 1024), (4096, 4096)):
         control = flow_control(cell_of(tmp_path, f"topology.mtu={mtu}", text=INCAST, index=1))
         assert control is not None and control.mtu_bytes == largest
-
-
-def test_pauses_are_what_the_topology_says(tmp_path: Path) -> None:
-    settings = (
-        "topology.pause_alpha=0.015625",
-        "topology.pause_xoff=20KB",
-        "topology.pause_headroom=30KB",
-        "topology.pause_watchdog=5ms",
-    )
-    control = flow_control(cell_of(tmp_path, *settings, text=INCAST, index=1))
-    assert control is not None
-    assert (control.alpha, control.xoff_bytes, control.headroom_bytes) == (1 / 64, 20_000, 30_000)
-    assert control.watchdog_ns == 5_000_000
 
 
 def test_facts(tmp_path: Path) -> None:
@@ -105,25 +87,6 @@ def test_facts(tmp_path: Path) -> None:
     averaged = "transports=[{name: roce+dcqcn, average_weight: 0.002, drops_above: 1, drops_instead: 1}]"
     facts |= {"average_weight": 0.002, "drops_above": True, "drops_instead": True}
     assert feature_facts(cell_of(tmp_path, averaged, text=INCAST)) == facts
-
-
-def test_a_control_in_the_nics_keeps_the_queue_shorter(tmp_path: Path) -> None:
-    longest = {}
-    for transport in ("roce", "roce+dcqcn"):
-        settings = (f"transports=[{transport}]", "topology.buffer=unbounded", "workload.size=5MB")
-        cell = cell_of(tmp_path, *settings, text=INCAST)
-        result = SimulatorTestbed().run(cell, lambda _fraction: None)
-        assert result.failure is None
-        assert sum(result.tables["flows"]["retransmitted_bytes"]) == 0
-        assert (sum(result.tables["queues"]["marks"]) > 0) == (transport == "roce+dcqcn")
-        queues = result.tables["queues"]
-        longest[transport] = max(queues["max_bytes"])
-    assert longest["roce+dcqcn"] < longest["roce"] / 2
-
-
-def test_who_reacts_to_marks(tmp_path: Path) -> None:
-    assert marking(cell_of(tmp_path, text=INCAST)) == {}
-    assert marking(cell_of(tmp_path, "transports=[roce+dcqcn]", text=INCAST)) == {0: DCQCN_MARKING}
 
 
 def test_groups_of_different_priorities_may_differ(tmp_path: Path) -> None:
@@ -158,16 +121,6 @@ def test_groups_of_different_priorities_are_marked_differently(tmp_path: Path) -
         "kmin_bytes_of_priority_3": 20_000, "kmax_bytes_of_priority_3": 1_000_000, "pmax_of_priority_3": 0.5,
         "kmin_bytes_of_priority_1": 60_000, "kmax_bytes_of_priority_1": 60_000, "pmax_of_priority_1": 1.0,
     }  # fmt: skip
-
-
-def test_dcqcn_beside_dctcp(tmp_path: Path) -> None:
-    """Each class meets marks of its own."""
-    result = SimulatorTestbed().run(cell_of(tmp_path, text=BESIDE), lambda _fraction: None)
-    assert result.failure is None
-    assert set(result.tables["flows"]["status"]) == {"ok"}
-    queues = result.tables["queues"]
-    marked = {p for p, count in zip(queues["priority"], queues["marks"], strict=True) if count > 0}
-    assert marked == {1, 3}
 
 
 @pytest.mark.parametrize(

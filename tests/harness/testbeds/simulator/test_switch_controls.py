@@ -22,7 +22,6 @@ from rogue.harness.testbeds.simulator.features import (
     switch_controls,
     unsupported_receiver_control,
 )
-from rogue.harness.testbeds.simulator.network import build_network
 from rogue.harness.testbeds.simulator.nics import nic_settings, parameter_mistake
 from rogue.simulator import ReceiverControl
 
@@ -68,17 +67,6 @@ def test_it_takes_the_place_of_the_marking_that_a_transport_asks_for(tmp_path: P
     assert list(marking(chosen)) == [0]
 
 
-def test_the_engine_has_it(tmp_path: Path) -> None:
-    plain, judged = (
-        switch_cell(tmp_path, "[]", "transports=[roce]"),
-        switch_cell(tmp_path, "[step]", "transports=[roce]"),
-    )
-    counters = [
-        {name for *_, name, _ in build_network(each).simulation.counters()} for each in (plain, judged)
-    ]
-    assert counters[1] - counters[0] == {"marked_packets"}
-
-
 def test_groups_may_have_priorities_where_packets_are_judged(tmp_path: Path) -> None:
     traffic = "traffic=[{name: a, priority: 3, workload: {kind: incast, senders: 2, size: 20KB}}]"
     text = SWITCH_BASE.replace("workload: {kind: incast, senders: 2, size: 20KB}\n", "")
@@ -110,20 +98,6 @@ def test_groups_may_have_priorities_where_packets_are_judged(tmp_path: Path) -> 
 def test_transports_beside_it(tmp_path: Path, controls: str, transport: str, words: str | None) -> None:
     reason = SimulatorTestbed().unsupported(switch_cell(tmp_path, controls, f"transports=[{transport}]"))
     assert reason is None if words is None else words in str(reason)
-
-
-def test_a_switch_control_that_cannot_be_made_is_refused_with_its_place(tmp_path: Path) -> None:
-    with switch_files.loaded("grim"):
-        asked = switch_cell(tmp_path, "{name: grim, mood: 1}", "transports=[roce]")
-        reason = str(SimulatorTestbed().unsupported(asked))
-    assert reason == f"the plug-in raises at {SWITCHES / 'grim.h'}: its constructor: not today"
-
-
-def test_other_testbeds_refuse_a_switch_control_by_name(tmp_path: Path) -> None:
-    star = "topology={kind: star, hosts: 4, rate: 100Mbps, switch_controls: step}"
-    asked = cell_of(tmp_path, star, "transports=[rogue]", text=SWITCH_BASE)
-    reason = str(KernelTestbed().unsupported(asked))
-    assert "topology.switch_controls is for the simulator, no switch of ours runs" in reason
 
 
 RECEIVER_BASE = """\
@@ -205,13 +179,18 @@ def test_a_host_grants_in_one_way(one: str, other: str, is_refused: bool, tmp_pa
         assert SimulatorTestbed().unsupported(cell_of(tmp_path, text=text)) == reason
 
 
-def test_a_receiver_control_that_cannot_be_made_is_refused_with_its_place(tmp_path: Path) -> None:
+def test_a_control_that_cannot_be_made_is_refused_with_its_place(tmp_path: Path) -> None:
+    with switch_files.loaded("grim"):
+        reason = SimulatorTestbed().unsupported(switch_cell(tmp_path, "{name: grim, mood: 1}"))
+    assert reason == f"the plug-in raises at {SWITCHES / 'grim.h'}: its constructor: not today"
     with receiver_files.loaded("grim"):
-        reason = str(
-            SimulatorTestbed().unsupported(receiver_cell(tmp_path, "{name: uet+grim_grants, mood: 1}"))
-        )
+        reason = SimulatorTestbed().unsupported(receiver_cell(tmp_path, "{name: uet+grim_grants, mood: 1}"))
     assert reason == f"the plug-in raises at {RECEIVERS / 'grim.h'}: its constructor: not today"
 
 
-def test_other_testbeds_refuse_a_receiver_control_by_name(tmp_path: Path) -> None:
+def test_other_testbeds_refuse_a_control_by_name(tmp_path: Path) -> None:
+    star = "topology={kind: star, hosts: 4, rate: 100Mbps, switch_controls: step}"
+    asked = cell_of(tmp_path, star, "transports=[rogue]", text=SWITCH_BASE)
+    reason = str(KernelTestbed().unsupported(asked))
+    assert "topology.switch_controls is for the simulator, no switch of ours runs" in reason
     assert "uet+ndp" in str(KernelTestbed().unsupported(receiver_cell(tmp_path)))

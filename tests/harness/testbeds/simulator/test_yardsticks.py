@@ -277,12 +277,3 @@ def test_no_rate_exceeds_the_link(tmp_path: Path, transport: str, text: str) -> 
     assert share is not None
     # Beside a TCP the ideal is that of the network's own packets, which have more around them.
     assert share <= (ONE_PACKET if text is ALONE else 1.03)
-
-
-def test_a_full_port_is_full_on_the_wire_for_each_framing(tmp_path: Path) -> None:
-    """RoCE, TCP and HPCC's packets fill one port alike, though their goodput differs by 5 %."""
-    for transport in ("roce+pfc", "dctcp", "iwarp", "roce+hpcc+pfc"):
-        values = results_of(tmp_path / transport, ALONE, transport).values["x-r1"]
-        share = values["aggregate_share"]
-        assert share is not None
-        assert 0.85 < share <= ONE_PACKET

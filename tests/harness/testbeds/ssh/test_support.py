@@ -13,9 +13,6 @@ from rogue.agent.node.messages import Capabilities
 from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.testbeds.ssh import support
 from rogue.harness.testbeds.ssh.support import (
-    SAMPLED_VERB_NS,
-    agent_is_slow,
-    core_full_bps,
     not_measured,
     too_large_packets,
     unsupported,
@@ -204,34 +201,3 @@ def test_a_cable_of_a_file_may_be_too_short(tmp_path: Path) -> None:
     (tmp_path / "net.yaml").write_text(f"links:\n{links}")
     cell = cell_of(tmp_path, "topology={kind: links, file: net.yaml}")
     assert "topology.delay is 5 us" in str(unsupported_topology(cell, fake_inventory(), nodes()))
-
-
-@pytest.mark.parametrize(
-    ("transport", "rate", "limit_gbps"),
-    [
-        ("rogue", 10, 38.8),
-        ("rogue-uc", 40, 38.8),
-        ("rogue", 100, 155.3),
-        ("roce", 100, None),
-        ("dctcp", 10, None),
-    ],
-)
-def test_a_core_is_full_by_the_verbs_that_are_sampled(
-    tmp_path: Path, transport: str, rate: int, limit_gbps: float | None
-) -> None:
-    """Worked: 65 536 bytes in 13.5 us are 38.8 Gb/s; RoGUE has verbs of 262 144 bytes beyond 40 Gb/s."""
-    assert SAMPLED_VERB_NS == 13_500
-    (group,) = cell_of(tmp_path, f"transports=[{transport}]", f"topology.rate={rate}Gbps").groups
-    found = core_full_bps(group, rate * 10**9)
-    assert found == (None if limit_gbps is None else pytest.approx(limit_gbps * 1e9, rel=0.002))
-
-
-def test_the_plan_says_so_where_the_links_are_faster(tmp_path: Path) -> None:
-    fast = cell_of(tmp_path, "transports=[rogue]", "topology.rate=40Gbps")
-    assert agent_is_slow(fast) == (
-        "the agent takes all of a core for one flow at 39 Gb/s at the latest, and the hosts' links have 40 "
-        "Gb/s: fewer flows than fill them are limited by computing, and `segment: 128KiB` would "
-        "take 51% of a core (benchmarks/agent_loop.py, on an AMD EPYC)"
-    )
-    assert agent_is_slow(cell_of(tmp_path, "transports=[rogue]")) is None
-    assert agent_is_slow(cell_of(tmp_path, "transports=[roce]", "topology.rate=100Gbps")) is None

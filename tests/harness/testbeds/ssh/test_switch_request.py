@@ -247,8 +247,3 @@ def test_a_buffer(tmp_path: Path) -> None:
     assert other == Mismatch("buffer", "a buffer of 3000000 bytes", "has one of 12000000 bytes")
     (other,) = of_buffer(cell_of(tmp_path, "topology.buffer=unbounded"), 12_000_000)
     assert other.asked == "an unbounded buffer"
-
-
-def test_where_it_is() -> None:
-    words = Mismatch("rate", "10 Gb/s", "has 25 Gb/s").words("tor", ["Ethernet1", "Ethernet2"])
-    assert words.endswith("as read back tor has 25 Gb/s at Ethernet1, Ethernet2")
