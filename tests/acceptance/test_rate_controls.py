@@ -14,6 +14,8 @@ the queue is within 5 % of 150 KB at 40 Gb/s, 300 KB at 100 Gb/s and 75 KB at 10
 within 5 %.
 """
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,18 +23,24 @@ from helpers.paper_runs import ExperimentRun, run_experiment
 
 PAYLOAD = 1024 / 1106
 PATCHED = "roce+timely-patched"
+ROCC = "roce+rocc+pfc"
 STARTS = {"2": "5Gbps", "10": "1Gbps", "40": "250Mbps"}
 
 
-def second_half(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows[rows["t_ns"] > rows.groupby("seed")["t_ns"].transform("max") / 2]
+def second_half(rows: pd.DataFrame, cell: Sequence[str] = ("seed",)) -> pd.DataFrame:
+    return rows[rows["t_ns"] > rows.groupby(list(cell))["t_ns"].transform("max") / 2]
 
 
-def wire_rates_bps(run: ExperimentRun, transport: str) -> pd.DataFrame:
-    """A row per seed, a column per flow."""
-    rows = second_half(run.table("throughput", transport))
-    sums = rows.groupby(["seed", "flow_id"], observed=True)[["delivered_bytes", "interval_ns"]].sum()
-    rates = (sums["delivered_bytes"] * 8e9 / sums["interval_ns"] / PAYLOAD).unstack()
+def wire_rates_bps(run: ExperimentRun, transport: str = ROCC, cell: Sequence[str] = ("seed",)) -> pd.Series:
+    """Return the rate of each flow of each cell on the wire."""
+    rows = second_half(run.table("throughput", transport), cell)
+    sums = rows.groupby([*cell, "flow_id"], observed=True)[["delivered_bytes", "interval_ns"]].sum()
+    return sums["delivered_bytes"] * 8e9 / sums["interval_ns"] / PAYLOAD
+
+
+def of_two_flows(run: ExperimentRun, transport: str) -> pd.DataFrame:
+    """Return the rates with a row per seed and a column per flow."""
+    rates = wire_rates_bps(run, transport).unstack()
     assert rates.shape == (5, 2)
     return rates
 
@@ -55,7 +63,7 @@ def test_the_repair_rests_where_its_model_says(
 @pytest.mark.long
 def test_the_repair_makes_two_flows_equal(tmp_path_factory: pytest.TempPathFactory) -> None:
     run = run_experiment("ecn-or-delay/timely-patched-start", tmp_path_factory.mktemp("start"))
-    rates = wire_rates_bps(run, PATCHED)
+    rates = of_two_flows(run, PATCHED)
     assert (rates.min(axis=1) >= 0.95 * 5e9).all(), rates
 
 
@@ -65,36 +73,25 @@ def from_seven_and_three(tmp_path_factory: pytest.TempPathFactory) -> Experiment
 
 
 @pytest.mark.long
-class TestTwoFlowsFromSevenAndThree:
-    def test_by_packets_they_stay_unequal(self, from_seven_and_three: ExperimentRun) -> None:
-        rates = wire_rates_bps(from_seven_and_three, "TIMELY by packets")
-        assert (rates.min(axis=1) < 4e9).all(), rates
-
-    def test_small_bursts_bring_them_together(self, from_seven_and_three: ExperimentRun) -> None:
-        rates = wire_rates_bps(from_seven_and_three, "TIMELY, 16 KB bursts")
-        assert (rates.min(axis=1) > 4e9).all(), rates
-
-    def test_large_bursts_lose_throughput(self, from_seven_and_three: ExperimentRun) -> None:
-        rates = wire_rates_bps(from_seven_and_three, "TIMELY, 64 KB bursts")
-        assert (rates.sum(axis=1) < 9e9).all(), rates
-
-
-ROCC = "roce+rocc+pfc"
-
-
-def second_half_of_cells(rows: pd.DataFrame, cell: list[str]) -> pd.DataFrame:
-    return rows[rows["t_ns"] > rows.groupby(cell)["t_ns"].transform("max") / 2]
-
-
-def wire_rates_by_cell(run: ExperimentRun, cell: list[str]) -> pd.Series:
-    rows = second_half_of_cells(run.table("throughput", ROCC), cell)
-    sums = rows.groupby([*cell, "flow_id"], observed=True)[["delivered_bytes", "interval_ns"]].sum()
-    return sums["delivered_bytes"] * 8e9 / sums["interval_ns"] / PAYLOAD
+@pytest.mark.parametrize(
+    ("transport", "holds"),
+    [
+        ("TIMELY by packets", lambda rates: rates.min(axis=1) < 4e9),
+        ("TIMELY, 16 KB bursts", lambda rates: rates.min(axis=1) > 4e9),
+        ("TIMELY, 64 KB bursts", lambda rates: rates.sum(axis=1) < 9e9),
+    ],
+)
+def test_two_flows_from_seven_and_three(
+    from_seven_and_three: ExperimentRun, transport: str, holds: Callable[[pd.DataFrame], pd.Series]
+) -> None:
+    """By packets they stay unequal; small bursts bring them together; large ones lose throughput."""
+    rates = of_two_flows(from_seven_and_three, transport)
+    assert holds(rates).all(), rates
 
 
 def queue_medians(run: ExperimentRun, port: str, cell: list[str]) -> pd.Series:
     rows = run.table("queues", ROCC)
-    rows = second_half_of_cells(rows[(rows["port"] == port) & (rows["priority"] == 0)], cell)
+    rows = second_half(rows[(rows["port"] == port) & (rows["priority"] == 0)], cell)
     return rows.groupby(cell)["bytes"].median()
 
 
@@ -116,7 +113,7 @@ class TestOneBottleneck:
         assert (np.abs(medians / expected - 1) <= 0.05).all(), medians
 
     def test_rates(self, fair_rate: ExperimentRun) -> None:
-        rates = wire_rates_by_cell(fair_rate, POINT)
+        rates = wire_rates_bps(fair_rate, cell=POINT)
         line_bps = rates.index.get_level_values(0).map({"40Gbps": 40e9, "100Gbps": 100e9})
         shares = rates * rates.index.get_level_values(1) / line_bps
         assert len(shares) == 2 * 3 * (2 + 10 + 100)
@@ -128,7 +125,7 @@ def test_two_bottlenecks(tmp_path_factory: pytest.TempPathFactory) -> None:
     run = run_experiment(
         "rocc-paper/multi-bottleneck", tmp_path_factory.mktemp("two"), f"transports=[{ROCC}]"
     )
-    seeds = wire_rates_by_cell(run, ["seed"]).groupby("seed")
+    seeds = wire_rates_bps(run).groupby("seed")
     assert len(seeds) == 3
     for _, rates in seeds:
         assert sorted(rates) == pytest.approx([5e9, 5e9, 8.75e9, 8.75e9, 8.75e9, 8.75e9], rel=0.03)
@@ -137,7 +134,7 @@ def test_two_bottlenecks(tmp_path_factory: pytest.TempPathFactory) -> None:
 @pytest.mark.long
 def test_slow_and_fast_sources(tmp_path_factory: pytest.TempPathFactory) -> None:
     run = run_experiment("rocc-paper/asymmetric", tmp_path_factory.mktemp("unlike"), f"transports=[{ROCC}]")
-    rates = wire_rates_by_cell(run, ["seed"])
+    rates = wire_rates_bps(run)
     assert len(rates) == 3 * 7
     assert (np.abs(rates / (100e9 / 7) - 1) <= 0.03).all(), rates
 
@@ -148,7 +145,7 @@ def test_the_testbed(tmp_path_factory: pytest.TempPathFactory) -> None:
     medians = queue_medians(run, "s0->h3", ["seed"])
     assert len(medians) == 3
     assert (np.abs(medians / 75_000 - 1) <= 0.05).all(), medians
-    rates = wire_rates_by_cell(run, ["seed"])
+    rates = wire_rates_bps(run)
     assert len(rates) == 3 * 3
     assert (np.abs(rates / (10e9 / 3) - 1) <= 0.05).all(), rates
 
@@ -156,7 +153,7 @@ def test_the_testbed(tmp_path_factory: pytest.TempPathFactory) -> None:
 @pytest.mark.long
 def test_the_testbed_with_offered_rates(tmp_path_factory: pytest.TempPathFactory) -> None:
     run = run_experiment("rocc-paper/testbed-offered", tmp_path_factory.mktemp("offered"))
-    seeds = wire_rates_by_cell(run, ["seed"]).groupby("seed")
+    seeds = wire_rates_bps(run).groupby("seed")
     assert len(seeds) == 3
     for _, rates in seeds:
         assert sorted(rates) == pytest.approx([1e9, 3e9, 6e9], rel=0.05)

@@ -74,21 +74,16 @@ ORACLE = Figure(oracle_share, 0.97, 1)
 
 
 def swapped_signs(monkeypatch: pytest.MonkeyPatch) -> None:
-    mutate(
-        monkeypatch,
-        Vegas,
-        "on_sample",
+    grow = "elif diff_packets {}:\n        self._grow"
+    changes = (
         ("diff_packets > self._beta", "diff_packets < self._alpha"),
-        (
-            "elif diff_packets < self._alpha:\n        self._grow",
-            "elif diff_packets > self._beta:\n        self._grow",
-        ),
+        (grow.format("< self._alpha"), grow.format("> self._beta")),
     )
+    mutate(monkeypatch, Vegas, "on_sample", *changes)
 
 
 def no_floor(monkeypatch: pytest.MonkeyPatch) -> None:
-    with_floor = "max(self._floor_ns, rtt_ns)"
-    mutate(monkeypatch, Vegas, "on_sample", (with_floor, "rtt_ns"))
+    mutate(monkeypatch, Vegas, "on_sample", ("max(self._floor_ns, rtt_ns)", "rtt_ns"))
 
 
 def no_slow_start(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,20 +154,6 @@ IRN = (
 )
 
 
-def swapped_alpha_and_beta(monkeypatch: pytest.MonkeyPatch) -> None:
-    grow = "elif diff_packets {}:\n        self._grow"
-    changes = (
-        ("diff_packets > self._beta", "diff_packets < self._alpha"),
-        (grow.format("< self._alpha"), grow.format("> self._beta")),
-    )
-    mutate(monkeypatch, Vegas, "on_sample", *changes)
-
-
-def claims_without_floor(monkeypatch: pytest.MonkeyPatch) -> None:
-    with_floor = "max(self._floor_ns, rtt_ns)"
-    mutate(monkeypatch, Vegas, "on_sample", (with_floor, "rtt_ns"))
-
-
 def literal_estimator(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(ESTIMATORS, "drained", ESTIMATORS["literal"])
 
@@ -207,8 +188,8 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Judged]:
 @pytest.mark.parametrize(
     ("sabotage", "experiment", "missed"),
     [
-        (swapped_alpha_and_beta, PARKING_LOT, {"R-20-p50", "R-20-p90"}),
-        (claims_without_floor, PARKING_LOT, {"R-20-p50", "R-20-p90"}),
+        (swapped_signs, PARKING_LOT, {"R-20-p50", "R-20-p90"}),
+        (no_floor, PARKING_LOT, {"R-20-p50", "R-20-p90"}),
         (literal_estimator, PARKING_LOT, {"R-20-p50", "R-20-p90"}),
         (tiny_thresholds(1_000), DCQCN_QUEUE, {"X-1-2"}),
         (no_cap, IRN, {"I-3"}),
