@@ -186,7 +186,7 @@ Direction = Literal["out", "in"]
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """How much of a demand's finite transfers the links of hosts carry at most."""
+    """Share of a demand's finite transfers that the links of hosts can carry."""
 
     capacity_bytes: Mapping[str, int]
     """Bytes that a host's link carries in one direction while the traffic lasts."""

@@ -47,7 +47,7 @@ OF_GRANTING: Final = ("credit_packets", "credit_rate")
 
 @dataclass(frozen=True, slots=True)
 class DriverOptions:
-    """How a flow's ends work on their nodes."""
+    """Options of the agent at a flow's ends."""
 
     completions: Literal["event", "polling"] = "event"
     record_inputs: bool = False

@@ -1,4 +1,4 @@
-"""When switches mark packets for a transport that reacts to marks."""
+"""Derive the marking curves that transports request of switches."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -82,7 +82,7 @@ class SwitchPort(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Pauses:
-    """When a switch tells the far end of a link to pause; it resumes two of the largest frames below that."""
+    """Pause threshold of a switch; a link resumes two of the largest frames below it."""
 
     alpha: float
     """Packets from the link may hold alpha times the free part of the buffer."""

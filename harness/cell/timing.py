@@ -1,4 +1,4 @@
-"""How long a cell lasts in the time of its network, and how often it is sampled."""
+"""Derive the duration and the sampling intervals of a cell, in network time."""
 
 from collections import defaultdict
 from collections.abc import Sequence

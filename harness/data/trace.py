@@ -37,7 +37,7 @@ class DataTable:
     name: str
     columns: Mapping[str, "pa.ChunkedArray"]
     first_line: int
-    """Where the first row stands."""
+    """Line of the first row."""
     rows: int
 
     def wrong(self, row: int, column: str, expected: str, got: str | None = None) -> PydanticCustomError:
@@ -164,7 +164,7 @@ def _csv(source: DataSource, known: Sequence[str]) -> "pa.Table":
     _check_names(source, names, known)
     broken: list[csv.InvalidRow] = []
     # For signals Arrow keeps a pipe, and a fork that has closed its descriptors cannot fork again:
-    # Arrow ends it. Reading takes a second, so nobody needs to interrupt it.
+    # Arrow ends it. Reading takes a second and needs no interruption.
     pa.enable_signal_handlers(False)
 
     def on_broken(row: csv.InvalidRow) -> str:

@@ -181,7 +181,7 @@ def parse_path(text: str) -> yaml_text.Path | None:
 def apply_settings(document: Document, settings: Sequence[str]) -> Document:
     """Apply `--set key=value` one after the other; setting a factor's key replaces the factor's values.
 
-    The scale comes first, wherever it stands, so that it never undoes another setting.
+    The scale comes first in any order of settings, so that it never undoes another one.
     """
     for setting in settings:
         if _is_scale(setting):

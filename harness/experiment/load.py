@@ -150,7 +150,7 @@ def check_document(
 ) -> LoadedExperiment:
     """Check every factor point; all mistakes together are one ConfigError. No plug-in is loaded here.
 
-    Files of data stand beside the document unless they are handed over. `checked` is called after each point.
+    Files of data are beside the document unless `files` has them. `checked` is called after each point.
     """
     files = files or files_beside(document.file)
     factors = _read_factors(document)

@@ -1,4 +1,4 @@
-"""What an experiment file says: the pydantic model behind it."""
+"""Define the pydantic model of an experiment file."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -110,7 +110,7 @@ class Experiment(Specification):
         transfers = sum(group.workload.scheduled_transfers(self.placement) for group in self.groups)
         if transfers > TRANSFERS_MAX:
             key = "workload" if self.traffic is None else "traffic"
-            advice = "let them start for a shorter time or more seldom, or make them larger"
+            advice = "let them start for a shorter time or more rarely, or make them larger"
             found = mistake(f"at most {TRANSFERS_MAX} transfers", advice, f"about {transfers:.2g} transfers")
             raise mistakes_at({key: found})
 

@@ -46,7 +46,7 @@ class YamlError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A value and the line on which each part of it stands."""
+    """A value and the line of each of its parts."""
 
     value: object
     lines: dict[Path, int]

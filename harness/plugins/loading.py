@@ -21,7 +21,7 @@ from rogue.harness.plugins.source import PluginSource
 from rogue.workloads import registration
 
 NODE_KINDS: Final = ("control", "estimator")
-"""What the agent needs on nodes, too."""
+"""Kinds of entries that the agent also needs on nodes."""
 _HEADERS: Final = "rogue.harness.testbeds.simulator.compiled_controls"
 
 

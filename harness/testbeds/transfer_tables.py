@@ -51,7 +51,7 @@ Transfers = Iterable[tuple[PlannedFlow, TransferRecord]]
 
 
 class Yardstick(NamedTuple):
-    """What a flow's transfers are compared with: its path and its packets, without other traffic."""
+    """Ideal conditions of a flow: its path and its packets, without other traffic."""
 
     route: Route
     rules: PacketRules

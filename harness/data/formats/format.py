@@ -1,4 +1,4 @@
-"""What a format of another simulator is: text that becomes a file of ours, and perhaps the way back."""
+"""Describe a format of another simulator: conversion into a file of ours, and perhaps back."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -41,7 +41,7 @@ class Format:
 
 
 class Line(NamedTuple):
-    """The words of a line, and where it stands."""
+    """The words of a line, and its number."""
 
     words: Sequence[str]
     number: int
@@ -61,7 +61,7 @@ def lines_of(source: DataSource, separators: str = "") -> list[Line]:
 def wrong(
     source: DataSource, line: int, got: str, expected: str, advice: str = "correct the file"
 ) -> PydanticCustomError:
-    """Return the mistake in a line, with advice of its own if the other simulator reads the line."""
+    """Return the mistake in a line; `advice` is given if the other simulator accepts the line."""
     shown = shortened(got) or "nothing"
     return mistake(expected, advice, f"{shown} in line {line} of {source.name}")
 

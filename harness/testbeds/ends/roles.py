@@ -69,7 +69,7 @@ def short_of(host: str, flows: Iterable[PlannedFlow], limiters: int) -> str | No
     if len(moving) <= limiters or kept + any(moving) <= limiters:
         return None
     return (
-        f"{host} sends {len(moving)} flows that have rates of their own, and its card has {limiters} "
+        f"{host} sends {len(moving)} flows with rates, and its card has {limiters} "
         f"limiters for them: {kept} respond to READs or go over unreliable connections, which keep a limiter "
         "each and take no turns; let it send fewer of these"
     )
@@ -271,9 +271,9 @@ CLOCKS: Final = {"host": "the host's clock (software)", "nic": "the NIC's clock 
 
 
 def pacing_facts(flows: Sequence[NodeFlow], prepared: Mapping[str, Prepared]) -> dict[str, Fact]:
-    """Return the kinds of limiter and clock of the first flow that is neither probe nor TCP.
+    """Return the kinds of limiter and clock of the first RDMA flow that is no probe.
 
-    prepared: what roles said of themselves. A TCP asks neither for a limiter nor for a timestamp of ours.
+    prepared: replies of the roles. A TCP has no limiter and no timestamp of ours.
     """
     first = next((flow for flow in flows if not flow.is_probe and flow.service != "tcp"), None)
     if first is None:

@@ -15,7 +15,7 @@ SIMULATED: Final = {
     "framing": "packets of nodes have the headers of RoCEv2",
     "delay_spread": "cables of nodes are as long as they are",
     "switch": "switches of ours have one buffer that all ports share",
-    "switch_controls": "no switch of ours runs what somebody compiled",
+    "switch_controls": "no switch of ours runs compiled controls",
     "trim_above": "no switch of ours cuts payloads off",
     "trim": "no switch of ours cuts payloads off",
     "weights": "nodes have one traffic class, which shares with none",

@@ -41,7 +41,7 @@ def leads_to(hosts: Collection[str], port: str) -> bool:
 
 
 def uneven_delays(cell: Cell) -> str | None:
-    """Return why ports cannot delay for the cables of hosts; None if they can, for these are alike."""
+    """Return why ports cannot delay for the cables of hosts; None if all are equal."""
     hosts = cell.topology.host_names()
     delays_ns = {link.delay_ns for link in cell.network.links if link.a in hosts or link.b in hosts}
     if len(delays_ns) > 1:

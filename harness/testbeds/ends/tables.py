@@ -61,7 +61,7 @@ ENDS: tuple[EndName, EndName] = ("requester", "responder")
 
 @dataclass(slots=True)
 class Conducted:
-    """What the nodes said about one run."""
+    """Replies and files of the nodes after one run."""
 
     start_ns: int | None
     """The common start, on this process's clock; None if it has not come to that."""

@@ -58,9 +58,9 @@ HUNG_AFTER_NS: Final = 10_000_000_000
 """A flow that has not ended this long after its time never will."""
 TOLD_TIMES: Final = 50
 LIMITER: Final = "htb"
-"""Over UC, too: the agent dates what `rdma_rxe` calls sent while it waits there (verbs/departures.py)."""
+"""Also over UC: the agent dates what `rdma_rxe` calls sent while it waits there (verbs/departures.py)."""
 DISCIPLINES: Final = "disciplines"
-"""Under what name their counters stand; those of filters stand under their interfaces and ways."""
+"""Name of their counters; those of filters are named by interface and direction."""
 FILTERED_WAYS: Final = ("egress", "ingress")
 
 
@@ -187,8 +187,8 @@ def _limiters(host: str, link: Link, *, is_crowded: bool) -> Iterator[str]:
     """Yield the commands of a host's card: its line rate, and a rate limiter for each priority.
 
     Classes beside each other have the line rate each. Where several are used at once, a class around all of
-    them has it, too, or a host would send several times what its link carries.
-    A queue pair of `rdma_rxe` waits while packets of its own wait here, as in a card. Where netem stood
+    them has it as well, or a host would send several times what its link carries.
+    A queue pair of `rdma_rxe` waits while its packets wait here, as in a card. If netem were
     first, packets would count as gone at once, and an unreliable connection would send without end.
     Source: Linux, drivers/infiniband/sw/rxe/rxe_req.c (RXE_INFLIGHT_SKBS_PER_QP_HIGH), net/sched/sch_netem.c
     (skb_orphan_partial).

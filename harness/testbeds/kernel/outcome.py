@@ -1,4 +1,4 @@
-"""What a cell's kernel left behind: tables, facts, raw files."""
+"""Read the tables, facts and raw files that a cell's kernel leaves."""
 
 import csv
 import io
@@ -131,7 +131,7 @@ def _content(path: Path) -> bytes:
 def _queues(cell: Cell, samples: Path) -> Columns:
     """Return samples of the ports: bytes waiting, and drops and marks since the sample before.
 
-    Deviation: the kernel keeps no largest queue between two samples; the sample itself stands there.
+    Deviation: the kernel keeps no largest queue between two samples; the column has the sample itself.
     """
     rows = csv.DictReader(io.StringIO(_content(samples).decode()))
     return columns_of(QueueRow, _queue_rows(_repeated(rows, cell.timing)))

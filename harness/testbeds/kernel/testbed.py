@@ -62,7 +62,7 @@ MEMORY_BYTES_MAX: Final = 4 * 2**20
 BASE_MIB: Final = 256
 """The kernel, its network and the conductor."""
 ROLE_MIB: Final = 16
-"""One end of a flow: its process takes about 9 MiB of its own, and its share of TCP's buffers."""
+"""One end of a flow: about 9 MiB of its process, and its share of TCP's buffers."""
 LIMIT_FACTOR: Final = 30.0
 """A kernel that takes this many times the expected time has hung."""
 
@@ -81,7 +81,7 @@ def unsupported(cell: Cell) -> str | None:
 
 
 def check_parameters(group: Group) -> None:
-    """Raise ParameterError for the first parameter that neither an agent nor a switch takes."""
+    """Raise ParameterError for the first parameter that no agent and no switch takes."""
     ends.check_parameters(group)
     check_marking(group)
 

@@ -45,7 +45,7 @@ def unsupported_feature(cell: Cell) -> str | None:
 
 
 def _unsupported_priorities(cell: Cell) -> str | None:
-    """Return why the priorities of the groups cannot be told apart as they need it; None if they can."""
+    """Return why the priorities of the groups cannot be separated; None if they can."""
     asked = cell.network
     if asked.contradiction:
         return asked.contradiction
@@ -68,7 +68,7 @@ def _chooses_nothing(cell: Cell) -> str | None:
 def _scales_nothing(cell: Cell) -> str | None:
     """Return why thresholds that follow rates would change no cell; None if they would, or are not requested.
 
-    A transport that uses no marks may stand beside one that does.
+    A transport that uses no marks is allowed beside one that does.
     """
     if cell.topology.thresholds == "bytes" or cell.topology.trim_above_bytes is not None:
         return None

@@ -270,7 +270,7 @@ FITTINGS: Final = {
     "irn-gbn": Fitting(has_cap=True, has_short_timeout=True),
     "go-back-n": Fitting(has_cap=False, has_short_timeout=False),
 }
-"""The transports that IRN's authors compare. The others have the timeouts of their own sources."""
+"""The transports that IRN's authors compare. The others have the timeouts of their sources."""
 
 
 def recovery_values(cell: Cell, transport: TransportName, stated: Mapping[str, float]) -> dict[str, float]:

@@ -22,7 +22,7 @@ OnTransfer = Callable[[int, HostNs], None]
 
 
 class Agent(Protocol):
-    """What moves a flow's transfers."""
+    """The part of an agent that moves a flow's transfers."""
 
     def release(self, number: int, now: HostNs, not_before_ns: HostNs) -> bool:
         """Let a transfer start that was held; say whether it ever can."""
@@ -33,7 +33,7 @@ def _nobody_waits(_transfer_id: int, _now: HostNs) -> None:
 
 
 class Joins:
-    """What transfers of a program wait for: how much of it is missing, and what came last.
+    """Causes that the transfers of a program wait for: the number missing, and the last one.
 
     There may be millions, so that all of it is numbers: of transfers, of joins and of their causes.
     """
@@ -93,7 +93,7 @@ class Order:
     """The order of transfers in one group of traffic.
 
     A transfer that failed has ended, and stands for one that arrived. What was to go over a connection that
-    is lost has ended as soon as nothing keeps it back, so that those after it go on.
+    is lost has ended as soon as nothing keeps it back, so that later ones continue.
     """
 
     def __init__(

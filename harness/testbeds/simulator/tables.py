@@ -42,7 +42,7 @@ def queues_of_switches(cell: Cell, queues: NicColumns) -> NicColumns:
 
 
 def pauses_of_links(cell: Cell, pauses: NicColumns) -> NicColumns:
-    """Return the table of pauses without those between a host and the ports of its own NIC."""
+    """Return the table of pauses without those between a host and its NIC."""
     nics = _nics(cell)
     if not nics:
         return pauses
@@ -253,7 +253,7 @@ def new_bytes(
 
 
 class RowsByQueuePair:
-    """Where a table of the engine has the rows of a queue pair; it is sorted once for all of them."""
+    """Rows of each queue pair in a table of the engine, sorted once."""
 
     def __init__(self, qp_nums: Integers) -> None:
         self._order = np.argsort(qp_nums, kind="stable")

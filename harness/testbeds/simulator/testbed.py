@@ -68,7 +68,7 @@ PATIENCE_NS: Final = 100_000_000
 
 
 class StallWatch:
-    """Notices that ports stand paused while no packet reaches any host.
+    """Detects paused ports while no packet reaches any host.
 
     Silence alone is no stall: a link may be cut, and queue pairs may wait before they try again.
     """

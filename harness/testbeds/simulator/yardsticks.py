@@ -1,4 +1,4 @@
-"""What transfers of a simulated cell are compared with: their own packets, alone on their own path."""
+"""Compute ideal transfer times: the same packets alone on the same path."""
 
 from collections.abc import Callable
 from dataclasses import replace

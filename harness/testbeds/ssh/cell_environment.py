@@ -91,7 +91,7 @@ class CpuSample:
 def parse_dool(content: bytes) -> list[CpuSample]:
     """Read dool's table: titles and comments, a line of column names, then numbers.
 
-    Busy is what is neither idle nor waiting for a disk. The first line of numbers is an average since the
+    Busy time is all but idle time and waits for a disk. The first line of numbers is an average since the
     machine was switched on, and is left out.
     """
     try:

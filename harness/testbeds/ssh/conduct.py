@@ -48,7 +48,7 @@ LATE_S: Final = 60.0
 """A flow that has not ended this long after its time has hung."""
 
 OVER: Final = ("finished", "failed")
-"""States of a role from which it goes on to none."""
+"""Final states of a role."""
 
 Role = tuple[NodeFlow, EndName]
 
@@ -230,7 +230,7 @@ class Conductor:
         directory, files = node.capabilities.directory, dict[str, bytes]()
         if directory is None or node.name in self._lost:
             return files
-        with suppress(NodeError):  # whoever measures on it has been told
+        with suppress(NodeError):  # the measurement has reported it
             for name, size in node.shell.sizes_bytes(directory).items():
                 if size and self._is_wanted(name):
                     with suppress(TestbedError):

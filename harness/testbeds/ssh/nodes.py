@@ -81,7 +81,7 @@ class Node:
         return words
 
     def close(self) -> None:
-        """Ask the agent to end; it ends, too, when the connection does."""
+        """Ask the agent to end; it also ends with the connection."""
         try:
             self._channel.settimeout(CONNECT_LIMIT_S)
             self._client.close()
@@ -155,7 +155,7 @@ _kept: dict[Path, _Kept] = {}
 def open_nodes(inventory: Inventory, names: Iterable[str]) -> Iterator[dict[str, Node]]:
     """Return nodes with a running agent and compared clocks.
 
-    They stay open for the next cell unless this one fails: then nobody knows what state they are in, and all
+    They stay open for the next cell unless this one fails: then their state is unknown, and all
     are closed. They end with this process in any case. One that has ended by itself, as agents do that hear
     nothing for long, is opened anew.
     """

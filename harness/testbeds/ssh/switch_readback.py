@@ -34,7 +34,7 @@ _NEVER_TOLD: Final = ("delays", "alpha of the buffer")
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What came of comparing one switch."""
+    """Result of comparing one switch."""
 
     refused: tuple[str, ...]
     allowed: tuple[str, ...]
@@ -78,7 +78,7 @@ def switch_state_facts(cell: Cell, inventory: Inventory, states: Mapping[str, Sw
     allowed = [words for each in found for words in each.allowed]
     unread = [switch.name for switch in inventory.hardware_switches if switch.name not in states]
     missing = [each.not_compared for each in found]
-    missing += [f"nothing of {', '.join(unread)} was read back: somebody else sets it"] if unread else []
+    missing += [f"nothing of {', '.join(unread)} was read back: it has no login"] if unread else []
     differ = {"switches_differ": "; ".join(allowed)} if allowed else {}
     return {**differ, "switches_not_compared": "; ".join(missing)}
 
@@ -171,4 +171,4 @@ def _not_compared(cell: Cell, inventory: Inventory, switch: HardwareSwitch, stat
     missing += ["buffer"] if state.buffer_bytes is None else []
     is_stated = "pause_alpha" in stated_pause_points(cell.topology)
     missing += ["pause points"] if cell.network.pausing and not is_stated else []
-    return f"of {switch.name} nobody compared {', '.join((*missing, *_NEVER_TOLD))}"
+    return f"of {switch.name} there is no comparison of {', '.join((*missing, *_NEVER_TOLD))}"

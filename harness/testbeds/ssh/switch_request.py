@@ -1,4 +1,4 @@
-"""What a cell requests from a hardware switch, in numbers."""
+"""Translate the requests of a cell into settings of hardware switches."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -86,8 +86,8 @@ def of_buffer(cell: Cell, buffer_bytes: int | None) -> Iterator[Mismatch]:
             yield Mismatch("buffer", wanted, f"has one of {buffer_bytes} bytes")
 
 
-_NOBODYS: Final = ("pause_xoff", "pause_watchdog")
-"""Keys of a topology that no platform here can be told."""
+_UNSUPPORTED: Final = ("pause_xoff", "pause_watchdog")
+"""Keys of a topology that no supported platform has."""
 
 
 def requested_settings(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> HardwareSwitchVariables:
@@ -154,7 +154,7 @@ def _one_priority(cell: Cell) -> PrioritySpec:
 
 
 def priorities_of(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> list[int]:
-    """Return the switch's priorities of the hosts' packets; UsageError if it has a map of its own."""
+    """Return the switch's priorities of the hosts' packets; UsageError if no priority names their DSCP."""
     names = cell.topology.host_names()
     found: list[int] = []
     for host in (host for host in inventory.hosts if host.name in names):
@@ -200,10 +200,10 @@ def _marking(cell: Cell, switch: HardwareSwitch, curve: MarkingCurve) -> Marking
 
 def _stated_alpha(cell: Cell, switch: HardwareSwitch, pauses: Pauses) -> float | None:
     stated = stated_pause_points(cell.topology)
-    wrong = next((key for key in stated if key in _NOBODYS), None)
+    wrong = next((key for key in stated if key in _UNSUPPORTED), None)
     if wrong is not None:
         raise UsageError(
             f"{cell.experiment.name}: topology.{wrong}: got a value, expected none for {switch.name}, as "
-            "nobody here can tell a hardware switch; leave it out."
+            "no platform here has it; leave it out."
         )
     return pauses.alpha if "pause_alpha" in stated else None

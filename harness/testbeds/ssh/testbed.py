@@ -193,7 +193,7 @@ def _nic(device: str | None, port: Mapping[str, object]) -> str:
 
 
 class SshTestbed(Testbed):
-    """Machines that somebody has provisioned: virtual ones, CloudLab's, or a rack's."""
+    """Provisioned machines: virtual ones, CloudLab's, or a rack's."""
 
     def __init__(self, name: str, inventory: Path, *, is_trusted: bool = False) -> None:
         self._is_trusted = is_trusted

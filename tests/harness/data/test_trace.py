@@ -20,13 +20,6 @@ from rogue.harness.data.source import data_source
 from rogue.harness.data.trace import COLUMNS, read_columns, read_trace
 
 ROOT = Path(__file__).parents[3]
-TABLE = read_columns(data_source("t.csv", b"a,b\n1,x\n2.5,y\n3,x\n"), ("a", "b"))
-
-
-def test_numbers_and_words() -> None:
-    assert TABLE.numbers("a", "").tolist() == [1, 2.5, 3]
-    words, codes = TABLE.words("b")
-    assert (words, codes.tolist()) == (("x", "y"), [0, 1, 0])
 
 
 def test_words_of_many_rows_are_coded_part_by_part(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,22 +31,6 @@ def test_words_of_many_rows_are_coded_part_by_part(monkeypatch: pytest.MonkeyPat
     with pytest.raises(PydanticCustomError) as caught:
         table.words("a")
     assert (caught.value.context or {})["got"] == "nothing in line 5, column a of t.csv"
-
-
-def test_whole_numbers_are_whole_and_within_bounds() -> None:
-    with pytest.raises(PydanticCustomError, match="expected a whole number"):
-        TABLE.whole("a", "a whole number", 0, 9)
-    table = read_columns(data_source("t.csv", b"a\n1\n2e3\n"), ("a",))
-    assert table.whole("a", "", 1, 2000).tolist() == [1, 2000]
-    for least, most in ((2, 2000), (1, 1999)):
-        with pytest.raises(PydanticCustomError):
-            table.whole("a", "", least, most)
-
-
-def test_a_place_is_a_line_of_the_file() -> None:
-    wrong = TABLE.wrong(1, "b", "something else")
-    assert wrong.context is not None
-    assert wrong.context["got"] == "y in line 3, column b of t.csv"
 
 
 FORK_TWICE = """
@@ -132,11 +109,6 @@ def test_a_decimal_comma_between_semicolons_is_named() -> None:
     assert told(text).startswith("1,5 in line 3, column start_us of f.csv, expected a number")
 
 
-def test_names_without_a_separator_are_told_which_ones_there_are() -> None:
-    with pytest.raises(PydanticCustomError, match="separate columns with commas, semicolons or tabs"):
-        trace_rows("start_us src dst size_bytes\n0 h0 h1 5\n")
-
-
 def test_spaces_around_values_say_nothing() -> None:
     rows = trace_rows("start_ns, src, dst, size_bytes, group\n0, h0,\th1 , 5 , web\n 7, h1, h0, 6, web\n")
     assert [tuple(row) for row in rows.rows(slice(0, 2))] == [
@@ -145,10 +117,6 @@ def test_spaces_around_values_say_nothing() -> None:
     ]
     assert told(GOOD + "0, h0, h1,  \n").startswith("nothing in line 3, column size_bytes of f.csv")
     assert told(GOOD + "0,  , h1, 5\n").startswith("nothing in line 3, column src of f.csv")
-
-
-def test_hosts_are_sorted_by_number() -> None:
-    assert trace_rows(HEAD + "0,h10,h9,1\n0,h2,h10,1\n").hosts == ("h2", "h9", "h10")
 
 
 BAD = {

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 import yaml
 from helpers.experiments import SMALL, load_text
-from helpers.fake_testbed import FakeTestbed
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,8 +21,6 @@ from rogue.harness.experiment.document import (
 from rogue.harness.experiment.find import DIRECTORY, experiment_files
 from rogue.harness.experiment.load import load_experiment, resolve
 from rogue.harness.experiment.yaml_text import SIZE_BYTES_MAX, format_path
-from rogue.harness.plan.plan import make_plan
-from rogue.harness.run import replan, start_run
 from rogue.workloads.printable import printable
 
 
@@ -111,10 +108,6 @@ def test_setting_leaves_the_original_alone() -> None:
     assert changed.place(("workload",)) == "a.yaml:1"
 
 
-def test_setting_adds_a_key() -> None:
-    assert with_setting(read(), ("seed",), 4, "here").data == {"seed": 4}
-
-
 @pytest.mark.parametrize("path", [("probe", "interval"), ("traffic", 1), ("traffic", 0, "x", "y"), (0,)])
 def test_setting_needs_something_to_put_it_into(path: tuple[str | int, ...]) -> None:
     with pytest.raises(LookupError):
@@ -152,10 +145,6 @@ def test_value_is_yaml(setting: str, path: tuple[str | int, ...], value: object)
 def test_setting_a_factor_replaces_its_values(value: str, values: list[int]) -> None:
     changed = apply_settings(document(), [f"workload.senders={value}"])
     assert changed.data["factors"] == {"workload.senders": values}
-
-
-def test_later_settings_win() -> None:
-    assert apply_settings(document(), ["seed=1", "seed=2"]).data["seed"] == 2
 
 
 @pytest.mark.parametrize(
@@ -208,10 +197,6 @@ def test_quick_applies_what_the_file_says(tmp_path: Path) -> None:
     assert "scales" not in resolved
 
 
-def test_file_may_choose_its_scale_itself(tmp_path: Path) -> None:
-    assert load_text(tmp_path, SMALL + QUICK + "scale: quick\n").experiment.repetitions == 2
-
-
 def test_without_words_quick_is_one_repetition(tmp_path: Path) -> None:
     loaded = load_text(tmp_path, SMALL + "repetitions: 5\n", "scale=quick")
     assert loaded.experiment.repetitions == 1
@@ -249,15 +234,6 @@ def test_a_mistake_is_shown_where_the_scale_was_written(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         load_text(tmp_path, text, "scale=quick")
     assert f".yaml:{line}: workload.size" in str(caught.value)
-
-
-def test_a_run_is_planned_again_at_its_scale(tmp_path: Path) -> None:
-    loaded = load_text(tmp_path, SMALL + QUICK, "scale=quick")
-    testbed = FakeTestbed()
-    run = start_run(make_plan(loaded, testbed), tmp_path / "results", ["rogue"])
-    again = replan(run.manifest, testbed)
-    assert [each.cell for each in again.cells] == [each.cell for each in make_plan(loaded, testbed).cells]
-    assert again.loaded.experiment.scale == "quick"
 
 
 @pytest.mark.parametrize("file", experiment_files(), ids=lambda file: str(file.relative_to(DIRECTORY)))

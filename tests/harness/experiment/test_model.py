@@ -67,11 +67,6 @@ def test_advice_is_about_the_transport_that_was_named(tmp_path: Path, written: s
     assert told in str(refusal.value)
 
 
-def test_measure_by_name_or_with_an_interval() -> None:
-    assert MeasureChoice.model_validate("rtt").interval_ns is None
-    assert MeasureChoice.model_validate({"kind": "queues", "interval": "1ms"}).interval_ns == 1_000_000
-
-
 def test_only_what_is_sampled_has_an_interval() -> None:
     for kind in MEASURES:
         if kind not in SAMPLED:
@@ -81,19 +76,6 @@ def test_only_what_is_sampled_has_an_interval() -> None:
 
 def test_every_measure_has_its_table() -> None:
     assert set(MEASURES) == set(TABLES) - {"flows", "counters", "events"}
-
-
-def test_packets_may_be_chosen() -> None:
-    written = {
-        "kind": "packets",
-        "ports": ["h0->s0"],
-        "flows": ["main/h0->h1"],
-        "from": "1us",
-        "until": "2us",
-    }
-    chosen = MeasureChoice.model_validate({**written, "packets_max": 5})
-    assert (chosen.from_ns, chosen.until_ns, chosen.packets_max) == (1_000, 2_000, 5)
-    assert MeasureChoice.model_validate("packets").packets_max == 100_000
 
 
 @pytest.mark.parametrize("own", [{"ports": ["a"]}, {"until": "1ms"}, {"packets_max": 9}])
@@ -110,11 +92,6 @@ def test_the_end_of_packets_is_after_their_start(until: str) -> None:
 
 class Holder(BaseModel):
     topology: Annotated[Topology, ByKind(TOPOLOGIES)] | None = None
-
-
-def test_kind_decides() -> None:
-    holder = Holder.model_validate({"topology": {"kind": "star", "hosts": 2, "rate": "1Gbps"}})
-    assert isinstance(holder.topology, TOPOLOGIES["star"])
 
 
 @pytest.mark.parametrize(
@@ -193,33 +170,9 @@ transports: [rogue]
 """
 
 
-def test_short_form_is_a_group_called_main(tmp_path: Path) -> None:
-    experiment = load_text(tmp_path).experiment
-    assert [(each.name, each.transport, each.priority) for each in experiment.groups] == [("main", None, 0)]
-
-
-def test_groups(tmp_path: Path) -> None:
-    experiment = load_text(tmp_path, GROUPS).experiment
-    assert [(each.name, str(each.transport), each.priority) for each in experiment.groups] == [
-        ("bulk", "None", 0), ("rival", "roce", 3),
-    ]  # fmt: skip
-
-
 def test_the_probe_has_the_last_host_but_one_for_itself(tmp_path: Path) -> None:
     assert load_text(tmp_path).experiment.placement.hosts == ("h0", "h1", "h3")
     assert load_text(tmp_path, GROUPS).experiment.placement.hosts == ("h0", "h1", "h2", "h3")
-
-
-def test_pairs_beside_a_probe_need_no_more_hosts_than_they_name(tmp_path: Path) -> None:
-    pairs = "workload={kind: pairs, flows: [{source: h0, destination: h3}], run_for: 1ms}"
-    assert load_text(tmp_path, SMALL, pairs).experiment.placement.described == "h0 to h3 without h2"
-
-
-def test_everything_is_measured_by_default(tmp_path: Path) -> None:
-    experiment = load_text(tmp_path).experiment
-    assert experiment.measures("latency")
-    assert experiment.measures("cpu")
-    assert not load_text(tmp_path, GROUPS).experiment.measures("latency")
 
 
 def test_what_is_measured_and_how_often(tmp_path: Path) -> None:
@@ -241,12 +194,6 @@ def test_hosts_must_suffice(tmp_path: Path, senders: int) -> None:
             ConfigError, match="expected at least 5 hosts, 4 for the traffic and one for the probe"
         ):
             load_text(tmp_path, SMALL, f"workload.senders={senders}")
-
-
-@pytest.mark.parametrize("target", ["h0", "s0-h3"])
-def test_faults_strike_links_that_there_are(tmp_path: Path, target: str) -> None:
-    cut = f"faults=[{{kind: link_cut, at: 1ms, target: {target}, duration: 1ms}}]"
-    assert len(load_text(tmp_path, SMALL, cut).experiment.faults) == 1
 
 
 def test_a_switch_does_one_thing_with_what_is_for_a_host(tmp_path: Path) -> None:

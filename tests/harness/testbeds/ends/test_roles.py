@@ -63,7 +63,7 @@ def test_those_that_cannot_take_turns_keep_a_limiter_each(tmp_path: Path) -> Non
     assert limiter_classes(mixed, 3) == [turns, LimiterClass(1), turns, LimiterClass(2)]
     assert short_of("h0", mixed, 3) is None
     assert short_of("h0", mixed, 2) == (
-        "h0 sends 4 flows that have rates of their own, and its card has 2 limiters for them: 2 respond to "
+        "h0 sends 4 flows with rates, and its card has 2 limiters for them: 2 respond to "
         "READs or go over unreliable connections, which keep a limiter each and take no turns; let it send "
         "fewer of these"
     )

@@ -60,7 +60,7 @@ def test_what_is_asked_for_is_compared_and_the_rest_named(tmp_path: Path) -> Non
         cell, rack, priorities={3: priority_reported(marks=marking_reported(98_670, 98_670, 100))}
     )
     assert other_standing(cell, rack, standing) is None
-    told = "of tor nobody compared buffer, delays, alpha of the buffer"
+    told = "of tor there is no comparison of buffer, delays, alpha of the buffer"
     assert facts_of(cell, rack, standing) == {"switches_not_compared": told}
 
 
@@ -153,7 +153,9 @@ def test_a_map_of_the_switchs_own_is_said(tmp_path: Path) -> None:
     cell, rack = cell_of(tmp_path, "transports=[roce]"), rack_of("eos", LOGIN, switch_priorities={})
     assert other_standing(cell, rack, {"tor": SwitchState()}) is None
     found = facts_of(cell, rack, {"tor": SwitchState()})["switches_not_compared"]
-    assert found.startswith("of tor nobody compared marks and pauses, for no priority names the DSCP, ")
+    assert found.startswith(
+        "of tor there is no comparison of marks and pauses, for no priority names the DSCP, "
+    )
 
 
 def test_pause_points_are_compared_where_they_are_stated(tmp_path: Path) -> None:
@@ -167,7 +169,7 @@ def test_pause_points_are_compared_where_they_are_stated(tmp_path: Path) -> None
 def test_of_a_declared_switch_nothing_is_read(tmp_path: Path) -> None:
     cell, rack = cell_of(tmp_path, "transports=[roce]"), rack_of("declared")
     assert (read_switch_states(rack), other_standing(cell, rack, {})) == ({}, None)
-    told = "nothing of tor was read back: somebody else sets it"
+    told = "nothing of tor was read back: it has no login"
     assert facts_of(cell, rack, {}) == {"switches_not_compared": told}
     linux = replace(rack, switch=fake_inventory().switch)
     assert (read_switch_states(linux), facts_of(cell, linux, {})) == ({}, {})
@@ -189,6 +191,8 @@ def test_a_switch_is_read_once_for_all_cells(tmp_path: Path, monkeypatch: pytest
         bed = testbed.SshTestbed("rack", Path("rack.yaml"))
         bed._capabilities = {f"h{index}": CAPABILITIES for index in range(len(INTERFACES["eos"]))}
         assert bed.unsupported(cell) is None
-        assert bed.differences(cell) == ["of tor nobody compared buffer, delays, alpha of the buffer"]
+        assert bed.differences(cell) == [
+            "of tor there is no comparison of buffer, delays, alpha of the buffer"
+        ]
         assert "asks for a switch that marks nothing in priority 3" in str(bed.unsupported(other))
         assert eos.heard.count("show running-config") == 1

@@ -125,8 +125,8 @@ def test_what_nobody_sets_is_said(tmp_path: Path) -> None:
         (
             ("transports=[roce+pfc]", "topology.pause_xoff=100KB"),
             {"platform": "sonic"},
-            "small: topology.pause_xoff: got a value, expected none for tor, as nobody here can tell a "
-            "hardware switch; leave it out.",
+            "small: topology.pause_xoff: got a value, expected none for tor, as no platform here has "
+            "it; leave it out.",
         ),
         (
             ("transports=[{name: roce+dcqcn, drops_above: 1}]",),

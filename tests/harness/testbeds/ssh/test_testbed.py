@@ -63,7 +63,7 @@ def test_what_was_not_compared_is_a_fact(run: Run, monkeypatch: pytest.MonkeyPat
     rack = replace(fake_inventory(), switch=None, hardware_switches=(hardware(wanted("declared"), None),))
     monkeypatch.setattr(testbed, "load_inventory", lambda _path, is_trusted: rack)
     told = run().facts
-    assert told["switches_not_compared"] == "nothing of tor was read back: somebody else sets it"
+    assert told["switches_not_compared"] == "nothing of tor was read back: it has no login"
     assert "switches_differ" not in told
 
 
