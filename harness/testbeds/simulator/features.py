@@ -216,15 +216,20 @@ def _one_way(transport: TransportName) -> str | None:
     return next((reason for reason in reasons if reason is not None), None)
 
 
-def switch_control_facts(cell: Cell) -> dict[str, Fact]:
-    """Return each part of switches, with all its parameters."""
+def control_facts(cell: Cell) -> dict[str, Fact]:
+    """Return the plug-ins of switches and receivers, with all their parameters."""
+    receivers = (receiver_control(group) for group in cell.groups)
+    named: list[tuple[str, ReceiverControl | SwitchControl]] = [
+        *((f"receiver_control_{each.name}", each) for each in receivers if each is not None),
+        *((f"switch_control_{each.name}", each) for each in switch_controls(cell)),
+    ]
     return {
-        f"switch_control_{control.name}": ", ".join(
+        fact: ", ".join(
             f"{each.name} {control.parameters.get(each.name, each.value):.15g}"
             for each in control.kind.parameters
         )
         or "without parameters"
-        for control in switch_controls(cell)
+        for fact, control in named
     }
 
 
@@ -257,17 +262,3 @@ def unsupported_receiver_control(cell: Cell) -> str | None:
                 "and a host grants in one way: give both the same, with the same parameters"
             )
     return None
-
-
-def receiver_control_facts(cell: Cell) -> dict[str, Fact]:
-    """Return each control of receivers, with all its parameters."""
-    controls = (receiver_control(group) for group in cell.groups)
-    return {
-        f"receiver_control_{control.name}": ", ".join(
-            f"{each.name} {control.parameters.get(each.name, each.value):.15g}"
-            for each in control.kind.parameters
-        )
-        or "without parameters"
-        for control in controls
-        if control is not None
-    }

@@ -27,10 +27,8 @@ from rogue.workloads.topologies import Topology
 
 Pair = tuple[QueuePair, QueuePair]
 """Both ends of a TCP connection."""
-
-
 WRITE_BYTES: Final = 1 << 20
-"""An estimate of what host software hands to the socket at once; it costs next to nothing here."""
+"""Bytes that host software writes to a socket at once, estimated; it costs next to nothing here."""
 
 
 class TcpFlow:
@@ -115,28 +113,6 @@ class TcpFlow:
         self.failures.append((HostNs(now_ns), self._end.qp_num, f"the connection is in state {state}"))
 
 
-def connect_tcp(  # noqa: PLR0913 - a connection has that many properties, all named
-    simulation: Simulation,
-    source: str,
-    destination: str,
-    settings: TcpSettings,
-    *,
-    priority: int,
-    path_seed: int,
-) -> tuple[QueuePair, QueuePair]:
-    """Open a connection; data goes from the source to the destination."""
-    return simulation.connect(
-        source,
-        destination,
-        mtu_bytes=settings.segment_bytes,
-        retry_count=0,
-        timeout_exponent=0,
-        priority=priority,
-        path_seed=path_seed,
-        reliability=Reliability(settings.transport, settings.parameters),
-    )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningFlow(PlannedFlow):
     """A flow and what drives it."""
@@ -214,13 +190,15 @@ def connect_flow(fabric: GroupFabric, planned: PlannedFlow) -> SimulatedPath | P
     flow, settings = planned.flow, planned.settings
     path_seed = source_port(fabric.cell.seed, planned.flow_id)
     if isinstance(settings, TcpSettings):
-        ends = connect_tcp(
-            fabric.simulation,
+        ends = fabric.simulation.connect(
             flow.source,
             flow.destination,
-            settings,
+            mtu_bytes=settings.segment_bytes,
+            retry_count=0,
+            timeout_exponent=0,
             priority=planned.carrier.priority,
             path_seed=path_seed,
+            reliability=Reliability(settings.transport, settings.parameters),
         )
         for host, end in zip((flow.source, flow.destination), ends, strict=True):
             if host in fabric.limiters:

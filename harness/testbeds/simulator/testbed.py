@@ -14,11 +14,7 @@ from rogue.harness.cell.transport import ParameterMistake
 from rogue.harness.testbeds.base import CellResult, Fact, Failure, Progress, Testbed, TestbedError
 from rogue.harness.testbeds.simulator import support
 from rogue.harness.testbeds.simulator.estimate import estimate_seconds, expected_packet_hops
-from rogue.harness.testbeds.simulator.features import (
-    feature_facts,
-    receiver_control_facts,
-    switch_control_facts,
-)
+from rogue.harness.testbeds.simulator.features import control_facts, feature_facts
 from rogue.harness.testbeds.simulator.flows import RunningFlow
 from rogue.harness.testbeds.simulator.network import NO_CONTROL, SimulatedNetwork, build_network
 from rogue.harness.testbeds.simulator.nics import nic_facts, parameter_mistake, profile_of
@@ -245,8 +241,7 @@ def _facts(cell: Cell, network: SimulatedNetwork) -> dict[str, Fact]:
         "base_rtt_floor_ns": floor_ns,
         **feature_facts(cell),
         **nic_facts(cell),
-        **receiver_control_facts(cell),
-        **switch_control_facts(cell),
+        **control_facts(cell),
         "queue_interval_ns": cell.timing.queue_interval_ns,
         "simulated_ns": network.simulation.now_ns,
         "qp_failures": sum(bool(flow.agent.failures) for flow in network.flows),

@@ -14,11 +14,10 @@ from rogue.harness.testbeds.kernel import KernelTestbed
 from rogue.harness.testbeds.simulator import SimulatorTestbed
 from rogue.harness.testbeds.simulator.features import (
     SENDERS_KEYS,
+    control_facts,
     judge_of,
     marking,
     receiver_control,
-    receiver_control_facts,
-    switch_control_facts,
     switch_controls,
     unsupported_receiver_control,
 )
@@ -49,15 +48,13 @@ def test_every_switch_is_told_of_it_with_its_values(tmp_path: Path) -> None:
     codel, drill = switch_controls(asked)
     assert (codel.name, codel.parameters) == ("codel", {"target_ns": 20_000})
     assert (drill.name, drill.parameters) == ("drill", {})
-    assert switch_control_facts(asked) == {
+    assert control_facts(asked) == {
         "switch_control_codel": "target_ns 20000, interval_ns 100000, packet_bytes 1086",
         "switch_control_drill": "drawn 2",
     }
-    large = switch_control_facts(switch_cell(tmp_path, "[{name: step, above: 12345678B}]"))
+    large = control_facts(switch_cell(tmp_path, "[{name: step, above: 12345678B}]"))
     assert large == {"switch_control_step": "above_bytes 12345678"}
-    assert switch_control_facts(switch_cell(tmp_path, "[hashed]")) == {
-        "switch_control_hashed": "without parameters"
-    }
+    assert control_facts(switch_cell(tmp_path, "[hashed]")) == {"switch_control_hashed": "without parameters"}
 
 
 def test_it_takes_the_place_of_the_marking_that_a_transport_asks_for(tmp_path: Path) -> None:
@@ -130,7 +127,7 @@ def test_the_engine_is_told_of_it_with_its_values(tmp_path: Path) -> None:
     assert reliability.receiver == ReceiverControl("eqds", {"credit_packets": 3})
     assert (reliability.name, reliability.parameters["credit_max_bytes"]) == ("uet-rccc", 50_000)
     assert not {"credit_packets", "credit_rate"} & set(reliability.parameters)
-    assert receiver_control_facts(asked) == {"receiver_control_eqds": "credit_packets 3, share 0.99"}
+    assert control_facts(asked) == {"receiver_control_eqds": "credit_packets 3, share 0.99"}
     assert SimulatorTestbed().unsupported(asked) is None
 
 
@@ -138,7 +135,7 @@ def test_who_has_none_is_told_of_none(tmp_path: Path) -> None:
     for transport in ("uet+rccc", "uet", "roce"):
         usual = receiver_cell(tmp_path, transport)
         assert receiver_control(usual.groups[0]) is None
-        assert receiver_control_facts(usual) == {}
+        assert control_facts(usual) == {}
 
 
 def test_its_parameters_take_the_place_of_the_engines(tmp_path: Path) -> None:
