@@ -51,7 +51,7 @@ RcVerb = Literal["write", "read"]
 
 
 class Transferred(NamedTuple):
-    """What a transfer left behind; `late_bytes` is the figure."""
+    """Result of a transfer; `late_bytes` is the figure."""
 
     flow: SimulatedFlow
     end_ns: int

@@ -80,7 +80,7 @@ def sample(rtt_ns: float, now_ns: int, acked_packets: int = 64) -> Sample:
         (400, FIXED_NS),
         (0.1, FIXED_NS + 100_000),  # all of its range
         (0.01, FIXED_NS + 100_000),
-        (1, FIXED_NS + 29_390),  # alpha = 100 us / (1/sqrt(.1) - 1/sqrt(100)) = 32 655 ns; times 1 - .1
+        (1, FIXED_NS + 29_390),  # alpha = 100 us / (1/sqrt(0.1) - 1/sqrt(100)) = 32 655 ns; times 1 - 0.1
     ],
 )
 def test_the_target_scales_with_hops_and_flows(cwnd_packets: float, target_ns: float) -> None:
@@ -100,7 +100,7 @@ def test_growth_is_one_packet_per_window_acknowledged() -> None:
 
 
 def test_a_decrease_is_by_the_excess_and_once_per_round_trip() -> None:
-    """At twice the target: .8 * 1/2 = 40 % less; the next one only an RTT later; never more than half."""
+    """At twice the target: 0.8 * 1/2 = 40 % less; the next one only an RTT later; never more than half."""
     control = swift(100)
     control.on_sample(sample(2 * FIXED_NS, 1_000_000))
     assert control.cwnd_packets == pytest.approx(60)

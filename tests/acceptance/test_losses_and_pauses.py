@@ -77,11 +77,11 @@ EXPERIMENT = Path(__file__).parents[2] / "experiments" / "sigcomm16-paper" / "li
 @pytest.mark.long
 @pytest.mark.parametrize("one_in", [0, 256])
 def test_one_packet_in_256_is_one_too_many_for_go_back_0(one_in: int) -> None:
-    """200 ms at 40 Gb/s have room for 230 messages of 4 MB, .87 ms each.
+    """200 ms at 40 Gb/s have room for 230 messages of 4 MB, 0.87 ms each.
 
     With go-back-N 15 packets of each are lost. Each costs a round trip, 4.5 us. Where its NAK or what is sent
     again first is lost as well, which is 2 in 256, the sender waits for its timer: a full buffer at the
-    line rate and the round trip, 1.8 ms. That makes .87 + .07 + .21 = 1.15 ms, 174 messages and 21 timeouts;
+    line rate and the round trip, 1.8 ms. That makes 0.87 + 0.07 + 0.21 = 1.15 ms, 174 messages and 21 timeouts;
     three standard deviations of these, 14 times 1.8 ms, are 22 messages.
     """
     experiment = load_experiment(str(EXPERIMENT), ["repetitions=1"])
@@ -142,7 +142,7 @@ def test_a_user_reads_which_port_waits_for_which(tmp_path: Path) -> None:
 
 TOLERANCE = 0.05
 ALONE = 0.003
-"""One sender meets nobody: whether it waits for credit shows in .7 % of its time."""
+"""One sender meets nobody: whether it waits for credit shows in 0.7 % of its time."""
 STARTS_APART = 0.12
 """Transfers start within some microseconds here and all at once there: the first round trip loses less."""
 

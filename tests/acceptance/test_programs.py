@@ -100,14 +100,14 @@ def test_half_of_an_all_reduce_takes_half_as_long(operation: str, tmp_path: Path
 
 
 def test_where_latency_is_all_a_step_takes_a_packet_and_an_acknowledgement(tmp_path: Path) -> None:
-    """Blocks of a packet of 1122 bytes: 2 * .8976 us and 2 us; before it leave 86 bytes: .0688 us."""
+    """Blocks of a packet of 1122 bytes: 2 * 0.8976 us and 2 us; before it leave 86 bytes: 0.0688 us."""
     table = flows(tmp_path, 8, 8 * 1024, "roce")
     assert step_ns(1024) == pytest.approx(2 * 897.6 + 2000 + 68.8)
     assert taken_ns(table) == pytest.approx(14 * step_ns(1024), rel=0.001)
 
 
 def fluid_ns(sizes_bytes: dict[tuple[int, int], int], payload_bps: float) -> float:
-    """When the last flow ends if all have max-min fair rates all the time."""
+    """Return the end of the last flow if all have max-min fair rates all the time."""
     left = {ends: float(size) for ends, size in sizes_bytes.items()}
     now_ns = 0.0
     while left:
@@ -191,7 +191,7 @@ def test_a_ring_takes_as_long_as_on_the_simulator(
 @pytest.mark.needs("kernel")
 @pytest.mark.long
 def test_what_waits_for_a_lost_flow_ends_long_before_the_time_limit(tmp_path: Path) -> None:
-    """h2's link is cut for 9 of 10 s: its flows fail, and those that wait for them go on without."""
+    """h2's link is cut for 9 of 10 s: its flows fail, and those that wait for them continue."""
     settings = (
         "transports=[{name: roce, retry_count: 1}]",
         "topology.hosts=4",

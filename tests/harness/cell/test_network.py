@@ -96,7 +96,7 @@ def test_a_priority_has_what_its_groups_ask_for(tmp_path: Path) -> None:
 
 def test_weights_are_those_of_priorities_that_carry_groups(tmp_path: Path) -> None:
     network = cell_of(tmp_path, "topology.weights=[7, 2, 5]", text=GROUPS).network
-    assert network.weights == {1: 2}, "nobody is in 0 and 2, and 3 goes first"
+    assert network.weights == {1: 2}, "0 and 2 are empty, and 3 goes first"
     assert cell_of(tmp_path, text=GROUPS).network.weights == {}
 
 

@@ -231,6 +231,6 @@ def test_a_wrong_line_of_a_topology_is_named(text: str) -> None:
 
 
 def test_an_error_rate_of_any_length_is_told_in_a_sentence() -> None:
-    """Also of so many zeros that they cannot be tried in all ways."""
+    """Also one with too many zeros for a backtracking match."""
     for rate in ("1" * 200_000, "0" * 200_000 + "x"):
         assert len(refused_topology(f"{LINK}1 2 1Gbps 1ns {rate}\n")) < 500

@@ -214,6 +214,6 @@ def test_a_key_of_any_length_is_told_in_a_sentence() -> None:
 
 @pytest.mark.parametrize("text", [LEAF_SPINE, THREE_TIERS])
 def test_more_links_than_fit_are_told_before_they_are_made(text: str) -> None:
-    """Any number may stand in a short file."""
+    """A short file may contain any number."""
     huge = text.replace("Radix_Up 2", "Radix_Up 222222222222222")
     assert refused_tree(huge).endswith("links in a.topo, expected at most 40000 links")

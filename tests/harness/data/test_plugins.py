@@ -21,7 +21,7 @@ Convert = Callable[[DataSource], Converted]
 
 @pytest.fixture
 def faults() -> Iterator[Callable[..., list[str]]]:
-    """What is wrong with a format made of these."""
+    """Return a function for the faults of a format made of these."""
 
     def of(read: Convert, write: Convert | None = None) -> list[str]:
         FORMATS["broken"] = Format("broken", "trace", read, write)

@@ -249,5 +249,5 @@ def test_shipped_experiments_have_a_quick_scale(file: Path) -> None:
 
 @pytest.mark.parametrize("file", experiment_files(), ids=lambda file: str(file.relative_to(DIRECTORY)))
 def test_reports_read_a_shipped_experiment_as_the_harness_does(file: Path) -> None:
-    """Whether a run has a claim's own conditions is decided by comparing the two."""
+    """Reports compare the two to decide if a run has a claim's conditions."""
     assert yaml.safe_load(file.read_text()) == apply_settings(read_document(str(file)), ()).data

@@ -108,7 +108,7 @@ def test_paths_are_written_with_dots_and_brackets() -> None:
 
 
 def nested_aliases(levels: int, anchors: int) -> str:
-    """Each anchor is so many lists deep, around the anchor before it."""
+    """Return anchors that each nest the one before in this many lists."""
     lines = ["a0: &a0 x"]
     lines += [
         f"a{number}: &a{number} {'[' * levels}*a{number - 1}{']' * levels}"

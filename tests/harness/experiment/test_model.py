@@ -119,7 +119,7 @@ class Sample(Specification):
     wait_ns: Time = 50_000
     """How long.
 
-    Source: nobody.
+    Source: none.
     """
     share: float = Field(default=0.5, gt=0, le=1)
     """A share."""

@@ -151,7 +151,7 @@ def test_what_is_loaded_stays_for_who_needs_no_more() -> None:
 
 
 class Seen(threading.Condition):
-    """Tells that somebody waits."""
+    """A condition that records a waiting thread."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -186,7 +186,7 @@ def test_who_waits_in_vain_is_told_for_what() -> None:
         with pytest.raises(ConfigError, match=words), plugin_versions([NEW], limit_s=0):
             pytest.fail("entered beside another version")
         with plugin_versions([OLD], limit_s=0):
-            assert texts() == [OLD.text], "who gave up stands in nobody's way"
+            assert texts() == [OLD.text], "a cell that gave up blocks no other"
 
 
 def test_the_same_text_in_another_language_is_another_version() -> None:

@@ -29,7 +29,7 @@ ASKED: dict[tuple[str, ...], tuple[str, ...]] = {
     ("transports=[roce+pfc]",): ("comware", "cumulus", "eos", "onyx", "sonic"),
     ("transports=[roce+pfc]", *HEADROOM): ("sonic",),
 }
-"""Who can be told so."""
+"""Platforms that take the setting."""
 
 
 def test_no_platform_is_left_out() -> None:
@@ -60,7 +60,7 @@ def test_what_a_switch_is_told_is_what_is_asked_for(
 
 
 def _check(cell: Cell, wanted: HardwareSwitchVariables) -> None:
-    """The numbers themselves, and whether they are told in text too."""
+    """Check the numbers in the settings and in the text."""
     (asked,), each = cell.network.priorities.values(), wanted.switch_priorities[3]
     if asked.marks is None:
         assert each.marks is None
@@ -74,7 +74,7 @@ def _check(cell: Cell, wanted: HardwareSwitchVariables) -> None:
 
 
 def _standing(platform: str, wanted: HardwareSwitchVariables) -> SwitchState:
-    """What a switch has that was told so: read back from the very lines."""
+    """Return the state of a switch with these settings, read from its lines."""
     found: dict[tuple[str, ...], tuple[str, ...]] = {}
     for line in load_platform(platform).lines(wanted):
         found[line.context] = (*found.get(line.context, ()), line.text)

@@ -45,7 +45,7 @@ measure: [{kind: throughput, interval: 1ms}]
 
 
 def pretended(directory: Path) -> Kernel:
-    """A kernel that is there, and that nobody starts."""
+    """Return a kernel that exists and is never started."""
     kernel = Kernel(directory)
     directory.mkdir(exist_ok=True)
     kernel.program.touch()
@@ -166,7 +166,7 @@ def goodput_bps(result: CellResult, from_ns: int, until_ns: int) -> float:
 
 
 def counted(result: CellResult, name: str) -> int:
-    """How much a counter of all ports, or hosts, has grown."""
+    """Return the increase of a counter over all ports or hosts."""
     rows = zip(
         result.tables["counters"]["name"],
         column(result, "counters", "before"),
@@ -208,7 +208,7 @@ def test_dctcp_keeps_the_queue_at_the_threshold(bed: KernelTestbed, tmp_path: Pa
 
 @pytest.mark.needs("kernel")
 def test_memories_are_compared(bed: KernelTestbed, tmp_path: Path) -> None:
-    """What a WRITE has left at the responder is what the requester had."""
+    """Responder and requester hold the same bytes after a WRITE."""
     result = ran(bed, tmp_path, INCAST, "transports=[roce]", "workload={kind: incast, senders: 1, size: 1MB}")
     results = json.loads(result.raw["account.json"])["results"]
     sums = {results[f"flow0-{end}"]["sha256"] for end in ("requester", "responder")}

@@ -67,7 +67,7 @@ class Stopping(Kept):
 
 
 class Shared(Kept):
-    """What it does depends on how often anybody was told."""
+    """It depends on the number of all CNPs."""
 
     calls = 0
 
@@ -87,21 +87,21 @@ class Hurried(Kept):
 
 
 class Infinite(Kept):
-    """What it believes is no number that a table can have."""
+    """Its metric is infinite."""
 
     def metrics(self, now_ps: int) -> dict[str, float]:
         return {"ratio": float("inf")}
 
 
 class Undefined(Kept):
-    """What it believes is not even equal to itself."""
+    """Its metric is NaN."""
 
     def metrics(self, now_ps: int) -> dict[str, float]:
         return {"ratio": float("nan")}
 
 
 class Growing(Kept):
-    """What it believes has new names."""
+    """Its metrics change their names."""
 
     heard = 0
 

@@ -83,7 +83,7 @@ def test_flows_between_two_hosts_take_their_own_paths(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", TOPOLOGIES)
 def test_routes_are_the_shortest_paths_that_plans_go_by(kind: str) -> None:
-    """The search stands in the simulator and in the workloads; whatever a hash chooses, they agree."""
+    """Simulator and workloads search separately; for any choice of a hash they agree."""
     own = {**TOPOLOGIES_OWN[kind][0]}
     if kind == "links":
         own["file"] = link_list(NETWORK.read_text())

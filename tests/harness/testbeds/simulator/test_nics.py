@@ -273,7 +273,7 @@ def test_the_one_that_is_never_programmed_is_nobodys(tmp_path: Path) -> None:
 
 
 def check(values: Mapping[str, float]) -> None:
-    """The cap's name stands in the sentence about the gap, too."""
+    """Refuse values; the sentence about the gap also names the cap."""
     if values.get("gap_ns", 5) > values.get("rest_ns", 9):
         raise SimulationError("x: what cap_packets is not", "gap_ns up to rest_ns", "10")
     if values.get("cap_packets", 0) > 7:

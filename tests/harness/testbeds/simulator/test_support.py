@@ -164,7 +164,7 @@ def test_as_many_readers_as_limiters_are_served(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("writers", [0, 1])
 def test_one_reader_more_is_told_before_the_run(tmp_path: Path, writers: int) -> None:
-    """A flow that writes from the same host needs a limiter, too."""
+    """A flow that writes from the same host also needs a limiter."""
     crowded = cell(tmp_path, 9 - writers, writers=writers)
     reason = missing_limiters(crowded)
     assert reason is not None
@@ -254,7 +254,7 @@ POISSON = "workload={kind: poisson, load: 0.5, size: 1KB, arrive_for: %s, drain_
     ],
 )
 def test_each_seed_is_tried_where_it_may_decide(tmp_path: Path, settings: list[str], is_same: bool) -> None:
-    """Where a hash sends packets in a loop or not, and where few transfers are drawn."""
+    """Seeds decide if a hash may send packets in a loop, or if few transfers are drawn."""
     assert is_same_for_every_seed(cell_of(tmp_path, *settings)) is is_same
 
 

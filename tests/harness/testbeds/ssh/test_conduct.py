@@ -279,7 +279,7 @@ def test_a_flow_that_never_ends_is_a_timeout(tmp_path: Path, monkeypatch: pytest
 
 
 class SlowClock:
-    """A clock that jumps whenever a start is told, and a wait that takes no time."""
+    """A clock that jumps at each start, and a wait that takes no time."""
 
     def __init__(self, delays_s: list[float]) -> None:
         self._delays_s = delays_s
@@ -300,7 +300,7 @@ class SlowClock:
 def slow_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, delays_s: list[float]
 ) -> tuple[Conductor, dict[str, FakeAgent]]:
-    """One of the nodes takes so long to hear of each start."""
+    """Let one node receive each start this late."""
     clock = SlowClock(delays_s)
     agents = {name: FakeAgent(now_ns=10**18) for name in HOSTS}
     agents["h2"].replies[Start] = clock.on_start  # the probe's requester: one start a time

@@ -36,7 +36,7 @@ APPLY = "run `rogue switch apply` for it, or allow it by switch_may_differ: [mar
 
 
 def standing_as(cell: Cell, inventory: Inventory, **told: Any) -> dict[str, SwitchState]:
-    """A switch on which stands what a cell asks for, and what it tells of each port."""
+    """Return the state of a switch with the requested settings, and its report on each port."""
     (tor,) = inventory.hardware_switches
     wanted = requested_settings(cell, inventory, tor)
     found: dict[tuple[str, ...], tuple[str, ...]] = {}

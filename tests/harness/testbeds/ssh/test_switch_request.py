@@ -155,7 +155,7 @@ def test_why_it_cannot_be(
 def test_every_key_of_a_topology_reaches_the_switch_or_is_said_or_refused_by_name(
     tmp_path: Path, key: str
 ) -> None:
-    """None is dropped in silence; whoever adds one says here what it does."""
+    """No key is ignored; a new key is added here with its effect."""
     if key in NOT_A_SWITCHES:
         return
     rack = rack_of("sonic")

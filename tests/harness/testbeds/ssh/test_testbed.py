@@ -115,7 +115,7 @@ def test_nobody_waits_twice_for_a_node_that_is_lost(run: Run, agents: dict[str, 
 
 
 def test_a_cell_that_never_starts_keeps_the_logs(run: Run, agents: dict[str, FakeAgent]) -> None:
-    """All that went wrong is told, not only what the first node says."""
+    """All failures are reported, not only that of the first node."""
     for host, flow in (("h0", "flow0"), ("h1", "flow1")):
         agents[host].replies[Prepare] = partial(
             gone, kind="verbs", role=f"{flow}-requester", text="no device"
@@ -224,7 +224,7 @@ def test_a_role_that_failed_loses_no_table_of_the_others(run: Run, agents: dict[
     assert result.failure == Failure(FailureKind.VERBS, "h0, role flow0-requester: ENOMEM")
     assert result.tables["flows"]["flow_id"] == ["main/h1->h3"]
     assert {"cpu", "counters"} <= set(result.tables)
-    assert isinstance(agents["h0"].asked[-1], Stop), "nobody knows what state the agents are in"
+    assert isinstance(agents["h0"].asked[-1], Stop), "the state of the agents is unknown"
 
 
 def test_what_is_hardware_is_a_fact(run: Run, agents: dict[str, FakeAgent]) -> None:
