@@ -84,7 +84,7 @@ GOES_ON = Slope(2e6, 0.1)  # of the authors' program: jitupadhye-zz/rdma, fluidm
 
 
 def increases(p: float, packets: float) -> tuple[float, float]:
-    """Return increases per packet, one being due after `packets` unmarked ones: all, and those after recovery."""
+    """Return all increases per packet, due after `packets` unmarked ones, and those after recovery."""
     if p == 0:
         return 1 / packets, 1 / packets
     silence = -packets * np.log1p(-p) if p < 1 else np.inf

@@ -81,7 +81,7 @@ def test_one_packet_in_256_is_one_too_many_for_go_back_0(one_in: int) -> None:
 
     With go-back-N 15 packets of each are lost. Each costs a round trip, 4.5 us. Where its NAK or what is sent
     again first is lost as well, which is 2 in 256, the sender waits for its timer: a full buffer at the
-    line rate and the round trip, 1.8 ms. That makes 0.87 + 0.07 + 0.21 = 1.15 ms, 174 messages and 21 timeouts;
+    line rate and the round trip, 1.8 ms. Sum: 0.87 + 0.07 + 0.21 = 1.15 ms, 174 messages and 21 timeouts;
     three standard deviations of these, 14 times 1.8 ms, are 22 messages.
     """
     experiment = load_experiment(str(EXPERIMENT), ["repetitions=1"])
